@@ -1,0 +1,138 @@
+/**
+ * Accounts and keys, all of them in memory: a request is authenticated without a query, and a revocation holds from
+ * the tick in which it is made.
+ */
+import { type Account, type AccountStatus, type ApiKey, type Caller } from '../domain/account.ts'
+import { timeOrderedId } from '../lib/ids.ts'
+import { statement, type Row, type Step } from '../store/statement.ts'
+import { mustWrite, type Store } from '../store/store.ts'
+import { isKeyShaped, makeKey } from './key-format.ts'
+
+const insertAccount = statement(
+  'INSERT INTO account (id, name, status, allowed_models, declared, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+)
+const updateAccount = statement('UPDATE account SET status = ?, allowed_models = ? WHERE id = ?')
+const insertKey = statement(
+  'INSERT INTO api_key (id, account_id, name, digest, last4, allowed_models, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+)
+const revokeKeyStatement = statement('UPDATE api_key SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL')
+
+export type NewKey = { readonly key: ApiKey; /** The only time the full key exists outside the client. */ readonly secret: string }
+
+/** Called when a key or an account stops being valid, so that its running streams can be cut. */
+export type OnBarred = (barred: { readonly keyId: string } | { readonly accountId: string }) => void
+
+export type Accounts = {
+  /** The caller behind a presented key; undefined for a key that is malformed, unknown or revoked. */
+  authenticate(presented: string): Caller | undefined
+  list(): readonly Account[]
+  /** By id or name. */
+  find(reference: string): Account | undefined
+  create(account: { name: string; allowedModels?: readonly string[] | undefined; declared?: number }): Promise<Account>
+  update(id: string, change: { status?: AccountStatus; allowedModels?: readonly string[] | null }): Promise<Account>
+  keysOf(accountId: string): readonly ApiKey[]
+  findKey(id: string): ApiKey | undefined
+  createKey(key: { accountId: string; name: string; allowedModels?: readonly string[] | undefined }): Promise<NewKey>
+  /** False when there was nothing to revoke. */
+  revokeKey(id: string): Promise<boolean>
+}
+
+const listOf = (text: unknown): readonly string[] | undefined =>
+  typeof text === 'string' ? (JSON.parse(text) as string[]) : undefined
+const jsonOf = (list: readonly string[] | undefined): string | null => (list ? JSON.stringify(list) : null)
+
+const accountOf = (row: Row): Account => ({
+  id: row['id'] as string,
+  name: row['name'] as string,
+  status: row['status'] as AccountStatus,
+  allowedModels: listOf(row['allowed_models']),
+  createdAtMs: Number(row['created_at']),
+})
+
+const keyOf = (row: Row): ApiKey => ({
+  id: row['id'] as string,
+  accountId: row['account_id'] as string,
+  name: row['name'] as string,
+  last4: row['last4'] as string,
+  allowedModels: listOf(row['allowed_models']),
+  createdAtMs: Number(row['created_at']),
+  revokedAtMs: row['revoked_at'] === null ? undefined : Number(row['revoked_at']),
+})
+
+/** Loads accounts and keys. `pepper` keys the HMAC: without it, the stored digests match nothing. */
+export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: OnBarred): Promise<Accounts> {
+  const accounts = new Map<string, Account>()
+  const keys = new Map<string, ApiKey>()
+  const keyIdByDigest = new Map<string, string>()
+  const digestOf = (secret: string): string => new Bun.CryptoHasher('sha256', pepper).update(secret).digest('hex')
+
+  for (const row of await store.query('SELECT * FROM account')) accounts.set(row['id'] as string, accountOf(row))
+  for (const row of await store.query('SELECT * FROM api_key')) {
+    const key = keyOf(row)
+    keys.set(key.id, key)
+    if (key.revokedAtMs === undefined) keyIdByDigest.set(Buffer.from(row['digest'] as Uint8Array).toString('hex'), key.id)
+  }
+  const write = (step: Step): Promise<void> => mustWrite(store, [step])
+
+  return {
+    authenticate(presented) {
+      if (!isKeyShaped(presented)) return undefined
+      const key = keys.get(keyIdByDigest.get(digestOf(presented)) ?? '')
+      const account = key && accounts.get(key.accountId)
+      return key && account && { key, account }
+    },
+    list: () => [...accounts.values()],
+    find: (reference) => accounts.get(reference) ?? [...accounts.values()].find(({ name }) => name === reference),
+    async create({ name, allowedModels, declared = 0 }) {
+      const account: Account = { id: timeOrderedId('acct_'), name, status: 'active', allowedModels, createdAtMs: Date.now() }
+      const { id, status, createdAtMs } = account
+      await write({ run: insertAccount, bind: [id, name, status, jsonOf(allowedModels), declared, createdAtMs] })
+      accounts.set(id, account)
+      return account
+    },
+    async update(id, { status, allowedModels }) {
+      const before = accounts.get(id)
+      if (!before) throw new Error(`no account ${id}`)
+      const account: Account = {
+        ...before,
+        status: status ?? before.status,
+        allowedModels: allowedModels === undefined ? before.allowedModels : (allowedModels ?? undefined),
+      }
+      // Memory first: a suspension must not admit one more request while the disk works.
+      accounts.set(id, account)
+      if (account.status === 'suspended') onBarred({ accountId: id })
+      await write({ run: updateAccount, bind: [account.status, jsonOf(account.allowedModels), id], changes: 1 })
+      return account
+    },
+    keysOf: (accountId) => [...keys.values()].filter((key) => key.accountId === accountId),
+    findKey: (id) => keys.get(id),
+    async createKey({ accountId, name, allowedModels }) {
+      const secret = makeKey()
+      const digest = digestOf(secret)
+      const key: ApiKey = {
+        id: timeOrderedId('key_'),
+        accountId,
+        name,
+        last4: secret.slice(-4),
+        allowedModels,
+        createdAtMs: Date.now(),
+        revokedAtMs: undefined,
+      }
+      const bind = [key.id, accountId, name, Buffer.from(digest, 'hex'), key.last4, jsonOf(allowedModels), key.createdAtMs]
+      await write({ run: insertKey, bind })
+      keys.set(key.id, key)
+      keyIdByDigest.set(digest, key.id)
+      return { key, secret }
+    },
+    async revokeKey(id) {
+      const key = keys.get(id)
+      if (!key || key.revokedAtMs !== undefined) return false
+      const revokedAtMs = Date.now()
+      keys.set(id, { ...key, revokedAtMs })
+      for (const [digest, keyId] of keyIdByDigest) if (keyId === id) keyIdByDigest.delete(digest)
+      onBarred({ keyId: id })
+      await write({ run: revokeKeyStatement, bind: [revokedAtMs, id], changes: 1 })
+      return true
+    },
+  }
+}

@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import type { Account, ApiKey } from '../domain/account.ts'
+import { formatUsd, parseUsd } from '../domain/money.ts'
+import { timeOrderedId } from '../lib/ids.ts'
+import { conflict, done, notFound, operation, type Office, type Operation, type Result } from './operation.ts'
+
+/** Dollars as decimal text, exact to the nano-dollar. */
+const dollars = z.string().transform((text, context) => {
+  const amount = parseUsd(text)
+  if (amount !== undefined && amount > 0n) return amount
+  context.addIssue({ code: 'custom', message: 'must be a positive amount of dollars, such as 25.00' })
+  return z.NEVER
+})
+const name = z.string().regex(/^[^\s/][^/]{0,99}$/, 'must be 1 to 100 characters without a slash')
+const models = z.array(z.string().min(1)).min(1)
+const reference = z.string().min(1)
+
+function accountView({ ledger, accounts }: Office, account: Account): object {
+  const { posted, held, available } = ledger.balance(account.id)
+  return {
+    id: account.id,
+    name: account.name,
+    status: account.status,
+    models: account.allowedModels ?? null,
+    available_usd: formatUsd(available),
+    held_usd: formatUsd(held),
+    posted_usd: formatUsd(posted),
+    available_nano_usd: available.toString(),
+    held_nano_usd: held.toString(),
+    posted_nano_usd: posted.toString(),
+    active_keys: accounts.keysOf(account.id).filter(({ revokedAtMs }) => revokedAtMs === undefined).length,
+    created_at: new Date(account.createdAtMs).toISOString(),
+  }
+}
+
+const keyView = (key: ApiKey, account: Account | undefined): object => ({
+  id: key.id,
+  account: account?.name ?? key.accountId,
+  name: key.name,
+  key: `sk-tg-…${key.last4}`,
+  status: key.revokedAtMs === undefined ? 'active' : 'revoked',
+  models: key.allowedModels ?? null,
+  created_at: new Date(key.createdAtMs).toISOString(),
+  revoked_at: key.revokedAtMs === undefined ? null : new Date(key.revokedAtMs).toISOString(),
+})
+
+/** Finds the account or says that there is none. */
+async function withAccount(office: Office, wanted: string, use: (account: Account) => Result | Promise<Result>): Promise<Result> {
+  const account = office.accounts.find(wanted)
+  return account ? use(account) : notFound(`account '${wanted}'`)
+}
+
+const adjustment = z.strictObject({
+  account: reference,
+  amount: dollars,
+  reason: z.string().trim().min(1).max(500),
+  /** The same reference is never booked twice: a retried credit stays one credit. */
+  ref: z.string().min(1).max(200).optional(),
+})
+
+const adjust = (kind: 'credit' | 'debit' | 'refund'): Operation =>
+  operation(adjustment, (office, { account: wanted, amount, reason, ref }) =>
+    withAccount(office, wanted, async (account) => {
+      const booked = ref ?? timeOrderedId(`${kind}_`)
+      const result = await office.ledger.adjust({ accountId: account.id, amount, kind, ref: booked, reason })
+      switch (result.kind) {
+        case 'booked':
+          return done({ ref: booked, ...accountView(office, account) })
+        case 'duplicate_ref':
+          return conflict(`the reference '${booked}' is booked already`)
+        case 'insufficient':
+          return conflict(`the account has less than $${formatUsd(amount)} available`)
+        case 'unknown_account':
+          return notFound(`account '${wanted}'`)
+      }
+    }),
+  )
+
+const setStatus = (status: 'active' | 'suspended'): Operation =>
+  operation(z.strictObject({ account: reference }), (office, { account: wanted }) =>
+    withAccount(office, wanted, async ({ id }) => done(accountView(office, await office.accounts.update(id, { status })))),
+  )
+
+export const accountOperations: Readonly<Record<string, Operation>> = {
+  'account.create': operation(
+    z.strictObject({ name, models: models.optional(), balance: dollars.optional() }),
+    async (office, { name: wanted, models: allowedModels, balance }) => {
+      if (office.accounts.find(wanted)) return conflict(`an account '${wanted}' exists already`)
+      const account = await office.accounts.create({ name: wanted, allowedModels })
+      office.ledger.register(account.id)
+      if (balance !== undefined) {
+        const ref = `opening:${account.id}`
+        await office.ledger.adjust({ accountId: account.id, amount: balance, kind: 'credit', ref, reason: 'opening balance' })
+      }
+      return done(accountView(office, account))
+    },
+  ),
+  'account.list': operation(z.strictObject({}), (office) =>
+    done(office.accounts.list().map((account) => accountView(office, account))),
+  ),
+  'account.show': operation(z.strictObject({ account: reference }), (office, { account: wanted }) =>
+    withAccount(office, wanted, (account) => done(accountView(office, account))),
+  ),
+  'account.credit': adjust('credit'),
+  'account.debit': adjust('debit'),
+  'account.refund': adjust('refund'),
+  'account.suspend': setStatus('suspended'),
+  'account.resume': setStatus('active'),
+  'account.models': operation(
+    z.strictObject({ account: reference, models: models.nullable() }),
+    (office, { account: wanted, models: allowedModels }) =>
+      withAccount(office, wanted, async ({ id }) => done(accountView(office, await office.accounts.update(id, { allowedModels })))),
+  ),
+  'key.create': operation(
+    z.strictObject({ account: reference, name, models: models.optional() }),
+    (office, { account: wanted, name: keyName, models: allowedModels }) =>
+      withAccount(office, wanted, async (account) => {
+        const { key, secret } = await office.accounts.createKey({ accountId: account.id, name: keyName, allowedModels })
+        return done({ ...keyView(key, account), secret })
+      }),
+  ),
+  'key.list': operation(z.strictObject({ account: reference.optional() }), (office, { account: wanted }) => {
+    const { accounts } = office
+    const chosen = wanted === undefined ? accounts.list() : [accounts.find(wanted)].filter((found) => found !== undefined)
+    if (wanted !== undefined && chosen.length === 0) return notFound(`account '${wanted}'`)
+    return done(chosen.flatMap((account) => accounts.keysOf(account.id).map((key) => keyView(key, account))))
+  }),
+  'key.revoke': operation(z.strictObject({ key: reference }), async ({ accounts }, { key: id }) => {
+    const key = accounts.findKey(id)
+    if (!key) return notFound(`key '${id}' (a key is named by its id, see key list)`)
+    await accounts.revokeKey(id)
+    return done(keyView(accounts.findKey(id) ?? key, accounts.find(key.accountId)))
+  }),
+  'request.list': operation(
+    z.strictObject({ account: reference, limit: z.int().min(1).max(1000).default(20) }),
+    (office, { account: wanted, limit }) =>
+      withAccount(office, wanted, async ({ id }) => done(await office.requests(id, limit))),
+  ),
+  'request.show': operation(
+    z.strictObject({ account: reference, request: reference }),
+    (office, { account: wanted, request }) =>
+      withAccount(office, wanted, async ({ id }) => {
+        const record = await office.request(id, request)
+        return record ? done(record) : notFound(`request '${request}' of this account`)
+      }),
+  ),
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import type { Model, Offer, Provider } from '../domain/catalog.ts'
+import { formatUsd, parseUsd } from '../domain/money.ts'
+import { unitPrices, type PriceCard, type UnitPrices } from '../domain/price.ts'
+import { findPreset, presets } from '../providers/presets.ts'
+import { probe } from '../upstream/probe.ts'
+import { declaredElsewhere, done, notFound, operation, type Operation, type Result } from './operation.ts'
+
+const id = z.string().regex(/^[\w][\w.:/@-]{0,199}$/, 'must be 1 to 200 letters, digits or . : / @ - _')
+const providerId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be lower-case letters, digits, - or _')
+
+/** Dollars per million tokens, as decimal text. */
+const perMillion = z.string().transform((text, context) => {
+  const amount = parseUsd(text)
+  if (amount !== undefined && amount >= 0n) return amount
+  context.addIssue({ code: 'custom', message: 'must be dollars per million tokens, such as 0.15' })
+  return z.NEVER
+})
+const price = z
+  .strictObject({ input: perMillion, output: perMillion, cached_input: perMillion.optional() })
+  .transform(({ input, output, cached_input: cachedInput }): UnitPrices => unitPrices({ input, output, cachedInput }))
+
+const offer = z.strictObject({
+  provider: z.string(),
+  model: z.string().min(1),
+  cost: price.optional(),
+  priority: z.int().min(0).default(0),
+  weight: z.int().min(1).default(1),
+})
+
+const providerView = ({ id: name, preset, baseUrl, secret, origin }: Provider): object => ({
+  id: name,
+  preset,
+  base_url: baseUrl,
+  has_key: secret !== undefined,
+  origin,
+})
+
+const priceView = ({ id: card, effectiveFromMs, nanoPerMillion }: PriceCard): object => ({
+  card,
+  effective_from: new Date(effectiveFromMs).toISOString(),
+  input_usd_per_million: formatUsd(nanoPerMillion.inputFresh),
+  cached_input_usd_per_million: formatUsd(nanoPerMillion.inputCached),
+  output_usd_per_million: formatUsd(nanoPerMillion.outputText),
+})
+
+const offerView = ({ providerId: provider, upstreamModel, priority, weight, cost }: Offer): object => ({
+  provider,
+  model: upstreamModel,
+  priority,
+  weight,
+  cost: priceView(cost),
+})
+
+const modelView = (model: Model): object => ({
+  id: model.id,
+  owned_by: model.ownedBy,
+  origin: model.origin,
+  price: priceView(model.sale),
+  limits: model.limits,
+  offers: model.offers.map(offerView),
+})
+
+function originOf(baseUrl: string): string {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).origin : ''
+}
+
+const providerAdd = operation(
+  z.strictObject({
+    id: providerId,
+    preset: z.enum(presets.map((preset) => preset.id)).default('custom'),
+    base_url: z.url({ protocol: /^https?$/ }).optional(),
+    /** Left out when a provider is changed: the stored key stays, as long as it goes to the same origin. */
+    key: z.string().min(1).optional(),
+  }),
+  async ({ catalog }, { id: name, preset, base_url: baseUrl, key }): Promise<Result> => {
+    const before = catalog.provider(name)
+    if (before?.origin === 'declared') return declaredElsewhere(`provider '${name}'`)
+    const address = baseUrl ?? findPreset(preset)?.baseUrl
+    if (!address) return { ok: false, code: 'invalid_input', message: `the preset '${preset}' needs a base_url` }
+    const kept = before && originOf(before.baseUrl) === originOf(address) ? before.secret : undefined
+    if (before?.secret && !kept && !key) {
+      const message = 'the base URL points to another origin: give the key again'
+      return { ok: false, code: 'invalid_input', message }
+    }
+    await catalog.putProvider({ id: name, preset, baseUrl: address, secret: key ?? kept })
+    const made = catalog.provider(name)
+    return made ? done(providerView(made)) : notFound(`provider '${name}'`)
+  },
+)
+
+const modelAdd = operation(
+  z.strictObject({
+    id,
+    price,
+    owned_by: z.string().min(1).optional(),
+    output_tokens_max: z.int().min(1).optional(),
+    offers: z.array(offer).min(1),
+  }),
+  async ({ catalog }, input): Promise<Result> => {
+    if (catalog.model(input.id)?.origin === 'declared') return declaredElsewhere(`model '${input.id}'`)
+    const missing = input.offers.find(({ provider }) => !catalog.provider(provider))
+    if (missing) return notFound(`provider '${missing.provider}'`)
+    await catalog.putModel({
+      id: input.id,
+      ownedBy: input.owned_by,
+      limits: input.output_tokens_max === undefined ? {} : { outputTokensMax: input.output_tokens_max },
+      price: input.price,
+      offers: input.offers.map(({ provider, model, cost, priority, weight }) => ({
+        providerId: provider,
+        upstreamModel: model,
+        priority,
+        weight,
+        cost: cost ?? input.price,
+      })),
+    })
+    const made = catalog.model(input.id)
+    return made ? done(modelView(made)) : notFound(`model '${input.id}'`)
+  },
+)
+
+export const catalogOperations: Readonly<Record<string, Operation>> = {
+  'provider.add': providerAdd,
+  'provider.list': operation(z.strictObject({}), ({ catalog }) => done(catalog.providers().map(providerView))),
+  'provider.presets': operation(z.strictObject({}), () =>
+    done(presets.map(({ id: preset, label, baseUrl, keyVariable }) => ({ id: preset, label, base_url: baseUrl ?? null, key_variable: keyVariable ?? null }))),
+  ),
+  'provider.test': operation(z.strictObject({ id: z.string() }), async ({ catalog }, { id: name }) => {
+    const provider = catalog.provider(name)
+    const preset = provider && findPreset(provider.preset)
+    if (!provider || !preset) return notFound(`provider '${name}'`)
+    if (provider.baseUrl === '') return { ok: false, code: 'failed', message: 'the built-in sandbox runs only with the server' }
+    const { ok, status, tookMs, models, problem } = await probe(provider, preset)
+    return done({ id: name, ok, status: status ?? null, took_ms: tookMs, models, problem: problem ?? null })
+  }),
+  'provider.remove': operation(z.strictObject({ id: z.string() }), async ({ catalog }, { id: name }) => {
+    if (catalog.provider(name)?.origin === 'declared') return declaredElsewhere(`provider '${name}'`)
+    return (await catalog.removeProvider(name)) ? done({ id: name, removed: true }) : notFound(`provider '${name}'`)
+  }),
+  'model.add': modelAdd,
+  'model.list': operation(z.strictObject({}), ({ catalog }) => done(catalog.models().map(modelView))),
+  'model.remove': operation(z.strictObject({ id: z.string() }), async ({ catalog }, { id: name }) => {
+    if (catalog.model(name)?.origin === 'declared') return declaredElsewhere(`model '${name}'`)
+    return (await catalog.removeModel(name)) ? done({ id: name, removed: true }) : notFound(`model '${name}'`)
+  }),
+}

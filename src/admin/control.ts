@@ -1,0 +1,51 @@
+/** The control socket: how a command reaches the gateway that owns the data folder. File permissions are its guard. */
+import { chmodSync, existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { resultJson, runOperation, type Office, type Result } from './operations.ts'
+
+/** A socket's path is limited to about 104 bytes on some systems. */
+const PATH_BYTES_MAX = 103
+
+/** Bun's names for "nobody listens there". */
+const UNREACHED = new Set(['ConnectionRefused', 'FailedToOpenSocket', 'ECONNREFUSED', 'ENOENT'])
+
+export const controlPath = (dataFolder: string): string => join(dataFolder, 'control.sock')
+
+export function serveControl(dataFolder: string, office: Office): { stop(): Promise<void> } {
+  const unix = controlPath(dataFolder)
+  if (Buffer.byteLength(unix) > PATH_BYTES_MAX) {
+    throw new Error(`the data folder's path is too long for a socket in it (${unix}); choose a shorter TOLLGATE_DATA`)
+  }
+  // The folder's lock is ours, so a socket found here belongs to a process that died.
+  rmSync(unix, { force: true })
+  const server = Bun.serve({
+    unix,
+    async fetch(request) {
+      const name = decodeURIComponent(new URL(request.url).pathname.slice(1))
+      const result = await runOperation(office, name, await request.json())
+      return new Response(resultJson(result), { headers: { 'content-type': 'application/json' } })
+    },
+  })
+  chmodSync(unix, 0o600)
+  return {
+    async stop() {
+      await server.stop(true)
+      rmSync(unix, { force: true })
+    },
+  }
+}
+
+/** Runs an operation in the gateway that serves this data folder. Undefined when none does. */
+export async function callControl(dataFolder: string, name: string, input: unknown): Promise<Result | undefined> {
+  const unix = controlPath(dataFolder)
+  if (!existsSync(unix)) return undefined
+  try {
+    const options = { unix, method: 'POST', body: JSON.stringify(input) }
+    const response = await fetch(`http://control/${encodeURIComponent(name)}`, options)
+    return (await response.json()) as Result
+  } catch (error) {
+    // A socket without a server: its process died, and the lock is free. Anything later may have been carried out.
+    if (UNREACHED.has((error as { code?: string }).code ?? '')) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,53 @@
+/** Everything an operator can do, by name. The control socket and the CLI run these; so will the console's API. */
+import { z } from 'zod'
+import { accountOperations } from './account-operations.ts'
+import { catalogOperations } from './catalog-operations.ts'
+import { done, operation, type Office, type Operation, type Result } from './operation.ts'
+
+const ledgerVerify = operation(z.strictObject({}), async ({ verify, accounts, ledger }) => {
+  const startedMs = performance.now()
+  const findings = await verify()
+  const tookMs = Math.round(performance.now() - startedMs)
+  return done({ clean: findings.length === 0, findings, accounts: accounts.list().length, open_holds: ledger.openHolds(), took_ms: tookMs })
+})
+
+const doctor = operation(z.strictObject({}), async ({ status, verify, catalog, ledger, accounts }) => {
+  const findings = await verify()
+  const unserved = catalog.models().filter(({ offers }) => offers.length === 0).map(({ id }) => id)
+  return done({
+    ...status(),
+    accounts: accounts.list().length,
+    providers: catalog.providers().length,
+    models: catalog.models().length,
+    models_without_offer: unserved,
+    open_holds: ledger.openHolds(),
+    ledger_clean: findings.length === 0,
+    findings,
+  })
+})
+
+const operations: Readonly<Record<string, Operation>> = {
+  ...accountOperations,
+  ...catalogOperations,
+  'ledger.verify': ledgerVerify,
+  doctor,
+}
+
+export type { Office, Result }
+
+/** Runs an operation by name on unchecked input. */
+export async function runOperation(office: Office, name: string, input: unknown): Promise<Result> {
+  const found = Object.hasOwn(operations, name) ? operations[name] : undefined
+  if (!found) return { ok: false, code: 'not_found', message: `there is no operation '${name}'` }
+  const checked = found.input.safeParse(input)
+  if (!checked.success) {
+    const [issue] = checked.error.issues
+    const where = issue && issue.path.length > 0 ? `${issue.path.join('.')}: ` : ''
+    return { ok: false, code: 'invalid_input', message: `${where}${issue?.message ?? 'invalid input'}` }
+  }
+  return found.run(office, checked.data as never)
+}
+
+/** Results as JSON text: integers of the store are bigint, and leave as decimal text. */
+export const resultJson = (result: Result): string =>
+  JSON.stringify(result, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))

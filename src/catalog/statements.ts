@@ -1,0 +1,46 @@
+import { statement } from '../store/statement.ts'
+
+export const upsertProvider = statement(
+  `INSERT INTO provider (id, preset, base_url, secret, declared, created_at) VALUES (?, ?, ?, ?, ?, ?)
+   ON CONFLICT (id) DO UPDATE SET preset = excluded.preset, base_url = excluded.base_url, secret = excluded.secret,
+     declared = excluded.declared, removed_at = NULL`,
+)
+export const withdrawProvider = statement('UPDATE provider SET removed_at = ?, secret = NULL WHERE id = ?')
+export const withdrawOffersOfProvider = statement(
+  'UPDATE offer SET removed_at = ? WHERE provider_id = ? AND removed_at IS NULL',
+)
+export const withdrawDeclaredProviders = statement(
+  `UPDATE provider SET removed_at = ? WHERE declared = 1 AND removed_at IS NULL
+     AND id NOT IN (SELECT value FROM json_each(?))`,
+)
+export const upsertModel = statement(
+  `INSERT INTO model (id, owned_by, limits, declared, created_at) VALUES (?, ?, ?, ?, ?)
+   ON CONFLICT (id) DO UPDATE SET owned_by = excluded.owned_by, limits = excluded.limits,
+     declared = excluded.declared, removed_at = NULL`,
+)
+export const withdrawModel = statement('UPDATE model SET removed_at = ? WHERE id = ?')
+export const withdrawDeclaredModels = statement(
+  `UPDATE model SET removed_at = ? WHERE declared = 1 AND removed_at IS NULL
+     AND id NOT IN (SELECT value FROM json_each(?))`,
+)
+export const upsertOffer = statement(
+  `INSERT INTO offer (id, model_id, provider_id, upstream_model, priority, weight) VALUES (?, ?, ?, ?, ?, ?)
+   ON CONFLICT (id) DO UPDATE SET priority = excluded.priority, weight = excluded.weight, removed_at = NULL`,
+)
+export const withdrawOffers = statement('UPDATE offer SET removed_at = ? WHERE model_id = ? AND removed_at IS NULL')
+export const insertCard = statement('INSERT INTO price_card (subject, subject_id, effective_from) VALUES (?, ?, ?)')
+export const insertPrice = statement(
+  `INSERT INTO price (card_id, unit, nano_per_million)
+   SELECT max(id), ?3, ?4 FROM price_card WHERE subject = ?1 AND subject_id = ?2`,
+)
+
+export const selectProviders = 'SELECT * FROM provider WHERE removed_at IS NULL ORDER BY id'
+export const selectModels = 'SELECT * FROM model WHERE removed_at IS NULL ORDER BY created_at, id'
+export const selectOffers = `SELECT offer.* FROM offer JOIN provider ON provider.id = offer.provider_id
+  WHERE offer.removed_at IS NULL AND provider.removed_at IS NULL ORDER BY offer.priority, offer.id`
+export const selectCurrentPrices = `SELECT card.id, card.subject, card.subject_id, card.effective_from,
+    price.unit, price.nano_per_million
+  FROM price_card AS card JOIN price ON price.card_id = card.id
+  WHERE card.id = (SELECT id FROM price_card AS newest
+    WHERE newest.subject = card.subject AND newest.subject_id = card.subject_id AND newest.effective_from <= ?
+    ORDER BY newest.effective_from DESC, newest.id DESC LIMIT 1)`

@@ -1,0 +1,101 @@
+/** Configuration: the environment and `tollgate.yaml`, read once into one frozen value. What is wrong stops the start. */
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { readDeclaration, type Declared } from './declaration.ts'
+import type { ProviderDraft } from './domain/catalog.ts'
+import type { LogLevel } from './lib/log.ts'
+import { presets } from './providers/presets.ts'
+import { sandboxModels, sandboxProvider } from './sandbox-offer.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export type Config = {
+  readonly host: string
+  readonly port: number
+  readonly dataFolder: string
+  /** Absolute base for links the gateway hands out; undefined: taken from the request where the bind is loopback. */
+  readonly publicUrl: string | undefined
+  readonly logLevel: LogLevel
+  readonly drainMs: number
+  readonly bodyBytesMax: number
+  /** 64 hexadecimal digits; a file in the data folder otherwise. */
+  readonly keyPepper: string | undefined
+  readonly masterKey: string | undefined
+  readonly sandbox: boolean
+  readonly declared: Declared
+  /** Where the declaration came from, for messages. */
+  readonly configFile: string | undefined
+}
+
+/** A configuration that cannot be used; the message names the variable or the line. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+
+function integer(env: Environment, name: string, { fallback, min, max }: { fallback: number; min: number; max: number }): number {
+  const text = env[name]
+  if (text === undefined || text === '') return fallback
+  const value = Number(text)
+  if (Number.isInteger(value) && value >= min && value <= max) return value
+  throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not '${text}'`)
+}
+
+function logLevel(env: Environment): LogLevel {
+  const text = env['TOLLGATE_LOG'] ?? 'info'
+  const level = LOG_LEVELS.find((known) => known === text)
+  if (level) return level
+  throw new ConfigError(`TOLLGATE_LOG must be one of ${LOG_LEVELS.join(', ')}, not '${text}'`)
+}
+
+function publicUrl(env: Environment): string | undefined {
+  const text = env['TOLLGATE_PUBLIC_URL']
+  if (!text) return undefined
+  if (URL.canParse(text) && /^https?:/.test(text)) return text.replace(/\/+$/, '')
+  throw new ConfigError(`TOLLGATE_PUBLIC_URL must be an absolute http(s) address, not '${text}'`)
+}
+
+/** Reads the whole configuration. Throws ConfigError. */
+export function loadConfig(env: Environment): Config {
+  const configFile = configFileOf(env)
+  const file = configFile ? readDeclaration(readFileSync(configFile, 'utf8'), configFile, env) : undefined
+  const sandbox = file?.sandbox ?? true
+  const providers = [...(file?.providers ?? [])]
+  for (const provider of providersOf(env)) if (!providers.some(({ id }) => id === provider.id)) providers.push(provider)
+  const models = [...(file?.models ?? [])]
+  if (sandbox) {
+    providers.push(sandboxProvider)
+    models.push(...sandboxModels.filter(({ id }) => !models.some((model) => model.id === id)))
+  }
+  return Object.freeze({
+    host: env['HOST'] || '127.0.0.1',
+    port: integer(env, 'PORT', { fallback: 8080, min: 0, max: 65_535 }),
+    dataFolder: resolve(env['TOLLGATE_DATA'] || 'data'),
+    publicUrl: publicUrl(env),
+    logLevel: logLevel(env),
+    drainMs: integer(env, 'TOLLGATE_DRAIN_MS', { fallback: 30_000, min: 0, max: 900_000 }),
+    bodyBytesMax: integer(env, 'TOLLGATE_BODY_BYTES_MAX', { fallback: 32 * 1024 * 1024, min: 1024, max: 1024 ** 3 }),
+    keyPepper: env['TOLLGATE_KEY_PEPPER'] || undefined,
+    masterKey: env['TOLLGATE_MASTER_KEY'] || undefined,
+    sandbox,
+    declared: { providers, models, accounts: file?.accounts ?? [] },
+    configFile,
+  })
+}
+
+function configFileOf(env: Environment): string | undefined {
+  const named = env['TOLLGATE_CONFIG']
+  const file = resolve(named || 'tollgate.yaml')
+  if (existsSync(file)) return file
+  if (named) throw new ConfigError(`TOLLGATE_CONFIG names ${file}, which does not exist`)
+  return undefined
+}
+
+/** Every vendor whose key is in the environment. */
+function providersOf(env: Environment): ProviderDraft[] {
+  return presets.flatMap(({ id, keyVariable }) => {
+    const secret = keyVariable && env[keyVariable]
+    return secret ? [{ id, preset: id, baseUrl: undefined, secret }] : []
+  })
+}

@@ -1,0 +1,187 @@
+/** `tollgate.yaml`: providers, models, prices, offers and accounts, with `${ENV}` substitution and errors by line. */
+import { isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
+import { z } from 'zod'
+import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
+import { parseUsd, type NanoUsd } from './domain/money.ts'
+import { unitPrices, type UnitPrices } from './domain/price.ts'
+import { findPreset, presets } from './providers/presets.ts'
+
+export type AccountDraft = {
+  readonly name: string
+  readonly openingBalance: NanoUsd
+  readonly allowedModels: readonly string[] | undefined
+}
+
+export type Declared = {
+  readonly providers: readonly ProviderDraft[]
+  readonly models: readonly ModelDraft[]
+  readonly accounts: readonly AccountDraft[]
+}
+
+export type Declaration = Declared & { readonly sandbox: boolean | undefined }
+
+/** A declaration that cannot be used; the message names file and line. */
+export class DeclarationError extends Error {
+  override readonly name = 'DeclarationError'
+}
+
+const usd = z.union([z.number(), z.string()]).transform((value, context) => {
+  const amount = parseUsd(String(value))
+  if (amount !== undefined && amount >= 0n) return amount
+  context.addIssue({ code: 'custom', message: 'must be dollars, such as 0.15, with at most nine decimals' })
+  return z.NEVER
+})
+
+const price = z
+  .strictObject({
+    input: usd,
+    output: usd,
+    cached_input: usd.optional(),
+    cache_write: usd.optional(),
+    cache_write_1h: usd.optional(),
+    reasoning: usd.optional(),
+  })
+  .transform(
+    (stated): UnitPrices =>
+      unitPrices({
+        input: stated.input,
+        output: stated.output,
+        cachedInput: stated.cached_input,
+        cacheWrite: stated.cache_write,
+        cacheWrite1h: stated.cache_write_1h,
+        reasoning: stated.reasoning,
+      }),
+  )
+
+const count = z.int().min(1)
+
+const provider = z.strictObject({
+  preset: z.enum(presets.map(({ id }) => id)).default('custom'),
+  base_url: z.url({ protocol: /^https?$/ }).optional(),
+  key: z.string().min(1).optional(),
+})
+
+const offer = z.strictObject({
+  provider: z.string(),
+  model: z.string().min(1),
+  cost: price.optional(),
+  priority: z.int().min(0).default(0),
+  weight: count.default(1),
+})
+
+const model = z.strictObject({
+  price,
+  owned_by: z.string().optional(),
+  output_tokens_max: count.optional(),
+  output_tokens_default: count.optional(),
+  output_tokens_min: count.optional(),
+  image_tokens_max: count.optional(),
+  first_event_timeout_ms: count.optional(),
+  offers: z.array(offer).min(1),
+})
+
+const account = z.strictObject({ opening_balance: usd.default(0n), models: z.array(z.string()).optional() })
+
+const declaration = z.strictObject({
+  sandbox: z.boolean().optional(),
+  providers: z.record(z.string(), provider).default({}),
+  models: z.record(z.string(), model).default({}),
+  accounts: z.record(z.string(), account).default({}),
+})
+
+/** Reads a declaration. Throws DeclarationError naming `file:line`. */
+export function readDeclaration(text: string, file: string, env: Env): Declaration {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const fail = (offset: number | undefined, message: string): never => {
+    throw new DeclarationError(`${file}:${lines.linePos(offset ?? 0).line}: ${message}`)
+  }
+  for (const { pos, message } of document.errors) fail(pos[0], message)
+  substitute(document, env, fail)
+  const read = declaration.safeParse(document.toJS() ?? {})
+  if (!read.success) {
+    const [issue] = read.error.issues
+    const path = [...(issue?.path ?? [])]
+    if (issue?.code === 'unrecognized_keys') path.push(issue.keys[0] ?? '')
+    const message = issue?.code === 'unrecognized_keys' ? `unknown key '${issue.keys.join("', '")}'` : issue?.message
+    return fail(offsetAt(document, path), `${path.join('.')}: ${message}`)
+  }
+  return resolve(read.data, env, (path, message) => fail(offsetAt(document, path), message))
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+type Fail = (offset: number | undefined, message: string) => never
+
+/** Replaces `${NAME}` in every text by the environment's value. */
+function substitute(document: Document.Parsed, env: Env, fail: Fail): void {
+  visit(document, {
+    Scalar(_, node) {
+      if (typeof node.value !== 'string') return
+      node.value = node.value.replace(/\$\{(\w+)\}/g, (_match, name: string) => {
+        return env[name] ?? fail(node.range?.[0], `the environment has no ${name}`)
+      })
+    },
+  })
+}
+
+/** Where the node at a path begins; the nearest parent that exists otherwise. */
+function offsetAt(document: Document.Parsed, path: readonly PropertyKey[]): number | undefined {
+  for (let length = path.length; length > 0; length--) {
+    const parent = document.getIn(path.slice(0, length - 1), true) ?? document.contents
+    const key = path[length - 1]
+    const items = (parent as { items?: unknown[] } | undefined)?.items ?? []
+    for (const [i, item] of items.entries()) {
+      const pair = item as { key?: unknown; range?: [number, number, number] }
+      if (isScalar(pair.key) && pair.key.value === key) return pair.key.range?.[0]
+      if (i === key && pair.range) return pair.range[0]
+    }
+  }
+  return document.contents?.range?.[0]
+}
+
+type FailAt = (path: readonly PropertyKey[], message: string) => never
+
+/** Checks what refers to what, and turns the file's words into drafts. */
+function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Declaration {
+  const providers = Object.entries(read.providers).map(([id, { preset, base_url: baseUrl, key: secret }]) => {
+    if (!baseUrl && !findPreset(preset)?.baseUrl) fail(['providers', id], `provider '${id}' needs a base_url`)
+    return { id, preset, baseUrl, secret }
+  })
+  const models = Object.entries(read.models).map(([id, declared]) => ({
+    id,
+    ownedBy: declared.owned_by,
+    limits: limitsOf(declared),
+    price: declared.price,
+    offers: declared.offers.map((entry, i) => {
+      if (!(entry.provider in read.providers) && !isImplied(entry.provider, read.sandbox, env)) {
+        fail(['models', id, 'offers', i, 'provider'], `no provider '${entry.provider}' is declared`)
+      }
+      const { provider: providerId, model: upstreamModel, priority, weight } = entry
+      return { providerId, upstreamModel, priority, weight, cost: entry.cost ?? declared.price }
+    }),
+  }))
+  const accounts = Object.entries(read.accounts).map(([name, { opening_balance: openingBalance, models: allowedModels }]) => ({
+    name,
+    openingBalance,
+    allowedModels,
+  }))
+  return { sandbox: read.sandbox, providers, models, accounts }
+}
+
+/** Providers that exist without being declared: the sandbox, and every vendor whose key is in the environment. */
+function isImplied(provider: string, sandbox: boolean | undefined, env: Env): boolean {
+  if (provider === 'sandbox') return sandbox ?? true
+  const variable = findPreset(provider)?.keyVariable
+  return variable !== undefined && Boolean(env[variable])
+}
+
+function limitsOf(declared: z.infer<typeof model>): ModelDraft['limits'] {
+  const stated = {
+    outputTokensMax: declared.output_tokens_max,
+    outputTokensDefault: declared.output_tokens_default,
+    outputTokensMin: declared.output_tokens_min,
+    imageTokensMax: declared.image_tokens_max,
+    firstEventTimeoutMs: declared.first_event_timeout_ms,
+  }
+  return Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,32 @@
+export type AccountStatus = 'active' | 'suspended'
+
+export type Account = {
+  readonly id: string
+  readonly name: string
+  readonly status: AccountStatus
+  /** Model ids this account may use; undefined means all. */
+  readonly allowedModels: readonly string[] | undefined
+  readonly createdAtMs: number
+}
+
+export type ApiKey = {
+  readonly id: string
+  readonly accountId: string
+  readonly name: string
+  readonly last4: string
+  /** Model ids this key may use; undefined means all the account may use. */
+  readonly allowedModels: readonly string[] | undefined
+  readonly createdAtMs: number
+  readonly revokedAtMs: number | undefined
+}
+
+/** Who is calling: a valid key and the account it draws on. */
+export type Caller = { readonly key: ApiKey; readonly account: Account }
+
+/** Whether both allow-lists, the account's and the key's, admit a model. */
+export function mayUse({ key, account }: Caller, modelId: string): boolean {
+  return (
+    (account.allowedModels === undefined || account.allowedModels.includes(modelId)) &&
+    (key.allowedModels === undefined || key.allowedModels.includes(modelId))
+  )
+}

@@ -1,0 +1,84 @@
+import type { PriceCard, UnitPrices } from './price.ts'
+
+/** Where a thing was made: by `tollgate.yaml` or the environment (read-only elsewhere), or in the store. */
+export type Origin = 'declared' | 'stored'
+
+/** A vendor connection: base URL, credential, and the preset that says what it speaks. */
+export type Provider = {
+  readonly id: string
+  /** The preset it was made from (`openai`, `groq`, `sandbox`, `custom` …). */
+  readonly preset: string
+  /** Absolute, without a trailing slash, up to and including the version part: `https://api.openai.com/v1`. */
+  readonly baseUrl: string
+  readonly secret: string | undefined
+  readonly origin: Origin
+}
+
+export type ProviderDraft = {
+  readonly id: string
+  readonly preset: string
+  /** Undefined: the preset's own. */
+  readonly baseUrl: string | undefined
+  readonly secret: string | undefined
+}
+
+export type OfferDraft = {
+  readonly providerId: string
+  readonly upstreamModel: string
+  readonly priority: number
+  readonly weight: number
+  readonly cost: UnitPrices
+}
+
+export type ModelDraft = {
+  readonly id: string
+  readonly ownedBy: string | undefined
+  readonly limits: Partial<ModelLimits>
+  readonly price: UnitPrices
+  readonly offers: readonly OfferDraft[]
+}
+
+/** One way to serve a model: a provider, the name it knows the model by, and what that costs us. */
+export type Offer = {
+  readonly id: string
+  readonly modelId: string
+  readonly providerId: string
+  readonly upstreamModel: string
+  /** Lower is tried first. */
+  readonly priority: number
+  /** Share among offers of the same priority. */
+  readonly weight: number
+  readonly cost: PriceCard
+}
+
+export type ModelLimits = {
+  /** Most tokens one answer may have; what an unbounded request is quoted at. Undefined where it is not known. */
+  readonly outputTokensMax: number | undefined
+  /** What is held for a request without a limit of its own when the model's maximum is not affordable. */
+  readonly outputTokensDefault: number
+  /** Below this many affordable output tokens a request without a limit is refused. */
+  readonly outputTokensMin: number
+  /** Upper bound of the tokens one image part counts as. */
+  readonly imageTokensMax: number
+  /** Silence allowed before the first event. */
+  readonly firstEventTimeoutMs: number
+}
+
+/** A public model: the id clients send, its sale price, and the offers that can serve it. */
+export type Model = {
+  readonly id: string
+  readonly ownedBy: string
+  readonly createdAtMs: number
+  readonly limits: ModelLimits
+  readonly origin: Origin
+  readonly sale: PriceCard
+  readonly offers: readonly Offer[]
+}
+
+export const defaultModelLimits: ModelLimits = {
+  outputTokensMax: undefined,
+  outputTokensDefault: 8_192,
+  outputTokensMin: 256,
+  imageTokensMax: 3_000,
+  firstEventTimeoutMs: 60_000,
+}

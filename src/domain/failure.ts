@@ -1,0 +1,71 @@
+/**
+ * Everything that can go wrong with a client's request, as one closed set. The status, type and code a client sees for
+ * a kind live in one table per format (`formats/chat/failure.ts`), nowhere else.
+ */
+export type FailureKind =
+  | 'missing_parameter'
+  | 'invalid_value'
+  | 'invalid_type'
+  | 'unsupported_parameter'
+  | 'invalid_json'
+  | 'context_length'
+  | 'content_policy'
+  | 'upstream_rejected'
+  | 'model_not_supported'
+  | 'invalid_key'
+  | 'insufficient_balance'
+  | 'account_suspended'
+  | 'model_not_allowed'
+  | 'model_not_found'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'request_too_large'
+  | 'unsupported_media_type'
+  | 'rate_limited'
+  | 'internal'
+  | 'upstream_error'
+  | 'upstream_timeout'
+  | 'unavailable'
+
+export type Failure = {
+  readonly kind: FailureKind
+  /** Written for the client: what is wrong and what would help. Never holds secrets, hosts or upstream internals. */
+  readonly message: string
+  /** The request field at fault, as a path: `messages[0].role`. */
+  readonly param?: string
+  /** A vendor's own code, kept when its rejection of the request is passed on. */
+  readonly code?: string
+  readonly retryAfterMs?: number
+  /** Overrides the SDKs' default of retrying by status. */
+  readonly shouldRetry?: boolean
+}
+
+/** What an attempt at one offer can fail with. The router decides on `kind` alone. */
+export type UpstreamFailureKind =
+  | 'bad_request'
+  | 'context_length'
+  | 'policy'
+  | 'auth'
+  | 'funds'
+  | 'model_gone'
+  | 'rate'
+  | 'overload'
+  | 'timeout'
+  | 'server'
+  | 'network'
+  | 'garbage'
+
+export type UpstreamFailure = {
+  readonly kind: UpstreamFailureKind
+  /** The upstream's status, when there was one. */
+  readonly status?: number
+  /** For the client when the request itself is at fault, for the operator otherwise. */
+  readonly message: string
+  readonly code?: string
+  readonly param?: string
+  readonly retryAfterMs?: number
+}
+
+/** Failures that are the request's own fault: given to the client, never held against the offer. */
+export const isRequestFault = (kind: UpstreamFailureKind): boolean =>
+  kind === 'bad_request' || kind === 'context_length' || kind === 'policy'

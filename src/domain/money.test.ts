@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { divideUp, formatUsd, parseUsd } from './money.ts'
+
+test('dollars are read exactly, to the nano-dollar', () => {
+  expect(parseUsd('1.25')).toBe(1_250_000_000n)
+  expect(parseUsd('$0.000000001')).toBe(1n)
+  expect(parseUsd('-3')).toBe(-3_000_000_000n)
+})
+
+test('what is not an exact amount is refused', () => {
+  for (const text of ['', 'x', '1.0000000001', '1e3', '0x10', '1,5', 'NaN', '12345678901']) expect(parseUsd(text)).toBeUndefined()
+})
+
+test('writing and reading are inverse', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(10n ** 17n), max: 10n ** 17n }), (amount) => {
+      expect(parseUsd(formatUsd(amount))).toBe(amount)
+    }),
+  )
+})
+
+test('division rounds up, and only when it has to', () => {
+  expect(divideUp(0n, 5n)).toBe(0n)
+  expect(divideUp(10n, 5n)).toBe(2n)
+  expect(divideUp(11n, 5n)).toBe(3n)
+})

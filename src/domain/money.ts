@@ -1,0 +1,27 @@
+/** An amount of money in nano-USD (1e-9 dollars). Always an integer; int64 in the store. */
+export type NanoUsd = bigint
+
+const NANO_PER_USD = 1_000_000_000n
+const USD_PATTERN = /^(-?)(\d{1,9})(?:\.(\d{1,9}))?$/
+
+/** Reads decimal dollars ("1.25") exactly. Undefined when it is not a number of at most nine decimals. */
+export function parseUsd(text: string): NanoUsd | undefined {
+  const match = USD_PATTERN.exec(text.trim().replace(/^\$/, ''))
+  if (!match) return undefined
+  const [, sign, whole = '0', fraction = ''] = match
+  const nano = BigInt(whole) * NANO_PER_USD + BigInt(fraction.padEnd(9, '0'))
+  return sign === '-' ? -nano : nano
+}
+
+/** Writes exact decimal dollars without trailing zeros beyond the cents: 1250000000n → "1.25". */
+export function formatUsd(amount: NanoUsd): string {
+  const sign = amount < 0n ? '-' : ''
+  const absolute = amount < 0n ? -amount : amount
+  const fraction = (absolute % NANO_PER_USD).toString().padStart(9, '0').replace(/0+$/, '').padEnd(2, '0')
+  return `${sign}${absolute / NANO_PER_USD}.${fraction}`
+}
+
+/** Division that rounds up, for non-negative operands: a charge is rounded once, never in the customer's disfavour twice. */
+export function divideUp(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor
+}

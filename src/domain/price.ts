@@ -1,0 +1,62 @@
+import { divideUp, type NanoUsd } from './money.ts'
+import { usageBuckets, type Usage, type UsageBucket } from './usage.ts'
+
+/**
+ * A dated set of unit prices of one model (what the customer pays) or one offer (what it costs us). Cards are never
+ * edited: a change is a new card with a later `effectiveFromMs`, and every charge pins the card it was made with.
+ * Prices are nano-USD per million units, so that $0.075 per million tokens is the integer 75_000_000.
+ */
+export type PriceCard = {
+  readonly id: number
+  readonly effectiveFromMs: number
+  readonly nanoPerMillion: UnitPrices
+}
+
+/** Nano-USD per million units of each bucket. */
+export type UnitPrices = Readonly<Record<UsageBucket, bigint>>
+
+/** Prices as people state them, in nano-USD per million tokens; what is left out follows from input and output. */
+export type StatedPrices = {
+  readonly input: bigint
+  readonly output: bigint
+  readonly cachedInput?: bigint | undefined
+  readonly cacheWrite?: bigint | undefined
+  readonly cacheWrite1h?: bigint | undefined
+  readonly reasoning?: bigint | undefined
+}
+
+export function unitPrices(stated: StatedPrices): UnitPrices {
+  const { input, output, cachedInput, cacheWrite, cacheWrite1h, reasoning } = stated
+  return {
+    inputFresh: input,
+    inputCached: cachedInput ?? input,
+    cacheWrite5m: cacheWrite ?? input,
+    cacheWrite1h: cacheWrite1h ?? cacheWrite ?? input,
+    outputText: output,
+    outputReasoning: reasoning ?? output,
+  }
+}
+
+const MILLION = 1_000_000n
+
+/** The price of a usage, rounded up once to the next nano-USD. */
+export function priceOf(usage: Usage, card: PriceCard): NanoUsd {
+  let total = 0n
+  for (const bucket of usageBuckets) {
+    const units = usage[bucket]
+    if (units > 0) total += BigInt(units) * card.nanoPerMillion[bucket]
+  }
+  return divideUp(total, MILLION)
+}
+
+/** The dearest price an input token can have: what a quote must assume before the upstream has answered. */
+export function dearestInput(card: PriceCard): bigint {
+  const { inputFresh, inputCached, cacheWrite5m, cacheWrite1h } = card.nanoPerMillion
+  return [inputFresh, inputCached, cacheWrite5m, cacheWrite1h].reduce((a, b) => (a > b ? a : b))
+}
+
+/** The dearest price an output token can have. */
+export function dearestOutput(card: PriceCard): bigint {
+  const { outputText, outputReasoning } = card.nanoPerMillion
+  return outputText > outputReasoning ? outputText : outputReasoning
+}

@@ -1,0 +1,32 @@
+/**
+ * What one answer consumed, in disjoint buckets: a token is counted in exactly one of them. Vendors disagree on
+ * whether cached or reasoning tokens are part of the totals, so only `formats/<format>/usage.ts` builds a Usage.
+ */
+export type Usage = {
+  readonly inputFresh: number
+  readonly inputCached: number
+  readonly cacheWrite5m: number
+  readonly cacheWrite1h: number
+  readonly outputText: number
+  readonly outputReasoning: number
+}
+
+/** The buckets in the order in which price lines are shown. */
+export const usageBuckets = [
+  'inputFresh',
+  'inputCached',
+  'cacheWrite5m',
+  'cacheWrite1h',
+  'outputText',
+  'outputReasoning',
+] as const satisfies readonly (keyof Usage)[]
+
+export type UsageBucket = (typeof usageBuckets)[number]
+
+export const inputTokens = (usage: Usage): number =>
+  usage.inputFresh + usage.inputCached + usage.cacheWrite5m + usage.cacheWrite1h
+
+export const outputTokens = (usage: Usage): number => usage.outputText + usage.outputReasoning
+
+/** Where a Usage came from: reported by the upstream, or counted by us because it reported none. */
+export type UsageSource = 'reported' | 'estimated'

@@ -1,0 +1,166 @@
+/** Failures of the chat format: the one table from a Failure to HTTP, and the reading of an upstream's own errors. */
+import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
+
+type Row = { readonly status: number; readonly type: string; readonly code: string }
+
+const request = (status: number, code: string): Row => ({ status, type: 'invalid_request_error', code })
+
+const table: Record<FailureKind, Row> = {
+  missing_parameter: request(400, 'missing_required_parameter'),
+  invalid_value: request(400, 'invalid_value'),
+  invalid_type: request(400, 'invalid_type'),
+  unsupported_parameter: request(400, 'unsupported_parameter'),
+  invalid_json: request(400, 'invalid_json'),
+  context_length: request(400, 'context_length_exceeded'),
+  content_policy: request(400, 'content_policy_violation'),
+  upstream_rejected: request(400, 'invalid_value'),
+  model_not_supported: request(400, 'model_not_supported'),
+  invalid_key: request(401, 'invalid_api_key'),
+  insufficient_balance: { status: 401, type: 'billing_error', code: 'insufficient_balance' },
+  account_suspended: request(403, 'account_suspended'),
+  model_not_allowed: request(403, 'model_not_allowed'),
+  model_not_found: request(404, 'model_not_found'),
+  not_found: request(404, 'not_found'),
+  method_not_allowed: request(405, 'method_not_allowed'),
+  request_too_large: request(413, 'request_too_large'),
+  unsupported_media_type: request(415, 'unsupported_media_type'),
+  rate_limited: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+  internal: { status: 500, type: 'server_error', code: 'internal_error' },
+  upstream_error: { status: 502, type: 'upstream_error', code: 'upstream_error' },
+  upstream_timeout: { status: 504, type: 'upstream_error', code: 'upstream_timeout' },
+  unavailable: { status: 503, type: 'overloaded_error', code: 'service_unavailable' },
+}
+
+export type WrittenFailure = {
+  readonly status: number
+  readonly code: string
+  /** The envelope as JSON text: `{"error":{message,type,param,code}}`. */
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Writes a failure in the envelope, with the headers that steer a client's retries. */
+export function writeFailure(failure: Failure): WrittenFailure {
+  const { status, type, code: kindCode } = table[failure.kind]
+  const code = failure.code ?? kindCode
+  const headers: Record<string, string> = {}
+  if (failure.retryAfterMs !== undefined) {
+    headers['retry-after'] = String(Math.max(1, Math.ceil(failure.retryAfterMs / 1000)))
+  }
+  if (failure.shouldRetry !== undefined) headers['x-should-retry'] = String(failure.shouldRetry)
+  const body = JSON.stringify({ error: { message: failure.message, type, param: failure.param ?? null, code } })
+  return { status, code, body, headers }
+}
+
+/** Codes by which vendors of this format say that our account with them is out of money (OpenAI, 2026-08). */
+const fundsCodes = new Set([
+  'insufficient_quota',
+  'credit_balance_exhausted',
+  'project_spend_limit_exceeded',
+  'organization_spend_limit_exceeded',
+  'organization_usage_limit_exceeded',
+])
+const policyCodes = new Set(['content_filter', 'content_policy_violation'])
+
+function kindOfStatus(status: number): UpstreamFailureKind {
+  if (status === 401 || status === 403) return 'auth'
+  if (status === 402) return 'funds'
+  if (status === 404) return 'model_gone'
+  if (status === 408) return 'timeout'
+  if (status === 429) return 'rate'
+  if (status === 503 || status === 529 || status === 498) return 'overload'
+  return status >= 400 && status < 500 && status !== 409 ? 'bad_request' : 'server'
+}
+
+type ErrorFields = { message?: unknown; code?: unknown; param?: unknown; type?: unknown }
+
+/** Finds the error object in the shapes vendors of this format use: `{error:{…}}`, `{error:"…"}`, `{message}`. */
+function errorFields(body: unknown): ErrorFields {
+  if (typeof body !== 'object' || body === null) return {}
+  const { error } = body as { error?: unknown }
+  if (typeof error === 'string') return { ...body, message: error }
+  return typeof error === 'object' && error !== null ? error : (body as ErrorFields)
+}
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined
+
+/** Classifies an error object, from a response's body or from inside a stream. */
+export function readUpstreamError(status: number | undefined, body: unknown, retryAfterMs?: number): UpstreamFailure {
+  const fields = errorFields(body)
+  const code = text(fields.code) ?? text(fields.type)
+  const numeric = Number(fields.code)
+  // In a stream the status was 200; OpenRouter and Ark put the real one into the code.
+  const known = status ?? (numeric >= 400 && numeric < 600 ? numeric : 500)
+  let kind = kindOfStatus(known)
+  if (code !== undefined && fundsCodes.has(code)) kind = 'funds'
+  else if (code === 'context_length_exceeded') kind = 'context_length'
+  else if (code !== undefined && policyCodes.has(code) && kind === 'bad_request') kind = 'policy'
+  else if (code === 'rate_limit_exceeded') kind = 'rate'
+  const param = text(fields.param)
+  return {
+    kind,
+    message: text(fields.message)?.slice(0, 2_000) ?? `the upstream answered ${known}`,
+    ...(status === undefined ? {} : { status }),
+    ...(code === undefined ? {} : { code }),
+    ...(param === undefined ? {} : { param }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  }
+}
+
+/** Reads an upstream's error response. */
+export function readUpstreamFailure(status: number, headers: Headers, body: string): UpstreamFailure {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body)
+  } catch {
+    parsed = undefined // Proxies answer in HTML: the status alone has to do.
+  }
+  return readUpstreamError(status, parsed, retryAfter(headers))
+}
+
+/** `retry-after-ms` before `retry-after` in seconds; dates are rare enough to be ignored. */
+function retryAfter(headers: Headers): number | undefined {
+  const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
+  if (Number.isFinite(ms) && ms >= 0) return ms
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined
+}
+
+/** What the client is told when the last attempt failed like this. Only the request's own faults pass in words. */
+export function failureForClient(failure: UpstreamFailure): Failure {
+  switch (failure.kind) {
+    case 'bad_request':
+    case 'policy':
+    case 'context_length':
+      return {
+        kind: failure.kind === 'bad_request' ? 'upstream_rejected' : requestFaultKinds[failure.kind],
+        message: failure.message,
+        ...(failure.param === undefined ? {} : { param: failure.param }),
+        ...(failure.kind === 'bad_request' && failure.code !== undefined ? { code: failure.code } : {}),
+      }
+    case 'timeout':
+      return { kind: 'upstream_timeout', message: 'The upstream did not answer in time. Nothing was charged.' }
+    case 'rate':
+    case 'overload':
+      return {
+        kind: 'unavailable',
+        message: 'Every upstream for this model is at its limit. Nothing was charged; try again shortly.',
+        retryAfterMs: failure.retryAfterMs ?? 2_000,
+      }
+    case 'auth':
+    case 'funds':
+    case 'model_gone':
+      return {
+        kind: 'unavailable',
+        message: 'No upstream can serve this model at the moment. Nothing was charged; the operator has the details.',
+        retryAfterMs: 30_000,
+      }
+    case 'server':
+    case 'network':
+    case 'garbage':
+      return { kind: 'upstream_error', message: 'The upstream failed to answer. Nothing was charged.' }
+  }
+}
+
+const requestFaultKinds = { policy: 'content_policy', context_length: 'context_length' } as const

@@ -1,0 +1,68 @@
+import type { z } from 'zod'
+import type { Failure } from '../../domain/failure.ts'
+
+type Issue = z.core.$ZodIssue
+
+/** Writes a path as clients write it: `messages[0].content`. */
+export function paramOf(path: readonly PropertyKey[]): string {
+  let param = ''
+  for (const step of path) param += typeof step === 'number' ? `[${step}]` : param === '' ? String(step) : `.${String(step)}`
+  return param
+}
+
+function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, step) => (value as Record<PropertyKey, unknown> | undefined)?.[step], body)
+}
+
+/** The deepest issue of a union's best branch: "tools[0].function.name" says more than "tools[0]". */
+function deepest(issue: Issue): Issue {
+  if (issue.code !== 'invalid_union') return issue
+  let best: Issue | undefined
+  for (const branch of issue.errors) {
+    for (const inner of branch) {
+      const found = deepest({ ...inner, path: [...issue.path, ...inner.path] } as Issue)
+      if (found.path.length > (best?.path.length ?? issue.path.length)) best = found
+    }
+  }
+  return best ?? issue
+}
+
+/** Turns a schema issue into a failure that names the field, its rule, and whether it was missing. */
+export function failureOfIssue(first: Issue | undefined, body: unknown): Failure {
+  if (!first) return { kind: 'invalid_value', message: 'The request is not valid.' }
+  const issue = deepest(first)
+  const param = paramOf(issue.path)
+  const value = valueAt(body, issue.path)
+  const named = param === '' ? {} : { param }
+  if (param === '') return { kind: 'invalid_type', message: 'The body must be a JSON object.' }
+  if (value === undefined || (issue.code === 'custom' && issue.params?.['missing'] === true)) {
+    const hint = param === 'messages' && valueAt(body, ['input']) !== undefined ? ` (${INPUT_HINT})` : ''
+    return { kind: 'missing_parameter', message: `Missing required parameter: '${param}'${hint}.`, ...named }
+  }
+  const rule = `Invalid '${param}': ${ruleOf(issue)}`
+  const wrongType = issue.code === 'invalid_type' || issue.code === 'invalid_union'
+  return { kind: wrongType ? 'invalid_type' : 'invalid_value', message: rule, ...named }
+}
+
+const INPUT_HINT = "'input' belongs to /v1/responses; chat completions take 'messages'"
+
+function ruleOf(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${issue.expected === 'int' ? 'an integer' : article(issue.expected)}.`
+    case 'invalid_union':
+      return 'none of the accepted types fits.'
+    case 'too_small':
+      return `must be ${sized(issue.origin)}at least ${issue.minimum}.`
+    case 'too_big':
+      return `must be ${sized(issue.origin)}at most ${issue.maximum}.`
+    case 'invalid_value':
+      return `must be one of ${issue.values.map((value) => `'${String(value)}'`).join(', ')}.`
+    default:
+      return `${issue.message}.`
+  }
+}
+
+const sized = (origin: string): string =>
+  origin === 'string' ? 'a text of length ' : origin === 'array' ? 'a list of length ' : ''
+const article = (noun: string): string => (/^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`)

@@ -1,0 +1,64 @@
+/** Whole replies of the chat format: read for their usage, passed on byte for byte but for the spec's own fields. */
+import type { UpstreamFailure } from '../../domain/failure.ts'
+import type { Usage } from '../../domain/usage.ts'
+import { editJson, scanJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
+import { readUpstreamError } from './failure.ts'
+import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
+
+/** An upstream is trusted further than a client, not blindly. */
+const replyLimits: ScanLimits = { depthMax: 128, nodesMax: 2_000_000, commasMax: 4_000_000 }
+
+type Choice = { message?: { content?: unknown; tool_calls?: unknown }; finish_reason?: unknown }
+
+export type ChatReply = {
+  readonly usage: Usage | undefined
+  /** What was produced, as text, for an estimate when no usage came. */
+  readonly produced: string
+  readonly finishReason: string | undefined
+  /** The reply for the client. `counted` is inserted where the upstream reported no usage. */
+  write(publicModel: string, counted: Usage): string
+}
+
+export type ReadReply =
+  | { readonly kind: 'reply'; readonly reply: ChatReply }
+  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+
+const garbage = (message: string): ReadReply => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
+
+/** Reads a 200 reply. What is not a chat completion is a failure of the upstream, whatever its status said. */
+export function readChatReply(text: string, dialect: UsageDialect): ReadReply {
+  let parsed: { model?: unknown; choices?: unknown; usage?: unknown; error?: unknown }
+  try {
+    parsed = JSON.parse(text) as typeof parsed
+  } catch {
+    return garbage('the reply is not JSON')
+  }
+  const scan = scanJson(text, replyLimits)
+  if (typeof parsed !== 'object' || parsed === null || scan.kind !== 'scanned') return garbage('not a JSON object')
+  if (parsed.error) return { kind: 'failed', failure: readUpstreamError(undefined, parsed) }
+  const choices = parsed.choices
+  if (!Array.isArray(choices) || choices.length === 0) return garbage('the reply has no choices')
+  if (!choices.every((choice) => typeof (choice as Choice | null)?.message === 'object')) {
+    return garbage('a choice has no message')
+  }
+  const usage = readChatUsage(parsed.usage, dialect)
+  const write = (publicModel: string, counted: Usage): string => {
+    const edits: Edit[] = []
+    if (parsed.model !== publicModel) edits.push({ key: 'model', value: JSON.stringify(publicModel) })
+    const fixed = usage ? correctedUsage(parsed.usage, usage) : writeChatUsage(counted)
+    if (fixed !== undefined) edits.push({ key: 'usage', value: fixed })
+    return edits.length === 0 ? text : editJson(text, scan.members, edits)
+  }
+  const finish = (choices[0] as Choice).finish_reason
+  const finishReason = typeof finish === 'string' ? finish : undefined
+  return { kind: 'reply', reply: { usage, produced: producedBy(choices as Choice[]), finishReason, write } }
+}
+
+function producedBy(choices: readonly Choice[]): string {
+  return choices
+    .map(({ message }) => {
+      const calls = message?.tool_calls === undefined ? '' : JSON.stringify(message.tool_calls)
+      return (typeof message?.content === 'string' ? message.content : '') + calls
+    })
+    .join('\n')
+}

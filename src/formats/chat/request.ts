@@ -1,0 +1,185 @@
+/** Requests of the chat format: validation, what the gateway has to know of them, and the edits it makes upstream. */
+import { z } from 'zod'
+import type { Failure } from '../../domain/failure.ts'
+import { editJson, requestScanLimits, scanJson, type Edit, type Member } from '../../lib/json-scan.ts'
+import { failureOfIssue } from './issue.ts'
+
+/** SDKs and people write null for "not set". */
+const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
+
+const roles = ['system', 'user', 'assistant', 'developer', 'tool', 'function'] as const
+const contentPart = z.looseObject({ type: z.string() })
+const toolCall = z.looseObject({ id: z.string(), type: z.string() })
+
+const message = z
+  .looseObject({
+    role: z.enum(roles),
+    content: optional(z.union([z.string(), z.array(contentPart).min(1)])),
+    tool_calls: optional(z.array(toolCall)),
+    tool_call_id: optional(z.string()),
+  })
+  .superRefine((value, context) => {
+    const silent = value.role === 'assistant' // An assistant turn may consist of tool calls, audio or a refusal.
+    if (!silent && (value.content === undefined || value.content === null)) {
+      context.addIssue({ code: 'custom', path: ['content'], message: 'content is required', params: { missing: true } })
+    }
+    if (value.role === 'tool' && !value.tool_call_id) {
+      const issue = { path: ['tool_call_id'], message: 'a tool message needs its tool_call_id', params: { missing: true } }
+      context.addIssue({ code: 'custom', ...issue })
+    }
+  })
+
+const tool = z.union([
+  z.looseObject({
+    type: z.literal('function'),
+    function: z.looseObject({
+      name: z.string().regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
+      description: optional(z.string()),
+      parameters: optional(z.looseObject({})),
+    }),
+  }),
+  z.looseObject({ type: z.string().refine((type) => type !== 'function') }),
+])
+
+const toolChoice = z.union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string() })])
+
+/** A chat completion request. Unknown fields are the upstream's business and pass. */
+export const chatRequestSchema = z.looseObject({
+  model: z.string().min(1),
+  messages: z.array(message).min(1),
+  max_tokens: optional(z.int().min(1)),
+  max_completion_tokens: optional(z.int().min(1)),
+  temperature: optional(z.number().min(0).max(2)),
+  top_p: optional(z.number().min(0).max(1)),
+  n: optional(z.int().min(1).max(128)),
+  stream: optional(z.boolean()),
+  stream_options: optional(z.looseObject({ include_usage: optional(z.boolean()) })),
+  stop: optional(z.union([z.string(), z.array(z.string()).max(4)])),
+  tools: optional(z.array(tool)),
+  tool_choice: optional(toolChoice),
+  frequency_penalty: optional(z.number().min(-2).max(2)),
+  presence_penalty: optional(z.number().min(-2).max(2)),
+  logprobs: optional(z.boolean()),
+  top_logprobs: optional(z.int().min(0).max(20)),
+  parallel_tool_calls: optional(z.boolean()),
+  response_format: optional(z.looseObject({ type: z.string() })),
+  reasoning_effort: optional(z.string()),
+})
+
+type Body = z.infer<typeof chatRequestSchema>
+
+export type ChatRequest = {
+  readonly model: string
+  readonly stream: boolean
+  /** The client asked for the usage chunk of a stream. */
+  readonly usageAsked: boolean
+  readonly choices: number
+  /** The client's own output limit, under whichever name. */
+  readonly outputTokensMax: number | undefined
+  /** Size of the body without media payloads: no tokenizer makes more tokens than bytes of it. */
+  readonly textBytes: number
+  readonly imageParts: number
+  /** Decoded bytes of audio and file payloads, whose tokens cannot exceed them. */
+  readonly mediaBytes: number
+  readonly body: Body
+  readonly text: string
+  readonly members: ReadonlyMap<string, Member>
+}
+
+export type ReadRequest =
+  | { readonly kind: 'read'; readonly request: ChatRequest }
+  | { readonly kind: 'rejected'; readonly failure: Failure }
+
+const reject = (failure: Failure): ReadRequest => ({ kind: 'rejected', failure })
+
+/** Reads a request's JSON text: structure, syntax, schema, in this order. Fails with the field named. */
+export function readChatRequest(text: string, bytes: number): ReadRequest {
+  const scan = scanJson(text, requestScanLimits)
+  if (scan.kind === 'too_deep') {
+    return reject({ kind: 'invalid_value', message: `JSON is nested deeper than ${requestScanLimits.depthMax} levels.` })
+  }
+  if (scan.kind === 'too_many_nodes') return reject({ kind: 'invalid_value', message: 'JSON holds too many values.' })
+  if (scan.kind === 'repeated_key') return reject({ kind: 'invalid_json', message: 'A field is given more than once.' })
+  const parsed = scan.kind === 'scanned' ? parseJson(text) : undefined
+  if (scan.kind !== 'scanned' || !parsed) {
+    return reject({ kind: 'invalid_json', message: 'The body is not valid JSON.' })
+  }
+  const checked = chatRequestSchema.safeParse(parsed.value)
+  if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], parsed.value))
+  return { kind: 'read', request: describe(checked.data, { text, bytes, members: scan.members }) }
+}
+
+function parseJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown }
+  } catch {
+    return undefined // The caller answers 400.
+  }
+}
+
+type Source = Pick<ChatRequest, 'text' | 'members'> & { readonly bytes: number }
+
+function describe(body: Body, { text, bytes, members }: Source): ChatRequest {
+  const media = mediaOf(body.messages)
+  return {
+    model: body.model,
+    stream: body.stream ?? false,
+    usageAsked: body.stream_options?.include_usage ?? false,
+    choices: body.n ?? 1,
+    outputTokensMax: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+    textBytes: bytes - media.payloadChars,
+    imageParts: media.images,
+    mediaBytes: media.bytes,
+    body,
+    text,
+    members,
+  }
+}
+
+type Media = { images: number; bytes: number; payloadChars: number }
+
+/** Finds the media payloads of the messages: they count by their own rule, not by the length of their base64. */
+function mediaOf(messages: Body['messages']): Media {
+  const media: Media = { images: 0, bytes: 0, payloadChars: 0 }
+  for (const { content } of messages) {
+    if (!Array.isArray(content)) continue
+    for (const part of content) {
+      if (part.type === 'image_url') {
+        media.images++
+        const url = (part['image_url'] as { url?: unknown } | undefined)?.url
+        if (typeof url === 'string' && url.startsWith('data:')) media.payloadChars += url.length
+      } else {
+        const data = (part['input_audio'] as { data?: unknown })?.data ?? (part['file'] as { file_data?: unknown })?.file_data
+        if (typeof data !== 'string') continue
+        media.payloadChars += data.length
+        media.bytes += Math.ceil((data.length * 3) / 4)
+      }
+    }
+  }
+  return media
+}
+
+export type UpstreamEdits = {
+  readonly upstreamModel: string
+  /** The output cap to send, or undefined to leave the client's own fields alone. */
+  readonly outputTokensMax: number | undefined
+  /** The field a cap is sent in when the client used none. */
+  readonly outputMaxField: 'max_tokens' | 'max_completion_tokens'
+  readonly askForUsage: boolean
+}
+
+/** The body for an upstream: the client's own bytes, but for the model's name, the output cap and the usage option. */
+export function writeUpstreamRequest(request: ChatRequest, edits: UpstreamEdits): string {
+  const { body, text, members } = request
+  const changes: Edit[] = []
+  if (edits.upstreamModel !== request.model) changes.push({ key: 'model', value: JSON.stringify(edits.upstreamModel) })
+  if (edits.outputTokensMax !== undefined) {
+    const used = (['max_completion_tokens', 'max_tokens'] as const).filter((field) => typeof body[field] === 'number')
+    const fields = used.length > 0 ? used : [edits.outputMaxField]
+    for (const key of fields) changes.push({ key, value: String(edits.outputTokensMax) })
+  }
+  if (request.stream && edits.askForUsage && !request.usageAsked) {
+    changes.push({ key: 'stream_options', value: JSON.stringify({ ...body.stream_options, include_usage: true }) })
+  }
+  return changes.length === 0 ? text : editJson(text, members, changes)
+}

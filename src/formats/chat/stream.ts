@@ -1,0 +1,145 @@
+/** Streams of the chat format: each event is metered and passed on, byte for byte but for the spec's own fields. */
+import type { UpstreamFailure } from '../../domain/failure.ts'
+import type { Usage } from '../../domain/usage.ts'
+import { editJson, scanJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
+import { dataEvent, type SseEvent } from '../../lib/sse.ts'
+import { readUpstreamError } from './failure.ts'
+import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
+
+const eventLimits: ScanLimits = { depthMax: 128, nodesMax: 200_000, commasMax: 1_000_000 }
+
+type Delta = Readonly<Record<string, unknown>>
+type Choice = { readonly index?: unknown; readonly delta?: Delta | null; readonly finish_reason?: unknown }
+type Chunk = {
+  readonly id?: unknown
+  readonly created?: unknown
+  readonly model?: unknown
+  readonly choices?: readonly Choice[]
+  readonly usage?: unknown
+  readonly x_groq?: { readonly usage?: unknown }
+  readonly error?: unknown
+}
+
+/** What one upstream event comes to. `text` is the event for the client, empty when it is withheld. */
+export type ReadEvent =
+  | { readonly kind: 'chunk'; readonly text: string; readonly meaningful: boolean }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+
+export type ChatStreamOptions = {
+  readonly publicModel: string
+  readonly usageAsked: boolean
+  readonly usageDialect: UsageDialect
+}
+
+export const DONE_EVENT = dataEvent('[DONE]')
+
+/** Reads one upstream stream, event by event, and remembers what the bill needs. */
+export class ChatStream {
+  /** The last usage the upstream reported; running totals overwrite, they do not add. */
+  usage: Usage | undefined
+  /** Text that arrived so far, for an estimate when the stream ends without usage. */
+  produced = ''
+  private usageSent = false
+  private readonly running = new Set<unknown>()
+  private finishes = 0
+  private head: { id: unknown; created: unknown } = { id: '', created: 0 }
+  private readonly options: ChatStreamOptions
+
+  constructor(options: ChatStreamOptions) {
+    this.options = options
+  }
+
+  /** Every choice that began has its finish_reason: an end of the stream now is a complete one. */
+  get finished(): boolean {
+    return this.finishes > 0 && this.running.size === 0
+  }
+
+  read({ data }: SseEvent): ReadEvent {
+    if (data === '[DONE]') return { kind: 'done' }
+    const chunk = parse(data)
+    if (!chunk) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not a JSON object' } }
+    if (chunk.error) return { kind: 'failed', failure: readUpstreamError(undefined, chunk) }
+    if (!Array.isArray(chunk.choices)) {
+      return { kind: 'failed', failure: { kind: 'garbage', message: 'an event has no choices' } }
+    }
+    this.head = { id: chunk.id, created: chunk.created }
+    const reported = readChatUsage(chunk.usage ?? chunk.x_groq?.usage, this.options.usageDialect)
+    if (reported) this.usage = reported
+    let meaningful = false
+    for (const choice of chunk.choices) meaningful = this.meter(choice) || meaningful
+    return { kind: 'chunk', text: this.write(data, chunk, reported), meaningful }
+  }
+
+  /** The end of the stream for the client: the usage chunk if it is still owed, then the terminator. */
+  end(counted: Usage): string {
+    const owed = this.options.usageAsked && !this.usageSent
+    return (owed ? this.usageEvent(counted) : '') + DONE_EVENT
+  }
+
+  /** Counts what a choice brought. True when a client could not take it back. */
+  private meter({ index, delta, finish_reason: finish }: Choice): boolean {
+    let meaningful = false
+    for (const name in delta) {
+      const value = delta[name]
+      if (name === 'role' || value === null || value === '' || value === undefined) continue
+      meaningful = true
+      this.produced += typeof value === 'string' ? value : name === 'tool_calls' ? callText(value) : ''
+    }
+    if (meaningful) this.running.add(index)
+    if (finish === null || finish === undefined) return meaningful
+    this.running.delete(index)
+    this.finishes++
+    return true
+  }
+
+  private write(data: string, chunk: Chunk, reported: Usage | undefined): string {
+    const { publicModel, usageAsked } = this.options
+    // Without usage, an empty choice list is a vendor's extra (Azure's prompt filter) that breaks naive clients.
+    if (chunk.choices?.length === 0 && !(usageAsked && reported)) return ''
+    let text = data
+    const edits: Edit[] = []
+    if (chunk.model !== publicModel) edits.push({ key: 'model', value: JSON.stringify(publicModel) })
+    if (chunk.usage !== undefined && !usageAsked) {
+      // The field is the last one in practice; what closes the object after it can only be the outermost brace.
+      if (data.endsWith(USAGE_NULL_END)) text = `${data.slice(0, -USAGE_NULL_END.length)}}`
+      else edits.push({ key: 'usage', value: undefined })
+    }
+    if (usageAsked && reported && chunk.usage) {
+      this.usageSent = true
+      const fixed = correctedUsage(chunk.usage, reported)
+      if (fixed !== undefined) edits.push({ key: 'usage', value: fixed })
+    }
+    return dataEvent(edits.length === 0 ? text : edited(text, edits))
+  }
+
+  private usageEvent(counted: Usage): string {
+    const { id, created } = this.head
+    const model = this.options.publicModel
+    const chunk = JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices: [] })
+    return dataEvent(`${chunk.slice(0, -1)},"usage":${writeChatUsage(counted)}}`)
+  }
+}
+
+const USAGE_NULL_END = ',"usage":null}'
+
+function edited(text: string, edits: readonly Edit[]): string {
+  const scan = scanJson(text, eventLimits)
+  return scan.kind === 'scanned' ? editJson(text, scan.members, edits) : text
+}
+
+function callText(calls: unknown): string {
+  if (!Array.isArray(calls)) return ''
+  return (calls as { function?: { name?: string; arguments?: string } }[])
+    .map((call) => (call.function?.name ?? '') + (call.function?.arguments ?? ''))
+    .join('')
+}
+
+function parse(data: string): Chunk | undefined {
+  try {
+    const value = JSON.parse(data) as unknown
+    return typeof value === 'object' && value !== null ? (value as Chunk) : undefined
+  } catch {
+    return undefined // The caller reports garbage.
+  }
+}

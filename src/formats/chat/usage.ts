@@ -1,0 +1,86 @@
+/** Usage of the chat format, normalised to disjoint buckets. The only place that builds one from chat wire fields. */
+import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
+
+/**
+ * How a vendor counts. `inclusive` is OpenAI's rule: prompt_tokens includes cached and cache-write tokens,
+ * completion_tokens includes reasoning. `reasoning_apart` is xAI's chat endpoint and Perplexity: reasoning_tokens come
+ * on top of completion_tokens.
+ */
+export type UsageDialect = 'inclusive' | 'reasoning_apart'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const asFields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
+
+/** A token count, or undefined. Negative, fractional and non-numeric counts are lies and count as absent. */
+const count = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+
+/** Reads a `usage` object. Undefined when it is absent or holds no counts: that is unknown, never zero. */
+export function readChatUsage(raw: unknown, dialect: UsageDialect = 'inclusive'): Usage | undefined {
+  const usage = asFields(raw)
+  const prompt = count(usage['prompt_tokens'])
+  const completion = count(usage['completion_tokens'])
+  if (prompt === undefined || completion === undefined) return undefined
+  const promptDetails = asFields(usage['prompt_tokens_details'])
+  const completionDetails = asFields(usage['completion_tokens_details'])
+  // DeepSeek names its hits at the top level, Moonshot too under another name (2026-08).
+  const cached = count(
+    promptDetails['cached_tokens'] ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'] ?? 0,
+  )
+  const inputCached = Math.min(cached ?? 0, prompt)
+  const written = Math.min(count(promptDetails['cache_write_tokens']) ?? 0, prompt - inputCached)
+  const reasoning = count(completionDetails['reasoning_tokens'] ?? usage['reasoning_tokens']) ?? 0
+  const apart = dialect === 'reasoning_apart'
+  const outputReasoning = apart ? reasoning : Math.min(reasoning, completion)
+  return {
+    inputFresh: prompt - inputCached - written,
+    inputCached,
+    cacheWrite5m: written,
+    cacheWrite1h: 0,
+    outputText: apart ? completion : completion - outputReasoning,
+    outputReasoning,
+  }
+}
+
+/** A usage counted by ourselves, for an answer whose upstream reported none. */
+export function estimatedUsage(promptTokens: number, completionTokens: number): Usage {
+  return {
+    inputFresh: promptTokens,
+    inputCached: 0,
+    cacheWrite5m: 0,
+    cacheWrite1h: 0,
+    outputText: completionTokens,
+    outputReasoning: 0,
+  }
+}
+
+/** Writes a usage as the chat format's `usage` object, as JSON text. */
+export function writeChatUsage(usage: Usage): string {
+  const prompt = inputTokens(usage)
+  const completion = outputTokens(usage)
+  return JSON.stringify({
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: {
+      cached_tokens: usage.inputCached,
+      audio_tokens: 0,
+      cache_write_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
+    },
+    completion_tokens_details: { reasoning_tokens: usage.outputReasoning, audio_tokens: 0 },
+  })
+}
+
+/**
+ * The text that must replace an upstream's usage object for the spec's sums to hold, or undefined when it may stay as
+ * it is, byte for byte. Other fields of the object survive.
+ */
+export function correctedUsage(raw: unknown, usage: Usage): string | undefined {
+  const fields = asFields(raw)
+  const prompt = inputTokens(usage)
+  const completion = outputTokens(usage)
+  const sums = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+  const same = Object.entries(sums).every(([name, value]) => fields[name] === value)
+  return same ? undefined : JSON.stringify({ ...fields, ...sums })
+}

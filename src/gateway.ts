@@ -1,0 +1,106 @@
+/** Wiring: a Config becomes a gateway. Opened whole by `serve`, or without its servers for a single command. */
+import { join } from 'node:path'
+import { openAccounts, type Accounts } from './accounts/accounts.ts'
+import type { Office } from './admin/operations.ts'
+import { openCatalog, type Catalog } from './catalog/catalog.ts'
+import type { Config } from './config.ts'
+import { timeOrderedId } from './lib/ids.ts'
+import type { Log } from './lib/log.ts'
+import { loadSecret } from './lib/secret-file.ts'
+import { openLedger, type Ledger } from './ledger/ledger.ts'
+import { verifyLedger } from './ledger/verify.ts'
+import { findRecord, recentRecords } from './records/records.ts'
+import { LiveCalls } from './relay/call.ts'
+import { openStore, type Store } from './store/store.ts'
+
+export type Gateway = {
+  readonly store: Store
+  readonly accounts: Accounts
+  readonly ledger: Ledger
+  readonly catalog: Catalog
+  readonly live: LiveCalls
+  readonly office: Office
+  /** Holds of a former life of this process that were given back. */
+  readonly expiredHolds: number
+  /** The first account's first key, made when the store was empty. Shown once. */
+  readonly firstKey: string | undefined
+}
+
+export type OpenOptions = {
+  readonly log: Log
+  readonly sandboxUrl: string | undefined
+  /** Whether an empty store gets its first account and key. */
+  readonly firstAccount: 'make' | 'leave'
+}
+
+const FIRST_ACCOUNT = 'default'
+const FIRST_BALANCE_NANO_USD = 1_000_000_000n
+
+/** Opens the data folder. Throws FolderInUse when another process has it. */
+export async function openGateway(config: Config, { log, sandboxUrl, firstAccount }: OpenOptions): Promise<Gateway> {
+  const startedAtMs = Date.now()
+  const store = await openStore(config.dataFolder, (message) => {
+    // Memory is ahead of the disk from here on: nothing more may be promised.
+    log('error', 'store.fatal', { message })
+    process.exit(1)
+  })
+  const live = new LiveCalls()
+  const pepper = loadSecret(join(config.dataFolder, 'key.pepper'), config.keyPepper)
+  const masterKey = loadSecret(join(config.dataFolder, 'master.key'), config.masterKey)
+  const accounts = await openAccounts(store, pepper, (barred) => live.bar(barred))
+  const { ledger, expired } = await openLedger(store, timeOrderedId('run_'))
+  const catalog = await openCatalog(store, { masterKey, sandboxUrl, declared: config.declared })
+  await declareAccounts(config, accounts, ledger)
+  const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
+  const office: Office = {
+    accounts,
+    catalog,
+    ledger,
+    verify: () => verifyLedger(store),
+    requests: (accountId, limit) => recentRecords(store, accountId, limit),
+    request: (accountId, id) => findRecord(store, accountId, id),
+    status: () => ({
+      data_folder: config.dataFolder,
+      config_file: config.configFile ?? null,
+      pid: process.pid,
+      uptime_s: Math.round((Date.now() - startedAtMs) / 1000),
+      live_requests: live.size,
+      writes_queued: store.queued(),
+      rss_bytes: process.memoryUsage.rss(),
+    }),
+  }
+  return { store, accounts, ledger, catalog, live, office, expiredHolds: expired, firstKey }
+}
+
+async function makeAccount(
+  accounts: Accounts,
+  ledger: Ledger,
+  account: { name: string; openingBalance: bigint; allowedModels: readonly string[] | undefined; declared: 0 | 1 },
+): Promise<string> {
+  const { id } = await accounts.create(account)
+  ledger.register(id)
+  if (account.openingBalance > 0n) {
+    const booking = { accountId: id, amount: account.openingBalance, ref: `opening:${id}`, reason: 'opening balance' }
+    await ledger.adjust({ ...booking, kind: 'credit' })
+  }
+  return id
+}
+
+/** Accounts of the declaration: made once with their opening balance; their allow-list follows the file. */
+async function declareAccounts({ declared }: Config, accounts: Accounts, ledger: Ledger): Promise<void> {
+  for (const draft of declared.accounts) {
+    const known = accounts.find(draft.name)
+    if (known) await accounts.update(known.id, { allowedModels: draft.allowedModels ?? null })
+    else await makeAccount(accounts, ledger, { ...draft, declared: 1 })
+  }
+}
+
+/** An empty store gets an account with a little money and a key, so that the first call is not a 401. */
+async function makeFirstKey(accounts: Accounts, ledger: Ledger): Promise<string | undefined> {
+  const [existing] = accounts.list()
+  if (existing && accounts.keysOf(existing.id).length > 0) return undefined
+  if (accounts.list().length > 1) return undefined
+  const first = { name: FIRST_ACCOUNT, openingBalance: FIRST_BALANCE_NANO_USD, allowedModels: undefined, declared: 0 } as const
+  const accountId = existing?.id ?? (await makeAccount(accounts, ledger, first))
+  return (await accounts.createKey({ accountId, name: 'first key' })).secret
+}

@@ -1,0 +1,220 @@
+/**
+ * The prepaid ledger. A request is `hold → settle | release | expire`; the operator's credits and debits are journals
+ * of their own. Balances are decided in memory, in the tick of the request, and made durable by the writer thread; the
+ * database repeats every condition, so that memory and disk cannot part unnoticed.
+ */
+import type { NanoUsd } from '../domain/money.ts'
+import { statement, type Step } from '../store/statement.ts'
+import { mustWrite, type Store } from '../store/store.ts'
+
+const holdFunds = statement('UPDATE account SET held = held + ?1 WHERE id = ?2 AND posted - held >= ?1')
+const insertHold = statement(
+  "INSERT INTO hold (id, account_id, amount, state, owner, created_at) VALUES (?, ?, ?, 'open', ?, ?)",
+)
+const resolveHold = statement(
+  "UPDATE hold SET state = ?2, settled = ?3, resolved_at = ?4 WHERE id = ?1 AND state = 'open'",
+)
+const moveFunds = statement('UPDATE account SET posted = posted + ?1, held = held - ?2 WHERE id = ?3')
+const moveFreeFunds = statement('UPDATE account SET posted = posted + ?1 WHERE id = ?2 AND posted + ?1 - held >= 0')
+const insertJournal = statement(
+  'INSERT INTO journal (id, kind, ref, hold_id, price_card_id, reason, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+)
+const insertEntry = statement('INSERT INTO entry (account_id, journal_id, amount) VALUES (?, ?, ?)')
+
+/** System accounts. They have entries but no balance row: their balance is derived. */
+const REVENUE = 'system:revenue'
+const FUNDING = 'system:funding'
+const WRITE_OFF = 'system:write-off'
+
+export type Balance = { readonly posted: NanoUsd; readonly held: NanoUsd; readonly available: NanoUsd }
+
+/** Funds set aside for one request. `id` is the request's id. */
+export type Hold = { readonly id: string; readonly accountId: string; readonly amount: NanoUsd }
+
+export type HoldResult =
+  | {
+      readonly kind: 'held'
+      readonly hold: Hold
+      /** Resolves when the hold is on disk. Nothing may reach the client before. */
+      readonly durable: Promise<void>
+    }
+  | { readonly kind: 'insufficient'; readonly balance: Balance }
+
+export type Charge = { readonly cost: NanoUsd; readonly priceCardId: number }
+
+export type Settlement = {
+  readonly charged: NanoUsd
+  /** What the charge lacked: written off, so that the balance stays at or above zero. */
+  readonly writtenOff: NanoUsd
+}
+
+export type Adjustment = {
+  readonly accountId: string
+  /** Positive for a credit or refund, positive too for a debit: the kind says the direction. */
+  readonly amount: NanoUsd
+  readonly kind: 'credit' | 'debit' | 'refund'
+  /** Unique: the same reference is never booked twice. */
+  readonly ref: string
+  readonly reason: string
+}
+export type AdjustmentResult = { readonly kind: 'booked' | 'duplicate_ref' | 'insufficient' | 'unknown_account' }
+
+export type Ledger = {
+  balance(accountId: string): Balance
+  /** Makes an account known; new accounts start at zero. */
+  register(accountId: string): void
+  hold(request: { id: string; accountId: string; amount: NanoUsd }): HoldResult
+  /** Charges `cost` against a hold, once. `also` gives steps that are written in the same transaction. */
+  settle(hold: Hold, charge: Charge, also: (settlement: Settlement) => readonly Step[]): Promise<void>
+  /** Gives a hold back, once. */
+  release(hold: Hold, also: readonly Step[]): Promise<void>
+  adjust(adjustment: Adjustment): Promise<AdjustmentResult>
+  openHolds(): number
+}
+
+type Funds = { posted: NanoUsd; held: NanoUsd }
+
+/**
+ * Loads the balances. Holds that another life of this process left open have lost their owner and expire here, in the
+ * customer's favour: their answers never reached a terminal byte.
+ */
+export async function openLedger(store: Store, owner: string): Promise<{ ledger: Ledger; expired: number }> {
+  const expired = await expireOrphans(store)
+  const funds = new Map<string, Funds>()
+  for (const row of await store.query('SELECT id, posted, held FROM account')) {
+    funds.set(row['id'] as string, { posted: row['posted'] as bigint, held: row['held'] as bigint })
+  }
+  const [last] = await store.query('SELECT max(id) AS id FROM journal')
+  const book = new Book(store, owner, funds, Number(last?.['id'] ?? 0))
+  return { ledger: book, expired }
+}
+
+class Book implements Ledger {
+  private readonly store: Store
+  private readonly owner: string
+  private readonly funds: Map<string, Funds>
+  private lastJournalId: number
+  private readonly open = new Set<string>()
+
+  constructor(store: Store, owner: string, funds: Map<string, Funds>, lastJournalId: number) {
+    this.store = store
+    this.owner = owner
+    this.funds = funds
+    this.lastJournalId = lastJournalId
+  }
+
+  register(accountId: string): void {
+    if (!this.funds.has(accountId)) this.funds.set(accountId, { posted: 0n, held: 0n })
+  }
+
+  openHolds(): number {
+    return this.open.size
+  }
+
+  balance(accountId: string): Balance {
+    const { posted, held } = this.of(accountId)
+    return { posted, held, available: posted - held }
+  }
+
+  hold({ id, accountId, amount }: { id: string; accountId: string; amount: NanoUsd }): HoldResult {
+    const funds = this.of(accountId)
+    if (amount < 0n) throw new RangeError('a hold is never negative')
+    if (funds.posted - funds.held < amount) return { kind: 'insufficient', balance: this.balance(accountId) }
+    funds.held += amount
+    this.open.add(id)
+    const durable = mustWrite(this.store, [
+      { run: holdFunds, bind: [amount, accountId], changes: 1 },
+      { run: insertHold, bind: [id, accountId, amount, this.owner, Date.now()], changes: 1 },
+    ])
+    return { kind: 'held', hold: { id, accountId, amount }, durable }
+  }
+
+  async settle(
+    hold: Hold,
+    { cost, priceCardId }: Charge,
+    also: (settlement: Settlement) => readonly Step[],
+  ): Promise<void> {
+    const funds = this.resolve(hold)
+    // Cost above the hold is taken from what is available; what is lacking is the operator's loss, never a debt.
+    const free = funds.posted - funds.held
+    const charged = cost < free ? cost : free
+    const writtenOff = cost - charged
+    funds.posted -= charged
+    const journalId = ++this.lastJournalId
+    const nowMs = Date.now()
+    await mustWrite(this.store, [
+      { run: resolveHold, bind: [hold.id, 'settled', charged, nowMs], changes: 1 },
+      { run: moveFunds, bind: [-charged, hold.amount, hold.accountId], changes: 1 },
+      { run: insertJournal, bind: [journalId, 'charge', hold.id, hold.id, priceCardId, null, nowMs] },
+      ...entries(journalId, [
+        [hold.accountId, -charged],
+        [WRITE_OFF, -writtenOff],
+        [REVENUE, cost],
+      ]),
+      ...also({ charged, writtenOff }),
+    ])
+  }
+
+  async release(hold: Hold, also: readonly Step[]): Promise<void> {
+    this.resolve(hold)
+    await mustWrite(this.store, [
+      { run: resolveHold, bind: [hold.id, 'released', null, Date.now()], changes: 1 },
+      { run: moveFunds, bind: [0n, hold.amount, hold.accountId], changes: 1 },
+      ...also,
+    ])
+  }
+
+  async adjust({ accountId, amount, kind, ref, reason }: Adjustment): Promise<AdjustmentResult> {
+    const funds = this.funds.get(accountId)
+    if (!funds) return { kind: 'unknown_account' }
+    if (amount <= 0n) throw new RangeError('an adjustment is positive; its kind says the direction')
+    const change = kind === 'debit' ? -amount : amount
+    if (funds.posted + change - funds.held < 0n) return { kind: 'insufficient' }
+    // A debit leaves memory before the commit and a credit enters after it, so that memory never promises more.
+    if (change < 0n) funds.posted += change
+    const journalId = ++this.lastJournalId
+    const outcome = await this.store.write([
+      { run: insertJournal, bind: [journalId, kind, ref, null, null, reason, Date.now()] },
+      { run: moveFreeFunds, bind: [change, accountId], changes: 1 },
+      ...entries(journalId, [
+        [accountId, change],
+        [FUNDING, -change],
+      ]),
+    ])
+    const booked = outcome.kind === 'written'
+    if (booked && change > 0n) funds.posted += change
+    if (!booked && change < 0n) funds.posted -= change
+    return { kind: booked ? 'booked' : 'duplicate_ref' }
+  }
+
+  private of(accountId: string): Funds {
+    const funds = this.funds.get(accountId)
+    if (!funds) throw new Error(`account ${accountId} is not registered with the ledger`)
+    return funds
+  }
+
+  /** Takes a hold out of memory. Throws when it was resolved before: a request settles or releases, once. */
+  private resolve(hold: Hold): Funds {
+    if (!this.open.delete(hold.id)) throw new Error(`hold ${hold.id} is not open`)
+    const funds = this.of(hold.accountId)
+    funds.held -= hold.amount
+    return funds
+  }
+}
+
+function entries(journalId: number, lines: readonly (readonly [string, NanoUsd])[]): Step[] {
+  return lines
+    .filter(([, amount]) => amount !== 0n)
+    .map(([accountId, amount]) => ({ run: insertEntry, bind: [accountId, journalId, amount] }))
+}
+
+async function expireOrphans(store: Store): Promise<number> {
+  const orphans = await store.query("SELECT id, account_id, amount FROM hold WHERE state = 'open'")
+  for (const { id, account_id: accountId, amount } of orphans) {
+    await mustWrite(store, [
+      { run: resolveHold, bind: [id as string, 'expired', null, Date.now()], changes: 1 },
+      { run: moveFunds, bind: [0n, amount as bigint, accountId as string], changes: 1 },
+    ])
+  }
+  return orphans.length
+}

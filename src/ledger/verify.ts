@@ -1,0 +1,73 @@
+import type { Row } from '../store/statement.ts'
+import type { Store } from '../store/store.ts'
+
+/** A broken invariant: which, and what was found. */
+export type Finding = { readonly invariant: string; readonly subject: string; readonly detail: string }
+
+type Check = { readonly invariant: string; readonly sql: string }
+
+/**
+ * The ledger's invariants as queries that return the offenders. All run in one read transaction's worth of SQL each;
+ * while serving, a settlement may commit between two of them, but never inside one.
+ */
+const checks: readonly Check[] = [
+  {
+    invariant: 'I1 the entries of a journal sum to zero',
+    sql: `SELECT journal_id AS subject, 'sum ' || sum(amount) AS detail
+          FROM entry GROUP BY journal_id HAVING sum(amount) <> 0`,
+  },
+  {
+    invariant: 'I2 posted is the sum of the account’s entries',
+    sql: `SELECT a.id AS subject, 'posted ' || a.posted || ', entries ' || coalesce(sum(e.amount), 0) AS detail
+          FROM account a LEFT JOIN entry e ON e.account_id = a.id
+          GROUP BY a.id HAVING a.posted <> coalesce(sum(e.amount), 0)`,
+  },
+  {
+    invariant: 'I3 held is the sum of the account’s open holds',
+    sql: `SELECT a.id AS subject, 'held ' || a.held || ', open holds ' || coalesce(sum(h.amount), 0) AS detail
+          FROM account a LEFT JOIN hold h ON h.account_id = a.id AND h.state = 'open'
+          GROUP BY a.id HAVING a.held <> coalesce(sum(h.amount), 0)`,
+  },
+  {
+    invariant: 'I4 no balance is below zero',
+    sql: `SELECT id AS subject, 'posted ' || posted || ', held ' || held AS detail
+          FROM account WHERE posted - held < 0 OR held < 0`,
+  },
+  {
+    invariant: 'I5 a settled hold has one charge, any other none',
+    sql: `SELECT h.id AS subject, h.state || ', charges ' || count(j.id) AS detail
+          FROM hold h LEFT JOIN journal j ON j.hold_id = h.id AND j.kind = 'charge'
+          GROUP BY h.id HAVING count(j.id) <> (h.state = 'settled')`,
+  },
+  {
+    invariant: 'I6 a charge takes from the account what its hold says was settled',
+    sql: `SELECT h.id AS subject, 'settled ' || h.settled || ', entry ' || coalesce(e.amount, 0) AS detail
+          FROM hold h JOIN journal j ON j.hold_id = h.id
+          LEFT JOIN entry e ON e.journal_id = j.id AND e.account_id = h.account_id
+          WHERE h.state = 'settled' AND h.settled <> -coalesce(e.amount, 0)`,
+  },
+  {
+    invariant: 'I7 every resolved request has a record that agrees with its hold',
+    sql: `SELECT h.id AS subject, 'settled ' || coalesce(h.settled, 0) || ', record ' || coalesce(r.charged, 'none') AS detail
+          FROM hold h LEFT JOIN request_record r ON r.account_id = h.account_id AND r.id = h.id
+          WHERE h.state IN ('settled', 'released') AND (r.charged IS NULL OR r.charged <> coalesce(h.settled, 0))`,
+  },
+  {
+    invariant: 'I9 customers own what was funded, less what was earned and not written off',
+    sql: `SELECT 'all accounts' AS subject, 'posted ' || posted || ', system ' || system AS detail
+          FROM (SELECT (SELECT coalesce(sum(posted), 0) FROM account) AS posted,
+                       (SELECT coalesce(sum(amount), 0) FROM entry WHERE account_id LIKE 'system:%') AS system)
+          WHERE posted + system <> 0`,
+  },
+]
+
+const findingOf =
+  (invariant: string) =>
+  (row: Row): Finding => ({ invariant, subject: String(row['subject']), detail: String(row['detail']) })
+
+/** Checks the whole ledger on the reader thread. An empty list means every number explains itself. */
+export async function verifyLedger(store: Store): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  for (const { invariant, sql } of checks) findings.push(...(await store.query(sql)).map(findingOf(invariant)))
+  return findings
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { editJson, requestScanLimits, scanJson, type Edit, type Member } from './json-scan.ts'
+
+const members = (text: string): ReadonlyMap<string, Member> => {
+  const scan = scanJson(text, requestScanLimits)
+  if (scan.kind !== 'scanned') throw new Error(scan.kind)
+  return scan.members
+}
+const edit = (text: string, edits: Edit[]): string => editJson(text, members(text), edits)
+
+test('a value is replaced and every other byte stays', () => {
+  expect(edit('{ "model" : "a" ,"n": 1.0, "seed":12345678901234567890 }', [{ key: 'model', value: '"b"' }])).toBe(
+    '{ "model" : "b" ,"n": 1.0, "seed":12345678901234567890 }',
+  )
+})
+
+test('a removed member takes one comma with it', () => {
+  expect(edit('{"a":1,"b":2,"c":3}', [{ key: 'b', value: undefined }])).toBe('{"a":1,"c":3}')
+  expect(edit('{"a":1,"b":2}', [{ key: 'a', value: undefined }])).toBe('{"b":2}')
+  expect(edit('{"a":1}', [{ key: 'a', value: undefined }])).toBe('{}')
+})
+
+test('a new member is added, also to an empty object', () => {
+  expect(edit('{"a":1}', [{ key: 'b', value: '2' }])).toBe('{"b":2,"a":1}')
+  expect(edit('{}', [{ key: 'b', value: '2' }])).toBe('{"b":2}')
+})
+
+test('names inside strings and nested objects are not members', () => {
+  const text = '{"x":"\\"model\\":1","y":{"model":2},"model":3}'
+  expect(edit(text, [{ key: 'model', value: '4' }])).toBe('{"x":"\\"model\\":1","y":{"model":2},"model":4}')
+})
+
+test('depth and size are bounded', () => {
+  expect(scanJson('['.repeat(65) + ']'.repeat(65), requestScanLimits).kind).toBe('too_deep')
+  expect(scanJson(`[${'"",'.repeat(200_001)}""]`, requestScanLimits).kind).toBe('too_many_nodes')
+  expect(scanJson('{"a":"', requestScanLimits).kind).toBe('malformed')
+})
+
+test('a repeated key is refused: two parsers could read two different requests', () => {
+  expect(scanJson('{"model":"a","model":"b"}', requestScanLimits).kind).toBe('repeated_key')
+  expect(scanJson('{"model":"a","\\u006dodel":"b"}', requestScanLimits).kind).toBe('repeated_key')
+})
+
+const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 6 })
+
+test('any edits of any object give what the same edits of the parsed object give', () => {
+  const change = fc.record({ key: fc.string(), value: fc.option(fc.jsonValue({ maxDepth: 1 }), { nil: undefined }) })
+  const property = fc.property(object, fc.array(change, { maxLength: 4 }), fc.nat(3), (value, changes, indent) => {
+    const text = JSON.stringify(value, null, indent)
+    const keys = Object.keys(value)
+    const edits = changes.map(({ key, value: next }, i) => ({
+      key: i < keys.length && i % 2 === 0 ? (keys[i] ?? key) : key,
+      value: next === undefined ? undefined : JSON.stringify(next),
+    }))
+    const unique = edits.filter(({ key }, i) => edits.findIndex((other) => other.key === key) === i)
+    const expected = new Map(Object.entries(value).map(([key, member]) => [key, JSON.stringify(member)]))
+    for (const { key, value: next } of unique) {
+      if (next === undefined) expected.delete(key)
+      else expected.set(key, next)
+    }
+    const edited = Object.entries(JSON.parse(edit(text, unique)) as object)
+    expect(new Map(edited.map(([key, member]) => [key, JSON.stringify(member)]))).toEqual(expected)
+  })
+  fc.assert(property, { numRuns: 2_000 })
+})

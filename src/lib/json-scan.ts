@@ -1,0 +1,170 @@
+/**
+ * A structural pass over JSON text before it is parsed. It bounds depth and size, which JSON.parse does not (a 10 MB
+ * depth bomb blocks it for over a second), and notes where the members of the outermost object stand, so that single
+ * values can be replaced without touching any other byte.
+ */
+export type Span = { readonly start: number; readonly end: number }
+
+export type Member = {
+  /** The whole member, from the key's opening quote to the end of its value. */
+  readonly keyStart: number
+  readonly value: Span
+}
+
+export type ScanLimits = {
+  readonly depthMax: number
+  /** Objects, arrays and strings together. */
+  readonly nodesMax: number
+  /** Commas, which is what long arrays of numbers are made of. */
+  readonly commasMax: number
+}
+
+export type Scan =
+  | { readonly kind: 'scanned'; readonly members: ReadonlyMap<string, Member> }
+  | { readonly kind: 'too_deep' | 'too_many_nodes' | 'malformed' | 'repeated_key' }
+
+export const requestScanLimits: ScanLimits = { depthMax: 64, nodesMax: 200_000, commasMax: 400_000 }
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_ARRAY = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/** Position of the quote that closes the string opened at `open`, or -1. */
+function closingQuote(text: string, open: number): number {
+  for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let slashes = 0
+    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return at
+  }
+  return -1
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+}
+
+/** Trims white space off both ends of a span. */
+function trimmed(text: string, start: number, end: number): Span {
+  while (start < end && isSpace(text.charCodeAt(start))) start++
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--
+  return { start, end }
+}
+
+/** Notes the members of the outermost object while the scan passes over them. */
+class MemberNotes {
+  readonly members = new Map<string, Member>()
+  repeated = false
+  private keyStart = -1
+  private keyEnd = -1
+  private valueStart = -1
+  private readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  string(start: number, end: number): void {
+    if (this.valueStart === -1) {
+      this.keyStart = start
+      this.keyEnd = end
+    }
+  }
+
+  colon(at: number): void {
+    if (this.valueStart === -1) this.valueStart = at + 1
+  }
+
+  close(at: number): void {
+    if (this.valueStart !== -1 && this.keyStart !== -1) {
+      const raw = this.text.slice(this.keyStart + 1, this.keyEnd)
+      const key = raw.includes('\\') ? unescape(raw) : raw
+      if (this.members.has(key)) this.repeated = true
+      this.members.set(key, { keyStart: this.keyStart, value: trimmed(this.text, this.valueStart, at) })
+    }
+    this.keyStart = this.valueStart = -1
+  }
+}
+
+function unescape(raw: string): string {
+  try {
+    return JSON.parse(`"${raw}"`) as string
+  } catch {
+    return raw // Malformed escapes are JSON.parse's to report.
+  }
+}
+
+/** Scans JSON text. It accepts some text that is not JSON: JSON.parse stays the judge of that. */
+export function scanJson(text: string, limits: ScanLimits): Scan {
+  const notes = new MemberNotes(text)
+  let depth = 0
+  let nodes = 0
+  let commas = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      const end = closingQuote(text, at)
+      if (end === -1) return { kind: 'malformed' }
+      if (depth === 1) notes.string(at, end)
+      if (++nodes > limits.nodesMax) return { kind: 'too_many_nodes' }
+      at = end
+    } else if (code === COMMA) {
+      if (depth === 1) notes.close(at)
+      if (++commas > limits.commasMax) return { kind: 'too_many_nodes' }
+    } else if (code === COLON) {
+      if (depth === 1) notes.colon(at)
+    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      if (++depth > limits.depthMax) return { kind: 'too_deep' }
+      if (++nodes > limits.nodesMax) return { kind: 'too_many_nodes' }
+    } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+      if (depth === 1) notes.close(at)
+      if (--depth < 0) return { kind: 'malformed' }
+    }
+  }
+  // Of two equal keys one parser takes the first, another the last: what we read and what we send on could differ.
+  if (notes.repeated) return { kind: 'repeated_key' }
+  return depth === 0 ? { kind: 'scanned', members: notes.members } : { kind: 'malformed' }
+}
+
+/** One edit of an object's text: a member's new value as JSON text, or its removal. */
+export type Edit = { readonly key: string; readonly value: string | undefined }
+
+/** Applies edits to the outermost object. Every byte that no edit names stays as it was; new members go in front. */
+export function editJson(text: string, members: ReadonlyMap<string, Member>, edits: readonly Edit[]): string {
+  const splices: { start: number; end: number; text: string }[] = []
+  const added: string[] = []
+  let left = members.size
+  for (const { key, value } of edits) {
+    const member = members.get(key)
+    if (member && value !== undefined) splices.push({ ...member.value, text: value })
+    else if (value !== undefined) added.push(`${JSON.stringify(key)}:${value}`)
+    else if (member) {
+      splices.push({ ...removal(text, member), text: '' })
+      left--
+    }
+  }
+  splices.sort((a, b) => a.start - b.start)
+  let from = added.length === 0 ? 0 : text.indexOf('{') + 1
+  let out = text.slice(0, from) + added.join(',') + (added.length > 0 && left > 0 ? ',' : '')
+  for (const splice of splices) {
+    out += text.slice(from, splice.start) + splice.text
+    from = splice.end
+  }
+  return out + text.slice(from)
+}
+
+/** The span to cut for a member to vanish with one of the commas beside it. */
+function removal(text: string, member: Member): Span {
+  let { keyStart: start } = member
+  let { end } = member.value
+  let before = start - 1
+  while (isSpace(text.charCodeAt(before))) before--
+  if (text.charCodeAt(before) === COMMA) return { start: before, end }
+  while (isSpace(text.charCodeAt(end))) end++
+  if (text.charCodeAt(end) === COMMA) end++
+  return { start, end }
+}

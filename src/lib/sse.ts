@@ -1,0 +1,61 @@
+/** One server-sent event: its name, if it has one, and its data lines joined. */
+export type SseEvent = { readonly name: string | undefined; readonly data: string }
+
+/**
+ * Cuts a byte stream into server-sent events. Comments, ids and retry hints are dropped; CRLF and a missing space
+ * after the colon are accepted, as clients do. It holds at most one unfinished event, of `eventCharsMax` characters.
+ */
+export class SseDecoder {
+  private readonly utf8 = new TextDecoder('utf-8', { fatal: true })
+  private rest = ''
+  private name: string | undefined
+  private data: string | undefined
+  private finished: SseEvent | undefined
+  private readonly eventCharsMax: number
+
+  constructor(eventCharsMax: number) {
+    this.eventCharsMax = eventCharsMax
+  }
+
+  /** The events that `chunk` completes. Throws RangeError on an event over the limit, TypeError on bytes not UTF-8. */
+  push(chunk: Uint8Array): SseEvent[] {
+    return this.take(this.utf8.decode(chunk, { stream: true }))
+  }
+
+  /** What the end of the stream completes: a last event whose blank line is missing is still delivered. */
+  end(): SseEvent[] {
+    return this.take(`${this.utf8.decode()}\n\n`)
+  }
+
+  private take(incoming: string): SseEvent[] {
+    const text = this.rest === '' ? incoming : this.rest + incoming
+    const events: SseEvent[] = []
+    let start = 0
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      this.line(text.charCodeAt(end - 1) === 0x0d && end > start ? text.slice(start, end - 1) : text.slice(start, end))
+      start = end + 1
+      if (this.finished !== undefined) {
+        events.push(this.finished)
+        this.finished = undefined
+      }
+    }
+    this.rest = start === 0 ? text : text.slice(start)
+    if (this.rest.length + (this.data?.length ?? 0) > this.eventCharsMax) throw new RangeError('event too large')
+    return events
+  }
+
+  private line(line: string): void {
+    if (line === '') {
+      if (this.data !== undefined) this.finished = { name: this.name, data: this.data }
+      this.name = this.data = undefined
+    } else if (line.startsWith('data:')) {
+      const value = line.slice(line.charCodeAt(5) === 0x20 ? 6 : 5)
+      this.data = this.data === undefined ? value : `${this.data}\n${value}`
+    } else if (line.startsWith('event:')) {
+      this.name = line.slice(6).trim()
+    }
+  }
+}
+
+/** An unnamed event, ready to be written in one piece. */
+export const dataEvent = (data: string): string => `data: ${data}\n\n`

@@ -1,0 +1,28 @@
+import type { UsageDialect } from '../formats/chat/usage.ts'
+
+/** How the credential travels. */
+export type AuthScheme = 'bearer' | 'api-key' | 'none'
+
+/** What a vendor does differently from OpenAI. Each value set in presets.ts carries its vendor, date and source. */
+export type Quirks = {
+  /** Where a cap goes that the gateway sets on a request without one. */
+  readonly outputMaxField: 'max_tokens' | 'max_completion_tokens'
+  /** Whether `stream_options.include_usage` is understood. */
+  readonly usageInStream: 'on_request' | 'unasked'
+  readonly usageDialect: UsageDialect
+  /** What a hang-up does to the vendor's bill: it stops, or runs to the end and has to be drained to be known. */
+  readonly hangUp: 'stops_billing' | 'bills_on'
+}
+
+/** A vendor connection ready to be made: everything but the credential. */
+export type Preset = {
+  readonly id: string
+  readonly label: string
+  /** Undefined where the operator must give it. */
+  readonly baseUrl: string | undefined
+  /** The environment variable whose presence adds the provider at start. */
+  readonly keyVariable: string | undefined
+  readonly auth: AuthScheme
+  readonly chatPath: string
+  readonly quirks: Quirks
+}

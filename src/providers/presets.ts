@@ -1,0 +1,123 @@
+/**
+ * Vendors that speak the chat format, as data. Addresses and differences from the vendors' own documentation and SDKs,
+ * read in August to November 2026.
+ */
+import type { Preset, Quirks } from './preset.ts'
+
+const standard: Quirks = {
+  outputMaxField: 'max_tokens',
+  usageInStream: 'on_request',
+  usageDialect: 'inclusive',
+  hangUp: 'stops_billing',
+}
+
+type Vendor = Partial<Omit<Preset, 'quirks'>> & Pick<Preset, 'id' | 'label'> & { readonly quirks?: Partial<Quirks> }
+
+const preset = ({ quirks, ...vendor }: Vendor): Preset => ({
+  baseUrl: undefined,
+  keyVariable: undefined,
+  auth: 'bearer',
+  chatPath: '/chat/completions',
+  ...vendor,
+  quirks: { ...standard, ...quirks },
+})
+
+export const presets: readonly Preset[] = [
+  preset({ id: 'sandbox', label: 'Sandbox', auth: 'none' }),
+  preset({
+    id: 'openai',
+    label: 'OpenAI',
+    baseUrl: 'https://api.openai.com/v1',
+    keyVariable: 'OPENAI_API_KEY',
+    // Reasoning models refuse max_tokens; every current model takes max_completion_tokens (OpenAPI document, 2026-08).
+    quirks: { outputMaxField: 'max_completion_tokens' },
+  }),
+  preset({ id: 'azure', label: 'Azure OpenAI', auth: 'api-key', quirks: { outputMaxField: 'max_completion_tokens' } }),
+  preset({
+    id: 'groq',
+    label: 'Groq',
+    baseUrl: 'https://api.groq.com/openai/v1',
+    keyVariable: 'GROQ_API_KEY',
+    quirks: { outputMaxField: 'max_completion_tokens' },
+  }),
+  preset({
+    id: 'deepseek',
+    label: 'DeepSeek',
+    baseUrl: 'https://api.deepseek.com',
+    keyVariable: 'DEEPSEEK_API_KEY',
+  }),
+  preset({
+    id: 'mistral',
+    label: 'Mistral',
+    baseUrl: 'https://api.mistral.ai/v1',
+    keyVariable: 'MISTRAL_API_KEY',
+    // The API refuses unknown fields, stream_options among them, and always ends a stream with usage (2026-08).
+    quirks: { usageInStream: 'unasked' },
+  }),
+  preset({
+    id: 'together',
+    label: 'Together',
+    baseUrl: 'https://api.together.xyz/v1',
+    keyVariable: 'TOGETHER_API_KEY',
+  }),
+  preset({
+    id: 'openrouter',
+    label: 'OpenRouter',
+    baseUrl: 'https://openrouter.ai/api/v1',
+    keyVariable: 'OPENROUTER_API_KEY',
+  }),
+  preset({
+    id: 'xai',
+    label: 'xAI',
+    baseUrl: 'https://api.x.ai/v1',
+    keyVariable: 'XAI_API_KEY',
+    // On the chat endpoint reasoning_tokens come on top of completion_tokens (2026-08).
+    quirks: { usageDialect: 'reasoning_apart' },
+  }),
+  preset({
+    id: 'fireworks',
+    label: 'Fireworks',
+    baseUrl: 'https://api.fireworks.ai/inference/v1',
+    keyVariable: 'FIREWORKS_API_KEY',
+  }),
+  preset({
+    id: 'cerebras',
+    label: 'Cerebras',
+    baseUrl: 'https://api.cerebras.ai/v1',
+    keyVariable: 'CEREBRAS_API_KEY',
+  }),
+  preset({
+    id: 'deepinfra',
+    label: 'DeepInfra',
+    baseUrl: 'https://api.deepinfra.com/v1/openai',
+    keyVariable: 'DEEPINFRA_API_KEY',
+  }),
+  preset({
+    id: 'moonshot',
+    label: 'Moonshot',
+    baseUrl: 'https://api.moonshot.ai/v1',
+    keyVariable: 'MOONSHOT_API_KEY',
+  }),
+  preset({
+    id: 'alibaba',
+    label: 'Alibaba Model Studio',
+    baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    keyVariable: 'DASHSCOPE_API_KEY',
+  }),
+  preset({
+    id: 'perplexity',
+    label: 'Perplexity',
+    baseUrl: 'https://api.perplexity.ai',
+    keyVariable: 'PERPLEXITY_API_KEY',
+    quirks: { usageDialect: 'reasoning_apart' },
+  }),
+  preset({ id: 'ollama', label: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', auth: 'none' }),
+  preset({ id: 'vllm', label: 'vLLM', baseUrl: 'http://127.0.0.1:8000/v1' }),
+  preset({ id: 'llamacpp', label: 'llama.cpp', baseUrl: 'http://127.0.0.1:8080/v1' }),
+  preset({ id: 'custom', label: 'OpenAI-compatible' }),
+]
+
+const byId = new Map(presets.map((vendor) => [vendor.id, vendor]))
+
+/** The preset of an id; undefined for an id that is none. */
+export const findPreset = (id: string): Preset | undefined => byId.get(id)

@@ -1,0 +1,111 @@
+/** Request records: what one request asked, cost and went through. Written in the transaction that resolves its hold. */
+import type { NanoUsd } from '../domain/money.ts'
+import type { Usage, UsageSource } from '../domain/usage.ts'
+import { statement, type Row, type Step } from '../store/statement.ts'
+import type { Store } from '../store/store.ts'
+
+/** One try of an offer, as the record keeps it. */
+export type AttemptNote = {
+  readonly offerId: string
+  readonly providerId: string
+  readonly upstreamModel: string
+  /** `ok`, or the kind of failure. */
+  readonly result: string
+  readonly status?: number
+  readonly message?: string
+  /** From the start of the request, in ms. */
+  readonly startedMs: number
+  readonly tookMs: number
+}
+
+/**
+ * How a request ended: `completed`; `failed` before any output, free of charge; `cut` by the upstream or a limit in the
+ * middle; `client_closed` when the client hung up; `barred` when its key or account lost its right meanwhile.
+ */
+export type Outcome = 'completed' | 'failed' | 'cut' | 'client_closed' | 'barred'
+
+export type RequestRecord = {
+  readonly id: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly endpoint: string
+  readonly model: string
+  readonly stream: boolean
+  readonly status: number
+  readonly outcome: Outcome
+  readonly errorCode: string | undefined
+  readonly offerId: string | undefined
+  readonly providerId: string | undefined
+  readonly upstreamModel: string | undefined
+  readonly usage: Usage
+  readonly usageSource: UsageSource
+  readonly priceCardId: number
+  readonly costCardId: number | undefined
+  readonly held: NanoUsd
+  readonly charged: NanoUsd
+  readonly upstreamCost: NanoUsd
+  readonly attempts: readonly AttemptNote[]
+  readonly createdAtMs: number
+  readonly firstEventMs: number | undefined
+  readonly totalMs: number
+}
+
+const columns = [
+  'account_id, id, key_id, endpoint, model, stream, status, outcome, error_code, offer_id, provider_id, upstream_model',
+  'input_fresh, input_cached, cache_write_5m, cache_write_1h, output_text, output_reasoning, usage_source',
+  'price_card_id, cost_card_id, held, charged, upstream_cost, attempts, created_at, first_event_ms, total_ms',
+].join(', ')
+const insertRecord = statement(
+  `INSERT INTO request_record (${columns}) VALUES (${columns.replace(/\w+/g, '?')})`,
+)
+
+/** The step that writes a record, to go along with a settlement or a release. */
+export function recordStep(record: RequestRecord): Step {
+  const { usage } = record
+  const bind = [
+    record.accountId,
+    record.id,
+    record.keyId,
+    record.endpoint,
+    record.model,
+    record.stream ? 1 : 0,
+    record.status,
+    record.outcome,
+    record.errorCode ?? null,
+    record.offerId ?? null,
+    record.providerId ?? null,
+    record.upstreamModel ?? null,
+    usage.inputFresh,
+    usage.inputCached,
+    usage.cacheWrite5m,
+    usage.cacheWrite1h,
+    usage.outputText,
+    usage.outputReasoning,
+    record.usageSource,
+    record.priceCardId,
+    record.costCardId ?? null,
+    record.held,
+    record.charged,
+    record.upstreamCost,
+    JSON.stringify(record.attempts),
+    record.createdAtMs,
+    record.firstEventMs === undefined ? null : Math.round(record.firstEventMs),
+    Math.round(record.totalMs),
+  ]
+  return { run: insertRecord, bind }
+}
+
+/** A record as the store has it, columns as named in the schema, attempts parsed. */
+export type StoredRecord = Row & { readonly attempts: string }
+
+/** One request of an account; undefined when it is not the account's, or not there. */
+export async function findRecord(store: Store, accountId: string, id: string): Promise<StoredRecord | undefined> {
+  const [row] = await store.query('SELECT * FROM request_record WHERE account_id = ? AND id = ?', [accountId, id])
+  return row as StoredRecord | undefined
+}
+
+/** The newest requests of an account, newest first. */
+export async function recentRecords(store: Store, accountId: string, limit: number): Promise<readonly StoredRecord[]> {
+  const sql = 'SELECT * FROM request_record WHERE account_id = ? ORDER BY id DESC LIMIT ?'
+  return (await store.query(sql, [accountId, limit])) as readonly StoredRecord[]
+}

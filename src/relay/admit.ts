@@ -1,0 +1,76 @@
+/** Admission: may this caller have this model, can it be served, and is there money for it. No await, no I/O. */
+import type { Catalog } from '../catalog/catalog.ts'
+import { mayUse, type Caller } from '../domain/account.ts'
+import type { Model, Offer } from '../domain/catalog.ts'
+import type { Failure } from '../domain/failure.ts'
+import { formatUsd } from '../domain/money.ts'
+import type { Balance, Hold } from '../ledger/ledger.ts'
+import { planAttempts } from '../router/plan.ts'
+import type { Call } from './call.ts'
+import { quote, type Quote } from './quote.ts'
+import type { Relay } from './context.ts'
+
+export type Admission = {
+  readonly kind: 'admitted'
+  readonly model: Model
+  readonly offers: readonly Offer[]
+  readonly hold: Hold
+  /** The output cap the gateway set, per choice. */
+  readonly cap: number | undefined
+  readonly durable: Promise<void>
+}
+export type Refusal = { readonly kind: 'refused'; readonly failure: Failure }
+
+const refuse = (failure: Failure): Refusal => ({ kind: 'refused', failure })
+
+export function admit(relay: Relay, call: Call): Admission | Refusal {
+  const { accounts, catalog, ledger, health, limits } = relay
+  const { caller, request } = call
+  // The body took time to arrive: the key may have been revoked meanwhile.
+  const key = accounts.findKey(caller.key.id)
+  const account = accounts.find(caller.account.id)
+  if (!account || !key || key.revokedAtMs !== undefined) return refuse(INVALID_KEY)
+  if (account.status === 'suspended') return refuse(SUSPENDED)
+
+  const model = modelFor(catalog, { key, account }, request.model)
+  if ('kind' in model) return refuse(model)
+  const plan = planAttempts({ offers: model.offers, health: health.all, nowMs: Date.now(), random: Math.random })
+  if (plan.length === 0) {
+    return refuse({ kind: 'unavailable', message: `No upstream offers '${model.id}' at the moment.`, retryAfterMs: 30_000 })
+  }
+
+  const balance = ledger.balance(account.id)
+  const quoted = quote(request, model, balance.available)
+  if (quoted.kind === 'unaffordable') return refuse(insufficient(balance, quoted))
+  const held = ledger.hold({ id: call.id, accountId: account.id, amount: quoted.amount })
+  if (held.kind === 'insufficient') return refuse(insufficient(held.balance, { needed: quoted.amount, fitting: 0 }))
+  const { hold, durable } = held
+  return { kind: 'admitted', model, offers: plan.slice(0, limits.attemptsMax), hold, cap: quoted.cap, durable }
+}
+
+export const INVALID_KEY: Failure = {
+  kind: 'invalid_key',
+  message: 'The API key is missing, malformed, unknown or revoked. Send it as: Authorization: Bearer <key>.',
+}
+export const SUSPENDED: Failure = { kind: 'account_suspended', message: 'This account is suspended.' }
+
+/** The model, if it exists and both allow-lists admit it. */
+export function modelFor(catalog: Catalog, caller: Caller, id: string): Model | Failure {
+  const model = catalog.model(id)
+  if (!model) {
+    const message = `The model '${id.slice(0, 200)}' does not exist. GET /v1/models lists the models of this key.`
+    return { kind: 'model_not_found', message, param: 'model' }
+  }
+  if (mayUse(caller, id)) return model
+  return { kind: 'model_not_allowed', message: `This key may not use the model '${id}'.`, param: 'model' }
+}
+
+/** Says what is there, what is needed and what would fit. Open holds alone in the way are worth waiting for. */
+function insufficient(balance: Balance, { needed, fitting }: Pick<Quote & { kind: 'unaffordable' }, 'needed' | 'fitting'>): Failure {
+  const { posted, held, available } = balance
+  const amounts = `available $${formatUsd(available)}, held $${formatUsd(held)}, needed $${formatUsd(needed)}`
+  const advice = fitting > 0 ? ` A max_tokens of ${fitting} would fit.` : ''
+  const message = `The account balance does not cover this request: ${amounts}.${advice}`
+  const waiting = posted >= needed
+  return { kind: 'insufficient_balance', message, ...(waiting ? { retryAfterMs: 2_000 } : { shouldRetry: false }) }
+}

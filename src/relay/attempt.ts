@@ -1,0 +1,140 @@
+/** Trying offers in the order of the plan, until one commits: a whole reply, or a stream's first meaningful event. */
+import type { Offer } from '../domain/catalog.ts'
+import { isRequestFault, type UpstreamFailure } from '../domain/failure.ts'
+import { readChatReply, type ChatReply } from '../formats/chat/reply.ts'
+import { writeUpstreamRequest } from '../formats/chat/request.ts'
+import { ChatStream } from '../formats/chat/stream.ts'
+import type { SseEvent } from '../lib/sse.ts'
+import { findPreset } from '../providers/presets.ts'
+import type { Preset } from '../providers/preset.ts'
+import { attemptStream, attemptWhole, StreamBroken, type AttemptLimits, type Target } from '../upstream/attempt.ts'
+import type { Admission } from './admit.ts'
+import type { Call } from './call.ts'
+import type { Relay } from './context.ts'
+
+/** An upstream stream past its first meaningful event. */
+export type OpenStream = {
+  readonly stream: ChatStream
+  /** What the client gets first: the events up to the first meaningful one. */
+  readonly text: string
+  /** Events that arrived in the same read, still to be looked at. */
+  readonly arrived: readonly SseEvent[]
+  readonly events: AsyncGenerator<SseEvent[], void>
+}
+
+export type Served = { readonly offer: Offer; readonly preset: Preset }
+export type WholeServed = Served & { readonly kind: 'whole'; readonly reply: ChatReply }
+export type StreamServed = Served & { readonly kind: 'stream'; readonly open: OpenStream }
+export type AllFailed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+export type Attempted = WholeServed | StreamServed | AllFailed
+
+type Tried = { readonly kind: 'whole'; reply: ChatReply } | { readonly kind: 'stream'; open: OpenStream } | AllFailed
+
+/** Held-back text before the first meaningful event is bounded: a vendor cannot fill memory with preludes. */
+const PRELUDE_CHARS_MAX = 64 * 1024
+
+export async function tryOffers(relay: Relay, call: Call, admission: Admission): Promise<Attempted> {
+  let failure: UpstreamFailure = { kind: 'network', message: 'no attempt was made' }
+  for (const offer of admission.offers) {
+    const provider = relay.catalog.provider(offer.providerId)
+    const preset = provider && findPreset(provider.preset)
+    if (!provider || !preset) continue
+    const startedMs = call.elapsedMs()
+    const target = { provider, preset, path: preset.chatPath }
+    const tried = await tryOffer(relay, call, { target, offer, admission })
+    note(call, offer, startedMs, tried)
+    if (tried.kind !== 'failed') {
+      relay.health.succeeded(offer.id)
+      return { ...tried, offer, preset }
+    }
+    failure = tried.failure
+    if (call.cancelled) break
+    relay.health.failed(offer.id, failure)
+    // A timed-out whole reply may have been made and billed; asking another vendor would pay twice for one answer.
+    if (isRequestFault(failure.kind) || (failure.kind === 'timeout' && !call.request.stream)) break
+  }
+  return { kind: 'failed', failure }
+}
+
+type Try = { readonly target: Target; readonly offer: Offer; readonly admission: Admission }
+
+async function tryOffer(relay: Relay, call: Call, { target, offer, admission }: Try): Promise<Tried> {
+  const { quirks } = target.preset
+  const { limits } = relay
+  const body = writeUpstreamRequest(call.request, {
+    upstreamModel: offer.upstreamModel,
+    outputTokensMax: admission.cap,
+    outputMaxField: quirks.outputMaxField,
+    askForUsage: quirks.usageInStream === 'on_request',
+  })
+  const { stream } = call.request
+  const attemptLimits: AttemptLimits = {
+    firstEventTimeoutMs: stream ? admission.model.limits.firstEventTimeoutMs : limits.wholeReplyTimeoutMs,
+    eventGapTimeoutMs: limits.eventGapTimeoutMs,
+    replyBytesMax: limits.replyBytesMax,
+    eventCharsMax: limits.eventCharsMax,
+    signal: call.signal,
+  }
+  if (stream) return openStream(call, target, body, { attemptLimits, publicModel: admission.model.id })
+  const attempt = await attemptWhole(target, body, attemptLimits)
+  if (attempt.kind === 'failed') return attempt
+  const read = readChatReply(attempt.text, quirks.usageDialect)
+  return read.kind === 'failed' ? read : { kind: 'whole', reply: read.reply }
+}
+
+type StreamTry = { readonly attemptLimits: AttemptLimits; readonly publicModel: string }
+
+async function openStream(call: Call, target: Target, body: string, { attemptLimits, publicModel }: StreamTry): Promise<Tried> {
+  const attempt = await attemptStream(target, body, attemptLimits)
+  if (attempt.kind === 'failed') return attempt
+  const stream = new ChatStream({
+    publicModel,
+    usageAsked: call.request.usageAsked,
+    usageDialect: target.preset.quirks.usageDialect,
+  })
+  const tried = await readPrelude(attempt.events, stream)
+  // Leaving the generator is what aborts the upstream.
+  if (tried.kind === 'failed') await attempt.events.return()
+  return tried
+}
+
+/** Reads up to the first meaningful event. Until there, everything that goes wrong still leaves the next offer free. */
+async function readPrelude(events: AsyncGenerator<SseEvent[], void>, stream: ChatStream): Promise<Tried> {
+  let text = ''
+  try {
+    // Not `for await`: leaving such a loop would close the generator that the answer goes on reading.
+    for (let next = await events.next(); !next.done; next = await events.next()) {
+      for (const [i, event] of next.value.entries()) {
+        const read = stream.read(event)
+        if (read.kind === 'failed') return read
+        if (read.kind === 'done') return empty('the stream ended without an answer')
+        text += read.text
+        if (read.meaningful) return { kind: 'stream', open: { stream, text, arrived: next.value.slice(i + 1), events } }
+        if (text.length > PRELUDE_CHARS_MAX) return empty('the stream began with too much that is not an answer')
+      }
+    }
+  } catch (error) {
+    if (error instanceof StreamBroken) return { kind: 'failed', failure: error.failure }
+    throw error
+  }
+  return empty('the stream closed without an answer')
+}
+
+const empty = (message: string): AllFailed => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
+
+function note(call: Call, offer: Offer, startedMs: number, tried: Tried): void {
+  const { id: offerId, providerId, upstreamModel } = offer
+  const tookMs = Math.round(call.elapsedMs() - startedMs)
+  const failure = tried.kind === 'failed' ? tried.failure : undefined
+  call.attempts.push({
+    offerId,
+    providerId,
+    upstreamModel,
+    result: failure?.kind ?? 'ok',
+    ...(failure?.status === undefined ? {} : { status: failure.status }),
+    // What an upstream says of a rejected request may quote the prompt: the record keeps the words of other failures.
+    ...(failure === undefined || isRequestFault(failure.kind) ? {} : { message: failure.message.slice(0, 300) }),
+    startedMs: Math.round(startedMs),
+    tookMs,
+  })
+}

@@ -1,0 +1,84 @@
+import type { Caller } from '../domain/account.ts'
+import type { ChatRequest } from '../formats/chat/request.ts'
+import type { AttemptNote } from '../records/records.ts'
+
+/** Why a call is ended from outside before its answer is complete. */
+export type CancelReason = 'client_closed' | 'barred' | 'shutdown'
+
+/** One client request on its way through the relay. */
+export class Call {
+  readonly id: string
+  readonly caller: Caller
+  readonly request: ChatRequest
+  readonly createdAtMs = Date.now()
+  readonly attempts: AttemptNote[] = []
+  firstEventMs: number | undefined
+  cancelled: CancelReason | undefined
+  private readonly startedMs: number
+  private readonly controller = new AbortController()
+
+  constructor(id: string, caller: Caller, request: ChatRequest, startedMs: number) {
+    this.id = id
+    this.caller = caller
+    this.request = request
+    this.startedMs = startedMs
+  }
+
+  /** Aborted when the call is cancelled; whoever works for the call stops then. */
+  get signal(): AbortSignal {
+    return this.controller.signal
+  }
+
+  /** Ends the call. The first reason stands. */
+  cancel(reason: CancelReason): void {
+    if (this.cancelled) return
+    this.cancelled = reason
+    this.controller.abort()
+  }
+
+  elapsedMs(): number {
+    return performance.now() - this.startedMs
+  }
+}
+
+/** The calls under way, so that a revoked key's streams can be cut and a shutdown can wait for the rest. */
+export class LiveCalls {
+  private readonly calls = new Set<Call>()
+  private onEmpty: (() => void) | undefined
+
+  get size(): number {
+    return this.calls.size
+  }
+
+  add(call: Call): void {
+    this.calls.add(call)
+  }
+
+  delete(call: Call): void {
+    this.calls.delete(call)
+    if (this.calls.size === 0) this.onEmpty?.()
+  }
+
+  /** Cuts the calls of a key or an account that lost its right. */
+  bar(barred: { readonly keyId: string } | { readonly accountId: string }): void {
+    for (const call of this.calls) {
+      const { key, account } = call.caller
+      if ('keyId' in barred ? key.id === barred.keyId : account.id === barred.accountId) call.cancel('barred')
+    }
+  }
+
+  cancelAll(reason: CancelReason): void {
+    for (const call of this.calls) call.cancel(reason)
+  }
+
+  /** Resolves when no call is left, or after `timeoutMs`. */
+  async idle(timeoutMs: number): Promise<void> {
+    if (this.calls.size === 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.onEmpty = resolve
+    const timer = setTimeout(resolve, timeoutMs)
+    await promise
+    clearTimeout(timer)
+    this.onEmpty = undefined
+  }
+}

@@ -1,0 +1,32 @@
+import type { Accounts } from '../accounts/accounts.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Log } from '../lib/log.ts'
+import type { RequestRecord } from '../records/records.ts'
+import type { LiveCalls } from './call.ts'
+import type { HealthBook } from './health-book.ts'
+import type { TokenCounter } from './token-counter.ts'
+
+export type RelayLimits = {
+  readonly eventGapTimeoutMs: number
+  readonly wholeReplyTimeoutMs: number
+  /** A stream silent for this long gets its headers and comments, so that nobody in between gives up on it. */
+  readonly heartbeatMs: number
+  readonly attemptsMax: number
+  readonly replyBytesMax: number
+  readonly eventCharsMax: number
+}
+
+/** Everything the relay touches. */
+export type Relay = {
+  readonly accounts: Accounts
+  readonly catalog: Catalog
+  readonly ledger: Ledger
+  readonly health: HealthBook
+  readonly live: LiveCalls
+  readonly tokens: TokenCounter
+  readonly limits: RelayLimits
+  readonly log: Log
+  /** Told of every request that held money, once it is resolved. */
+  readonly onRecord: (record: RequestRecord) => void
+}

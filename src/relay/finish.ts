@@ -1,0 +1,137 @@
+/** The end of a request: what it cost, settled or released once, with its record in the same transaction. */
+import type { Failure, UpstreamFailure } from '../domain/failure.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import { priceOf } from '../domain/price.ts'
+import type { Usage, UsageSource } from '../domain/usage.ts'
+import { failureForClient, writeFailure } from '../formats/chat/failure.ts'
+import { estimatedUsage } from '../formats/chat/usage.ts'
+import { recordStep, type Outcome, type RequestRecord } from '../records/records.ts'
+import type { Admission } from './admit.ts'
+import type { Served } from './attempt.ts'
+import type { Call, CancelReason } from './call.ts'
+import type { Relay } from './context.ts'
+
+/** What a request consumed, and how we know. */
+export type Metered = { readonly usage: Usage; readonly source: UsageSource }
+
+export type Ending = {
+  readonly admission: Admission
+  readonly served: Served | undefined
+  readonly metered: Metered
+  readonly outcome: Outcome
+  readonly failure?: Failure | undefined
+}
+
+/** Takes the upstream's usage, or counts what went in and came out. */
+export async function meter(
+  relay: Relay,
+  call: Call,
+  { usage, produced, admission }: { usage: Usage | undefined; produced: string; admission: Admission },
+): Promise<Metered> {
+  if (usage) return { usage, source: 'reported' }
+  const { request } = call
+  const [prompt = 0, completion = 0] = await relay.tokens.count([promptText(call), produced])
+  const images = request.imageParts * admission.model.limits.imageTokensMax
+  return { usage: estimatedUsage(prompt + images, completion), source: 'estimated' }
+}
+
+/** The words of the prompt: messages' texts and the tools, without media. */
+function promptText({ request }: Call): string {
+  const texts: string[] = []
+  for (const { content } of request.body.messages) {
+    if (typeof content === 'string') texts.push(content)
+    else for (const part of content ?? []) if (typeof part['text'] === 'string') texts.push(part['text'])
+  }
+  if (request.body.tools) texts.push(JSON.stringify(request.body.tools))
+  return texts.join('\n')
+}
+
+/** Charges a request. Resolves when the charge is on disk; only then may the terminal bytes leave. */
+export async function settle(relay: Relay, call: Call, ending: Ending): Promise<RequestRecord> {
+  const { admission, served, metered } = ending
+  const cost = priceOf(metered.usage, admission.model.sale)
+  const upstreamCost = served ? priceOf(metered.usage, served.offer.cost) : 0n
+  const charge = { cost, priceCardId: admission.model.sale.id }
+  const { promise: written, resolve } = Promise.withResolvers<RequestRecord>()
+  await relay.ledger.settle(admission.hold, charge, ({ charged, writtenOff }) => {
+    if (writtenOff > 0n) relay.log('warn', 'ledger.write_off', { request: call.id, amount: writtenOff })
+    const record = recordOf(call, ending, { charged, upstreamCost })
+    resolve(record)
+    return [recordStep(record)]
+  })
+  return finished(relay, call, await written)
+}
+
+type Unserved = { readonly admission: Admission; readonly failure: UpstreamFailure }
+
+/**
+ * Ends a request no upstream served. The hold goes back, unless the client left while an upstream was at work: then the
+ * input is paid, as in the middle of a stream. Returns what the client is told.
+ */
+export async function fail(relay: Relay, call: Call, { admission, failure: upstream }: Unserved): Promise<Failure> {
+  if (call.cancelled === 'client_closed' || call.cancelled === 'barred') {
+    const metered = await meter(relay, call, { usage: undefined, produced: '', admission })
+    await settle(relay, call, { admission, served: undefined, metered, outcome: call.cancelled })
+    return failureOfCancel(call.cancelled)
+  }
+  const failure = call.cancelled ? failureOfCancel(call.cancelled) : failureForClient(upstream)
+  const ending: Ending = { admission, served: undefined, metered: nothing, outcome: 'failed', failure }
+  const record = recordOf(call, ending, { charged: 0n, upstreamCost: 0n })
+  await relay.ledger.release(admission.hold, [recordStep(record)])
+  finished(relay, call, record)
+  return failure
+}
+
+/** What a cancelled call is told, if anybody still listens. */
+export function failureOfCancel(reason: CancelReason): Failure {
+  switch (reason) {
+    case 'barred':
+      return { kind: 'invalid_key', message: 'The API key was revoked, or its account suspended, during this request.' }
+    case 'shutdown':
+      return { kind: 'unavailable', message: 'The gateway is shutting down.', retryAfterMs: 1_000 }
+    case 'client_closed':
+      return { kind: 'unavailable', message: 'The client closed the connection.' }
+  }
+}
+
+const nothing: Metered = { usage: estimatedUsage(0, 0), source: 'reported' }
+
+function finished(relay: Relay, call: Call, record: RequestRecord): RequestRecord {
+  relay.live.delete(call)
+  relay.onRecord(record)
+  return record
+}
+
+type Amounts = { readonly charged: NanoUsd; readonly upstreamCost: NanoUsd }
+
+function recordOf(call: Call, ending: Ending, { charged, upstreamCost }: Amounts): RequestRecord {
+  const { admission, served, metered, outcome, failure } = ending
+  const { caller, request } = call
+  const written = failure && writeFailure(failure)
+  return {
+    id: call.id,
+    accountId: caller.account.id,
+    keyId: caller.key.id,
+    endpoint: 'chat.completions',
+    model: admission.model.id,
+    stream: request.stream,
+    // A stream that broke in the middle had sent its 200 already.
+    status: outcome === 'failed' && written ? written.status : outcome === 'client_closed' ? 499 : 200,
+    outcome,
+    errorCode: written?.code,
+    offerId: served?.offer.id,
+    providerId: served?.offer.providerId,
+    upstreamModel: served?.offer.upstreamModel,
+    usage: metered.usage,
+    usageSource: metered.source,
+    priceCardId: admission.model.sale.id,
+    costCardId: served?.offer.cost.id,
+    held: admission.hold.amount,
+    charged,
+    upstreamCost,
+    attempts: call.attempts,
+    createdAtMs: call.createdAtMs,
+    firstEventMs: call.firstEventMs,
+    totalMs: call.elapsedMs(),
+  }
+}

@@ -1,0 +1,19 @@
+import type { UpstreamFailure } from '../domain/failure.ts'
+import { afterFailure, healthy, type OfferHealth } from '../router/health.ts'
+
+/** What this process has learnt about its offers. Lost at a restart on purpose: a restart is a fresh look. */
+export class HealthBook {
+  private readonly offers = new Map<string, OfferHealth>()
+
+  get all(): ReadonlyMap<string, OfferHealth> {
+    return this.offers
+  }
+
+  succeeded(offerId: string): void {
+    this.offers.delete(offerId)
+  }
+
+  failed(offerId: string, failure: UpstreamFailure): void {
+    this.offers.set(offerId, afterFailure(this.offers.get(offerId) ?? healthy, failure, Date.now()))
+  }
+}

@@ -1,0 +1,63 @@
+/** The upper bound a request is held for. No tokenizer: a byte of text is never more than one token. */
+import type { Model } from '../domain/catalog.ts'
+import { divideUp, type NanoUsd } from '../domain/money.ts'
+import { dearestInput, dearestOutput } from '../domain/price.ts'
+import type { ChatRequest } from '../formats/chat/request.ts'
+
+export type Quote =
+  | {
+      readonly kind: 'quoted'
+      readonly amount: NanoUsd
+      /** The output cap to send upstream, per choice; undefined when the client's own limit stands. */
+      readonly cap: number | undefined
+    }
+  | {
+      readonly kind: 'unaffordable'
+      readonly needed: NanoUsd
+      /** The `max_tokens` the balance would cover; 0 when it does not even cover the input. */
+      readonly fitting: number
+    }
+
+const MILLION = 1_000_000n
+
+/** Tokens the input can have at most. */
+export function inputTokensMax({ textBytes, imageParts, mediaBytes }: ChatRequest, model: Model): number {
+  return textBytes + imageParts * model.limits.imageTokensMax + mediaBytes
+}
+
+/**
+ * Quotes a request against what is available. A limit of the client's is quoted as it is (lowered only to the model's
+ * maximum); without one the cap is the model's maximum if that is known and affordable, else the model's default, else
+ * what the balance affords, down to the model's least useful output.
+ */
+export function quote(request: ChatRequest, model: Model, available: NanoUsd): Quote {
+  const { outputTokensMax = Number.MAX_SAFE_INTEGER, outputTokensDefault, outputTokensMin } = model.limits
+  const input = BigInt(inputTokensMax(request, model)) * dearestInput(model.sale)
+  const perToken = dearestOutput(model.sale) * BigInt(request.choices)
+  const affordable = affordableTokens(available * MILLION - input, perToken)
+  const amountFor = (tokens: number): NanoUsd => divideUp(input + BigInt(tokens) * perToken, MILLION)
+  const capped = (tokens: number): Quote => ({ kind: 'quoted', amount: amountFor(tokens), cap: tokens })
+  const unaffordable = (tokens: number): Quote => ({
+    kind: 'unaffordable',
+    needed: amountFor(tokens),
+    fitting: Math.min(Math.max(affordable, 0), outputTokensMax),
+  })
+
+  const asked = request.outputTokensMax
+  if (asked !== undefined) {
+    const tokens = Math.min(asked, outputTokensMax)
+    if (affordable < tokens) return unaffordable(tokens)
+    return tokens < asked ? capped(tokens) : { kind: 'quoted', amount: amountFor(tokens), cap: undefined }
+  }
+  if (model.limits.outputTokensMax !== undefined && affordable >= outputTokensMax) return capped(outputTokensMax)
+  const usual = Math.min(outputTokensDefault, outputTokensMax)
+  if (affordable >= usual) return capped(usual)
+  const least = Math.min(outputTokensMin, usual)
+  return affordable >= least ? capped(affordable) : unaffordable(least)
+}
+
+/** How many output tokens the rest of the balance covers; negative when it does not even cover the input. */
+function affordableTokens(left: bigint, perToken: bigint): number {
+  if (left < 0n) return -1
+  return perToken === 0n ? Number.MAX_SAFE_INTEGER : Number(left / perToken)
+}

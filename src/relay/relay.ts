@@ -1,0 +1,43 @@
+/**
+ * The life of one request, as a table of contents: admit → attempt → answer → finish. It knows no SQL, no routes and no
+ * cookies; what it touches comes in through `Relay`.
+ */
+import type { Failure } from '../domain/failure.ts'
+import { admit } from './admit.ts'
+import { answerStream, answerWhole, type Answer } from './answer.ts'
+import { tryOffers } from './attempt.ts'
+import type { Call } from './call.ts'
+import type { Relay } from './context.ts'
+import { fail } from './finish.ts'
+
+export type Relayed =
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'failure'; readonly failure: Failure }
+
+/** Relays one chat request. Resolves when its answer, or the start of its stream, may go to the client. */
+export async function relayChat(relay: Relay, call: Call): Promise<Relayed> {
+  const admission = admit(relay, call)
+  if (admission.kind === 'refused') return { kind: 'failure', failure: admission.failure }
+  relay.live.add(call)
+
+  // The upstream is asked while the hold is being written; nothing reaches the client before both are done.
+  const ready = Promise.all([tryOffers(relay, call, admission), admission.durable]).then(([attempted]) => attempted)
+  const attempted = call.request.stream ? await soon(ready, relay.limits.heartbeatMs) : await ready
+
+  // A stream whose upstream is slow to begin gets its headers now; the rest of this function happens inside it.
+  if (attempted === undefined) return { kind: 'answer', answer: answerStream(relay, call, { admission, ready }) }
+  if (attempted.kind === 'failed') {
+    return { kind: 'failure', failure: await fail(relay, call, { admission, failure: attempted.failure }) }
+  }
+  if (attempted.kind === 'stream') return { kind: 'answer', answer: answerStream(relay, call, { admission, ready }) }
+  return { kind: 'answer', answer: await answerWhole(relay, call, { admission, served: attempted }) }
+}
+
+/** The value, or undefined when it takes longer than `waitMs`. */
+async function soon<T>(promise: Promise<T>, waitMs: number): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => resolve(undefined), waitMs)
+  const value = await Promise.race([promise, late])
+  clearTimeout(timer)
+  return value
+}

@@ -1,0 +1,42 @@
+/**
+ * Health of offers, learnt from attempts. Pure: time is passed in. A request's own fault never reaches it, or a user
+ * with a bad prompt could bench a vendor for everyone.
+ */
+import { isRequestFault, type UpstreamFailure } from '../domain/failure.ts'
+
+export type OfferHealth = {
+  readonly failuresInRow: number
+  /** How often it has been rested since its last success; each rest is longer. */
+  readonly rests: number
+  /** Not before this time, unless nothing else is left. */
+  readonly restUntilMs: number
+}
+
+const FAILURES_UNTIL_REST = 5
+const REST_MS = 30_000
+const REST_MS_MAX = 300_000
+/** A wrong credential, an empty account or a missing model does not mend itself in seconds. */
+const BENCH_MS = 300_000
+const RATE_REST_MS = 5_000
+
+export const healthy: OfferHealth = { failuresInRow: 0, rests: 0, restUntilMs: 0 }
+
+/** The health after a failed attempt. */
+export function afterFailure(health: OfferHealth, failure: UpstreamFailure, nowMs: number): OfferHealth {
+  if (isRequestFault(failure.kind)) return health
+  const rest = (ms: number): OfferHealth => ({ ...health, restUntilMs: Math.max(health.restUntilMs, nowMs + ms) })
+  switch (failure.kind) {
+    case 'auth':
+    case 'funds':
+    case 'model_gone':
+      return rest(BENCH_MS)
+    case 'rate':
+      return rest(Math.min(failure.retryAfterMs ?? RATE_REST_MS, REST_MS_MAX))
+    default: {
+      const failuresInRow = health.failuresInRow + 1
+      if (failuresInRow < FAILURES_UNTIL_REST) return { ...health, failuresInRow }
+      const rests = health.rests + 1
+      return { failuresInRow: 0, rests, restUntilMs: nowMs + Math.min(REST_MS * rests, REST_MS_MAX) }
+    }
+  }
+}

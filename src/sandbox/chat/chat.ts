@@ -1,0 +1,58 @@
+import { complain } from '../complaint.ts'
+import type { Faults } from '../faults.ts'
+import { findModel, refuseModel } from '../models.ts'
+import { hashOf, randomId } from '../random.ts'
+import { refuse, type Reply } from '../reply.ts'
+import type { Call } from '../route.ts'
+import { composeChoice } from './choice.ts'
+import { completionBody, type Completion } from './completion.ts'
+import { chatRequest, type ChatRequest } from './request.ts'
+import { findConflict } from './rules.ts'
+import { framesOf } from './stream.ts'
+import { countPrompt } from './usage.ts'
+
+/** `POST /v1/chat/completions` */
+export function answerChat({ body, faults }: Call): Reply {
+  const parsed = chatRequest.safeParse(body, { reportInput: true })
+  if (!parsed.success) return refuse(400, complain(parsed.error))
+  const request = parsed.data
+  const model = findModel(request.model)
+  if (!model) return refuseModel(request.model)
+  const conflict = findConflict(request)
+  if (conflict) return refuse(400, conflict)
+  const promptTokens = countPrompt(request)
+  const tokensLeft = model.contextTokensMax - promptTokens
+  if (tokensLeft < 1) return refuseLength(promptTokens, model.contextTokensMax)
+  const completion = complete(request, { promptTokens, tokensLeft, faults })
+  if (!request.stream) return { kind: 'json', status: 200, body: completionBody(completion) }
+  const atEnd = request.stream_options?.include_usage ?? false
+  const running = request.stream_options?.continuous_usage_stats ?? false
+  return { kind: 'stream', frames: framesOf(completion, { atEnd, running }) }
+}
+
+function complete(
+  request: ChatRequest,
+  { promptTokens, tokensLeft, faults }: { promptTokens: number; tokensLeft: number; faults: Faults },
+): Completion {
+  const { messages, tools, response_format: format, n, max_tokens: older, max_completion_tokens: newer } = request
+  const tokensMax = Math.min(tokensLeft, older ?? Infinity, newer ?? Infinity)
+  const seed = hashOf(JSON.stringify([messages, tools, format]), (request.seed ?? 0) >>> 0)
+  const choices = Array.from({ length: n ?? 1 }, (_, index) =>
+    composeChoice(request, { index, seed: seed + index, tokensMax }),
+  )
+  return {
+    id: randomId('chatcmpl-'),
+    createdUnixSeconds: Math.floor(Date.now() / 1000),
+    model: request.model,
+    choices,
+    promptTokens,
+    topLogprobs: request.logprobs ? (request.top_logprobs ?? 0) : undefined,
+    faults,
+  }
+}
+
+function refuseLength(promptTokens: number, contextTokensMax: number): Reply {
+  const limit = `This model's maximum context length is ${contextTokensMax} tokens.`
+  const message = `${limit} However, your messages resulted in ${promptTokens} tokens. Please reduce their length.`
+  return refuse(400, { message, code: 'context_length_exceeded', param: 'messages' })
+}

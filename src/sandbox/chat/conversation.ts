@@ -1,0 +1,65 @@
+import type { Message } from './request.ts'
+
+/** What was put beside the text of a message: `image`, `image/png`. */
+export type Attachment = { kind: 'image' | 'audio' | 'file'; type: string }
+export type ToolResult = { name: string; text: string }
+
+const OPENING_CHARS_MAX = 4_000
+
+export function textOf(message: Message): string {
+  if (typeof message.content === 'string') return message.content
+  let text = ''
+  for (const part of message.content ?? []) {
+    if (part.type === 'text') text += text === '' ? part.text : `\n${part.text}`
+  }
+  return text
+}
+
+/** As much of a text as is searched for phrases: not every search is linear. */
+export function openingOf(text: string): string {
+  return text.slice(0, OPENING_CHARS_MAX)
+}
+
+export function attachmentsOf(message: Message | undefined): Attachment[] {
+  if (message?.role !== 'user' || typeof message.content === 'string') return []
+  const attachments: Attachment[] = []
+  for (const part of message.content) {
+    if (part.type === 'image_url') attachments.push({ kind: 'image', type: mediaTypeOf(part.image_url.url) })
+    if (part.type === 'input_audio') attachments.push({ kind: 'audio', type: `audio/${part.input_audio.format}` })
+    if (part.type === 'file') attachments.push({ kind: 'file', type: part.file.filename ?? 'unnamed' })
+  }
+  return attachments
+}
+
+/** Results that stand after the last user message, so that the next answer is about them. */
+export function openToolResults(messages: readonly Message[]): ToolResult[] {
+  const results: ToolResult[] = []
+  for (const message of messages) {
+    if (message.role === 'user') results.length = 0
+    if (message.role === 'tool') {
+      results.push({ name: nameOfCall(message.tool_call_id, messages), text: textOf(message) })
+    }
+  }
+  return messages.at(-1)?.role === 'tool' ? results : []
+}
+
+function nameOfCall(id: string, messages: readonly Message[]): string {
+  for (const message of messages) {
+    const call = message.role === 'assistant' ? message.tool_calls?.find((one) => one.id === id) : undefined
+    if (call) return call.type === 'function' ? call.function.name : call.custom.name
+  }
+  return 'the tool'
+}
+
+/** Only what the address says: the sandbox fetches nothing. */
+function mediaTypeOf(url: string): string {
+  const declared = /^data:([\w.+-]+\/[\w.+-]+)/.exec(url)?.[1]
+  if (declared !== undefined) return declared
+  const extension = /\.(png|jpe?g|gif|webp)(?:$|[?#])/i.exec(url)?.[1]?.toLowerCase()
+  if (extension === undefined) return 'image'
+  return `image/${extension === 'jpg' ? 'jpeg' : extension}`
+}
+
+export function lastUserMessage(messages: readonly Message[]): Message | undefined {
+  return messages.findLast((message) => message.role === 'user')
+}

@@ -1,0 +1,23 @@
+import { hashOf, randomFrom } from '../random.ts'
+import { SHORT_WORDS } from '../words.ts'
+
+export type LogprobWish = { top: number }
+
+/** Plausible, and the same every time: the tokens are certain to a varying degree, the alternatives less so. */
+export function logprobOf(token: string, { seed, top }: { seed: number; top: number }): object {
+  const random = randomFrom(hashOf(token, seed))
+  let logprob = -0.5 * random.next() ** 2
+  const own = entryOf(token, logprob)
+  const alternatives = top > 0 ? [own] : []
+  const start = random.below(SHORT_WORDS.length)
+  while (alternatives.length < top) {
+    logprob -= 0.5 + random.next()
+    const word = SHORT_WORDS[(start + alternatives.length) % SHORT_WORDS.length] ?? 'river'
+    alternatives.push(entryOf(` ${word}`, logprob))
+  }
+  return { ...own, top_logprobs: alternatives }
+}
+
+function entryOf(token: string, logprob: number): object {
+  return { token, logprob, bytes: [...Buffer.from(token)] }
+}

@@ -1,0 +1,80 @@
+import { DONE, frameOf, type Frame } from '../reply.ts'
+import type { Choice, ToolCall } from './choice.ts'
+import { logprobsOf, type Completion } from './completion.ts'
+import { countAnswer, usageOf } from './usage.ts'
+
+/** `atEnd`: one chunk with the usage alone. `running`: the usage so far on every chunk, an extension of vLLM's. */
+export type UsageWish = { atEnd: boolean; running: boolean }
+
+/** What one chunk says of one choice. `tokens` were produced for it. */
+type Step = { delta: object; tokens: number; finishReason: Choice['finishReason'] | null; logprobs: object | null }
+
+/** The events of a streamed answer: one token each, the choices taking turns. */
+export function* framesOf(completion: Completion, wish: UsageWish): Generator<Frame> {
+  const { id, createdUnixSeconds: created, model, promptTokens, choices, faults } = completion
+  const head = {
+    id,
+    object: 'chat.completion.chunk',
+    created,
+    model,
+    service_tier: 'default',
+    system_fingerprint: 'fp_sandbox',
+  }
+  // Every chunk starts the same, and is by far the most frequent thing the sandbox writes.
+  const opening = JSON.stringify(head).slice(0, -1)
+  const reasoningTokens = choices.reduce((sum, choice) => sum + choice.reasoningTokens, 0)
+  const count = { promptTokens, completionTokens: 0, reasoningTokens }
+  for (const [index, { delta, tokens, finishReason, logprobs }] of takeTurns(choices, completion)) {
+    count.completionTokens += tokens
+    const choice = JSON.stringify({ index, delta, logprobs, finish_reason: finishReason })
+    yield frameOf(`${opening},"choices":[${choice}]${usagePart()}}`, tokens)
+  }
+  const total = usageOf(countAnswer(promptTokens, choices), faults)
+  if (wish.atEnd && total) yield frameOf(`${opening},"choices":[],"usage":${JSON.stringify(total)}}`, 0)
+  yield DONE
+
+  function usagePart(): string {
+    const usage = wish.running ? usageOf(count, faults) : null
+    return (wish.atEnd || wish.running) && !faults.noUsage ? `,"usage":${JSON.stringify(usage)}` : ''
+  }
+}
+
+function* takeTurns(choices: readonly Choice[], completion: Completion): Generator<[number, Step]> {
+  let running = choices.map((choice) => ({ index: choice.index, steps: stepsOf(choice, completion) }))
+  while (running.length > 0) {
+    const ended = new Set<number>()
+    for (const { index, steps } of running) {
+      const next = steps.next()
+      if (next.done) ended.add(index)
+      else yield [index, next.value]
+    }
+    if (ended.size > 0) running = running.filter(({ index }) => !ended.has(index))
+  }
+}
+
+function* stepsOf(choice: Choice, completion: Completion): Generator<Step> {
+  const { pieces, calls, finishReason, reasoningTokens } = choice
+  const plain = { finishReason: null, logprobs: null }
+  const content = calls.length === 0 ? '' : null
+  yield { ...plain, delta: { role: 'assistant', content }, tokens: reasoningTokens }
+  for (const piece of pieces) {
+    yield { ...plain, delta: { content: piece }, tokens: 1, logprobs: logprobsOf([piece], choice, completion) }
+  }
+  for (const [index, call] of calls.entries()) {
+    yield { ...plain, delta: { tool_calls: [openingOf(call, index)] }, tokens: call.nameTokens }
+    for (const piece of call.pieces) {
+      yield { ...plain, delta: { tool_calls: [continuationOf(call, { index, piece })] }, tokens: 1 }
+    }
+  }
+  yield { ...plain, delta: {}, tokens: 0, finishReason }
+}
+
+function openingOf({ id, type, name }: ToolCall, index: number): object {
+  return type === 'custom'
+    ? { index, id, type, custom: { name, input: '' } }
+    : { index, id, type, function: { name, arguments: '' } }
+}
+
+function continuationOf({ type }: ToolCall, { index, piece }: { index: number; piece: string }): object {
+  return type === 'custom' ? { index, custom: { input: piece } } : { index, function: { arguments: piece } }
+}

@@ -1,0 +1,65 @@
+import type { Faults } from '../faults.ts'
+import { countTokens } from '../tokens.ts'
+import type { Choice } from './choice.ts'
+import { attachmentsOf, textOf } from './conversation.ts'
+import type { ChatRequest, Message } from './request.ts'
+
+/** What a message costs beyond its text, and what starts the answer: the usual figures of chat templates. */
+const MESSAGE_OVERHEAD_TOKENS = 4
+const ANSWER_OVERHEAD_TOKENS = 3
+/** Fixed, whatever the size: the sandbox does not look at the pixels. */
+const ATTACHMENT_TOKENS = { image: 255, audio: 100, file: 500 }
+/** By how much a total is off under the fault `wrongUsage`. */
+const WRONG_BY_TOKENS = 13
+
+export type Count = { promptTokens: number; completionTokens: number; reasoningTokens: number }
+
+export function countPrompt(request: ChatRequest): number {
+  let tokens = ANSWER_OVERHEAD_TOKENS
+  for (const message of request.messages) tokens += countMessage(message)
+  if (request.tools) tokens += countTokens(JSON.stringify(request.tools))
+  if (request.response_format?.type === 'json_schema') tokens += countTokens(JSON.stringify(request.response_format))
+  return tokens
+}
+
+function countMessage(message: Message): number {
+  let tokens = MESSAGE_OVERHEAD_TOKENS + countTokens(textOf(message))
+  for (const { kind } of attachmentsOf(message)) tokens += ATTACHMENT_TOKENS[kind]
+  if (message.role !== 'assistant') return tokens
+  for (const call of message.tool_calls ?? []) {
+    const { name, input } =
+      call.type === 'function' ? { ...call.function, input: call.function.arguments } : call.custom
+    tokens += countTokens(name) + countTokens(input)
+  }
+  return tokens
+}
+
+export function countAnswer(promptTokens: number, choices: readonly Choice[]): Count {
+  const count = { promptTokens, completionTokens: 0, reasoningTokens: 0 }
+  for (const { reasoningTokens, pieces, calls } of choices) {
+    count.reasoningTokens += reasoningTokens
+    count.completionTokens += reasoningTokens + pieces.length
+    for (const call of calls) count.completionTokens += call.nameTokens + call.pieces.length
+  }
+  return count
+}
+
+/** OpenAI's `usage` object; undefined when a fault withholds it, so that it vanishes from the JSON. */
+export function usageOf(
+  { promptTokens, completionTokens, reasoningTokens }: Count,
+  faults: Faults,
+): object | undefined {
+  if (faults.noUsage) return undefined
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens + (faults.wrongUsage ? WRONG_BY_TOKENS : 0),
+    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+    completion_tokens_details: {
+      reasoning_tokens: reasoningTokens,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  }
+}

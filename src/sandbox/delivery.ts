@@ -1,0 +1,135 @@
+import type { Faults } from './faults.ts'
+import { DONE, errorBody, frameOf, type Frame, type JsonReply, type Reply } from './reply.ts'
+import { Sleeper, turn } from './sleeper.ts'
+import type { Outcome, Visit } from './stats.ts'
+import { SERVER_ERROR } from './vendor-failure.ts'
+
+export type Delivery = { faults: Faults; paceMs: number; requestId: string; signal: AbortSignal; visit: Visit }
+
+/** A stream without a pace still gives way to other requests, and learns of hang-ups, every so many events. */
+const EVENTS_PER_TURN = 32
+const GARBAGE = '\u0000\u0001<html>{"id": "chatcmpl-\ufffd'
+
+/** Puts a reply on the wire: in time, one write per event, and broken where the faults say so. */
+export function deliver(reply: Reply, delivery: Delivery): Response {
+  const { faults, requestId, visit } = delivery
+  if (reply.kind === 'stream') {
+    const headers = {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-request-id': requestId,
+    }
+    return new Response(bodyOf(misshape(reply.frames, faults), delivery), { headers })
+  }
+  const text = reply.status === 200 ? misshapeBody(reply.body, faults) : JSON.stringify(reply.body)
+  const init = { status: reply.status, headers: jsonHeaders(reply, requestId) }
+  if (faults.cutAfterBytes !== undefined) return new Response(bodyOf([{ text, tokens: 0 }], delivery), init)
+  visit.end('completed')
+  return new Response(text, init)
+}
+
+/** Puts a reply on the wire as it is. */
+export function respond(reply: JsonReply, requestId: string): Response {
+  return new Response(JSON.stringify(reply.body), { status: reply.status, headers: jsonHeaders(reply, requestId) })
+}
+
+/**
+ * Resets the connection without a byte of an answer. Bun 1.4.5 does that to a body that is broken from the start; with
+ * an error as the reason it would also print it.
+ */
+export function hangUp(visit: Visit): Response {
+  visit.end('cut')
+  return new Response(new ReadableStream({ start: (controller) => controller.error() }))
+}
+
+function jsonHeaders(reply: JsonReply, requestId: string): Record<string, string> {
+  return { 'content-type': 'application/json', 'x-request-id': requestId, ...reply.headers }
+}
+
+function misshapeBody(body: unknown, faults: Faults): string {
+  if (faults.emptyStream) return ''
+  if (faults.garbage) return GARBAGE
+  return JSON.stringify(faults.errorEvent === undefined ? body : errorBody(SERVER_ERROR))
+}
+
+function* misshape(frames: Iterable<Frame>, faults: Faults): Generator<Frame> {
+  if (faults.emptyStream) return
+  let events = 0
+  for (const frame of frames) {
+    events += 1
+    if (events === faults.errorEvent) return yield frameOf(JSON.stringify(errorBody(SERVER_ERROR)), 0)
+    if (frame === DONE && faults.noDone) return
+    yield faults.garbage ? frameOf(GARBAGE, 0) : frame
+  }
+}
+
+/**
+ * A direct stream: each flush is one chunk on the wire and waits for a slow reader, where the events of a generator
+ * that does not wait would be joined into one body. Closing it with an error resets the connection, so that the client
+ * sees a body without an end; what was flushed a turn earlier arrives (checked at every byte).
+ */
+function bodyOf(frames: Iterable<Frame>, delivery: Delivery): ReadableStream {
+  const pull = async (sink: ReadableStreamDirectController): Promise<void> => {
+    let outcome: Outcome = 'cut'
+    try {
+      outcome = await pump(frames, sink, delivery)
+      if (outcome === 'cut') sink.close(new Error('Cut by a fault'))
+    } finally {
+      delivery.visit.end(outcome)
+    }
+  }
+  return new ReadableStream({ type: 'direct', pull })
+}
+
+async function pump(
+  frames: Iterable<Frame>,
+  sink: ReadableStreamDirectController,
+  { faults, paceMs, signal, visit }: Delivery,
+): Promise<Outcome> {
+  const sleeper = new Sleeper(signal)
+  let events = 0
+  let bytesLeft = faults.cutAfterBytes ?? Infinity
+  for (const frame of frames) {
+    if (stallsAt(events, faults)) await stall(events, sink, sleeper, faults.stallMs)
+    else if (events > 0 && paceMs > 0) await sleeper.sleep(paceMs)
+    if (signal.aborted) return 'aborted'
+    if (Number.isFinite(bytesLeft)) {
+      const bytes = Buffer.from(frame.text)
+      if (bytes.length >= bytesLeft) return cut(bytes.subarray(0, bytesLeft), sink)
+      bytesLeft -= bytes.length
+    }
+    sink.write(frame.text)
+    await sink.flush(true)
+    visit.sent(frame.tokens)
+    events += 1
+    if (events % EVENTS_PER_TURN === 0) await turn()
+  }
+  return signal.aborted ? 'aborted' : 'completed'
+}
+
+function stallsAt(events: number, faults: Faults): boolean {
+  if (faults.stallAfterEvents === undefined && faults.stallMs === undefined) return false
+  return events === (faults.stallAfterEvents ?? 0)
+}
+
+async function stall(
+  events: number,
+  sink: ReadableStreamDirectController,
+  sleeper: Sleeper,
+  stallMs: number | undefined,
+): Promise<void> {
+  if (events === 0) {
+    sink.write(': stalled\n')
+    await sink.flush(true)
+  }
+  await sleeper.sleep(stallMs)
+}
+
+async function cut(rest: Uint8Array, sink: ReadableStreamDirectController): Promise<Outcome> {
+  if (rest.length > 0) {
+    sink.write(rest)
+    await sink.flush(true)
+    await turn()
+  }
+  return 'cut'
+}

@@ -1,0 +1,99 @@
+import { decodeLoosely } from '../uri.ts'
+import type { AnySchema, Schema } from './schema.ts'
+
+/** Schemas that refer to themselves are followed this far, then the way out is taken: null, no items, no extras. */
+const DEPTH_COMFORTABLE = 4
+/** A schema that has no way out, such as one that requires itself, has no valid value either. */
+const DEPTH_MAX = 32
+
+/** `nodesLeft` is spent on every schema looked at: definitions that name each other twice double with each step. */
+export type Scope = { root: Schema; depth: number; budget: { nodesLeft: number } }
+export type Flat = { schema: Schema; depth: number }
+
+export function isDeep(depth: number): boolean {
+  return depth > DEPTH_COMFORTABLE
+}
+
+/** Follows `$ref` and folds `allOf`, `anyOf` and `oneOf` into one schema whose values satisfy the original. */
+export function flatten(given: AnySchema, scope: Scope): Flat {
+  scope.budget.nodesLeft -= 1
+  const isExhausted = scope.depth > DEPTH_MAX || scope.budget.nodesLeft < 0
+  if (typeof given === 'boolean' || isExhausted) return { schema: {}, depth: scope.depth }
+  const { $ref, allOf = [], anyOf, oneOf, ...own } = given
+  const depth = scope.depth + ($ref === undefined ? 0 : 1)
+  const parts = [...allOf]
+  if ($ref !== undefined) parts.push(resolve($ref, scope.root))
+  if (anyOf !== undefined) parts.push(choose(anyOf, depth))
+  if (oneOf !== undefined) parts.push(choose(oneOf, depth))
+  const flat: Flat = { schema: own, depth }
+  for (const part of parts) {
+    const inner = flatten(part, { ...scope, depth })
+    flat.schema = combine(flat.schema, inner.schema)
+    flat.depth = Math.max(flat.depth, inner.depth)
+  }
+  return flat
+}
+
+/** The first branch that is not null; deep inside a recursion, the one that ends it soonest. */
+function choose(branches: readonly AnySchema[], depth: number): AnySchema {
+  const ranked = branches.toSorted((a, b) => rank(a, depth) - rank(b, depth))
+  return ranked[0] ?? {}
+}
+
+function rank(branch: AnySchema, depth: number): number {
+  if (branch === false) return 9
+  if (branch === true) return 0
+  if (!isDeep(depth)) return branch.type === 'null' ? 1 : 0
+  if (branch.type === 'null' || branch.const !== undefined || branch.enum !== undefined) return 0
+  const isNested = branch.$ref !== undefined || branch.properties !== undefined || branch.allOf !== undefined
+  return isNested ? 2 : 1
+}
+
+function resolve(ref: string, root: Schema): AnySchema {
+  if (ref === '#') return root
+  let found: unknown = root
+  for (const step of ref.replace(/^#\//, '').split('/')) {
+    const name = decodeLoosely(step).replaceAll('~1', '/').replaceAll('~0', '~')
+    if (typeof found !== 'object' || found === null) return {}
+    found = Reflect.get(found, name)
+  }
+  return typeof found === 'object' && found !== null ? found : {}
+}
+
+/** Both schemas at once. A keyword that both have, and that cannot be narrowed simply, is taken from the second. */
+function combine(one: Schema, other: Schema): Schema {
+  const given = Object.fromEntries(Object.entries(other).filter(([, value]) => value !== undefined))
+  const both: Schema = { ...one, ...given }
+  both.properties = combineProperties(one.properties, other.properties)
+  both.required = union(one.required, other.required)
+  both.enum = one.enum && other.enum ? one.enum.filter((value) => other.enum?.includes(value)) : both.enum
+  both.minimum = larger(one.minimum, other.minimum)
+  both.minLength = larger(one.minLength, other.minLength)
+  both.minItems = larger(one.minItems, other.minItems)
+  both.maximum = smaller(one.maximum, other.maximum)
+  both.maxLength = smaller(one.maxLength, other.maxLength)
+  both.maxItems = smaller(one.maxItems, other.maxItems)
+  return both
+}
+
+function combineProperties(one: Schema['properties'], other: Schema['properties']): Schema['properties'] {
+  if (!one || !other) return one ?? other
+  const both = { ...one }
+  for (const [name, schema] of Object.entries(other)) {
+    const known = both[name]
+    both[name] = known === undefined ? schema : { allOf: [known, schema] }
+  }
+  return both
+}
+
+function union<T>(one: T[] | undefined, other: T[] | undefined): T[] | undefined {
+  return one && other ? [...new Set([...one, ...other])] : (one ?? other)
+}
+
+function larger(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other)
+}
+
+function smaller(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
+}

@@ -1,0 +1,78 @@
+import { deliver, hangUp } from './delivery.ts'
+import type { FaultPlan } from './fault-plan.ts'
+import { parseKnobText, type Faults, type ParsedKnobs } from './faults.ts'
+import { splitModelId } from './models.ts'
+import { refuse, type JsonReply, type Reply } from './reply.ts'
+import type { VendorRoute } from './route.ts'
+import { Sleeper } from './sleeper.ts'
+import type { Stats } from './stats.ts'
+import { failWith } from './vendor-failure.ts'
+
+/** What the requests of one sandbox share. */
+export type Shared = { paceMs: number; plan: FaultPlan; stats: Stats }
+
+export type Body = { kind: 'read'; value: unknown } | { kind: 'unreadable' }
+
+/** nginx's number for a client that hung up before it was answered. Nobody reads it. */
+const CLIENT_CLOSED_REQUEST = 499
+
+/** The life of one request to the vendor: read, be delayed, fail on demand, answer. */
+export async function exchange(
+  request: Request,
+  { route, tail, requestId }: { route: VendorRoute; tail: string; requestId: string },
+  { paceMs, plan, stats }: Shared,
+): Promise<Response> {
+  const visit = stats.begin(`${route.method} ${route.path}`)
+  const { signal } = request
+  const body = await readBody(request)
+  const modelId = modelOf(body, tail)
+  if (modelId !== '') stats.countModel(modelId)
+  const own = knobsOf(request.headers, modelId)
+  const knobs = own.kind === 'knobs' ? plan.draw(own.knobs) : {}
+  if (knobs.delayMs !== undefined) await new Sleeper(signal).sleep(knobs.delayMs)
+  if (signal.aborted) {
+    visit.end('aborted')
+    return new Response(null, { status: CLIENT_CLOSED_REQUEST })
+  }
+  if (knobs.acceptThenClose || knobs.cutAfterBytes === 0) return hangUp(visit)
+  const reply = own.kind === 'refused' ? refuseKnobs(own.message) : replyTo(route, { body, tail, faults: knobs })
+  return deliver(reply, { faults: knobs, paceMs: knobs.paceMs ?? paceMs, requestId, signal, visit })
+}
+
+/** Bodies are JSON; methods without one read as undefined. */
+export async function readBody(request: Request): Promise<Body> {
+  if (request.body === null) return { kind: 'read', value: undefined }
+  try {
+    return { kind: 'read', value: await request.json() }
+  } catch {
+    // Not JSON, or the client hung up while sending it: the signal tells the two apart.
+    return { kind: 'unreadable' }
+  }
+}
+
+export function refuseBody(): JsonReply {
+  return refuse(400, { message: 'We could not parse the JSON body of your request.', code: 'invalid_json' })
+}
+
+function replyTo(route: VendorRoute, { body, tail, faults }: { body: Body; tail: string; faults: Faults }): Reply {
+  if (faults.status !== undefined) return failWith(faults.status, faults.retryAfter)
+  return body.kind === 'read' ? route.answer({ body: body.value, tail, faults }) : refuseBody()
+}
+
+function modelOf(body: Body, tail: string): string {
+  if (tail !== '') return tail
+  const value = body.kind === 'read' ? body.value : undefined
+  if (typeof value !== 'object' || value === null || !('model' in value)) return ''
+  return typeof value.model === 'string' ? value.model : ''
+}
+
+function knobsOf(headers: Headers, modelId: string): ParsedKnobs {
+  const pace = headers.get('x-sandbox-pace-ms')
+  const parts = [splitModelId(modelId).knobs, headers.get('x-sandbox-fault') ?? '', pace === null ? '' : `pace=${pace}`]
+  const text = parts.filter((part) => part !== '').join(',')
+  return text === '' ? { kind: 'knobs', knobs: {} } : parseKnobText(text)
+}
+
+function refuseKnobs(message: string): JsonReply {
+  return refuse(400, { message, code: 'invalid_fault' })
+}

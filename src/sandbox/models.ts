@@ -1,0 +1,39 @@
+import { refuse, type JsonReply } from './reply.ts'
+
+export type Model = { id: string; createdUnixSeconds: number; contextTokensMax: number }
+
+const MODELS: readonly Model[] = [
+  { id: 'sandbox-chat', createdUnixSeconds: 1_767_225_600, contextTokensMax: 128_000 },
+  { id: 'sandbox-mini', createdUnixSeconds: 1_767_225_600, contextTokensMax: 128_000 },
+]
+
+/** `sandbox-chat!status=500` is the model `sandbox-chat` with the knobs `status=500`: see faults.ts. */
+export function splitModelId(id: string): { name: string; knobs: string } {
+  const mark = id.indexOf('!')
+  return mark === -1 ? { name: id, knobs: '' } : { name: id.slice(0, mark), knobs: id.slice(mark + 1) }
+}
+
+export function findModel(id: string): Model | undefined {
+  const { name } = splitModelId(id)
+  return MODELS.find((model) => model.id === name)
+}
+
+export function refuseModel(id: string): JsonReply {
+  const message = `The model \`${id}\` does not exist or you do not have access to it.`
+  return refuse(404, { message, code: 'model_not_found', param: 'model' })
+}
+
+/** `GET /v1/models` */
+export function listModels(): JsonReply {
+  return { kind: 'json', status: 200, body: { object: 'list', data: MODELS.map((model) => entryOf(model, model.id)) } }
+}
+
+/** `GET /v1/models/{id}`, where the id may carry knobs; it is echoed as it was asked for. */
+export function showModel(id: string): JsonReply {
+  const model = findModel(id)
+  return model ? { kind: 'json', status: 200, body: entryOf(model, id) } : refuseModel(id)
+}
+
+function entryOf(model: Model, id: string): object {
+  return { id, object: 'model', created: model.createdUnixSeconds, owned_by: 'sandbox' }
+}

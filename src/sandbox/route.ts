@@ -1,0 +1,42 @@
+import type { Faults } from './faults.ts'
+import { refuse, type JsonReply, type Reply } from './reply.ts'
+import { decodeLoosely } from './uri.ts'
+
+export type Call = {
+  /** Parsed JSON; undefined for methods without a body. */
+  body: unknown
+  /** What stands for the `*` at the end of the route's path, decoded. */
+  tail: string
+  faults: Faults
+}
+
+/** `path` is exact, or ends in `*`: model ids contain slashes, which clients send raw or encoded. */
+type Address = { method: 'GET' | 'POST' | 'DELETE'; path: string }
+
+/** A modality: counted, and broken on demand. */
+export type VendorRoute = Address & { kind: 'vendor'; answer: (call: Call) => Reply }
+
+/** What steers and watches the sandbox: gets the body, always works, and counts nowhere. */
+export type ControlRoute = Address & { kind: 'control'; answer: (body: unknown) => JsonReply }
+
+export type Route = VendorRoute | ControlRoute
+export type Match = { kind: 'found'; route: Route; tail: string } | { kind: 'none'; reply: JsonReply }
+
+export function matchRoute(routes: readonly Route[], method: string, path: string): Match {
+  let isKnownPath = false
+  for (const route of routes) {
+    const tail = tailOf(route.path, path)
+    if (tail === undefined) continue
+    if (route.method === method) return { kind: 'found', route, tail }
+    isKnownPath = true
+  }
+  const message = `Invalid URL (${method} ${path})`
+  if (isKnownPath) return { kind: 'none', reply: refuse(405, { message, code: 'method_not_allowed' }) }
+  return { kind: 'none', reply: refuse(404, { message, code: 'not_found' }) }
+}
+
+function tailOf(pattern: string, path: string): string | undefined {
+  if (!pattern.endsWith('*')) return pattern === path ? '' : undefined
+  const prefix = pattern.slice(0, -1)
+  return path.startsWith(prefix) && path.length > prefix.length ? decodeLoosely(path.slice(prefix.length)) : undefined
+}

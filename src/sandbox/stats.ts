@@ -1,0 +1,80 @@
+/** How a request ended: answered to its end, left by the client, or broken off by a fault. */
+export type Outcome = 'completed' | 'aborted' | 'cut'
+
+/** Counters of one route, in the spelling of `GET /sandbox/stats`. requests = in_flight + completed + aborted + cut. */
+export type Tally = {
+  requests: number
+  in_flight: number
+  completed: number
+  aborted: number
+  cut: number
+  /** Output tokens written to streams, and those of them written to clients that hung up later. */
+  tokens_streamed: number
+  tokens_streamed_aborted: number
+}
+
+/** Distinct model ids that are counted: knobs are part of an id, so a client can make up any number of them. */
+const MODELS_MAX = 1_000
+
+/** What the sandbox has seen: tests prove fail-over and hang-ups with it. */
+export class Stats {
+  readonly #tallies = new Map<string, Tally>()
+  readonly #requestsByModel = new Map<string, number>()
+
+  begin(route: string): Visit {
+    let tally = this.#tallies.get(route)
+    if (!tally) this.#tallies.set(route, (tally = emptyTally()))
+    return new Visit(tally)
+  }
+
+  /** Counts by the id as it was asked for, knobs included: the two ends of a fail-over can live in one sandbox. */
+  countModel(id: string): void {
+    const requests = this.#requestsByModel.get(id)
+    if (requests === undefined && this.#requestsByModel.size >= MODELS_MAX) return
+    this.#requestsByModel.set(id, (requests ?? 0) + 1)
+  }
+
+  read(): object {
+    const total = emptyTally()
+    for (const tally of this.#tallies.values()) {
+      for (const name of Object.keys(total) as (keyof Tally)[]) total[name] += tally[name]
+    }
+    const models = Object.fromEntries(this.#requestsByModel)
+    return { ...total, routes: Object.fromEntries(this.#tallies), models }
+  }
+}
+
+/** One request being answered. */
+export class Visit {
+  readonly #tally: Tally
+  #tokens = 0
+
+  constructor(tally: Tally) {
+    this.#tally = tally
+    tally.requests += 1
+    tally.in_flight += 1
+  }
+
+  sent(tokens: number): void {
+    this.#tokens += tokens
+    this.#tally.tokens_streamed += tokens
+  }
+
+  end(outcome: Outcome): void {
+    this.#tally.in_flight -= 1
+    this.#tally[outcome] += 1
+    if (outcome === 'aborted') this.#tally.tokens_streamed_aborted += this.#tokens
+  }
+}
+
+function emptyTally(): Tally {
+  return {
+    requests: 0,
+    in_flight: 0,
+    completed: 0,
+    aborted: 0,
+    cut: 0,
+    tokens_streamed: 0,
+    tokens_streamed_aborted: 0,
+  }
+}

@@ -1,0 +1,131 @@
+/** `tollgate serve`: the gateway with its servers, until a signal drains it. */
+import { serveControl } from './admin/control.ts'
+import type { Config } from './config.ts'
+import { createEdge } from './edge/edge.ts'
+import { Metrics } from './edge/metrics.ts'
+import { openGateway, type Gateway } from './gateway.ts'
+import { createLog, type Log } from './lib/log.ts'
+import { inputTokens, outputTokens } from './domain/usage.ts'
+import { verifyLedger } from './ledger/verify.ts'
+import type { RequestRecord } from './records/records.ts'
+import type { Relay } from './relay/context.ts'
+import { HealthBook } from './relay/health-book.ts'
+import { TokenCounter } from './relay/token-counter.ts'
+import { startSandbox } from './sandbox/server.ts'
+
+export type Served = {
+  /** `http://127.0.0.1:8080/v1` */
+  readonly baseUrl: string
+  readonly firstKey: string | undefined
+  readonly gateway: Gateway
+  /** Refuses new work, lets the running requests end, settles the rest, closes everything. */
+  drain(): Promise<void>
+}
+
+const VERIFY_EVERY_MS = 3_600_000
+const SOCKETS_CLOSE_MS = 1_000
+/** Bun answers larger bodies itself, without an envelope; ours is refused in the handler long before. */
+const BUN_BODY_BYTES_MAX = 16 * 1024 ** 3
+
+/** Starts everything. Resolves when the public port answers. */
+export async function serve(config: Config): Promise<Served> {
+  const log = createLog(config.logLevel)
+  const sandbox = config.sandbox ? startSandbox() : undefined
+  const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
+  const { store, accounts, ledger, catalog, live } = gateway
+  const metrics = new Metrics({ openHolds: () => ledger.openHolds(), writesQueued: () => store.queued(), liveCalls: () => live.size })
+  let draining = false
+  const tokens = new TokenCounter()
+  const relay: Relay = {
+    accounts,
+    catalog,
+    ledger,
+    health: new HealthBook(),
+    live,
+    tokens,
+    limits: {
+      eventGapTimeoutMs: 120_000,
+      wholeReplyTimeoutMs: 600_000,
+      heartbeatMs: 10_000,
+      attemptsMax: 3,
+      replyBytesMax: 64 * 1024 * 1024,
+      eventCharsMax: 1024 * 1024,
+    },
+    log,
+    onRecord: (record) => {
+      metrics.recorded(record)
+      logRecord(log, record)
+    },
+  }
+  const edge = createEdge({
+    relay,
+    metrics,
+    log,
+    chatBody: { bytesMax: config.bodyBytesMax, timeoutMs: 60_000 },
+    notReady: () => (draining ? 'shutting down' : undefined),
+  })
+  const server = Bun.serve({
+    hostname: config.host,
+    port: config.port,
+    // The default of 10 s would cut silent streams; every wait inside has a limit of its own.
+    idleTimeout: 0,
+    maxRequestBodySize: BUN_BODY_BYTES_MAX,
+    fetch: edge,
+  })
+  const control = serveControl(config.dataFolder, gateway.office)
+  if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
+  const verifier = setInterval(() => void verifyHourly(gateway, log), VERIFY_EVERY_MS)
+  return {
+    baseUrl: `${config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`}/v1`,
+    firstKey: gateway.firstKey,
+    gateway,
+    async drain() {
+      if (draining) return
+      draining = true
+      log('info', 'drain.start', { live: live.size })
+      clearInterval(verifier)
+      await live.idle(config.drainMs)
+      live.cancelAll('shutdown')
+      await live.idle(SOCKETS_CLOSE_MS * 5)
+      // The last bytes of settled answers are on their way; a short grace lets them leave.
+      await Promise.race([server.stop(false), Bun.sleep(SOCKETS_CLOSE_MS)])
+      await server.stop(true)
+      await control.stop()
+      tokens.stop()
+      await sandbox?.stop()
+      await store.close()
+      log('info', 'drain.done')
+    },
+  }
+}
+
+const urlHost = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host)
+
+async function verifyHourly({ store }: Gateway, log: Log): Promise<void> {
+  for (const finding of await verifyLedger(store)) log('error', 'ledger.broken', finding)
+}
+
+/** The one line per request: who, what, how much, how long. No prompts, no outputs, no secrets. */
+function logRecord(log: Log, record: RequestRecord): void {
+  const { id: request, accountId: account, keyId: key, model, status, outcome, errorCode, attempts, usage } = record
+  log('info', 'request', {
+    request,
+    account,
+    key,
+    endpoint: record.endpoint,
+    model,
+    stream: record.stream,
+    status,
+    outcome,
+    ...(errorCode === undefined ? {} : { code: errorCode }),
+    provider: record.providerId,
+    attempts: attempts.map(({ providerId, result }) => `${providerId}:${result}`),
+    inputTokens: inputTokens(usage),
+    outputTokens: outputTokens(usage),
+    usage: record.usageSource,
+    heldNanoUsd: record.held,
+    chargedNanoUsd: record.charged,
+    firstEventMs: record.firstEventMs === undefined ? undefined : Math.round(record.firstEventMs),
+    totalMs: Math.round(record.totalMs),
+  })
+}

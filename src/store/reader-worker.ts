@@ -1,0 +1,31 @@
+/** The reader thread: `bun:sqlite` is synchronous, and a query of a few milliseconds would stall every open stream. */
+import { Database } from 'bun:sqlite'
+import type { Row, SqlValue } from './statement.ts'
+
+declare const self: Worker
+
+export type ReaderRequest =
+  | { readonly kind: 'open'; readonly path: string }
+  | { readonly kind: 'query'; readonly id: number; readonly sql: string; readonly bind: readonly SqlValue[] }
+export type ReaderReply =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'rows'; readonly id: number; readonly rows: readonly Row[] }
+  | { readonly kind: 'failed'; readonly id: number; readonly message: string }
+
+let db: Database
+
+function handle(request: ReaderRequest): ReaderReply {
+  if (request.kind === 'open') {
+    db = new Database(request.path, { readonly: true, safeIntegers: true })
+    db.exec('PRAGMA busy_timeout = 5000')
+    return { kind: 'ready' }
+  }
+  try {
+    const rows = db.query(request.sql).all(...request.bind) as Row[]
+    return { kind: 'rows', id: request.id, rows }
+  } catch (error) {
+    return { kind: 'failed', id: request.id, message: String(error) }
+  }
+}
+
+self.onmessage = ({ data }: MessageEvent<ReaderRequest>) => self.postMessage(handle(data))

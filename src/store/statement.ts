@@ -1,0 +1,32 @@
+/** A value a statement can bind or return. Integers come back as bigint from the writer and the reader alike. */
+export type SqlValue = string | number | bigint | Uint8Array | null
+
+/** A row as the store returns it; the folder that owns the table gives it a type. */
+export type Row = Readonly<Record<string, SqlValue>>
+
+/** SQL text with a small number standing for it, so that a hot statement travels to the writer thread as an integer. */
+export type Statement = { readonly slot: number; readonly sql: string }
+
+const interned: Statement[] = []
+
+/** Registers SQL once, at module level of the folder that owns the table. */
+export function statement(sql: string): Statement {
+  const made = { slot: interned.length, sql }
+  interned.push(made)
+  return made
+}
+
+/**
+ * One step of a transaction. With `changes`, the transaction is refused as a whole unless the statement changed exactly
+ * that many rows: this is how a condition is checked and acted on in one place, with no read before the write.
+ */
+export type Step = {
+  readonly run: Statement
+  readonly bind: readonly SqlValue[]
+  readonly changes?: number
+}
+
+/** What became of a transaction: durable, or refused at a step with nothing written. */
+export type WriteOutcome =
+  | { readonly kind: 'written' }
+  | { readonly kind: 'refused'; readonly step: number; readonly reason: string }

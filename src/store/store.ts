@@ -1,0 +1,58 @@
+import { chmodSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { lockFolder } from './lock.ts'
+import { migrate } from './migrate.ts'
+import { Reader } from './reader.ts'
+import type { Row, SqlValue, Step, WriteOutcome } from './statement.ts'
+import { Writer } from './writer.ts'
+
+/** Durable storage for one process. It moves rows; the folders above know what they mean. */
+export type Store = {
+  readonly folder: string
+  /** Runs a transaction. Resolves once it is durable, or refused with nothing written. */
+  write(steps: readonly Step[], lane?: 'urgent' | 'bulk'): Promise<WriteOutcome>
+  query(sql: string, bind?: readonly SqlValue[]): Promise<readonly Row[]>
+  /** Transactions waiting or in flight: the gauge that tells a disk from a bottleneck. */
+  queued(): number
+  copy(to: string): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Opens the data folder for this process alone: lock, migrations, writer and reader threads. Throws FolderInUse when
+ * another process has it. `onFatal` is called when a commit fails; the caller must stop the process.
+ */
+export async function openStore(folder: string, onFatal: (message: string) => void): Promise<Store> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  chmodSync(folder, 0o700)
+  const lock = lockFolder(folder)
+  const path = join(folder, 'tollgate.db')
+  const writer = new Writer(onFatal)
+  const reader = new Reader()
+  try {
+    migrate(path)
+    await writer.open(path)
+    await reader.open(path)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+  return {
+    folder,
+    write: (steps, lane) => writer.write(steps, lane),
+    query: (sql, bind) => reader.query(sql, bind),
+    queued: () => writer.queued,
+    copy: (to) => writer.copy(to),
+    async close() {
+      reader.close()
+      await writer.close()
+      lock.release()
+    },
+  }
+}
+
+/** Runs a transaction that must pass: a refusal is a broken invariant, not an outcome. */
+export async function mustWrite(store: Store, steps: readonly Step[]): Promise<void> {
+  const outcome = await store.write(steps)
+  if (outcome.kind === 'refused') throw new Error(`transaction refused at step ${outcome.step}: ${outcome.reason}`)
+}

@@ -1,0 +1,120 @@
+/**
+ * The writer thread: the only connection that writes. A message is a batch of transactions; the whole batch is one
+ * commit. It knows SQL, not what a row is worth.
+ */
+import { Database, type Statement as Prepared } from 'bun:sqlite'
+import type { SqlValue, WriteOutcome } from './statement.ts'
+
+declare const self: Worker
+
+/** `[slot, changes expected or -1, values]`, the wire form of a Step. */
+export type WireStep = readonly [slot: number, changes: number, bind: readonly SqlValue[]]
+export type WriterRequest =
+  | { readonly kind: 'open'; readonly path: string }
+  | { readonly kind: 'batch'; readonly define: readonly (readonly [number, string])[]; readonly txs: readonly WireStep[][] }
+  | { readonly kind: 'copy'; readonly to: string }
+  | { readonly kind: 'close' }
+export type WriterReply =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'outcomes'; readonly refused: readonly (readonly [number, WriteOutcome])[] }
+  | { readonly kind: 'fatal'; readonly message: string }
+
+let db: Database
+const prepared: Prepared[] = []
+
+/** Runs one transaction's steps. Undefined when all passed. */
+function runSteps(steps: readonly WireStep[]): WriteOutcome | undefined {
+  for (let i = 0; i < steps.length; i++) {
+    const [slot, expected, bind] = steps[i] as WireStep
+    const { changes } = (prepared[slot] as Prepared).run(...bind)
+    if (expected !== -1 && changes !== expected) {
+      return { kind: 'refused', step: i, reason: `changed ${changes} rows instead of ${expected}` }
+    }
+  }
+  return undefined
+}
+
+/**
+ * The fast path: all transactions in one commit without savepoints. A transaction whose first step is refused has
+ * written nothing, so it can be left out; any later refusal or error spoils the batch and sends it down the slow path.
+ */
+function runTogether(txs: readonly WireStep[][]): [number, WriteOutcome][] | undefined {
+  const refused: [number, WriteOutcome][] = []
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    for (let i = 0; i < txs.length; i++) {
+      const outcome = runSteps(txs[i] as WireStep[])
+      if (outcome === undefined) continue
+      if (outcome.kind === 'refused' && outcome.step > 0) throw new Error(outcome.reason)
+      refused.push([i, outcome])
+    }
+  } catch {
+    if (db.inTransaction) db.exec('ROLLBACK') // Some errors (a full disk) have rolled back already.
+    return undefined
+  }
+  db.exec('COMMIT')
+  return refused
+}
+
+/** The slow path: each transaction behind its own savepoint, so that a bad one fails alone. */
+function runApart(txs: readonly WireStep[][]): [number, WriteOutcome][] {
+  const refused: [number, WriteOutcome][] = []
+  db.exec('BEGIN IMMEDIATE')
+  txs.forEach((steps, i) => {
+    db.exec('SAVEPOINT tx')
+    const outcome = runGuarded(steps)
+    if (outcome !== undefined) {
+      db.exec('ROLLBACK TO tx')
+      refused.push([i, outcome])
+    }
+    db.exec('RELEASE tx')
+  })
+  db.exec('COMMIT')
+  return refused
+}
+
+/** A constraint that refuses a row is this transaction's own affair; any other error is the disk's and is fatal. */
+function runGuarded(steps: readonly WireStep[]): WriteOutcome | undefined {
+  try {
+    return runSteps(steps)
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    if (!code?.startsWith('SQLITE_CONSTRAINT')) throw error
+    return { kind: 'refused', step: -1, reason: message }
+  }
+}
+
+function openWriter(path: string): void {
+  db = new Database(path, { create: true, safeIntegers: true })
+  db.exec('PRAGMA busy_timeout = 5000')
+  db.exec('PRAGMA journal_mode = WAL')
+  // FULL: an acknowledged charge survives a power cut. NORMAL would lose the last commits.
+  db.exec('PRAGMA synchronous = FULL')
+  db.exec('PRAGMA foreign_keys = ON')
+  db.exec('PRAGMA wal_autocheckpoint = 4000')
+}
+
+function handle(request: WriterRequest): WriterReply {
+  switch (request.kind) {
+    case 'open':
+      openWriter(request.path)
+      return { kind: 'ready' }
+    case 'batch':
+      for (const [slot, sql] of request.define) prepared[slot] = db.prepare(sql)
+      return { kind: 'outcomes', refused: runTogether(request.txs) ?? runApart(request.txs) }
+    case 'copy':
+      db.prepare('VACUUM INTO ?').run(request.to)
+      return { kind: 'ready' }
+    case 'close':
+      db.close()
+      return { kind: 'ready' }
+  }
+}
+
+self.onmessage = ({ data }: MessageEvent<WriterRequest>) => {
+  try {
+    self.postMessage(handle(data))
+  } catch (error) {
+    self.postMessage({ kind: 'fatal', message: String(error) } satisfies WriterReply)
+  }
+}

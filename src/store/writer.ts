@@ -1,0 +1,111 @@
+import type { Step, WriteOutcome } from './statement.ts'
+import type { WireStep, WriterReply, WriterRequest } from './writer-worker.ts'
+
+type Pending = { readonly steps: readonly Step[]; readonly resolve: (outcome: WriteOutcome) => void }
+
+const WRITTEN: WriteOutcome = { kind: 'written' }
+const BATCH_MAX = 512
+
+/**
+ * The serving thread's end of the writer. Batching is natural: one batch is in flight, and what arrives during its
+ * commit is the next. No timer is involved, so an idle gateway pays one fdatasync of latency and a busy one shares it.
+ */
+export class Writer {
+  private readonly worker = new Worker(new URL('./writer-worker.ts', import.meta.url).href)
+  private readonly urgent: Pending[] = []
+  private readonly bulk: Pending[] = []
+  private readonly defined = new Set<number>()
+  private inFlight: readonly Pending[] = []
+  private scheduled = false
+  private control: ((reply: WriterReply) => void) | undefined
+  private readonly onFatal: (message: string) => void
+
+  /** `onFatal` is called when a commit fails: memory would be ahead of the disk, so the process must stop. */
+  constructor(onFatal: (message: string) => void) {
+    this.onFatal = onFatal
+    this.worker.onmessage = ({ data }: MessageEvent<WriterReply>) => this.receive(data)
+    this.worker.onerror = ({ message }) => onFatal(message)
+  }
+
+  open(path: string): Promise<void> {
+    return this.command({ kind: 'open', path })
+  }
+
+  /** Writes a consistent copy of the database to a path that must not exist. */
+  copy(to: string): Promise<void> {
+    return this.command({ kind: 'copy', to })
+  }
+
+  /** Waits for everything queued, then closes the database. */
+  async close(): Promise<void> {
+    while (this.queued > 0) await new Promise((resolve) => setTimeout(resolve, 2))
+    await this.command({ kind: 'close' })
+    this.worker.terminate()
+  }
+
+  get queued(): number {
+    return this.urgent.length + this.bulk.length + this.inFlight.length
+  }
+
+  /** Queues one transaction. It resolves when the transaction is durable or refused; bulk work yields to urgent. */
+  write(steps: readonly Step[], lane: 'urgent' | 'bulk' = 'urgent'): Promise<WriteOutcome> {
+    return new Promise((resolve) => {
+      ;(lane === 'urgent' ? this.urgent : this.bulk).push({ steps, resolve })
+      this.schedule()
+    })
+  }
+
+  private command(request: WriterRequest): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.control = (reply) => (reply.kind === 'fatal' ? reject(new Error(reply.message)) : resolve())
+      this.post(request)
+    })
+  }
+
+  private post(request: WriterRequest): void {
+    this.worker.postMessage(request)
+  }
+
+  /** Sends at the end of the tick, so that everything one tick produced shares a commit. */
+  private schedule(): void {
+    if (this.scheduled || this.inFlight.length > 0) return
+    this.scheduled = true
+    setImmediate(() => {
+      this.scheduled = false
+      this.send()
+    })
+  }
+
+  private send(): void {
+    if (this.inFlight.length > 0 || this.control) return
+    const lane = this.urgent.length > 0 ? this.urgent : this.bulk
+    if (lane.length === 0) return
+    this.inFlight = lane.splice(0, lane === this.urgent ? BATCH_MAX : 1)
+    const define: [number, string][] = []
+    const txs = this.inFlight.map(({ steps }) => steps.map((step) => this.wire(step, define)))
+    this.post({ kind: 'batch', define, txs })
+  }
+
+  private wire({ run, bind, changes }: Step, define: [number, string][]): WireStep {
+    if (!this.defined.has(run.slot)) {
+      this.defined.add(run.slot)
+      define.push([run.slot, run.sql])
+    }
+    return [run.slot, changes ?? -1, bind]
+  }
+
+  private receive(reply: WriterReply): void {
+    if (reply.kind === 'outcomes') {
+      const done = this.inFlight
+      this.inFlight = []
+      const refused = new Map(reply.refused)
+      done.forEach(({ resolve }, i) => resolve(refused.get(i) ?? WRITTEN))
+    } else {
+      const answer = this.control
+      this.control = undefined
+      answer?.(reply)
+      if (reply.kind === 'fatal' && !answer) return this.onFatal(reply.message)
+    }
+    this.send()
+  }
+}

@@ -1,0 +1,56 @@
+/** One real call to a provider, to see whether address and credential work. */
+import type { Provider } from '../domain/catalog.ts'
+import { readUpstreamFailure } from '../formats/chat/failure.ts'
+import { readText, send } from '../outbound/send.ts'
+import type { Preset } from '../providers/preset.ts'
+import { authHeaders } from './attempt.ts'
+
+export type Probe = {
+  readonly ok: boolean
+  readonly status: number | undefined
+  readonly tookMs: number
+  /** What the provider said it serves, or what went wrong. */
+  readonly models: readonly string[]
+  readonly problem: string | undefined
+}
+
+const PROBE_TIMEOUT_MS = 15_000
+const PROBE_BYTES_MAX = 4 * 1024 * 1024
+
+/** Asks for the provider's model list: it costs nothing and needs a valid credential nearly everywhere. */
+export async function probe(provider: Provider, preset: Preset): Promise<Probe> {
+  const startedMs = performance.now()
+  const ended = (rest: Partial<Probe>): Probe => ({
+    ok: false,
+    status: undefined,
+    models: [],
+    problem: undefined,
+    ...rest,
+    tookMs: Math.round(performance.now() - startedMs),
+  })
+  const sent = await send({
+    url: `${provider.baseUrl}/models`,
+    method: 'GET',
+    headers: authHeaders(preset.auth, provider.secret),
+    signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+  })
+  if (sent.kind === 'network') return ended({ problem: `no connection (${sent.message})` })
+  const { response } = sent
+  const text = await readText(response, PROBE_BYTES_MAX)
+  if (response.status !== 200) {
+    const failure = readUpstreamFailure(response.status, response.headers, text ?? '')
+    return ended({ status: response.status, problem: `${failure.kind}: ${failure.message}` })
+  }
+  const models = modelIds(text)
+  const problem = models ? undefined : 'it answered, but not with a model list'
+  return ended({ ok: models !== undefined, status: 200, models: models ?? [], problem })
+}
+
+function modelIds(text: string | undefined): string[] | undefined {
+  try {
+    const { data } = JSON.parse(text ?? '') as { data?: { id?: unknown }[] }
+    return data?.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
+  } catch {
+    return undefined // Not a model list.
+  }
+}

@@ -1,0 +1,129 @@
+// node tools/setup.js runtime|all: installs what is missing and is silent otherwise, so that a fresh clone only needs
+// `npm start` or `npm test`. Plain Node without dependencies: it runs before there are any.
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const lockfile = `${root}package-lock.json`
+const stampFile = `${root}node_modules/.tollgate-setup`
+const installedFile = `${root}node_modules/.package-lock.json`
+const lockDir = `${root}.tmp/setup.lock`
+const lockBeatMs = 1_000
+const lockStaleMs = 10_000
+
+const mode = process.argv[2]
+if (mode !== 'runtime' && mode !== 'all') fail('usage: node tools/setup.js runtime|all')
+if (Number.parseInt(process.versions.node, 10) < 20) {
+  fail(`Node 20 or later is needed, this is ${process.versions.node}.`)
+}
+
+if (!isReady()) {
+  await lock()
+  // Asked again: whoever held the lock may have installed what is missing here.
+  if (!isReady()) await install()
+}
+
+/** Reads two small files in the usual case (2 ms). */
+function isReady() {
+  const stamp = read(stampFile)
+  // npm writes its own record after every change: newer than the stamp means that somebody ran npm by hand.
+  const isCurrent = modifiedMs(stampFile) >= modifiedMs(installedFile)
+  if (isCurrent && (stamp === stampOf('all') || stamp === stampOf(mode))) return true
+  const wanted = JSON.parse(read(lockfile)).packages
+  const installed = JSON.parse(read(installedFile) || '{}').packages ?? {}
+  if (!holdsEverything(wanted, installed) || !fitsMachine(installed)) return false
+  writeFileSync(stampFile, stampOf(mode))
+  return true
+}
+
+function stampOf(installedMode) {
+  const hash = createHash('sha256').update(read(lockfile)).digest('hex')
+  return `${hash} ${process.platform} ${process.arch} ${installedMode}`
+}
+
+/** Whether npm's record of node_modules has every package of the lockfile that this mode needs, at its version. */
+function holdsEverything(wanted, installed) {
+  return Object.entries(wanted).every(([path, { version, optional, dev, devOptional }]) => {
+    const isNeeded = path !== '' && !optional && !(mode === 'runtime' && (dev || devOptional))
+    return !isNeeded || installed[path]?.version === version
+  })
+}
+
+/** A node_modules that was mounted into another system (a container, say) holds the wrong binaries. */
+function fitsMachine(installed) {
+  const { platform, arch } = process
+  return Object.values(installed).every(
+    ({ os = [platform], cpu = [arch] }) => os.includes(platform) && cpu.includes(arch),
+  )
+}
+
+async function install() {
+  process.stderr.write('tollgate: installing dependencies …\n')
+  // The Bun binary is an optional package and NODE_ENV or .npmrc may omit either kind: both are asked for by name.
+  const kinds = ['--include=optional', mode === 'all' ? '--include=dev' : '--omit=dev']
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...kinds]
+  const code = await runNpm(args)
+  if (code !== 0) fail(`\`npm ${args.join(' ')}\` failed (${code}).`)
+  writeFileSync(stampFile, stampOf(mode))
+}
+
+/** The npm that called this script, as there may be several; otherwise the one on the path. */
+async function runNpm(args) {
+  const { spawn } = await import('node:child_process')
+  const npm = process.env.npm_execpath
+  const [command, ...head] = npm?.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm']
+  // On Windows npm is a batch file, which only a shell starts. npm's summary on stdout is left out.
+  const shell = command === 'npm' && process.platform === 'win32'
+  const child = spawn(command, [...head, ...args], { cwd: root, shell, stdio: ['ignore', 'ignore', 'inherit'] })
+  // Stopped, this process waits for npm to stop too: the lock must not be free while npm is still at work.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve(error.message))
+    child.on('exit', (code, signal) => resolve(code ?? signal))
+  })
+}
+
+/**
+ * Two installations at once would destroy each other's node_modules. The lock is a directory, which only one process
+ * can make; its owner touches it every second, so one that was killed leaves a lock that ages and is taken over.
+ */
+async function lock() {
+  mkdirSync(`${root}.tmp`, { recursive: true })
+  while (!tryLock()) {
+    if (Date.now() - (modifiedMs(lockDir) || Date.now()) > lockStaleMs) unlock()
+    else await sleep(lockBeatMs / 4)
+  }
+  setInterval(() => modifiedMs(lockDir) && utimesSync(lockDir, new Date(), new Date()), lockBeatMs).unref()
+  process.on('exit', unlock)
+}
+
+function tryLock() {
+  try {
+    mkdirSync(lockDir)
+    return true
+  } catch (error) {
+    if (error.code === 'EEXIST') return false
+    throw error
+  }
+}
+
+function unlock() {
+  rmSync(lockDir, { recursive: true, force: true })
+}
+
+/** The text of a file, empty when it is missing. */
+function read(file) {
+  return modifiedMs(file) ? readFileSync(file, 'utf8') : ''
+}
+
+/** 0 when the file is missing. */
+function modifiedMs(file) {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+function fail(message) {
+  process.stderr.write(`tollgate: ${message}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'bun:test'
+import { inspect, readTree, show } from './tidy.ts'
+
+/** The findings of a small tree, as `path:line rule`. */
+const found = (tree: Record<string, string>) =>
+  inspect(new Map(Object.entries(tree))).map(({ path, line, rule }) => `${path}:${line} ${rule}`)
+const lines = (count: number, line: string) => `${line}\n`.repeat(count)
+
+test('the tree is clean', async () => {
+  expect(inspect(await readTree(`${import.meta.dir}/..`)).map(show)).toEqual([])
+})
+
+describe('between files', () => {
+  test('a folder imports lower layers and itself, never sideways or up', () => {
+    const tree = {
+      'src/ledger/hold.ts': "import { a } from '../domain/a.ts'\nimport { b } from './b.ts'\nexport const c = a + b\n",
+      'src/ledger/b.ts': "import type { A } from '../accounts/a.ts'\nexport const b: A = 1\n",
+      'src/domain/a.ts': "export const a = (): import('../relay/r.ts').R => 1\n",
+      'src/lib/l.ts': "export const load = () => import('../store/s.ts')\n",
+    }
+    expect(found(tree)).toEqual(['src/domain/a.ts:1 layers', 'src/ledger/b.ts:1 layers', 'src/lib/l.ts:1 layers'])
+  })
+
+  test('main imports everything and nothing imports main; a test imports anything', () => {
+    const tree = {
+      'src/main.ts': "import { c } from './config.ts'\nimport { a } from './cli/a.ts'\nexport const m = c + a\n",
+      'src/config.ts': "import { p } from './providers/p.ts'\nexport const c = p\n",
+      'src/providers/p.ts': 'export const p = 1\n',
+      'src/cli/a.ts': "import type { m } from '../main.ts'\nexport const a = (): typeof m => 1\n",
+      'src/cli/a.test.ts': "import { m } from '../main.ts'\nimport { x } from '../../test/x.ts'\nm(x)\n",
+    }
+    expect(found(tree)).toEqual(['src/cli/a.ts:1 layers', 'src/cli/a.ts:1 cycle'])
+  })
+
+  test('src imports only src, through no alias, from a known folder', () => {
+    const tree = {
+      'src/lib/a.ts': "import { x } from '../../tools/x.ts'\nimport { y } from '#lib/y'\nexport const z = x + y\n",
+      'src/other/a.ts': 'export const a = 1\n',
+    }
+    expect(found(tree)).toEqual(['src/lib/a.ts:1 layers', 'src/lib/a.ts:2 path-alias', 'src/other/a.ts:1 layers'])
+  })
+
+  test('a cycle is found once, by type imports and re-exports too', () => {
+    const tree = {
+      'src/lib/a.ts': "import type { B } from './b.ts'\nexport const a = (b: B) => b\n",
+      'src/lib/b.ts': "export * from './c.ts'\nexport type B = number\n",
+      'src/lib/c.ts': "import { a } from './a.ts'\nexport const c = a(1)\n",
+    }
+    expect(found(tree)).toEqual(['src/lib/c.ts:1 cycle'])
+  })
+
+  test('a file is led to by main, a worker or its own test', () => {
+    const tree = {
+      'src/lib/worker-part.ts': 'export const a = 1\n',
+      'src/lib/x-worker.ts': "import { a } from './worker-part.ts'\nexport const b = a\n",
+      'src/lib/tested.ts': 'export const a = 1\n',
+      'src/lib/tested.test.ts': "import { a } from './tested.ts'\na()\n",
+      'src/lib/lonely.ts': 'export const a = 1\n',
+    }
+    expect(found(tree)).toEqual([])
+    expect(found({ ...tree, 'src/main.ts': 'export const m = 1\n' })).toEqual(['src/lib/lonely.ts:1 orphan'])
+  })
+})
+
+describe('in a file', () => {
+  const inLib = (text: string) => found({ 'src/lib/a.ts': text })
+
+  test('lines of a nested function are not its own', () => {
+    const nested = `function inner() {\n${lines(68, '  a()')}}\n`
+    expect(inLib(nested)).toEqual([])
+    expect(inLib(`function outer() {\n${nested}${lines(66, '  a()')}}\n`)).toEqual([])
+    expect(inLib(`function outer() {\n${nested}${lines(67, '  a()')}}\n`)).toEqual(['src/lib/a.ts:1 function-lines'])
+    expect(inLib(`const o = {\n  m() {\n${lines(69, 'a()')}  },\n}\n`)).toEqual(['src/lib/a.ts:2 function-lines'])
+  })
+
+  test('files are short, tests may be longer, data as long as it is', () => {
+    const long = lines(401, 'a()')
+    expect(inLib(long)).toEqual(['src/lib/a.ts:401 file-lines'])
+    expect(inLib(lines(400, 'a()'))).toEqual([])
+    expect(found({ 'src/lib/a.test.ts': long, 'src/providers/a.ts': long })).toEqual([])
+    expect(found({ 'test/a.ts': lines(801, 'a()') })).toEqual(['test/a.ts:801 file-lines'])
+  })
+
+  test('lines are short unless a literal or a URL makes them long', () => {
+    const long = 'x'.repeat(121)
+    expect(inLib(`// ${long}\na('${long}', \`\n${long}\n\`)\n// https://${long}\n`)).toEqual([
+      'src/lib/a.ts:1 line-length',
+    ])
+    expect(found({ 'test/fixtures/a.ts': `// ${long}\n` })).toEqual([])
+  })
+
+  test('no empty catch, default export or enum', () => {
+    const text = `try { a() } catch {}\na().catch(() => {})\nexport enum E { A }\nexport default a\n`
+    const rules = ['empty-catch', 'empty-catch', 'enum', 'default-export']
+    expect(inLib(text)).toEqual(rules.map((rule, i) => `src/lib/a.ts:${i + 1} ${rule}`))
+    expect(inLib('try { a() } catch { b() }\ntry { a() } catch { /* gone already */ }\n')).toEqual([])
+    expect(inLib('a().catch(() => undefined)\n')).toEqual([])
+    expect(found({ 'test/a.config.ts': 'export default 1\n' })).toEqual([])
+  })
+
+  test('no barrels', () => {
+    expect(inLib("import { b } from './b.ts'\nexport * from './c.ts'\nexport { b }\n")).toEqual([
+      'src/lib/a.ts:1 barrel',
+    ])
+    expect(inLib("export * from './c.ts'\nexport const own = 1\n")).toEqual([])
+    expect(inLib("import './c.ts'\n")).toEqual([])
+  })
+
+  test('names say something, in kebab-case', () => {
+    const paths = ['src/lib/time-utils.ts', 'src/lib/common/a.ts', 'src/lib/keyFormat.ts', 'src/lib/news.ts']
+    expect(found(Object.fromEntries(paths.map((path) => [path, 'a()\n'])))).toEqual([
+      'src/lib/common/a.ts:1 file-name',
+      'src/lib/keyFormat.ts:1 file-name',
+      'src/lib/time-utils.ts:1 file-name',
+    ])
+  })
+
+  test('SQL stands where a table is owned', () => {
+    const text =
+      'a("DELETE FROM t")\na(`\n  select x from ${t}`)\na(`INSERT OR IGNORE INTO ${t}`)\na("update t set x=1")\n'
+    const at = (path: string, where: number[]) => where.map((line) => `${path}:${line} sql`)
+    expect(found({ 'src/relay/a.ts': text })).toEqual(at('src/relay/a.ts', [1, 2, 4, 5]))
+    expect(found({ 'src/ledger/a.ts': text, 'src/relay/a.test.ts': text, 'test/a.ts': text })).toEqual([])
+    expect(found({ 'src/relay/a.ts': "method === 'DELETE' || a('Select a model from the list')\n" })).toEqual([])
+  })
+
+  test('pure folders do not reach for the clock, the environment or the network', () => {
+    const text = 'fetch(u)\nDate.now()\nnew Date()\nprocess.env\nnew Date(1)\nx.fetch()\n'
+    expect(found({ 'src/router/a.ts': text })).toEqual([1, 2, 3, 4].map((line) => `src/router/a.ts:${line} pure`))
+    expect(found({ 'src/relay/a.ts': text, 'src/router/a.test.ts': text })).toEqual([])
+  })
+
+  test('what does not parse is said', () => {
+    expect(inLib('const = 1\n')).toEqual(['src/lib/a.ts:1 syntax'])
+  })
+})
+
+describe('in any text', () => {
+  test('a document has one title', () => {
+    expect(found({ 'README.md': '# A\n```sh\n# comment\n```\n## B\n' })).toEqual([])
+    expect(found({ 'README.md': '# A\n\n# B\n', 'docs/a.md': 'text\n' })).toEqual([
+      'docs/a.md:1 one-title',
+      'README.md:3 one-title',
+    ])
+  })
+
+  test('the map of the house stays short', () => {
+    expect(found({ 'ARCHITECTURE.md': `# A\n${lines(149, 'text')}` })).toEqual([])
+    expect(found({ 'ARCHITECTURE.md': `# A\n${lines(150, 'text')}` })).toEqual(['ARCHITECTURE.md:151 file-lines'])
+  })
+
+  test('no folder of one machine, no registry', () => {
+    const folder = (name: string) => `/${name}/me/x`
+    const registry = ['registry', 'example', 'org'].join('.')
+    const text = `see ${folder('home')}\n"${folder('Users')}"\nhttps://${registry}/a\n`
+    const rules = ['machine-path', 'machine-path', 'registry-host']
+    expect(found({ 'deploy/x.sh': text })).toEqual(rules.map((rule, i) => `deploy/x.sh:${i + 1} ${rule}`))
+    expect(found({ 'deploy/x.sh': `/v1${folder('home')} registry.models.get() ~${folder('work')}\n` })).toEqual([])
+  })
+
+  test('the lockfile names no host and leaves no platform package out', () => {
+    const entry = { resolved: 'https://host/a.tgz', optionalDependencies: { b: '1.0.0', c: '1.0.0' } }
+    const packages = { '': {}, 'node_modules/a': entry, 'node_modules/a/node_modules/b': {} }
+    const text = JSON.stringify({ packages }, null, 2)
+    expect(found({ 'package-lock.json': text })).toEqual([
+      'package-lock.json:4 registry-host',
+      'package-lock.json:4 lock-gap',
+    ])
+  })
+})

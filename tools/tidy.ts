@@ -1,0 +1,361 @@
+/**
+ * bun tools/tidy.ts: the rules of STYLE.md and ARCHITECTURE.md that neither compiler nor linter knows.
+ * Prints `path:line rule message` per finding and exits 1 if there is any; tidy.test.ts holds the tree to it.
+ */
+import { posix } from 'node:path'
+import { parseSync, Visitor, type CallExpression, type EcmaScriptModule, type Program, type Span } from 'oxc-parser'
+
+const layer0 = ['domain', 'lib']
+const layer1 = [...layer0, 'formats', 'providers', 'store', 'outbound']
+const layer2 = [...layer1, 'accounts', 'catalog', 'ledger', 'records', 'upstream']
+const layer3 = [...layer2, 'router', 'responses', 'video']
+const without = (folders: readonly string[], ...left: string[]) => folders.filter((folder) => !left.includes(folder))
+
+/** Who may import whom, type imports too. A folder may always import itself; test files may import anything. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  lib: [],
+
+  formats: layer0,
+  providers: [...layer0, 'formats'],
+  store: ['lib'],
+  outbound: layer0,
+
+  accounts: layer1,
+  catalog: layer1,
+  ledger: [...layer0, 'store'],
+  records: layer1,
+  upstream: without(layer1, 'store'),
+
+  router: layer0,
+  responses: layer2,
+  video: [...layer2, 'router'],
+
+  relay: without(layer3, 'store'),
+
+  edge: [...layer0, 'formats', 'accounts', 'catalog', 'records', 'relay'],
+  admin: [...layer0, 'providers', 'accounts', 'catalog', 'ledger', 'records', 'upstream', 'router', 'relay'],
+  cli: [...layer0, 'admin', 'sandbox'],
+
+  // A vendor like any other: the gateway reaches it over HTTP only.
+  sandbox: layer0,
+  config: [...layer0, 'providers'],
+  main: [...layer3, 'relay', 'edge', 'admin', 'cli', 'sandbox', 'config'],
+}
+
+/** Folders that are told the time and never reach outside the process. */
+const pureFolders = ['domain', 'providers', 'router']
+/** Folders that own a table, or the connections to all of them. */
+const sqlFolders = ['store', 'accounts', 'catalog', 'ledger', 'records', 'responses', 'video']
+/** Names that say nothing about what is inside. */
+const emptyNames = 'util utils helper helpers manager service common misc base handler2 new'.split(' ')
+
+const limits = { functionLines: 70, fileLines: 400, testFileLines: 800, lineLength: 120, architectureLines: 150 }
+
+const sqlShapes = String.raw`SELECT\s[^]*\sFROM\s|INSERT\s+(?:\w+\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s`
+// All in one case: 'Select a model from the list' is prose.
+const sqlStatement = new RegExp(`^\\s*(?:${sqlShapes}|${sqlShapes.toLowerCase()})`)
+/** What a pure folder must not use, in the spelling of readSyntax. */
+const effect = /^(?:(?:fetch|setTimeout|setInterval)\(\)|new Date\(\)|Date\.now|(?:process|Bun|performance)\.\w+)$/
+// Put together from words, so that this file does not find itself.
+const machinePath = new RegExp(`(?<![\\w./~-])/(?:${['home', 'Users', 'root', 'work'].join('|')})/[\\w.-]`)
+const registryHost = /\b(?:registry|artifactory|nexus|verdaccio)\.[\w-]+\.(?:com|org|net|io|dev|local|internal)\b/
+
+/** A broken rule, at a line counted from 1. */
+export type Finding = { readonly path: string; readonly line: number; readonly rule: string; readonly message: string }
+
+/** Repository-relative paths (with `/`) and their text. */
+export type Tree = ReadonlyMap<string, string>
+
+/** All findings of a tree, by path and line. */
+export function inspect(tree: Tree): Finding[] {
+  const sources = [...tree].filter(([path]) => isCode(path)).map(([path, text]) => readSource(path, text))
+  const inSrc = new Map(sources.filter(({ path }) => path.startsWith('src/')).map((source) => [source.path, source]))
+  const found = [
+    ...[...tree].flatMap(([path, text]) => [...checkText(path, text)]),
+    ...sources.flatMap((source) => [...checkShape(source), ...checkSize(source)]),
+    ...[...inSrc.values()].flatMap((source) => [...checkImports(source), ...checkContent(source)]),
+    ...checkCycles(inSrc),
+    ...checkOrphans(inSrc),
+  ]
+  return found.toSorted((a, b) => a.path.localeCompare(b.path) || a.line - b.line)
+}
+
+/** One line for people, which editors can follow. */
+export const show = ({ path, line, rule, message }: Finding) => `${path}:${line} ${rule} ${message}`
+
+// ---- Reading
+
+type Source = {
+  readonly path: string
+  readonly text: string
+  readonly program: Program
+  readonly imports: readonly { readonly specifier: string; readonly target: string; readonly line: number }[]
+  readonly syntax: Syntax
+  readonly lineOf: (offset: number) => number
+}
+
+/** What the rules want to know of a syntax tree, collected in one walk. */
+type Syntax = {
+  readonly functions: { readonly start: number; readonly ownLines: number }[]
+  readonly literals: (Span & { readonly value: string })[]
+  readonly faults: { readonly start: number; readonly rule: string; readonly message: string }[]
+  /** `call()`, `new Made()` and `object.member`, by plain names. */
+  readonly uses: { readonly start: number; readonly name: string }[]
+  readonly typeImports: { readonly start: number; readonly specifier: string }[]
+}
+
+const isCode = (path: string) => /^(?:src|tools|test|bench|bin)\/.*\.[jt]s$/.test(path) && !path.includes('/fixtures/')
+const isTest = (path: string) => path.endsWith('.test.ts') || path.startsWith('test/')
+const folderOf = (path: string) => path.split('/')[1]?.replace(/\.ts$/, '') ?? ''
+
+function readSource(path: string, text: string): Source {
+  const { program, module, errors } = parseSync(path, text)
+  const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)]
+  const lineOf = (offset: number) => starts.findLastIndex((start) => start <= offset) + 1
+  const syntax = readSyntax(program, text, lineOf)
+  for (const { message, labels } of errors) {
+    syntax.faults.push({ start: labels[0]?.start ?? 0, rule: 'syntax', message })
+  }
+  const imports = [...readImports(module, text), ...syntax.typeImports].map(({ start, specifier }) => ({
+    specifier,
+    target: specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : '',
+    line: lineOf(start),
+  }))
+  return { path, text, program, imports, syntax, lineOf }
+}
+
+function* readImports(module: EcmaScriptModule, text: string) {
+  for (const { start, moduleRequest } of module.staticImports) yield { start, specifier: moduleRequest.value }
+  for (const { start, entries } of module.staticExports) {
+    const from = entries.find(({ moduleRequest }) => moduleRequest)?.moduleRequest
+    if (from) yield { start, specifier: from.value }
+  }
+  for (const { start, moduleRequest } of module.dynamicImports) {
+    const literal = /^(['"`])(.*)\1$/.exec(text.slice(moduleRequest.start, moduleRequest.end))
+    if (literal?.[2]) yield { start, specifier: literal[2] }
+  }
+}
+
+function readSyntax(program: Program, text: string, lineOf: Source['lineOf']): Syntax {
+  const syntax: Syntax = { functions: [], literals: [], faults: [], uses: [], typeImports: [] }
+  const open: { innerLines: number }[] = []
+  const enter = () => void open.push({ innerLines: 0 })
+  // The first and last line of a nested function belong to the outer one, which has code on them.
+  const leave = ({ start, end }: Span) => {
+    const lines = lineOf(end) - lineOf(start) + 1
+    syntax.functions.push({ start, ownLines: lines - (open.pop()?.innerLines ?? 0) })
+    const outer = open.at(-1)
+    if (outer) outer.innerLines += Math.max(0, lines - 2)
+  }
+  // A comment in the braces says why nothing is done.
+  const isBlank = ({ start, end }: Span) => /^\{\s*\}$/.test(text.slice(start, end))
+  const fault = ({ start }: Span, rule: string, message: string) => void syntax.faults.push({ start, rule, message })
+  new Visitor({
+    FunctionDeclaration: enter,
+    'FunctionDeclaration:exit': leave,
+    FunctionExpression: enter,
+    'FunctionExpression:exit': leave,
+    ArrowFunctionExpression: enter,
+    'ArrowFunctionExpression:exit': leave,
+    Literal(node) {
+      const isText = typeof node.value === 'string' || 'regex' in node
+      if (isText) syntax.literals.push({ ...node, value: String(node.value) })
+    },
+    TemplateLiteral(node) {
+      syntax.literals.push({ ...node, value: node.quasis.map(({ value }) => value.cooked ?? '').join('x') })
+    },
+    TSImportType: ({ start, source }) => void syntax.typeImports.push({ start, specifier: source.value }),
+    TSEnumDeclaration: (node) => fault(node, 'enum', 'use a union of literals'),
+    ExportDefaultDeclaration: (node) => fault(node, 'default-export', 'export by name'),
+    CatchClause(node) {
+      if (isBlank(node.body)) fault(node, 'empty-catch', 'handle the error, let it pass, or say why not')
+    },
+    CallExpression(node) {
+      const { callee } = node
+      const handler = catchHandler(node)
+      if (handler && isBlank(handler)) fault(node, 'empty-catch', 'handle the error, let it pass, or say why not')
+      if (callee.type === 'Identifier') syntax.uses.push({ start: node.start, name: `${callee.name}()` })
+    },
+    NewExpression({ start, callee, arguments: args }) {
+      if (callee.type !== 'Identifier' || args.length > 0) return
+      syntax.uses.push({ start, name: `new ${callee.name}()` })
+    },
+    MemberExpression({ start, object, property }) {
+      if (object.type !== 'Identifier' || property.type !== 'Identifier') return
+      syntax.uses.push({ start, name: `${object.name}.${property.name}` })
+    },
+  }).visit(program)
+  return syntax
+}
+
+/** The body of the arrow function in `.catch(() => {})`, an empty catch in other clothes. */
+function catchHandler({ callee, arguments: [handler] }: CallExpression): Span | undefined {
+  if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return undefined
+  return callee.property.name === 'catch' && handler?.type === 'ArrowFunctionExpression' ? handler.body : undefined
+}
+
+// ---- Rules for one file
+
+function* checkText(path: string, text: string): Generator<Finding> {
+  const lines = text.split('\n')
+  for (const [i, line] of lines.entries()) {
+    const at = { path, line: i + 1 }
+    if (machinePath.test(line)) yield { ...at, rule: 'machine-path', message: 'names a folder of one machine' }
+    if (registryHost.test(line)) yield { ...at, rule: 'registry-host', message: 'names a package registry' }
+  }
+  if (path === 'package-lock.json') yield* checkLockfile(path, text)
+  const max = limits.architectureLines
+  if (path === 'ARCHITECTURE.md' && lines.length - 1 > max) {
+    yield { path, line: max + 1, rule: 'file-lines', message: `${lines.length - 1} > ${max}` }
+  }
+  if (!path.endsWith('.md') || path.includes('/fixtures/')) return
+  const titles = text.replaceAll(/^(```|~~~)[^]*?^\1/gm, (block) => block.replaceAll(/.+/g, '')).split('\n')
+  const at = titles.flatMap((line, i) => (line.startsWith('# ') ? [i + 1] : []))
+  if (at.length !== 1) yield { path, line: at[1] ?? 1, rule: 'one-title', message: `${at.length} H1 instead of one` }
+}
+
+type LockEntry = { readonly resolved?: string; readonly optionalDependencies?: Readonly<Record<string, string>> }
+
+/**
+ * npm leaves out optional packages that the registry in use does not serve, and then `npm ci` refuses the lockfile on
+ * every machine: an entry by version, os and cpu has to be put back by hand.
+ */
+function* checkLockfile(path: string, text: string): Generator<Finding> {
+  const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, LockEntry>> }
+  for (const [name, { resolved, optionalDependencies = {} }] of Object.entries(packages)) {
+    const at = { path, line: text.slice(0, text.indexOf(`"${name}": {`)).split('\n').length }
+    if (resolved?.startsWith('http')) yield { ...at, rule: 'registry-host', message: `${name} is tied to a registry` }
+    for (const wanted of Object.keys(optionalDependencies)) {
+      const isThere = `node_modules/${wanted}` in packages || `${name}/node_modules/${wanted}` in packages
+      if (!isThere) yield { ...at, rule: 'lock-gap', message: `${wanted} has no entry, npm ci would fail` }
+    }
+  }
+}
+
+function* checkShape({ path, program, syntax, lineOf }: Source): Generator<Finding> {
+  for (const { start, rule, message } of syntax.faults) {
+    if (rule === 'default-export' && /\.config\.[jt]s$/.test(path)) continue
+    yield { path, line: lineOf(start), rule, message }
+  }
+  const isBarrel = program.body.every(passesOn) && program.body.some(({ type }) => type.startsWith('Export'))
+  if (isBarrel) yield { path, line: 1, rule: 'barrel', message: 'only passes on what other files define' }
+  const name = posix.basename(path)
+  const empty = path.split(/[/.-]/).find((word) => emptyNames.includes(word))
+  if (empty) yield { path, line: 1, rule: 'file-name', message: `'${empty}' names no idea` }
+  if (!/^[a-z0-9]+(?:[.-][a-z0-9]+)*$/.test(name)) yield { path, line: 1, rule: 'file-name', message: 'use kebab-case' }
+}
+
+/** An import, or an export that declares nothing. */
+function passesOn(statement: Program['body'][number]): boolean {
+  const { type } = statement
+  if (type === 'ExportNamedDeclaration') return statement.declaration === null
+  return type === 'ImportDeclaration' || type === 'ExportAllDeclaration'
+}
+
+function* checkSize({ path, text, syntax, lineOf }: Source): Generator<Finding> {
+  for (const { start, ownLines } of syntax.functions) {
+    if (ownLines <= limits.functionLines) continue
+    yield { path, line: lineOf(start), rule: 'function-lines', message: `${ownLines} > ${limits.functionLines}` }
+  }
+  const lines = text.split('\n')
+  const max = isTest(path) ? limits.testFileLines : limits.fileLines
+  // The providers are data: a vendor's table of models is as long as it is.
+  if (lines.length - 1 > max && !path.startsWith('src/providers/')) {
+    yield { path, line: max + 1, rule: 'file-lines', message: `${lines.length - 1} > ${max}` }
+  }
+  let start = 0
+  for (const [i, line] of lines.entries()) {
+    if (line.length > limits.lineLength && breakableLength(line, start, syntax) > limits.lineLength) {
+      yield { path, line: i + 1, rule: 'line-length', message: `${line.length} > ${limits.lineLength}` }
+    }
+    start += line.length + 1
+  }
+}
+
+/** The length of a line without its literals and URLs, which cannot be broken. */
+function breakableLength(line: string, start: number, { literals }: Syntax): number {
+  const shared = literals.map((span) => Math.min(span.end, start + line.length) - Math.max(span.start, start))
+  const literalLength = shared.filter((length) => length > 0).reduce((sum, length) => sum + length, 0)
+  return line.replaceAll(/https?:\/\/\S+/g, '').length - literalLength
+}
+
+function* checkContent({ path, syntax, lineOf }: Source): Generator<Finding> {
+  if (isTest(path)) return
+  const folder = folderOf(path)
+  for (const { start, value } of sqlFolders.includes(folder) ? [] : syntax.literals) {
+    if (sqlStatement.test(value)) yield { path, line: lineOf(start), rule: 'sql', message: `${folder} owns no table` }
+  }
+  for (const { start, name } of pureFolders.includes(folder) ? syntax.uses : []) {
+    if (effect.test(name)) yield { path, line: lineOf(start), rule: 'pure', message: `${folder} must not use ${name}` }
+  }
+}
+
+// ---- Rules between files
+
+function* checkImports({ path, imports }: Source): Generator<Finding> {
+  const folder = folderOf(path)
+  const allowed = mayImport[folder]
+  if (!allowed) yield { path, line: 1, rule: 'layers', message: `${folder} is not in mayImport of tools/tidy.ts` }
+  for (const { specifier, target, line } of imports) {
+    if (/^(?:#|~|@\/|\/|src\/)/.test(specifier)) yield { path, line, rule: 'path-alias', message: specifier }
+    if (target === '' || target === 'package.json' || isTest(path)) continue
+    const other = folderOf(target)
+    const isAllowed = target.startsWith('src/') && (other === folder || allowed?.includes(other))
+    if (!isAllowed) yield { path, line, rule: 'layers', message: `${folder} must not import ${target}` }
+  }
+}
+
+/** Depth first: an import of a file that is still being visited closes a cycle. */
+function* checkCycles(sources: ReadonlyMap<string, Source>): Generator<Finding> {
+  const done = new Set<string>()
+  function* visit(source: Source, trail: readonly string[]): Generator<Finding> {
+    const { path } = source
+    for (const { target, line } of done.has(path) ? [] : source.imports) {
+      const next = sources.get(target)
+      const from = [...trail, path].indexOf(target)
+      if (from !== -1) {
+        yield { path, line, rule: 'cycle', message: [...trail, path, target].slice(from).join(' → ') }
+      } else if (next) yield* visit(next, [...trail, path])
+    }
+    done.add(path)
+  }
+  for (const source of sources.values()) yield* visit(source, [])
+}
+
+/** A file is used when main, a worker or a test of its own leads to it. Not asked before there is a main. */
+function* checkOrphans(sources: ReadonlyMap<string, Source>): Generator<Finding> {
+  if (!sources.has('src/main.ts')) return
+  const isRoot = (path: string) =>
+    path === 'src/main.ts' || path.endsWith('-worker.ts') || sources.has(path.replace(/\.ts$/, '.test.ts'))
+  const used = new Set([...sources.keys()].filter(isRoot))
+  // A set hands out what is added while it is being walked.
+  for (const path of used) for (const { target } of sources.get(path)?.imports ?? []) used.add(target)
+  for (const path of sources.keys()) {
+    if (!used.has(path) && !isTest(path)) yield { path, line: 1, rule: 'orphan', message: 'nothing leads here' }
+  }
+}
+
+// ---- The real tree
+
+/** Every text file that git tracks or would track; without git, every file outside the folders it ignores. */
+export async function readTree(root: string): Promise<Tree> {
+  const git = Bun.spawnSync(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
+  const ignored = /(?:^|\/)(?:node_modules|\.git)\/|^(?:data|\.tmp)\//
+  const paths = git.success
+    ? git.stdout.toString().split('\0').filter(Boolean)
+    : [...new Bun.Glob('**/*').scanSync({ cwd: root, dot: true })].filter((path) => !ignored.test(path))
+  const tree = new Map<string, string>()
+  for (const path of paths) {
+    const file = Bun.file(`${root}/${path}`)
+    const text = (await file.exists()) ? await file.text() : '\0'
+    if (!text.includes('\0')) tree.set(path.replaceAll('\\', '/'), text)
+  }
+  return tree
+}
+
+if (import.meta.main) {
+  const findings = inspect(await readTree(`${import.meta.dir}/..`))
+  for (const finding of findings) console.log(show(finding))
+  process.exitCode = findings.length > 0 ? 1 : 0
+}
