@@ -1,4 +1,4 @@
-/** Configuration: the environment and `tollgate.yaml`, read once into one frozen value. What is wrong stops the start. */
+/** Configuration: the environment and `tollgate.yaml`, read once into one frozen value. A mistake stops the start. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { readDeclaration, type Declared } from './declaration.ts'
@@ -34,7 +34,11 @@ export class ConfigError extends Error {
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
-function integer(env: Environment, name: string, { fallback, min, max }: { fallback: number; min: number; max: number }): number {
+function integer(
+  env: Environment,
+  name: string,
+  { fallback, min, max }: { fallback: number; min: number; max: number },
+): number {
   const text = env[name]
   if (text === undefined || text === '') return fallback
   const value = Number(text)

@@ -41,16 +41,15 @@ const price = z
     cache_write_1h: usd.optional(),
     reasoning: usd.optional(),
   })
-  .transform(
-    (stated): UnitPrices =>
-      unitPrices({
-        input: stated.input,
-        output: stated.output,
-        cachedInput: stated.cached_input,
-        cacheWrite: stated.cache_write,
-        cacheWrite1h: stated.cache_write_1h,
-        reasoning: stated.reasoning,
-      }),
+  .transform((stated): UnitPrices =>
+    unitPrices({
+      input: stated.input,
+      output: stated.output,
+      cachedInput: stated.cached_input,
+      cacheWrite: stated.cache_write,
+      cacheWrite1h: stated.cache_write_1h,
+      reasoning: stated.reasoning,
+    }),
   )
 
 const count = z.int().min(1)
@@ -160,11 +159,13 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
       return { providerId, upstreamModel, priority, weight, cost: entry.cost ?? declared.price }
     }),
   }))
-  const accounts = Object.entries(read.accounts).map(([name, { opening_balance: openingBalance, models: allowedModels }]) => ({
-    name,
-    openingBalance,
-    allowedModels,
-  }))
+  const accounts = Object.entries(read.accounts).map(
+    ([name, { opening_balance: openingBalance, models: allowedModels }]) => ({
+      name,
+      openingBalance,
+      allowedModels,
+    }),
+  )
   return { sandbox: read.sandbox, providers, models, accounts }
 }
 

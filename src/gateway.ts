@@ -100,7 +100,12 @@ async function makeFirstKey(accounts: Accounts, ledger: Ledger): Promise<string 
   const [existing] = accounts.list()
   if (existing && accounts.keysOf(existing.id).length > 0) return undefined
   if (accounts.list().length > 1) return undefined
-  const first = { name: FIRST_ACCOUNT, openingBalance: FIRST_BALANCE_NANO_USD, allowedModels: undefined, declared: 0 } as const
+  const first = {
+    name: FIRST_ACCOUNT,
+    openingBalance: FIRST_BALANCE_NANO_USD,
+    allowedModels: undefined,
+    declared: 0,
+  } as const
   const accountId = existing?.id ?? (await makeAccount(accounts, ledger, first))
   return (await accounts.createKey({ accountId, name: 'first key' })).secret
 }

@@ -2,7 +2,12 @@
 import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
 import { unitPrices } from './domain/price.ts'
 
-export const sandboxProvider: ProviderDraft = { id: 'sandbox', preset: 'sandbox', baseUrl: undefined, secret: undefined }
+export const sandboxProvider: ProviderDraft = {
+  id: 'sandbox',
+  preset: 'sandbox',
+  baseUrl: undefined,
+  secret: undefined,
+}
 
 const NANO_PER_USD = 1_000_000_000n
 

@@ -19,7 +19,7 @@ export type Served = {
   readonly firstKey: string | undefined
   readonly gateway: Gateway
   /** Refuses new work, lets the running requests end, settles the rest, closes everything. */
-  drain(): Promise<void>
+  readonly drain: () => Promise<void>
 }
 
 const VERIFY_EVERY_MS = 3_600_000
@@ -33,7 +33,11 @@ export async function serve(config: Config): Promise<Served> {
   const sandbox = config.sandbox ? startSandbox() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
   const { store, accounts, ledger, catalog, live } = gateway
-  const metrics = new Metrics({ openHolds: () => ledger.openHolds(), writesQueued: () => store.queued(), liveCalls: () => live.size })
+  const metrics = new Metrics({
+    openHolds: () => ledger.openHolds(),
+    writesQueued: () => store.queued(),
+    liveCalls: () => live.size,
+  })
   let draining = false
   const tokens = new TokenCounter()
   const relay: Relay = {
@@ -99,7 +103,8 @@ export async function serve(config: Config): Promise<Served> {
   }
 }
 
-const urlHost = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host)
+const urlHost = (host: string): string =>
+  host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
 
 async function verifyHourly({ store }: Gateway, log: Log): Promise<void> {
   for (const finding of await verifyLedger(store)) log('error', 'ledger.broken', finding)

@@ -11,7 +11,7 @@ const formatted = ['src', 'test', 'tools', 'bench', 'bin'].filter((folder) => ex
 /** Title and command. The binaries are named by path: npx would add half a second to each. */
 const readers = [
   ['format', node, 'node_modules/oxfmt/bin/oxfmt', '--check', ...formatted],
-  ['lint', node, 'node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'],
+  ['lint', node, 'node_modules/oxlint/bin/oxlint'],
   ['types', node, 'node_modules/typescript/bin/tsc', '--noEmit'],
   ['tidy', findBun(), '--no-env-file', 'tools/tidy.ts'],
   ['unused', node, 'node_modules/knip/bin/knip.js', '--no-progress'],

@@ -39,8 +39,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   // A vendor like any other: the gateway reaches it over HTTP only.
   sandbox: layer0,
-  config: [...layer0, 'providers'],
-  main: [...layer3, 'relay', 'edge', 'admin', 'cli', 'sandbox', 'config'],
+
+  // The files at the root of src: what the operator declares, then the wiring.
+  declaration: [...layer0, 'providers'],
+  'sandbox-offer': layer0,
+  config: [...layer0, 'providers', 'declaration', 'sandbox-offer'],
+  gateway: [...layer3, 'relay', 'admin', 'config'],
+  serve: [...layer3, 'relay', 'edge', 'admin', 'sandbox', 'config', 'gateway'],
+  main: [...layer3, 'relay', 'edge', 'admin', 'cli', 'sandbox', 'config', 'gateway', 'serve'],
 }
 
 /** Folders that are told the time and never reach outside the process. */

@@ -17,7 +17,10 @@ const insertKey = statement(
 )
 const revokeKeyStatement = statement('UPDATE api_key SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL')
 
-export type NewKey = { readonly key: ApiKey; /** The only time the full key exists outside the client. */ readonly secret: string }
+export type NewKey = {
+  readonly key: ApiKey
+  /** The only time the full key exists outside the client. */ readonly secret: string
+}
 
 /** Called when a key or an account stops being valid, so that its running streams can be cut. */
 export type OnBarred = (barred: { readonly keyId: string } | { readonly accountId: string }) => void
@@ -70,7 +73,8 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
   for (const row of await store.query('SELECT * FROM api_key')) {
     const key = keyOf(row)
     keys.set(key.id, key)
-    if (key.revokedAtMs === undefined) keyIdByDigest.set(Buffer.from(row['digest'] as Uint8Array).toString('hex'), key.id)
+    if (key.revokedAtMs === undefined)
+      keyIdByDigest.set(Buffer.from(row['digest'] as Uint8Array).toString('hex'), key.id)
   }
   const write = (step: Step): Promise<void> => mustWrite(store, [step])
 
@@ -84,7 +88,13 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
     list: () => [...accounts.values()],
     find: (reference) => accounts.get(reference) ?? [...accounts.values()].find(({ name }) => name === reference),
     async create({ name, allowedModels, declared = 0 }) {
-      const account: Account = { id: timeOrderedId('acct_'), name, status: 'active', allowedModels, createdAtMs: Date.now() }
+      const account: Account = {
+        id: timeOrderedId('acct_'),
+        name,
+        status: 'active',
+        allowedModels,
+        createdAtMs: Date.now(),
+      }
       const { id, status, createdAtMs } = account
       await write({ run: insertAccount, bind: [id, name, status, jsonOf(allowedModels), declared, createdAtMs] })
       accounts.set(id, account)
@@ -118,7 +128,15 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
         createdAtMs: Date.now(),
         revokedAtMs: undefined,
       }
-      const bind = [key.id, accountId, name, Buffer.from(digest, 'hex'), key.last4, jsonOf(allowedModels), key.createdAtMs]
+      const bind = [
+        key.id,
+        accountId,
+        name,
+        Buffer.from(digest, 'hex'),
+        key.last4,
+        jsonOf(allowedModels),
+        key.createdAtMs,
+      ]
       await write({ run: insertKey, bind })
       keys.set(key.id, key)
       keyIdByDigest.set(digest, key.id)

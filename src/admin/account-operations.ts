@@ -45,7 +45,11 @@ const keyView = (key: ApiKey, account: Account | undefined): object => ({
 })
 
 /** Finds the account or says that there is none. */
-async function withAccount(office: Office, wanted: string, use: (account: Account) => Result | Promise<Result>): Promise<Result> {
+async function withAccount(
+  office: Office,
+  wanted: string,
+  use: (account: Account) => Result | Promise<Result>,
+): Promise<Result> {
   const account = office.accounts.find(wanted)
   return account ? use(account) : notFound(`account '${wanted}'`)
 }
@@ -78,7 +82,9 @@ const adjust = (kind: 'credit' | 'debit' | 'refund'): Operation =>
 
 const setStatus = (status: 'active' | 'suspended'): Operation =>
   operation(z.strictObject({ account: reference }), (office, { account: wanted }) =>
-    withAccount(office, wanted, async ({ id }) => done(accountView(office, await office.accounts.update(id, { status })))),
+    withAccount(office, wanted, async ({ id }) =>
+      done(accountView(office, await office.accounts.update(id, { status }))),
+    ),
   )
 
 export const accountOperations: Readonly<Record<string, Operation>> = {
@@ -90,7 +96,13 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       office.ledger.register(account.id)
       if (balance !== undefined) {
         const ref = `opening:${account.id}`
-        await office.ledger.adjust({ accountId: account.id, amount: balance, kind: 'credit', ref, reason: 'opening balance' })
+        await office.ledger.adjust({
+          accountId: account.id,
+          amount: balance,
+          kind: 'credit',
+          ref,
+          reason: 'opening balance',
+        })
       }
       return done(accountView(office, account))
     },
@@ -109,7 +121,9 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
   'account.models': operation(
     z.strictObject({ account: reference, models: models.nullable() }),
     (office, { account: wanted, models: allowedModels }) =>
-      withAccount(office, wanted, async ({ id }) => done(accountView(office, await office.accounts.update(id, { allowedModels })))),
+      withAccount(office, wanted, async ({ id }) =>
+        done(accountView(office, await office.accounts.update(id, { allowedModels }))),
+      ),
   ),
   'key.create': operation(
     z.strictObject({ account: reference, name, models: models.optional() }),
@@ -121,7 +135,8 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
   ),
   'key.list': operation(z.strictObject({ account: reference.optional() }), (office, { account: wanted }) => {
     const { accounts } = office
-    const chosen = wanted === undefined ? accounts.list() : [accounts.find(wanted)].filter((found) => found !== undefined)
+    const chosen =
+      wanted === undefined ? accounts.list() : [accounts.find(wanted)].filter((found) => found !== undefined)
     if (wanted !== undefined && chosen.length === 0) return notFound(`account '${wanted}'`)
     return done(chosen.flatMap((account) => accounts.keysOf(account.id).map((key) => keyView(key, account))))
   }),

@@ -123,13 +123,21 @@ export const catalogOperations: Readonly<Record<string, Operation>> = {
   'provider.add': providerAdd,
   'provider.list': operation(z.strictObject({}), ({ catalog }) => done(catalog.providers().map(providerView))),
   'provider.presets': operation(z.strictObject({}), () =>
-    done(presets.map(({ id: preset, label, baseUrl, keyVariable }) => ({ id: preset, label, base_url: baseUrl ?? null, key_variable: keyVariable ?? null }))),
+    done(
+      presets.map(({ id: preset, label, baseUrl, keyVariable }) => ({
+        id: preset,
+        label,
+        base_url: baseUrl ?? null,
+        key_variable: keyVariable ?? null,
+      })),
+    ),
   ),
   'provider.test': operation(z.strictObject({ id: z.string() }), async ({ catalog }, { id: name }) => {
     const provider = catalog.provider(name)
     const preset = provider && findPreset(provider.preset)
     if (!provider || !preset) return notFound(`provider '${name}'`)
-    if (provider.baseUrl === '') return { ok: false, code: 'failed', message: 'the built-in sandbox runs only with the server' }
+    if (provider.baseUrl === '')
+      return { ok: false, code: 'failed', message: 'the built-in sandbox runs only with the server' }
     const { ok, status, tookMs, models, problem } = await probe(provider, preset)
     return done({ id: name, ok, status: status ?? null, took_ms: tookMs, models, problem: problem ?? null })
   }),

@@ -20,7 +20,11 @@ export type Office = {
 /** What an operation comes to. Errors have a code for programs and a message for people. */
 export type Result =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly code: 'invalid_input' | 'not_found' | 'conflict' | 'declared' | 'failed'; readonly message: string }
+  | {
+      readonly ok: false
+      readonly code: 'invalid_input' | 'not_found' | 'conflict' | 'declared' | 'failed'
+      readonly message: string
+    }
 
 export type Operation = {
   readonly input: z.ZodType
@@ -32,7 +36,7 @@ export function operation<S extends z.ZodType>(
   input: S,
   run: (office: Office, input: z.infer<S>) => Result | Promise<Result>,
 ): Operation {
-  return { input, run: run as Operation['run'] }
+  return { input, run }
 }
 
 export const done = (value: unknown): Result => ({ ok: true, value })

@@ -8,12 +8,21 @@ const ledgerVerify = operation(z.strictObject({}), async ({ verify, accounts, le
   const startedMs = performance.now()
   const findings = await verify()
   const tookMs = Math.round(performance.now() - startedMs)
-  return done({ clean: findings.length === 0, findings, accounts: accounts.list().length, open_holds: ledger.openHolds(), took_ms: tookMs })
+  return done({
+    clean: findings.length === 0,
+    findings,
+    accounts: accounts.list().length,
+    open_holds: ledger.openHolds(),
+    took_ms: tookMs,
+  })
 })
 
 const doctor = operation(z.strictObject({}), async ({ status, verify, catalog, ledger, accounts }) => {
   const findings = await verify()
-  const unserved = catalog.models().filter(({ offers }) => offers.length === 0).map(({ id }) => id)
+  const unserved = catalog
+    .models()
+    .filter(({ offers }) => offers.length === 0)
+    .map(({ id }) => id)
   return done({
     ...status(),
     accounts: accounts.list().length,

@@ -127,7 +127,8 @@ class CatalogBook implements Catalog {
     const baseUrl = (draft.baseUrl ?? findPreset(draft.preset)?.baseUrl ?? '').replace(/\/+$/, '')
     const origin = originOf(baseUrl)
     // A declared secret stays where it was declared. A stored one is sealed to the origin it may be sent to.
-    const secret = declared || !draft.secret ? null : seal(this.options.masterKey, draft.secret, context(draft.id, origin))
+    const secret =
+      declared || !draft.secret ? null : seal(this.options.masterKey, draft.secret, context(draft.id, origin))
     return { run: sql.upsertProvider, bind: [draft.id, draft.preset, baseUrl, secret, declared, Date.now()] }
   }
 

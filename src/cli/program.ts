@@ -5,7 +5,7 @@ export type Serving = {
   /** The first account's key, when this start made it. It is shown once. */
   readonly firstKey: string | undefined
   readonly models: readonly string[]
-  drain(): Promise<void>
+  readonly drain: () => Promise<void>
 }
 
 /** What the commands can call on. `main` provides it, so that commands know nothing of stores and servers. */

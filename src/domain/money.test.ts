@@ -9,7 +9,8 @@ test('dollars are read exactly, to the nano-dollar', () => {
 })
 
 test('what is not an exact amount is refused', () => {
-  for (const text of ['', 'x', '1.0000000001', '1e3', '0x10', '1,5', 'NaN', '12345678901']) expect(parseUsd(text)).toBeUndefined()
+  for (const text of ['', 'x', '1.0000000001', '1e3', '0x10', '1,5', 'NaN', '12345678901'])
+    expect(parseUsd(text)).toBeUndefined()
 })
 
 test('writing and reading are inverse', () => {

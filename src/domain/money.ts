@@ -21,7 +21,7 @@ export function formatUsd(amount: NanoUsd): string {
   return `${sign}${absolute / NANO_PER_USD}.${fraction}`
 }
 
-/** Division that rounds up, for non-negative operands: a charge is rounded once, never in the customer's disfavour twice. */
+/** Division that rounds up, for non-negative operands. A charge is rounded once, at its end. */
 export function divideUp(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor
 }

@@ -61,7 +61,10 @@ export function createEdge(options: EdgeOptions): (request: Request) => Response
     const reason = notReady()
     return reason === undefined ? json({ status: 'ready' }) : json({ status: 'not ready', reason }, 503)
   })
-  app.get('/metrics', async () => new Response(await metrics.text(), { headers: { 'content-type': 'text/plain; version=0.0.4' } }))
+  app.get(
+    '/metrics',
+    async () => new Response(await metrics.text(), { headers: { 'content-type': 'text/plain; version=0.0.4' } }),
+  )
 
   const allowed: Readonly<Record<string, string>> = {
     '/v1/chat/completions': 'POST',
@@ -71,16 +74,23 @@ export function createEdge(options: EdgeOptions): (request: Request) => Response
     '/readyz': 'GET, HEAD',
     '/metrics': 'GET, HEAD',
   }
-  for (const [path, methods] of Object.entries(allowed)) app.all(path, (c) => refuse(c, options, notAllowed(c, methods), { allow: methods }))
-  app.notFound((c) => refuse(c, options, { kind: 'not_found', message: `There is no ${c.req.method} ${c.req.path.slice(0, 200)}.` }))
+  for (const [path, methods] of Object.entries(allowed))
+    app.all(path, (c) => refuse(c, options, notAllowed(c, methods), { allow: methods }))
+  app.notFound((c) =>
+    refuse(c, options, { kind: 'not_found', message: `There is no ${c.req.method} ${c.req.path.slice(0, 200)}.` }),
+  )
   app.onError((error, c) => {
     options.log('error', 'edge.internal', { request: c.get('requestId'), message: String(error), stack: error.stack })
-    return refuse(c, options, { kind: 'internal', message: 'Internal error. The request id helps the operator to find it.' })
+    return refuse(c, options, {
+      kind: 'internal',
+      message: 'Internal error. The request id helps the operator to find it.',
+    })
   })
   return (request) => app.fetch(request)
 }
 
-const json = (body: unknown, status = 200): Response => new Response(JSON.stringify(body), { status, headers: jsonHeaders })
+const json = (body: unknown, status = 200): Response =>
+  new Response(JSON.stringify(body), { status, headers: jsonHeaders })
 
 const notAllowed = (c: Ctx, methods: string): Failure => ({
   kind: 'method_not_allowed',
@@ -113,7 +123,13 @@ async function chat(c: Ctx, options: EdgeOptions): Promise<Response> {
   const caller = callerOf(c, relay.accounts)
   if ('kind' in caller) return refuse(c, options, caller)
   const reason = notReady()
-  if (reason) return refuse(c, options, { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 }, { connection: 'close' })
+  if (reason)
+    return refuse(
+      c,
+      options,
+      { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 },
+      { connection: 'close' },
+    )
   const request = c.req.raw
   const body = await readJsonBody(request, chatBody)
   if (body.kind === 'rejected') return refuse(c, options, body.failure)

@@ -10,7 +10,7 @@ export type Gauges = {
 
 const LATENCY_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
-/** Prometheus metrics of one process. Labels are bounded: models and providers come from the catalogue, never from a client. */
+/** Prometheus metrics. Labels are bounded: models and providers come from the catalogue, never from a client. */
 export class Metrics {
   private readonly registry = new Registry()
   private readonly answers = this.counter('tollgate_http_responses_total', 'HTTP responses by status.', ['status'])
@@ -25,7 +25,9 @@ export class Metrics {
   private readonly tokens = this.counter('tollgate_tokens_total', 'Tokens billed.', ['model', 'direction'])
   private readonly charged = this.counter('tollgate_charged_nano_usd_total', 'Charged to customers.', ['model'])
   private readonly cost = this.counter('tollgate_upstream_cost_nano_usd_total', 'Owed to upstreams.', ['model'])
-  private readonly estimates = this.counter('tollgate_estimated_usage_total', 'Requests billed by our own count.', ['model'])
+  private readonly estimates = this.counter('tollgate_estimated_usage_total', 'Requests billed by our own count.', [
+    'model',
+  ])
   private readonly firstEvent = this.histogram('tollgate_first_event_seconds', 'Request to first event of an answer.')
   private readonly duration = this.histogram('tollgate_request_seconds', 'Request to settlement.')
   /** What customers' balances lacked for what upstreams had delivered. */

@@ -9,7 +9,11 @@ const PING = encoder.encode(': ping\n')
  * taken the last. A client that goes away cancels the call and closes the generator, which settles. Silence longer than
  * `heartbeatMs` is filled with comments, so that proxies in between keep the connection.
  */
-export function streamBody(call: Call, events: AsyncGenerator<string, void>, heartbeatMs: number): ReadableStream<Uint8Array> {
+export function streamBody(
+  call: Call,
+  events: AsyncGenerator<string, void>,
+  heartbeatMs: number,
+): ReadableStream<Uint8Array> {
   let lastMs = performance.now()
   let heartbeat: Timer | undefined
   return new ReadableStream<Uint8Array>(

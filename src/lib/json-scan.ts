@@ -159,7 +159,7 @@ export function editJson(text: string, members: ReadonlyMap<string, Member>, edi
 
 /** The span to cut for a member to vanish with one of the commas beside it. */
 function removal(text: string, member: Member): Span {
-  let { keyStart: start } = member
+  const start = member.keyStart
   let { end } = member.value
   let before = start - 1
   while (isSpace(text.charCodeAt(before))) before--

@@ -1,4 +1,4 @@
-/** Request records: what one request asked, cost and went through. Written in the transaction that resolves its hold. */
+/** Request records: what a request cost and went through. Written in the transaction that resolves its hold. */
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
 import { statement, type Row, type Step } from '../store/statement.ts'
@@ -55,9 +55,7 @@ const columns = [
   'input_fresh, input_cached, cache_write_5m, cache_write_1h, output_text, output_reasoning, usage_source',
   'price_card_id, cost_card_id, held, charged, upstream_cost, attempts, created_at, first_event_ms, total_ms',
 ].join(', ')
-const insertRecord = statement(
-  `INSERT INTO request_record (${columns}) VALUES (${columns.replace(/\w+/g, '?')})`,
-)
+const insertRecord = statement(`INSERT INTO request_record (${columns}) VALUES (${columns.replace(/\w+/g, '?')})`)
 
 /** The step that writes a record, to go along with a settlement or a release. */
 export function recordStep(record: RequestRecord): Step {

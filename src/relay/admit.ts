@@ -36,7 +36,11 @@ export function admit(relay: Relay, call: Call): Admission | Refusal {
   if ('kind' in model) return refuse(model)
   const plan = planAttempts({ offers: model.offers, health: health.all, nowMs: Date.now(), random: Math.random })
   if (plan.length === 0) {
-    return refuse({ kind: 'unavailable', message: `No upstream offers '${model.id}' at the moment.`, retryAfterMs: 30_000 })
+    return refuse({
+      kind: 'unavailable',
+      message: `No upstream offers '${model.id}' at the moment.`,
+      retryAfterMs: 30_000,
+    })
   }
 
   const balance = ledger.balance(account.id)
@@ -66,7 +70,10 @@ export function modelFor(catalog: Catalog, caller: Caller, id: string): Model | 
 }
 
 /** Says what is there, what is needed and what would fit. Open holds alone in the way are worth waiting for. */
-function insufficient(balance: Balance, { needed, fitting }: Pick<Quote & { kind: 'unaffordable' }, 'needed' | 'fitting'>): Failure {
+function insufficient(
+  balance: Balance,
+  { needed, fitting }: Pick<Quote & { kind: 'unaffordable' }, 'needed' | 'fitting'>,
+): Failure {
   const { posted, held, available } = balance
   const amounts = `available $${formatUsd(available)}, held $${formatUsd(held)}, needed $${formatUsd(needed)}`
   const advice = fitting > 0 ? ` A max_tokens of ${fitting} would fit.` : ''

@@ -84,7 +84,12 @@ async function tryOffer(relay: Relay, call: Call, { target, offer, admission }: 
 
 type StreamTry = { readonly attemptLimits: AttemptLimits; readonly publicModel: string }
 
-async function openStream(call: Call, target: Target, body: string, { attemptLimits, publicModel }: StreamTry): Promise<Tried> {
+async function openStream(
+  call: Call,
+  target: Target,
+  body: string,
+  { attemptLimits, publicModel }: StreamTry,
+): Promise<Tried> {
   const attempt = await attemptStream(target, body, attemptLimits)
   if (attempt.kind === 'failed') return attempt
   const stream = new ChatStream({

@@ -10,7 +10,10 @@ export class TokenCounter {
   private worker: Worker | undefined
   private idle: Timer | undefined
   private next = 1
-  private readonly waiting = new Map<number, { texts: readonly string[]; resolve: (counts: readonly number[]) => void }>()
+  private readonly waiting = new Map<
+    number,
+    { texts: readonly string[]; resolve: (counts: readonly number[]) => void }
+  >()
 
   /** Counts each text. Never fails: should the worker die, four bytes count as a token. */
   count(texts: readonly string[]): Promise<readonly number[]> {

@@ -98,13 +98,17 @@ async function pump(
       if (bytes.length >= bytesLeft) return cut(bytes.subarray(0, bytesLeft), sink)
       bytesLeft -= bytes.length
     }
-    sink.write(frame.text)
-    await sink.flush(true)
+    await write(frame.text, sink)
     visit.sent(frame.tokens)
     events += 1
     if (events % EVENTS_PER_TURN === 0) await turn()
   }
   return signal.aborted ? 'aborted' : 'completed'
+}
+
+async function write(chunk: string | Uint8Array<ArrayBuffer>, sink: ReadableStreamDirectController): Promise<void> {
+  await sink.write(chunk)
+  await sink.flush(true)
 }
 
 function stallsAt(events: number, faults: Faults): boolean {
@@ -118,17 +122,13 @@ async function stall(
   sleeper: Sleeper,
   stallMs: number | undefined,
 ): Promise<void> {
-  if (events === 0) {
-    sink.write(': stalled\n')
-    await sink.flush(true)
-  }
+  if (events === 0) await write(': stalled\n', sink)
   await sleeper.sleep(stallMs)
 }
 
-async function cut(rest: Uint8Array, sink: ReadableStreamDirectController): Promise<Outcome> {
+async function cut(rest: Uint8Array<ArrayBuffer>, sink: ReadableStreamDirectController): Promise<Outcome> {
   if (rest.length > 0) {
-    sink.write(rest)
-    await sink.flush(true)
+    await write(rest, sink)
     await turn()
   }
   return 'cut'

@@ -9,24 +9,24 @@
  * x-sandbox-pace-ms           20
  * ```
  *
- * | knob               | value   | what happens                                                                        |
- * |--------------------|---------|-------------------------------------------------------------------------------------|
- * | `status`           | 400–599 | this status with the body a vendor would send                                       |
- * | `retryAfter`       | seconds | beside `status`: the `retry-after` header                                           |
- * | `delayMs`          | ms      | silence before the headers                                                          |
- * | `stallAfterEvents` | count   | a stream falls silent after this many events. 0: after a comment line, since the    |
- * |                    |         | runtime sends headers only together with the first bytes of a body                  |
- * | `stallMs`          | ms      | how long it is silent, then it goes on; without it, until the client hangs up       |
- * | `cutAfterBytes`    | bytes   | the connection is reset after this many body bytes, without an end; 0: no answer    |
- * | `garbage`          | flag    | 200 with bytes that are no JSON, or a stream of junk events                         |
- * | `acceptThenClose`  | flag    | the request is read, then the connection is reset without an answer                 |
- * | `emptyStream`      | flag    | 200 and a clean end, without any event (or any body)                                |
- * | `errorEvent`       | n       | the nth event (1 when just a flag) is `{"error":…}`, then the end without `[DONE]`  |
- * | `noUsage`          | flag    | no usage, even if asked for                                                         |
- * | `wrongUsage`       | flag    | usage whose total is not the sum of its parts                                       |
- * | `noDone`           | flag    | a stream without `[DONE]`                                                           |
- * | `failTimes`        | count   | the other knobs work for the first n requests that carry exactly these knobs        |
- * | `paceMs`, `pace`   | ms      | no fault: time between two events of a stream; not subject to `failTimes`           |
+ * | knob               | value   | what happens                                                                      |
+ * | ------------------ | ------- | --------------------------------------------------------------------------------- |
+ * | `status`           | 400–599 | this status with the body a vendor would send                                     |
+ * | `retryAfter`       | seconds | beside `status`: the `retry-after` header                                         |
+ * | `delayMs`          | ms      | silence before the headers                                                        |
+ * | `stallAfterEvents` | count   | a stream falls silent after this many events. 0: after a comment line, since the  |
+ * |                    |         | runtime sends headers only together with the first bytes of a body                |
+ * | `stallMs`          | ms      | how long it is silent, then it goes on; without it, until the client hangs up     |
+ * | `cutAfterBytes`    | bytes   | the connection is reset after this many body bytes, without an end; 0: no answer  |
+ * | `garbage`          | flag    | 200 with bytes that are no JSON, or a stream of junk events                       |
+ * | `acceptThenClose`  | flag    | the request is read, then the connection is reset without an answer               |
+ * | `emptyStream`      | flag    | 200 and a clean end, without any event (or any body)                              |
+ * | `errorEvent`       | n       | the nth event (1 if just a flag) is `{"error":…}`, then the end without `[DONE]`  |
+ * | `noUsage`          | flag    | no usage, even if asked for                                                       |
+ * | `wrongUsage`       | flag    | usage whose total is not the sum of its parts                                     |
+ * | `noDone`           | flag    | a stream without `[DONE]`                                                         |
+ * | `failTimes`        | count   | the other knobs work for the first n requests that carry exactly these knobs      |
+ * | `paceMs`, `pace`   | ms      | no fault: time between two events of a stream; not subject to `failTimes`         |
  *
  * Names may be written in kebab-case; a flag is set by its name alone. An unknown knob or a value it cannot have is an
  * error that names it: a test must not pass because its fault was misspelt.

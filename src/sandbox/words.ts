@@ -69,10 +69,17 @@ export function tellingWords(text: string): string[] {
   return words.filter((word) => word.length >= 3 && !FILLER_WORDS.has(word.toLowerCase()))
 }
 
-/** Names as far as capitals tell: `New York`, `Ada`. A sentence's first word counts unless it is a filler word. */
+/** Names as far as capitals tell, `New York` or `Ada`; those that may just be the first word of a sentence come last. */
 export function namesIn(text: string): string[] {
-  const runs = text.match(/\p{Lu}[\p{L}'-]*(?: \p{Lu}[\p{L}'-]*)*/gu) ?? []
-  return runs.map((run) => dropFillers(run)).filter((name) => name.length > 1)
+  const certain: string[] = []
+  const doubtful: string[] = []
+  for (const { 0: run, index } of text.matchAll(/\p{Lu}[\p{L}'-]*(?: \p{Lu}[\p{L}'-]*)*/gu)) {
+    const name = dropFillers(run)
+    const isSentenceStart = name === run && '.!?:'.includes(text.slice(0, index).trimEnd().at(-1) ?? '')
+    const list = isSentenceStart ? doubtful : certain
+    if (name.length > 1) list.push(name)
+  }
+  return [...certain, ...doubtful]
 }
 
 function dropFillers(run: string): string {

@@ -15,7 +15,9 @@ export function migrate(path: string): void {
   try {
     assertSqliteVersion(db)
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-    const files = readdirSync(FOLDER).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort()
+    const files = readdirSync(FOLDER)
+      .filter((name) => /^\d{4}_.*\.sql$/.test(name))
+      .sort()
     const { user_version: applied } = db.query('PRAGMA user_version').get() as { user_version: number }
     if (applied > files.length) {
       throw new Error(`the database is of a newer Tollgate (schema ${applied}, this program knows ${files.length})`)

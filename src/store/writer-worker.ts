@@ -11,7 +11,11 @@ declare const self: Worker
 export type WireStep = readonly [slot: number, changes: number, bind: readonly SqlValue[]]
 export type WriterRequest =
   | { readonly kind: 'open'; readonly path: string }
-  | { readonly kind: 'batch'; readonly define: readonly (readonly [number, string])[]; readonly txs: readonly WireStep[][] }
+  | {
+      readonly kind: 'batch'
+      readonly define: readonly (readonly [number, string])[]
+      readonly txs: readonly WireStep[][]
+    }
   | { readonly kind: 'copy'; readonly to: string }
   | { readonly kind: 'close' }
 export type WriterReply =

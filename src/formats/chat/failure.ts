@@ -79,7 +79,7 @@ function errorFields(body: unknown): ErrorFields {
   if (typeof body !== 'object' || body === null) return {}
   const { error } = body as { error?: unknown }
   if (typeof error === 'string') return { ...body, message: error }
-  return typeof error === 'object' && error !== null ? error : (body as ErrorFields)
+  return typeof error === 'object' && error !== null ? error : body
 }
 
 const text = (value: unknown): string | undefined =>

@@ -6,7 +6,8 @@ type Issue = z.core.$ZodIssue
 /** Writes a path as clients write it: `messages[0].content`. */
 export function paramOf(path: readonly PropertyKey[]): string {
   let param = ''
-  for (const step of path) param += typeof step === 'number' ? `[${step}]` : param === '' ? String(step) : `.${String(step)}`
+  for (const step of path)
+    param += typeof step === 'number' ? `[${step}]` : param === '' ? String(step) : `.${String(step)}`
   return param
 }
 
@@ -20,7 +21,7 @@ function deepest(issue: Issue): Issue {
   let best: Issue | undefined
   for (const branch of issue.errors) {
     for (const inner of branch) {
-      const found = deepest({ ...inner, path: [...issue.path, ...inner.path] } as Issue)
+      const found = deepest({ ...inner, path: [...issue.path, ...inner.path] })
       if (found.path.length > (best?.path.length ?? issue.path.length)) best = found
     }
   }

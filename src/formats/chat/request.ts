@@ -24,7 +24,11 @@ const message = z
       context.addIssue({ code: 'custom', path: ['content'], message: 'content is required', params: { missing: true } })
     }
     if (value.role === 'tool' && !value.tool_call_id) {
-      const issue = { path: ['tool_call_id'], message: 'a tool message needs its tool_call_id', params: { missing: true } }
+      const issue = {
+        path: ['tool_call_id'],
+        message: 'a tool message needs its tool_call_id',
+        params: { missing: true },
+      }
       context.addIssue({ code: 'custom', ...issue })
     }
   })
@@ -96,7 +100,10 @@ const reject = (failure: Failure): ReadRequest => ({ kind: 'rejected', failure }
 export function readChatRequest(text: string, bytes: number): ReadRequest {
   const scan = scanJson(text, requestScanLimits)
   if (scan.kind === 'too_deep') {
-    return reject({ kind: 'invalid_value', message: `JSON is nested deeper than ${requestScanLimits.depthMax} levels.` })
+    return reject({
+      kind: 'invalid_value',
+      message: `JSON is nested deeper than ${requestScanLimits.depthMax} levels.`,
+    })
   }
   if (scan.kind === 'too_many_nodes') return reject({ kind: 'invalid_value', message: 'JSON holds too many values.' })
   if (scan.kind === 'repeated_key') return reject({ kind: 'invalid_json', message: 'A field is given more than once.' })
@@ -149,7 +156,8 @@ function mediaOf(messages: Body['messages']): Media {
         const url = (part['image_url'] as { url?: unknown } | undefined)?.url
         if (typeof url === 'string' && url.startsWith('data:')) media.payloadChars += url.length
       } else {
-        const data = (part['input_audio'] as { data?: unknown })?.data ?? (part['file'] as { file_data?: unknown })?.file_data
+        const data =
+          (part['input_audio'] as { data?: unknown })?.data ?? (part['file'] as { file_data?: unknown })?.file_data
         if (typeof data !== 'string') continue
         media.payloadChars += data.length
         media.bytes += Math.ceil((data.length * 3) / 4)

@@ -138,7 +138,7 @@ function callText(calls: unknown): string {
 function parse(data: string): Chunk | undefined {
   try {
     const value = JSON.parse(data) as unknown
-    return typeof value === 'object' && value !== null ? (value as Chunk) : undefined
+    return typeof value === 'object' && value !== null ? value : undefined
   } catch {
     return undefined // The caller reports garbage.
   }

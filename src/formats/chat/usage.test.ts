@@ -21,15 +21,30 @@ test('cached and reasoning tokens are taken out of the totals they are part of',
 })
 
 test('a vendor that counts reasoning on top is read as it counts', () => {
-  const raw = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 22, completion_tokens_details: { reasoning_tokens: 7 } }
+  const raw = {
+    prompt_tokens: 10,
+    completion_tokens: 5,
+    total_tokens: 22,
+    completion_tokens_details: { reasoning_tokens: 7 },
+  }
   const usage = readChatUsage(raw, 'reasoning_apart')
   expect(usage && outputTokens(usage)).toBe(12)
-  expect(JSON.parse(usage ? (correctedUsage(raw, usage) ?? '') : '')).toMatchObject({ completion_tokens: 12, total_tokens: 22 })
+  expect(JSON.parse(usage ? (correctedUsage(raw, usage) ?? '') : '')).toMatchObject({
+    completion_tokens: 12,
+    total_tokens: 22,
+  })
 })
 
 test('explicit zeros are zeros, what is missing or absurd is unknown', () => {
   expect(readChatUsage({ prompt_tokens: 0, completion_tokens: 0 })).toMatchObject({ inputFresh: 0, outputText: 0 })
-  for (const raw of [undefined, null, {}, { prompt_tokens: 5 }, { prompt_tokens: -1, completion_tokens: 1 }, { prompt_tokens: 1.5, completion_tokens: 1 }]) {
+  for (const raw of [
+    undefined,
+    null,
+    {},
+    { prompt_tokens: 5 },
+    { prompt_tokens: -1, completion_tokens: 1 },
+    { prompt_tokens: 1.5, completion_tokens: 1 },
+  ]) {
     expect(readChatUsage(raw)).toBeUndefined()
   }
 })

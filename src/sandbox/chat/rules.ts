@@ -46,8 +46,8 @@ function unaskedResult(index: number): Complaint {
 }
 
 function unansweredCalls(index: number, open: ReadonlySet<string>): Complaint {
-  const rule = `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.`
-  return invalid(`messages[${index - 1}]`, `${rule} Without a response: ${[...open].join(', ')}`)
+  const rule = `An assistant message with 'tool_calls' must be followed by tool messages responding to each of them.`
+  return invalid(`messages[${index - 1}]`, `${rule} Without a response: ${Array.from(open).join(', ')}`)
 }
 
 function invalid(param: string, message: string): Complaint {

@@ -17,9 +17,9 @@ export function toolNameOf(tool: Named): string {
 }
 
 /**
- * The calls an answer consists of, or none. With `auto`, a user message is answered with a tool when it is the only one,
- * or when the message has a word of the tool's name or description; a tool's result is answered with text. What is
- * required is called always, as by vendors.
+ * The calls an answer consists of, or none. With `auto`, a user message is answered with a tool when it is the only
+ * one, or when the message has a word of the tool's name or description; a tool's result is answered with text. What
+ * is required is called always, as by vendors.
  */
 export function planCalls(request: ChatRequest, seed: number): PlannedCall[] {
   const offer = offerOf(request.tools ?? [], request.tool_choice ?? 'auto')
@@ -50,7 +50,7 @@ function chooseTools({ tools, mode }: Offer, text: string, isParallel: boolean):
   const isObvious = mode === 'required' || tools.length === 1
   const chosen = meant.length === 0 && isObvious ? tools.slice(0, 1) : meant
   if (!isParallel) return chosen.slice(0, 1)
-  if (!said.has('both') || chosen.length > 1) return chosen
+  if (!/\bboth\b/i.test(text) || chosen.length > 1) return chosen
   return chosen.length === 1 ? [...chosen, ...chosen] : tools.slice(0, 2)
 }
 

@@ -12,13 +12,14 @@ export function exampleNumber(schema: Schema, { kind, hints }: { kind: 'integer'
     onStep(lowest, step) + (step ?? 1) * (1 + hints.turn),
     onStep(lowest, step) + (step ?? 1),
     onStep(lowest, step),
-    onStep(highest, step),
-    onStep(highest, step) - (step ?? 1),
+    -onStep(-highest, step),
+    -onStep(-highest, step) - (step ?? 1),
     (lowest + highest) / 2,
     0,
   ]
   const fits = (candidate: number | undefined): candidate is number =>
     candidate !== undefined &&
+    Number.isFinite(candidate) &&
     candidate >= lowest &&
     candidate <= highest &&
     candidate !== schema.exclusiveMinimum &&

@@ -10,8 +10,8 @@ export function exampleMatch(pattern: string, random: Random): string {
 
 type Writer = () => string
 
-const LETTERS = [...'abcdefghijklmnopqrstuvwxyz']
-const DIGITS = [...'0123456789']
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz'.split('')
+const DIGITS = '0123456789'.split('')
 const PRINTABLE = Array.from({ length: 94 }, (_, index) => String.fromCodePoint(33 + index))
 const CLASSES: Readonly<Record<string, readonly string[]>> = {
   d: DIGITS,
@@ -38,7 +38,7 @@ class PatternReader {
   #repeatsLeft = REPEATS_MAX
 
   constructor(pattern: string, random: Random) {
-    this.#pattern = [...pattern]
+    this.#pattern = Array.from(pattern)
     this.#random = random
   }
 
@@ -158,7 +158,7 @@ class PatternReader {
   }
 
   #skip(mark: string): boolean {
-    const isThere = [...mark].every((char, index) => this.#pattern[this.#at + index] === char)
+    const isThere = Array.from(mark).every((char, index) => this.#pattern[this.#at + index] === char)
     if (isThere) this.#at += mark.length
     return isThere
   }

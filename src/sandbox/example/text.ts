@@ -26,8 +26,8 @@ export function exampleText(schema: Schema, name: string, hints: Hints): string 
 }
 
 /**
- * Clients write the patterns, and one that backtracks could stop the process: only those with a single quantifier and no
- * group are run. Texts made from a pattern need no test.
+ * Clients write the patterns, and one that backtracks could stop the process: only those with a single quantifier and
+ * no group are run. Texts made from a pattern need no test.
  */
 function isKnownToMatch(pattern: string, text: string): boolean {
   if ((pattern.match(/[*+?{(]/g) ?? []).length > 1) return false
@@ -95,7 +95,7 @@ function byName(name: string, hints: Hints): string {
 
 /** Length in JSON Schema is counted in code points. */
 function fitLength(text: string, { minLength = 0, maxLength = LENGTH_MAX }: Schema): string {
-  const surrogates = text.length - [...text].length
+  const surrogates = text.length - Array.from(text).length
   const long = text.padEnd(Math.min(minLength, LENGTH_MAX) + surrogates, PADDING)
-  return long.length - surrogates > maxLength ? [...long].slice(0, maxLength).join('') : long
+  return long.length - surrogates > maxLength ? Array.from(long).slice(0, maxLength).join('') : long
 }

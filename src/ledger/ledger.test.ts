@@ -1,0 +1,249 @@
+import { afterAll, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { statement } from '../store/statement.ts'
+import { mustWrite, openStore, type Store } from '../store/store.ts'
+import { openLedger, type Hold, type Ledger } from './ledger.ts'
+import { verifyLedger } from './verify.ts'
+
+const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
+const insertRecord = statement(
+  `INSERT INTO request_record (account_id, id, key_id, endpoint, model, stream, status, outcome, input_fresh, input_cached,
+    cache_write_5m, cache_write_1h, output_text, output_reasoning, held, charged, upstream_cost, attempts, created_at, total_ms)
+   VALUES (?, ?, 'k', 'e', 'm', 0, 200, 'completed', 0, 0, 0, 0, 0, 0, 0, ?, 0, '[]', 0, 0)`,
+)
+const record = (accountId: string, id: string, charged: bigint) => ({
+  run: insertRecord,
+  bind: [accountId, id, charged],
+})
+
+const folders: string[] = []
+afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })))
+
+async function openFresh(): Promise<{ store: Store; ledger: Ledger; folder: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'))
+  folders.push(folder)
+  return { folder, ...(await openFolder(folder)) }
+}
+
+async function openFolder(folder: string): Promise<{ store: Store; ledger: Ledger }> {
+  const store = await openStore(folder, (message) => {
+    throw new Error(message)
+  })
+  const { ledger } = await openLedger(store, 'test')
+  return { store, ledger }
+}
+
+async function account(store: Store, ledger: Ledger, id: string, amount: bigint): Promise<void> {
+  await mustWrite(store, [{ run: insertAccount, bind: [id] }])
+  ledger.register(id)
+  if (amount > 0n) await ledger.adjust({ accountId: id, amount, kind: 'credit', ref: `open:${id}`, reason: 'test' })
+}
+
+function held(ledger: Ledger, id: string, accountId: string, amount: bigint): { hold: Hold; durable: Promise<void> } {
+  const result = ledger.hold({ id, accountId, amount })
+  if (result.kind !== 'held') throw new Error('insufficient')
+  return result
+}
+
+const settle = (ledger: Ledger, hold: Hold, cost: bigint): Promise<void> =>
+  ledger.settle(hold, { cost, priceCardId: 1 }, ({ charged }) => [record(hold.accountId, hold.id, charged)])
+
+test('a hold is taken from what is available, and a settlement charges what it cost', async () => {
+  const { store, ledger } = await openFresh()
+  await account(store, ledger, 'a', 100n)
+  const { hold, durable } = held(ledger, 'r1', 'a', 60n)
+  expect(ledger.balance('a')).toEqual({ posted: 100n, held: 60n, available: 40n })
+  expect(ledger.hold({ id: 'r2', accountId: 'a', amount: 41n }).kind).toBe('insufficient')
+  await durable
+  await settle(ledger, hold, 25n)
+  expect(ledger.balance('a')).toEqual({ posted: 75n, held: 0n, available: 75n })
+  expect(await verifyLedger(store)).toEqual([])
+  await store.close()
+})
+
+test('cost above the hold takes the rest from what is available and writes off what is lacking', async () => {
+  const { store, ledger } = await openFresh()
+  await account(store, ledger, 'a', 100n)
+  const first = held(ledger, 'r1', 'a', 10n)
+  const other = held(ledger, 'r2', 'a', 50n)
+  await settle(ledger, first.hold, 80n)
+  expect(ledger.balance('a')).toEqual({ posted: 50n, held: 50n, available: 0n })
+  await ledger.release(other.hold, [record('a', 'r2', 0n)])
+  const [writeOff] = await store.query("SELECT sum(amount) AS sum FROM entry WHERE account_id = 'system:write-off'")
+  expect(writeOff?.['sum']).toBe(-30n)
+  expect(await verifyLedger(store)).toEqual([])
+  await store.close()
+})
+
+test('a hold resolves once: a second settlement or release is a programmer error and moves nothing', async () => {
+  const { store, ledger } = await openFresh()
+  await account(store, ledger, 'a', 100n)
+  const { hold } = held(ledger, 'r1', 'a', 10n)
+  await settle(ledger, hold, 5n)
+  expect(settle(ledger, hold, 5n)).rejects.toThrow('not open')
+  expect(ledger.release(hold, [])).rejects.toThrow('not open')
+  expect(ledger.balance('a').posted).toBe(95n)
+  await store.close()
+})
+
+test('the same reference is booked once, and a debit stops at zero', async () => {
+  const { store, ledger } = await openFresh()
+  await account(store, ledger, 'a', 100n)
+  const credit = { accountId: 'a', amount: 5n, kind: 'credit', ref: 'x', reason: 'test' } as const
+  expect(await ledger.adjust(credit)).toEqual({ kind: 'booked' })
+  expect(await ledger.adjust(credit)).toEqual({ kind: 'duplicate_ref' })
+  expect(await ledger.adjust({ ...credit, kind: 'debit', ref: 'y', amount: 106n })).toEqual({ kind: 'insufficient' })
+  expect(await ledger.adjust({ ...credit, kind: 'debit', ref: 'z', amount: 105n })).toEqual({ kind: 'booked' })
+  expect(ledger.balance('a').posted).toBe(0n)
+  expect(await verifyLedger(store)).toEqual([])
+  await store.close()
+})
+
+test('holds left open by a former life expire at the next start, in the customer’s favour', async () => {
+  const { store, ledger, folder } = await openFresh()
+  await account(store, ledger, 'a', 100n)
+  await held(ledger, 'r1', 'a', 60n).durable
+  await store.close()
+  const next = await openFolder(folder)
+  expect(next.ledger.balance('a')).toEqual({ posted: 100n, held: 0n, available: 100n })
+  expect(await verifyLedger(next.store)).toEqual([])
+  await next.store.close()
+})
+
+test('journals and entries can be neither changed nor deleted', async () => {
+  const { store, ledger } = await openFresh()
+  await account(store, ledger, 'a', 100n)
+  for (const sql of [
+    'UPDATE entry SET amount = 1',
+    'DELETE FROM entry',
+    "UPDATE journal SET reason = ''",
+    'DELETE FROM journal',
+  ]) {
+    expect((await store.write([{ run: statement(sql), bind: [] }])).kind).toBe('refused')
+  }
+  await store.close()
+})
+
+test('a second process cannot open the folder', async () => {
+  const { store, folder } = await openFresh()
+  expect(openFolder(folder)).rejects.toThrow('in use')
+  await store.close()
+})
+
+type Command =
+  | { kind: 'hold'; account: number; amount: bigint }
+  | { kind: 'resolve'; as: 'settle' | 'release'; pick: number; cost: bigint }
+  | { kind: 'adjust'; as: 'credit' | 'debit'; account: number; amount: bigint }
+
+const amount = fc.bigInt({ min: 0n, max: 50n })
+const positive = fc.bigInt({ min: 1n, max: 50n })
+const hold = fc.record({ kind: fc.constant('hold' as const), account: fc.nat(1), amount })
+const resolve = fc.record({
+  kind: fc.constant('resolve' as const),
+  as: fc.constantFrom('settle' as const, 'release' as const),
+  pick: fc.nat(),
+  cost: amount,
+})
+const adjust = fc.record({
+  kind: fc.constant('adjust' as const),
+  as: fc.constantFrom('credit' as const, 'debit' as const),
+  account: fc.nat(1),
+  amount: positive,
+})
+const command: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 4, arbitrary: hold },
+  { weight: 3, arbitrary: resolve },
+  { weight: 1, arbitrary: adjust },
+)
+
+/** The ledger as arithmetic: what every history must agree with, whatever the interleaving of commits. */
+class Model {
+  posted = [0n, 0n]
+  open = new Map<string, { account: number; amount: bigint; hold: Hold }>()
+
+  post(index: number, amount: bigint): void {
+    this.posted[index] = (this.posted[index] ?? 0n) + amount
+  }
+
+  available(index: number): bigint {
+    let held = 0n
+    for (const hold of this.open.values()) if (hold.account === index) held += hold.amount
+    return (this.posted[index] ?? 0n) - held
+  }
+}
+
+let serial = 0
+
+/** One history on two fresh accounts: each command is done to the ledger and to the model, and both must agree. */
+class History {
+  private readonly ids = [`a${serial++}`, `b${serial++}`]
+  private readonly model = new Model()
+  private readonly writes: Promise<unknown>[] = []
+  private readonly store: Store
+  private readonly ledger: Ledger
+
+  constructor(store: Store, ledger: Ledger) {
+    this.store = store
+    this.ledger = ledger
+  }
+
+  async play(commands: readonly Command[]): Promise<void> {
+    for (const id of this.ids) await account(this.store, this.ledger, id, 0n)
+    for (const step of commands) {
+      if (step.kind === 'hold') this.hold(step)
+      else if (step.kind === 'resolve') this.resolve(step)
+      else await this.adjust(step)
+      this.ids.forEach((id, i) => expect(this.ledger.balance(id).available).toBe(this.model.available(i)))
+    }
+    await Promise.all(this.writes)
+    // What stays open is given back, so that the next history can share the store.
+    for (const [id, { hold }] of this.model.open) await this.ledger.release(hold, [record(hold.accountId, id, 0n)])
+  }
+
+  private hold(step: Command & { kind: 'hold' }): void {
+    const id = `h${serial++}`
+    const expected = this.model.available(step.account) >= step.amount
+    const result = this.ledger.hold({ id, accountId: this.ids[step.account] ?? '', amount: step.amount })
+    expect(result.kind === 'held').toBe(expected)
+    if (result.kind !== 'held') return
+    this.model.open.set(id, { account: step.account, amount: step.amount, hold: result.hold })
+    this.writes.push(result.durable)
+  }
+
+  private resolve(step: Command & { kind: 'resolve' }): void {
+    const { model, ledger } = this
+    const [id, open] = [...model.open][step.pick % Math.max(1, model.open.size)] ?? []
+    if (!id || !open) return
+    model.open.delete(id)
+    if (step.as === 'release') {
+      this.writes.push(ledger.release(open.hold, [record(open.hold.accountId, id, 0n)]))
+      return
+    }
+    const free = model.available(open.account)
+    model.post(open.account, -(step.cost < free ? step.cost : free))
+    this.writes.push(settle(ledger, open.hold, step.cost))
+  }
+
+  private async adjust({ as: kind, account: index, amount: size }: Command & { kind: 'adjust' }): Promise<void> {
+    const booking = { accountId: this.ids[index] ?? '', amount: size, kind, ref: `j${serial++}`, reason: 'test' }
+    const result = await this.ledger.adjust(booking)
+    const possible = kind === 'credit' || this.model.available(index) >= size
+    expect(result.kind).toBe(possible ? 'booked' : 'insufficient')
+    if (possible) this.model.post(index, kind === 'credit' ? size : -size)
+  }
+}
+
+test('any history agrees with the model, and the books verify', async () => {
+  const { store, ledger } = await openFresh()
+  await fc.assert(
+    fc.asyncProperty(fc.array(command, { minLength: 20, maxLength: 60 }), (commands) =>
+      new History(store, ledger).play(commands),
+    ),
+    { numRuns: 300 },
+  )
+  expect(await verifyLedger(store)).toEqual([])
+  await store.close()
+}, 60_000)

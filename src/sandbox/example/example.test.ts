@@ -1,0 +1,154 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { z } from 'zod'
+import { exampleOf } from './example.ts'
+import { hintsFrom } from './hints.ts'
+import { jsonSchema } from './schema.ts'
+
+/** zod both makes the schema and judges the value: neither is the generator's own reading of JSON Schema. */
+const TYPES: Record<string, z.ZodType> = {
+  'a flat object': z.object({ city: z.string(), days: z.int().min(1).max(7), metric: z.boolean() }),
+  'optional and nullable properties': z.object({ a: z.string().optional(), b: z.number().nullable() }),
+  'a strict object': z.strictObject({ inner: z.strictObject({ deep: z.array(z.strictObject({ x: z.number() })) }) }),
+  'enums and constants': z.object({ unit: z.enum(['c', 'f']), kind: z.literal('x'), many: z.literal([1, 2]) }),
+  'bounds of numbers': z.object({
+    a: z.number().gt(0).lt(1),
+    b: z.int().gte(100).multipleOf(7),
+    c: z.number().max(-5),
+    d: z.int().positive().lt(2),
+    e: z.number().multipleOf(0.25).min(3.1),
+  }),
+  'lengths of strings': z.object({ long: z.string().min(300), short: z.string().max(2), exact: z.string().length(5) }),
+  'lengths of arrays': z.object({
+    many: z.array(z.int()).min(5),
+    one: z.array(z.string()).max(1),
+    none: z.array(z.int()).max(0),
+  }),
+  'a tuple': z.tuple([z.string(), z.number(), z.boolean()]),
+  formats: z.object({
+    mail: z.email(),
+    id: z.uuid(),
+    link: z.url(),
+    on: z.iso.date(),
+    at: z.iso.datetime(),
+    time: z.iso.time(),
+    took: z.iso.duration(),
+    ip: z.union([z.ipv4(), z.ipv6()]),
+  }),
+  patterns: z.object({ code: z.string().regex(/^[A-Z]{2}-\d{3,5}$/), start: z.string().startsWith('tg-') }),
+  'a union': z.union([z.object({ a: z.string() }), z.object({ b: z.number() })]),
+  'a discriminated union': z.discriminatedUnion('type', [
+    z.object({ type: z.literal('circle'), radius: z.number().positive() }),
+    z.object({ type: z.literal('square'), side: z.number().positive() }),
+  ]),
+  'an intersection': z.intersection(z.object({ a: z.string() }), z.object({ b: z.int().min(3) })),
+  'a map': z.record(z.string(), z.int()),
+  'a map of fixed keys': z.record(z.enum(['x', 'y']), z.boolean()),
+  null: z.object({ nothing: z.null() }),
+}
+
+interface Tree {
+  value: number
+  left?: Tree | undefined
+  children: Tree[]
+}
+const tree: z.ZodType<Tree> = z.object({
+  value: z.number(),
+  get left() {
+    return tree.optional()
+  },
+  get children() {
+    return z.array(tree)
+  },
+})
+
+function example(schema: unknown, message = ''): unknown {
+  return exampleOf(jsonSchema.parse(schema), hintsFrom(message, 1))
+}
+
+test.each(Object.keys(TYPES))('%s: the example is valid', (name) => {
+  const type = TYPES[name] ?? z.never()
+  const schema = jsonSchema.parse(z.toJSONSchema(type))
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.nat(), (message, seed) => {
+      type.parse(exampleOf(schema, hintsFrom(`${message} in Paris for 3 days`, seed)))
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('a recursive schema ends', () => {
+  expect(tree.parse(example(z.toJSONSchema(tree)))).toHaveProperty('children')
+})
+
+test('draft 7 definitions, tuples and combinations', () => {
+  const value = example({
+    definitions: { money: { type: 'object', properties: { cents: { type: 'integer' } }, required: ['cents'] } },
+    type: 'object',
+    properties: {
+      price: { allOf: [{ $ref: '#/definitions/money' }, { properties: { note: { type: 'string', minLength: 3 } } }] },
+      pair: { type: 'array', items: [{ type: 'integer' }, { const: 'x' }] },
+      either: { oneOf: [{ type: 'null' }, { type: 'integer', minimum: 4 }] },
+      maybe: { type: ['null', 'boolean'] },
+    },
+    required: ['price', 'pair', 'either', 'maybe', 'undeclared'],
+  })
+  expect(value).toEqual({
+    price: { cents: expect.any(Number), note: expect.stringMatching(/.{3,}/) },
+    pair: [expect.any(Number), 'x'],
+    either: expect.any(Number),
+    maybe: expect.any(Boolean),
+    undeclared: expect.anything(),
+  })
+})
+
+test('two references side by side are both heeded', () => {
+  const value = example({
+    $defs: { a: { properties: { x: { const: 1 } } }, b: { properties: { y: { const: 2 } } } },
+    allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/b' }],
+  })
+  expect(value).toEqual({ x: 1, y: 2 })
+})
+
+test('items differ when they must', () => {
+  const value = example({ type: 'array', minItems: 8, uniqueItems: true, items: { type: 'string' } }, 'red red blue')
+  expect(new Set(value as string[]).size).toBe(8)
+})
+
+test('values come from the message where names suggest it', () => {
+  const properties = {
+    city: { type: 'string' },
+    unit: { enum: ['celsius', 'fahrenheit'] },
+    days: { type: 'integer', maximum: 14 },
+    query: { type: 'string' },
+    date: { type: 'string', format: 'date' },
+  }
+  const message = 'Weather in New York from 2026-12-24 in Fahrenheit'
+  expect(example({ type: 'object', properties }, message)).toEqual({
+    city: 'New York',
+    unit: 'fahrenheit',
+    days: expect.any(Number),
+    query: message,
+    date: '2026-12-24',
+  })
+})
+
+test('definitions that double with each step do not take forever', () => {
+  const $defs: Record<string, unknown> = {}
+  for (let step = 0; step < 30; step += 1) {
+    const next = { $ref: `#/$defs/d${step + 1}` }
+    $defs[`d${step}`] = { type: 'object', properties: { a: next, b: next }, required: ['a', 'b'] }
+  }
+  expect(example({ $defs, $ref: '#/$defs/d0' })).toBeObject()
+})
+
+test('a pattern that backtracks is never run', () => {
+  expect(example({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(60)}!`)).toMatch(/^a+$/)
+})
+
+test.each([[{ type: 5 }], [{ properties: [] }], [{ enum: [] }], [{ items: 'x' }], [{ $ref: 3 }]])(
+  '%p is no schema',
+  (value) => {
+    expect(jsonSchema.safeParse(value).success).toBeFalse()
+  },
+)

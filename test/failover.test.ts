@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { chat, startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from './support/gateway.ts'
+
+/** What the first of two offers does; the second always answers. */
+const faults = {
+  'answers 429': 'status=429',
+  'answers 500': 'status=500',
+  'answers garbage': 'garbage',
+  'accepts and closes': 'acceptThenClose',
+  'answers an error inside a 200': 'errorEvent',
+  'sends an empty stream': 'emptyStream',
+} as const
+
+let sandbox: TestSandbox
+let gateway: TestGateway
+
+const modelOf = (fault: string): string => `first-${fault.replace(/\W/g, '-')}`
+
+beforeAll(async () => {
+  sandbox = await startSandboxProcess()
+  const models = Object.values(faults).map(
+    (fault) => `
+  ${modelOf(fault)}:
+    price: { input: 1, output: 2 }
+    offers:
+      - { provider: vendor, model: 'sandbox-chat!${fault}', priority: 0 }
+      - { provider: vendor, model: sandbox-mini, priority: 1 }`,
+  )
+  gateway = await startGateway({
+    yaml: `
+providers:
+  vendor: { base_url: '${sandbox.baseUrl}' }
+models:${models.join('')}
+  only-broken:
+    price: { input: 1, output: 2 }
+    offers: [{ provider: vendor, model: 'sandbox-chat!status=500' }]
+  rejecting:
+    price: { input: 1, output: 2 }
+    offers:
+      - { provider: vendor, model: 'sandbox-chat!status=400', priority: 0 }
+      - { provider: vendor, model: sandbox-mini, priority: 1 }
+`,
+  })
+})
+afterAll(async () => {
+  await gateway.close()
+  await sandbox.stop()
+})
+
+type Stored = { charged: string; attempts: string; outcome: string; status: string; held: string }
+
+async function recordOf(response: Response): Promise<Stored> {
+  const request = response.headers.get('x-request-id') ?? ''
+  return gateway.operate<Stored>('request.show', { account: gateway.accountId, request })
+}
+
+for (const [name, fault] of Object.entries(faults)) {
+  for (const stream of [false, true]) {
+    if (!stream && fault === 'emptyStream') continue
+    test(`${stream ? 'a stream' : 'a reply'} whose first offer ${name} is answered by the second, and charged once`, async () => {
+      const response = await chat(gateway, { model: modelOf(fault), stream, max_tokens: 20 })
+      expect(response.status).toBe(200)
+      const text = await response.text()
+      expect(text).toContain(`"model":"${modelOf(fault)}"`)
+      expect(text).not.toContain('error')
+      if (stream) expect(text.match(/\[DONE\]/g)).toHaveLength(1)
+      const record = await recordOf(response)
+      const attempts = JSON.parse(record.attempts) as { result: string; upstreamModel: string }[]
+      expect(attempts.map(({ upstreamModel }) => upstreamModel)).toEqual([`sandbox-chat!${fault}`, 'sandbox-mini'])
+      expect(attempts[0]?.result).not.toBe('ok')
+      expect(attempts[1]?.result).toBe('ok')
+      expect(record.outcome).toBe('completed')
+      expect(BigInt(record.charged)).toBeGreaterThan(0n)
+    })
+  }
+}
+
+test('when every offer fails the client gets one clear error and pays nothing', async () => {
+  const before = await gateway.operate('account.show', { account: gateway.accountId })
+  for (const stream of [false, true]) {
+    const response = await chat(gateway, { model: 'only-broken', stream })
+    expect(response.status).toBe(502)
+    expect(await response.json()).toEqual({
+      error: {
+        message: expect.stringContaining('Nothing was charged'),
+        type: 'upstream_error',
+        param: null,
+        code: 'upstream_error',
+      },
+    })
+    expect(await recordOf(response)).toMatchObject({ outcome: 'failed', charged: '0', status: '502' })
+  }
+  expect(await gateway.operate('account.show', { account: gateway.accountId })).toEqual(before)
+})
+
+test('a request the vendor rejects goes back to the client, is not tried elsewhere and benches nobody', async () => {
+  for (let i = 0; i < 8; i++) {
+    const response = await chat(gateway, { model: 'rejecting' })
+    expect(response.status).toBe(400)
+    const record = await recordOf(response)
+    expect(JSON.parse(record.attempts)).toHaveLength(1)
+    expect(record.charged).toBe('0')
+  }
+})

@@ -1,0 +1,145 @@
+/** Starts the real gateway and the sandbox as processes of their own, for tests over real sockets. */
+import { expect } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { callControl } from '../../src/admin/control.ts'
+
+const ROOT = resolve(import.meta.dir, '../..')
+const START_TIMEOUT_MS = 20_000
+
+export type TestGateway = {
+  /** `http://127.0.0.1:…/v1` */
+  readonly baseUrl: string
+  readonly folder: string
+  readonly pid: number
+  /** A key of an account with plenty of money. */
+  readonly key: string
+  readonly accountId: string
+  /** Runs an operation over the control socket and returns its value. */
+  operate<T = Record<string, unknown>>(name: string, input?: object): Promise<T>
+  /** What the process wrote so far. */
+  readonly output: () => string
+  /** SIGKILL, as a crash would. The folder stays. */
+  crash(): Promise<void>
+  /** Verifies the ledger, stops the process by SIGTERM, expects exit code 0, removes the folder. */
+  close(): Promise<void>
+}
+
+export type GatewayOptions = {
+  /** tollgate.yaml, or nothing for the sandbox alone. */
+  readonly yaml?: string
+  /** An existing data folder; a new temporary one otherwise. */
+  readonly folder?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly balanceUsd?: string
+}
+
+let serial = 0
+
+/** Starts `tollgate serve` on a free port and makes an account and a key. */
+export async function startGateway({
+  yaml,
+  folder = freshFolder(),
+  env = {},
+  balanceUsd = '1000',
+}: GatewayOptions = {}): Promise<TestGateway> {
+  const configFile = join(folder, 'tollgate.yaml')
+  if (yaml !== undefined) await Bun.write(configFile, yaml)
+  const { child, baseUrl, output } = await startProcess(['serve'], {
+    PORT: '0',
+    TOLLGATE_DATA: folder,
+    ...(yaml === undefined ? {} : { TOLLGATE_CONFIG: configFile }),
+    ...env,
+  })
+  const operate = async <T>(name: string, input: object = {}): Promise<T> => {
+    const result = await callControl(folder, name, input)
+    if (!result?.ok) throw new Error(`${name}: ${result ? result.message : 'no server'}`)
+    return result.value as T
+  }
+  const name = `tester-${process.pid}-${serial++}`
+  const { id: accountId } = await operate<{ id: string }>('account.create', { name, balance: balanceUsd })
+  const { secret: key } = await operate<{ secret: string }>('key.create', { account: name, name: 'test' })
+  return {
+    baseUrl,
+    folder,
+    pid: child.pid,
+    key,
+    accountId,
+    operate,
+    output,
+    async crash() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+    async close() {
+      const verified = await operate('ledger.verify')
+      child.kill('SIGTERM')
+      const code = await child.exited
+      rmSync(folder, { recursive: true, force: true })
+      expect(verified).toMatchObject({ clean: true, findings: [] })
+      expect(code).toBe(0)
+    },
+  }
+}
+
+export const freshFolder = (): string => mkdtempSync(join(tmpdir(), 'tollgate-test-'))
+
+export type TestSandbox = { readonly baseUrl: string; stats(): Promise<Record<string, unknown>>; stop(): Promise<void> }
+
+/** Starts the sandbox vendor alone. */
+export async function startSandboxProcess(...args: string[]): Promise<TestSandbox> {
+  const { child, baseUrl } = await startProcess(['sandbox', '--port', '0', '--pace', '0', ...args], {})
+  return {
+    baseUrl,
+    stats: async () =>
+      (await (await fetch(`${new URL(baseUrl).origin}/sandbox/stats`)).json()) as Record<string, unknown>,
+    async stop() {
+      child.kill('SIGTERM')
+      await child.exited
+    },
+  }
+}
+
+type Started = { readonly child: Bun.Subprocess; readonly baseUrl: string; readonly output: () => string }
+
+/** Starts the program and waits until it says where it listens. */
+async function startProcess(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Started> {
+  const child = Bun.spawn([process.execPath, join(ROOT, 'src/main.ts'), ...args], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), BUN_CONFIG_MAX_HTTP_REQUESTS: '65000', ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+    cwd: ROOT,
+  })
+  let text = ''
+  const { promise: listening, resolve: found, reject } = Promise.withResolvers<string>()
+  const follow = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
+    const decoder = new TextDecoder()
+    for await (const chunk of stream) {
+      text += decoder.decode(chunk, { stream: true })
+      const match = /https?:\/\/[\w.:[\]]+\/v1/.exec(text)
+      if (match) found(match[0])
+    }
+  }
+  void follow(child.stdout)
+  void follow(child.stderr)
+  void child.exited.then((code) => reject(new Error(`exited with ${code} before listening:\n${text}`)))
+  const timer = setTimeout(() => reject(new Error(`did not start in time:\n${text}`)), START_TIMEOUT_MS)
+  const baseUrl = await listening
+  clearTimeout(timer)
+  return { child, baseUrl, output: () => text }
+}
+
+/** A chat request to a gateway, as plain fetch: no SDK in between. */
+export function chat(
+  gateway: Pick<TestGateway, 'baseUrl' | 'key'>,
+  body: object,
+  init: RequestInit = {},
+): Promise<Response> {
+  return fetch(`${gateway.baseUrl}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: [{ role: 'user', content: 'hello' }], ...body }),
+    ...init,
+  })
+}
