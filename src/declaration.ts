@@ -58,6 +58,7 @@ const provider = z.strictObject({
   preset: z.enum(presets.map(({ id }) => id)).default('custom'),
   base_url: z.url({ protocol: /^https?$/ }).optional(),
   key: z.string().min(1).optional(),
+  hang_up: z.enum(['stops_billing', 'bills_on']).optional(),
 })
 
 const offer = z.strictObject({
@@ -142,9 +143,10 @@ type FailAt = (path: readonly PropertyKey[], message: string) => never
 
 /** Checks what refers to what, and turns the file's words into drafts. */
 function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Declaration {
-  const providers = Object.entries(read.providers).map(([id, { preset, base_url: baseUrl, key: secret }]) => {
+  const providers = Object.entries(read.providers).map(([id, declared]) => {
+    const { preset, base_url: baseUrl, key: secret, hang_up: hangUp } = declared
     if (!baseUrl && !findPreset(preset)?.baseUrl) fail(['providers', id], `provider '${id}' needs a base_url`)
-    return { id, preset, baseUrl, secret }
+    return { id, preset, baseUrl, secret, hangUp }
   })
   const models = Object.entries(read.models).map(([id, declared]) => ({
     id,

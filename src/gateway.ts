@@ -39,16 +39,20 @@ const FIRST_BALANCE_NANO_USD = 1_000_000_000n
 /** Opens the data folder. Throws FolderInUse when another process has it. */
 export async function openGateway(config: Config, { log, sandboxUrl, firstAccount }: OpenOptions): Promise<Gateway> {
   const startedAtMs = Date.now()
-  const store = await openStore(config.dataFolder, (message) => {
-    // Memory is ahead of the disk from here on: nothing more may be promised.
-    log('error', 'store.fatal', { message })
+  // Memory is ahead of the disk, or beside it: nothing more may be promised.
+  const stop = (event: string, message: string): never => {
+    log('error', event, { message })
     process.exit(1)
-  })
+  }
+  const store = await openStore(config.dataFolder, (message) => stop('store.fatal', message))
   const live = new LiveCalls()
   const pepper = loadSecret(join(config.dataFolder, 'key.pepper'), config.keyPepper)
   const masterKey = loadSecret(join(config.dataFolder, 'master.key'), config.masterKey)
   const accounts = await openAccounts(store, pepper, (barred) => live.bar(barred))
-  const { ledger, expired } = await openLedger(store, timeOrderedId('run_'))
+  const { ledger, expired } = await openLedger(store, {
+    owner: timeOrderedId('run_'),
+    onBroken: (message) => stop('ledger.broken', message),
+  })
   const catalog = await openCatalog(store, { masterKey, sandboxUrl, declared: config.declared })
   await declareAccounts(config, accounts, ledger)
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined

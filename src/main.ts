@@ -1,32 +1,104 @@
-/** The program: wires what the commands need and runs one of them. */
-import { callControl } from './admin/control.ts'
-import { runOperation, type Result } from './admin/operations.ts'
+/** The program: wires what the commands need and runs one of them. What a command does not use is not even loaded. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Result } from './admin/operations.ts'
 import { runCli } from './cli/cli.ts'
-import type { Program } from './cli/program.ts'
-import { loadConfig } from './config.ts'
-import { openGateway } from './gateway.ts'
-import { silentLog } from './lib/log.ts'
-import { serve } from './serve.ts'
+import type { Answer, Program } from './cli/program.ts'
+import type { Config } from './config.ts'
+import type { Gateway } from './gateway.ts'
+
+/** Commands of one script may meet in the data folder, or a server that is still starting: it is free again soon. */
+const FOLDER_WAIT_MS = 3_000
+const FOLDER_POLL_MS = 50
+
+const readConfig = async (): Promise<Config> => (await import('./config.ts')).loadConfig(process.env)
+
+async function consult(name: string, input: unknown): Promise<Result | undefined> {
+  const { callControl } = await import('./admin/control.ts')
+  return callControl((await readConfig()).dataFolder, name, input)
+}
 
 /** Runs an operation in the server that owns the data folder, or, when none runs, on the folder itself. */
-async function operate(name: string, input: unknown): Promise<Result> {
-  const config = loadConfig(process.env)
-  const answered = await callControl(config.dataFolder, name, input)
-  if (answered) return answered
-  const gateway = await openGateway(config, { log: silentLog, sandboxUrl: undefined, firstAccount: 'leave' })
+async function operate(name: string, input: unknown): Promise<Answer> {
+  const config = await readConfig()
+  const [{ callControl }, { runOperation }] = await Promise.all([
+    import('./admin/control.ts'),
+    import('./admin/operations.ts'),
+  ])
+  for (const startedMs = Date.now(); ; await Bun.sleep(FOLDER_POLL_MS)) {
+    const answered = await callControl(config.dataFolder, name, input)
+    if (answered) return answered
+    if (!existsSync(join(config.dataFolder, 'tollgate.db'))) return noFolder(config)
+    try {
+      return await onFolder(config, 'leave', ({ office }) => runOperation(office, name, input))
+    } catch (error) {
+      const isBusy = error instanceof Error && error.name === 'FolderInUse'
+      if (!isBusy || Date.now() - startedMs > FOLDER_WAIT_MS) throw error
+    }
+  }
+}
+
+const noFolder = ({ dataFolder }: Config): Answer => ({
+  ok: false,
+  code: 'no_data_folder',
+  message: `${dataFolder} is no data folder: name one with --data or TOLLGATE_DATA, or make it with tollgate init or serve`,
+})
+
+/** Opens the data folder without its servers, for as long as `use` takes. */
+async function onFolder<T>(
+  config: Config,
+  firstAccount: 'make' | 'leave',
+  use: (gateway: Gateway) => T,
+): Promise<Awaited<T>> {
+  const [{ openGateway }, { silentLog }] = await Promise.all([import('./gateway.ts'), import('./lib/log.ts')])
+  const gateway = await openGateway(config, { log: silentLog, sandboxUrl: undefined, firstAccount })
   try {
-    return await runOperation(gateway.office, name, input)
+    return await use(gateway)
   } finally {
     await gateway.store.close()
   }
 }
 
+/** Throws what the system says when the port is taken: known before a first key is made, which is shown only once. */
+function probePort({ host, port }: Config): void {
+  Bun.listen({ hostname: host, port, socket: { data: () => undefined } }).stop(true)
+}
+
 const program: Program = {
   operate,
+  consult,
   async serve() {
-    const { baseUrl, firstKey, gateway, drain } = await serve(loadConfig(process.env))
-    return { baseUrl, firstKey, models: gateway.catalog.models().map(({ id }) => id), drain }
+    const [config, { serve }] = await Promise.all([readConfig(), import('./serve.ts')])
+    if (config.port !== 0) probePort(config)
+    const { baseUrl, firstKey, gateway, drain } = await serve(config)
+    const account = gateway.accounts.list()[0]?.name ?? 'default'
+    return {
+      baseUrl,
+      firstKey,
+      account,
+      models: gateway.catalog.models().map(({ id }) => id),
+      dataFolder: config.dataFolder,
+      drain,
+    }
+  },
+  async firstKey() {
+    const config = await readConfig()
+    // A server made the first key when it started, if there was one to make.
+    if (await consult('account.list', {})) return undefined
+    return onFolder(config, 'make', ({ firstKey }) => firstKey)
+  },
+  async settings() {
+    const { host, port, dataFolder, configFile, publicUrl, bodyBytesMax, drainMs } = await readConfig()
+    return {
+      host,
+      port,
+      dataFolder,
+      configFile,
+      publicUrl,
+      limits: { body_bytes_max: bodyBytesMax, drain_ms: drainMs },
+    }
   },
 }
 
-process.exitCode = await runCli(program, process.argv.slice(2))
+// Threads and sockets of a start that failed half-way would keep the process alive.
+process.exit(await runCli(program, process.argv.slice(2)))

@@ -9,6 +9,7 @@ import { inputTokens, outputTokens } from './domain/usage.ts'
 import { verifyLedger } from './ledger/verify.ts'
 import type { RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
+import { Drains } from './relay/drains.ts'
 import { HealthBook } from './relay/health-book.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { startSandbox } from './sandbox/server.ts'
@@ -47,6 +48,7 @@ export async function serve(config: Config): Promise<Served> {
     health: new HealthBook(),
     live,
     tokens,
+    drains: new Drains({ streamsMax: 64, timeoutMs: 120_000 }),
     limits: {
       eventGapTimeoutMs: 120_000,
       wholeReplyTimeoutMs: 600_000,
@@ -74,6 +76,7 @@ export async function serve(config: Config): Promise<Served> {
     // The default of 10 s would cut silent streams; every wait inside has a limit of its own.
     idleTimeout: 0,
     maxRequestBodySize: BUN_BODY_BYTES_MAX,
+    development: false,
     fetch: edge,
   })
   const control = serveControl(config.dataFolder, gateway.office)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Account, ApiKey } from '../domain/account.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/ids.ts'
+import type { StoredRecord } from '../records/records.ts'
 import { conflict, done, notFound, operation, type Office, type Operation, type Result } from './operation.ts'
 
 /** Dollars as decimal text, exact to the nano-dollar. */
@@ -54,6 +55,22 @@ async function withAccount(
   return account ? use(account) : notFound(`account '${wanted}'`)
 }
 
+/** The account that is wanted, all of them when none is named, undefined when there is none of that name. */
+function chosenAccounts({ accounts }: Office, wanted: string | undefined): readonly Account[] | undefined {
+  if (wanted === undefined) return accounts.list()
+  const account = accounts.find(wanted)
+  return account && [account]
+}
+
+type Named = StoredRecord & { readonly account: string }
+
+/** The newest requests of an account, each with the account's name. */
+async function requestsOf(office: Office, { id, name: account }: Account, limit: number): Promise<readonly Named[]> {
+  return (await office.requests(id, limit)).map((record) => ({ ...record, account }))
+}
+
+const byIdDescending = (a: Named, b: Named): number => (String(a['id']) < String(b['id']) ? 1 : -1)
+
 const adjustment = z.strictObject({
   account: reference,
   amount: dollars,
@@ -74,6 +91,8 @@ const adjust = (kind: 'credit' | 'debit' | 'refund'): Operation =>
           return conflict(`the reference '${booked}' is booked already`)
         case 'insufficient':
           return conflict(`the account has less than $${formatUsd(amount)} available`)
+        case 'too_large':
+          return conflict('the balance would exceed the most an account can hold, four billion dollars')
         case 'unknown_account':
           return notFound(`account '${wanted}'`)
       }
@@ -135,9 +154,8 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
   ),
   'key.list': operation(z.strictObject({ account: reference.optional() }), (office, { account: wanted }) => {
     const { accounts } = office
-    const chosen =
-      wanted === undefined ? accounts.list() : [accounts.find(wanted)].filter((found) => found !== undefined)
-    if (wanted !== undefined && chosen.length === 0) return notFound(`account '${wanted}'`)
+    const chosen = chosenAccounts(office, wanted)
+    if (!chosen) return notFound(`account '${wanted}'`)
     return done(chosen.flatMap((account) => accounts.keysOf(account.id).map((key) => keyView(key, account))))
   }),
   'key.revoke': operation(z.strictObject({ key: reference }), async ({ accounts }, { key: id }) => {
@@ -147,16 +165,25 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     return done(keyView(accounts.findKey(id) ?? key, accounts.find(key.accountId)))
   }),
   'request.list': operation(
-    z.strictObject({ account: reference, limit: z.int().min(1).max(1000).default(20) }),
-    (office, { account: wanted, limit }) =>
-      withAccount(office, wanted, async ({ id }) => done(await office.requests(id, limit))),
+    z.strictObject({ account: reference.optional(), limit: z.int().min(1).max(1000).default(20) }),
+    async (office, { account: wanted, limit }) => {
+      const chosen = chosenAccounts(office, wanted)
+      if (!chosen) return notFound(`account '${wanted}'`)
+      const lists = await Promise.all(chosen.map((account) => requestsOf(office, account, limit)))
+      // Ids are ordered by time, so the newest of all accounts are the greatest.
+      return done(lists.flat().toSorted(byIdDescending).slice(0, limit))
+    },
   ),
   'request.show': operation(
-    z.strictObject({ account: reference, request: reference }),
-    (office, { account: wanted, request }) =>
-      withAccount(office, wanted, async ({ id }) => {
+    z.strictObject({ account: reference.optional(), request: reference }),
+    async (office, { account: wanted, request }) => {
+      const chosen = chosenAccounts(office, wanted)
+      if (!chosen) return notFound(`account '${wanted}'`)
+      for (const { id, name: account } of chosen) {
         const record = await office.request(id, request)
-        return record ? done(record) : notFound(`request '${request}' of this account`)
-      }),
+        if (record) return done({ ...record, account })
+      }
+      return notFound(`request '${request}'${wanted === undefined ? '' : ' of this account'}`)
+    },
   ),
 }

@@ -68,15 +68,19 @@ function originOf(baseUrl: string): string {
 const providerAdd = operation(
   z.strictObject({
     id: providerId,
-    preset: z.enum(presets.map((preset) => preset.id)).default('custom'),
+    /** Left out: that of the provider when it is changed; for a new one the id where it is a preset, else custom. */
+    preset: z.enum(presets.map((preset) => preset.id)).optional(),
+    /** Left out: that of the provider when it is changed, else the preset's. */
     base_url: z.url({ protocol: /^https?$/ }).optional(),
     /** Left out when a provider is changed: the stored key stays, as long as it goes to the same origin. */
     key: z.string().min(1).optional(),
   }),
-  async ({ catalog }, { id: name, preset, base_url: baseUrl, key }): Promise<Result> => {
+  async ({ catalog }, { id: name, preset: wanted, base_url: baseUrl, key }): Promise<Result> => {
     const before = catalog.provider(name)
     if (before?.origin === 'declared') return declaredElsewhere(`provider '${name}'`)
-    const address = baseUrl ?? findPreset(preset)?.baseUrl
+    const preset = wanted ?? before?.preset ?? findPreset(name)?.id ?? 'custom'
+    const unchanged = before?.preset === preset ? before.baseUrl : undefined
+    const address = baseUrl ?? unchanged ?? findPreset(preset)?.baseUrl
     if (!address) return { ok: false, code: 'invalid_input', message: `the preset '${preset}' needs a base_url` }
     const kept = before && originOf(before.baseUrl) === originOf(address) ? before.secret : undefined
     if (before?.secret && !kept && !key) {

@@ -20,6 +20,8 @@ export function serveControl(dataFolder: string, office: Office): { stop(): Prom
   rmSync(unix, { force: true })
   const server = Bun.serve({
     unix,
+    development: false,
+    error: ({ message }) => new Response(resultJson({ ok: false, code: 'failed', message })),
     async fetch(request) {
       const name = decodeURIComponent(new URL(request.url).pathname.slice(1))
       const result = await runOperation(office, name, await request.json())

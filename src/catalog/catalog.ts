@@ -4,6 +4,7 @@
  */
 import {
   defaultModelLimits,
+  type HangUp,
   type Model,
   type ModelDraft,
   type ModelLimits,
@@ -129,7 +130,8 @@ class CatalogBook implements Catalog {
     // A declared secret stays where it was declared. A stored one is sealed to the origin it may be sent to.
     const secret =
       declared || !draft.secret ? null : seal(this.options.masterKey, draft.secret, context(draft.id, origin))
-    return { run: sql.upsertProvider, bind: [draft.id, draft.preset, baseUrl, secret, declared, Date.now()] }
+    const bind = [draft.id, draft.preset, baseUrl, secret, draft.hangUp ?? null, declared, Date.now()]
+    return { run: sql.upsertProvider, bind }
   }
 
   private modelSteps(draft: ModelDraft, declared: 0 | 1): Step[] {
@@ -190,6 +192,7 @@ class CatalogBook implements Catalog {
       preset: row['preset'] as string,
       baseUrl,
       secret: declared ? this.declaredSecrets.get(id) : secret,
+      hangUp: (row['hang_up'] ?? undefined) as HangUp | undefined,
       origin: declared ? 'declared' : 'stored',
     }
   }

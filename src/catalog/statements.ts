@@ -1,9 +1,9 @@
 import { statement } from '../store/statement.ts'
 
 export const upsertProvider = statement(
-  `INSERT INTO provider (id, preset, base_url, secret, declared, created_at) VALUES (?, ?, ?, ?, ?, ?)
+  `INSERT INTO provider (id, preset, base_url, secret, hang_up, declared, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
    ON CONFLICT (id) DO UPDATE SET preset = excluded.preset, base_url = excluded.base_url, secret = excluded.secret,
-     declared = excluded.declared, removed_at = NULL`,
+     hang_up = excluded.hang_up, declared = excluded.declared, removed_at = NULL`,
 )
 export const withdrawProvider = statement('UPDATE provider SET removed_at = ?, secret = NULL WHERE id = ?')
 export const withdrawOffersOfProvider = statement(

@@ -4,13 +4,38 @@ export type Serving = {
   readonly baseUrl: string
   /** The first account's key, when this start made it. It is shown once. */
   readonly firstKey: string | undefined
+  /** The name of the oldest account: whose key `firstKey` is, and an example for messages. */
+  readonly account: string
   readonly models: readonly string[]
-  readonly drain: () => Promise<void>
+  readonly dataFolder: string
+  drain(): Promise<void>
 }
 
-/** What the commands can call on. `main` provides it, so that commands know nothing of stores and servers. */
+/** The settings as this process reads them from its environment and `tollgate.yaml`. */
+export type Settings = {
+  readonly host: string
+  readonly port: number
+  readonly dataFolder: string
+  readonly configFile: string | undefined
+  readonly publicUrl: string | undefined
+  /** By name, in the unit that the name ends in. */
+  readonly limits: Readonly<Record<string, number>>
+}
+
+/** An operation's result, or that there is nothing yet to operate on. */
+export type Answer = Result | { readonly ok: false; readonly code: 'no_data_folder'; readonly message: string }
+
+/**
+ * What the commands can call on. `main` provides it, so that commands know nothing of stores and servers. All of it
+ * reads the environment when it is called, and may throw ConfigError, DeclarationError and FolderInUse.
+ */
 export type Program = {
   /** Runs an operation by name, in the running server or on the data folder itself. */
-  operate(name: string, input: unknown): Promise<Result>
+  operate(name: string, input: unknown): Promise<Answer>
+  /** Runs an operation only where a server has the data folder. Undefined when none has. */
+  consult(name: string, input: unknown): Promise<Result | undefined>
   serve(): Promise<Serving>
+  /** Makes the data folder if there is none, and the first account with its key if no account has one. */
+  firstKey(): Promise<string | undefined>
+  settings(): Promise<Settings>
 }

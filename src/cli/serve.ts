@@ -1,12 +1,85 @@
-import type { Program } from './program.ts'
+import manifest from '../../package.json' with { type: 'json' }
+import { command } from './command.ts'
+import { ended, failed, jsonLine, type Outcome } from './outcome.ts'
+import type { Serving } from './program.ts'
+import { curlFor, keyHint } from './first-call.ts'
+import { stopSignal } from './stop.ts'
+import { details } from './table.ts'
+import { failureOf } from './thrown.ts'
+import type { Terminal } from './terminal.ts'
+import { port, text } from './values.ts'
 
-export async function serveCommand(program: Program): Promise<number> {
-  const serving = await program.serve()
-  process.stderr.write(`Tollgate at ${serving.baseUrl}\n`)
-  if (serving.firstKey) process.stdout.write(`key ${serving.firstKey}\n`)
-  const { promise: stopped, resolve } = Promise.withResolvers<void>()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, resolve)
-  await stopped
-  await serving.drain()
-  return 0
+/** Names of models that the block shows; there may be hundreds. */
+const MODELS_SHOWN = 6
+
+export const serve = command({
+  name: 'serve',
+  summary: 'Serves until SIGTERM or Ctrl-C, then lets running requests end; a second signal ends at once.',
+  examples: [
+    ['tollgate serve'],
+    ['tollgate serve --port 9000 --data /var/lib/tollgate --config /etc/tollgate.yaml'],
+    ['tollgate serve --json', 'where it listens, as one line of JSON'],
+  ],
+  options: {
+    port: { summary: 'port to listen on; 0 takes a free one (PORT, else 8080)', value: port },
+    host: { summary: 'address to listen on (HOST, else 127.0.0.1)', value: text('HOST') },
+  },
+  failure: 'it could not start; stderr says why',
+  run: async ({ options: { port: portGiven, host }, program, terminal }) => {
+    if (portGiven !== undefined) process.env['PORT'] = portGiven
+    if (host !== undefined) process.env['HOST'] = host
+    const stop = stopSignal()
+    let serving: Serving
+    try {
+      serving = await program.serve()
+    } catch (error) {
+      return startFailure(error)
+    }
+    terminal.data(terminal.json ? `${jsonLine(servingValue(serving))}\n` : servingText(serving, terminal))
+    await stop
+    await serving.drain()
+    return ended(0)
+  },
+})
+
+function startFailure(error: unknown): Outcome {
+  const { code } = error as { code?: unknown }
+  const address = `${process.env['HOST'] || '127.0.0.1'}:${process.env['PORT'] || '8080'}`
+  if (code === 'EADDRINUSE')
+    return failed('port_in_use', `${address} is in use; choose another PORT (--port), 0 takes a free one`)
+  if (code === 'EACCES')
+    return failed('port_denied', `this user may not listen on ${address}; choose a PORT (--port) above 1023`)
+  if (code === 'EADDRNOTAVAIL')
+    return failed('host_unknown', `HOST in ${address} is no address of this machine (--host)`)
+  return failureOf(error)
+}
+
+const servingValue = (serving: Serving): object => ({
+  version: manifest.version,
+  base_url: serving.baseUrl,
+  models: serving.models,
+  data_folder: serving.dataFolder,
+  pid: process.pid,
+  first_key: serving.firstKey ?? null,
+})
+
+function servingText(serving: Serving, terminal: Terminal): string {
+  const { baseUrl, firstKey, account, models, dataFolder } = serving
+  const more = models.length > MODELS_SHOWN ? ', …' : ''
+  const facts = details(
+    [
+      ['Base URL', baseUrl],
+      [
+        'Models',
+        models.length === 0
+          ? 'none yet (tollgate model add --help)'
+          : `${models.length}: ${models.slice(0, MODELS_SHOWN).join(', ')}${more}`,
+      ],
+      ['Data', dataFolder],
+      ['Key', firstKey ? `${firstKey} (account '${account}'; shown only this once)` : `make one: ${keyHint(account)}`],
+    ],
+    terminal,
+  )
+  const call = firstKey === undefined ? undefined : curlFor({ baseUrl, key: firstKey, models })
+  return `${terminal.paint('bold', `Tollgate ${manifest.version}`)}\n\n${facts}\n${call ? `${call}\n\n` : ''}`
 }

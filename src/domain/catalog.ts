@@ -3,6 +3,9 @@ import type { PriceCard, UnitPrices } from './price.ts'
 /** Where a thing was made: by `tollgate.yaml` or the environment (read-only elsewhere), or in the store. */
 export type Origin = 'declared' | 'stored'
 
+/** What a hang-up does to a vendor's bill: it stops, or the answer is made and billed to its end. */
+export type HangUp = 'stops_billing' | 'bills_on'
+
 /** A vendor connection: base URL, credential, and the preset that says what it speaks. */
 export type Provider = {
   readonly id: string
@@ -11,6 +14,8 @@ export type Provider = {
   /** Absolute, without a trailing slash, up to and including the version part: `https://api.openai.com/v1`. */
   readonly baseUrl: string
   readonly secret: string | undefined
+  /** Undefined: as the preset says. */
+  readonly hangUp: HangUp | undefined
   readonly origin: Origin
 }
 
@@ -20,6 +25,7 @@ export type ProviderDraft = {
   /** Undefined: the preset's own. */
   readonly baseUrl: string | undefined
   readonly secret: string | undefined
+  readonly hangUp?: HangUp | undefined
 }
 
 export type OfferDraft = {

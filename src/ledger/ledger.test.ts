@@ -28,11 +28,13 @@ async function openFresh(): Promise<{ store: Store; ledger: Ledger; folder: stri
   return { folder, ...(await openFolder(folder)) }
 }
 
+const fatal = (message: string): never => {
+  throw new Error(message)
+}
+
 async function openFolder(folder: string): Promise<{ store: Store; ledger: Ledger }> {
-  const store = await openStore(folder, (message) => {
-    throw new Error(message)
-  })
-  const { ledger } = await openLedger(store, 'test')
+  const store = await openStore(folder, fatal)
+  const { ledger } = await openLedger(store, { owner: 'test', onBroken: fatal })
   return { store, ledger }
 }
 

@@ -26,6 +26,9 @@ const REVENUE = 'system:revenue'
 const FUNDING = 'system:funding'
 const WRITE_OFF = 'system:write-off'
 
+/** Four billion dollars: far from the end of int64, where sums would stop being integers. */
+const BALANCE_MAX: NanoUsd = 4_000_000_000_000_000_000n
+
 export type Balance = { readonly posted: NanoUsd; readonly held: NanoUsd; readonly available: NanoUsd }
 
 /** Funds set aside for one request. `id` is the request's id. */
@@ -57,7 +60,9 @@ export type Adjustment = {
   readonly ref: string
   readonly reason: string
 }
-export type AdjustmentResult = { readonly kind: 'booked' | 'duplicate_ref' | 'insufficient' | 'unknown_account' }
+export type AdjustmentResult = {
+  readonly kind: 'booked' | 'duplicate_ref' | 'insufficient' | 'too_large' | 'unknown_account'
+}
 
 export type Ledger = {
   balance(accountId: string): Balance
@@ -70,6 +75,14 @@ export type Ledger = {
   release(hold: Hold, also: readonly Step[]): Promise<void>
   adjust(adjustment: Adjustment): Promise<AdjustmentResult>
   openHolds(): number
+  isOpen(hold: Hold): boolean
+}
+
+export type LedgerOptions = {
+  /** Names this life of the process in the holds it makes. */
+  readonly owner: string
+  /** Called when the database refuses what memory decided. They have parted: the caller must stop the process. */
+  readonly onBroken: (message: string) => void
 }
 
 type Funds = { posted: NanoUsd; held: NanoUsd }
@@ -78,27 +91,30 @@ type Funds = { posted: NanoUsd; held: NanoUsd }
  * Loads the balances. Holds that another life of this process left open have lost their owner and expire here, in the
  * customer's favour: their answers never reached a terminal byte.
  */
-export async function openLedger(store: Store, owner: string): Promise<{ ledger: Ledger; expired: number }> {
+export async function openLedger(
+  store: Store,
+  { owner, onBroken }: LedgerOptions,
+): Promise<{ ledger: Ledger; expired: number }> {
   const expired = await expireOrphans(store)
   const funds = new Map<string, Funds>()
   for (const row of await store.query('SELECT id, posted, held FROM account')) {
     funds.set(row['id'] as string, { posted: row['posted'] as bigint, held: row['held'] as bigint })
   }
   const [last] = await store.query('SELECT max(id) AS id FROM journal')
-  const book = new Book(store, owner, funds, Number(last?.['id'] ?? 0))
+  const book = new Book(store, { owner, onBroken }, funds, Number(last?.['id'] ?? 0))
   return { ledger: book, expired }
 }
 
 class Book implements Ledger {
   private readonly store: Store
-  private readonly owner: string
+  private readonly options: LedgerOptions
   private readonly funds: Map<string, Funds>
   private lastJournalId: number
   private readonly open = new Set<string>()
 
-  constructor(store: Store, owner: string, funds: Map<string, Funds>, lastJournalId: number) {
+  constructor(store: Store, options: LedgerOptions, funds: Map<string, Funds>, lastJournalId: number) {
     this.store = store
-    this.owner = owner
+    this.options = options
     this.funds = funds
     this.lastJournalId = lastJournalId
   }
@@ -109,6 +125,10 @@ class Book implements Ledger {
 
   openHolds(): number {
     return this.open.size
+  }
+
+  isOpen({ id }: Hold): boolean {
+    return this.open.has(id)
   }
 
   balance(accountId: string): Balance {
@@ -122,9 +142,9 @@ class Book implements Ledger {
     if (funds.posted - funds.held < amount) return { kind: 'insufficient', balance: this.balance(accountId) }
     funds.held += amount
     this.open.add(id)
-    const durable = mustWrite(this.store, [
+    const durable = this.commit([
       { run: holdFunds, bind: [amount, accountId], changes: 1 },
-      { run: insertHold, bind: [id, accountId, amount, this.owner, Date.now()], changes: 1 },
+      { run: insertHold, bind: [id, accountId, amount, this.options.owner, Date.now()], changes: 1 },
     ])
     return { kind: 'held', hold: { id, accountId, amount }, durable }
   }
@@ -142,7 +162,7 @@ class Book implements Ledger {
     funds.posted -= charged
     const journalId = ++this.lastJournalId
     const nowMs = Date.now()
-    await mustWrite(this.store, [
+    await this.commit([
       { run: resolveHold, bind: [hold.id, 'settled', charged, nowMs], changes: 1 },
       { run: moveFunds, bind: [-charged, hold.amount, hold.accountId], changes: 1 },
       { run: insertJournal, bind: [journalId, 'charge', hold.id, hold.id, priceCardId, null, nowMs] },
@@ -157,7 +177,7 @@ class Book implements Ledger {
 
   async release(hold: Hold, also: readonly Step[]): Promise<void> {
     this.resolve(hold)
-    await mustWrite(this.store, [
+    await this.commit([
       { run: resolveHold, bind: [hold.id, 'released', null, Date.now()], changes: 1 },
       { run: moveFunds, bind: [0n, hold.amount, hold.accountId], changes: 1 },
       ...also,
@@ -170,6 +190,7 @@ class Book implements Ledger {
     if (amount <= 0n) throw new RangeError('an adjustment is positive; its kind says the direction')
     const change = kind === 'debit' ? -amount : amount
     if (funds.posted + change - funds.held < 0n) return { kind: 'insufficient' }
+    if (funds.posted + change > BALANCE_MAX) return { kind: 'too_large' }
     // A debit leaves memory before the commit and a credit enters after it, so that memory never promises more.
     if (change < 0n) funds.posted += change
     const journalId = ++this.lastJournalId
@@ -181,10 +202,21 @@ class Book implements Ledger {
         [FUNDING, -change],
       ]),
     ])
-    const booked = outcome.kind === 'written'
-    if (booked && change > 0n) funds.posted += change
-    if (!booked && change < 0n) funds.posted -= change
-    return { kind: booked ? 'booked' : 'duplicate_ref' }
+    if (outcome.kind === 'written') {
+      if (change > 0n) funds.posted += change
+      return { kind: 'booked' }
+    }
+    if (!outcome.reason.includes('journal.ref')) this.options.onBroken(`${kind} refused: ${outcome.reason}`)
+    if (change < 0n) funds.posted -= change
+    return { kind: 'duplicate_ref' }
+  }
+
+  /** Writes what memory has decided already. */
+  private async commit(steps: readonly Step[]): Promise<void> {
+    const outcome = await this.store.write(steps)
+    if (outcome.kind === 'written') return
+    this.options.onBroken(`step ${outcome.step}: ${outcome.reason}`)
+    throw new Error(`the ledger's database refused a decision: ${outcome.reason}`)
   }
 
   private of(accountId: string): Funds {

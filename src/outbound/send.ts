@@ -34,8 +34,9 @@ export async function send({ url, method, headers, body, signal }: OutboundReque
 
 /** Names a network error without the address, which belongs to the operator. */
 export function describe(error: unknown): string {
-  const { code, name } = error as { code?: string; name?: string }
-  return code ?? name ?? 'network error'
+  // An aborted fetch carries a number as its code.
+  const { code, name } = error as { code?: string | number; name?: string }
+  return typeof code === 'string' ? code : (name ?? 'network error')
 }
 
 /** Reads a body as text up to `bytesMax`. Undefined when it is larger, or breaks off. */

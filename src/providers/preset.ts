@@ -1,3 +1,4 @@
+import type { HangUp } from '../domain/catalog.ts'
 import type { UsageDialect } from '../formats/chat/usage.ts'
 
 /** How the credential travels. */
@@ -10,8 +11,7 @@ export type Quirks = {
   /** Whether `stream_options.include_usage` is understood. */
   readonly usageInStream: 'on_request' | 'unasked'
   readonly usageDialect: UsageDialect
-  /** What a hang-up does to the vendor's bill: it stops, or runs to the end and has to be drained to be known. */
-  readonly hangUp: 'stops_billing' | 'bills_on'
+  readonly hangUp: HangUp
 }
 
 /** A vendor connection ready to be made: everything but the credential. */

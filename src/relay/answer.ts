@@ -10,7 +10,7 @@ import type { Admission } from './admit.ts'
 import type { Attempted, StreamServed, WholeServed } from './attempt.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
-import { fail, failureOfCancel, meter, settle } from './finish.ts'
+import { fail, failureOfCancel, meter, rescue, settle } from './finish.ts'
 
 export type Answer =
   | { readonly kind: 'whole'; readonly headers: Readonly<Record<string, string>>; readonly text: string }
@@ -29,7 +29,12 @@ export async function answerWhole(
   const { reply } = served
   call.firstEventMs = call.elapsedMs()
   const metered = await meter(relay, call, { usage: reply.usage, produced: reply.produced, admission })
-  const record = await settle(relay, call, { admission, served, metered, outcome: 'completed' })
+  const record = await settle(relay, call, {
+    admission,
+    served,
+    metered,
+    outcome: call.cancelled === 'client_closed' ? call.cancelled : 'completed',
+  })
   const headers = { ...earlyHeaders(admission), ...lateHeaders(record) }
   return { kind: 'whole', headers, text: reply.write(admission.model.id, metered.usage) }
 }
@@ -53,6 +58,7 @@ function lateHeaders(record: RequestRecord): Record<string, string> {
   }
 }
 
+type StreamSource = { readonly admission: Admission; readonly served: StreamServed }
 type StreamJob = { readonly admission: Admission; readonly ready: Promise<Attempted> }
 
 export function answerStream(relay: Relay, call: Call, job: StreamJob): Answer {
@@ -60,34 +66,24 @@ export function answerStream(relay: Relay, call: Call, job: StreamJob): Answer {
 }
 
 async function* streamEvents(relay: Relay, call: Call, { admission, ready }: StreamJob): AsyncGenerator<string, void> {
-  let settled = false
   try {
     const served = await ready
-    if (served.kind !== 'stream') {
-      settled = true
-      const upstream: UpstreamFailure = served.kind === 'failed' ? served.failure : { kind: 'garbage', message: '' }
-      yield errorEvent(await fail(relay, call, { admission, failure: upstream }))
-      return
-    }
-    const progress = new Progress(relay, call, { admission, served })
-    try {
-      yield* progress.events()
-    } finally {
-      settled = true
-      // Hang-ups leave through here without having reached an end of their own.
-      await progress.settleRest()
-    }
+    if (served.kind === 'stream') return yield* passOn(relay, call, { admission, served })
+    const failure: UpstreamFailure = served.kind === 'failed' ? served.failure : { kind: 'garbage', message: '' }
+    yield errorEvent(await fail(relay, call, { admission, failure }))
   } finally {
-    if (!settled) await abandon(relay, call, { admission, ready })
+    await rescue(relay, call, admission)
   }
 }
 
-/** The client left before the upstream had begun. */
-async function abandon(relay: Relay, call: Call, { admission, ready }: StreamJob): Promise<void> {
-  call.cancel('client_closed')
-  const served = await ready
-  if (served.kind === 'stream') await new Progress(relay, call, { admission, served }).settleRest()
-  else await fail(relay, call, { admission, failure: { kind: 'network', message: 'the client left' } })
+async function* passOn(relay: Relay, call: Call, job: StreamSource): AsyncGenerator<string, void> {
+  const progress = new Progress(relay, call, job)
+  try {
+    yield* progress.events()
+  } finally {
+    // Hang-ups leave through here without having reached an end of their own.
+    await progress.settleRest()
+  }
 }
 
 const errorEvent = (failure: Failure): string => dataEvent(writeFailure(failure).body)
@@ -107,7 +103,7 @@ class Progress {
   private readonly served: StreamServed
   private settled = false
 
-  constructor(relay: Relay, call: Call, { admission, served }: { admission: Admission; served: StreamServed }) {
+  constructor(relay: Relay, call: Call, { admission, served }: StreamSource) {
     this.relay = relay
     this.call = call
     this.admission = admission
@@ -127,10 +123,23 @@ class Progress {
 
   /** Settles what an early leave left open: reported usage, or input plus what arrived. */
   async settleRest(): Promise<void> {
-    await this.served.open.events.return()
-    if (this.settled) return
-    this.call.cancel('client_closed')
-    await this.settle('client_closed')
+    const { call, relay, served } = this
+    if (!this.settled) {
+      call.cancel('client_closed')
+      if (call.outlivesClient)
+        await relay.drains.run(
+          () => this.drain(),
+          () => call.stopUpstream(),
+        )
+      await this.settle(call.cancelled === 'barred' ? 'barred' : 'client_closed')
+    }
+    await served.open.events.return()
+  }
+
+  /** Reads on without a client. */
+  private async drain(): Promise<void> {
+    let step = await this.next()
+    while (step.end === 'open') step = await this.next()
   }
 
   private async next(): Promise<Step> {

@@ -61,6 +61,7 @@ type Try = { readonly target: Target; readonly offer: Offer; readonly admission:
 async function tryOffer(relay: Relay, call: Call, { target, offer, admission }: Try): Promise<Tried> {
   const { quirks } = target.preset
   const { limits } = relay
+  call.outlivesClient = (target.provider.hangUp ?? quirks.hangUp) === 'bills_on'
   const body = writeUpstreamRequest(call.request, {
     upstreamModel: offer.upstreamModel,
     outputTokensMax: admission.cap,
@@ -73,7 +74,7 @@ async function tryOffer(relay: Relay, call: Call, { target, offer, admission }: 
     eventGapTimeoutMs: limits.eventGapTimeoutMs,
     replyBytesMax: limits.replyBytesMax,
     eventCharsMax: limits.eventCharsMax,
-    signal: call.signal,
+    signal: call.upstreamSignal,
   }
   if (stream) return openStream(call, target, body, { attemptLimits, publicModel: admission.model.id })
   const attempt = await attemptWhole(target, body, attemptLimits)

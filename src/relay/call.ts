@@ -14,8 +14,11 @@ export class Call {
   readonly attempts: AttemptNote[] = []
   firstEventMs: number | undefined
   cancelled: CancelReason | undefined
+  /** The upstream bills to the end whatever we do: when the client leaves it is read on, to learn the bill. */
+  outlivesClient = false
   private readonly startedMs: number
-  private readonly controller = new AbortController()
+  private readonly client = new AbortController()
+  private readonly upstream = new AbortController()
 
   constructor(id: string, caller: Caller, request: ChatRequest, startedMs: number) {
     this.id = id
@@ -24,16 +27,26 @@ export class Call {
     this.startedMs = startedMs
   }
 
-  /** Aborted when the call is cancelled; whoever works for the call stops then. */
+  /** Aborted when the call is cancelled: nothing more goes to the client, but what the reason has to say. */
   get signal(): AbortSignal {
-    return this.controller.signal
+    return this.client.signal
+  }
+
+  /** Aborted when the upstream's work is no longer wanted. */
+  get upstreamSignal(): AbortSignal {
+    return this.upstream.signal
   }
 
   /** Ends the call. The first reason stands. */
   cancel(reason: CancelReason): void {
     if (this.cancelled) return
     this.cancelled = reason
-    this.controller.abort()
+    this.client.abort()
+    if (reason !== 'client_closed' || !this.outlivesClient) this.stopUpstream()
+  }
+
+  stopUpstream(): void {
+    this.upstream.abort()
   }
 
   elapsedMs(): number {

@@ -4,6 +4,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
 import type { RequestRecord } from '../records/records.ts'
 import type { LiveCalls } from './call.ts'
+import type { Drains } from './drains.ts'
 import type { HealthBook } from './health-book.ts'
 import type { TokenCounter } from './token-counter.ts'
 
@@ -25,6 +26,7 @@ export type Relay = {
   readonly health: HealthBook
   readonly live: LiveCalls
   readonly tokens: TokenCounter
+  readonly drains: Drains
   readonly limits: RelayLimits
   readonly log: Log
   /** Told of every request that held money, once it is resolved. */

@@ -65,21 +65,37 @@ export async function settle(relay: Relay, call: Call, ending: Ending): Promise<
 type Unserved = { readonly admission: Admission; readonly failure: UpstreamFailure }
 
 /**
- * Ends a request no upstream served. The hold goes back, unless the client left while an upstream was at work: then the
- * input is paid, as in the middle of a stream. Returns what the client is told.
+ * Ends a request no upstream served. The hold goes back, unless the call was cancelled while an upstream was at work:
+ * then the input is paid, as in the middle of a stream. Returns what the client is told.
  */
 export async function fail(relay: Relay, call: Call, { admission, failure: upstream }: Unserved): Promise<Failure> {
-  if (call.cancelled === 'client_closed' || call.cancelled === 'barred') {
+  const wasAtWork = upstream.kind === 'network' // Our own abort; a refusal would have had a status.
+  if (wasAtWork && (call.cancelled === 'client_closed' || call.cancelled === 'barred')) {
     const metered = await meter(relay, call, { usage: undefined, produced: '', admission })
     await settle(relay, call, { admission, served: undefined, metered, outcome: call.cancelled })
     return failureOfCancel(call.cancelled)
   }
   const failure = call.cancelled ? failureOfCancel(call.cancelled) : failureForClient(upstream)
+  await giveBack(relay, call, { admission, failure })
+  return failure
+}
+
+const INTERNAL: Failure = { kind: 'internal', message: 'Internal error.' }
+
+/** After a programmer's error: the hold must not stay open for as long as the process lives. */
+export async function rescue(relay: Relay, call: Call, admission: Admission): Promise<void> {
+  if (relay.ledger.isOpen(admission.hold)) await giveBack(relay, call, { admission, failure: INTERNAL })
+}
+
+async function giveBack(
+  relay: Relay,
+  call: Call,
+  { admission, failure }: { admission: Admission; failure: Failure },
+): Promise<void> {
   const ending: Ending = { admission, served: undefined, metered: nothing, outcome: 'failed', failure }
   const record = recordOf(call, ending, { charged: 0n, upstreamCost: 0n })
   await relay.ledger.release(admission.hold, [recordStep(record)])
   finished(relay, call, record)
-  return failure
 }
 
 /** What a cancelled call is told, if anybody still listens. */

@@ -3,12 +3,12 @@
  * cookies; what it touches comes in through `Relay`.
  */
 import type { Failure } from '../domain/failure.ts'
-import { admit } from './admit.ts'
+import { admit, type Admission } from './admit.ts'
 import { answerStream, answerWhole, type Answer } from './answer.ts'
 import { tryOffers } from './attempt.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
-import { fail } from './finish.ts'
+import { fail, rescue } from './finish.ts'
 
 export type Relayed =
   | { readonly kind: 'answer'; readonly answer: Answer }
@@ -19,18 +19,27 @@ export async function relayChat(relay: Relay, call: Call): Promise<Relayed> {
   const admission = admit(relay, call)
   if (admission.kind === 'refused') return { kind: 'failure', failure: admission.failure }
   relay.live.add(call)
+  try {
+    return await serve(relay, call, admission)
+  } catch (error) {
+    await rescue(relay, call, admission)
+    throw error
+  }
+}
 
+async function serve(relay: Relay, call: Call, admission: Admission): Promise<Relayed> {
   // The upstream is asked while the hold is being written; nothing reaches the client before both are done.
   const ready = Promise.all([tryOffers(relay, call, admission), admission.durable]).then(([attempted]) => attempted)
   const attempted = call.request.stream ? await soon(ready, relay.limits.heartbeatMs) : await ready
 
-  // A stream whose upstream is slow to begin gets its headers now; the rest of this function happens inside it.
-  if (attempted === undefined) return { kind: 'answer', answer: answerStream(relay, call, { admission, ready }) }
-  if (attempted.kind === 'failed') {
+  if (attempted?.kind === 'failed') {
     return { kind: 'failure', failure: await fail(relay, call, { admission, failure: attempted.failure }) }
   }
-  if (attempted.kind === 'stream') return { kind: 'answer', answer: answerStream(relay, call, { admission, ready }) }
-  return { kind: 'answer', answer: await answerWhole(relay, call, { admission, served: attempted }) }
+  if (attempted?.kind === 'whole') {
+    return { kind: 'answer', answer: await answerWhole(relay, call, { admission, served: attempted }) }
+  }
+  // Also a stream whose upstream is slow to begin: it gets its headers now, and all the rest happens inside it.
+  return { kind: 'answer', answer: answerStream(relay, call, { admission, ready }) }
 }
 
 /** The value, or undefined when it takes longer than `waitMs`. */

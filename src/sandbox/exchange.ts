@@ -25,7 +25,7 @@ export async function exchange(
   const visit = stats.begin(`${route.method} ${route.path}`)
   const { signal } = request
   const body = await readBody(request)
-  const modelId = modelOf(body, tail)
+  const modelId = modelOf(body)
   if (modelId !== '') stats.countModel(modelId)
   const own = knobsOf(request.headers, modelId)
   const knobs = own.kind === 'knobs' ? plan.draw(own.knobs) : {}
@@ -35,8 +35,13 @@ export async function exchange(
     return new Response(null, { status: CLIENT_CLOSED_REQUEST })
   }
   if (knobs.acceptThenClose || knobs.cutAfterBytes === 0) return hangUp(visit)
-  const reply = own.kind === 'refused' ? refuseKnobs(own.message) : replyTo(route, { body, tail, faults: knobs })
-  return deliver(reply, { faults: knobs, paceMs: knobs.paceMs ?? paceMs, requestId, signal, visit })
+  try {
+    const reply = own.kind === 'refused' ? refuseKnobs(own.message) : replyTo(route, { body, tail, faults: knobs })
+    return deliver(reply, { faults: knobs, paceMs: knobs.paceMs ?? paceMs, requestId, signal, visit })
+  } catch (error) {
+    visit.end('cut')
+    throw error
+  }
 }
 
 /** Bodies are JSON; methods without one read as undefined. */
@@ -59,8 +64,7 @@ function replyTo(route: VendorRoute, { body, tail, faults }: { body: Body; tail:
   return body.kind === 'read' ? route.answer({ body: body.value, tail, faults }) : refuseBody()
 }
 
-function modelOf(body: Body, tail: string): string {
-  if (tail !== '') return tail
+function modelOf(body: Body): string {
   const value = body.kind === 'read' ? body.value : undefined
   if (typeof value !== 'object' || value === null || !('model' in value)) return ''
   return typeof value.model === 'string' ? value.model : ''

@@ -5,7 +5,7 @@ import { FaultPlan } from './fault-plan.ts'
 import { parseKnobs, type Faults, type ParsedKnobs } from './faults.ts'
 import { listModels, showModel } from './models.ts'
 import { randomId } from './random.ts'
-import { errorBody, refuse, type Complaint, type JsonReply } from './reply.ts'
+import { refuse, type Complaint, type JsonReply } from './reply.ts'
 import { matchRoute, type ControlRoute, type VendorRoute } from './route.ts'
 import { Stats } from './stats.ts'
 import { SERVER_ERROR } from './vendor-failure.ts'
@@ -61,7 +61,7 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
       if (route.kind === 'control') return operate(request, route, requestId)
       return exchange(request, { route, tail, requestId }, shared)
     },
-    error: () => Response.json(errorBody(SERVER_ERROR), { status: 500, headers: { 'x-request-id': randomId('req_') } }),
+    error: ({ message }) => respond(refuse(500, { ...SERVER_ERROR, message }), randomId('req_')),
   })
   const port = server.port ?? wantedPort
   return { url: `http://${authorityOf(hostname)}:${port}/v1`, port, stop: () => server.stop(true) }

@@ -69,7 +69,7 @@ export function tellingWords(text: string): string[] {
   return words.filter((word) => word.length >= 3 && !FILLER_WORDS.has(word.toLowerCase()))
 }
 
-/** Names as far as capitals tell, `New York` or `Ada`; those that may just be the first word of a sentence come last. */
+/** Names as far as capitals tell, `New York` or `Ada`; what may just be the first word of a sentence comes last. */
 export function namesIn(text: string): string[] {
   const certain: string[] = []
   const doubtful: string[] = []

@@ -31,7 +31,7 @@ export type GatewayOptions = {
   readonly yaml?: string
   /** An existing data folder; a new temporary one otherwise. */
   readonly folder?: string
-  readonly env?: Readonly<Record<string, string>>
+  readonly env?: Environment
   readonly balanceUsd?: string
 }
 
@@ -46,7 +46,7 @@ export async function startGateway({
 }: GatewayOptions = {}): Promise<TestGateway> {
   const configFile = join(folder, 'tollgate.yaml')
   if (yaml !== undefined) await Bun.write(configFile, yaml)
-  const { child, baseUrl, output } = await startProcess(['serve'], {
+  const { child, baseUrl, output } = await startProcess('src/main.ts', ['serve'], {
     PORT: '0',
     TOLLGATE_DATA: folder,
     ...(yaml === undefined ? {} : { TOLLGATE_CONFIG: configFile }),
@@ -88,8 +88,8 @@ export const freshFolder = (): string => mkdtempSync(join(tmpdir(), 'tollgate-te
 export type TestSandbox = { readonly baseUrl: string; stats(): Promise<Record<string, unknown>>; stop(): Promise<void> }
 
 /** Starts the sandbox vendor alone. */
-export async function startSandboxProcess(...args: string[]): Promise<TestSandbox> {
-  const { child, baseUrl } = await startProcess(['sandbox', '--port', '0', '--pace', '0', ...args], {})
+export async function startSandboxProcess(): Promise<TestSandbox> {
+  const { child, baseUrl } = await startProcess('test/support/sandbox-main.ts')
   return {
     baseUrl,
     stats: async () =>
@@ -103,9 +103,11 @@ export async function startSandboxProcess(...args: string[]): Promise<TestSandbo
 
 type Started = { readonly child: Bun.Subprocess; readonly baseUrl: string; readonly output: () => string }
 
+type Environment = Readonly<Record<string, string>>
+
 /** Starts the program and waits until it says where it listens. */
-async function startProcess(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Started> {
-  const child = Bun.spawn([process.execPath, join(ROOT, 'src/main.ts'), ...args], {
+async function startProcess(file: string, args: readonly string[] = [], env: Environment = {}): Promise<Started> {
+  const child = Bun.spawn([process.execPath, ...process.execArgv, join(ROOT, file), ...args], {
     env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), BUN_CONFIG_MAX_HTTP_REQUESTS: '65000', ...env },
     stdout: 'pipe',
     stderr: 'pipe',

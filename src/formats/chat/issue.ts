@@ -15,23 +15,28 @@ function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, step) => (value as Record<PropertyKey, unknown> | undefined)?.[step], body)
 }
 
-/** The deepest issue of a union's best branch: "tools[0].function.name" says more than "tools[0]". */
-function deepest(issue: Issue): Issue {
+/**
+ * The most telling issue of a union: the deepest one, since "content[0].type" says more than "content", and at equal
+ * depth one of a branch whose type fits, since "at most 4" says more than "none of the types".
+ */
+function mostTelling(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue
-  let best: Issue | undefined
-  for (const branch of issue.errors) {
-    for (const inner of branch) {
-      const found = deepest({ ...inner, path: [...issue.path, ...inner.path] })
-      if (found.path.length > (best?.path.length ?? issue.path.length)) best = found
-    }
+  const rank = ({ code, path }: Issue): number => path.length * 2 + (code === 'invalid_type' ? 0 : 1)
+  let best: Issue = issue
+  let bestRank = issue.path.length * 2
+  for (const inner of issue.errors.flat()) {
+    const found = mostTelling({ ...inner, path: [...issue.path, ...inner.path] })
+    if (rank(found) <= bestRank) continue
+    best = found
+    bestRank = rank(found)
   }
-  return best ?? issue
+  return best
 }
 
 /** Turns a schema issue into a failure that names the field, its rule, and whether it was missing. */
 export function failureOfIssue(first: Issue | undefined, body: unknown): Failure {
   if (!first) return { kind: 'invalid_value', message: 'The request is not valid.' }
-  const issue = deepest(first)
+  const issue = mostTelling(first)
   const param = paramOf(issue.path)
   const value = valueAt(body, issue.path)
   const named = param === '' ? {} : { param }

@@ -33,17 +33,16 @@ const message = z
     }
   })
 
-const tool = z.union([
-  z.looseObject({
-    type: z.literal('function'),
-    function: z.looseObject({
-      name: z.string().regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
-      description: optional(z.string()),
-      parameters: optional(z.looseObject({})),
-    }),
-  }),
-  z.looseObject({ type: z.string().refine((type) => type !== 'function') }),
-])
+const functionTool = z.looseObject({
+  name: z.string().regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
+  description: optional(z.string()),
+  parameters: optional(z.looseObject({})),
+})
+
+const tool = z.looseObject({ type: z.string(), function: optional(functionTool) }).superRefine((value, context) => {
+  if (value.type !== 'function' || value.function) return
+  context.addIssue({ code: 'custom', path: ['function'], message: 'function is required', params: { missing: true } })
+})
 
 const toolChoice = z.union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string() })])
 

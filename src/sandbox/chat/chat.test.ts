@@ -137,9 +137,15 @@ test('the text ends before the first stop sequence', () => {
 })
 
 test('usage adds up, reasoning included', () => {
-  const { usage } = ask({ messages: [user('write 10 tokens')], reasoning_effort: 'high', n: 2 })
-  expect(usage).toMatchObject({ completion_tokens: 84, completion_tokens_details: { reasoning_tokens: 64 } })
-  expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens)
+  const fields = { messages: [user('write 10 tokens')], reasoning_effort: 'high', n: 2 }
+  expect(call(fields).body).toMatchObject({
+    usage: {
+      prompt_tokens: 11,
+      completion_tokens: 84,
+      total_tokens: 95,
+      completion_tokens_details: { reasoning_tokens: 64 },
+    },
+  })
 })
 
 test('reasoning comes out of max_tokens first', () => {
@@ -177,6 +183,19 @@ test('of several tools those are called that the message is about', () => {
   ])
   const only = { mode: 'auto', tools: [{ type: 'function', function: { name: 'get_weather' } }] }
   expect(names('stocks', { tool_choice: { type: 'allowed_tools', allowed_tools: only } })).toEqual(['get_weather'])
+})
+
+test('arguments are an object, whatever the schema says or leaves unsaid', () => {
+  for (const parameters of [
+    undefined,
+    null,
+    {},
+    { properties: {} },
+    { anyOf: [{ properties: { a: { const: 1 } } }] },
+  ]) {
+    const tools = [{ type: 'function', function: { name: 'f', parameters } }]
+    expect(callsOf({ messages: [user('Go')], tools })[0]?.input).toBeObject()
+  }
 })
 
 test('both: one tool is called twice, with a name each', () => {

@@ -1,8 +1,6 @@
 import { hashOf, randomFrom } from '../random.ts'
 import { SHORT_WORDS } from '../words.ts'
 
-export type LogprobWish = { top: number }
-
 /** Plausible, and the same every time: the tokens are certain to a varying degree, the alternatives less so. */
 export function logprobOf(token: string, { seed, top }: { seed: number; top: number }): object {
   const random = randomFrom(hashOf(token, seed))

@@ -58,7 +58,8 @@ function callOf(tool: Tool, { text, seed, turn }: { text: string; seed: number; 
   const name = toolNameOf(tool)
   if (tool.type === 'custom') return { type: 'custom', name, input: text }
   const hints = { ...hintsFrom(text, seed), turn }
-  const schema = tool.function.parameters ?? { type: 'object' }
+  // Arguments are an object, also where the schema leaves that unsaid.
+  const schema = { type: 'object', ...tool.function.parameters }
   return { type: 'function', name, input: JSON.stringify(exampleOf(schema, hints)) }
 }
 

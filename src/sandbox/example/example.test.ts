@@ -133,6 +133,21 @@ test('values come from the message where names suggest it', () => {
   })
 })
 
+test('addresses, links and days in the message are taken if they are ones', () => {
+  const properties = { to: { format: 'email' }, at: { format: 'uri' }, on: { format: 'date' } }
+  const taken = (message: string): unknown => example({ properties }, message)
+  expect(taken('Mail bob.b@mail.example.org about https://a.example/x?y=1. On 2026-02-28')).toEqual({
+    to: 'bob.b@mail.example.org',
+    at: 'https://a.example/x?y=1',
+    on: '2026-02-28',
+  })
+  expect(taken('..@-.x http://? 2026-02-30')).toEqual({
+    to: expect.stringMatching(/@example\.com$/),
+    at: expect.stringMatching(/^https:\/\/example\.com\//),
+    on: expect.stringMatching(/^2026-03-/),
+  })
+})
+
 test('definitions that double with each step do not take forever', () => {
   const $defs: Record<string, unknown> = {}
   for (let step = 0; step < 30; step += 1) {

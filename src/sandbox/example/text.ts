@@ -9,6 +9,7 @@ const MATCH_ATTEMPTS = 20
 const MESSAGE_CHARS_MAX = 200
 /** A schema may demand more; the text is then too short to be valid. */
 const LENGTH_MAX = 100_000
+const EMAIL = /[A-Za-z0-9][\w+-]*(?:\.[\w+-]+)*@[A-Za-z0-9][A-Za-z0-9-]*(?:\.[A-Za-z]{2,})+/
 const PADDING = ` ${SHORT_WORDS.join(' ')}`
 
 /** A text for a string schema. `name` is the property's, and says what to take from the message. */
@@ -40,7 +41,7 @@ function isKnownToMatch(pattern: string, text: string): boolean {
 }
 
 function byFormat(format: string, { text, random, turn }: Hints): string | undefined {
-  const day = /\d{4}-\d{2}-\d{2}/.exec(text)?.[0] ?? `2026-03-${String(1 + ((14 + turn) % 28)).padStart(2, '0')}`
+  const day = dayIn(text) ?? `2026-03-${String(1 + ((14 + turn) % 28)).padStart(2, '0')}`
   switch (format) {
     case 'date':
       return day
@@ -52,13 +53,13 @@ function byFormat(format: string, { text, random, turn }: Hints): string | undef
       return 'PT1H30M'
     case 'email':
     case 'idn-email':
-      return /[\w.+-]+@[\w-]+\.\w+/.exec(text)?.[0] ?? `ada.${SHORT_WORDS[turn] ?? 'river'}@example.com`
+      return EMAIL.exec(text)?.[0] ?? `ada.${SHORT_WORDS[turn] ?? 'river'}@example.com`
     case 'uuid':
       return uuidFrom(() => random.below(16).toString(16))
     case 'uri':
     case 'url':
     case 'iri':
-      return /https?:\/\/[^\s"'<>)]+/.exec(text)?.[0] ?? `https://example.com/${SHORT_WORDS[turn] ?? 'river'}`
+      return linkIn(text) ?? `https://example.com/${SHORT_WORDS[turn] ?? 'river'}`
     case 'uri-reference':
       return '/river'
     case 'hostname':
@@ -70,6 +71,19 @@ function byFormat(format: string, { text, random, turn }: Hints): string | undef
     default:
       return undefined
   }
+}
+
+function dayIn(text: string): string | undefined {
+  const found = /\b\d{4}-\d{2}-\d{2}\b/.exec(text)?.[0]
+  if (found === undefined) return undefined
+  // The round trip tells 2026-02-30, which would otherwise become 2 March.
+  const timeMs = Date.parse(`${found}T00:00:00Z`)
+  return !Number.isNaN(timeMs) && new Date(timeMs).toISOString().startsWith(found) ? found : undefined
+}
+
+function linkIn(text: string): string | undefined {
+  const found = /https?:\/\/[^\s"'<>)]+/.exec(text)?.[0].replace(/[.,;:!?]+$/, '')
+  return found !== undefined && URL.canParse(found) ? found : undefined
 }
 
 /** Version 4, as validators check the two fixed digits. */

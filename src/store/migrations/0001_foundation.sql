@@ -66,6 +66,7 @@ CREATE TABLE provider (
   preset        TEXT NOT NULL,
   base_url      TEXT NOT NULL,
   secret        BLOB,
+  hang_up       TEXT CHECK (hang_up IN ('stops_billing', 'bills_on')),
   declared      INTEGER NOT NULL DEFAULT 0,
   removed_at    INTEGER,
   created_at    INTEGER NOT NULL

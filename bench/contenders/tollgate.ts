@@ -1,0 +1,91 @@
+/** This gateway with everything on: a real key, holds, settlements, records, metrics, and log lines into a file. */
+import { Database } from 'bun:sqlite'
+import { join, resolve } from 'node:path'
+import { callControl } from '../../src/admin/control.ts'
+import type { Contender, Field } from '../contender.ts'
+
+const ROOT = resolve(import.meta.dir, '../..')
+const ACCOUNT = 'bench'
+
+const dataOf = ({ folder }: Field): string => join(folder, 'data')
+
+const config = ({ upstreamPort, models }: Field): string => `
+sandbox: false
+providers:
+  bench: { preset: custom, base_url: 'http://127.0.0.1:${upstreamPort}/v1', key: vendor-secret }
+models:
+${models
+  .map(
+    (model) =>
+      `  ${model}:\n    price: { input: 0.15, output: 0.6 }\n    offers: [{ provider: bench, model: ${model} }]`,
+  )
+  .join('\n')}
+accounts:
+  ${ACCOUNT}: { opening_balance: 100000000 }
+`
+
+async function operate(field: Field, name: string, input: object): Promise<Record<string, unknown>> {
+  const result = await callControl(dataOf(field), name, input)
+  if (!result?.ok) throw new Error(`${name}: ${result ? result.message : 'no server'}`)
+  return result.value as Record<string, unknown>
+}
+
+/** Counts by state and outcome, read beside the running gateway. */
+function books(field: Field): { holds: Record<string, number>; records: Record<string, number> } {
+  const db = new Database(join(dataOf(field), 'tollgate.db'), { readonly: true })
+  const count = (sql: string): Record<string, number> =>
+    Object.fromEntries(
+      db
+        .query<{ name: string; count: number }, []>(sql)
+        .all()
+        .map((row) => [row.name, row.count]),
+    )
+  try {
+    return {
+      holds: count('SELECT state AS name, count(*) AS count FROM hold GROUP BY state'),
+      records: count(
+        "SELECT outcome || ' ' || usage_source AS name, count(*) AS count FROM request_record WHERE charged > 0 GROUP BY 1",
+      ),
+    }
+  } finally {
+    db.close()
+  }
+}
+
+/** `bunArgs` go before the program: a profiler's switches, for example. */
+export const tollgate = (bunArgs: readonly string[]): Contender => ({
+  name: 'tollgate',
+  command: () => [
+    process.execPath,
+    '--no-env-file',
+    `--config=${ROOT}/package.json`,
+    ...bunArgs,
+    join(ROOT, 'src/main.ts'),
+    'serve',
+  ],
+  files: (field) => ({ 'tollgate.yaml': config(field) }),
+  env: (field) => ({
+    HOST: '127.0.0.1',
+    PORT: String(field.port),
+    TOLLGATE_DATA: dataOf(field),
+    TOLLGATE_CONFIG: join(field.folder, 'tollgate.yaml'),
+    TOLLGATE_LOG: 'info',
+    NODE_ENV: 'production',
+    BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
+  }),
+  basePath: '/v1',
+  async prepare(field) {
+    const { secret } = await operate(field, 'key.create', { account: ACCOUNT, name: 'bench' })
+    return { authorization: `Bearer ${String(secret)}` }
+  },
+  async inspect(field, requests) {
+    const complaints: string[] = []
+    const { clean, findings } = await operate(field, 'ledger.verify', {})
+    if (clean !== true) complaints.push(`the ledger does not verify: ${JSON.stringify(findings).slice(0, 1_000)}`)
+    const { holds, records } = books(field)
+    const expected = JSON.stringify({ holds: { settled: requests }, records: { 'completed reported': requests } })
+    const found = JSON.stringify({ holds, records })
+    if (found !== expected) complaints.push(`the books hold ${found} instead of ${expected}`)
+    return complaints
+  },
+})

@@ -1,0 +1,124 @@
+/** What is asked and answered: sizes and shapes that the fake vendor and the load generator have to agree on. */
+
+/** How an answer comes. The vendor reads it off the model's name, which every gateway passes on. */
+export type Answer =
+  | { readonly kind: 'whole'; readonly replyKiB: number }
+  | { readonly kind: 'stream'; readonly chunks: number; readonly pace: Pace }
+
+/**
+ * `burst`: all chunks in one loop, so that a reader finds many at once. `turns`: one chunk of every open stream per
+ * turn of the event loop. `paced`: one chunk each 10 ms, as a fast model writes; every chunk travels alone.
+ */
+export type Pace = 'burst' | 'turns' | 'paced'
+
+export const PACE_MS = 10
+
+/** The model a workload asks for; also the offer's upstream model, so that only the answer's model name is to edit. */
+export const modelName = (answer: Answer): string =>
+  answer.kind === 'whole' ? `bench-whole-${answer.replyKiB}` : `bench-stream-${answer.chunks}-${answer.pace}`
+
+/** Reads a model's name back. Undefined for a name that is none of ours. */
+export function answerOf(model: string): Answer | undefined {
+  const whole = /^bench-whole-(\d+)$/.exec(model)
+  if (whole) return { kind: 'whole', replyKiB: Number(whole[1]) }
+  const stream = /^bench-stream-(\d+)-(burst|turns|paced)$/.exec(model)
+  return stream ? { kind: 'stream', chunks: Number(stream[1]), pace: stream[2] as Pace } : undefined
+}
+
+/** One line of the table: what is sent, what comes back, over how many connections. */
+export type Case = {
+  readonly id: string
+  readonly title: string
+  readonly answer: Answer
+  readonly requestKiB: number
+  /** Whether the client asks for a stream's usage chunk. Without, the gateway asks for it and withholds it. */
+  readonly usage: 'asked' | 'unasked'
+  readonly connections: number
+  /** A run lasts at least so many requests and so long: a cheap contender needs more of them to be measured. */
+  readonly requestsMin: number
+  readonly runMs: number
+  readonly warmUp: number
+  readonly extent: 'quick' | 'full'
+}
+
+const whole = (kib: number): Answer => ({ kind: 'whole', replyKiB: kib })
+const stream = (pace: Pace): Answer => ({ kind: 'stream', chunks: 100, pace })
+
+type Extent = Pick<Case, 'requestsMin' | 'warmUp' | 'extent'>
+const RUN_MS = 1_500
+
+const sized = (kib: number, connections: number, rest: Extent): Case => ({
+  id: `whole-${kib}k-c${connections}`,
+  title: `non-streamed ${kib} KB each way`,
+  answer: whole(kib),
+  requestKiB: kib,
+  usage: 'unasked',
+  connections,
+  runMs: RUN_MS,
+  ...rest,
+})
+
+const streamed = (pace: Pace, connections: number, rest: Extent): Case => ({
+  id: `stream-${pace}-c${connections}`,
+  title: `stream of 100 chunks, ${pace}`,
+  answer: stream(pace),
+  requestKiB: 2,
+  usage: 'unasked',
+  connections,
+  runMs: RUN_MS,
+  ...rest,
+})
+
+export const cases: readonly Case[] = [
+  sized(2, 1, { requestsMin: 500, warmUp: 300, extent: 'quick' }),
+  sized(2, 32, { requestsMin: 2_000, warmUp: 1_000, extent: 'quick' }),
+  streamed('turns', 1, { requestsMin: 300, warmUp: 100, extent: 'quick' }),
+  streamed('turns', 32, { requestsMin: 1_000, warmUp: 200, extent: 'quick' }),
+  {
+    ...streamed('turns', 32, { requestsMin: 1_000, warmUp: 200, extent: 'full' }),
+    id: 'stream-turns-usage-c32',
+    title: 'stream of 100 chunks, turns, usage asked',
+    usage: 'asked',
+  },
+  streamed('burst', 32, { requestsMin: 1_000, warmUp: 200, extent: 'full' }),
+  streamed('paced', 32, { requestsMin: 256, warmUp: 32, extent: 'full' }),
+  sized(68, 1, { requestsMin: 300, warmUp: 60, extent: 'full' }),
+  sized(68, 32, { requestsMin: 1_000, warmUp: 200, extent: 'full' }),
+  { ...sized(1024, 1, { requestsMin: 60, warmUp: 10, extent: 'full' }), answer: whole(2), title: '1 MB in, 2 KB out' },
+  {
+    ...sized(1024, 32, { requestsMin: 200, warmUp: 32, extent: 'full' }),
+    answer: whole(2),
+    title: '1 MB in, 2 KB out',
+  },
+]
+
+/** Words of a plain conversation: mostly letters, with the quotes and line ends that JSON has to escape. */
+const PROSE =
+  'The order was confirmed on Tuesday, but the tracking page still says "label created".\nCould you look into it? ' +
+  'I have attached what support wrote: first they asked for the number, then nothing came for four days. '
+
+const proseOf = (length: number): string => PROSE.repeat(Math.ceil(length / PROSE.length)).slice(0, length)
+
+/** A chat request whose JSON is `requestKiB` long, in messages of about 1.4 KB: long ones are long conversations. */
+export function requestBody({ answer, requestKiB, usage }: Pick<Case, 'answer' | 'requestKiB' | 'usage'>): string {
+  const head = {
+    model: modelName(answer),
+    ...(answer.kind === 'stream' ? { stream: true } : {}),
+    ...(answer.kind === 'stream' && usage === 'asked' ? { stream_options: { include_usage: true } } : {}),
+    temperature: 0.7,
+    max_tokens: 512,
+  }
+  const messages = [{ role: 'system', content: 'You are a helpful assistant of a parcel service. Answer in short.' }]
+  const sizeLeft = (): number => requestKiB * 1024 - JSON.stringify({ ...head, messages }).length
+  while (sizeLeft() > 1_800) {
+    messages.push({ role: messages.length % 2 === 1 ? 'user' : 'assistant', content: proseOf(1_400) })
+  }
+  messages.push({ role: 'user', content: '' })
+  // ASCII, so that characters are bytes; the escapes in the prose make the last message a little longer than asked.
+  const rest = Math.max(1, sizeLeft())
+  messages.splice(-1, 1, { role: 'user', content: proseOf(Math.floor(rest / 1.03)) })
+  return JSON.stringify({ ...head, messages })
+}
+
+/** The text of a whole answer, such that the reply is `replyKiB` long. */
+export const replyText = (replyKiB: number): string => proseOf(Math.floor((replyKiB * 1024 - 700) / 1.03))

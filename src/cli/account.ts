@@ -1,0 +1,189 @@
+import { timeOrderedId } from '../lib/ids.ts'
+import { command, group, type Example } from './command.ts'
+import { failed, operate, shown, type Outcome } from './outcome.ts'
+import type { Program } from './program.ts'
+import { details, shortTime, table, usd } from './table.ts'
+import type { Terminal } from './terminal.ts'
+import { isEarly } from './thrown.ts'
+import { dollars, list, listOf, text } from './values.ts'
+
+/** The value of `account.show`. */
+type AccountView = {
+  readonly id: string
+  readonly name: string
+  readonly status: string
+  readonly models: readonly string[] | null
+  readonly available_usd: string
+  readonly held_usd: string
+  readonly posted_usd: string
+  readonly active_keys: number
+  readonly created_at: string
+}
+
+const account = { name: 'account', summary: 'name or id of an account', value: text('ACCOUNT') } as const
+
+export const modelsText = (models: readonly string[] | null): string => models?.join(', ') ?? 'all'
+
+const accountText = (view: AccountView, terminal: Terminal): string =>
+  details(
+    [
+      ['name', view.name],
+      ['id', view.id],
+      ['status', view.status],
+      ['available', usd(view.available_usd)],
+      ['held', usd(view.held_usd)],
+      ['posted', usd(view.posted_usd)],
+      ['models', modelsText(view.models)],
+      ['active keys', view.active_keys],
+      ['created', shortTime(view.created_at)],
+    ],
+    terminal,
+  )
+
+const create = command({
+  name: 'account create',
+  summary: 'Makes an account.',
+  examples: [
+    ['tollgate account create acme --balance 25.00'],
+    ['tollgate account create trial --models sandbox-chat,sandbox-mini', 'may use these models only'],
+  ],
+  positionals: [{ name: 'name', summary: 'a new name', value: text('NAME') }],
+  options: {
+    balance: { summary: 'opening balance in dollars; nothing without it', value: dollars },
+    models: { summary: 'models the account may use; all without it', value: list },
+  },
+  run: ({ args: { name }, options: { balance, models }, program, terminal }) => {
+    const input = { name, ...(balance && { balance }), ...(models && { models: listOf(models) }) }
+    return operate<AccountView>(program, { name: 'account.create', input }, (view) =>
+      shown(view, accountText(view, terminal), { talk: `Make it a key: tollgate key create '${name}' --name my-app` }),
+    )
+  },
+})
+
+const accounts = command({
+  name: 'account list',
+  summary: 'Lists accounts with their balances.',
+  examples: [['tollgate account list'], ["tollgate account list --json | jq -r '.[].name'"]],
+  run: ({ program, terminal }) =>
+    operate<readonly AccountView[]>(program, { name: 'account.list', input: {} }, (views) => {
+      const drawn = table(
+        views,
+        [
+          { title: 'name', of: ({ name }) => name },
+          { title: 'status', of: ({ status }) => status },
+          { title: 'available', of: (view) => view.available_usd, kind: 'money' },
+          { title: 'held', of: (view) => view.held_usd, kind: 'money' },
+          { title: 'keys', of: (view) => view.active_keys, kind: 'count' },
+          { title: 'models', of: ({ models }) => modelsText(models) },
+          { title: 'created', of: (view) => shortTime(view.created_at) },
+        ],
+        terminal,
+      )
+      const talk =
+        views.length === 0 ? 'No accounts yet. Make one: tollgate account create NAME --balance 25.00' : undefined
+      return shown(views, drawn, { talk })
+    }),
+})
+
+/** A command that names an account and shows it as it is after the operation. */
+function onAccount(verb: 'show' | 'suspend' | 'resume', summary: string) {
+  const example: Example = [`tollgate account ${verb} acme`]
+  return {
+    name: `account ${verb}`,
+    summary,
+    examples: [example] as const,
+    positionals: [account] as const,
+    run: ({ args, program, terminal }: { args: { account: string }; program: Program; terminal: Terminal }) =>
+      operate<AccountView>(program, { name: `account.${verb}`, input: { account: args.account } }, (view) =>
+        shown(view, accountText(view, terminal)),
+      ),
+  }
+}
+
+const suspend = command({
+  ...onAccount('suspend', 'Refuses the account from now on, and cuts its running streams.'),
+  confirms: (args: { account: string }) => ({
+    consequence: `Every key of account '${args.account}' is refused from now on, and its running streams are cut.`,
+    word: args.account,
+  }),
+})
+
+const allow = command({
+  name: 'account models',
+  summary: 'Sets which models an account may use.',
+  examples: [['tollgate account models acme gpt-4.1-mini,sandbox-chat'], ['tollgate account models acme all']],
+  positionals: [account, { name: 'models', summary: 'model ids with commas between them, or `all`', value: list }],
+  run: ({ args, program, terminal }) => {
+    const models = args.models === 'all' ? null : listOf(args.models)
+    return operate<AccountView>(program, { name: 'account.models', input: { account: args.account, models } }, (view) =>
+      shown(view, accountText(view, terminal)),
+    )
+  },
+})
+
+type Booked = AccountView & { readonly ref: string }
+
+const direction = {
+  credit: { summary: 'Adds money to an account.', reason: 'bank transfer of 3 May', done: 'added' },
+  debit: {
+    summary: 'Takes money from an account; never more than is available.',
+    reason: 'credited twice',
+    done: 'taken',
+  },
+} as const
+
+const adjust = (kind: 'credit' | 'debit') =>
+  command({
+    name: `account ${kind}`,
+    summary: direction[kind].summary,
+    examples: [
+      [`tollgate account ${kind} acme 25.00 --reason '${direction[kind].reason}'`],
+      [`tollgate account ${kind} acme 25.00 --reason '${direction[kind].reason}' --ref invoice-17`, 'safe to repeat'],
+    ],
+    positionals: [account, { name: 'amount', summary: 'dollars, such as 25.00', value: dollars }],
+    options: {
+      reason: { summary: 'why, for the books', value: text('TEXT'), takes: 'needed' },
+      ref: { summary: 'a reference that is booked at most once; a new one without it', value: text('REF') },
+    },
+    failure: 'nothing was booked: no such account, too little available, or a REF that is booked already',
+    run: ({ args, options: { reason, ref = timeOrderedId(`${kind}_`) }, program, terminal }) => {
+      const input = { account: args.account, amount: args.amount, reason, ref }
+      const show = (view: Booked): Outcome =>
+        shown(view, accountText(view, terminal), {
+          talk: `$${args.amount.replace('$', '')} ${direction[kind].done}, reference ${ref}`,
+        })
+      return operate(program, { name: `account.${kind}`, input }, show).catch((error: unknown) =>
+        unanswered(error, ref),
+      )
+    },
+  })
+
+/** The booking may have been made although its answer was lost. With the same reference a second try books nothing. */
+function unanswered(error: unknown, ref: string): Outcome {
+  if (isEarly(error)) throw error
+  const message = error instanceof Error ? error.message : String(error)
+  return failed(
+    'reply_lost',
+    `the answer was lost (${message}). Try again with --ref ${ref}: it is booked at most once, "booked already" means it is done`,
+  )
+}
+
+export const accountGroup = group({
+  name: 'account',
+  summary: 'Accounts and their money.',
+  examples: [
+    ['tollgate account create acme --balance 25.00'],
+    ["tollgate account credit acme 25.00 --reason 'bank transfer of 3 May'"],
+    ['tollgate account list'],
+  ],
+  commands: [
+    create,
+    accounts,
+    command(onAccount('show', 'Shows one account.')),
+    adjust('credit'),
+    adjust('debit'),
+    suspend,
+    command(onAccount('resume', 'Lifts a suspension.')),
+    allow,
+  ],
+})

@@ -1,0 +1,127 @@
+/** One chat request to the public API, as any client would make it. */
+import { SseDecoder } from '../lib/sse.ts'
+
+export type ChatCall = {
+  /** Without a slash at the end. */
+  readonly baseUrl: string
+  readonly key: string
+  readonly body: object
+  readonly signal: AbortSignal
+}
+
+type Usage = { readonly prompt_tokens: number; readonly completion_tokens: number; readonly total_tokens: number }
+
+/** How a request ended. `text` is what had arrived by then. */
+export type ChatEnd =
+  | {
+      readonly kind: 'answered'
+      readonly text: string
+      readonly usage: Usage | null
+      readonly finishReason: string | null
+      readonly requestId: string | null
+      /** Known at once for an answer in one piece only. */
+      readonly costUsd: string | null
+      readonly tookMs: number
+    }
+  /** With the code and the message of the error envelope. */
+  | { readonly kind: 'refused'; readonly text: string; readonly code: string; readonly message: string }
+  | { readonly kind: 'interrupted'; readonly text: string }
+  | { readonly kind: 'unreachable'; readonly message: string }
+
+/** What is used of a completion or of one chunk of a stream. */
+type Reply = {
+  readonly choices?: readonly {
+    readonly delta?: { readonly content?: string | null }
+    readonly message?: { readonly content?: string | null; readonly refusal?: string | null }
+    readonly finish_reason?: string | null
+  }[]
+  readonly usage?: Usage | null
+  readonly error?: { readonly message?: string; readonly code?: string | null }
+}
+
+const EVENT_CHARS_MAX = 4 * 1024 * 1024
+
+/** Sends the request; `onText` gets the answer as it comes. */
+export async function callChat(call: ChatCall, onText: (piece: string) => void): Promise<ChatEnd> {
+  const startedMs = performance.now()
+  const answer = new Answer(onText)
+  try {
+    const response = await send(call)
+    const { headers } = response
+    const streams = headers.get('content-type')?.startsWith('text/event-stream') ?? false
+    if (streams) await followStream(response, answer)
+    else answer.take(readReply(await response.text(), response.status))
+    const { text, usage, finishReason, error } = answer
+    if (error) return { kind: 'refused', text, ...error }
+    const known = { requestId: headers.get('x-request-id'), costUsd: headers.get('x-tollgate-cost-usd') }
+    return { kind: 'answered', text, usage, finishReason, ...known, tookMs: performance.now() - startedMs }
+  } catch (error) {
+    if (call.signal.aborted) return { kind: 'interrupted', text: answer.text }
+    const message = error instanceof Error ? error.message : String(error)
+    if (answer.text === '') return { kind: 'unreachable', message }
+    return { kind: 'refused', text: answer.text, code: 'connection_lost', message: `the answer broke off: ${message}` }
+  }
+}
+
+function send({ baseUrl, key, body, signal }: ChatCall): Promise<Response> {
+  return fetch(`${baseUrl}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal,
+    // Bun would give up after five minutes; how long an answer may take is the server's to say.
+    timeout: false,
+  })
+}
+
+/** Collects an answer from its pieces. */
+class Answer {
+  text = ''
+  usage: Usage | null = null
+  finishReason: string | null = null
+  error: { readonly code: string; readonly message: string } | undefined
+  private readonly onText: (piece: string) => void
+
+  constructor(onText: (piece: string) => void) {
+    this.onText = onText
+  }
+
+  take({ choices, usage, error }: Reply): void {
+    if (error) this.error = { code: error.code ?? 'unknown', message: error.message ?? 'no reason given' }
+    const [choice] = choices ?? []
+    const piece = choice?.delta?.content ?? choice?.message?.content ?? choice?.message?.refusal ?? ''
+    if (piece !== '') {
+      this.text += piece
+      this.onText(piece)
+    }
+    this.finishReason = choice?.finish_reason ?? this.finishReason
+    this.usage = usage ?? this.usage
+  }
+}
+
+function readReply(text: string, status: number): Reply {
+  try {
+    const reply = JSON.parse(text) as Reply
+    return status < 400 || reply.error ? reply : { error: { code: String(status), message: `status ${status}` } }
+  } catch {
+    // A proxy's page, or another server altogether.
+    return {
+      error: { code: 'not_an_answer', message: `status ${status} and no JSON: is this the base URL, with its /v1?` },
+    }
+  }
+}
+
+async function followStream(response: Response, answer: Answer): Promise<void> {
+  const decoder = new SseDecoder(EVENT_CHARS_MAX)
+  let isDone = false
+  const take = (events: readonly { readonly data: string }[]): void => {
+    for (const { data } of events) {
+      if (data === '[DONE]') isDone = true
+      else answer.take(readReply(data, response.status))
+    }
+  }
+  for await (const chunk of response.body ?? []) take(decoder.push(chunk))
+  take(decoder.end())
+  if (!isDone && !answer.error)
+    answer.error = { code: 'connection_lost', message: 'the answer broke off before its end' }
+}

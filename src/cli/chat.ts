@@ -1,0 +1,125 @@
+import { callChat, type ChatEnd } from './chat-call.ts'
+import { command } from './command.ts'
+import { ended, failed, shown, usage, type Outcome } from './outcome.ts'
+import type { Program } from './program.ts'
+import { usd } from './table.ts'
+import { safeText, type Terminal } from './terminal.ts'
+import { formatUsd } from '../domain/money.ts'
+import { text, wholeNumber } from './values.ts'
+
+const INTERRUPTED = 130
+const KEY_VARIABLE = 'TOLLGATE_API_KEY'
+
+type ChatOptions = {
+  readonly model: string
+  readonly system: string | undefined
+  readonly 'max-tokens': string | undefined
+  readonly 'no-stream': boolean
+}
+
+export const chat = command({
+  name: 'chat',
+  summary: 'Asks a model one question over the public API, and prints the answer as it comes.',
+  examples: [
+    ["tollgate chat 'Why is the sky blue?' --model sandbox-chat", `the key is in ${KEY_VARIABLE}`],
+    ["git diff | tollgate chat --model gpt-4.1-mini --system 'Review this change.'", 'the prompt from stdin'],
+    ['tollgate chat Hello --model sandbox-chat --json | jq .usage'],
+  ],
+  positionals: [{ name: 'prompt', summary: 'the question; stdin without it', value: text('PROMPT'), takes: 'many' }],
+  options: {
+    model: { summary: 'model to ask (tollgate model list)', value: text('MODEL'), takes: 'needed' },
+    system: { summary: 'system message', value: text('TEXT') },
+    'max-tokens': { summary: 'most tokens of the answer', value: wholeNumber('N', { min: 1, max: 1e9 }) },
+    'no-stream': { summary: 'wait for the whole answer' },
+    'key-env': { summary: `environment variable with the API key (else ${KEY_VARIABLE})`, value: text('NAME') },
+    'base-url': { summary: 'server to ask (TOLLGATE_BASE_URL, else http://127.0.0.1:PORT/v1)', value: text('URL') },
+    key: { refused: 'a key in the command line can be read by others on this machine: use --key-env NAME' },
+  },
+  run: async ({ args, options, program, terminal }) => {
+    const variable = options['key-env'] ?? KEY_VARIABLE
+    const key = process.env[variable]
+    if (!key) return failed('no_key', noKey(variable))
+    const baseUrl =
+      options['base-url'] ??
+      (process.env['TOLLGATE_BASE_URL'] || `http://127.0.0.1:${process.env['PORT'] || '8080'}/v1`)
+    if (!URL.canParse(baseUrl))
+      return usage(`chat: --base-url must be a URL such as http://127.0.0.1:8080/v1, not '${baseUrl}'`)
+    const prompt = await promptOf(args.prompt, terminal)
+    if (prompt === '') return usage('chat: the prompt is empty')
+    const interrupt = new AbortController()
+    process.once('SIGINT', () => interrupt.abort())
+    const call = { baseUrl: baseUrl.replace(/\/+$/, ''), key, body: bodyOf(prompt, options), signal: interrupt.signal }
+    const end = await callChat(call, (piece) => {
+      if (!terminal.json) terminal.data(terminal.watched ? safeText(piece) : piece)
+    })
+    return conclude(end, { program, terminal, baseUrl })
+  },
+})
+
+const noKey = (variable: string): string =>
+  `the environment has no ${variable}. Make a key and put it there:\n  export ${variable}=$(tollgate key create default --name chat)`
+
+async function promptOf(words: readonly string[], terminal: Terminal): Promise<string> {
+  if (words.length > 0) return words.join(' ')
+  if (terminal.interactive) terminal.talk('Type the prompt, then Enter and Ctrl-D:\n')
+  return (await terminal.readAll()).trim()
+}
+
+function bodyOf(prompt: string, { model, system, 'max-tokens': maxTokens, 'no-stream': whole }: ChatOptions): object {
+  return {
+    model,
+    messages: [
+      ...(system === undefined ? [] : [{ role: 'system', content: system }]),
+      { role: 'user', content: prompt },
+    ],
+    ...(maxTokens !== undefined && { max_tokens: Number(maxTokens) }),
+    ...(whole ? {} : { stream: true, stream_options: { include_usage: true } }),
+  }
+}
+
+type Place = { readonly program: Program; readonly terminal: Terminal; readonly baseUrl: string }
+
+async function conclude(end: ChatEnd, { program, terminal, baseUrl }: Place): Promise<Outcome> {
+  const begun = end.kind !== 'unreachable' && end.text !== ''
+  const newline = (): void => {
+    if (begun && !terminal.json && !end.text.endsWith('\n')) terminal.data('\n')
+  }
+  switch (end.kind) {
+    case 'interrupted':
+      newline()
+      if (!terminal.json) terminal.talk('tollgate: interrupted\n')
+      return ended(INTERRUPTED)
+    case 'unreachable':
+      return failed('unreachable', `no answer from ${baseUrl} (${end.message}); is it running? tollgate serve`)
+    case 'refused':
+      newline()
+      return failed(end.code, terminal.json ? end.message : `${safeText(end.message)} (${end.code})`)
+    case 'answered': {
+      newline()
+      const costUsd = end.costUsd ?? (await costOnRecord(program, end.requestId, baseUrl))
+      const { text, usage, requestId, finishReason } = end
+      const value = { text, usage, cost_usd: costUsd, request_id: requestId, finish_reason: finishReason }
+      return shown(value, '', { talk: summaryOf(end, costUsd) })
+    }
+  }
+}
+
+function summaryOf(
+  { usage, tookMs, finishReason }: Extract<ChatEnd, { kind: 'answered' }>,
+  costUsd: string | null,
+): string {
+  const tokens = usage ? `${usage.prompt_tokens} tokens in, ${usage.completion_tokens} out` : 'tokens unknown'
+  const cost = costUsd === null ? '' : `, ${usd(costUsd)}`
+  const cut = finishReason === 'stop' || finishReason === null ? '' : `, ended by ${finishReason}`
+  return `[${tokens}${cost}, ${(tookMs / 1000).toFixed(1)} s${cut}]`
+}
+
+/**
+ * A stream's headers leave before its cost is known. The server of this machine has it on record by the time the
+ * stream ends; of any other server only the tokens are known.
+ */
+async function costOnRecord(program: Program, requestId: string | null, baseUrl: string): Promise<string | null> {
+  if (requestId === null || !/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname)) return null
+  const result = await program.consult('request.show', { request: requestId })
+  return result?.ok ? formatUsd(BigInt((result.value as { charged: string }).charged)) : null
+}

@@ -1,0 +1,109 @@
+/** The checks behind `tollgate doctor`. */
+import { jsonLine } from './outcome.ts'
+import type { Program, Settings } from './program.ts'
+import { probeText, type ProbeView, type ProviderView } from './provider.ts'
+import { messageOf } from './thrown.ts'
+import type { Finding } from './verify-ledger.ts'
+
+export type CheckState = 'ok' | 'warn' | 'fail'
+export type Check = { readonly name: string; readonly state: CheckState; readonly detail: string }
+export type Examined = { readonly checks: readonly Check[]; readonly limits: Settings['limits'] }
+
+/** The value of the operation `doctor`, as far as it is used here. */
+type Facts = {
+  readonly pid: number
+  readonly uptime_s: number
+  readonly accounts: number
+  readonly models: number
+  readonly models_without_offer: readonly string[]
+  readonly open_holds: number
+  readonly findings: readonly Finding[]
+}
+
+type Got<V> = { readonly ok: true; readonly value: V } | { readonly ok: false; readonly message: string }
+
+const ok = (name: string, detail: string): Check => ({ name, state: 'ok', detail })
+const warn = (name: string, detail: string): Check => ({ name, state: 'warn', detail })
+const fail = (name: string, detail: string): Check => ({ name, state: 'fail', detail })
+
+/** For a doctor what throws is a finding like any other. */
+async function got<V>(value: () => Promise<Got<V>>): Promise<Got<V>> {
+  try {
+    return await value()
+  } catch (error) {
+    return { ok: false, message: messageOf(error) }
+  }
+}
+
+const ask = <V>(program: Program, name: string, input: object = {}): Promise<Got<V>> =>
+  got(async () => {
+    const result = await program.operate(name, input)
+    return result.ok ? { ok: true, value: JSON.parse(jsonLine(result.value)) as V } : result
+  })
+
+/** Checks from the outside in. What cannot be reached because an earlier check failed is left out. */
+export async function examine(program: Program): Promise<Examined> {
+  const read = await got(async () => ({ ok: true, value: await program.settings() }))
+  if (!read.ok) return { checks: [fail('configuration', read.message)], limits: {} }
+  const { limits, configFile } = read.value
+  const outer = [ok('configuration', configFile ?? 'no tollgate.yaml; environment and defaults'), bindCheck(read.value)]
+  const facts = await ask<Facts>(program, 'doctor')
+  if (!facts.ok) return { checks: [...outer, fail('data folder', facts.message)], limits }
+  const inner = factChecks(facts.value, read.value)
+  return { checks: [...outer, ...inner, ...(await providerChecks(program, facts.value))], limits }
+}
+
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/
+
+/** Links to images and videos hold an absolute address, which a public server cannot guess. */
+function bindCheck({ host, port, publicUrl }: Settings): Check {
+  if (publicUrl !== undefined) return ok('address', `${host}:${port}, to clients ${publicUrl}`)
+  if (LOOPBACK.test(host)) return ok('address', `${host}:${port}, this machine only`)
+  return warn('address', `${host}:${port} is public, but TOLLGATE_PUBLIC_URL does not say at which address`)
+}
+
+function factChecks(facts: Facts, { dataFolder }: Settings): Check[] {
+  const server = facts.pid === process.pid ? 'no server runs' : `served by process ${facts.pid} for ${facts.uptime_s} s`
+  return [
+    ok('data folder', `${dataFolder}, ${server}`),
+    ok('database', `opened; ${facts.accounts} accounts, ${facts.open_holds} open holds`),
+    facts.findings.length === 0
+      ? ok('ledger', 'clean')
+      : fail(
+          'ledger',
+          facts.findings.map(({ invariant, subject, detail }) => `${invariant}: ${subject} (${detail})`).join('; '),
+        ),
+    modelCheck(facts),
+  ]
+}
+
+function modelCheck({ models, models_without_offer: unserved }: Facts): Check {
+  if (models === 0) return warn('models', 'none yet (tollgate model add --help)')
+  return unserved.length === 0
+    ? ok('models', `${models}, each with an offer`)
+    : warn('models', `without an offer: ${unserved.join(', ')}`)
+}
+
+async function providerChecks(program: Program, facts: Facts): Promise<Check[]> {
+  const list = await ask<readonly ProviderView[]>(program, 'provider.list')
+  if (!list.ok) return [fail('providers', list.message)]
+  const served = facts.pid !== process.pid
+  const checks: Check[] = []
+  // A server can be asked at once; without one each question has the data folder for itself.
+  const each = (view: ProviderView): Promise<Check> => providerCheck(program, view)
+  if (served) checks.push(...(await Promise.all(list.value.map(each))))
+  else for (const view of list.value) checks.push(await each(view))
+  return checks
+}
+
+async function providerCheck(
+  program: Program,
+  { id, base_url: baseUrl, has_key: hasKey }: ProviderView,
+): Promise<Check> {
+  const name = `provider ${id}`
+  if (baseUrl === '') return ok(name, 'built in, runs with the server')
+  if (!hasKey && !LOOPBACK.test(new URL(baseUrl).hostname)) return warn(name, 'has no key, so it was not tried')
+  const probe = await ask<ProbeView>(program, 'provider.test', { id })
+  if (!probe.ok) return fail(name, probe.message)
+  return { name, state: probe.value.ok ? 'ok' : 'fail', detail: probeText(probe.value) }
+}

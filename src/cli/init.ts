@@ -1,0 +1,51 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { command } from './command.ts'
+import { exampleConfig } from './example-config.ts'
+import { baseUrlOf, curlFor, keyHint } from './first-call.ts'
+import { failed, shown } from './outcome.ts'
+import type { Program } from './program.ts'
+import { details } from './table.ts'
+
+export const init = command({
+  name: 'init',
+  summary: 'Writes an example tollgate.yaml, and makes the first account and key when there is none.',
+  examples: [['tollgate init'], ['tollgate init --force', 'overwrites a tollgate.yaml that is there']],
+  options: { force: { summary: 'overwrite an existing file' } },
+  run: async ({ options: { force }, program, terminal }) => {
+    const file = resolve(process.env['TOLLGATE_CONFIG'] || 'tollgate.yaml')
+    if (existsSync(file) && !force) return failed('exists', `${file} exists already; --force overwrites it`)
+    writeFileSync(file, exampleConfig)
+    const key = await program.firstKey()
+    const { account, models } = await look(program)
+    const settings = await program.settings()
+    const curl = key === undefined ? undefined : curlFor({ baseUrl: baseUrlOf(settings), key, models })
+    const { dataFolder } = settings
+    const value = { config_file: file, data_folder: dataFolder, account, key: key ?? null, curl: curl ?? null }
+    const facts = details(
+      [
+        ['Config', file],
+        ['Data', dataFolder],
+        ['Key', key ? `${key} (account '${account}'; shown only this once)` : `make one: ${keyHint(account)}`],
+      ],
+      terminal,
+    )
+    const text = `${facts}${curl ? `\n${curl}\n` : ''}`
+    return shown(value, text, {
+      talk: '\nNext: uncomment what you need in tollgate.yaml, run tollgate serve, then try the call above.',
+    })
+  },
+})
+
+type Found = { readonly account: string; readonly models: readonly string[] }
+
+/** One after the other: without a server each operation has the data folder for itself. */
+async function look(program: Program): Promise<Found> {
+  const accounts = await program.operate('account.list', {})
+  const models = await program.operate('model.list', {})
+  const names = accounts.ok ? (accounts.value as { name: string }[]).map(({ name }) => name) : []
+  return {
+    account: names[0] ?? 'default',
+    models: models.ok ? (models.value as { id: string }[]).map(({ id }) => id) : [],
+  }
+}

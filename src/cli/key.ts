@@ -1,0 +1,88 @@
+import { modelsText } from './account.ts'
+import { command, group } from './command.ts'
+import { operate, shown } from './outcome.ts'
+import { shortTime, table } from './table.ts'
+import { list, listOf, text } from './values.ts'
+
+/** The value of `key.list`, one of them. */
+type KeyView = {
+  readonly id: string
+  readonly account: string
+  readonly name: string
+  /** The key with all but its last four characters left out. */
+  readonly key: string
+  readonly status: string
+  readonly models: readonly string[] | null
+  readonly created_at: string
+  readonly revoked_at: string | null
+}
+
+const create = command({
+  name: 'key create',
+  summary: 'Makes a key and prints it, once: only its digest is kept.',
+  examples: [
+    ['KEY=$(tollgate key create acme --name my-app)', 'stdout is the key alone'],
+    ['tollgate key create acme --name ci --models sandbox-mini', 'may use this model only'],
+  ],
+  positionals: [{ name: 'account', summary: 'whose balance the key spends', value: text('ACCOUNT') }],
+  options: {
+    name: { summary: 'what the key is for', value: text('NAME'), takes: 'needed' },
+    models: { summary: 'models the key may use; all of the account without it', value: list },
+  },
+  run: ({ args: { account }, options: { name, models }, program }) => {
+    const input = { account, name, ...(models && { models: listOf(models) }) }
+    return operate<KeyView & { readonly secret: string }>(program, { name: 'key.create', input }, (view) =>
+      shown(view, `${view.secret}\n`, {
+        talk: `This is the key '${view.name}' of account '${view.account}' (${view.id}). It is shown only now.`,
+      }),
+    )
+  },
+})
+
+const keys = command({
+  name: 'key list',
+  summary: 'Lists keys, never the secrets themselves.',
+  examples: [['tollgate key list'], ['tollgate key list acme']],
+  positionals: [{ name: 'account', summary: 'only the keys of this account', value: text('ACCOUNT'), takes: 'maybe' }],
+  run: ({ args: { account }, program, terminal }) =>
+    operate<readonly KeyView[]>(
+      program,
+      { name: 'key.list', input: account === undefined ? {} : { account } },
+      (views) => {
+        const drawn = table(
+          views,
+          [
+            { title: 'id', of: ({ id }) => id },
+            { title: 'account', of: (view) => view.account },
+            { title: 'name', of: ({ name }) => name },
+            { title: 'key', of: ({ key }) => key },
+            { title: 'status', of: ({ status }) => status },
+            { title: 'models', of: ({ models }) => modelsText(models) },
+            { title: 'created', of: (view) => shortTime(view.created_at) },
+          ],
+          terminal,
+        )
+        const talk = views.length === 0 ? 'No keys yet. Make one: tollgate key create ACCOUNT --name my-app' : undefined
+        return shown(views, drawn, { talk })
+      },
+    ),
+})
+
+const revoke = command({
+  name: 'key revoke',
+  summary: 'Ends a key for good, and cuts its running streams.',
+  examples: [['tollgate key revoke key_01kpzt5x3c --yes'], ['tollgate key list', 'shows the ids']],
+  positionals: [{ name: 'key', summary: 'id of the key', value: text('KEY_ID') }],
+  confirms: ({ key }) => ({ consequence: `Key ${key} stops working now and for good.`, word: 'revoke' }),
+  run: ({ args: { key }, program }) =>
+    operate<KeyView>(program, { name: 'key.revoke', input: { key } }, (view) =>
+      shown(view, `${view.id}  ${view.status}\n`),
+    ),
+})
+
+export const keyGroup = group({
+  name: 'key',
+  summary: 'API keys.',
+  examples: [['KEY=$(tollgate key create acme --name my-app)'], ['tollgate key list']],
+  commands: [create, keys, revoke],
+})

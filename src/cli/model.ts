@@ -1,0 +1,115 @@
+import { command, group } from './command.ts'
+import { readOffer, type OfferInput } from './offer.ts'
+import { operate, shown } from './outcome.ts'
+import { table, type Column } from './table.ts'
+import type { Terminal } from './terminal.ts'
+import { price, text, wholeNumber } from './values.ts'
+
+type Prices = {
+  readonly input_usd_per_million: string
+  readonly cached_input_usd_per_million: string
+  readonly output_usd_per_million: string
+}
+
+/** The value of `model.list`, one of them. */
+type ModelView = {
+  readonly id: string
+  readonly owned_by: string
+  readonly origin: string
+  readonly price: Prices
+  readonly offers: readonly {
+    readonly provider: string
+    readonly model: string
+    readonly priority: number
+    readonly weight: number
+    readonly cost: Prices
+  }[]
+}
+
+const columns: readonly Column<ModelView>[] = [
+  { title: 'id', of: ({ id }) => id },
+  { title: 'input/1M', of: (view) => view.price.input_usd_per_million, kind: 'money' },
+  { title: 'cached/1M', of: (view) => view.price.cached_input_usd_per_million, kind: 'money' },
+  { title: 'output/1M', of: (view) => view.price.output_usd_per_million, kind: 'money' },
+  { title: 'origin', of: ({ origin }) => origin },
+  { title: 'offers', of: ({ offers }) => offers.map(({ provider, model }) => `${provider}/${model}`).join(', ') },
+]
+
+const draw = (views: readonly ModelView[], terminal: Terminal): string => table(views, columns, terminal)
+
+const add = command({
+  name: 'model add',
+  summary: 'Adds a model with its sale price and the offers that serve it, or replaces one.',
+  examples: [
+    ['tollgate model add gpt-4.1-mini --price-input 0.40 --price-output 1.60 --offer openai/gpt-4.1-mini'],
+    [
+      'tollgate model add fast --price-input 0.15 --price-output 0.60 \\\n' +
+        '    --offer provider=groq,model=llama-4,cost-input=0.10,cost-output=0.30,priority=0 \\\n' +
+        '    --offer provider=local,model=llama-4,cost-input=0,cost-output=0,priority=1',
+      'the second offer is used when the first fails',
+    ],
+  ],
+  positionals: [{ name: 'id', summary: 'what clients send as `model`', value: text('MODEL') }],
+  options: {
+    'price-input': { summary: 'sale price of a million input tokens', value: price, takes: 'needed' },
+    'price-output': { summary: 'sale price of a million output tokens', value: price, takes: 'needed' },
+    'price-cached-input': { summary: 'of a million cached input tokens; the input price without it', value: price },
+    offer: { summary: 'who serves it', value: { placeholder: 'OFFER', problem: offerProblem }, takes: 'many' },
+    'max-output': { summary: 'most output tokens one answer can have', value: wholeNumber('N', { min: 1, max: 1e9 }) },
+  },
+  notes:
+    'An OFFER is PROVIDER/MODEL, or provider=…,model=… with any of cost-input=, cost-output=, cost-cached-input= (dollars\n' +
+    'per million tokens; the sale price without them), priority= (lower is tried first) and weight= (share among equals).',
+  run: async ({ args: { id }, options, program, terminal }) => {
+    const offers = options.offer.map(readOffer).filter((offer): offer is OfferInput => typeof offer !== 'string')
+    const cached = options['price-cached-input']
+    const sale = {
+      input: options['price-input'],
+      output: options['price-output'],
+      ...(cached && { cached_input: cached }),
+    }
+    const max = options['max-output']
+    const input = { id, price: sale, offers, ...(max && { output_tokens_max: Number(max) }) }
+    if (offers.length === 0)
+      return { kind: 'usage', message: 'model add: --offer is needed, such as --offer openai/gpt-x' }
+    return operate<ModelView>(program, { name: 'model.add', input }, (view) => shown(view, draw([view], terminal)))
+  },
+})
+
+function offerProblem(given: string): string | undefined {
+  const offer = readOffer(given)
+  return typeof offer === 'string' ? offer : undefined
+}
+
+const models = command({
+  name: 'model list',
+  summary: 'Lists models with their prices per million tokens and their offers.',
+  examples: [['tollgate model list'], ["tollgate model list --json | jq -r '.[].id'"]],
+  run: ({ program, terminal }) =>
+    operate<readonly ModelView[]>(program, { name: 'model.list', input: {} }, (views) => {
+      const talk = views.length === 0 ? 'No models yet. Add one: tollgate model add --help' : undefined
+      return shown(views, draw(views, terminal), { talk })
+    }),
+})
+
+const remove = command({
+  name: 'model remove',
+  summary: 'Removes a model: requests for it are refused from now on.',
+  examples: [['tollgate model remove fast --yes']],
+  positionals: [{ name: 'id', summary: 'id of a model', value: text('MODEL') }],
+  confirms: ({ id }) => ({ consequence: `Model '${id}' is removed; requests for it are refused.`, word: id }),
+  run: ({ args: { id }, program }) =>
+    operate<{ id: string }>(program, { name: 'model.remove', input: { id } }, (value) =>
+      shown(value, `${value.id}  removed\n`),
+    ),
+})
+
+export const modelGroup = group({
+  name: 'model',
+  summary: 'Models, their sale prices, and who serves them.',
+  examples: [
+    ['tollgate model list'],
+    ['tollgate model add gpt-4.1-mini --price-input 0.40 --price-output 1.60 --offer openai/gpt-4.1-mini'],
+  ],
+  commands: [add, models, remove],
+})

@@ -1,0 +1,165 @@
+import { command, group } from './command.ts'
+import { failed, operate, shown, usage, type Outcome } from './outcome.ts'
+import { table } from './table.ts'
+import { printable, type Terminal } from './terminal.ts'
+import { text } from './values.ts'
+
+/** The value of `provider.list`, one of them. */
+export type ProviderView = {
+  readonly id: string
+  readonly preset: string
+  /** Empty for the built-in sandbox while no server runs. */
+  readonly base_url: string
+  readonly has_key: boolean
+  readonly origin: string
+}
+
+/** The value of `provider.test`. */
+export type ProbeView = {
+  readonly id: string
+  readonly ok: boolean
+  readonly status: number | null
+  readonly took_ms: number
+  readonly models: readonly string[]
+  readonly problem: string | null
+}
+
+type PresetView = {
+  readonly id: string
+  readonly label: string
+  readonly base_url: string | null
+  readonly key_variable: string | null
+}
+
+const provider = { name: 'id', summary: 'id of a provider', value: text('PROVIDER') } as const
+
+const drawProviders = (views: readonly ProviderView[], terminal: Terminal): string =>
+  table(
+    views,
+    [
+      { title: 'id', of: ({ id }) => id },
+      { title: 'preset', of: ({ preset }) => preset },
+      { title: 'base url', of: (view) => view.base_url },
+      { title: 'key', of: (view) => (view.has_key ? 'yes' : null) },
+      { title: 'origin', of: ({ origin }) => origin },
+    ],
+    terminal,
+  )
+
+type KeySource = { readonly 'key-stdin': boolean; readonly 'key-env': string | undefined }
+
+/** The vendor's key from where it cannot be seen by others. Undefined: none is given. */
+async function readKey(source: KeySource, terminal: Terminal): Promise<{ key: string | undefined } | Outcome> {
+  const { 'key-stdin': fromStdin, 'key-env': variable } = source
+  if (fromStdin && variable !== undefined) return usage('provider add: --key-stdin or --key-env, not both')
+  if (!fromStdin && variable === undefined) return { key: undefined }
+  if (fromStdin && terminal.interactive) terminal.talk('Paste the key, then Enter and Ctrl-D:\n')
+  const key = (fromStdin ? await terminal.readAll() : (process.env[variable ?? ''] ?? '')).trim()
+  return key === '' ? failed('no_key', fromStdin ? 'stdin held no key' : `the environment has no ${variable}`) : { key }
+}
+
+const add = command({
+  name: 'provider add',
+  summary: 'Adds a provider, or changes one. Its key is stored encrypted.',
+  examples: [
+    ['tollgate provider add groq --key-env GROQ_API_KEY', 'an id that is a preset needs no more'],
+    ['tollgate provider add openai-eu --preset openai --base-url https://eu.api.openai.com/v1 --key-stdin < key.txt'],
+    ['tollgate provider add local --base-url http://127.0.0.1:11434/v1'],
+  ],
+  positionals: [{ name: 'id', summary: 'lower-case letters, digits, - and _', value: text('PROVIDER') }],
+  options: {
+    preset: {
+      summary: 'vendor (tollgate provider presets); the id when it is one, else custom',
+      value: text('PRESET'),
+    },
+    'base-url': { summary: "up to and including the version; the preset's own without it", value: text('URL') },
+    'key-stdin': { summary: "read the vendor's key from stdin" },
+    'key-env': { summary: "read the vendor's key from this environment variable", value: text('NAME') },
+    key: {
+      refused: 'a key in the command line can be read by others on this machine: use --key-stdin or --key-env NAME',
+    },
+  },
+  run: async ({ args: { id }, options, program, terminal }) => {
+    const read = await readKey(options, terminal)
+    if ('kind' in read) return read
+    const { preset, 'base-url': baseUrl } = options
+    const input = {
+      id,
+      ...(preset && { preset }),
+      ...(baseUrl && { base_url: baseUrl }),
+      ...(read.key && { key: read.key }),
+    }
+    return operate<ProviderView>(program, { name: 'provider.add', input }, (view) =>
+      shown(view, drawProviders([view], terminal), { talk: `See whether it works: tollgate provider test ${view.id}` }),
+    )
+  },
+})
+
+const providers = command({
+  name: 'provider list',
+  summary: 'Lists providers, never their keys.',
+  examples: [['tollgate provider list']],
+  run: ({ program, terminal }) =>
+    operate<readonly ProviderView[]>(program, { name: 'provider.list', input: {} }, (views) => {
+      const talk = views.length === 0 ? 'No providers yet. Add one: tollgate provider add PROVIDER' : undefined
+      return shown(views, drawProviders(views, terminal), { talk })
+    }),
+})
+
+const presets = command({
+  name: 'provider presets',
+  summary: 'Lists the vendors that are known: address, and the environment variable that adds them at start.',
+  examples: [['tollgate provider presets']],
+  run: ({ program, terminal }) =>
+    operate<readonly PresetView[]>(program, { name: 'provider.presets', input: {} }, (views) => {
+      const drawn = table(
+        views,
+        [
+          { title: 'preset', of: ({ id }) => id },
+          { title: 'vendor', of: ({ label }) => label },
+          { title: 'base url', of: (view) => view.base_url },
+          { title: 'key variable', of: (view) => view.key_variable },
+        ],
+        terminal,
+      )
+      return shown(views, drawn)
+    }),
+})
+
+/** One line about a probe: what came back, how fast, and what it means. */
+export function probeText({ ok, status, took_ms: tookMs, models, problem }: ProbeView): string {
+  const answered = status === null ? '' : `status ${status} in ${tookMs} ms, `
+  return answered + (ok ? `${models.length} models` : printable(problem ?? 'no reason given'))
+}
+
+const test = command({
+  name: 'provider test',
+  summary: 'Asks a provider for its models, to see whether address and key work. It costs nothing.',
+  examples: [['tollgate provider test groq']],
+  positionals: [provider],
+  failure: 'the provider does not answer as it should',
+  run: ({ args: { id }, program, terminal }) =>
+    operate<ProbeView>(program, { name: 'provider.test', input: { id } }, (view) => {
+      const verdict = view.ok ? terminal.paint('green', 'ok') : terminal.paint('red', 'failed')
+      return { ...shown(view, `${view.id}  ${verdict}  ${probeText(view)}\n`), exitCode: view.ok ? 0 : 1 }
+    }),
+})
+
+const remove = command({
+  name: 'provider remove',
+  summary: 'Removes a provider and every offer that uses it.',
+  examples: [['tollgate provider remove groq --yes']],
+  positionals: [provider],
+  confirms: ({ id }) => ({ consequence: `Provider '${id}' is removed with its key and its offers.`, word: id }),
+  run: ({ args: { id }, program }) =>
+    operate<{ id: string }>(program, { name: 'provider.remove', input: { id } }, (value) =>
+      shown(value, `${value.id}  removed\n`),
+    ),
+})
+
+export const providerGroup = group({
+  name: 'provider',
+  summary: 'Connections to model vendors.',
+  examples: [['tollgate provider add groq --key-env GROQ_API_KEY'], ['tollgate provider test groq']],
+  commands: [add, providers, presets, test, remove],
+})

@@ -1,0 +1,96 @@
+import { formatUsd } from '../domain/money.ts'
+
+/** A record as `request.show` gives it: the columns of the store, integers as decimal text, and the account's name. */
+export type StoredRow = Readonly<Record<string, string | null>>
+
+export type Attempt = {
+  readonly provider: string
+  readonly model: string
+  /** `ok`, or the kind of failure. */
+  readonly result: string
+  readonly status: number | null
+  readonly message: string | null
+  readonly started_ms: number
+  readonly took_ms: number
+}
+
+/** A request for `--json`: the field names are a promise. */
+export type RecordView = {
+  readonly id: string
+  readonly account: string
+  readonly key_id: string
+  readonly endpoint: string
+  readonly model: string
+  readonly stream: boolean
+  readonly status: number
+  readonly outcome: string
+  readonly error_code: string | null
+  readonly provider: string | null
+  readonly upstream_model: string | null
+  readonly input_tokens: number
+  readonly cached_input_tokens: number
+  readonly cache_write_tokens: number
+  readonly output_tokens: number
+  readonly reasoning_tokens: number
+  readonly usage_source: string | null
+  readonly held_usd: string
+  readonly charged_usd: string
+  readonly upstream_cost_usd: string
+  readonly created_at: string
+  readonly first_event_ms: number | null
+  readonly total_ms: number
+  readonly attempts: readonly Attempt[]
+}
+
+export function readRecord(row: StoredRow): RecordView {
+  const word = (name: string): string => row[name] ?? ''
+  const number = (name: string): number => Number(row[name] ?? 0)
+  const dollars = (name: string): string => formatUsd(BigInt(row[name] ?? 0))
+  const written = number('cache_write_5m') + number('cache_write_1h')
+  return {
+    id: word('id'),
+    account: row['account'] ?? word('account_id'),
+    key_id: word('key_id'),
+    endpoint: word('endpoint'),
+    model: word('model'),
+    stream: number('stream') === 1,
+    status: number('status'),
+    outcome: word('outcome'),
+    error_code: row['error_code'] ?? null,
+    provider: row['provider_id'] ?? null,
+    upstream_model: row['upstream_model'] ?? null,
+    input_tokens: number('input_fresh') + number('input_cached') + written,
+    cached_input_tokens: number('input_cached'),
+    cache_write_tokens: written,
+    output_tokens: number('output_text') + number('output_reasoning'),
+    reasoning_tokens: number('output_reasoning'),
+    usage_source: row['usage_source'] ?? null,
+    held_usd: dollars('held'),
+    charged_usd: dollars('charged'),
+    upstream_cost_usd: dollars('upstream_cost'),
+    created_at: new Date(number('created_at')).toISOString(),
+    first_event_ms: row['first_event_ms'] === null ? null : number('first_event_ms'),
+    total_ms: number('total_ms'),
+    attempts: (JSON.parse(row['attempts'] ?? '[]') as StoredAttempt[]).map(readAttempt),
+  }
+}
+
+type StoredAttempt = {
+  readonly providerId: string
+  readonly upstreamModel: string
+  readonly result: string
+  readonly status?: number
+  readonly message?: string
+  readonly startedMs: number
+  readonly tookMs: number
+}
+
+const readAttempt = (note: StoredAttempt): Attempt => ({
+  provider: note.providerId,
+  model: note.upstreamModel,
+  result: note.result,
+  status: note.status ?? null,
+  message: note.message ?? null,
+  started_ms: Math.round(note.startedMs),
+  took_ms: Math.round(note.tookMs),
+})

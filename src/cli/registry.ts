@@ -1,0 +1,27 @@
+/** All commands, each loaded only when it is called: a command's start does not pay for the others. */
+import type { Command, Group } from './command.ts'
+
+type Load = () => Promise<Command | Group>
+
+const registry: Readonly<Record<string, Load>> = {
+  serve: async () => (await import('./serve.ts')).serve,
+  init: async () => (await import('./init.ts')).init,
+  account: async () => (await import('./account.ts')).accountGroup,
+  key: async () => (await import('./key.ts')).keyGroup,
+  provider: async () => (await import('./provider.ts')).providerGroup,
+  model: async () => (await import('./model.ts')).modelGroup,
+  request: async () => (await import('./request.ts')).requestGroup,
+  chat: async () => (await import('./chat.ts')).chat,
+  sandbox: async () => (await import('./sandbox.ts')).sandbox,
+  'verify-ledger': async () => (await import('./verify-ledger.ts')).verifyLedger,
+  doctor: async () => (await import('./doctor.ts')).doctor,
+}
+
+export const entryNames: readonly string[] = Object.keys(registry)
+
+export async function loadEntry(name: string): Promise<Command | Group | undefined> {
+  return Object.hasOwn(registry, name) ? registry[name]?.() : undefined
+}
+
+export const loadAll = (): Promise<readonly (Command | Group)[]> =>
+  Promise.all(Object.values(registry).map((load) => load()))

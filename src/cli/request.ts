@@ -1,0 +1,99 @@
+import { command, group } from './command.ts'
+import { operate, shown } from './outcome.ts'
+import { readRecord, type Attempt, type RecordView, type StoredRow } from './record.ts'
+import { details, shortTime, table, usd } from './table.ts'
+import type { Terminal } from './terminal.ts'
+import { text, wholeNumber } from './values.ts'
+
+const requests = command({
+  name: 'request list',
+  summary: 'Lists the newest requests, newest first.',
+  examples: [['tollgate request list'], ['tollgate request list acme --limit 100 --json']],
+  positionals: [
+    { name: 'account', summary: 'only the requests of this account', value: text('ACCOUNT'), takes: 'maybe' },
+  ],
+  options: { limit: { summary: 'how many; 20 without it', value: wholeNumber('N', { min: 1, max: 1000 }) } },
+  run: ({ args: { account }, options: { limit }, program, terminal }) => {
+    const input = { ...(account !== undefined && { account }), ...(limit && { limit: Number(limit) }) }
+    return operate<readonly StoredRow[]>(program, { name: 'request.list', input }, (rows) => {
+      const views = rows.map(readRecord)
+      const talk = views.length === 0 ? 'No requests yet.' : undefined
+      return shown(views, drawRecords(views, terminal), { talk })
+    })
+  },
+})
+
+const drawRecords = (views: readonly RecordView[], terminal: Terminal): string =>
+  table(
+    views,
+    [
+      { title: 'time', of: (view) => shortTime(view.created_at) },
+      { title: 'id', of: ({ id }) => id },
+      { title: 'account', of: ({ account }) => account },
+      { title: 'model', of: ({ model }) => model },
+      { title: 'status', of: ({ status }) => status, kind: 'count' },
+      { title: 'outcome', of: (view) => view.error_code ?? view.outcome },
+      { title: 'in', of: (view) => view.input_tokens, kind: 'count' },
+      { title: 'out', of: (view) => view.output_tokens, kind: 'count' },
+      { title: 'charged', of: (view) => view.charged_usd, kind: 'money' },
+      { title: 'ms', of: (view) => view.total_ms, kind: 'count' },
+    ],
+    terminal,
+  )
+
+function drawRecord(view: RecordView, terminal: Terminal): string {
+  const inputParts = `${view.cached_input_tokens} cached, ${view.cache_write_tokens} written to cache`
+  const pairs = [
+    ['id', view.id],
+    ['account', view.account],
+    ['key', view.key_id],
+    ['time', shortTime(view.created_at)],
+    ['endpoint', `${view.endpoint}${view.stream ? ', streamed' : ''}`],
+    ['model', view.model],
+    ['served by', view.provider && `${view.provider}/${view.upstream_model ?? ''}`],
+    ['status', view.status],
+    ['outcome', view.error_code === null ? view.outcome : `${view.outcome}, ${view.error_code}`],
+    ['input', `${view.input_tokens} tokens (${inputParts})`],
+    ['output', `${view.output_tokens} tokens (${view.reasoning_tokens} of reasoning)`],
+    ['usage', view.usage_source],
+    ['held', usd(view.held_usd)],
+    ['charged', usd(view.charged_usd)],
+    ['cost to us', usd(view.upstream_cost_usd)],
+    ['first event', view.first_event_ms === null ? null : `${view.first_event_ms} ms`],
+    ['total', `${view.total_ms} ms`],
+  ] as const
+  return `${details(pairs, terminal)}\n${drawAttempts(view.attempts, terminal)}`
+}
+
+const drawAttempts = (attempts: readonly Attempt[], terminal: Terminal): string =>
+  table(
+    attempts,
+    [
+      { title: 'attempt', of: ({ provider, model }) => `${provider}/${model}` },
+      { title: 'result', of: ({ result }) => result },
+      { title: 'status', of: ({ status }) => status, kind: 'count' },
+      { title: 'at ms', of: (attempt) => attempt.started_ms, kind: 'count' },
+      { title: 'took ms', of: (attempt) => attempt.took_ms, kind: 'count' },
+      { title: 'message', of: ({ message }) => message },
+    ],
+    terminal,
+  )
+
+const show = command({
+  name: 'request show',
+  summary: 'Shows one request: tokens, money, and every attempt.',
+  examples: [['tollgate request show req_01kpzt5x3c', 'the id is in the header x-request-id of the answer']],
+  positionals: [{ name: 'id', summary: 'id of the request', value: text('REQUEST_ID') }],
+  run: ({ args: { id }, program, terminal }) =>
+    operate<StoredRow>(program, { name: 'request.show', input: { request: id } }, (row) => {
+      const view = readRecord(row)
+      return shown(view, drawRecord(view, terminal))
+    }),
+})
+
+export const requestGroup = group({
+  name: 'request',
+  summary: 'What was asked, what it cost, and what it went through.',
+  examples: [['tollgate request list'], ['tollgate request show req_01kpzt5x3c']],
+  commands: [requests, show],
+})

@@ -1,0 +1,88 @@
+import type { Faults, Knobs } from '../sandbox/faults.ts'
+import { command } from './command.ts'
+import { ended, failed, jsonLine, usage } from './outcome.ts'
+import { stopSignal } from './stop.ts'
+import { port, text, wholeNumber } from './values.ts'
+
+const PORT_DEFAULT = 9090
+
+export const sandbox = command({
+  name: 'sandbox',
+  summary: 'Runs the built-in vendor alone: answers without a model behind them, and faults on demand, for tests.',
+  examples: [
+    ['tollgate sandbox'],
+    ['tollgate sandbox --port 0 --pace 0 --json', 'a free port, as fast as it goes'],
+    ['tollgate sandbox --fault status=429,retry-after=2 --fault fail-times=3', 'three refusals, then answers'],
+  ],
+  options: {
+    port: { summary: `port to listen on; 0 takes a free one (else ${PORT_DEFAULT})`, value: port },
+    host: { summary: 'address to listen on (else 127.0.0.1)', value: text('HOST') },
+    pace: {
+      summary: 'time between two events of a stream (else 8)',
+      value: wholeNumber('MS', { min: 0, max: 86_400_000 }),
+    },
+    'key-env': {
+      summary: 'the key it wants is in this environment variable; it wants none without',
+      value: text('NAME'),
+    },
+    fault: { summary: 'how it misbehaves, see below', value: text('KNOBS'), takes: 'many' },
+    key: { refused: 'a key in the command line can be read by others on this machine: use --key-env NAME' },
+  },
+  notes: `\
+Knobs of --fault, as name=value or a bare name with commas between them:
+  status=400…599            answer this status with the body a vendor would send
+  retry-after=SECONDS       with a status: the retry-after header
+  delay-ms=MS               silence before the headers
+  stall-after-events=N      a stream falls silent after N events
+  stall-ms=MS               … and goes on after this time; never without it
+  cut-after-bytes=N         reset the connection after N bytes of the body; 0: without an answer
+  garbage                   200 with bytes that mean nothing
+  accept-then-close         read the request, then reset the connection
+  empty-stream              200 and a clean end without an event
+  error-event[=N]           the Nth event is an error, then the end
+  no-usage, wrong-usage     report no usage, or one that does not add up
+  no-done                   a stream without [DONE]
+  fail-times=N              the knobs beside it work N times only
+  pace=MS                   no fault: time between two events of a stream
+The same knobs go into a model name (sandbox-chat!status=500), the header x-sandbox-fault, and POST /sandbox/faults.`,
+  run: async ({ options, terminal }) => {
+    const [{ startSandbox }, { parseKnobText }] = await Promise.all([
+      import('../sandbox/server.ts'),
+      import('../sandbox/faults.ts'),
+    ])
+    const parsed = parseKnobText(options.fault.join(','))
+    if (parsed.kind === 'refused') return usage(`sandbox: ${parsed.message}`)
+    const variable = options['key-env']
+    const apiKey = variable === undefined ? undefined : process.env[variable]
+    if (variable !== undefined && !apiKey) return failed('no_key', `the environment has no ${variable}`)
+    const stop = stopSignal()
+    const { paceMs, faults } = cutPace(parsed.knobs)
+    const pace = options.pace === undefined ? paceMs : Number(options.pace)
+    const wantedPort = Number(options.port ?? PORT_DEFAULT)
+    let server: ReturnType<typeof startSandbox>
+    try {
+      server = startSandbox({
+        port: wantedPort,
+        faults,
+        ...(options.host !== undefined && { hostname: options.host }),
+        ...(apiKey !== undefined && { apiKey }),
+        ...(pace !== undefined && { paceMs: pace }),
+      })
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
+      return failed('port_in_use', `port ${wantedPort} is in use; choose another --port, 0 takes a free one`)
+    }
+    const { url, port: taken } = server
+    terminal.data(
+      terminal.json ? `${jsonLine({ base_url: url, port: taken, pid: process.pid })}\n` : `Sandbox at ${url}\n`,
+    )
+    await stop
+    await server.stop()
+    return ended(0)
+  },
+})
+
+/** The pace may come as a knob too, but it is no fault: `fail-times` does not wear it out. */
+function cutPace({ paceMs, ...faults }: Knobs): { paceMs: number | undefined; faults: Faults } {
+  return { paceMs, faults }
+}

@@ -1,0 +1,64 @@
+import { printable, type Terminal } from './terminal.ts'
+
+type Cell = string | number | null | undefined
+
+export type Column<Row> = {
+  readonly title: string
+  readonly of: (row: Row) => Cell
+  /** Text stands left, counts right, and money right with a dollar sign and as many decimals as the longest has. */
+  readonly kind?: 'text' | 'count' | 'money'
+}
+
+export const NONE = '—'
+
+/** `2026-11-21T10:25:31.000Z` → `2026-11-21 10:25:31Z` */
+export const shortTime = (iso: string): string => iso.replace('T', ' ').replace(/\.\d+/, '')
+
+/** A decimal amount for people. */
+export const usd = (amount: string): string => (amount.startsWith('-') ? `-$${amount.slice(1)}` : `$${amount}`)
+
+function cells<Row>({ of, kind = 'text' }: Column<Row>, rows: readonly Row[]): string[] {
+  const values = rows.map((row) => of(row))
+  if (kind !== 'money')
+    return values.map((value) => (value === null || value === undefined ? NONE : printable(String(value))) || NONE)
+  const decimals = Math.max(...values.map((value) => String(value ?? '').split('.')[1]?.length ?? 0))
+  return values.map((value) => {
+    if (value === null || value === undefined) return NONE
+    const [whole = '0', fraction = ''] = String(value).split('.')
+    return usd(`${whole}.${fraction.padEnd(decimals, '0')}`)
+  })
+}
+
+/** An aligned table with a line of titles. Empty for no rows. */
+export function table<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { paint }: Pick<Terminal, 'paint'>,
+): string {
+  if (rows.length === 0) return ''
+  const drawn = columns.map((column) => {
+    const texts = [column.title.toUpperCase(), ...cells(column, rows)]
+    const width = Math.max(...texts.map((text) => Bun.stringWidth(text)))
+    return texts.map((text) => {
+      const space = ' '.repeat(width - Bun.stringWidth(text))
+      return column.kind === undefined || column.kind === 'text' ? text + space : space + text
+    })
+  })
+  const lines = ['', ...rows].map((_, i) =>
+    drawn
+      .map((column) => column[i])
+      .join('  ')
+      .trimEnd(),
+  )
+  return `${[paint('bold', lines[0] ?? ''), ...lines.slice(1)].join('\n')}\n`
+}
+
+/** Names and values of one thing, a line each. */
+export function details(
+  pairs: readonly (readonly [name: string, value: Cell])[],
+  { paint }: Pick<Terminal, 'paint'>,
+): string {
+  const width = Math.max(...pairs.map(([name]) => name.length))
+  const valueOf = (value: Cell): string => printable(String(value ?? NONE)) || NONE
+  return pairs.map(([name, value]) => `${paint('dim', name.padEnd(width))}  ${valueOf(value)}\n`).join('')
+}

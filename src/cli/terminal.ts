@@ -1,0 +1,78 @@
+/** Where a command reads and writes: data on stdout, talk on stderr, questions only to a person. */
+
+export type Color = 'bold' | 'dim' | 'red' | 'green' | 'yellow'
+
+export type Terminal = {
+  readonly json: boolean
+  /** Whether a person reads stdout. */
+  readonly watched: boolean
+  /** Whether there is a person to ask. */
+  readonly interactive: boolean
+  paint(color: Color, text: string): string
+  data(text: string): void
+  talk(text: string): void
+  /** A line typed by the person; undefined at the end of input. Ctrl-C ends the process, as anywhere else. */
+  ask(question: string): Promise<string | undefined>
+  /** All of stdin. */
+  readAll(): Promise<string>
+  /** Resolves when everything written has left: what is still queued at `process.exit` is lost. */
+  flush(): Promise<void>
+}
+
+const codes: Readonly<Record<Color, string>> = { bold: '1', dim: '2', red: '31', green: '32', yellow: '33' }
+
+/** Flags that decide how everything is said count even on a command line that is wrong. */
+function hasFlag(argv: readonly string[], flag: string): boolean {
+  const end = argv.indexOf('--')
+  return argv.slice(0, end === -1 ? undefined : end).includes(flag)
+}
+
+export function openTerminal(argv: readonly string[]): Terminal {
+  const { stdin, stdout, stderr } = process
+  const json = hasFlag(argv, '--json')
+  const colored = stdout.isTTY && !json && !process.env['NO_COLOR'] && !hasFlag(argv, '--no-color')
+  for (const stream of [stdout, stderr]) stream.on('error', leaveWithReader)
+  return {
+    json,
+    watched: stdout.isTTY,
+    interactive: stdin.isTTY && stderr.isTTY && !hasFlag(argv, '--no-input'),
+    paint: (color, text) =>
+      colored && process.env['TERM'] !== 'dumb' ? `\u001b[${codes[color]}m${text}\u001b[0m` : text,
+    data: (text) => void stdout.write(text),
+    talk: (text) => void stderr.write(text),
+    async ask(question) {
+      stderr.write(question)
+      // Imported here: it takes longer to load than everything else a command needs.
+      const { createInterface } = await import('node:readline')
+      const lines = createInterface({ input: stdin, terminal: false })
+      for await (const line of lines) return line
+      return undefined
+    },
+    readAll: () => Bun.stdin.text(),
+    async flush() {
+      // Log lines leave with the tick they were written in.
+      await new Promise((resolve) => void setImmediate(resolve))
+      await Promise.all([stdout, stderr].map(drained))
+    },
+  }
+}
+
+/** `tollgate request list | head -1`: the reader has what it wanted. */
+function leaveWithReader(error: NodeJS.ErrnoException): void {
+  process.exit(error.code === 'EPIPE' ? 0 : 1)
+}
+
+function drained(stream: NodeJS.WriteStream): Promise<void> | undefined {
+  if (stream.writableLength === 0) return undefined
+  return new Promise((resolve) => void stream.once('drain', resolve))
+}
+
+/** Characters that steer a terminal, or turn the order of what is read. */
+const STEERING = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
+/** Text from elsewhere, safe to print on a terminal, with its lines and tabs. */
+export const safeText = (text: string): string =>
+  text.replace(STEERING, (character) => (character === '\n' || character === '\t' ? character : '\ufffd'))
+
+/** The same on one line, for a cell of a table. */
+export const printable = (text: string): string => safeText(text).replaceAll(/[\n\t]/g, ' ')

@@ -1,0 +1,25 @@
+import { failed, type Outcome } from './outcome.ts'
+
+/** Errors by which the program says that it cannot begin: their message is all there is to say. */
+const codes: Readonly<Record<string, string>> = {
+  ConfigError: 'config_error',
+  DeclarationError: 'config_error',
+  FolderInUse: 'data_folder_in_use',
+}
+
+/** Whether a command failed before it could have done anything. */
+export const isEarly = (error: unknown): boolean => error instanceof Error && Object.hasOwn(codes, error.name)
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** What is said about an exception. The stack is for a report of it, and shown on demand. */
+export function failureOf(error: unknown): Outcome {
+  const code = error instanceof Error ? codes[error.name] : undefined
+  if (code !== undefined) return failed(code, messageOf(error))
+  if (process.env['TOLLGATE_LOG'] === 'debug' && error instanceof Error)
+    return failed('unexpected', error.stack ?? error.message)
+  const { syscall } = error as { syscall?: unknown }
+  // The system's own words, such as "EACCES: permission denied, mkdir …", need no stack.
+  if (syscall !== undefined) return failed('system_error', messageOf(error))
+  return failed('unexpected', `${messageOf(error)} (with TOLLGATE_LOG=debug the stack is shown)`)
+}

@@ -1,0 +1,52 @@
+import { parseUsd } from '../domain/money.ts'
+
+/** How a value on the command line is named in help, and what is wrong with a given one. */
+export type ValueRule = {
+  readonly placeholder: string
+  /** Completes the sentence "AMOUNT …"; undefined for a value that will do. */
+  readonly problem?: (text: string) => string | undefined
+}
+
+export const text = (placeholder: string): ValueRule => ({
+  placeholder,
+  problem: (given) => (given.trim() === '' ? 'is empty' : undefined),
+})
+
+/** An amount that moves: above zero. */
+export const dollars: ValueRule = {
+  placeholder: 'AMOUNT',
+  problem: (given) => {
+    const amount = parseUsd(given)
+    return amount !== undefined && amount > 0n ? undefined : 'must be dollars above zero, such as 25.00'
+  },
+}
+
+/** Dollars per million tokens; free is allowed. */
+export const price: ValueRule = { placeholder: 'USD', problem: priceProblem }
+
+export function priceProblem(given: string): string | undefined {
+  const amount = parseUsd(given)
+  return amount !== undefined && amount >= 0n ? undefined : 'must be dollars per million tokens, such as 0.15'
+}
+
+export const wholeNumber = (placeholder: string, { min, max }: { min: number; max: number }): ValueRule => ({
+  placeholder,
+  problem: (given) =>
+    /^\d+$/.test(given) && Number(given) >= min && Number(given) <= max
+      ? undefined
+      : `must be a whole number from ${min} to ${max}`,
+})
+
+export const port = wholeNumber('PORT', { min: 0, max: 65_535 })
+
+/** `a,b` as a list. */
+export const listOf = (given: string): string[] =>
+  given
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+export const list: ValueRule = {
+  placeholder: 'A,B',
+  problem: (given) => (listOf(given).length > 0 ? undefined : 'must be names with commas between them'),
+}

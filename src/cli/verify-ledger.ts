@@ -1,0 +1,40 @@
+import { command } from './command.ts'
+import { operate, shown } from './outcome.ts'
+import { table } from './table.ts'
+
+export type Finding = { readonly invariant: string; readonly subject: string; readonly detail: string }
+
+/** The value of `ledger.verify`. */
+type Verified = {
+  readonly clean: boolean
+  readonly findings: readonly Finding[]
+  readonly accounts: number
+  readonly open_holds: number
+  readonly took_ms: number
+}
+
+export const verifyLedger = command({
+  name: 'verify-ledger',
+  summary: 'Proves that every number of the ledger follows from its entries, while serving or not.',
+  examples: [['tollgate verify-ledger'], ['tollgate verify-ledger --json | jq .findings']],
+  failure: 'the ledger is broken; stdout says where',
+  run: ({ program, terminal }) =>
+    operate<Verified>(program, { name: 'ledger.verify', input: {} }, (value) => {
+      const { clean, findings, accounts, open_holds: openHolds, took_ms: tookMs } = value
+      const line = `ledger clean: ${accounts} accounts, ${openHolds} open holds, checked in ${tookMs} ms\n`
+      if (clean) return shown(value, line)
+      const drawn = table(
+        findings,
+        [
+          { title: 'invariant', of: ({ invariant }) => invariant },
+          { title: 'subject', of: ({ subject }) => subject },
+          { title: 'found', of: ({ detail }) => detail },
+        ],
+        terminal,
+      )
+      return {
+        ...shown(value, drawn, { talk: `tollgate: the ledger is broken in ${findings.length} places` }),
+        exitCode: 1,
+      }
+    }),
+})

@@ -1,0 +1,112 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { SseDecoder } from '../../lib/sse.ts'
+import { ChatStream, type ChatStreamOptions } from './stream.ts'
+import { estimatedUsage } from './usage.ts'
+
+const options: ChatStreamOptions = { publicModel: 'm', usageAsked: false, usageDialect: 'inclusive' }
+
+/** What a client gets of an upstream's bytes, and the reader that read them. */
+function relay(bytes: readonly Uint8Array[], given = options): { text: string; stream: ChatStream; failed: boolean } {
+  const decoder = new SseDecoder(1_000_000)
+  const stream = new ChatStream(given)
+  let text = ''
+  for (const event of [...bytes.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()]) {
+    const read = stream.read(event)
+    if (read.kind === 'failed') return { text, stream, failed: true }
+    if (read.kind === 'done') return { text: text + stream.end(estimatedUsage(1, 1)), stream, failed: false }
+    text += read.text
+  }
+  return { text, stream, failed: false }
+}
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
+const event = (chunk: unknown): string => `data: ${JSON.stringify(chunk)}\n\n`
+const chunk = (delta: object, rest: object = {}): object => ({
+  id: 'c1',
+  object: 'chat.completion.chunk',
+  created: 7,
+  model: 'm',
+  choices: [{ index: 0, delta, finish_reason: null }],
+  ...rest,
+})
+
+const recorded = [
+  event(chunk({ role: 'assistant', content: '' }, { usage: null })),
+  ': keep-alive\n\n',
+  event(chunk({ content: 'Grüße, 世界 🙂' }, { usage: null, vendor_extra: { usage: 1, model: 'x' } })),
+  event(chunk({ tool_calls: [{ index: 0, function: { name: 'f', arguments: '{"model":"q"}' } }] }, { usage: null })),
+  event({ ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: null }),
+  event({ ...chunk({}), choices: [], usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } }),
+  'data: [DONE]\n\n',
+].join('')
+
+test('a recorded stream cut at any byte reaches the client the same, and bills the same', () => {
+  const bytes = encode(recorded)
+  const whole = relay([bytes])
+  expect(whole.stream.usage).toMatchObject({ inputFresh: 3, outputText: 4 })
+  for (let cut = 0; cut <= bytes.length; cut++) {
+    const split = relay([bytes.subarray(0, cut), bytes.subarray(cut)])
+    expect(split.text).toBe(whole.text)
+    expect(split.stream.usage).toEqual(whole.stream.usage)
+    expect(split.stream.produced).toBe(whole.stream.produced)
+  }
+})
+
+test('without being asked for, usage is withheld: the null on each chunk and the chunk of its own', () => {
+  const { text } = relay([encode(recorded)])
+  expect(text).not.toContain('"usage":null')
+  expect(text).not.toContain('prompt_tokens')
+  expect(text).toContain('"vendor_extra":{"usage":1,"model":"x"}')
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+})
+
+test('asked for, usage passes untouched; what is missing is supplied before the terminator', () => {
+  const asked = { ...options, usageAsked: true }
+  expect(relay([encode(recorded)], asked).text).toBe(recorded.replace(': keep-alive\n\n', ''))
+  const without = event(chunk({ content: 'x' })) + 'data: [DONE]\n\n'
+  expect(relay([encode(without)], asked).text).toContain('"choices":[],"usage":{"prompt_tokens":1')
+})
+
+const json = fc.jsonValue({ maxDepth: 3 })
+const anyDelta = fc
+  .record({ content: fc.string({ minLength: 1 }) })
+  .chain((delta) => fc.dictionary(fc.string(), json, { maxKeys: 3 }).map((extra) => ({ ...extra, ...delta })))
+const anyChunk = fc
+  .tuple(anyDelta, fc.dictionary(fc.string(), json, { maxKeys: 4 }), fc.nat(2), fc.constantFrom('m', 'vendor/m-2'))
+  .map(([delta, extra, indent, model]) => {
+    const { usage: _usage, error: _error, ...rest } = extra as Record<string, unknown>
+    return { text: JSON.stringify({ ...rest, ...chunk(delta, { model }) }, null, indent).replace(/\n/g, ' '), model }
+  })
+
+test('any event of the format passes byte for byte, but for the model’s name', () => {
+  const property = fc.property(fc.array(anyChunk, { minLength: 1, maxLength: 5 }), (chunks) => {
+    const { text } = relay(chunks.map(({ text: data }) => encode(`data: ${data}\n\n`)))
+    const got = text.split('\n\n').filter(Boolean)
+    chunks.forEach(({ text: data, model }, i) => {
+      const sent = (got[i] ?? '').slice('data: '.length)
+      if (model === 'm') expect(sent).toBe(data)
+      else expect<unknown>({ ...(JSON.parse(sent) as object), model }).toEqual(JSON.parse(data))
+      if (model !== 'm') expect(sent.length).toBe(data.length - model.length + 1)
+    })
+  })
+  fc.assert(property, { numRuns: 1_000 })
+})
+
+test('garbage, errors inside the stream and events without choices are failures', () => {
+  for (const data of ['{nope', '[]', '"x"', 'null', '{}', '{"error":{"message":"overloaded","code":503}}']) {
+    expect(relay([encode(`data: ${data}\n\n`)]).failed).toBe(true)
+  }
+})
+
+test('a stream is finished only when each choice that began has its finish_reason', () => {
+  const begin = (index: number): object => ({
+    ...chunk({}),
+    choices: [{ index, delta: { content: 'a' }, finish_reason: null }],
+  })
+  const end = (index: number): object => ({ ...chunk({}), choices: [{ index, delta: {}, finish_reason: 'stop' }] })
+  const finished = (...chunks: object[]): boolean => relay([encode(chunks.map(event).join(''))]).stream.finished
+  expect(finished(begin(0), begin(1), end(0))).toBe(false)
+  expect(finished(begin(0), begin(1), end(0), end(1))).toBe(true)
+  expect(finished()).toBe(false)
+})

@@ -1,0 +1,24 @@
+/** Upstream streams that are read on after their client left, because the vendor bills them to the end anyway. */
+export class Drains {
+  private running = 0
+  private readonly streamsMax: number
+  private readonly timeoutMs: number
+
+  constructor({ streamsMax, timeoutMs }: { streamsMax: number; timeoutMs: number }) {
+    this.streamsMax = streamsMax
+    this.timeoutMs = timeoutMs
+  }
+
+  /** Runs `drain`, and `stop` if it takes too long; when too many run already, `stop` at once. */
+  async run(drain: () => Promise<void>, stop: () => void): Promise<void> {
+    if (this.running >= this.streamsMax) return stop()
+    this.running++
+    const timer = setTimeout(stop, this.timeoutMs)
+    try {
+      await drain()
+    } finally {
+      clearTimeout(timer)
+      this.running--
+    }
+  }
+}
