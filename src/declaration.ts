@@ -100,7 +100,8 @@ export function readDeclaration(text: string, file: string, env: Env): Declarati
   substitute(document, env, fail)
   const read = declaration.safeParse(document.toJS() ?? {})
   if (!read.success) {
-    const [issue] = read.error.issues
+    // A misspelt key makes others go missing: it is the one to name.
+    const issue = read.error.issues.find(({ code }) => code === 'unrecognized_keys') ?? read.error.issues[0]
     const path = [...(issue?.path ?? [])]
     if (issue?.code === 'unrecognized_keys') path.push(issue.keys[0] ?? '')
     const message = issue?.code === 'unrecognized_keys' ? `unknown key '${issue.keys.join("', '")}'` : issue?.message

@@ -69,7 +69,8 @@ const program: Program = {
   consult,
   async serve() {
     const [config, { serve }] = await Promise.all([readConfig(), import('./serve.ts')])
-    if (config.port !== 0) probePort(config)
+    // A Tollgate that has the folder has the port as well, but the folder is what there is to say.
+    if (config.port !== 0 && !(await consult('account.list', {}))) probePort(config)
     const { baseUrl, firstKey, gateway, drain } = await serve(config)
     const account = gateway.accounts.list()[0]?.name ?? 'default'
     return {

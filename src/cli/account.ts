@@ -1,5 +1,5 @@
-import { timeOrderedId } from '../lib/ids.ts'
 import { command, group, type Example } from './command.ts'
+import { keyHint } from './first-call.ts'
 import { failed, operate, shown, type Outcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { details, shortTime, table, usd } from './table.ts'
@@ -55,7 +55,7 @@ const create = command({
   run: ({ args: { name }, options: { balance, models }, program, terminal }) => {
     const input = { name, ...(balance && { balance }), ...(models && { models: listOf(models) }) }
     return operate<AccountView>(program, { name: 'account.create', input }, (view) =>
-      shown(view, accountText(view, terminal), { talk: `Make it a key: tollgate key create '${name}' --name my-app` }),
+      shown(view, accountText(view, terminal), { talk: `Make it a key: ${keyHint(name)}` }),
     )
   },
 })
@@ -146,7 +146,7 @@ const adjust = (kind: 'credit' | 'debit') =>
       ref: { summary: 'a reference that is booked at most once; a new one without it', value: text('REF') },
     },
     failure: 'nothing was booked: no such account, too little available, or a REF that is booked already',
-    run: ({ args, options: { reason, ref = timeOrderedId(`${kind}_`) }, program, terminal }) => {
+    run: ({ args, options: { reason, ref = `${kind}_${crypto.randomUUID()}` }, program, terminal }) => {
       const input = { account: args.account, amount: args.amount, reason, ref }
       const show = (view: Booked): Outcome =>
         shown(view, accountText(view, terminal), {

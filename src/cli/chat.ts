@@ -19,7 +19,7 @@ type ChatOptions = {
 
 export const chat = command({
   name: 'chat',
-  summary: 'Asks a model one question over the public API, and prints the answer as it comes.',
+  summary: 'Asks a model one question over the public API.',
   examples: [
     ["tollgate chat 'Why is the sky blue?' --model sandbox-chat", `the key is in ${KEY_VARIABLE}`],
     ["git diff | tollgate chat --model gpt-4.1-mini --system 'Review this change.'", 'the prompt from stdin'],
@@ -93,7 +93,7 @@ async function conclude(end: ChatEnd, { program, terminal, baseUrl }: Place): Pr
       return failed('unreachable', `no answer from ${baseUrl} (${end.message}); is it running? tollgate serve`)
     case 'refused':
       newline()
-      return failed(end.code, terminal.json ? end.message : `${safeText(end.message)} (${end.code})`)
+      return failed(end.code, terminal.json ? end.message : `${end.message} (${end.code})`)
     case 'answered': {
       newline()
       const costUsd = end.costUsd ?? (await costOnRecord(program, end.requestId, baseUrl))

@@ -1,12 +1,12 @@
 import { failed, usage, type Outcome } from './outcome.ts'
-import { printable, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 /** What is about to be destroyed, and the word that says that it is meant. */
 export type Confirmation = { readonly consequence: string; readonly word: string }
 
 /** Has the word typed. Undefined: it was; otherwise why nothing is done. */
 export async function askFirst(terminal: Terminal, { consequence, word }: Confirmation): Promise<Outcome | undefined> {
-  if (!terminal.interactive) return usage(`${printable(consequence)} There is nobody to ask: add --yes if it is meant.`)
-  const typed = await terminal.ask(`${printable(consequence)}\nType ${printable(word)} to go on: `)
+  if (!terminal.interactive) return usage(`${consequence} There is nobody to ask: add --yes if it is meant.`)
+  const typed = await terminal.ask(`${consequence}\nType ${word} to go on: `)
   return typed?.trim() === word ? undefined : failed('not_confirmed', 'not confirmed; nothing was changed')
 }

@@ -9,7 +9,7 @@ import { details } from './table.ts'
 
 export const init = command({
   name: 'init',
-  summary: 'Writes an example tollgate.yaml, and makes the first account and key when there is none.',
+  summary: 'Writes an example tollgate.yaml; makes the first account and key if there is none.',
   examples: [['tollgate init'], ['tollgate init --force', 'overwrites a tollgate.yaml that is there']],
   options: { force: { summary: 'overwrite an existing file' } },
   run: async ({ options: { force }, program, terminal }) => {

@@ -8,7 +8,7 @@ const PORT_DEFAULT = 9090
 
 export const sandbox = command({
   name: 'sandbox',
-  summary: 'Runs the built-in vendor alone: answers without a model behind them, and faults on demand, for tests.',
+  summary: 'Runs the built-in vendor alone, for tests: answers without a model, faults on demand.',
   examples: [
     ['tollgate sandbox'],
     ['tollgate sandbox --port 0 --pace 0 --json', 'a free port, as fast as it goes'],

@@ -14,7 +14,7 @@ const MODELS_SHOWN = 6
 
 export const serve = command({
   name: 'serve',
-  summary: 'Serves until SIGTERM or Ctrl-C, then lets running requests end; a second signal ends at once.',
+  summary: 'Serves. SIGTERM or Ctrl-C let running requests end first, a second one does not.',
   examples: [
     ['tollgate serve'],
     ['tollgate serve --port 9000 --data /var/lib/tollgate --config /etc/tollgate.yaml'],

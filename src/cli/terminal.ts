@@ -8,7 +8,7 @@ export type Terminal = {
   readonly watched: boolean
   /** Whether there is a person to ask. */
   readonly interactive: boolean
-  paint(color: Color, text: string): string
+  readonly paint: (color: Color, text: string) => string
   data(text: string): void
   talk(text: string): void
   /** A line typed by the person; undefined at the end of input. Ctrl-C ends the process, as anywhere else. */
@@ -39,9 +39,9 @@ export function openTerminal(argv: readonly string[]): Terminal {
     paint: (color, text) =>
       colored && process.env['TERM'] !== 'dumb' ? `\u001b[${codes[color]}m${text}\u001b[0m` : text,
     data: (text) => void stdout.write(text),
-    talk: (text) => void stderr.write(text),
+    talk: (text) => void stderr.write(safeText(text)),
     async ask(question) {
-      stderr.write(question)
+      stderr.write(safeText(question))
       // Imported here: it takes longer to load than everything else a command needs.
       const { createInterface } = await import('node:readline')
       const lines = createInterface({ input: stdin, terminal: false })
@@ -62,9 +62,8 @@ function leaveWithReader(error: NodeJS.ErrnoException): void {
   process.exit(error.code === 'EPIPE' ? 0 : 1)
 }
 
-function drained(stream: NodeJS.WriteStream): Promise<void> | undefined {
-  if (stream.writableLength === 0) return undefined
-  return new Promise((resolve) => void stream.once('drain', resolve))
+async function drained(stream: NodeJS.WriteStream): Promise<void> {
+  if (stream.writableLength > 0) await new Promise<void>((resolve) => void stream.once('drain', resolve))
 }
 
 /** Characters that steer a terminal, or turn the order of what is read. */

@@ -9,7 +9,7 @@ export type ValueRule = {
 
 export const text = (placeholder: string): ValueRule => ({
   placeholder,
-  problem: (given) => (given.trim() === '' ? 'is empty' : undefined),
+  problem: (given) => (given.trim() === '' ? 'must not be empty' : undefined),
 })
 
 /** An amount that moves: above zero. */

@@ -15,7 +15,7 @@ type Verified = {
 
 export const verifyLedger = command({
   name: 'verify-ledger',
-  summary: 'Proves that every number of the ledger follows from its entries, while serving or not.',
+  summary: 'Checks that every number of the ledger follows from its entries.',
   examples: [['tollgate verify-ledger'], ['tollgate verify-ledger --json | jq .findings']],
   failure: 'the ledger is broken; stdout says where',
   run: ({ program, terminal }) =>

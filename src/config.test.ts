@@ -1,0 +1,95 @@
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ConfigError, loadConfig } from './config.ts'
+import { readDeclaration } from './declaration.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-config-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+const empty = join(folder, 'empty.yaml')
+await Bun.write(empty, '')
+
+test('defaults: loopback, port 8080, the sandbox with priced models', () => {
+  const config = loadConfig({ TOLLGATE_CONFIG: empty })
+  expect(config).toMatchObject({ host: '127.0.0.1', port: 8080, sandbox: true, publicUrl: undefined })
+  expect(config.declared.models.map(({ id }) => id)).toEqual(['sandbox-chat', 'sandbox-mini'])
+})
+
+test('a vendor key in the environment adds its provider', () => {
+  const { declared } = loadConfig({ TOLLGATE_CONFIG: empty, GROQ_API_KEY: 'secret' })
+  expect(declared.providers).toContainEqual({ id: 'groq', preset: 'groq', baseUrl: undefined, secret: 'secret' })
+})
+
+test('a wrong variable stops the start and is named', () => {
+  for (const [name, value] of [
+    ['PORT', '99999'],
+    ['PORT', 'http'],
+    ['TOLLGATE_PUBLIC_URL', 'ftp://x'],
+    ['TOLLGATE_LOG', 'loud'],
+    ['TOLLGATE_CONFIG', join(folder, 'none.yaml')],
+  ] as const) {
+    expect(() => loadConfig({ TOLLGATE_CONFIG: empty, [name]: value })).toThrow(ConfigError)
+    expect(() => loadConfig({ TOLLGATE_CONFIG: empty, [name]: value })).toThrow(name)
+  }
+})
+
+const read = (text: string, env: Record<string, string> = {}): ReturnType<typeof readDeclaration> =>
+  readDeclaration(text, 'tollgate.yaml', env)
+
+test('a declaration becomes providers, models and accounts', () => {
+  const declared = read(
+    `
+providers:
+  local: { preset: vllm, key: '\${SECRET}' }
+models:
+  fast:
+    price: { input: 0.15, output: '0.60', cached_input: 0.075 }
+    output_tokens_max: 16384
+    offers: [{ provider: local, model: big/model, weight: 3 }]
+accounts:
+  acme: { opening_balance: 25.00, models: [fast] }
+`,
+    { SECRET: 's3' },
+  )
+  expect(declared.providers).toEqual([
+    { id: 'local', preset: 'vllm', baseUrl: undefined, secret: 's3', hangUp: undefined },
+  ])
+  expect(declared.models[0]).toMatchObject({
+    id: 'fast',
+    limits: { outputTokensMax: 16_384 },
+    price: { inputFresh: 150_000_000n, inputCached: 75_000_000n, outputText: 600_000_000n },
+    offers: [{ providerId: 'local', upstreamModel: 'big/model', priority: 0, weight: 3 }],
+  })
+  expect(declared.accounts).toEqual([{ name: 'acme', openingBalance: 25_000_000_000n, allowedModels: ['fast'] }])
+})
+
+const wrong: [string, string, string][] = [
+  ['an unknown key', 'sandbox: true\nprovider: {}\n', "tollgate.yaml:2: provider: unknown key 'provider'"],
+  [
+    'an unknown key inside',
+    'models:\n  a:\n    price: { input: 1, output: 1 }\n    offer: []\n    offers: []\n',
+    'tollgate.yaml:4:',
+  ],
+  [
+    'an unset variable',
+    'providers:\n  a:\n    base_url: http://x\n    key: ${NOPE}\n',
+    'tollgate.yaml:4: the environment has no NOPE',
+  ],
+  [
+    'an undeclared provider',
+    'models:\n  a:\n    price: { input: 1, output: 1 }\n    offers:\n      - { provider: x, model: y }\n',
+    'tollgate.yaml:5:',
+  ],
+  [
+    'a vendor without its key',
+    'models:\n  a:\n    price: { input: 1, output: 1 }\n    offers:\n      - { provider: openai, model: y }\n',
+    "no provider 'openai'",
+  ],
+  ['a negative price', 'models:\n  a:\n    price: { input: -1, output: 1 }\n    offers: []\n', 'tollgate.yaml:3:'],
+  ['a provider without an address', 'providers:\n  a: {}\n', "provider 'a' needs a base_url"],
+  ['broken syntax', 'a: [1\nb: 2\n', 'tollgate.yaml:'],
+]
+for (const [name, text, message] of wrong) {
+  test(`${name} is an error with its line`, () => expect(() => read(text)).toThrow(message))
+}

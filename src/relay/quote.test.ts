@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test'
+import { defaultModelLimits, type Model, type ModelLimits } from '../domain/catalog.ts'
+import { unitPrices } from '../domain/price.ts'
+import { readChatRequest, type ChatRequest } from '../formats/chat/request.ts'
+import { quote } from './quote.ts'
+
+/** 1 nano-USD per input token, 10 per output token. */
+const prices = unitPrices({ input: 1_000_000n, output: 10_000_000n })
+const model = (limits: Partial<ModelLimits> = {}): Model => ({
+  id: 'm',
+  ownedBy: 'p',
+  createdAtMs: 0,
+  origin: 'stored',
+  limits: { ...defaultModelLimits, ...limits },
+  sale: { id: 1, effectiveFromMs: 0, nanoPerMillion: prices },
+  offers: [],
+})
+
+function request(fields: object = {}): ChatRequest {
+  const text = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...fields })
+  const read = readChatRequest(text, text.length)
+  if (read.kind !== 'read') throw new Error(read.failure.message)
+  return read.request
+}
+const inputOf = (body: ChatRequest): bigint => BigInt(body.textBytes)
+
+test('a client’s own limit is quoted as it is, times n', () => {
+  const one = request({ max_tokens: 100 })
+  expect(quote(one, model(), 10_000n)).toEqual({ kind: 'quoted', amount: inputOf(one) + 1_000n, cap: undefined })
+  const three = request({ max_completion_tokens: 100, n: 3 })
+  expect(quote(three, model(), 10_000n)).toMatchObject({ amount: inputOf(three) + 3_000n })
+})
+
+test('a limit above the model’s maximum is lowered to it', () => {
+  const body = request({ max_tokens: 1_000 })
+  expect(quote(body, model({ outputTokensMax: 50 }), 10_000n)).toEqual({
+    kind: 'quoted',
+    amount: inputOf(body) + 500n,
+    cap: 50,
+  })
+})
+
+test('a limit that is not affordable is refused, naming what would fit', () => {
+  const body = request({ max_tokens: 1_000 })
+  const needed = inputOf(body) + 10_000n
+  expect(quote(body, model(), inputOf(body) + 999n)).toEqual({ kind: 'unaffordable', needed, fitting: 99 })
+  expect(quote(body, model(), 3n)).toEqual({ kind: 'unaffordable', needed, fitting: 0 })
+})
+
+test('without a limit: the known maximum, else the default, else what is affordable, down to the least useful', () => {
+  const body = request()
+  const known = model({ outputTokensMax: 20_000 })
+  const cap = (available: bigint, of = known): number | undefined | string => {
+    const quoted = quote(body, of, inputOf(body) + available)
+    return quoted.kind === 'quoted' ? quoted.cap : quoted.kind
+  }
+  expect(cap(200_000n)).toBe(20_000)
+  expect(cap(199_999n)).toBe(8_192)
+  expect(cap(81_919n)).toBe(8_191)
+  expect(cap(2_560n)).toBe(256)
+  expect(cap(2_559n)).toBe('unaffordable')
+  expect(cap(10n ** 12n, model())).toBe(8_192)
+  expect(cap(100n, model({ outputTokensMax: 10 }))).toBe(10)
+})
+
+test('an image counts by its model’s rule, not by the length of its base64', () => {
+  const url = `data:image/png;base64,${'A'.repeat(100_000)}`
+  const body = request({
+    messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
+    max_tokens: 1,
+  })
+  const quoted = quote(body, model({ imageTokensMax: 700 }), 10n ** 9n)
+  expect(quoted).toMatchObject({ kind: 'quoted', amount: BigInt(body.textBytes + 700 + 10) })
+  expect(body.textBytes).toBeLessThan(300)
+})

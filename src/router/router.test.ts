@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test'
+import type { Offer } from '../domain/catalog.ts'
+import type { UpstreamFailure } from '../domain/failure.ts'
+import { unitPrices } from '../domain/price.ts'
+import { afterFailure, healthy, type OfferHealth } from './health.ts'
+import { planAttempts } from './plan.ts'
+
+const cost = { id: 1, effectiveFromMs: 0, nanoPerMillion: unitPrices({ input: 0n, output: 0n }) }
+const offer = (id: string, priority = 0, weight = 1): Offer => ({
+  id,
+  modelId: 'm',
+  providerId: 'p',
+  upstreamModel: id,
+  priority,
+  weight,
+  cost,
+})
+const failure = (kind: UpstreamFailure['kind'], retryAfterMs?: number): UpstreamFailure => ({
+  kind,
+  message: '',
+  ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+})
+const plan = (offers: Offer[], health: Record<string, OfferHealth> = {}, random = Math.random): string[] =>
+  planAttempts({ offers, health: new Map(Object.entries(health)), nowMs: 1_000, random }).map(({ id }) => id)
+
+test('a lower priority number comes first, whatever the weights', () => {
+  for (let i = 0; i < 100; i++) expect(plan([offer('b', 1, 1_000), offer('a', 0, 1)])).toEqual(['a', 'b'])
+})
+
+test('within a priority, weights share the traffic', () => {
+  let first = 0
+  for (let i = 0; i < 20_000; i++) if (plan([offer('a', 0, 3), offer('b', 0, 1)])[0] === 'a') first++
+  expect(first / 20_000).toBeCloseTo(0.75, 1)
+})
+
+test('a resting offer comes last, soonest back first, and is still there when nothing else is', () => {
+  const resting = (restUntilMs: number): OfferHealth => ({ ...healthy, restUntilMs })
+  expect(plan([offer('a'), offer('b', 1)], { a: resting(2_000) })).toEqual(['b', 'a'])
+  expect(plan([offer('a'), offer('b', 1)], { a: resting(9_000), b: resting(2_000) })).toEqual(['b', 'a'])
+  expect(plan([offer('a'), offer('b', 1)], { a: resting(999) })).toEqual(['a', 'b'])
+})
+
+test('a user’s bad request never counts against an offer', () => {
+  for (const kind of ['bad_request', 'policy', 'context_length'] as const) {
+    expect(afterFailure(healthy, failure(kind), 0)).toEqual(healthy)
+  }
+})
+
+test('five failures in a row rest an offer, each time longer', () => {
+  let health = healthy
+  for (let i = 0; i < 4; i++) health = afterFailure(health, failure('server'), 0)
+  expect(health.restUntilMs).toBe(0)
+  health = afterFailure(health, failure('timeout'), 0)
+  expect(health.restUntilMs).toBe(30_000)
+  for (let i = 0; i < 5; i++) health = afterFailure(health, failure('network'), 0)
+  expect(health.restUntilMs).toBe(60_000)
+})
+
+test('a rate limit rests as long as it asks, a wrong credential for minutes', () => {
+  expect(afterFailure(healthy, failure('rate', 7_000), 1_000).restUntilMs).toBe(8_000)
+  expect(afterFailure(healthy, failure('rate'), 1_000).restUntilMs).toBe(6_000)
+  expect(afterFailure(healthy, failure('rate', 10 ** 9), 0).restUntilMs).toBe(300_000)
+  for (const kind of ['auth', 'funds', 'model_gone'] as const) {
+    expect(afterFailure(healthy, failure(kind), 0).restUntilMs).toBe(300_000)
+  }
+})
