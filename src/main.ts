@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Result } from './admin/operations.ts'
 import { runCli } from './cli/cli.ts'
+import { probePort } from './cli/port.ts'
 import type { Answer, Program } from './cli/program.ts'
 import type { Config } from './config.ts'
 import type { Gateway } from './gateway.ts'
@@ -59,18 +60,13 @@ async function onFolder<T>(
   }
 }
 
-/** Throws what the system says when the port is taken: known before a first key is made, which is shown only once. */
-function probePort({ host, port }: Config): void {
-  Bun.listen({ hostname: host, port, socket: { data: () => undefined } }).stop(true)
-}
-
 const program: Program = {
   operate,
   consult,
   async serve() {
     const [config, { serve }] = await Promise.all([readConfig(), import('./serve.ts')])
     // A Tollgate that has the folder has the port as well, but the folder is what there is to say.
-    if (config.port !== 0 && !(await consult('account.list', {}))) probePort(config)
+    if (!(await consult('account.list', {}))) probePort(config)
     const { baseUrl, firstKey, gateway, drain } = await serve(config)
     const account = gateway.accounts.list()[0]?.name ?? 'default'
     return {

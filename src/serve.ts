@@ -77,6 +77,8 @@ export async function serve(config: Config): Promise<Served> {
     idleTimeout: 0,
     maxRequestBodySize: BUN_BODY_BYTES_MAX,
     development: false,
+    // Without it Bun shares a port that is taken, and two gateways would split the traffic.
+    reusePort: false,
     fetch: edge,
   })
   const control = serveControl(config.dataFolder, gateway.office)

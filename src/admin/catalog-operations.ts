@@ -52,12 +52,20 @@ const offerView = ({ providerId: provider, upstreamModel, priority, weight, cost
   cost: priceView(cost),
 })
 
+const limitsView = (limits: Model['limits']): object => ({
+  output_tokens_max: limits.outputTokensMax ?? null,
+  output_tokens_default: limits.outputTokensDefault,
+  output_tokens_min: limits.outputTokensMin,
+  image_tokens_max: limits.imageTokensMax,
+  first_event_timeout_ms: limits.firstEventTimeoutMs,
+})
+
 const modelView = (model: Model): object => ({
   id: model.id,
   owned_by: model.ownedBy,
   origin: model.origin,
   price: priceView(model.sale),
-  limits: model.limits,
+  limits: limitsView(model.limits),
   offers: model.offers.map(offerView),
 })
 

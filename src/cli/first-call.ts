@@ -1,17 +1,10 @@
 /** What a new user pastes: how to make a key, and a first call. */
+import type { Settings } from './program.ts'
 
 const quoted = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`)
 
-/** The base URL under which a server with these settings is reached from its own machine, or from outside if it says. */
-export function baseUrlOf({
-  host,
-  port,
-  publicUrl,
-}: {
-  host: string
-  port: number
-  publicUrl: string | undefined
-}): string {
+/** The base URL of a server with these settings: as it says itself, else as its own machine reaches it. */
+export function baseUrlOf({ host, port, publicUrl }: Pick<Settings, 'host' | 'port' | 'publicUrl'>): string {
   const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   return `${publicUrl ?? `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`}/v1`
 }

@@ -13,7 +13,7 @@ export type OfferInput = {
 const KEYS = ['provider', 'model', 'cost-input', 'cost-output', 'cost-cached-input', 'priority', 'weight'] as const
 type Key = (typeof KEYS)[number]
 
-/** Reads `openai/gpt-x`, or `provider=openai,model=gpt-x,cost-input=0.1,…`. A text that is no offer gives the reason. */
+/** Reads `openai/gpt-x`, or `provider=openai,model=gpt-x,cost-input=0.1,…`. Of a text that is neither, the reason. */
 export function readOffer(text: string): OfferInput | string {
   if (!/^[\w-]+=/.test(text)) {
     const [provider = '', ...model] = text.split('/')

@@ -84,7 +84,9 @@ const isNeeded = (option: Option): boolean => 'value' in option && option.takes 
 const flagsOf = (known: Options): string[] =>
   Object.entries(known).flatMap(([name, option]) => ('refused' in option ? [] : [`--${name}`]))
 
-const butGot = (value: string): string => (value.trim() === '' ? '' : `, not '${value}'`)
+/** The rule's sentence, with the value where it helps: `must be …, not 'x'`. */
+const broken = (problem: string, value: string): string =>
+  problem.startsWith('must ') && value.trim() !== '' ? `${problem}, not '${value}'` : problem
 
 function readOption({ rawName, value, inlineValue }: OptionToken, option: Option): string | true | Wrong {
   if (!('value' in option)) return value === undefined ? true : new Wrong(`${rawName} takes no value`)
@@ -93,7 +95,7 @@ function readOption({ rawName, value, inlineValue }: OptionToken, option: Option
     return new Wrong(`${rawName} needs a value (${rawName}=${placeholder})`)
   }
   const wrong = problem?.(value)
-  return wrong === undefined ? value : new Wrong(`${rawName} ${wrong}${butGot(value)}`)
+  return wrong === undefined ? value : new Wrong(`${rawName} ${broken(wrong, value)}`)
 }
 
 function readPositionals(words: readonly string[], positionals: readonly Positional[]): Values | Wrong {
@@ -104,7 +106,7 @@ function readPositionals(words: readonly string[], positionals: readonly Positio
     if (given.length === 0 && takes === 'one') return new Wrong(`${value.placeholder} is missing`)
     for (const word of given) {
       const problem = value.problem?.(word)
-      if (problem !== undefined) return new Wrong(`${value.placeholder} ${problem}${butGot(word)}`)
+      if (problem !== undefined) return new Wrong(`${value.placeholder} ${broken(problem, word)}`)
     }
     used += given.length
     values[name] = takes === 'many' ? given : given[0]

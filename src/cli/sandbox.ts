@@ -1,7 +1,8 @@
-import type { Faults, Knobs } from '../sandbox/faults.ts'
 import { command } from './command.ts'
-import { ended, failed, jsonLine, usage } from './outcome.ts'
+import { ended, failed, jsonLine, usage, type Outcome } from './outcome.ts'
+import { listenFailure, probePort } from './port.ts'
 import { stopSignal } from './stop.ts'
+import { failureOf } from './thrown.ts'
 import { port, text, wholeNumber } from './values.ts'
 
 const PORT_DEFAULT = 9090
@@ -52,37 +53,35 @@ The same knobs go into a model name (sandbox-chat!status=500), the header x-sand
     ])
     const parsed = parseKnobText(options.fault.join(','))
     if (parsed.kind === 'refused') return usage(`sandbox: ${parsed.message}`)
-    const variable = options['key-env']
-    const apiKey = variable === undefined ? undefined : process.env[variable]
-    if (variable !== undefined && !apiKey) return failed('no_key', `the environment has no ${variable}`)
+    const apiKey = readKey(options['key-env'])
+    if (typeof apiKey === 'object') return apiKey
+    const address = { host: options.host ?? '127.0.0.1', port: Number(options.port ?? PORT_DEFAULT) }
     const stop = stopSignal()
-    const { paceMs, faults } = cutPace(parsed.knobs)
-    const pace = options.pace === undefined ? paceMs : Number(options.pace)
-    const wantedPort = Number(options.port ?? PORT_DEFAULT)
-    let server: ReturnType<typeof startSandbox>
     try {
-      server = startSandbox({
-        port: wantedPort,
-        faults,
-        ...(options.host !== undefined && { hostname: options.host }),
-        ...(apiKey !== undefined && { apiKey }),
-        ...(pace !== undefined && { paceMs: pace }),
-      })
+      probePort(address)
     } catch (error) {
-      if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
-      return failed('port_in_use', `port ${wantedPort} is in use; choose another --port, 0 takes a free one`)
+      return listenFailure(error, address) ?? failureOf(error)
     }
-    const { url, port: taken } = server
-    terminal.data(
-      terminal.json ? `${jsonLine({ base_url: url, port: taken, pid: process.pid })}\n` : `Sandbox at ${url}\n`,
-    )
+    const { paceMs, ...faults } = parsed.knobs
+    const server = startSandbox({
+      port: address.port,
+      hostname: address.host,
+      faults,
+      ...(apiKey !== undefined && { apiKey }),
+      // The pace may come as a knob too, but it is no fault: `fail-times` does not wear it out.
+      ...paceOf(options.pace === undefined ? paceMs : Number(options.pace)),
+    })
+    const value = { base_url: server.url, port: server.port, pid: process.pid }
+    terminal.data(terminal.json ? `${jsonLine(value)}\n` : `Sandbox at ${server.url}\n`)
     await stop
     await server.stop()
     return ended(0)
   },
 })
 
-/** The pace may come as a knob too, but it is no fault: `fail-times` does not wear it out. */
-function cutPace({ paceMs, ...faults }: Knobs): { paceMs: number | undefined; faults: Faults } {
-  return { paceMs, faults }
+const paceOf = (paceMs: number | undefined): { paceMs?: number } => (paceMs === undefined ? {} : { paceMs })
+
+function readKey(variable: string | undefined): string | undefined | Outcome {
+  if (variable === undefined) return undefined
+  return process.env[variable] || failed('no_key', `the environment has no ${variable}`)
 }

@@ -1,6 +1,7 @@
 import manifest from '../../package.json' with { type: 'json' }
 import { command } from './command.ts'
-import { ended, failed, jsonLine, type Outcome } from './outcome.ts'
+import { ended, jsonLine } from './outcome.ts'
+import { listenFailure } from './port.ts'
 import type { Serving } from './program.ts'
 import { curlFor, keyHint } from './first-call.ts'
 import { stopSignal } from './stop.ts'
@@ -33,7 +34,8 @@ export const serve = command({
     try {
       serving = await program.serve()
     } catch (error) {
-      return startFailure(error)
+      const { HOST, PORT } = process.env
+      return listenFailure(error, { host: HOST || '127.0.0.1', port: Number(PORT || 8080) }) ?? failureOf(error)
     }
     terminal.data(terminal.json ? `${jsonLine(servingValue(serving))}\n` : servingText(serving, terminal))
     await stop
@@ -41,18 +43,6 @@ export const serve = command({
     return ended(0)
   },
 })
-
-function startFailure(error: unknown): Outcome {
-  const { code } = error as { code?: unknown }
-  const address = `${process.env['HOST'] || '127.0.0.1'}:${process.env['PORT'] || '8080'}`
-  if (code === 'EADDRINUSE')
-    return failed('port_in_use', `${address} is in use; choose another PORT (--port), 0 takes a free one`)
-  if (code === 'EACCES')
-    return failed('port_denied', `this user may not listen on ${address}; choose a PORT (--port) above 1023`)
-  if (code === 'EADDRNOTAVAIL')
-    return failed('host_unknown', `HOST in ${address} is no address of this machine (--host)`)
-  return failureOf(error)
-}
 
 const servingValue = (serving: Serving): object => ({
   version: manifest.version,

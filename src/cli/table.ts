@@ -9,7 +9,7 @@ export type Column<Row> = {
   readonly kind?: 'text' | 'count' | 'money'
 }
 
-export const NONE = '—'
+const NONE = '—'
 
 /** `2026-11-21T10:25:31.000Z` → `2026-11-21 10:25:31Z` */
 export const shortTime = (iso: string): string => iso.replace('T', ' ').replace(/\.\d+/, '')

@@ -51,6 +51,7 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
     idleTimeout: 0,
     // Otherwise every cut on purpose would be printed with its source.
     development: false,
+    reusePort: false,
     fetch: (request) => {
       const { pathname } = new URL(request.url)
       const requestId = randomId('req_')

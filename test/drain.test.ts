@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test'
+import { callControl } from '../src/admin/control.ts'
+import { chat, freshFolder, startGateway } from './support/gateway.ts'
+
+const slow = { model: 'sandbox-chat', stream: true, messages: [{ role: 'user', content: 'write 60 tokens' }] }
+
+async function readAll(
+  reader: { read(): Promise<{ done: boolean; value?: Uint8Array }> } | undefined,
+): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+    text += decoder.decode(next.value, { stream: true })
+  }
+  return text
+}
+
+test('SIGTERM refuses new work, lets a running stream end, and leaves with nothing open', async () => {
+  const folder = freshFolder()
+  const gateway = await startGateway({ folder })
+  const reader = (await chat(gateway, slow)).body?.getReader()
+  await reader?.read()
+  process.kill(gateway.pid, 'SIGTERM')
+  await Bun.sleep(50)
+  const origin = new URL(gateway.baseUrl).origin
+  expect((await fetch(`${origin}/healthz`)).status).toBe(200)
+  expect((await fetch(`${origin}/readyz`)).status).toBe(503)
+  const refused = await chat(gateway, { model: 'sandbox-chat' })
+  expect(refused.status).toBe(503)
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect((await readAll(reader)).endsWith('data: [DONE]\n\n')).toBe(true)
+  await expectStopped(folder)
+  const next = await startGateway({ folder })
+  expect(next.output()).not.toContain('ledger.expired')
+  await next.close()
+})
+
+test('a stream that outlasts the drain gets an error in the band and is charged for what arrived', async () => {
+  const folder = freshFolder()
+  const gateway = await startGateway({ folder, env: { TOLLGATE_DRAIN_MS: '100' } })
+  const body = { ...slow, messages: [{ role: 'user', content: 'write 5000 tokens' }] }
+  const reader = (await chat(gateway, body)).body?.getReader()
+  await reader?.read()
+  process.kill(gateway.pid, 'SIGTERM')
+  const rest = await readAll(reader)
+  expect(rest).toContain('"code":"service_unavailable"')
+  expect(rest).not.toContain('[DONE]')
+  await expectStopped(folder)
+  const next = await startGateway({ folder })
+  const { id } = await next.operate<{ id: string }>('account.show', { account: gateway.accountId })
+  const [record] = await next.operate<{ outcome: string; charged: string }[]>('request.list', { account: id, limit: 1 })
+  expect(record?.outcome).toBe('cut')
+  expect(BigInt(record?.charged ?? 0)).toBeGreaterThan(0n)
+  await next.close()
+})
+
+/** The process is gone once nobody answers on its control socket. */
+async function expectStopped(folder: string): Promise<void> {
+  for (let tries = 0; tries < 250; tries++) {
+    if ((await callControl(folder, 'account.list', {})) === undefined) return
+    await Bun.sleep(20)
+  }
+  throw new Error('still running')
+}

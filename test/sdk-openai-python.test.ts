@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'bun:test'
+import { startInPython } from './sdk/client-process.ts'
+import { ask, describeAnswers } from './sdk/openai-answers.ts'
+import { describeFailures } from './sdk/openai-failures.ts'
+import { findPython } from './sdk/python-package.ts'
+import { testSilence } from './sdk/silence.ts'
+import { hireClerk, setStage } from './sdk/stage.ts'
+
+/** The official package for Python, which also checks every answer against its own models when it is told to. */
+const found = findPython()
+if (found.kind === 'missing') console.warn(`SKIPPED: openai in Python is not tested, ${found.reason}.`)
+
+describe.skipIf(found.kind === 'missing').each(['loose', 'strict'] as const)('openai in Python, %s', (mode) => {
+  const { python, folder } = found.kind === 'found' ? found : { python: '', folder: '' }
+  const stage = setStage()
+  const clerk = hireClerk({
+    start: () => startInPython(python, folder, mode),
+    baseUrl: () => stage.gateway().baseUrl,
+  })
+
+  test('it is the package and the runtime that it should be', async () => {
+    const { runtime, sdk } = await clerk.ask({ key: 'sk-tg-none' }, 'describe')
+    expect(`${runtime} ${sdk}`).toMatch(/^python 3\.\d+\.\d+ \d+\./)
+  })
+
+  test('strict is strict: what is no completion by its models passes only where it does not look', async () => {
+    const choice = { index: 0, message: { role: 'assistant', content: 'Hi', refusal: null }, logprobs: null }
+    const unfinished = { id: 'x', object: 'chat.completion', created: 1, model: 'm', choices: [choice] }
+    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json(unfinished) })
+    const someone = { key: 'sk-tg-none', baseUrl: `${server.url.href}v1` }
+    const order = { body: { model: 'm', ...ask('Hi') } }
+    if (mode === 'loose') expect((await clerk.ask(someone, 'create', order)).completion).toMatchObject({ id: 'x' })
+    else expect(await clerk.failing(someone, 'create', order)).toMatchObject({ name: 'APIResponseValidationError' })
+    await server.stop(true)
+  })
+
+  describeAnswers(stage, clerk)
+  testSilence(clerk)
+  describeFailures(stage, clerk, { timeout: 'APITimeoutError', isAbortQuiet: true })
+})
