@@ -180,7 +180,8 @@ function reply(socket: Socket<Line>): void {
   Object.assign(line, freshLine())
   line.frames = answer ? framesOf(model, answer, usage) : [notFound]
   line.pace = answer?.kind === 'stream' ? answer.pace : 'burst'
-  proceed(socket)
+  if (answer?.kind === 'whole' && answer.thinkMs > 0) setTimeout(proceed, answer.thinkMs, socket)
+  else proceed(socket)
 }
 
 const START_BYTES = 1024

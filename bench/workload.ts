@@ -2,7 +2,12 @@
 
 /** How an answer comes. The vendor reads it off the model's name, which every gateway passes on. */
 export type Answer =
-  | { readonly kind: 'whole'; readonly replyKiB: number }
+  | {
+      readonly kind: 'whole'
+      readonly replyKiB: number
+      /** How long the vendor thinks. At 0 no connection is ever idle, and the cheapest contender sees most requests. */
+      readonly thinkMs: number
+    }
   | { readonly kind: 'stream'; readonly chunks: number; readonly pace: Pace }
 
 /**
@@ -15,12 +20,14 @@ export const PACE_MS = 10
 
 /** The model a workload asks for; also the offer's upstream model, so that only the answer's model name is to edit. */
 export const modelName = (answer: Answer): string =>
-  answer.kind === 'whole' ? `bench-whole-${answer.replyKiB}` : `bench-stream-${answer.chunks}-${answer.pace}`
+  answer.kind === 'whole'
+    ? `bench-whole-${answer.replyKiB}-${answer.thinkMs}`
+    : `bench-stream-${answer.chunks}-${answer.pace}`
 
 /** Reads a model's name back. Undefined for a name that is none of ours. */
 export function answerOf(model: string): Answer | undefined {
-  const whole = /^bench-whole-(\d+)$/.exec(model)
-  if (whole) return { kind: 'whole', replyKiB: Number(whole[1]) }
+  const whole = /^bench-whole-(\d+)-(\d+)$/.exec(model)
+  if (whole) return { kind: 'whole', replyKiB: Number(whole[1]), thinkMs: Number(whole[2]) }
   const stream = /^bench-stream-(\d+)-(burst|turns|paced)$/.exec(model)
   return stream ? { kind: 'stream', chunks: Number(stream[1]), pace: stream[2] as Pace } : undefined
 }
@@ -41,7 +48,7 @@ export type Case = {
   readonly extent: 'quick' | 'full'
 }
 
-const whole = (kib: number): Answer => ({ kind: 'whole', replyKiB: kib })
+const whole = (kib: number, thinkMs = 0): Answer => ({ kind: 'whole', replyKiB: kib, thinkMs })
 const stream = (pace: Pace): Answer => ({ kind: 'stream', chunks: 100, pace })
 
 type Extent = Pick<Case, 'requestsMin' | 'warmUp' | 'extent'>
@@ -72,6 +79,12 @@ const streamed = (pace: Pace, connections: number, rest: Extent): Case => ({
 export const cases: readonly Case[] = [
   sized(2, 1, { requestsMin: 500, warmUp: 300, extent: 'quick' }),
   sized(2, 32, { requestsMin: 2_000, warmUp: 1_000, extent: 'quick' }),
+  {
+    ...sized(2, 32, { requestsMin: 2_000, warmUp: 1_000, extent: 'quick' }),
+    id: 'whole-2k-think-c32',
+    title: 'non-streamed 2 KB each way, vendor takes 10 ms',
+    answer: whole(2, 10),
+  },
   streamed('turns', 1, { requestsMin: 300, warmUp: 100, extent: 'quick' }),
   streamed('turns', 32, { requestsMin: 1_000, warmUp: 200, extent: 'quick' }),
   {

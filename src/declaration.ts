@@ -21,7 +21,7 @@ export type Declared = {
 export type Declaration = Declared & { readonly sandbox: boolean | undefined }
 
 /** A declaration that cannot be used; the message names file and line. */
-export class DeclarationError extends Error {
+class DeclarationError extends Error {
   override readonly name = 'DeclarationError'
 }
 

@@ -70,6 +70,7 @@ export async function serve(config: Config): Promise<Served> {
     chatBody: { bytesMax: config.bodyBytesMax, timeoutMs: 60_000 },
     notReady: () => (draining ? 'shutting down' : undefined),
   })
+  const control = serveControl(config.dataFolder, gateway.office)
   const server = Bun.serve({
     hostname: config.host,
     port: config.port,
@@ -81,7 +82,6 @@ export async function serve(config: Config): Promise<Served> {
     reusePort: false,
     fetch: edge,
   })
-  const control = serveControl(config.dataFolder, gateway.office)
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
   const verifier = setInterval(() => void verifyHourly(gateway, log), VERIFY_EVERY_MS)
   return {
@@ -133,8 +133,8 @@ function logRecord(log: Log, record: RequestRecord): void {
     inputTokens: inputTokens(usage),
     outputTokens: outputTokens(usage),
     usage: record.usageSource,
-    heldNanoUsd: record.held,
-    chargedNanoUsd: record.charged,
+    heldNanoUsd: record.held.toString(),
+    chargedNanoUsd: record.charged.toString(),
     firstEventMs: record.firstEventMs === undefined ? undefined : Math.round(record.firstEventMs),
     totalMs: Math.round(record.totalMs),
   })

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import { startInNode } from './sdk/client-process.ts'
 import { describeAnswers, testToolLoop } from './sdk/openai-answers.ts'
 import { describeFailures } from './sdk/openai-failures.ts'
-import { testSilence } from './sdk/silence.ts'
 import { hireClerk, setStage } from './sdk/stage.ts'
 
 /** Node itself, not Bun under its name: its fetch and its streams are what most users of the package have. */
@@ -20,6 +19,5 @@ describe.skipIf(!node)('openai-6 in Node', () => {
 
   describeAnswers(stage, clerk)
   testToolLoop(stage, clerk)
-  testSilence(clerk)
   describeFailures(stage, clerk, { timeout: 'APIConnectionTimeoutError', isAbortQuiet: true })
 })

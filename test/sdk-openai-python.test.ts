@@ -3,7 +3,6 @@ import { startInPython } from './sdk/client-process.ts'
 import { ask, describeAnswers } from './sdk/openai-answers.ts'
 import { describeFailures } from './sdk/openai-failures.ts'
 import { findPython } from './sdk/python-package.ts'
-import { testSilence } from './sdk/silence.ts'
 import { hireClerk, setStage } from './sdk/stage.ts'
 
 /** The official package for Python, which also checks every answer against its own models when it is told to. */
@@ -35,6 +34,5 @@ describe.skipIf(found.kind === 'missing').each(['loose', 'strict'] as const)('op
   })
 
   describeAnswers(stage, clerk)
-  testSilence(clerk)
   describeFailures(stage, clerk, { timeout: 'APITimeoutError', isAbortQuiet: true })
 })

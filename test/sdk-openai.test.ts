@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import { startInBun } from './sdk/client-process.ts'
 import { describeAnswers, testToolLoop } from './sdk/openai-answers.ts'
 import { describeFailures } from './sdk/openai-failures.ts'
-import { testSilence } from './sdk/silence.ts'
 import { hireClerk, setStage } from './sdk/stage.ts'
 
 /** The official package for JavaScript, both majors, in Bun: client → gateway → sandbox vendor, over sockets. */
@@ -17,6 +16,5 @@ describe.each(['openai-6', 'openai-7'] as const)('%s in Bun', (sdk) => {
 
   describeAnswers(stage, clerk)
   testToolLoop(stage, clerk)
-  testSilence(clerk)
   describeFailures(stage, clerk, { timeout: 'APIConnectionTimeoutError', isAbortQuiet: true })
 })

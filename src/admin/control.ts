@@ -9,7 +9,7 @@ const PATH_BYTES_MAX = 103
 /** Bun's names for "nobody listens there". */
 const UNREACHED = new Set(['ConnectionRefused', 'FailedToOpenSocket', 'ECONNREFUSED', 'ENOENT'])
 
-export const controlPath = (dataFolder: string): string => join(dataFolder, 'control.sock')
+const controlPath = (dataFolder: string): string => join(dataFolder, 'control.sock')
 
 export function serveControl(dataFolder: string, office: Office): { stop(): Promise<void> } {
   const unix = controlPath(dataFolder)

@@ -4,30 +4,23 @@ const encoder = new TextEncoder()
 /** A comment with a single newline: clients that choke on an empty event survive it (openai-python, openai-go). */
 const PING = encoder.encode(': ping\n')
 
+/** Where the text of a stream comes from: complete events, then undefined. `close` is for leaving early. */
+export type EventSource = { next(): Promise<string | undefined>; close(): Promise<void> }
+
 /**
- * Turns the relay's events into a response body. Nothing is queued: the next event is asked for when the socket has
+ * Turns a stream's events into a response body. Nothing is queued: the next event is asked for when the socket has
  * taken the last. Silence longer than `heartbeatMs` is filled with comments, so that proxies in between keep the
- * connection. However the client leaves, the generator is closed, and closing it settles.
+ * connection. However the client leaves, the answer is closed, and closing it settles.
  */
-export function streamBody(
-  call: Call,
-  events: AsyncGenerator<string, void>,
-  heartbeatMs: number,
-): ReadableStream<Uint8Array> {
-  // Begun at once: a generator that was never started would end without running the `finally` that settles.
-  let next: Promise<IteratorResult<string, void>> | undefined = events.next()
+export function streamBody(call: Call, events: EventSource, heartbeatMs: number): ReadableStream<Uint8Array> {
   let lastMs = performance.now()
   let heartbeat: Timer | undefined
-  const leave = async (): Promise<void> => {
+  const leave = (): Promise<void> => {
     clearInterval(heartbeat)
-    call.cancel('client_closed')
-    await events.return()
+    return events.close()
   }
   // A client that is gone before the body is first pulled is never reported to the stream, only to the request.
-  const onAbort = (): void => void (call.cancelled === 'client_closed' && leave())
-  if (call.signal.aborted) onAbort()
-  else call.signal.addEventListener('abort', onAbort, { once: true })
-
+  call.whenClientGone(() => void leave())
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -37,10 +30,9 @@ export function streamBody(
         }, heartbeatMs)
       },
       async pull(controller) {
-        const result = await (next ?? events.next())
-        next = undefined
+        const text = await events.next()
         lastMs = performance.now()
-        if (!result.done) return controller.enqueue(encoder.encode(result.value))
+        if (text !== undefined) return controller.enqueue(encoder.encode(text))
         clearInterval(heartbeat)
         controller.close()
       },

@@ -1,11 +1,9 @@
 /** Answers: what the client gets once an upstream has committed, and the settlement that must come before its end. */
-import type { Failure } from '../domain/failure.ts'
+import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
-import type { UpstreamFailure } from '../domain/failure.ts'
 import { failureForClient, writeFailure } from '../formats/chat/failure.ts'
 import { dataEvent, type SseEvent } from '../lib/sse.ts'
 import type { RequestRecord } from '../records/records.ts'
-import { StreamBroken } from '../upstream/attempt.ts'
 import type { Admission } from './admit.ts'
 import type { Attempted, StreamServed, WholeServed } from './attempt.ts'
 import type { Call } from './call.ts'
@@ -17,8 +15,7 @@ export type Answer =
   | {
       readonly kind: 'stream'
       readonly headers: Readonly<Record<string, string>>
-      /** Complete events, one or several an element. Whoever stops early must call `return()`: it settles. */
-      readonly events: AsyncGenerator<string, void>
+      readonly events: StreamAnswer
     }
 
 export async function answerWhole(
@@ -58,32 +55,10 @@ function lateHeaders(record: RequestRecord): Record<string, string> {
   }
 }
 
-type StreamSource = { readonly admission: Admission; readonly served: StreamServed }
 type StreamJob = { readonly admission: Admission; readonly ready: Promise<Attempted> }
 
 export function answerStream(relay: Relay, call: Call, job: StreamJob): Answer {
-  return { kind: 'stream', headers: earlyHeaders(job.admission), events: streamEvents(relay, call, job) }
-}
-
-async function* streamEvents(relay: Relay, call: Call, { admission, ready }: StreamJob): AsyncGenerator<string, void> {
-  try {
-    const served = await ready
-    if (served.kind === 'stream') return yield* passOn(relay, call, { admission, served })
-    const failure: UpstreamFailure = served.kind === 'failed' ? served.failure : { kind: 'garbage', message: '' }
-    yield errorEvent(await fail(relay, call, { admission, failure }))
-  } finally {
-    await rescue(relay, call, admission)
-  }
-}
-
-async function* passOn(relay: Relay, call: Call, job: StreamSource): AsyncGenerator<string, void> {
-  const progress = new Progress(relay, call, job)
-  try {
-    yield* progress.events()
-  } finally {
-    // Hang-ups leave through here without having reached an end of their own.
-    await progress.settleRest()
-  }
+  return { kind: 'stream', headers: earlyHeaders(job.admission), events: new StreamAnswer(relay, call, job) }
 }
 
 const errorEvent = (failure: Failure): string => dataEvent(writeFailure(failure).body)
@@ -95,72 +70,101 @@ type Step = { readonly text: string } & (
   | { readonly end: 'broken'; readonly failure: UpstreamFailure }
 )
 
-/** One committed stream on its way to the client, and its one settlement. */
-class Progress {
+/**
+ * One stream on its way to the client, and its one settlement. `next` gives complete events, one or several at once,
+ * and undefined after the last; whoever stops early must `close`, which settles what is left.
+ */
+export class StreamAnswer {
   private readonly relay: Relay
   private readonly call: Call
   private readonly admission: Admission
-  private readonly served: StreamServed
-  private settled = false
+  private readonly ready: Promise<Attempted>
+  private served: StreamServed | undefined
+  private ended = false
+  private busy: Promise<unknown> | undefined
+  private closing: Promise<void> | undefined
 
-  constructor(relay: Relay, call: Call, { admission, served }: StreamSource) {
+  constructor(relay: Relay, call: Call, { admission, ready }: StreamJob) {
     this.relay = relay
     this.call = call
     this.admission = admission
-    this.served = served
+    this.ready = ready
   }
 
-  async *events(): AsyncGenerator<string, void> {
-    const { text, arrived } = this.served.open
-    this.call.firstEventMs = this.call.elapsedMs()
-    let step = this.pass(arrived, text)
-    while (step.end === 'open') {
-      if (step.text !== '') yield step.text
-      step = await this.next()
-    }
-    yield step.text + (step.end === 'done' ? await this.complete() : await this.breakOff(step.failure))
+  next(): Promise<string | undefined> {
+    const advancing = this.advance()
+    this.busy = advancing
+    return advancing
   }
 
-  /** Settles what an early leave left open: reported usage, or input plus what arrived. */
-  async settleRest(): Promise<void> {
-    const { call, relay, served } = this
-    if (!this.settled) {
-      call.cancel('client_closed')
-      if (call.outlivesClient)
-        await relay.drains.run(
-          () => this.drain(),
-          () => call.stopUpstream(),
-        )
-      await this.settle(call.cancelled === 'barred' ? 'barred' : 'client_closed')
-    }
-    await served.open.events.return()
+  /** The client takes no more. Reported usage is paid, or the input plus what arrived. Safe to call again. */
+  close(): Promise<void> {
+    return (this.closing ??= this.leave())
   }
 
-  /** Reads on without a client. */
-  private async drain(): Promise<void> {
-    let step = await this.next()
-    while (step.end === 'open') step = await this.next()
+  private async leave(): Promise<void> {
+    this.call.cancel('client_closed')
+    // What is under way ends first, by itself: the upstream has been told to stop, or is being read on.
+    await Promise.allSettled([this.busy, this.ready])
+    if (!this.ended && !this.served) await this.begin()
+    const { served, call, relay } = this
+    if (this.ended || !served) return
+    this.ended = true
+    if (call.outlivesClient)
+      await relay.drains.run(
+        () => this.drain(served),
+        () => call.stopUpstream(),
+      )
+    await this.settle(served, call.cancelled === 'barred' ? 'barred' : 'client_closed')
+    served.open.events.close()
   }
 
-  private async next(): Promise<Step> {
-    const { events, stream } = this.served.open
+  private async advance(): Promise<string | undefined> {
+    if (this.ended || this.closing) return undefined
     try {
-      const next = await events.next()
-      if (!next.done) return this.pass(next.value, '')
+      if (!this.served) return await this.begin()
+      for (;;) {
+        const step = await this.step(this.served)
+        if (step.end !== 'open') return await this.finish(this.served, step)
+        if (step.text !== '') return step.text
+      }
     } catch (error) {
-      if (!(error instanceof StreamBroken)) throw error
-      return { end: 'broken', text: '', failure: error.failure }
+      this.ended = true
+      await rescue(this.relay, this.call, this.admission)
+      throw error
     }
+  }
+
+  /** Waits for an upstream to commit. What was held back until then is the first text. */
+  private async begin(): Promise<string | undefined> {
+    const { relay, call, admission } = this
+    const served = await this.ready
+    if (served.kind !== 'stream') {
+      this.ended = true
+      const failure: UpstreamFailure = served.kind === 'failed' ? served.failure : { kind: 'garbage', message: '' }
+      return errorEvent(await fail(relay, call, { admission, failure }))
+    }
+    this.served = served
+    call.firstEventMs = call.elapsedMs()
+    const step = this.pass(served, served.open.arrived, served.open.text)
+    return step.end === 'open' ? step.text : this.finish(served, step)
+  }
+
+  private async step(served: StreamServed): Promise<Step> {
+    const { events, stream } = served.open
+    const next = await events.next()
+    if (next.kind === 'events') return this.pass(served, next.events, '')
+    if (next.kind === 'broken') return { end: 'broken', text: '', failure: next.failure }
     // Some vendors end without a terminator. With every choice finished that is complete, otherwise it is a cut.
     if (stream.finished) return { end: 'done', text: '' }
     return { end: 'broken', text: '', failure: { kind: 'network', message: 'the upstream closed in the middle' } }
   }
 
   /** Reads events and joins what the client gets of them. */
-  private pass(events: readonly SseEvent[], before: string): Step {
+  private pass({ open: { stream } }: StreamServed, events: readonly SseEvent[], before: string): Step {
     let text = before
     for (const event of events) {
-      const read = this.served.open.stream.read(event)
+      const read = stream.read(event)
       if (read.kind === 'done') return { end: 'done', text }
       if (read.kind === 'failed') return { end: 'broken', text, failure: read.failure }
       text += read.text
@@ -168,25 +172,35 @@ class Progress {
     return { end: 'open', text }
   }
 
-  private async complete(): Promise<string> {
-    const record = await this.settle('completed')
-    return this.served.open.stream.end(record.usage)
-  }
-
-  /** The end of a stream that broke: the format's error in the band, and no terminator after it. */
-  private async breakOff(upstream: UpstreamFailure): Promise<string> {
+  /** The last text: settled first, then the terminator, or the format's error and no terminator after it. */
+  private async finish(served: StreamServed, step: Exclude<Step, { end: 'open' }>): Promise<string> {
+    this.ended = true
+    served.open.events.close()
     const { cancelled } = this.call
-    const failure = cancelled ? failureOfCancel(cancelled) : inBand(upstream)
-    await this.settle(cancelled && cancelled !== 'shutdown' ? cancelled : 'cut', failure)
-    if (!cancelled) this.relay.health.failed(this.served.offer.id, upstream)
-    return errorEvent(failure)
+    if (step.end === 'done') {
+      const record = await this.settle(served, 'completed')
+      return step.text + served.open.stream.end(record.usage)
+    }
+    const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure)
+    await this.settle(served, cancelled && cancelled !== 'shutdown' ? cancelled : 'cut', failure)
+    if (!cancelled) this.relay.health.failed(served.offer.id, step.failure)
+    return step.text + errorEvent(failure)
   }
 
-  private async settle(outcome: RequestRecord['outcome'], failure?: Failure): Promise<RequestRecord> {
-    this.settled = true
-    const { stream } = this.served.open
-    const { relay, call, admission, served } = this
-    const metered = await meter(relay, call, { usage: stream.usage, produced: stream.produced, admission })
+  /** Reads on without a client, to learn the bill. */
+  private async drain(served: StreamServed): Promise<void> {
+    let step = await this.step(served)
+    while (step.end === 'open') step = await this.step(served)
+  }
+
+  private async settle(
+    served: StreamServed,
+    outcome: RequestRecord['outcome'],
+    failure?: Failure,
+  ): Promise<RequestRecord> {
+    const { relay, call, admission } = this
+    const { usage, produced } = served.open.stream
+    const metered = await meter(relay, call, { usage, produced, admission })
     return settle(relay, call, { admission, served, metered, outcome, failure })
   }
 }

@@ -7,7 +7,8 @@ import { ChatStream } from '../formats/chat/stream.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { findPreset } from '../providers/presets.ts'
 import type { Preset } from '../providers/preset.ts'
-import { attemptStream, attemptWhole, StreamBroken, type AttemptLimits, type Target } from '../upstream/attempt.ts'
+import { attemptStream, attemptWhole, type AttemptLimits, type Target } from '../upstream/attempt.ts'
+import type { EventReader } from '../upstream/event-reader.ts'
 import type { Admission } from './admit.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
@@ -19,7 +20,7 @@ export type OpenStream = {
   readonly text: string
   /** Events that arrived in the same read, still to be looked at. */
   readonly arrived: readonly SseEvent[]
-  readonly events: AsyncGenerator<SseEvent[], void>
+  readonly events: EventReader
 }
 
 export type Served = { readonly offer: Offer; readonly preset: Preset }
@@ -74,7 +75,7 @@ async function tryOffer(relay: Relay, call: Call, { target, offer, admission }: 
     eventGapTimeoutMs: limits.eventGapTimeoutMs,
     replyBytesMax: limits.replyBytesMax,
     eventCharsMax: limits.eventCharsMax,
-    signal: call.upstreamSignal,
+    owner: call,
   }
   if (stream) return openStream(call, target, body, { attemptLimits, publicModel: admission.model.id })
   const attempt = await attemptWhole(target, body, attemptLimits)
@@ -99,31 +100,26 @@ async function openStream(
     usageDialect: target.preset.quirks.usageDialect,
   })
   const tried = await readPrelude(attempt.events, stream)
-  // Leaving the generator is what aborts the upstream.
-  if (tried.kind === 'failed') await attempt.events.return()
+  if (tried.kind === 'failed') attempt.events.close()
   return tried
 }
 
 /** Reads up to the first meaningful event. Until there, everything that goes wrong still leaves the next offer free. */
-async function readPrelude(events: AsyncGenerator<SseEvent[], void>, stream: ChatStream): Promise<Tried> {
+async function readPrelude(events: EventReader, stream: ChatStream): Promise<Tried> {
   let text = ''
-  try {
-    // Not `for await`: leaving such a loop would close the generator that the answer goes on reading.
-    for (let next = await events.next(); !next.done; next = await events.next()) {
-      for (const [i, event] of next.value.entries()) {
-        const read = stream.read(event)
-        if (read.kind === 'failed') return read
-        if (read.kind === 'done') return empty('the stream ended without an answer')
-        text += read.text
-        if (read.meaningful) return { kind: 'stream', open: { stream, text, arrived: next.value.slice(i + 1), events } }
-        if (text.length > PRELUDE_CHARS_MAX) return empty('the stream began with too much that is not an answer')
-      }
+  for (;;) {
+    const next = await events.next()
+    if (next.kind === 'broken') return { kind: 'failed', failure: next.failure }
+    if (next.kind === 'end') return empty('the stream closed without an answer')
+    for (const [i, event] of next.events.entries()) {
+      const read = stream.read(event)
+      if (read.kind === 'failed') return read
+      if (read.kind === 'done') return empty('the stream ended without an answer')
+      text += read.text
+      if (read.meaningful) return { kind: 'stream', open: { stream, text, arrived: next.events.slice(i + 1), events } }
+      if (text.length > PRELUDE_CHARS_MAX) return empty('the stream began with too much that is not an answer')
     }
-  } catch (error) {
-    if (error instanceof StreamBroken) return { kind: 'failed', failure: error.failure }
-    throw error
   }
-  return empty('the stream closed without an answer')
 }
 
 const empty = (message: string): AllFailed => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })

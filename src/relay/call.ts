@@ -16,9 +16,10 @@ export class Call {
   cancelled: CancelReason | undefined
   /** The upstream bills to the end whatever we do: when the client leaves it is read on, to learn the bill. */
   outlivesClient = false
+  upstreamStopped = false
   private readonly startedMs: number
-  private readonly client = new AbortController()
-  private readonly upstream = new AbortController()
+  private onClientGone: (() => void) | undefined
+  private onStop: (() => void) | undefined
 
   constructor(id: string, caller: Caller, request: ChatRequest, startedMs: number) {
     this.id = id
@@ -27,26 +28,31 @@ export class Call {
     this.startedMs = startedMs
   }
 
-  /** Aborted when the call is cancelled: nothing more goes to the client, but what the reason has to say. */
-  get signal(): AbortSignal {
-    return this.client.signal
-  }
-
-  /** Aborted when the upstream's work is no longer wanted. */
-  get upstreamSignal(): AbortSignal {
-    return this.upstream.signal
-  }
-
   /** Ends the call. The first reason stands. */
   cancel(reason: CancelReason): void {
     if (this.cancelled) return
     this.cancelled = reason
-    this.client.abort()
     if (reason !== 'client_closed' || !this.outlivesClient) this.stopUpstream()
+    if (reason === 'client_closed') this.onClientGone?.()
   }
 
   stopUpstream(): void {
-    this.upstream.abort()
+    this.upstreamStopped = true
+    this.onStop?.()
+  }
+
+  /** Calls `stop` when the upstream's work is no longer wanted. One attempt is under way at a time. */
+  onUpstreamStop(stop: () => void): () => void {
+    this.onStop = stop
+    return () => {
+      if (this.onStop === stop) this.onStop = undefined
+    }
+  }
+
+  /** Calls `leave` when the client has gone, at once if it has already. */
+  whenClientGone(leave: () => void): void {
+    if (this.cancelled === 'client_closed') leave()
+    else this.onClientGone = leave
   }
 
   elapsedMs(): number {

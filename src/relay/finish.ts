@@ -54,7 +54,8 @@ export async function settle(relay: Relay, call: Call, ending: Ending): Promise<
   const charge = { cost, priceCardId: admission.model.sale.id }
   const { promise: written, resolve } = Promise.withResolvers<RequestRecord>()
   await relay.ledger.settle(admission.hold, charge, ({ charged, writtenOff }) => {
-    if (writtenOff > 0n) relay.log('warn', 'ledger.write_off', { request: call.id, amount: writtenOff })
+    if (writtenOff > 0n)
+      relay.log('warn', 'ledger.write_off', { request: call.id, amountNanoUsd: writtenOff.toString() })
     const record = recordOf(call, ending, { charged, upstreamCost })
     resolve(record)
     return [recordStep(record)]

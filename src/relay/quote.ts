@@ -21,7 +21,7 @@ export type Quote =
 const MILLION = 1_000_000n
 
 /** Tokens the input can have at most. */
-export function inputTokensMax({ textBytes, imageParts, mediaBytes }: ChatRequest, model: Model): number {
+function inputTokensMax({ textBytes, imageParts, mediaBytes }: ChatRequest, model: Model): number {
   return textBytes + imageParts * model.limits.imageTokensMax + mediaBytes
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** Holds the data folder for this process. */
 export type FolderLock = { release(): void }
 
-export class FolderInUse extends Error {
+class FolderInUse extends Error {
   override readonly name = 'FolderInUse'
 }
 

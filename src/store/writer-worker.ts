@@ -3,19 +3,15 @@
  * commit. It knows SQL, not what a row is worth.
  */
 import { Database, type Statement as Prepared } from 'bun:sqlite'
-import type { SqlValue, WriteOutcome } from './statement.ts'
+import type { WriteOutcome } from './statement.ts'
+import { bindOf, decodeBatch, type WireTx } from './wire.ts'
 
 declare const self: Worker
 
-/** `[slot, changes expected or -1, values]`, the wire form of a Step. */
-export type WireStep = readonly [slot: number, changes: number, bind: readonly SqlValue[]]
+/** A batch travels as bare text, everything else as an object. */
 export type WriterRequest =
+  | string
   | { readonly kind: 'open'; readonly path: string }
-  | {
-      readonly kind: 'batch'
-      readonly define: readonly (readonly [number, string])[]
-      readonly txs: readonly WireStep[][]
-    }
   | { readonly kind: 'copy'; readonly to: string }
   | { readonly kind: 'close' }
 export type WriterReply =
@@ -27,10 +23,10 @@ let db: Database
 const prepared: Prepared[] = []
 
 /** Runs one transaction's steps. Undefined when all passed. */
-function runSteps(steps: readonly WireStep[]): WriteOutcome | undefined {
-  for (let i = 0; i < steps.length; i++) {
-    const [slot, expected, bind] = steps[i] as WireStep
-    const { changes } = (prepared[slot] as Prepared).run(...bind)
+function runSteps(steps: WireTx): WriteOutcome | undefined {
+  for (const [i, step] of steps.entries()) {
+    const [slot, expected] = step
+    const { changes } = (prepared[slot] as Prepared).run(...bindOf(step))
     if (expected !== -1 && changes !== expected) {
       return { kind: 'refused', step: i, reason: `changed ${changes} rows instead of ${expected}` }
     }
@@ -42,12 +38,12 @@ function runSteps(steps: readonly WireStep[]): WriteOutcome | undefined {
  * The fast path: all transactions in one commit without savepoints. A transaction whose first step is refused has
  * written nothing, so it can be left out; any later refusal or error spoils the batch and sends it down the slow path.
  */
-function runTogether(txs: readonly WireStep[][]): [number, WriteOutcome][] | undefined {
+function runTogether(txs: readonly WireTx[]): [number, WriteOutcome][] | undefined {
   const refused: [number, WriteOutcome][] = []
   db.exec('BEGIN IMMEDIATE')
   try {
     for (let i = 0; i < txs.length; i++) {
-      const outcome = runSteps(txs[i] as WireStep[])
+      const outcome = runSteps(txs[i] as WireTx)
       if (outcome === undefined) continue
       if (outcome.kind === 'refused' && outcome.step > 0) throw new Error(outcome.reason)
       refused.push([i, outcome])
@@ -61,7 +57,7 @@ function runTogether(txs: readonly WireStep[][]): [number, WriteOutcome][] | und
 }
 
 /** The slow path: each transaction behind its own savepoint, so that a bad one fails alone. */
-function runApart(txs: readonly WireStep[][]): [number, WriteOutcome][] {
+function runApart(txs: readonly WireTx[]): [number, WriteOutcome][] {
   const refused: [number, WriteOutcome][] = []
   db.exec('BEGIN IMMEDIATE')
   txs.forEach((steps, i) => {
@@ -78,7 +74,7 @@ function runApart(txs: readonly WireStep[][]): [number, WriteOutcome][] {
 }
 
 /** A constraint that refuses a row is this transaction's own affair; any other error is the disk's and is fatal. */
-function runGuarded(steps: readonly WireStep[]): WriteOutcome | undefined {
+function runGuarded(steps: WireTx): WriteOutcome | undefined {
   try {
     return runSteps(steps)
   } catch (error) {
@@ -98,14 +94,18 @@ function openWriter(path: string): void {
   db.exec('PRAGMA wal_autocheckpoint = 4000')
 }
 
+function runBatch(text: string): WriterReply {
+  const { define, txs } = decodeBatch(text)
+  for (const [slot, sql] of define) prepared[slot] = db.prepare(sql)
+  return { kind: 'outcomes', refused: runTogether(txs) ?? runApart(txs) }
+}
+
 function handle(request: WriterRequest): WriterReply {
+  if (typeof request === 'string') return runBatch(request)
   switch (request.kind) {
     case 'open':
       openWriter(request.path)
       return { kind: 'ready' }
-    case 'batch':
-      for (const [slot, sql] of request.define) prepared[slot] = db.prepare(sql)
-      return { kind: 'outcomes', refused: runTogether(request.txs) ?? runApart(request.txs) }
     case 'copy':
       db.prepare('VACUUM INTO ?').run(request.to)
       return { kind: 'ready' }

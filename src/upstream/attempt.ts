@@ -5,10 +5,10 @@
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { readUpstreamError, readUpstreamFailure } from '../formats/chat/failure.ts'
-import { SseDecoder, type SseEvent } from '../lib/sse.ts'
-import { describe, readText, send } from '../outbound/send.ts'
+import { readText, send } from '../outbound/send.ts'
 import type { AuthScheme, Preset } from '../providers/preset.ts'
-import { Watchdog } from './watchdog.ts'
+import { EventReader } from './event-reader.ts'
+import { Flight, type Stoppable } from './flight.ts'
 
 /** Where an attempt goes: a provider, and what its preset says of it. */
 export type Target = { readonly provider: Provider; readonly preset: Preset; readonly path: string }
@@ -20,24 +20,13 @@ export type AttemptLimits = {
   readonly eventGapTimeoutMs: number
   readonly replyBytesMax: number
   readonly eventCharsMax: number
-  /** Aborts the attempt, and with it the upstream's work, at once. */
-  readonly signal: AbortSignal
+  /** Whoever the attempt is made for, and can stop it. */
+  readonly owner: Stoppable
 }
 
 type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 export type WholeAttempt = { readonly kind: 'reply'; readonly text: string } | Failed
-export type StreamAttempt = { readonly kind: 'stream'; readonly events: AsyncGenerator<SseEvent[], void> } | Failed
-
-/** Thrown out of a stream's generator when the upstream breaks off; carries the failure. */
-export class StreamBroken extends Error {
-  override readonly name = 'StreamBroken'
-  readonly failure: UpstreamFailure
-
-  constructor(failure: UpstreamFailure) {
-    super(failure.message)
-    this.failure = failure
-  }
-}
+export type StreamAttempt = { readonly kind: 'stream'; readonly events: EventReader } | Failed
 
 const ERROR_BYTES_MAX = 64 * 1024
 
@@ -54,37 +43,6 @@ export function authHeaders(scheme: AuthScheme, secret: string | undefined): Rec
   }
 }
 
-/** An attempt in flight: its own abort, fed by the caller's signal and by the watchdog. */
-class Flight {
-  readonly controller = new AbortController()
-  readonly watchdog: Watchdog
-  timedOut = false
-  private readonly outer: AbortSignal
-  private readonly onOuter = (): void => this.controller.abort()
-
-  constructor(outer: AbortSignal, firstLimitMs: number) {
-    this.outer = outer
-    this.watchdog = new Watchdog(firstLimitMs, () => {
-      this.timedOut = true
-      this.controller.abort()
-    })
-    if (outer.aborted) this.controller.abort()
-    else outer.addEventListener('abort', this.onOuter, { once: true })
-  }
-
-  /** Ends the attempt and everything it still holds open. */
-  land(): void {
-    this.watchdog.stop()
-    this.outer.removeEventListener('abort', this.onOuter)
-  }
-
-  failure(message: string): UpstreamFailure {
-    return this.timedOut
-      ? { kind: 'timeout', message: 'the upstream was silent for too long' }
-      : { kind: 'network', message }
-  }
-}
-
 /** Sends the request and reads the status. A response that is not 200 is read for its error and becomes a failure. */
 async function open(target: Target, body: string, flight: Flight): Promise<Response | UpstreamFailure> {
   const { provider, preset, path } = target
@@ -93,7 +51,7 @@ async function open(target: Target, body: string, flight: Flight): Promise<Respo
     method: 'POST',
     headers: { 'content-type': 'application/json', ...authHeaders(preset.auth, provider.secret) },
     body,
-    signal: flight.controller.signal,
+    signal: flight.signal,
   })
   if (sent.kind === 'network') return flight.failure(sent.message)
   const { response } = sent
@@ -106,7 +64,7 @@ const isFailure = (opened: Response | UpstreamFailure): opened is UpstreamFailur
 
 /** Asks for a whole reply and returns its text, unread. */
 export async function attemptWhole(target: Target, body: string, limits: AttemptLimits): Promise<WholeAttempt> {
-  const flight = new Flight(limits.signal, limits.firstEventTimeoutMs)
+  const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
   try {
     const opened = await open(target, body, flight)
     if (isFailure(opened)) return { kind: 'failed', failure: opened }
@@ -118,9 +76,9 @@ export async function attemptWhole(target: Target, body: string, limits: Attempt
   }
 }
 
-/** Asks for a stream and returns its events, each element the events that one read completed. */
+/** Asks for a stream and returns the reader of its events. */
 export async function attemptStream(target: Target, body: string, limits: AttemptLimits): Promise<StreamAttempt> {
-  const flight = new Flight(limits.signal, limits.firstEventTimeoutMs)
+  const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
   const opened = await open(target, body, flight)
   if (isFailure(opened)) {
     flight.land()
@@ -131,7 +89,7 @@ export async function attemptStream(target: Target, body: string, limits: Attemp
     flight.land()
     return { kind: 'failed', failure: notAStream(text) }
   }
-  return { kind: 'stream', events: readEvents(opened.body, flight, limits) }
+  return { kind: 'stream', events: new EventReader(opened.body, flight, limits) }
 }
 
 /** Some vendors answer a stream request with 200 and a JSON error. */
@@ -143,36 +101,4 @@ function notAStream(text: string | undefined): UpstreamFailure {
     // Not JSON either: garbage, as below.
   }
   return { kind: 'garbage', status: 200, message: 'the upstream answered 200 without an event stream' }
-}
-
-async function* readEvents(
-  body: ReadableStream<Uint8Array>,
-  flight: Flight,
-  { eventGapTimeoutMs, eventCharsMax }: AttemptLimits,
-): AsyncGenerator<SseEvent[], void> {
-  const decoder = new SseDecoder(eventCharsMax)
-  try {
-    for await (const chunk of body) {
-      const events = decoder.push(chunk)
-      if (events.length === 0) continue
-      flight.watchdog.beat(eventGapTimeoutMs)
-      yield events
-    }
-    const last = decoder.end()
-    if (last.length > 0) yield last
-  } catch (error) {
-    throw new StreamBroken(brokenBy(error, flight))
-  } finally {
-    flight.land()
-    // Whoever stops reading early means it: the upstream must stop as well.
-    flight.controller.abort()
-  }
-}
-
-function brokenBy(error: unknown, flight: Flight): UpstreamFailure {
-  if (error instanceof RangeError) return { kind: 'garbage', message: 'an event of the upstream is too large' }
-  if (error instanceof TypeError && !flight.controller.signal.aborted) {
-    return { kind: 'garbage', message: 'the upstream sent bytes that are not UTF-8' }
-  }
-  return flight.failure(describe(error))
 }

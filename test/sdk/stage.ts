@@ -10,6 +10,8 @@ const upstreams = {
   'org/chat': 'sandbox-chat',
   slow: 'sandbox-chat!pace=20',
   late: 'sandbox-chat!delayMs=1500',
+  'begins-late': 'sandbox-chat!delayMs=21000',
+  pauses: 'sandbox-chat!stallAfterEvents=3,stallMs=21000',
   'wrong-usage': 'sandbox-chat!wrongUsage',
   'no-usage': 'sandbox-chat!noUsage',
   'no-done': 'sandbox-chat!noDone',
@@ -18,7 +20,7 @@ const upstreams = {
   'fails-503': 'sandbox-chat!status=503',
   flaky: 'sandbox-chat!status=500,failTimes=1',
   rejects: 'sandbox-chat!status=400',
-  cut: 'sandbox-chat!cutAfterBytes=4000',
+  cut: 'sandbox-chat!cutAfterBytes=4000,pace=2',
   breaks: 'sandbox-chat!errorEvent=8',
 }
 

@@ -20,6 +20,8 @@ export type TestGateway = {
   operate<T = Record<string, unknown>>(name: string, input?: object): Promise<T>
   /** What the process wrote so far. */
   readonly output: () => string
+  /** Resolves with the exit code once the process is gone. */
+  readonly exited: Promise<number>
   /** SIGKILL, as a crash would. The folder stays. */
   crash(): Promise<void>
   /** Verifies the ledger, stops the process by SIGTERM, expects exit code 0, removes the folder. */
@@ -68,6 +70,7 @@ export async function startGateway({
     accountId,
     operate,
     output,
+    exited: child.exited,
     async crash() {
       child.kill('SIGKILL')
       await child.exited

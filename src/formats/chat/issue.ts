@@ -4,7 +4,7 @@ import type { Failure } from '../../domain/failure.ts'
 type Issue = z.core.$ZodIssue
 
 /** Writes a path as clients write it: `messages[0].content`. */
-export function paramOf(path: readonly PropertyKey[]): string {
+function paramOf(path: readonly PropertyKey[]): string {
   let param = ''
   for (const step of path)
     param += typeof step === 'number' ? `[${step}]` : param === '' ? String(step) : `.${String(step)}`

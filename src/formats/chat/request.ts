@@ -47,7 +47,7 @@ const tool = z.looseObject({ type: z.string(), function: optional(functionTool) 
 const toolChoice = z.union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string() })])
 
 /** A chat completion request. Unknown fields are the upstream's business and pass. */
-export const chatRequestSchema = z.looseObject({
+const chatRequestSchema = z.looseObject({
   model: z.string().min(1),
   messages: z.array(message).min(1),
   max_tokens: optional(z.int().min(1)),

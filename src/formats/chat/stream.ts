@@ -4,6 +4,7 @@ import type { Usage } from '../../domain/usage.ts'
 import { editJson, scanJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { readUpstreamError } from './failure.ts'
+import { contentOf, learnTemplate, type Template } from './template.ts'
 import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
 const eventLimits: ScanLimits = { depthMax: 128, nodesMax: 200_000, commasMax: 1_000_000 }
@@ -32,7 +33,7 @@ export type ChatStreamOptions = {
   readonly usageDialect: UsageDialect
 }
 
-export const DONE_EVENT = dataEvent('[DONE]')
+const DONE_EVENT = dataEvent('[DONE]')
 
 /** Reads one upstream stream, event by event, and remembers what the bill needs. */
 export class ChatStream {
@@ -45,6 +46,7 @@ export class ChatStream {
   private finishes = 0
   private head: { id: unknown; created: unknown } = { id: '', created: 0 }
   private readonly options: ChatStreamOptions
+  private template: Template | undefined
 
   constructor(options: ChatStreamOptions) {
     this.options = options
@@ -56,7 +58,15 @@ export class ChatStream {
   }
 
   read({ data }: SseEvent): ReadEvent {
-    if (data === '[DONE]') return { kind: 'done' }
+    const plain = this.template && contentOf(data, this.template)
+    if (plain !== undefined && this.template) {
+      this.produced += plain
+      return { kind: 'chunk', text: this.template.sentBefore + plain + this.template.sentAfter, meaningful: true }
+    }
+    return data === '[DONE]' ? { kind: 'done' } : this.readInFull(data)
+  }
+
+  private readInFull(data: string): ReadEvent {
     const chunk = parse(data)
     if (!chunk) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not a JSON object' } }
     if (chunk.error) return { kind: 'failed', failure: readUpstreamError(undefined, chunk) }
@@ -68,7 +78,10 @@ export class ChatStream {
     if (reported) this.usage = reported
     let meaningful = false
     for (const choice of chunk.choices) meaningful = this.meter(choice) || meaningful
-    return { kind: 'chunk', text: this.write(data, chunk, reported), meaningful }
+    const text = this.write(data, chunk, reported)
+    const content = reported ? undefined : soleContent(chunk.choices)
+    if (content !== undefined) this.template = learnTemplate(data, text, content) ?? this.template
+    return { kind: 'chunk', text, meaningful }
   }
 
   /** The end of the stream for the client: the usage chunk if it is still owed, then the terminator. */
@@ -119,6 +132,14 @@ export class ChatStream {
     const chunk = JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices: [] })
     return dataEvent(`${chunk.slice(0, -1)},"usage":${writeChatUsage(counted)}}`)
   }
+}
+
+/** The content of a chunk that brings nothing else. */
+function soleContent(choices: readonly Choice[]): string | undefined {
+  const [choice] = choices
+  if (choices.length !== 1 || !choice?.delta || (choice.finish_reason ?? null) !== null) return undefined
+  const { content, ...rest } = choice.delta
+  return typeof content === 'string' && content !== '' && Object.keys(rest).length === 0 ? content : undefined
 }
 
 const USAGE_NULL_END = ',"usage":null}'

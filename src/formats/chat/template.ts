@@ -1,0 +1,49 @@
+/**
+ * The shape of a stream's ordinary events. Token after token, an upstream sends the same JSON with another word in it;
+ * once one such event has been read in full, the next that has the same bytes before and after the word needs no
+ * parsing: 0.3 µs instead of 2.5.
+ */
+export type Template = {
+  /** The bytes around the content, as they come and as they go to the client. */
+  readonly before: string
+  readonly after: string
+  readonly sentBefore: string
+  readonly sentAfter: string
+}
+
+/** A character that would end a JSON string, escape something, or not be allowed in it. */
+// oxlint-disable-next-line no-control-regex
+const NOT_PLAIN = /["\\\u0000-\u001f]/
+const KEY = '"content":"'
+/** What no event holds by chance. */
+const PROBE = '\u{f8f0}probe\u{f8f1}'
+
+type Probe = { choices?: { delta?: { content?: unknown } }[] }
+
+/** The content of an event that fits the template, or undefined: then it has to be read in full. */
+export function contentOf(data: string, { before, after }: Template): string | undefined {
+  if (data.length <= before.length + after.length || !data.startsWith(before) || !data.endsWith(after)) return undefined
+  const content = data.slice(before.length, data.length - after.length)
+  return NOT_PLAIN.test(content) ? undefined : content
+}
+
+/**
+ * Learns from an event that was read in full and brought nothing but `content`. It is put to the proof: another word
+ * in the same place must be read back as the content of the one choice, or there is no template.
+ */
+export function learnTemplate(data: string, sent: string, content: string): Template | undefined {
+  if (NOT_PLAIN.test(content)) return undefined
+  const come = split(data, content)
+  const go = split(sent, content)
+  if (!come || !go) return undefined
+  const probe = JSON.parse(come.before + PROBE + come.after) as Probe
+  if (probe.choices?.[0]?.delta?.content !== PROBE) return undefined
+  return { before: come.before, after: come.after, sentBefore: go.before, sentAfter: go.after }
+}
+
+function split(text: string, content: string): { before: string; after: string } | undefined {
+  const at = text.indexOf(`${KEY}${content}"`)
+  if (at === -1) return undefined
+  const start = at + KEY.length
+  return { before: text.slice(0, start), after: text.slice(start + content.length) }
+}

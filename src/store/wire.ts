@@ -1,0 +1,40 @@
+/**
+ * How transactions travel to the writer thread: as one JSON text. A text is handed over by reference, where the
+ * structured clone of the same arrays costs the serving thread more than twice as much (measured: 6.3 against 2.3 µs).
+ */
+import type { SqlValue, Step } from './statement.ts'
+
+/** JSON has neither int64 nor bytes: what is not exact as a number goes as an object. */
+type WireValue = string | number | null | { readonly int: string } | { readonly bytes: string }
+type WireStep = readonly [slot: number, changes: number, ...bind: WireValue[]]
+
+/** A transaction on its way: `[slot, changes expected or -1, values…]` for each step. */
+export type WireTx = readonly WireStep[]
+
+export type WireBatch = {
+  /** Statements that the writer has not seen yet. */
+  readonly define: readonly (readonly [slot: number, sql: string])[]
+  readonly txs: readonly WireTx[]
+}
+
+function toWire(value: SqlValue): WireValue {
+  if (typeof value === 'bigint') {
+    const number = Number(value)
+    return Number.isSafeInteger(number) ? number : { int: value.toString() }
+  }
+  return value instanceof Uint8Array ? { bytes: Buffer.from(value).toString('base64') } : value
+}
+
+function fromWire(value: WireValue): SqlValue {
+  if (typeof value !== 'object' || value === null) return value
+  return 'int' in value ? BigInt(value.int) : Buffer.from(value.bytes, 'base64')
+}
+
+export const encodeStep = ({ run, bind, changes }: Step): WireStep => [run.slot, changes ?? -1, ...bind.map(toWire)]
+
+export const encodeBatch = (batch: WireBatch): string => JSON.stringify(batch)
+
+export const decodeBatch = (text: string): WireBatch => JSON.parse(text) as WireBatch
+
+/** The values of a step, as SQLite binds them. */
+export const bindOf = ([, , ...bind]: WireStep): SqlValue[] => bind.map(fromWire)
