@@ -10,6 +10,9 @@ export type Gauges = {
 
 const LATENCY_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
+/** Adds to the count of one combination of label values, given in the order of the labels. */
+type Count = (labels: readonly string[], amount?: number) => void
+
 /** Prometheus metrics. Labels are bounded: models and providers come from the catalogue, never from a client. */
 export class Metrics {
   private readonly registry = new Registry()
@@ -30,8 +33,7 @@ export class Metrics {
   ])
   private readonly firstEvent = this.histogram('tollgate_first_event_seconds', 'Request to first event of an answer.')
   private readonly duration = this.histogram('tollgate_request_seconds', 'Request to settlement.')
-  /** What customers' balances lacked for what upstreams had delivered. */
-  readonly writtenOff = this.counter('tollgate_write_off_nano_usd_total', 'Written off.', [])
+  private readonly writtenOff = this.counter('tollgate_write_off_nano_usd_total', 'What balances lacked.', ['model'])
 
   constructor({ openHolds, writesQueued, liveCalls }: Gauges) {
     this.gauge('tollgate_open_holds', 'Holds not yet resolved.', openHolds)
@@ -41,29 +43,46 @@ export class Metrics {
   }
 
   answered(status: number): void {
-    this.answers.inc({ status })
+    this.answers([String(status)])
   }
 
   recorded(record: RequestRecord): void {
     const { model, usage } = record
-    this.requests.inc({ model, outcome: record.outcome })
-    for (const { providerId, result } of record.attempts) this.attempts.inc({ provider: providerId, result })
+    this.requests([model, record.outcome])
+    for (const { providerId, result } of record.attempts) this.attempts([providerId, result])
     this.duration.observe({ model }, record.totalMs / 1000)
     if (record.firstEventMs !== undefined) this.firstEvent.observe({ model }, record.firstEventMs / 1000)
     if (record.charged === 0n && record.upstreamCost === 0n) return
-    this.tokens.inc({ model, direction: 'input' }, inputTokens(usage))
-    this.tokens.inc({ model, direction: 'output' }, outputTokens(usage))
-    this.charged.inc({ model }, Number(record.charged))
-    this.cost.inc({ model }, Number(record.upstreamCost))
-    if (record.usageSource === 'estimated') this.estimates.inc({ model })
+    this.tokens([model, 'input'], inputTokens(usage))
+    this.tokens([model, 'output'], outputTokens(usage))
+    this.charged([model], Number(record.charged))
+    this.cost([model], Number(record.upstreamCost))
+    if (record.writtenOff > 0n) this.writtenOff([model], Number(record.writtenOff))
+    if (record.usageSource === 'estimated') this.estimates([model])
   }
 
   async text(): Promise<string> {
     return this.registry.metrics()
   }
 
-  private counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
-    return new Counter({ name, help, labelNames, registers: [this.registry] })
+  /** Counts are kept in a map and handed over at a scrape: the library hashes its labels at each count, for 1 µs. */
+  private counter(name: string, help: string, labelNames: string[]): Count {
+    const counts = new Map<string, { labels: Record<string, string>; value: number }>()
+    const collect = (): void => {
+      counter.reset()
+      for (const { labels, value } of counts.values()) counter.inc(labels, value)
+    }
+    const counter: Counter = new Counter({ name, help, labelNames, registers: [this.registry], collect })
+    return (values, amount = 1) => {
+      const key = values.join('\n')
+      const entry = counts.get(key)
+      if (entry) entry.value += amount
+      else
+        counts.set(key, {
+          labels: Object.fromEntries(labelNames.map((label, i) => [label, values[i] ?? ''])),
+          value: amount,
+        })
+    }
   }
 
   private histogram(name: string, help: string): Histogram<'model'> {

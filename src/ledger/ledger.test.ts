@@ -11,8 +11,8 @@ import { verifyLedger } from './verify.ts'
 const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
 const insertRecord = statement(
   `INSERT INTO request_record (account_id, id, key_id, endpoint, model, stream, status, outcome, input_fresh, input_cached,
-    cache_write_5m, cache_write_1h, output_text, output_reasoning, held, charged, upstream_cost, attempts, created_at, total_ms)
-   VALUES (?, ?, 'k', 'e', 'm', 0, 200, 'completed', 0, 0, 0, 0, 0, 0, 0, ?, 0, '[]', 0, 0)`,
+    cache_write_5m, cache_write_1h, output_text, output_reasoning, held, charged, written_off, upstream_cost, attempts, created_at, total_ms)
+   VALUES (?, ?, 'k', 'e', 'm', 0, 200, 'completed', 0, 0, 0, 0, 0, 0, 0, ?, 0, 0, '[]', 0, 0)`,
 )
 const record = (accountId: string, id: string, charged: bigint) => ({
   run: insertRecord,

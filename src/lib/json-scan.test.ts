@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { editJson, requestScanLimits, scanJson, type Edit, type Member } from './json-scan.ts'
+import { editJson, requestScanLimits, reviseJson, scanJson, type Edit, type Member } from './json-scan.ts'
 
 const members = (text: string): ReadonlyMap<string, Member> => {
   const scan = scanJson(text, requestScanLimits)
@@ -40,6 +40,12 @@ test('depth and size are bounded', () => {
 test('a repeated key is refused: two parsers could read two different requests', () => {
   expect(scanJson('{"model":"a","model":"b"}', requestScanLimits).kind).toBe('repeated_key')
   expect(scanJson('{"model":"a","\\u006dodel":"b"}', requestScanLimits).kind).toBe('repeated_key')
+})
+
+test('an edit holds even where the structure cannot be mapped', () => {
+  const text = '{"model":"a","x":1,"model":"b"}'
+  const edits = [{ key: 'model', value: '"c"' }]
+  expect(JSON.parse(reviseJson(text, edits, requestScanLimits))).toEqual({ model: 'c', x: 1 })
 })
 
 const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 6 })

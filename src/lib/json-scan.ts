@@ -157,6 +157,17 @@ export function editJson(text: string, members: ReadonlyMap<string, Member>, edi
   return out + text.slice(from)
 }
 
+/**
+ * Edits the text of an object that parses. Where its structure cannot be mapped (a repeated key, more values than the
+ * limits allow) it is written anew from what JSON.parse reads: the edits hold in any case, only other bytes may change.
+ */
+export function reviseJson(text: string, edits: readonly Edit[], limits: ScanLimits): string {
+  const scan = scanJson(text, limits)
+  if (scan.kind === 'scanned') return editJson(text, scan.members, edits)
+  const changed = edits.map(({ key, value }) => [key, value === undefined ? undefined : (JSON.parse(value) as unknown)])
+  return JSON.stringify({ ...(JSON.parse(text) as object), ...Object.fromEntries(changed) })
+}
+
 /** The span to cut for a member to vanish with one of the commas beside it. */
 function removal(text: string, member: Member): Span {
   const start = member.keyStart

@@ -43,6 +43,8 @@ export type RequestRecord = {
   readonly costCardId: number | undefined
   readonly held: NanoUsd
   readonly charged: NanoUsd
+  /** What the balance lacked for the full price. */
+  readonly writtenOff: NanoUsd
   readonly upstreamCost: NanoUsd
   readonly attempts: readonly AttemptNote[]
   readonly createdAtMs: number
@@ -53,7 +55,7 @@ export type RequestRecord = {
 const columns = [
   'account_id, id, key_id, endpoint, model, stream, status, outcome, error_code, offer_id, provider_id, upstream_model',
   'input_fresh, input_cached, cache_write_5m, cache_write_1h, output_text, output_reasoning, usage_source',
-  'price_card_id, cost_card_id, held, charged, upstream_cost, attempts, created_at, first_event_ms, total_ms',
+  'price_card_id, cost_card_id, held, charged, written_off, upstream_cost, attempts, created_at, first_event_ms, total_ms',
 ].join(', ')
 const insertRecord = statement(`INSERT INTO request_record (${columns}) VALUES (${columns.replace(/\w+/g, '?')})`)
 
@@ -84,6 +86,7 @@ export function recordStep(record: RequestRecord): Step {
     record.costCardId ?? null,
     record.held,
     record.charged,
+    record.writtenOff,
     record.upstreamCost,
     JSON.stringify(record.attempts),
     record.createdAtMs,

@@ -1,6 +1,5 @@
 /** The end of a request: what it cost, settled or released once, with its record in the same transaction. */
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
-import type { NanoUsd } from '../domain/money.ts'
 import { priceOf } from '../domain/price.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
 import { failureForClient, writeFailure } from '../formats/chat/failure.ts'
@@ -56,7 +55,7 @@ export async function settle(relay: Relay, call: Call, ending: Ending): Promise<
   await relay.ledger.settle(admission.hold, charge, ({ charged, writtenOff }) => {
     if (writtenOff > 0n)
       relay.log('warn', 'ledger.write_off', { request: call.id, amountNanoUsd: writtenOff.toString() })
-    const record = recordOf(call, ending, { charged, upstreamCost })
+    const record = recordOf(call, ending, { charged, writtenOff, upstreamCost })
     resolve(record)
     return [recordStep(record)]
   })
@@ -94,7 +93,7 @@ async function giveBack(
   { admission, failure }: { admission: Admission; failure: Failure },
 ): Promise<void> {
   const ending: Ending = { admission, served: undefined, metered: nothing, outcome: 'failed', failure }
-  const record = recordOf(call, ending, { charged: 0n, upstreamCost: 0n })
+  const record = recordOf(call, ending, { charged: 0n, writtenOff: 0n, upstreamCost: 0n })
   await relay.ledger.release(admission.hold, [recordStep(record)])
   finished(relay, call, record)
 }
@@ -119,9 +118,9 @@ function finished(relay: Relay, call: Call, record: RequestRecord): RequestRecor
   return record
 }
 
-type Amounts = { readonly charged: NanoUsd; readonly upstreamCost: NanoUsd }
+type Amounts = Pick<RequestRecord, 'charged' | 'writtenOff' | 'upstreamCost'>
 
-function recordOf(call: Call, ending: Ending, { charged, upstreamCost }: Amounts): RequestRecord {
+function recordOf(call: Call, ending: Ending, amounts: Amounts): RequestRecord {
   const { admission, served, metered, outcome, failure } = ending
   const { caller, request } = call
   const written = failure && writeFailure(failure)
@@ -144,8 +143,7 @@ function recordOf(call: Call, ending: Ending, { charged, upstreamCost }: Amounts
     priceCardId: admission.model.sale.id,
     costCardId: served?.offer.cost.id,
     held: admission.hold.amount,
-    charged,
-    upstreamCost,
+    ...amounts,
     attempts: call.attempts,
     createdAtMs: call.createdAtMs,
     firstEventMs: call.firstEventMs,

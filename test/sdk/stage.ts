@@ -9,7 +9,7 @@ import { openTill, PRICE, type Member, type Till } from './till.ts'
 const upstreams = {
   'org/chat': 'sandbox-chat',
   slow: 'sandbox-chat!pace=20',
-  late: 'sandbox-chat!delayMs=1500',
+  late: 'sandbox-chat!delayMs=10000',
   'begins-late': 'sandbox-chat!delayMs=21000',
   pauses: 'sandbox-chat!stallAfterEvents=3,stallMs=21000',
   'wrong-usage': 'sandbox-chat!wrongUsage',

@@ -1,7 +1,7 @@
 /** Whole replies of the chat format: read for their usage, passed on byte for byte but for the spec's own fields. */
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { Usage } from '../../domain/usage.ts'
-import { editJson, scanJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
+import { reviseJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { readUpstreamError } from './failure.ts'
 import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
@@ -33,8 +33,7 @@ export function readChatReply(text: string, dialect: UsageDialect): ReadReply {
   } catch {
     return garbage('the reply is not JSON')
   }
-  const scan = scanJson(text, replyLimits)
-  if (typeof parsed !== 'object' || parsed === null || scan.kind !== 'scanned') return garbage('not a JSON object')
+  if (typeof parsed !== 'object' || parsed === null) return garbage('the reply is not a JSON object')
   if (parsed.error) return { kind: 'failed', failure: readUpstreamError(undefined, parsed) }
   const choices = parsed.choices
   if (!Array.isArray(choices) || choices.length === 0) return garbage('the reply has no choices')
@@ -47,7 +46,7 @@ export function readChatReply(text: string, dialect: UsageDialect): ReadReply {
     if (parsed.model !== publicModel) edits.push({ key: 'model', value: JSON.stringify(publicModel) })
     const fixed = usage ? correctedUsage(parsed.usage, usage) : writeChatUsage(counted)
     if (fixed !== undefined) edits.push({ key: 'usage', value: fixed })
-    return edits.length === 0 ? text : editJson(text, scan.members, edits)
+    return edits.length === 0 ? text : reviseJson(text, edits, replyLimits)
   }
   const finish = (choices[0] as Choice).finish_reason
   const finishReason = typeof finish === 'string' ? finish : undefined

@@ -1,7 +1,7 @@
 /** Streams of the chat format: each event is metered and passed on, byte for byte but for the spec's own fields. */
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { Usage } from '../../domain/usage.ts'
-import { editJson, scanJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
+import { reviseJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { readUpstreamError } from './failure.ts'
 import { contentOf, learnTemplate, type Template } from './template.ts'
@@ -123,7 +123,7 @@ export class ChatStream {
       const fixed = correctedUsage(chunk.usage, reported)
       if (fixed !== undefined) edits.push({ key: 'usage', value: fixed })
     }
-    return dataEvent(edits.length === 0 ? text : edited(text, edits))
+    return dataEvent(edits.length === 0 ? text : reviseJson(text, edits, eventLimits))
   }
 
   private usageEvent(counted: Usage): string {
@@ -143,11 +143,6 @@ function soleContent(choices: readonly Choice[]): string | undefined {
 }
 
 const USAGE_NULL_END = ',"usage":null}'
-
-function edited(text: string, edits: readonly Edit[]): string {
-  const scan = scanJson(text, eventLimits)
-  return scan.kind === 'scanned' ? editJson(text, scan.members, edits) : text
-}
 
 function callText(calls: unknown): string {
   if (!Array.isArray(calls)) return ''

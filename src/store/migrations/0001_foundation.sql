@@ -134,6 +134,7 @@ CREATE TABLE request_record (
   cost_card_id  INTEGER,
   held          INTEGER NOT NULL,
   charged       INTEGER NOT NULL,
+  written_off   INTEGER NOT NULL,
   upstream_cost INTEGER NOT NULL,
   attempts      TEXT NOT NULL,
   created_at    INTEGER NOT NULL,
