@@ -142,7 +142,7 @@ async function chat(c: Ctx, options: EdgeOptions): Promise<Response> {
   if (relayed.kind === 'failure') return refuse(c, options, relayed.failure)
   const { answer } = relayed
   if (answer.kind === 'whole') return new Response(answer.text, { headers: { ...jsonHeaders, ...answer.headers } })
-  const stream = streamBody(call, answer.events, relay.limits.heartbeatMs)
+  const stream = streamBody(call, answer.events, { heartbeatMs: relay.limits.heartbeatMs, begun: answer.begun })
   return new Response(stream, { headers: { ...streamHeaders, ...answer.headers } })
 }
 

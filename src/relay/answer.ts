@@ -16,6 +16,8 @@ export type Answer =
       readonly kind: 'stream'
       readonly headers: Readonly<Record<string, string>>
       readonly events: StreamAnswer
+      /** Whether an upstream has committed, or is still being waited for. */
+      readonly begun: 'waiting' | 'answering'
     }
 
 export async function answerWhole(
@@ -55,10 +57,15 @@ function lateHeaders(record: RequestRecord): Record<string, string> {
   }
 }
 
-type StreamJob = { readonly admission: Admission; readonly ready: Promise<Attempted> }
+type StreamJob = {
+  readonly admission: Admission
+  readonly ready: Promise<Attempted>
+  readonly begun: 'waiting' | 'answering'
+}
 
 export function answerStream(relay: Relay, call: Call, job: StreamJob): Answer {
-  return { kind: 'stream', headers: earlyHeaders(job.admission), events: new StreamAnswer(relay, call, job) }
+  const { admission, begun } = job
+  return { kind: 'stream', headers: earlyHeaders(admission), events: new StreamAnswer(relay, call, job), begun }
 }
 
 const errorEvent = (failure: Failure): string => dataEvent(writeFailure(failure).body)
@@ -141,8 +148,8 @@ export class StreamAnswer {
     const served = await this.ready
     if (served.kind !== 'stream') {
       this.ended = true
-      const failure: UpstreamFailure = served.kind === 'failed' ? served.failure : { kind: 'garbage', message: '' }
-      return errorEvent(await fail(relay, call, { admission, failure }))
+      if (served.kind === 'whole') throw new Error('a stream was asked for')
+      return errorEvent(await fail(relay, call, { admission, attempted: served }))
     }
     this.served = served
     call.firstEventMs = call.elapsedMs()
@@ -182,7 +189,8 @@ export class StreamAnswer {
       return step.text + served.open.stream.end(record.usage)
     }
     const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure)
-    await this.settle(served, cancelled && cancelled !== 'shutdown' ? cancelled : 'cut', failure)
+    const outcome = cancelled && cancelled !== 'shutdown' ? cancelled : 'cut'
+    await this.settle(served, outcome, cancelled === 'client_closed' ? undefined : failure)
     if (!cancelled) this.relay.health.failed(served.offer.id, step.failure)
     return step.text + errorEvent(failure)
   }

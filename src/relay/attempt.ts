@@ -26,16 +26,23 @@ export type OpenStream = {
 export type Served = { readonly offer: Offer; readonly preset: Preset }
 export type WholeServed = Served & { readonly kind: 'whole'; readonly reply: ChatReply }
 export type StreamServed = Served & { readonly kind: 'stream'; readonly open: OpenStream }
-export type AllFailed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+export type AllFailed = {
+  readonly kind: 'failed'
+  readonly failure: UpstreamFailure
+  /** The offer that failed last. */
+  readonly last: Served | undefined
+}
 export type Attempted = WholeServed | StreamServed | AllFailed
 
-type Tried = { readonly kind: 'whole'; reply: ChatReply } | { readonly kind: 'stream'; open: OpenStream } | AllFailed
+type Failed = Pick<AllFailed, 'kind' | 'failure'>
+type Tried = { readonly kind: 'whole'; reply: ChatReply } | { readonly kind: 'stream'; open: OpenStream } | Failed
 
 /** Held-back text before the first meaningful event is bounded: a vendor cannot fill memory with preludes. */
 const PRELUDE_CHARS_MAX = 64 * 1024
 
 export async function tryOffers(relay: Relay, call: Call, admission: Admission): Promise<Attempted> {
-  let failure: UpstreamFailure = { kind: 'network', message: 'no attempt was made' }
+  let failure: UpstreamFailure = { kind: 'model_gone', message: 'no offer could be tried' }
+  let last: Served | undefined
   for (const offer of admission.offers) {
     const provider = relay.catalog.provider(offer.providerId)
     const preset = provider && findPreset(provider.preset)
@@ -49,12 +56,13 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
       return { ...tried, offer, preset }
     }
     failure = tried.failure
+    last = { offer, preset }
     if (call.cancelled) break
     relay.health.failed(offer.id, failure)
     // A timed-out whole reply may have been made and billed; asking another vendor would pay twice for one answer.
     if (isRequestFault(failure.kind) || (failure.kind === 'timeout' && !call.request.stream)) break
   }
-  return { kind: 'failed', failure }
+  return { kind: 'failed', failure, last }
 }
 
 type Try = { readonly target: Target; readonly offer: Offer; readonly admission: Admission }
@@ -122,7 +130,7 @@ async function readPrelude(events: EventReader, stream: ChatStream): Promise<Tri
   }
 }
 
-const empty = (message: string): AllFailed => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
+const empty = (message: string): Failed => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
 
 function note(call: Call, offer: Offer, startedMs: number, tried: Tried): void {
   const { id: offerId, providerId, upstreamModel } = offer

@@ -1,12 +1,12 @@
 /** The end of a request: what it cost, settled or released once, with its record in the same transaction. */
-import type { Failure, UpstreamFailure } from '../domain/failure.ts'
+import type { Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
 import { failureForClient, writeFailure } from '../formats/chat/failure.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
 import { recordStep, type Outcome, type RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
-import type { Served } from './attempt.ts'
+import type { AllFailed, Served } from './attempt.ts'
 import type { Call, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 
@@ -62,17 +62,18 @@ export async function settle(relay: Relay, call: Call, ending: Ending): Promise<
   return finished(relay, call, await written)
 }
 
-type Unserved = { readonly admission: Admission; readonly failure: UpstreamFailure }
+type Unserved = { readonly admission: Admission; readonly attempted: AllFailed }
 
 /**
  * Ends a request no upstream served. The hold goes back, unless the call was cancelled while an upstream was at work:
  * then the input is paid, as in the middle of a stream. Returns what the client is told.
  */
-export async function fail(relay: Relay, call: Call, { admission, failure: upstream }: Unserved): Promise<Failure> {
+export async function fail(relay: Relay, call: Call, { admission, attempted }: Unserved): Promise<Failure> {
+  const { failure: upstream, last } = attempted
   const wasAtWork = upstream.kind === 'network' // Our own abort; a refusal would have had a status.
   if (wasAtWork && (call.cancelled === 'client_closed' || call.cancelled === 'barred')) {
     const metered = await meter(relay, call, { usage: undefined, produced: '', admission })
-    await settle(relay, call, { admission, served: undefined, metered, outcome: call.cancelled })
+    await settle(relay, call, { admission, served: last, metered, outcome: call.cancelled })
     return failureOfCancel(call.cancelled)
   }
   const failure = call.cancelled ? failureOfCancel(call.cancelled) : failureForClient(upstream)

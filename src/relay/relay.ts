@@ -33,13 +33,14 @@ async function serve(relay: Relay, call: Call, admission: Admission): Promise<Re
   const attempted = call.request.stream ? await soon(ready, relay.limits.heartbeatMs) : await ready
 
   if (attempted?.kind === 'failed') {
-    return { kind: 'failure', failure: await fail(relay, call, { admission, failure: attempted.failure }) }
+    return { kind: 'failure', failure: await fail(relay, call, { admission, attempted }) }
   }
   if (attempted?.kind === 'whole') {
     return { kind: 'answer', answer: await answerWhole(relay, call, { admission, served: attempted }) }
   }
   // Also a stream whose upstream is slow to begin: it gets its headers now, and all the rest happens inside it.
-  return { kind: 'answer', answer: answerStream(relay, call, { admission, ready }) }
+  const begun = attempted ? 'answering' : 'waiting'
+  return { kind: 'answer', answer: answerStream(relay, call, { admission, ready, begun }) }
 }
 
 /** The value, or undefined when it takes longer than `waitMs`. */

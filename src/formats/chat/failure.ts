@@ -88,15 +88,16 @@ const text = (value: unknown): string | undefined =>
 /** Classifies an error object, from a response's body or from inside a stream. */
 export function readUpstreamError(status: number | undefined, body: unknown, retryAfterMs?: number): UpstreamFailure {
   const fields = errorFields(body)
-  const code = text(fields.code) ?? text(fields.type)
+  const code = text(fields.code)
+  const named = code ?? text(fields.type) ?? ''
   const numeric = Number(fields.code)
   // In a stream the status was 200; OpenRouter and Ark put the real one into the code.
   const known = status ?? (numeric >= 400 && numeric < 600 ? numeric : 500)
   let kind = kindOfStatus(known)
-  if (code !== undefined && fundsCodes.has(code)) kind = 'funds'
-  else if (code === 'context_length_exceeded') kind = 'context_length'
-  else if (code !== undefined && policyCodes.has(code) && kind === 'bad_request') kind = 'policy'
-  else if (code === 'rate_limit_exceeded') kind = 'rate'
+  if (fundsCodes.has(named)) kind = 'funds'
+  else if (named === 'context_length_exceeded') kind = 'context_length'
+  else if (policyCodes.has(named) && kind === 'bad_request') kind = 'policy'
+  else if (named === 'rate_limit_exceeded') kind = 'rate'
   const param = text(fields.param)
   return {
     kind,
@@ -154,7 +155,8 @@ export function failureForClient(failure: UpstreamFailure): Failure {
       return {
         kind: 'unavailable',
         message: 'No upstream can serve this model at the moment. Nothing was charged; the operator has the details.',
-        retryAfterMs: 30_000,
+        // Only the operator can mend it: an SDK would make its user wait a minute for the same answer.
+        shouldRetry: false,
       }
     case 'server':
     case 'network':

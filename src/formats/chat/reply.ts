@@ -3,12 +3,13 @@ import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { reviseJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { readUpstreamError } from './failure.ts'
+import { wordsOfMessage } from './produced.ts'
 import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
 /** An upstream is trusted further than a client, not blindly. */
 const replyLimits: ScanLimits = { depthMax: 128, nodesMax: 2_000_000, commasMax: 4_000_000 }
 
-type Choice = { message?: { content?: unknown; tool_calls?: unknown }; finish_reason?: unknown }
+type Choice = { readonly message: Readonly<Record<string, unknown>>; readonly finish_reason?: unknown }
 
 export type ChatReply = {
   readonly usage: Usage | undefined
@@ -37,7 +38,8 @@ export function readChatReply(text: string, dialect: UsageDialect): ReadReply {
   if (parsed.error) return { kind: 'failed', failure: readUpstreamError(undefined, parsed) }
   const choices = parsed.choices
   if (!Array.isArray(choices) || choices.length === 0) return garbage('the reply has no choices')
-  if (!choices.every((choice) => typeof (choice as Choice | null)?.message === 'object')) {
+  const isChoice = (choice: Choice | null): boolean => typeof choice?.message === 'object' && choice.message !== null
+  if (!choices.every(isChoice)) {
     return garbage('a choice has no message')
   }
   const usage = readChatUsage(parsed.usage, dialect)
@@ -50,14 +52,13 @@ export function readChatReply(text: string, dialect: UsageDialect): ReadReply {
   }
   const finish = (choices[0] as Choice).finish_reason
   const finishReason = typeof finish === 'string' ? finish : undefined
-  return { kind: 'reply', reply: { usage, produced: producedBy(choices as Choice[]), finishReason, write } }
-}
-
-function producedBy(choices: readonly Choice[]): string {
-  return choices
-    .map(({ message }) => {
-      const calls = message?.tool_calls === undefined ? '' : JSON.stringify(message.tool_calls)
-      return (typeof message?.content === 'string' ? message.content : '') + calls
-    })
-    .join('\n')
+  return {
+    kind: 'reply',
+    reply: {
+      usage,
+      produced: (choices as Choice[]).map(({ message }) => wordsOfMessage(message)).join('\n'),
+      finishReason,
+      write,
+    },
+  }
 }

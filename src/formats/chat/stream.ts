@@ -4,6 +4,7 @@ import type { Usage } from '../../domain/usage.ts'
 import { reviseJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { readUpstreamError } from './failure.ts'
+import { wordsOf } from './produced.ts'
 import { contentOf, learnTemplate, type Template } from './template.ts'
 import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
@@ -97,7 +98,7 @@ export class ChatStream {
       const value = delta[name]
       if (name === 'role' || value === null || value === '' || value === undefined) continue
       meaningful = true
-      this.produced += typeof value === 'string' ? value : name === 'tool_calls' ? callText(value) : ''
+      this.produced += wordsOf(name, value)
     }
     if (meaningful) this.running.add(index)
     if (finish === null || finish === undefined) return meaningful
@@ -143,13 +144,6 @@ function soleContent(choices: readonly Choice[]): string | undefined {
 }
 
 const USAGE_NULL_END = ',"usage":null}'
-
-function callText(calls: unknown): string {
-  if (!Array.isArray(calls)) return ''
-  return (calls as { function?: { name?: string; arguments?: string } }[])
-    .map((call) => (call.function?.name ?? '') + (call.function?.arguments ?? ''))
-    .join('')
-}
 
 function parse(data: string): Chunk | undefined {
   try {
