@@ -165,7 +165,7 @@ class Book implements Ledger {
     await this.commit([
       { run: resolveHold, bind: [hold.id, 'settled', charged, nowMs], changes: 1 },
       { run: moveFunds, bind: [-charged, hold.amount, hold.accountId], changes: 1 },
-      { run: insertJournal, bind: [journalId, 'charge', hold.id, hold.id, priceCardId, null, nowMs] },
+      { run: insertJournal, bind: [journalId, 'charge', null, hold.id, priceCardId, null, nowMs] },
       ...entries(journalId, [
         [hold.accountId, -charged],
         [WRITE_OFF, -writtenOff],

@@ -29,6 +29,13 @@ const checks: readonly Check[] = [
           GROUP BY a.id HAVING a.held <> coalesce(sum(h.amount), 0)`,
   },
   {
+    invariant: 'I8 every entry belongs to a journal, every journal of a charge to a hold',
+    sql: `SELECT e.journal_id AS subject, 'no journal' AS detail FROM entry e
+          LEFT JOIN journal j ON j.id = e.journal_id WHERE j.id IS NULL
+          UNION ALL SELECT j.id, 'no hold ' || j.hold_id FROM journal j
+          LEFT JOIN hold h ON h.id = j.hold_id WHERE j.kind = 'charge' AND h.id IS NULL`,
+  },
+  {
     invariant: 'I4 no balance is below zero',
     sql: `SELECT id AS subject, 'posted ' || posted || ', held ' || held AS detail
           FROM account WHERE posted - held < 0 OR held < 0`,

@@ -26,21 +26,25 @@ CREATE INDEX api_key_by_account ON api_key (account_id, id);
 
 -- The ledger. A journal is one event, its entries sum to zero. System accounts ('system:…') have no row in `account`:
 -- their balance is the sum of their entries, so that no charge ever waits for a shared row.
+-- The tables a charge writes have as few B-trees as they can: each is a page more in every commit (measured: 232 µs of
+-- CPU for a lone hold and settlement with one tree more per table and foreign keys, 152 without).
+-- A charge is unique by its hold, which resolves once; everything else by its `ref`.
 CREATE TABLE journal (
   id            INTEGER PRIMARY KEY,
   kind          TEXT NOT NULL CHECK (kind IN ('credit', 'debit', 'charge', 'refund')),
-  ref           TEXT NOT NULL UNIQUE,
-  hold_id       TEXT REFERENCES hold (id),
+  ref           TEXT CHECK ((ref IS NULL) = (kind = 'charge')),
+  hold_id       TEXT CHECK ((hold_id IS NOT NULL) = (kind = 'charge')),
   price_card_id INTEGER,
   reason        TEXT,
   created_at    INTEGER NOT NULL
 ) STRICT;
+CREATE UNIQUE INDEX journal_by_ref ON journal (ref) WHERE ref IS NOT NULL;
 
 CREATE TABLE entry (
+  journal_id    INTEGER NOT NULL,
   account_id    TEXT NOT NULL,
-  journal_id    INTEGER NOT NULL REFERENCES journal (id),
   amount        INTEGER NOT NULL CHECK (amount <> 0),
-  PRIMARY KEY (account_id, journal_id)
+  PRIMARY KEY (journal_id, account_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER journal_is_final BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'a journal is never changed'); END;
@@ -51,7 +55,7 @@ CREATE TRIGGER entry_stays BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'an 
 -- A hold is made by a request and resolved once: open → settled | released | expired.
 CREATE TABLE hold (
   id            TEXT PRIMARY KEY,
-  account_id    TEXT NOT NULL REFERENCES account (id),
+  account_id    TEXT NOT NULL,
   amount        INTEGER NOT NULL CHECK (amount >= 0),
   state         TEXT NOT NULL CHECK (state IN ('open', 'settled', 'released', 'expired')),
   settled       INTEGER CHECK ((state = 'settled') = (settled IS NOT NULL)),
@@ -111,7 +115,7 @@ CREATE TABLE price (
 
 -- One row per request that held money, written in the transaction that resolves its hold.
 CREATE TABLE request_record (
-  account_id    TEXT NOT NULL REFERENCES account (id),
+  account_id    TEXT NOT NULL,
   id            TEXT NOT NULL,
   key_id        TEXT NOT NULL,
   endpoint      TEXT NOT NULL,
