@@ -24,14 +24,14 @@ export function processTree(pid: number): number[] {
   return [pid, ...children.flatMap(processTree)]
 }
 
-/** CPU time by thread so far, in µs, named `name.id`. Empty where the kernel keeps no schedstat. */
+/** CPU time by thread so far, in µs, named `name.id`, a process's first thread `main.id`. Needs schedstat. */
 export function threadsUs(pids: readonly number[]): Map<string, number> {
   const threads = new Map<string, number>()
   for (const pid of pids) {
     for (const thread of readdirSync(`/proc/${pid}/task`)) {
       const folder = `/proc/${pid}/task/${thread}`
       try {
-        const name = readFileSync(`${folder}/comm`, 'utf8').trim()
+        const name = thread === String(pid) ? 'main' : readFileSync(`${folder}/comm`, 'utf8').trim()
         threads.set(`${name}.${thread}`, Number(readFileSync(`${folder}/schedstat`, 'utf8').split(' ')[0]) / 1000)
       } catch {
         // The thread has ended since it was listed.

@@ -22,6 +22,8 @@ export type Contender = {
   env?(field: Field): Readonly<Record<string, string>>
   /** `/v1`, before `/chat/completions` */
   readonly basePath: string
+  /** Compiled while it runs: it gets some seconds of load before anything is counted. */
+  readonly needsWarmUp?: boolean
   /** Called once it listens: makes what requests need, and returns their headers. */
   prepare?(field: Field): Promise<Readonly<Record<string, string>>>
   /** Called after the last request, before the stop: what its books have against `requests` of them. */

@@ -18,6 +18,7 @@ import { summarize, type Sample } from './summary.ts'
 import { printReport } from './report.ts'
 import { cases, modelName, type Case } from './workload.ts'
 
+const WARM_UP_MS = 6_000
 const JOB_TIMEOUT_MS = 120_000
 /** Log lines and the last commits leave after the last answer; they belong to the requests. */
 const QUIET_MS = 60
@@ -55,8 +56,8 @@ async function measure(crew: Crew, { name, address, running }: Target, work: Cas
   const cpu = cpuUs(pids) - before.cpu
   const threads: Record<string, number> = {}
   for (const [thread, us] of threadsUs(pids)) {
-    const perRequest = (us - (before.threads.get(thread) ?? 0)) / report.requests
-    if (perRequest >= 1) threads[thread] = perRequest
+    const name = thread.slice(0, thread.lastIndexOf('.'))
+    threads[name] = (threads[name] ?? 0) + (us - (before.threads.get(thread) ?? 0)) / report.requests
   }
   return {
     caseId: work.id,
@@ -100,9 +101,12 @@ async function run(crew: Crew, targets: readonly Target[]): Promise<Sample[]> {
   const chosen = cases.filter(({ id, extent }) => (!options.quick || extent === 'quick') && id.includes(options.only))
   const rounds = Number(options.rounds ?? (options.quick ? 3 : 5))
   const samples: Sample[] = []
-  // The first thousands of requests run in the interpreter; no round should count them.
-  for (const work of chosen.filter(({ extent }) => extent === 'quick')) {
-    for (const target of targets) samples.push({ ...(await measure(crew, target, work)), round: 'warm-up' })
+  // The first 20,000 requests or so run in the interpreter and keep the compiler busy; no round should count them.
+  for (const work of chosen.filter(({ extent, connections }) => extent === 'quick' && connections > 1)) {
+    progress(`warm-up ${work.id}`)
+    for (const target of targets.filter(({ running }) => running?.contender.needsWarmUp)) {
+      samples.push({ ...(await measure(crew, target, { ...work, runMs: WARM_UP_MS })), round: 'warm-up' })
+    }
   }
   for (let round = 1; round <= rounds; round++) {
     for (const work of chosen) {

@@ -54,7 +54,9 @@ export function printReport({ cores, rows, bars, residentMb, complaints }: Summa
   console.log(`Resident memory at the end: ${memory.join(', ')}.`)
   console.log('\nOurs by thread, µs/request:')
   for (const { work, threads } of rows) {
-    const parts = Object.entries(threads).toSorted(([, a], [, b]) => b - a)
+    const parts = Object.entries(threads)
+      .filter(([, us]) => us >= 1)
+      .toSorted(([, a], [, b]) => b - a)
     console.log(`  ${work.id}: ${parts.map(([name, us]) => `${name} ${Math.round(us)}`).join(', ')}`)
   }
   console.log()

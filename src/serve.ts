@@ -83,7 +83,9 @@ export async function serve(config: Config): Promise<Served> {
     fetch: edge,
   })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
-  const verifier = setInterval(() => void verifyHourly(gateway, log), VERIFY_EVERY_MS)
+  const verifier = setInterval(() => {
+    verifyHourly(gateway, log).catch((error: unknown) => log('error', 'ledger.unverified', { message: String(error) }))
+  }, VERIFY_EVERY_MS)
   return {
     baseUrl: `${config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`}/v1`,
     firstKey: gateway.firstKey,
@@ -99,8 +101,9 @@ export async function serve(config: Config): Promise<Served> {
       // The last bytes of settled answers are on their way; a short grace lets them leave.
       await Promise.race([server.stop(false), Bun.sleep(SOCKETS_CLOSE_MS)])
       await server.stop(true)
-      await control.stop()
+      await live.idle(SOCKETS_CLOSE_MS * 5)
       tokens.stop()
+      await control.stop()
       await sandbox?.stop()
       await store.close()
       log('info', 'drain.done')

@@ -74,6 +74,7 @@ export const tollgate = (bunArgs: readonly string[]): Contender => ({
     BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
   }),
   basePath: '/v1',
+  needsWarmUp: true,
   async prepare(field) {
     const { secret } = await operate(field, 'key.create', { account: ACCOUNT, name: 'bench' })
     return { authorization: `Bearer ${String(secret)}` }

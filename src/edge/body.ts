@@ -20,7 +20,12 @@ export async function readJsonBody(request: Request, { bytesMax, timeoutMs }: Bo
   const tooLarge = reject('request_too_large', `The body is larger than ${bytesMax} bytes.`)
   const declared = Number(request.headers.get('content-length') ?? Number.NaN)
   if (declared > bytesMax) return tooLarge
-  const bytes = await within(timeoutMs, declared >= 0 ? request.bytes() : collect(request, bytesMax))
+  const arriving = declared >= 0 ? request.bytes() : collect(request, bytesMax)
+  const bytes = await within(
+    timeoutMs,
+    arriving.catch(() => 'broken_off' as const),
+  )
+  if (bytes === 'broken_off') return reject('invalid_value', 'The body broke off.')
   if (bytes === 'timeout') return reject('invalid_value', 'The body did not arrive in time.')
   if (bytes === 'too_large') return tooLarge
   try {

@@ -122,27 +122,30 @@ async function chat(c: Ctx, options: EdgeOptions): Promise<Response> {
   const { relay, chatBody, notReady } = options
   const caller = callerOf(c, relay.accounts)
   if ('kind' in caller) return refuse(c, options, caller)
-  const reason = notReady()
-  if (reason)
-    return refuse(
-      c,
-      options,
-      { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 },
-      { connection: 'close' },
-    )
   const request = c.req.raw
   const body = await readJsonBody(request, chatBody)
   if (body.kind === 'rejected') return refuse(c, options, body.failure)
   const read = readChatRequest(body.text, body.bytes)
   if (read.kind === 'rejected') return refuse(c, options, read.failure)
 
+  // Asked after the body has arrived: from here to the hold there is no await in which a shutdown could begin.
+  const reason = notReady()
+  if (reason) {
+    const failure: Failure = { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 }
+    return refuse(c, options, failure, { connection: 'close' })
+  }
   const call = new Call(c.get('requestId'), caller, read.request, c.get('startedMs'))
+  if (request.signal.aborted) call.cancel('client_closed')
   request.signal.addEventListener('abort', () => call.cancel('client_closed'), { once: true })
   const relayed = await relayChat(relay, call)
   if (relayed.kind === 'failure') return refuse(c, options, relayed.failure)
   const { answer } = relayed
   if (answer.kind === 'whole') return new Response(answer.text, { headers: { ...jsonHeaders, ...answer.headers } })
-  const stream = streamBody(call, answer.events, { heartbeatMs: relay.limits.heartbeatMs, begun: answer.begun })
+  const stream = streamBody(call, answer.events, {
+    heartbeatMs: relay.limits.heartbeatMs,
+    begun: answer.begun,
+    onError: (error) => options.log('error', 'edge.stream', { request: call.id, message: String(error) }),
+  })
   return new Response(stream, { headers: { ...streamHeaders, ...answer.headers } })
 }
 

@@ -133,28 +133,41 @@ export function scanJson(text: string, limits: ScanLimits): Scan {
 /** One edit of an object's text: a member's new value as JSON text, or its removal. */
 export type Edit = { readonly key: string; readonly value: string | undefined }
 
+type Splice = Span & { readonly text: string }
+
 /** Applies edits to the outermost object. Every byte that no edit names stays as it was; new members go in front. */
 export function editJson(text: string, members: ReadonlyMap<string, Member>, edits: readonly Edit[]): string {
-  const splices: { start: number; end: number; text: string }[] = []
+  const splices: Splice[] = []
   const added: string[] = []
-  let left = members.size
+  const removed = new Set<Member>()
   for (const { key, value } of edits) {
     const member = members.get(key)
     if (member && value !== undefined) splices.push({ ...member.value, text: value })
+    else if (member) removed.add(member)
     else if (value !== undefined) added.push(`${JSON.stringify(key)}:${value}`)
-    else if (member) {
-      splices.push({ ...removal(text, member), text: '' })
-      left--
-    }
   }
+  if (removed.size > 0) splices.push(...removals([...members.values()], removed))
   splices.sort((a, b) => a.start - b.start)
   let from = added.length === 0 ? 0 : text.indexOf('{') + 1
-  let out = text.slice(0, from) + added.join(',') + (added.length > 0 && left > 0 ? ',' : '')
+  let out = text.slice(0, from) + added.join(',') + (added.length > 0 && members.size > removed.size ? ',' : '')
   for (const splice of splices) {
     out += text.slice(from, splice.start) + splice.text
     from = splice.end
   }
   return out + text.slice(from)
+}
+
+/** What to cut for members to vanish with their commas: up to the next member, or, at the end, from the one before. */
+function removals(members: readonly Member[], removed: ReadonlySet<Member>): Splice[] {
+  const lastKept = members.findLastIndex((member) => !removed.has(member))
+  return members.flatMap((member, i) => {
+    if (!removed.has(member)) return []
+    const next = i < lastKept ? members[i + 1] : undefined
+    const before = i > 0 ? members[i - 1] : undefined
+    return next
+      ? { start: member.keyStart, end: next.keyStart, text: '' }
+      : { start: before?.value.end ?? member.keyStart, end: member.value.end, text: '' }
+  })
 }
 
 /**
@@ -166,16 +179,4 @@ export function reviseJson(text: string, edits: readonly Edit[], limits: ScanLim
   if (scan.kind === 'scanned') return editJson(text, scan.members, edits)
   const changed = edits.map(({ key, value }) => [key, value === undefined ? undefined : (JSON.parse(value) as unknown)])
   return JSON.stringify({ ...(JSON.parse(text) as object), ...Object.fromEntries(changed) })
-}
-
-/** The span to cut for a member to vanish with one of the commas beside it. */
-function removal(text: string, member: Member): Span {
-  const start = member.keyStart
-  let { end } = member.value
-  let before = start - 1
-  while (isSpace(text.charCodeAt(before))) before--
-  if (text.charCodeAt(before) === COMMA) return { start: before, end }
-  while (isSpace(text.charCodeAt(end))) end++
-  if (text.charCodeAt(end) === COMMA) end++
-  return { start, end }
 }

@@ -57,5 +57,8 @@ export class SseDecoder {
   }
 }
 
-/** An unnamed event, ready to be written in one piece. */
-export const dataEvent = (data: string): string => `data: ${data}\n\n`
+const LINE_BREAKS = /[\r\n]+/g
+
+/** JSON as an unnamed event, ready to be written in one piece. A line break in it can only be white space. */
+export const dataEvent = (json: string): string =>
+  `data: ${json.includes('\n') || json.includes('\r') ? json.replace(LINE_BREAKS, ' ') : json}\n\n`

@@ -12,6 +12,7 @@ export type AttemptNote = {
   /** `ok`, or the kind of failure. */
   readonly result: string
   readonly status?: number
+  readonly code?: string
   readonly message?: string
   /** From the start of the request, in ms. */
   readonly startedMs: number

@@ -15,8 +15,8 @@ export type Admission = {
   readonly model: Model
   readonly offers: readonly Offer[]
   readonly hold: Hold
-  /** The output cap the gateway set, per choice. */
-  readonly cap: number | undefined
+  /** What the hold stands for, and the output cap the gateway set, per choice. */
+  readonly quoted: Quote & { readonly kind: 'quoted' }
   readonly durable: Promise<void>
 }
 export type Refusal = { readonly kind: 'refused'; readonly failure: Failure }
@@ -49,7 +49,7 @@ export function admit(relay: Relay, call: Call): Admission | Refusal {
   const held = ledger.hold({ id: call.id, accountId: account.id, amount: quoted.amount })
   if (held.kind === 'insufficient') return refuse(insufficient(held.balance, { needed: quoted.amount, fitting: 0 }))
   const { hold, durable } = held
-  return { kind: 'admitted', model, offers: plan.slice(0, limits.attemptsMax), hold, cap: quoted.cap, durable }
+  return { kind: 'admitted', model, offers: plan.slice(0, limits.attemptsMax), hold, quoted, durable }
 }
 
 export const INVALID_KEY: Failure = {

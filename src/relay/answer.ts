@@ -8,7 +8,7 @@ import type { Admission } from './admit.ts'
 import type { Attempted, StreamServed, WholeServed } from './attempt.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
-import { fail, failureOfCancel, meter, rescue, settle } from './finish.ts'
+import { fail, failureOfCancel, INTERNAL, meter, rescue, settle } from './finish.ts'
 
 export type Answer =
   | { readonly kind: 'whole'; readonly headers: Readonly<Record<string, string>>; readonly text: string }
@@ -27,7 +27,7 @@ export async function answerWhole(
 ): Promise<Answer> {
   const { reply } = served
   call.firstEventMs = call.elapsedMs()
-  const metered = await meter(relay, call, { usage: reply.usage, produced: reply.produced, admission })
+  const metered = await meter(relay, call, { usage: reply.usage, produced: reply.produced, admission, complete: true })
   const record = await settle(relay, call, {
     admission,
     served,
@@ -39,7 +39,7 @@ export async function answerWhole(
 }
 
 /** Headers known before the answer. */
-function earlyHeaders({ cap, hold }: Admission): Record<string, string> {
+function earlyHeaders({ quoted: { cap }, hold }: Admission): Record<string, string> {
   const headers: Record<string, string> = { 'x-tollgate-held-usd': formatUsd(hold.amount) }
   if (cap !== undefined) headers['x-tollgate-max-output-tokens'] = String(cap)
   return headers
@@ -106,40 +106,55 @@ export class StreamAnswer {
 
   /** The client takes no more. Reported usage is paid, or the input plus what arrived. Safe to call again. */
   close(): Promise<void> {
-    return (this.closing ??= this.leave())
+    // Deferred: cancelling the call comes back here, and must find that closing has begun.
+    return (this.closing ??= Promise.resolve().then(() => this.leave()))
   }
 
   private async leave(): Promise<void> {
     this.call.cancel('client_closed')
     // What is under way ends first, by itself: the upstream has been told to stop, or is being read on.
     await Promise.allSettled([this.busy, this.ready])
-    if (!this.ended && !this.served) await this.begin()
+    if (!this.ended && !this.served) await this.guarded(() => this.begin())
     const { served, call, relay } = this
     if (this.ended || !served) return
     this.ended = true
-    if (call.outlivesClient)
-      await relay.drains.run(
-        () => this.drain(served),
-        () => call.stopUpstream(),
-      )
-    await this.settle(served, call.cancelled === 'barred' ? 'barred' : 'client_closed')
-    served.open.events.close()
+    await this.guarded(async () => {
+      if (call.outlivesClient)
+        await relay.drains.run(
+          () => this.drain(served),
+          () => call.stopUpstream(),
+        )
+      const { cancelled = 'client_closed' } = call
+      const outcome = cancelled === 'shutdown' ? 'cut' : cancelled
+      await this.settle(served, outcome, cancelled === 'client_closed' ? undefined : failureOfCancel(cancelled))
+      served.open.events.close()
+    })
   }
 
-  private async advance(): Promise<string | undefined> {
-    if (this.ended || this.closing) return undefined
+  /** After a programmer's error what arrived is still paid, or else the hold given back. */
+  private async guarded<T>(work: () => Promise<T>): Promise<T> {
     try {
-      if (!this.served) return await this.begin()
-      for (;;) {
-        const step = await this.step(this.served)
-        if (step.end !== 'open') return await this.finish(this.served, step)
-        if (step.text !== '') return step.text
-      }
+      return await work()
     } catch (error) {
       this.ended = true
-      await rescue(this.relay, this.call, this.admission)
+      const { served, relay, call, admission } = this
+      served?.open.events.close()
+      if (served && relay.ledger.isOpen(admission.hold)) await this.settle(served, 'cut', INTERNAL)
+      else await rescue(relay, call, admission)
       throw error
     }
+  }
+
+  private advance(): Promise<string | undefined> {
+    if (this.ended || this.closing) return Promise.resolve(undefined)
+    return this.guarded(async () => {
+      if (!this.served) return this.begin()
+      for (;;) {
+        const step = await this.step(this.served)
+        if (step.end !== 'open') return this.finish(this.served, step)
+        if (step.text !== '') return step.text
+      }
+    })
   }
 
   /** Waits for an upstream to commit. What was held back until then is the first text. */
@@ -161,21 +176,26 @@ export class StreamAnswer {
     const { events, stream } = served.open
     const next = await events.next()
     if (next.kind === 'events') return this.pass(served, next.events, '')
-    if (next.kind === 'broken') return { end: 'broken', text: '', failure: next.failure }
-    // Some vendors end without a terminator. With every choice finished that is complete, otherwise it is a cut.
+    // With every choice finished the answer is complete, whether a terminator follows, an end, or an accident.
     if (stream.finished) return { end: 'done', text: '' }
+    if (next.kind === 'broken') return { end: 'broken', text: '', failure: next.failure }
     return { end: 'broken', text: '', failure: { kind: 'network', message: 'the upstream closed in the middle' } }
   }
 
   /** Reads events and joins what the client gets of them. */
   private pass({ open: { stream } }: StreamServed, events: readonly SseEvent[], before: string): Step {
+    const { call } = this
     let text = before
     for (const event of events) {
       const read = stream.read(event)
       if (read.kind === 'done') return { end: 'done', text }
-      if (read.kind === 'failed') return { end: 'broken', text, failure: read.failure }
+      if (read.kind === 'failed') {
+        return stream.finished ? { end: 'done', text } : { end: 'broken', text, failure: read.failure }
+      }
       text += read.text
     }
+    // Only the bill is outstanding: a client that leaves at the finish still pays what the vendor is about to report.
+    if (stream.finished) call.outlivesClient = true
     return { end: 'open', text }
   }
 
@@ -186,6 +206,7 @@ export class StreamAnswer {
     const { cancelled } = this.call
     if (step.end === 'done') {
       const record = await this.settle(served, 'completed')
+      this.relay.health.succeeded(served.offer.id)
       return step.text + served.open.stream.end(record.usage)
     }
     const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure)
@@ -207,8 +228,13 @@ export class StreamAnswer {
     failure?: Failure,
   ): Promise<RequestRecord> {
     const { relay, call, admission } = this
-    const { usage, produced } = served.open.stream
-    const metered = await meter(relay, call, { usage, produced, admission })
+    const { usage, produced, finished } = served.open.stream
+    const metered = await meter(relay, call, {
+      usage,
+      produced,
+      admission,
+      complete: finished || outcome === 'completed',
+    })
     return settle(relay, call, { admission, served, metered, outcome, failure })
   }
 }

@@ -52,7 +52,8 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     const tried = await tryOffer(relay, call, { target, offer, admission })
     note(call, offer, startedMs, tried)
     if (tried.kind !== 'failed') {
-      relay.health.succeeded(offer.id)
+      // A stream has yet to show that it does not break.
+      if (tried.kind === 'whole') relay.health.succeeded(offer.id)
       return { ...tried, offer, preset }
     }
     failure = tried.failure
@@ -73,7 +74,7 @@ async function tryOffer(relay: Relay, call: Call, { target, offer, admission }: 
   call.outlivesClient = (target.provider.hangUp ?? quirks.hangUp) === 'bills_on'
   const body = writeUpstreamRequest(call.request, {
     upstreamModel: offer.upstreamModel,
-    outputTokensMax: admission.cap,
+    outputTokensMax: admission.quoted.cap,
     outputMaxField: quirks.outputMaxField,
     askForUsage: quirks.usageInStream === 'on_request',
   })
@@ -142,8 +143,11 @@ function note(call: Call, offer: Offer, startedMs: number, tried: Tried): void {
     upstreamModel,
     result: failure?.kind ?? 'ok',
     ...(failure?.status === undefined ? {} : { status: failure.status }),
-    // What an upstream says of a rejected request may quote the prompt: the record keeps the words of other failures.
-    ...(failure === undefined || isRequestFault(failure.kind) ? {} : { message: failure.message.slice(0, 300) }),
+    // An upstream's own words may quote the prompt or the credential: the record keeps only its code, and our words.
+    ...(failure?.code === undefined ? {} : { code: failure.code }),
+    ...(failure && failure.status === undefined && failure.code === undefined
+      ? { message: failure.message.slice(0, 200) }
+      : {}),
     startedMs: Math.round(startedMs),
     tookMs,
   })

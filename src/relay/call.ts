@@ -18,7 +18,7 @@ export class Call {
   outlivesClient = false
   upstreamStopped = false
   private readonly startedMs: number
-  private onClientGone: (() => void) | undefined
+  private onCancelled: ((reason: CancelReason) => void) | undefined
   private onStop: (() => void) | undefined
 
   constructor(id: string, caller: Caller, request: ChatRequest, startedMs: number) {
@@ -28,12 +28,12 @@ export class Call {
     this.startedMs = startedMs
   }
 
-  /** Ends the call. The first reason stands. */
+  /** Ends the call. The first reason stands, but a later one can still stop an upstream that outlived its client. */
   cancel(reason: CancelReason): void {
+    if (reason !== 'client_closed' || !this.outlivesClient) this.stopUpstream()
     if (this.cancelled) return
     this.cancelled = reason
-    if (reason !== 'client_closed' || !this.outlivesClient) this.stopUpstream()
-    if (reason === 'client_closed') this.onClientGone?.()
+    this.onCancelled?.(reason)
   }
 
   stopUpstream(): void {
@@ -49,10 +49,10 @@ export class Call {
     }
   }
 
-  /** Calls `leave` when the client has gone, at once if it has already. */
-  whenClientGone(leave: () => void): void {
-    if (this.cancelled === 'client_closed') leave()
-    else this.onClientGone = leave
+  /** Calls `tell` when the call is cancelled, at once if it has been already. */
+  whenCancelled(tell: (reason: CancelReason) => void): void {
+    if (this.cancelled) tell(this.cancelled)
+    else this.onCancelled = tell
   }
 
   elapsedMs(): number {

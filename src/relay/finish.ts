@@ -1,7 +1,7 @@
 /** The end of a request: what it cost, settled or released once, with its record in the same transaction. */
 import type { Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
-import type { Usage, UsageSource } from '../domain/usage.ts'
+import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
 import { failureForClient, writeFailure } from '../formats/chat/failure.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
 import { recordStep, type Outcome, type RequestRecord } from '../records/records.ts'
@@ -21,17 +21,46 @@ export type Ending = {
   readonly failure?: Failure | undefined
 }
 
-/** Takes the upstream's usage, or counts what went in and came out. */
+type ToMeter = {
+  readonly usage: Usage | undefined
+  /** What arrived, as text. */
+  readonly produced: string
+  readonly admission: Admission
+  /** Whether the answer reached its end: a running usage of a broken one is behind what arrived. */
+  readonly complete: boolean
+}
+
+/** How far a report may pass the quote before it is taken for a mistake: 4 times, and a margin for hidden prompts. */
+const PLAUSIBLE_FACTOR = 4
+const PLAUSIBLE_MARGIN_TOKENS = 20_000
+
+/** Takes the upstream's usage where it is plausible, or counts what went in and came out. */
 export async function meter(
   relay: Relay,
   call: Call,
-  { usage, produced, admission }: { usage: Usage | undefined; produced: string; admission: Admission },
+  { usage, produced, admission, complete }: ToMeter,
 ): Promise<Metered> {
-  if (usage) return { usage, source: 'reported' }
+  const plausible = usage && isPlausible(usage, admission)
+  if (usage && !plausible) relay.log('error', 'usage.implausible', { request: call.id, ...usage })
+  if (plausible && complete) return { usage, source: 'reported' }
   const { request } = call
   const [prompt = 0, completion = 0] = await relay.tokens.count([promptText(call), produced])
+  if (plausible) {
+    const arrived = Math.max(usage.outputText, completion)
+    return { usage: { ...usage, outputText: arrived }, source: arrived > usage.outputText ? 'estimated' : 'reported' }
+  }
   const images = request.imageParts * admission.model.limits.imageTokensMax
-  return { usage: estimatedUsage(prompt + images, completion), source: 'estimated' }
+  const overhead = request.body.messages.length * MESSAGE_TOKENS
+  return { usage: estimatedUsage(prompt + overhead + images, completion), source: 'estimated' }
+}
+
+/** What a chat template adds to each message, by the vendors' own cookbooks. */
+const MESSAGE_TOKENS = 4
+
+function isPlausible(usage: Usage, { quoted }: Admission): boolean {
+  const within = (tokens: number, bound: number): boolean =>
+    tokens <= bound * PLAUSIBLE_FACTOR + PLAUSIBLE_MARGIN_TOKENS
+  return within(inputTokens(usage), quoted.inputTokens) && within(outputTokens(usage), quoted.outputTokens)
 }
 
 /** The words of the prompt: messages' texts and the tools, without media. */
@@ -72,16 +101,32 @@ export async function fail(relay: Relay, call: Call, { admission, attempted }: U
   const { failure: upstream, last } = attempted
   const wasAtWork = upstream.kind === 'network' // Our own abort; a refusal would have had a status.
   if (wasAtWork && (call.cancelled === 'client_closed' || call.cancelled === 'barred')) {
-    const metered = await meter(relay, call, { usage: undefined, produced: '', admission })
+    const metered = await meter(relay, call, { usage: undefined, produced: '', admission, complete: false })
     await settle(relay, call, { admission, served: last, metered, outcome: call.cancelled })
     return failureOfCancel(call.cancelled)
   }
-  const failure = call.cancelled ? failureOfCancel(call.cancelled) : failureForClient(upstream)
+  const failure = call.cancelled ? failureOfCancel(call.cancelled) : scrubbed(relay, failureForClient(upstream), last)
   await giveBack(relay, call, { admission, failure })
   return failure
 }
 
-const INTERNAL: Failure = { kind: 'internal', message: 'Internal error.' }
+/** An upstream's words on a rejected request, with its own names for things replaced by ours. */
+function scrubbed(relay: Relay, failure: Failure, last: Served | undefined): Failure {
+  if (!last) return failure
+  const provider = relay.catalog.provider(last.offer.providerId)
+  const host = provider && URL.canParse(provider.baseUrl) ? new URL(provider.baseUrl).host : ''
+  let { message } = failure
+  for (const [theirs, ours] of [
+    [provider?.secret ?? '', '[redacted]'],
+    [host, '[upstream]'],
+    [last.offer.upstreamModel, last.offer.modelId],
+  ] as const) {
+    if (theirs !== '') message = message.replaceAll(theirs, ours)
+  }
+  return { ...failure, message }
+}
+
+export const INTERNAL: Failure = { kind: 'internal', message: 'Internal error.' }
 
 /** After a programmer's error: the hold must not stay open for as long as the process lives. */
 export async function rescue(relay: Relay, call: Call, admission: Admission): Promise<void> {

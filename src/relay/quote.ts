@@ -8,6 +8,9 @@ export type Quote =
   | {
       readonly kind: 'quoted'
       readonly amount: NanoUsd
+      /** The bounds the amount stands for, all choices together. */
+      readonly inputTokens: number
+      readonly outputTokens: number
       /** The output cap to send upstream, per choice; undefined when the client's own limit stands. */
       readonly cap: number | undefined
     }
@@ -32,11 +35,15 @@ function inputTokensMax({ textBytes, imageParts, mediaBytes }: ChatRequest, mode
  */
 export function quote(request: ChatRequest, model: Model, available: NanoUsd): Quote {
   const { outputTokensMax = Number.MAX_SAFE_INTEGER, outputTokensDefault, outputTokensMin } = model.limits
-  const input = BigInt(inputTokensMax(request, model)) * dearestInput(model.sale)
+  const inputTokens = inputTokensMax(request, model)
+  const input = BigInt(inputTokens) * dearestInput(model.sale)
   const perToken = dearestOutput(model.sale) * BigInt(request.choices)
   const affordable = affordableTokens(available * MILLION - input, perToken)
   const amountFor = (tokens: number): NanoUsd => divideUp(input + BigInt(tokens) * perToken, MILLION)
-  const capped = (tokens: number): Quote => ({ kind: 'quoted', amount: amountFor(tokens), cap: tokens })
+  const quoted = (tokens: number, cap: number | undefined): Quote => {
+    return { kind: 'quoted', amount: amountFor(tokens), inputTokens, outputTokens: tokens * request.choices, cap }
+  }
+  const capped = (tokens: number): Quote => quoted(tokens, tokens)
   const unaffordable = (tokens: number): Quote => ({
     kind: 'unaffordable',
     needed: amountFor(tokens),
@@ -47,7 +54,7 @@ export function quote(request: ChatRequest, model: Model, available: NanoUsd): Q
   if (asked !== undefined) {
     const tokens = Math.min(asked, outputTokensMax)
     if (affordable < tokens) return unaffordable(tokens)
-    return tokens < asked ? capped(tokens) : { kind: 'quoted', amount: amountFor(tokens), cap: undefined }
+    return quoted(tokens, tokens < asked ? tokens : undefined)
   }
   if (model.limits.outputTokensMax !== undefined && affordable >= outputTokensMax) return capped(outputTokensMax)
   const usual = Math.min(outputTokensDefault, outputTokensMax)

@@ -111,7 +111,7 @@ export class Writer {
       const answer = this.control
       this.control = undefined
       answer?.(reply)
-      if (reply.kind === 'fatal' && !answer) return this.onFatal(reply.message)
+      if (reply.kind === 'fatal' && (!answer || this.inFlight.length > 0)) return this.onFatal(reply.message)
     }
     this.schedule()
   }

@@ -19,6 +19,7 @@ export class EventReader {
   private readonly flight: Flight
   private readonly gapMs: number
   private ended = false
+  private begun = false
 
   constructor(body: ReadableStream<Uint8Array>, flight: Flight, { eventGapTimeoutMs, eventCharsMax }: ReaderLimits) {
     this.reader = body.getReader()
@@ -30,13 +31,16 @@ export class EventReader {
   /** The events that the next read completes. After `end` and `broken` nothing more comes. */
   async next(): Promise<ReadEvents> {
     if (this.ended) return END
+    // The first event has a limit of its own, which is running already.
+    if (this.begun) this.flight.watchdog.beat(this.gapMs)
     try {
       for (;;) {
         const { done, value } = await this.reader.read()
         const events = value ? this.decoder.push(value) : done ? this.decoder.end() : []
         if (done) this.close()
         if (events.length > 0) {
-          this.flight.watchdog.beat(this.gapMs)
+          this.begun = true
+          this.flight.watchdog.rest()
           return { kind: 'events', events }
         }
         if (done) return END

@@ -7,6 +7,7 @@ export class Watchdog {
   private limitMs: number
   private lastMs = performance.now()
   private timer: Timer
+  private resting = false
 
   constructor(limitMs: number, onExpired: () => void) {
     this.limitMs = limitMs
@@ -14,8 +15,14 @@ export class Watchdog {
     this.timer = setTimeout(() => this.check(), limitMs)
   }
 
-  /** Notes progress; from now on `limitMs` of silence is allowed. */
+  /** From now on nothing is expected: a reader that takes its time is not the upstream's silence. */
+  rest(): void {
+    this.resting = true
+  }
+
+  /** From now on `limitMs` of silence is allowed. */
   beat(limitMs: number): void {
+    this.resting = false
     this.lastMs = performance.now()
     if (limitMs === this.limitMs) return
     this.limitMs = limitMs
@@ -29,7 +36,8 @@ export class Watchdog {
 
   private check(): void {
     const leftMs = this.limitMs - (performance.now() - this.lastMs)
-    if (leftMs <= 1) this.onExpired()
+    if (this.resting) this.timer = setTimeout(() => this.check(), this.limitMs)
+    else if (leftMs <= 1) this.onExpired()
     else this.timer = setTimeout(() => this.check(), leftMs)
   }
 }

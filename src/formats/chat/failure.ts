@@ -72,6 +72,9 @@ function kindOfStatus(status: number): UpstreamFailureKind {
   return status >= 400 && status < 500 && status !== 409 ? 'bad_request' : 'server'
 }
 
+/** What a code looks like; anything else a vendor puts there is prose. */
+const PLAIN_CODE = /^[\w.-]{1,64}$/
+
 type ErrorFields = { message?: unknown; code?: unknown; param?: unknown; type?: unknown }
 
 /** Finds the error object in the shapes vendors of this format use: `{error:{…}}`, `{error:"…"}`, `{message}`. */
@@ -88,20 +91,25 @@ const text = (value: unknown): string | undefined =>
 /** Classifies an error object, from a response's body or from inside a stream. */
 export function readUpstreamError(status: number | undefined, body: unknown, retryAfterMs?: number): UpstreamFailure {
   const fields = errorFields(body)
-  const code = text(fields.code)
-  const named = code ?? text(fields.type) ?? ''
+  const stated = text(fields.code)
+  const code = stated !== undefined && PLAIN_CODE.test(stated) ? stated : undefined
+  const named = stated ?? text(fields.type) ?? ''
   const numeric = Number(fields.code)
   // In a stream the status was 200; OpenRouter and Ark put the real one into the code.
   const known = status ?? (numeric >= 400 && numeric < 600 ? numeric : 500)
   let kind = kindOfStatus(known)
+  const words = text(fields.message) ?? ''
+  // A missing route or an impossible wish is the request's fault, a missing model the offer's.
+  if (known === 404 && !/model|deployment/i.test(named + words)) kind = 'bad_request'
+  if (known === 400 && /api.?key/i.test(words)) kind = 'auth'
   if (fundsCodes.has(named)) kind = 'funds'
   else if (named === 'context_length_exceeded') kind = 'context_length'
   else if (policyCodes.has(named) && kind === 'bad_request') kind = 'policy'
-  else if (named === 'rate_limit_exceeded') kind = 'rate'
-  const param = text(fields.param)
+  else if (named === 'rate_limit_exceeded' && known !== 413) kind = 'rate'
+  const param = text(fields.param)?.slice(0, 200)
   return {
     kind,
-    message: text(fields.message)?.slice(0, 2_000) ?? `the upstream answered ${known}`,
+    message: words.slice(0, 1_000) || `the upstream answered ${known}`,
     ...(status === undefined ? {} : { status }),
     ...(code === undefined ? {} : { code }),
     ...(param === undefined ? {} : { param }),

@@ -13,12 +13,13 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 export function wordsOf(name: string, value: unknown): string {
   if (typeof value === 'string') return name === 'role' ? '' : value
   if (typeof value !== 'object' || value === null) return ''
-  if (name === 'tool_calls') return Array.isArray(value) ? (value as Call[]).map(callWords).join('') : ''
+  if (name === 'tool_calls') return Array.isArray(value) ? (value as (Call | null)[]).map(callWords).join('') : ''
   if (name === 'function_call') return callWords({ function: value })
   return name === 'audio' ? text((value as Fields)['transcript']) : ''
 }
 
-function callWords({ function: called, custom }: Call): string {
+function callWords(call: Call | null): string {
+  const { function: called, custom } = call ?? {}
   return text(called?.name) + text(called?.arguments) + text(custom?.name) + text(custom?.input)
 }
 

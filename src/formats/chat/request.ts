@@ -110,9 +110,49 @@ export function readChatRequest(text: string, bytes: number): ReadRequest {
   if (scan.kind !== 'scanned' || !parsed) {
     return reject({ kind: 'invalid_json', message: 'The body is not valid JSON.' })
   }
+  const early = refuseEarly(parsed.value, scan.members)
+  if (early) return reject(early)
   const checked = chatRequestSchema.safeParse(parsed.value)
   if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], parsed.value))
   return { kind: 'read', request: describe(checked.data, { text, bytes, members: scan.members }) }
+}
+
+const FIELDS_MAX = 1_000
+/** What the gateway prices or edits. */
+const pricedFields = new Set(['model', 'n', 'max_tokens', 'max_completion_tokens', 'stream', 'stream_options'])
+/** Fields by which an answer would cost more than its model's price says. */
+const dearerFields = new Set(['models', 'best_of'])
+const plainTiers = new Set<unknown>(['auto', 'default', 'flex', null, undefined])
+
+/** What is refused before the schema looks: cheap tests for what would be dear to check, or to serve. */
+function refuseEarly(body: unknown, members: ReadonlyMap<string, Member>): Failure | undefined {
+  if (members.size > FIELDS_MAX) return { kind: 'invalid_value', message: 'The body has too many fields.' }
+  for (const key of members.keys()) {
+    // Some upstreams match keys without regard to case: what they would read must be what was priced.
+    const folded = key.normalize('NFKC').toLowerCase()
+    if (folded !== key && pricedFields.has(folded)) {
+      return {
+        kind: 'unsupported_parameter',
+        message: `Unknown parameter: '${key}'. Did you mean '${folded}'?`,
+        param: key,
+      }
+    }
+    if (dearerFields.has(key)) {
+      return {
+        kind: 'unsupported_parameter',
+        message: `'${key}' is not supported: its cost has no price here.`,
+        param: key,
+      }
+    }
+  }
+  const { messages, service_tier: tier } = (body ?? {}) as { messages?: unknown; service_tier?: unknown }
+  if (!plainTiers.has(tier)) {
+    const message = "'service_tier' may be auto, default or flex: dearer tiers have no price here."
+    return { kind: 'unsupported_parameter', message, param: 'service_tier' }
+  }
+  const odd = Array.isArray(messages) ? messages.findIndex((one) => typeof one !== 'object' || one === null) : -1
+  if (odd === -1) return undefined
+  return { kind: 'invalid_type', message: `Invalid 'messages[${odd}]': expected an object.`, param: `messages[${odd}]` }
 }
 
 function parseJson(text: string): { value: unknown } | undefined {
@@ -132,7 +172,7 @@ function describe(body: Body, { text, bytes, members }: Source): ChatRequest {
     stream: body.stream ?? false,
     usageAsked: body.stream_options?.include_usage ?? false,
     choices: body.n ?? 1,
-    outputTokensMax: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+    outputTokensMax: smallest(body.max_completion_tokens, body.max_tokens),
     textBytes: bytes - media.payloadChars,
     imageParts: media.images,
     mediaBytes: media.bytes,
@@ -140,6 +180,12 @@ function describe(body: Body, { text, bytes, members }: Source): ChatRequest {
     text,
     members,
   }
+}
+
+/** Of two limits the smaller one is quoted, and the only one sent. */
+function smallest(a: number | null | undefined, b: number | null | undefined): number | undefined {
+  const given = [a, b].filter((limit) => typeof limit === 'number')
+  return given.length === 0 ? undefined : Math.min(...given)
 }
 
 type Media = { images: number; bytes: number; payloadChars: number }
@@ -168,9 +214,9 @@ function mediaOf(messages: Body['messages']): Media {
 
 export type UpstreamEdits = {
   readonly upstreamModel: string
-  /** The output cap to send, or undefined to leave the client's own fields alone. */
+  /** The output cap the gateway set, or undefined where the client's own stands. */
   readonly outputTokensMax: number | undefined
-  /** The field a cap is sent in when the client used none. */
+  /** The field this vendor takes the cap in. */
   readonly outputMaxField: 'max_tokens' | 'max_completion_tokens'
   readonly askForUsage: boolean
 }
@@ -180,10 +226,13 @@ export function writeUpstreamRequest(request: ChatRequest, edits: UpstreamEdits)
   const { body, text, members } = request
   const changes: Edit[] = []
   if (edits.upstreamModel !== request.model) changes.push({ key: 'model', value: JSON.stringify(edits.upstreamModel) })
-  if (edits.outputTokensMax !== undefined) {
-    const used = (['max_completion_tokens', 'max_tokens'] as const).filter((field) => typeof body[field] === 'number')
-    const fields = used.length > 0 ? used : [edits.outputMaxField]
-    for (const key of fields) changes.push({ key, value: String(edits.outputTokensMax) })
+  const limit = edits.outputTokensMax ?? request.outputTokensMax
+  if (limit !== undefined) {
+    // One field, the one this vendor knows, and the number that was quoted: a second one could ask for more.
+    const { outputMaxField: known } = edits
+    const other = known === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+    if (body[known] !== limit) changes.push({ key: known, value: String(limit) })
+    if (members.has(other)) changes.push({ key: other, value: undefined })
   }
   if (request.stream && edits.askForUsage && !request.usageAsked) {
     changes.push({ key: 'stream_options', value: JSON.stringify({ ...body.stream_options, include_usage: true }) })

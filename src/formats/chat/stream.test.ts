@@ -93,8 +93,35 @@ test('any event of the format passes byte for byte, but for the model’s name',
   fc.assert(property, { numRuns: 1_000 })
 })
 
-test('garbage, errors inside the stream and events without choices are failures', () => {
-  for (const data of ['{nope', '[]', '"x"', 'null', '{}', '{"error":{"message":"overloaded","code":503}}']) {
+test('empty events, pings and empty deltas are nothing', () => {
+  const nothing = [
+    '',
+    '{"type":"ping"}',
+    '{"choices":[{"index":0,"delta":{"role":"assistant","content":"","tool_calls":[]}}]}',
+  ]
+  for (const data of nothing) {
+    const stream = new ChatStream(options)
+    expect(stream.read({ name: undefined, data })).toMatchObject({ kind: 'chunk', meaningful: false })
+  }
+})
+
+test('data of several lines reaches the client as one line', () => {
+  const { text } = relay([
+    encode('data: {"id":"c1",\ndata: "model":"m","choices":[{"index":0,"delta":{"content":"x"}}]}\n\n'),
+  ])
+  expect(text.split('\n')).toHaveLength(3)
+  expect(JSON.parse(text.slice('data: '.length))).toMatchObject({ choices: [{ delta: { content: 'x' } }] })
+})
+
+test('garbage and errors inside the stream are failures', () => {
+  for (const data of [
+    '{nope',
+    '"x"',
+    'null',
+    '{"choices":[null]}',
+    '{"choices":5}',
+    '{"error":{"message":"overloaded","code":503}}',
+  ]) {
     expect(relay([encode(`data: ${data}\n\n`)]).failed).toBe(true)
   }
 })

@@ -28,6 +28,8 @@ export type ReadEvent =
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 
+const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
+
 export type ChatStreamOptions = {
   readonly publicModel: string
   readonly usageAsked: boolean
@@ -64,15 +66,18 @@ export class ChatStream {
       this.produced += plain
       return { kind: 'chunk', text: this.template.sentBefore + plain + this.template.sentAfter, meaningful: true }
     }
-    return data === '[DONE]' ? { kind: 'done' } : this.readInFull(data)
+    if (data === '[DONE]') return { kind: 'done' }
+    return data === '' ? NOTHING : this.readInFull(data)
   }
 
   private readInFull(data: string): ReadEvent {
     const chunk = parse(data)
     if (!chunk) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not a JSON object' } }
     if (chunk.error) return { kind: 'failed', failure: readUpstreamError(undefined, chunk) }
-    if (!Array.isArray(chunk.choices)) {
-      return { kind: 'failed', failure: { kind: 'garbage', message: 'an event has no choices' } }
+    // A ping or another extra of the vendor's: nothing the format knows, nothing the client asked for.
+    if (chunk.choices === undefined) return NOTHING
+    if (!Array.isArray(chunk.choices) || !chunk.choices.every(isObject)) {
+      return { kind: 'failed', failure: { kind: 'garbage', message: 'the choices of an event are not objects' } }
     }
     this.head = { id: chunk.id, created: chunk.created }
     const reported = readChatUsage(chunk.usage ?? chunk.x_groq?.usage, this.options.usageDialect)
@@ -96,7 +101,7 @@ export class ChatStream {
     let meaningful = false
     for (const name in delta) {
       const value = delta[name]
-      if (name === 'role' || value === null || value === '' || value === undefined) continue
+      if (name === 'role' || isNothing(value)) continue
       meaningful = true
       this.produced += wordsOf(name, value)
     }
@@ -134,6 +139,12 @@ export class ChatStream {
     return dataEvent(`${chunk.slice(0, -1)},"usage":${writeChatUsage(counted)}}`)
   }
 }
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
+
+/** Some servers send every field of a delta every time, empty. */
+const isNothing = (value: unknown): boolean =>
+  value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
 
 /** The content of a chunk that brings nothing else. */
 function soleContent(choices: readonly Choice[]): string | undefined {

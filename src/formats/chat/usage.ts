@@ -12,9 +12,12 @@ type Fields = Readonly<Record<string, unknown>>
 
 const asFields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
 
-/** A token count, or undefined. Negative, fractional and non-numeric counts are lies and count as absent. */
+/** More tokens than any one answer can have. */
+const TOKENS_MAX = 1_000_000_000
+
+/** A token count, or undefined. Negative, fractional, absurd and non-numeric counts are lies and count as absent. */
 const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : undefined
 
 /** Reads a `usage` object. Undefined when it is absent or holds no counts: that is unknown, never zero. */
 export function readChatUsage(raw: unknown, dialect: UsageDialect = 'inclusive'): Usage | undefined {
