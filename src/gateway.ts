@@ -7,6 +7,7 @@ import type { Config } from './config.ts'
 import { timeOrderedId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import { loadSecret } from './lib/secret-file.ts'
+import { bookingsOf } from './ledger/bookings.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { verifyLedger } from './ledger/verify.ts'
 import { findRecord, recentRecords } from './records/records.ts'
@@ -60,6 +61,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     accounts,
     catalog,
     ledger,
+    adjustments: (accountId, limit) => bookingsOf(store, accountId, limit),
     verify: () => verifyLedger(store),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),

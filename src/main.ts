@@ -68,12 +68,14 @@ const program: Program = {
     // A Tollgate that has the folder has the port as well, but the folder is what there is to say.
     if (!(await consult('account.list', {}))) probePort(config)
     const { baseUrl, firstKey, gateway, drain } = await serve(config)
-    const account = gateway.accounts.list()[0]?.name ?? 'default'
+    const [account] = gateway.accounts.list()
+    const models = gateway.catalog.models().map(({ id }) => id)
     return {
       baseUrl,
       firstKey,
-      account,
-      models: gateway.catalog.models().map(({ id }) => id),
+      account: account?.name ?? 'default',
+      models,
+      callable: models.filter((id) => account?.allowedModels?.includes(id) ?? true),
       dataFolder: config.dataFolder,
       drain,
     }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Account, ApiKey } from '../domain/account.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/ids.ts'
+import type { Booking } from '../ledger/bookings.ts'
 import type { StoredRecord } from '../records/records.ts'
 import { conflict, done, notFound, operation, type Office, type Operation, type Result } from './operation.ts'
 
@@ -43,6 +44,15 @@ const keyView = (key: ApiKey, account: Account | undefined): object => ({
   models: key.allowedModels ?? null,
   created_at: new Date(key.createdAtMs).toISOString(),
   revoked_at: key.revokedAtMs === undefined ? null : new Date(key.revokedAtMs).toISOString(),
+})
+
+const journalView = ({ kind, amount, ref, reason, createdAtMs }: Booking): object => ({
+  created_at: new Date(createdAtMs).toISOString(),
+  kind,
+  amount_usd: formatUsd(amount),
+  amount_nano_usd: amount.toString(),
+  ref,
+  reason,
 })
 
 /** Finds the account or says that there is none. */
@@ -135,6 +145,11 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
   'account.credit': adjust('credit'),
   'account.debit': adjust('debit'),
   'account.refund': adjust('refund'),
+  'account.journal': operation(
+    z.strictObject({ account: reference, limit: z.int().min(1).max(1000).default(100) }),
+    (office, { account: wanted, limit }) =>
+      withAccount(office, wanted, async ({ id }) => done((await office.adjustments(id, limit)).map(journalView))),
+  ),
   'account.suspend': setStatus('suspended'),
   'account.resume': setStatus('active'),
   'account.models': operation(

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { Booking } from '../ledger/bookings.ts'
 import type { Finding } from '../ledger/verify.ts'
 import type { StoredRecord } from '../records/records.ts'
 
@@ -10,6 +11,8 @@ export type Office = {
   readonly accounts: Accounts
   readonly catalog: Catalog
   readonly ledger: Ledger
+  /** What the operator booked on an account, newest first. */
+  readonly adjustments: (accountId: string, limit: number) => Promise<readonly Booking[]>
   readonly verify: () => Promise<readonly Finding[]>
   readonly requests: (accountId: string, limit: number) => Promise<readonly StoredRecord[]>
   readonly request: (accountId: string, id: string) => Promise<StoredRecord | undefined>

@@ -130,9 +130,10 @@ const direction = {
     reason: 'credited twice',
     done: 'taken',
   },
+  refund: { summary: 'Gives an account money back.', reason: 'outage of 3 May', done: 'given back' },
 } as const
 
-const adjust = (kind: 'credit' | 'debit') =>
+const adjust = (kind: keyof typeof direction) =>
   command({
     name: `account ${kind}`,
     summary: direction[kind].summary,
@@ -158,6 +159,38 @@ const adjust = (kind: 'credit' | 'debit') =>
     },
   })
 
+type Journal = {
+  readonly created_at: string
+  readonly kind: string
+  readonly amount_usd: string
+  readonly ref: string
+  readonly reason: string
+}
+
+const journal = command({
+  name: 'account journal',
+  summary: 'Lists what the operator booked on an account: credits, debits and refunds, newest first.',
+  examples: [['tollgate account journal acme']],
+  positionals: [account],
+  run: ({ args, program, terminal }) =>
+    operate<readonly Journal[]>(program, { name: 'account.journal', input: { account: args.account } }, (rows) =>
+      shown(
+        rows,
+        table(
+          rows,
+          [
+            { title: 'time', of: (row) => row.created_at },
+            { title: 'kind', of: (row) => row.kind },
+            { title: 'amount', of: (row) => row.amount_usd, kind: 'money' },
+            { title: 'reference', of: (row) => row.ref },
+            { title: 'reason', of: (row) => row.reason },
+          ],
+          terminal,
+        ),
+      ),
+    ),
+})
+
 /** The booking may have been made although its answer was lost. With the same reference a second try books nothing. */
 function unanswered(error: unknown, ref: string): Outcome {
   if (isEarly(error)) throw error
@@ -182,6 +215,8 @@ export const accountGroup = group({
     command(onAccount('show', 'Shows one account.')),
     adjust('credit'),
     adjust('debit'),
+    adjust('refund'),
+    journal,
     suspend,
     command(onAccount('resume', 'Lifts a suspension.')),
     allow,

@@ -58,7 +58,7 @@ const add = command({
     'max-output': { summary: 'most output tokens one answer can have', value: wholeNumber('N', { min: 1, max: 1e9 }) },
   },
   notes:
-    'An OFFER is PROVIDER/MODEL, or provider=…,model=… with any of cost-input=, cost-output=, cost-cached-input= (dollars\n' +
+    'An OFFER is PROVIDER/MODEL, or provider=…,model=… with cost-input= and cost-output=, cost-cached-input= (dollars\n' +
     'per million tokens; the sale price without them), priority= (lower is tried first) and weight= (share among equals).',
   run: async ({ args: { id }, options, program, terminal }) => {
     const offers = options.offer.map(readOffer).filter((offer): offer is OfferInput => typeof offer !== 'string')

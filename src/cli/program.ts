@@ -7,6 +7,8 @@ export type Serving = {
   /** The name of the oldest account: whose key `firstKey` is, and an example for messages. */
   readonly account: string
   readonly models: readonly string[]
+  /** The models that this account may use. */
+  readonly callable: readonly string[]
   readonly dataFolder: string
   drain(): Promise<void>
 }

@@ -9,6 +9,7 @@ export type Attempt = {
   /** `ok`, or the kind of failure. */
   readonly result: string
   readonly status: number | null
+  readonly code: string | null
   readonly message: string | null
   readonly started_ms: number
   readonly took_ms: number
@@ -35,7 +36,11 @@ export type RecordView = {
   readonly usage_source: string | null
   readonly held_usd: string
   readonly charged_usd: string
+  /** What the balance lacked for the full price. */
+  readonly written_off_usd: string
   readonly upstream_cost_usd: string
+  /** The dated prices the charge was made by; `model list` shows the current ones. */
+  readonly price_card: number
   readonly created_at: string
   readonly first_event_ms: number | null
   readonly total_ms: number
@@ -67,7 +72,9 @@ export function readRecord(row: StoredRow): RecordView {
     usage_source: row['usage_source'] ?? null,
     held_usd: dollars('held'),
     charged_usd: dollars('charged'),
+    written_off_usd: dollars('written_off'),
     upstream_cost_usd: dollars('upstream_cost'),
+    price_card: number('price_card_id'),
     created_at: new Date(number('created_at')).toISOString(),
     first_event_ms: row['first_event_ms'] === null ? null : number('first_event_ms'),
     total_ms: number('total_ms'),
@@ -80,6 +87,7 @@ type StoredAttempt = {
   readonly upstreamModel: string
   readonly result: string
   readonly status?: number
+  readonly code?: string
   readonly message?: string
   readonly startedMs: number
   readonly tookMs: number
@@ -90,6 +98,7 @@ const readAttempt = (note: StoredAttempt): Attempt => ({
   model: note.upstreamModel,
   result: note.result,
   status: note.status ?? null,
+  code: note.code ?? null,
   message: note.message ?? null,
   started_ms: Math.round(note.startedMs),
   took_ms: Math.round(note.tookMs),

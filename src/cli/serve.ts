@@ -70,6 +70,6 @@ function servingText(serving: Serving, terminal: Terminal): string {
     ],
     terminal,
   )
-  const call = firstKey === undefined ? undefined : curlFor({ baseUrl, key: firstKey, models })
+  const call = firstKey === undefined ? undefined : curlFor({ baseUrl, key: firstKey, models: serving.callable })
   return `${terminal.paint('bold', `Tollgate ${manifest.version}`)}\n\n${facts}\n${call ? `${call}\n\n` : ''}`
 }

@@ -62,8 +62,12 @@ function leaveWithReader(error: NodeJS.ErrnoException): void {
   process.exit(error.code === 'EPIPE' ? 0 : 1)
 }
 
-async function drained(stream: NodeJS.WriteStream): Promise<void> {
-  if (stream.writableLength > 0) await new Promise<void>((resolve) => void stream.once('drain', resolve))
+/**
+ * Ends a stream and waits until everything has left. A pipe takes 64 KB at a time, and Bun 1.4.5 calls a write's callback
+ * before the rest is gone; only the end's comes after it.
+ */
+function drained(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.end(() => resolve()))
 }
 
 /** Characters that steer a terminal, or turn the order of what is read. */

@@ -10,8 +10,8 @@ export type CountReply = { readonly id: number; readonly counts: readonly number
 const plain = { disallowedSpecial: new Set<string>() }
 
 /**
- * The tokenizer is quadratic in the length of a word: 160 KB of one letter took it a minute. In pieces it is linear, and
- * a cut costs at most one token too many.
+ * The tokenizer is quadratic in the length of a word: 160 KB of one letter took it a minute. In pieces it is linear,
+ * and a cut costs at most one token too many.
  */
 const PIECE_CHARS = 512
 
