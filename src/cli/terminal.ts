@@ -63,8 +63,8 @@ function leaveWithReader(error: NodeJS.ErrnoException): void {
 }
 
 /**
- * Ends a stream and waits until everything has left. A pipe takes 64 KB at a time, and Bun 1.4.5 calls a write's callback
- * before the rest is gone; only the end's comes after it.
+ * Ends a stream and waits until everything has left. A pipe takes 64 KB at a time, and Bun 1.4.5 calls a write's
+ * callback before the rest is gone; only the end's comes after it.
  */
 function drained(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.end(() => resolve()))
