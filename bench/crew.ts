@@ -8,18 +8,25 @@ export type Crew = {
   readonly upstreamPort: number
   /** Gives the load generator an order and waits for what came of it. */
   load(order: LoadOrder): Promise<LoadReport>
-  stop(): Promise<void>
+  /** Connections the vendor has accepted so far. */
+  upstreamConnections(): Promise<number>
+  stop(): void
 }
 
 type Message = {
   readonly port?: number
+  readonly connections?: number
   readonly ready?: boolean
   readonly report?: LoadReport
   readonly problem?: string
 }
 
 /** A child that is talked to one message at a time. */
-function hire(file: string): { next(timeoutMs: number): Promise<Message>; send(order: LoadOrder): void; stop(): void } {
+function hire(file: string): {
+  next(timeoutMs: number): Promise<Message>
+  send(order: LoadOrder | 'connections'): void
+  stop(): void
+} {
   let waiting: PromiseWithResolvers<Message> | undefined
   const early: Message[] = []
   const child = Bun.spawn([process.execPath, '--no-env-file', join(import.meta.dir, file)], {
@@ -64,7 +71,11 @@ export async function hireCrew(): Promise<Crew> {
       if (!report) throw new Error(problem ?? 'no report')
       return report
     },
-    async stop() {
+    async upstreamConnections() {
+      upstream.send('connections')
+      return (await upstream.next(ANSWER_TIMEOUT_MS)).connections ?? 0
+    },
+    stop() {
       load.stop()
       upstream.stop()
     },

@@ -50,7 +50,7 @@ type Target = { readonly name: string; readonly address: Address; readonly runni
 async function measure(crew: Crew, { name, address, running }: Target, work: Case): Promise<Sample> {
   const opened = await crew.load({ kind: 'open', timeoutMs: JOB_TIMEOUT_MS, address, work })
   const pids = running ? processTree(running.pid) : []
-  const before = { cpu: cpuUs(pids), threads: threadsUs(pids) }
+  const before = { connections: await crew.upstreamConnections(), cpu: cpuUs(pids), threads: threadsUs(pids) }
   const report = await crew.load({ kind: 'run', timeoutMs: JOB_TIMEOUT_MS })
   await Bun.sleep(QUIET_MS)
   const cpu = cpuUs(pids) - before.cpu
@@ -64,6 +64,7 @@ async function measure(crew: Crew, { name, address, running }: Target, work: Cas
     target: name,
     cpuUs: running ? cpu / report.requests : undefined,
     threads,
+    upstreamConnections: (await crew.upstreamConnections()) - before.connections,
     report,
     problem: problemOf(opened, report),
     sent: opened.requests + report.requests,
@@ -140,6 +141,13 @@ async function main(): Promise<number> {
   const folder = diskFolder()
   const crew = await hireCrew()
   let running: Running[] = []
+  // Killed half-way, it must leave no gateway behind; the crew ends by itself when its channel closes.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      for (const { pid } of running) process.kill(pid, 'SIGTERM')
+      process.exit(130)
+    })
+  }
   try {
     running = await startAll([tollgate(options['bun-arg']), nginx], folder, crew.upstreamPort)
     const targets: Target[] = running.map((one) => ({
@@ -160,7 +168,7 @@ async function main(): Promise<number> {
     return complaints.length > 0 || (options.assert && isMissed) ? 1 : 0
   } finally {
     for (const one of running) await one.stop()
-    await crew.stop()
+    crew.stop()
     if (options.keep) progress(`kept: ${folder}`)
     else rmSync(folder, { recursive: true, force: true })
   }

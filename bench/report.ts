@@ -53,11 +53,13 @@ export function printReport({ cores, rows, bars, residentMb, complaints }: Summa
   const memory = Object.entries(residentMb).map(([name, mb]) => `${name} ${Math.round(mb)} MB`)
   console.log(`Resident memory at the end: ${memory.join(', ')}.`)
   console.log('\nOurs by thread, µs/request:')
-  for (const { work, threads } of rows) {
+  for (const { work, threads, upstreamConnections } of rows) {
     const parts = Object.entries(threads)
       .filter(([, us]) => us >= 1)
       .toSorted(([, a], [, b]) => b - a)
     console.log(`  ${work.id}: ${parts.map(([name, us]) => `${name} ${Math.round(us)}`).join(', ')}`)
+    const opened = upstreamConnections['tollgate']?.median ?? 0
+    if (opened >= 0.01) console.log(`    NOT KEPT ALIVE: ${opened.toFixed(2)} upstream connections per request`)
   }
   console.log()
   for (const { text, verdict, isBar } of bars)

@@ -11,6 +11,8 @@ export type Sample = {
   readonly cpuUs: number | undefined
   /** The same by thread. */
   readonly threads: Readonly<Record<string, number>>
+  /** Opened to the vendor during the counted run. */
+  readonly upstreamConnections: number
   readonly report: LoadReport
   readonly problem: string | undefined
   /** Requests sent, the warm-up included. */
@@ -30,6 +32,8 @@ export type Row = {
   readonly added: Readonly<Record<string, Added>> | undefined
   /** CPU of this gateway by thread, of the median round. */
   readonly threads: Readonly<Record<string, number>>
+  /** Connections to the vendor opened per request, the warm-up's not counted: 0 where they are kept alive. */
+  readonly upstreamConnections: Readonly<Record<string, Spread>>
 }
 export type Added = { readonly p50Ms: number; readonly p99Ms: number; readonly firstByteP50Ms: number }
 
@@ -100,6 +104,7 @@ function rowOf(samples: readonly Sample[], work: Case): Row {
     requestsPerSecond: of.each(({ report }) => (report.requests / report.tookMs) * 1000),
     added: work.connections === 1 ? addedOf(of) : undefined,
     threads: median?.threads ?? {},
+    upstreamConnections: of.each(({ upstreamConnections, report }) => upstreamConnections / report.requests),
   }
 }
 

@@ -110,7 +110,9 @@ function streamFrames(model: string, chunks: number, usage: 'asked' | 'unasked')
   return [
     Buffer.from(head(lines)),
     ...events.map((text) => Buffer.from(httpChunk(text))),
-    Buffer.from(`${httpChunk('data: [DONE]\n\n')}0\r\n\r\n`),
+    Buffer.from(httpChunk('data: [DONE]\n\n')),
+    // A write of its own, as most servers end a body: whoever hangs up at [DONE] throws the connection away.
+    Buffer.from('0\r\n\r\n'),
   ]
 }
 
@@ -126,6 +128,9 @@ function framesOf(model: string, answer: Answer, usage: 'asked' | 'unasked'): re
   made.set(key, frames)
   return frames
 }
+
+/** Connections accepted so far: a gateway that keeps them alive needs few. */
+let connections = 0
 
 /** Streams that write one frame per turn of the event loop. */
 const turning = new Set<Socket<Line>>()
@@ -166,7 +171,10 @@ function proceed(socket: Socket<Line>): void {
     case 'paced': {
       writeFrame(socket)
       const timer = setInterval(() => {
-        if (writeFrame(socket)) clearInterval(timer)
+        // The terminator follows its [DONE] at once.
+        if (writeFrame(socket) || (socket.data.next === socket.data.frames.length - 1 && writeFrame(socket))) {
+          clearInterval(timer)
+        }
       }, PACE_MS)
     }
   }
@@ -214,6 +222,7 @@ function listen(): TCPSocketListener<Line> {
     port: Number(process.argv[2] ?? 0),
     socket: {
       open(socket) {
+        connections++
         socket.data = freshLine()
       },
       data: take,
@@ -230,5 +239,6 @@ if (import.meta.main) {
   const { port } = listen()
   if (process.send) process.send({ port })
   else console.log(`http://127.0.0.1:${port}/v1`)
+  process.on('message', () => process.send?.({ connections }))
   process.on('disconnect', () => process.exit(0))
 }
