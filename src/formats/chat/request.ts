@@ -34,7 +34,7 @@ const message = z
   })
 
 const functionTool = z.looseObject({
-  name: z.string().regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
+  name: z.string().min(1),
   description: optional(z.string()),
   parameters: optional(z.looseObject({})),
 })
@@ -46,7 +46,7 @@ const tool = z.looseObject({ type: z.string(), function: optional(functionTool) 
 
 const toolChoice = z.union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string() })])
 
-/** A chat completion request. Unknown fields are the upstream's business and pass. */
+/** A chat completion request. Ranges that the contract does not name differ by vendor: they and unknown fields pass. */
 const chatRequestSchema = z.looseObject({
   model: z.string().min(1),
   messages: z.array(message).min(1),
@@ -54,16 +54,16 @@ const chatRequestSchema = z.looseObject({
   max_completion_tokens: optional(z.int().min(1)),
   temperature: optional(z.number().min(0).max(2)),
   top_p: optional(z.number().min(0).max(1)),
-  n: optional(z.int().min(1).max(128)),
+  n: optional(z.int().min(1)),
   stream: optional(z.boolean()),
   stream_options: optional(z.looseObject({ include_usage: optional(z.boolean()) })),
-  stop: optional(z.union([z.string(), z.array(z.string()).max(4)])),
+  stop: optional(z.union([z.string(), z.array(z.string())])),
   tools: optional(z.array(tool)),
   tool_choice: optional(toolChoice),
-  frequency_penalty: optional(z.number().min(-2).max(2)),
-  presence_penalty: optional(z.number().min(-2).max(2)),
+  frequency_penalty: optional(z.number()),
+  presence_penalty: optional(z.number()),
   logprobs: optional(z.boolean()),
-  top_logprobs: optional(z.int().min(0).max(20)),
+  top_logprobs: optional(z.int().min(0)),
   parallel_tool_calls: optional(z.boolean()),
   response_format: optional(z.looseObject({ type: z.string() })),
   reasoning_effort: optional(z.string()),
