@@ -3,6 +3,7 @@ import { serveControl } from './admin/control.ts'
 import type { Config } from './config.ts'
 import { createEdge } from './edge/edge.ts'
 import { Metrics } from './edge/metrics.ts'
+import { listen } from './inbound/server.ts'
 import { openGateway, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
@@ -25,8 +26,6 @@ export type Served = {
 
 const VERIFY_EVERY_MS = 3_600_000
 const SOCKETS_CLOSE_MS = 1_000
-/** Bun answers larger bodies itself, without an envelope; ours is refused in the handler long before. */
-const BUN_BODY_BYTES_MAX = 16 * 1024 ** 3
 
 /** Starts everything. Resolves when the public port answers. */
 export async function serve(config: Config): Promise<Served> {
@@ -71,16 +70,11 @@ export async function serve(config: Config): Promise<Served> {
     notReady: () => (draining ? 'shutting down' : undefined),
   })
   const control = serveControl(config.dataFolder, gateway.office)
-  const server = Bun.serve({
+  const server = listen({
     hostname: config.host,
     port: config.port,
-    // The default of 10 s would cut silent streams; every wait inside has a limit of its own.
-    idleTimeout: 0,
-    maxRequestBodySize: BUN_BODY_BYTES_MAX,
-    development: false,
-    // Without it Bun shares a port that is taken, and two gateways would split the traffic.
-    reusePort: false,
-    fetch: edge,
+    ...edge,
+    onError: (error) => log('error', 'inbound.internal', { message: String(error), stack: error.stack }),
   })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
   const verifier = setInterval(() => {
@@ -99,8 +93,9 @@ export async function serve(config: Config): Promise<Served> {
       live.cancelAll('shutdown')
       await live.idle(SOCKETS_CLOSE_MS * 5)
       // The last bytes of settled answers are on their way; a short grace lets them leave.
-      await Promise.race([server.stop(false), Bun.sleep(SOCKETS_CLOSE_MS)])
-      await server.stop(true)
+      server.stop()
+      for (let i = 0; i < 20 && server.connections > 0; i++) await Bun.sleep(SOCKETS_CLOSE_MS / 20)
+      server.close()
       await live.idle(SOCKETS_CLOSE_MS * 5)
       tokens.stop()
       await control.stop()

@@ -20,6 +20,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   providers: [...layer0, 'formats'],
   store: ['lib'],
   outbound: layer0,
+  inbound: ['lib'],
 
   accounts: layer1,
   catalog: layer1,
@@ -33,7 +34,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   relay: without(layer3, 'store'),
 
-  edge: [...layer0, 'formats', 'accounts', 'catalog', 'records', 'relay'],
+  edge: [...layer0, 'formats', 'inbound', 'accounts', 'catalog', 'records', 'relay'],
   admin: [...layer0, 'providers', 'accounts', 'catalog', 'ledger', 'records', 'upstream', 'router', 'relay'],
   cli: [...layer0, 'admin', 'sandbox'],
 
@@ -45,7 +46,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'sandbox-offer': layer0,
   config: [...layer0, 'providers', 'declaration', 'sandbox-offer'],
   gateway: [...layer3, 'relay', 'admin', 'config'],
-  serve: [...layer3, 'relay', 'edge', 'admin', 'sandbox', 'config', 'gateway'],
+  serve: [...layer3, 'inbound', 'relay', 'edge', 'admin', 'sandbox', 'config', 'gateway'],
   main: [...layer3, 'relay', 'edge', 'admin', 'cli', 'sandbox', 'config', 'gateway', 'serve'],
 }
 

@@ -22,4 +22,4 @@ export function isKeyShaped(text: string): boolean {
   return text.slice(KEY_LENGTH - CHECKSUM_LENGTH) === checksum(body)
 }
 
-const checksum = (body: string): string => base62(BigInt(crc32(body)), CHECKSUM_LENGTH)
+const checksum = (body: string): string => base62(crc32(body), CHECKSUM_LENGTH)

@@ -3,6 +3,7 @@
  * a kind live in one table per format (`formats/chat/failure.ts`), nowhere else.
  */
 export type FailureKind =
+  | 'malformed_request'
   | 'missing_parameter'
   | 'invalid_value'
   | 'invalid_type'
@@ -52,7 +53,10 @@ export type UpstreamFailureKind =
   | 'overload'
   | 'timeout'
   | 'server'
+  /** The connection broke: the upstream may have been at work, and may bill for it. */
   | 'network'
+  /** There was no connection: the upstream cannot know of the request. */
+  | 'unreachable'
   | 'garbage'
 
 export type UpstreamFailure = {

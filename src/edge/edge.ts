@@ -1,24 +1,26 @@
 /**
- * The public HTTP server: routes, authentication, bodies, and failures in the envelope. What happens between a valid
- * request and its answer is the relay's.
+ * The public API: routes, authentication, bodies, and failures in the envelope. What happens between a valid request
+ * and its answer is the relay's.
  */
-import { Hono, type Context } from 'hono'
 import type { Accounts } from '../accounts/accounts.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
-import type { Catalog } from '../catalog/catalog.ts'
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { writeFailure } from '../formats/chat/failure.ts'
 import { readChatRequest } from '../formats/chat/request.ts'
+import type { Malformed } from '../inbound/connection.ts'
+import type { Exchange } from '../inbound/exchange.ts'
+import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { INVALID_KEY, modelFor, SUSPENDED } from '../relay/admit.ts'
 import { Call } from '../relay/call.ts'
 import type { Relay } from '../relay/context.ts'
 import { relayChat } from '../relay/relay.ts'
-import { readJsonBody, type BodyLimits } from './body.ts'
+import { readJsonBody } from './body.ts'
+import type { BodyLimits } from '../inbound/exchange.ts'
 import type { Metrics } from './metrics.ts'
-import { streamBody } from './stream-body.ts'
+import { replyWithStream } from './stream-reply.ts'
 
 export type EdgeOptions = {
   readonly relay: Relay
@@ -29,124 +31,183 @@ export type EdgeOptions = {
   readonly notReady: () => string | undefined
 }
 
-type Env = { Variables: { requestId: string; startedMs: number } }
-type Ctx = Context<Env>
+/** What the server is started with. */
+export type Edge = {
+  handle(exchange: Exchange): void
+  refuse(malformed: Malformed): { readonly headers: ReplyHeaders; readonly body: string }
+}
 
-const JSON_TYPE = 'application/json; charset=utf-8'
-const jsonHeaders = { 'content-type': JSON_TYPE }
-const streamHeaders = {
+/** A request on its way through the edge. */
+type Turn = { readonly exchange: Exchange; readonly id: string; readonly startedMs: number }
+
+type Route = { readonly methods: readonly string[]; readonly handle: (turn: Turn) => void | Promise<void> }
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
+const STREAM_TYPE = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
   'x-accel-buffering': 'no',
 }
+const READ = ['GET', 'HEAD']
+const MODEL_PATH = '/v1/models/'
 
 /** Builds the request handler of the public server. */
-export function createEdge(options: EdgeOptions): (request: Request) => Response | Promise<Response> {
-  const { relay, metrics, notReady } = options
-  const app = new Hono<Env>()
-
-  app.use(async (c, next) => {
-    c.set('requestId', timeOrderedId('req_'))
-    c.set('startedMs', performance.now())
-    await next()
-    c.res.headers.set('x-request-id', c.get('requestId'))
-    metrics.answered(c.res.status)
-  })
-
-  app.post('/v1/chat/completions', (c) => chat(c, options))
-  app.get('/v1/models', (c) => authenticated(c, options, (caller) => listModels(relay.catalog, caller)))
-  app.get('/v1/models/:id{.+}', (c) => authenticated(c, options, (caller) => oneModel(c, options, caller)))
-  app.get('/healthz', () => json({ status: 'ok' }))
-  app.get('/readyz', () => {
-    const reason = notReady()
-    return reason === undefined ? json({ status: 'ready' }) : json({ status: 'not ready', reason }, 503)
-  })
-  app.get(
-    '/metrics',
-    async () => new Response(await metrics.text(), { headers: { 'content-type': 'text/plain; version=0.0.4' } }),
-  )
-
-  const allowed: Readonly<Record<string, string>> = {
-    '/v1/chat/completions': 'POST',
-    '/v1/models': 'GET, HEAD',
-    '/v1/models/:id{.+}': 'GET, HEAD',
-    '/healthz': 'GET, HEAD',
-    '/readyz': 'GET, HEAD',
-    '/metrics': 'GET, HEAD',
+export function createEdge(options: EdgeOptions): Edge {
+  const desk = new Desk(options)
+  const oneModel: Route = { methods: READ, handle: (turn) => desk.oneModel(turn) }
+  const routes = new Map<string, Route>([
+    ['/v1/chat/completions', { methods: ['POST'], handle: (turn) => desk.chat(turn) }],
+    ['/v1/models', { methods: READ, handle: (turn) => desk.models(turn) }],
+    ['/healthz', { methods: READ, handle: (turn) => desk.reply(turn, 200, { status: 'ok' }) }],
+    ['/readyz', { methods: READ, handle: (turn) => desk.ready(turn) }],
+    ['/metrics', { methods: READ, handle: (turn) => desk.metrics(turn) }],
+  ])
+  const routeOf = (path: string): Route | undefined =>
+    routes.get(path) ?? (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length ? oneModel : undefined)
+  return {
+    handle(exchange) {
+      const { method, path } = exchange.head
+      const turn = { exchange, id: timeOrderedId('req_'), startedMs: performance.now() }
+      const route = routeOf(path)
+      if (!route)
+        return desk.refuse(turn, { kind: 'not_found', message: `There is no ${method} ${path.slice(0, 200)}.` })
+      if (route.methods.includes(method)) return desk.run(turn, route)
+      const allow = route.methods.join(', ')
+      const message = `${method} is not allowed here; allowed: ${allow}.`
+      return desk.refuse(turn, { kind: 'method_not_allowed', message }, { allow })
+    },
+    refuse: (malformed) => desk.refuseMalformed(malformed),
   }
-  for (const [path, methods] of Object.entries(allowed))
-    app.all(path, (c) => refuse(c, options, notAllowed(c, methods), { allow: methods }))
-  app.notFound((c) =>
-    refuse(c, options, { kind: 'not_found', message: `There is no ${c.req.method} ${c.req.path.slice(0, 200)}.` }),
-  )
-  app.onError((error, c) => {
-    options.log('error', 'edge.internal', { request: c.get('requestId'), message: String(error), stack: error.stack })
-    return refuse(c, options, {
-      kind: 'internal',
-      message: 'Internal error. The request id helps the operator to find it.',
+}
+
+/** Answers requests, one method a route. */
+class Desk {
+  private readonly options: EdgeOptions
+
+  constructor(options: EdgeOptions) {
+    this.options = options
+  }
+
+  /** Runs a route. A programmer's error is an answer too, and a line in the log. */
+  run(turn: Turn, route: Route): void {
+    Promise.try(route.handle, turn).catch((error: unknown) => {
+      const { stack = '' } = error as Error
+      this.options.log('error', 'edge.internal', { request: turn.id, message: String(error), stack })
+      if (!turn.exchange.isUnanswered) return turn.exchange.destroy()
+      const message = 'Internal error. The request id helps the operator to find it.'
+      return this.refuse(turn, { kind: 'internal', message })
     })
-  })
-  return (request) => app.fetch(request)
-}
-
-const json = (body: unknown, status = 200): Response =>
-  new Response(JSON.stringify(body), { status, headers: jsonHeaders })
-
-const notAllowed = (c: Ctx, methods: string): Failure => ({
-  kind: 'method_not_allowed',
-  message: `${c.req.method} is not allowed here; allowed: ${methods}.`,
-})
-
-/** Writes a failure and its log line. */
-function refuse(c: Ctx, { log }: EdgeOptions, failure: Failure, extra?: Record<string, string>): Response {
-  const { status, code, body, headers } = writeFailure(failure)
-  const tookMs = Math.round(performance.now() - c.get('startedMs'))
-  log('info', 'request.refused', { request: c.get('requestId'), method: c.req.method, status, code, tookMs })
-  return new Response(body, { status, headers: { ...jsonHeaders, ...headers, ...extra } })
-}
-
-/** The caller behind the Authorization header, or why not. */
-function callerOf(c: Ctx, accounts: Accounts): Caller | Failure {
-  const [scheme, key = ''] = (c.req.header('authorization') ?? '').split(' ', 2)
-  const caller = scheme?.toLowerCase() === 'bearer' ? accounts.authenticate(key) : undefined
-  if (!caller) return INVALID_KEY
-  return caller.account.status === 'suspended' ? SUSPENDED : caller
-}
-
-function authenticated(c: Ctx, options: EdgeOptions, handle: (caller: Caller) => Response): Response {
-  const caller = callerOf(c, options.relay.accounts)
-  return 'kind' in caller ? refuse(c, options, caller) : handle(caller)
-}
-
-async function chat(c: Ctx, options: EdgeOptions): Promise<Response> {
-  const { relay, chatBody, notReady } = options
-  const caller = callerOf(c, relay.accounts)
-  if ('kind' in caller) return refuse(c, options, caller)
-  const request = c.req.raw
-  const body = await readJsonBody(request, chatBody)
-  if (body.kind === 'rejected') return refuse(c, options, body.failure)
-  const read = readChatRequest(body.text, body.bytes)
-  if (read.kind === 'rejected') return refuse(c, options, read.failure)
-
-  // Asked after the body has arrived: from here to the hold there is no await in which a shutdown could begin.
-  const reason = notReady()
-  if (reason) {
-    const failure: Failure = { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 }
-    return refuse(c, options, failure, { connection: 'close' })
   }
-  const call = new Call(c.get('requestId'), caller, read.request, c.get('startedMs'))
-  if (request.signal.aborted) call.cancel('client_closed')
-  request.signal.addEventListener('abort', () => call.cancel('client_closed'), { once: true })
-  const relayed = await relayChat(relay, call)
-  if (relayed.kind === 'failure') return refuse(c, options, relayed.failure)
-  const { answer } = relayed
-  if (answer.kind === 'whole') return new Response(answer.text, { headers: { ...jsonHeaders, ...answer.headers } })
-  const stream = streamBody(call, answer.events, {
-    heartbeatMs: relay.limits.heartbeatMs,
-    begun: answer.begun,
-    onError: (error) => options.log('error', 'edge.stream', { request: call.id, message: String(error) }),
-  })
-  return new Response(stream, { headers: { ...streamHeaders, ...answer.headers } })
+
+  reply(turn: Turn, status: number, body: object): void {
+    this.write(turn, status, JSON_TYPE, JSON.stringify(body))
+  }
+
+  /** Writes a failure and its log line. */
+  refuse(turn: Turn, failure: Failure, extra?: ReplyHeaders): void {
+    const { status, code, body, headers } = writeFailure(failure)
+    const tookMs = Math.round(performance.now() - turn.startedMs)
+    this.options.log('info', 'request.refused', {
+      request: turn.id,
+      method: turn.exchange.head.method,
+      status,
+      code,
+      tookMs,
+    })
+    this.write(turn, status, { ...JSON_TYPE, ...headers, ...extra }, body)
+  }
+
+  /** The envelope for what is not even a request. */
+  refuseMalformed({ status, message }: Malformed): { headers: ReplyHeaders; body: string } {
+    const id = timeOrderedId('req_')
+    const { code, body } = writeFailure({ kind: 'malformed_request', message })
+    this.options.log('info', 'request.refused', { request: id, status, code })
+    this.options.metrics.answered(status)
+    return { headers: { ...JSON_TYPE, 'x-request-id': id }, body }
+  }
+
+  ready(turn: Turn): void {
+    const reason = this.options.notReady()
+    if (reason === undefined) this.reply(turn, 200, { status: 'ready' })
+    else this.reply(turn, 503, { status: 'not ready', reason })
+  }
+
+  async metrics(turn: Turn): Promise<void> {
+    this.write(turn, 200, { 'content-type': 'text/plain; version=0.0.4' }, await this.options.metrics.text())
+  }
+
+  models(turn: Turn): void {
+    const caller = this.callerOf(turn)
+    if ('kind' in caller) return this.refuse(turn, caller)
+    const usable = this.options.relay.catalog.models().filter(({ id }) => mayUse(caller, id))
+    this.reply(turn, 200, { object: 'list', data: usable.map(modelObject) })
+  }
+
+  oneModel(turn: Turn): void {
+    const caller = this.callerOf(turn)
+    if ('kind' in caller) return this.refuse(turn, caller)
+    const id = decoded(turn.exchange.head.path.slice(MODEL_PATH.length))
+    const model = modelFor(this.options.relay.catalog, caller, id)
+    if ('kind' in model) this.refuse(turn, model)
+    else this.reply(turn, 200, modelObject(model))
+  }
+
+  async chat(turn: Turn): Promise<void> {
+    const { relay, chatBody, notReady } = this.options
+    const { exchange } = turn
+    const caller = this.callerOf(turn)
+    if ('kind' in caller) return this.refuse(turn, caller)
+    const body = await readJsonBody(exchange, chatBody)
+    if (body.kind === 'rejected') return this.refuse(turn, body.failure)
+    const read = readChatRequest(body.text, body.bytes)
+    if (read.kind === 'rejected') return this.refuse(turn, read.failure)
+
+    // Asked after the body has arrived: from here to the hold there is no await in which a shutdown could begin.
+    const reason = notReady()
+    if (reason) {
+      return this.refuse(turn, { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 })
+    }
+    const call = new Call(turn.id, caller, read.request, turn.startedMs)
+    if (exchange.isGone) call.cancel('client_closed')
+    exchange.onClosed = () => call.cancel('client_closed')
+    const relayed = await relayChat(relay, call)
+    if (relayed.kind === 'failure') return this.refuse(turn, relayed.failure)
+    const { answer } = relayed
+    if (answer.kind === 'whole') return this.write(turn, 200, { ...JSON_TYPE, ...answer.headers }, answer.text)
+    this.options.metrics.answered(200)
+    await replyWithStream(exchange, call, {
+      events: answer.events,
+      headers: { ...STREAM_TYPE, ...answer.headers, 'x-request-id': turn.id },
+      heartbeatMs: relay.limits.heartbeatMs,
+      begun: answer.begun,
+      onError: (error) => this.options.log('error', 'edge.stream', { request: call.id, message: String(error) }),
+    })
+  }
+
+  /** The caller behind the Authorization header, or why not. */
+  private callerOf({ exchange }: Turn): Caller | Failure {
+    const { accounts }: { accounts: Accounts } = this.options.relay
+    const [, key = ''] = BEARER.exec(exchange.header('authorization') ?? '') ?? []
+    const caller = key === '' ? undefined : accounts.authenticate(key)
+    if (!caller) return INVALID_KEY
+    return caller.account.status === 'suspended' ? SUSPENDED : caller
+  }
+
+  private write({ exchange, id }: Turn, status: number, headers: ReplyHeaders, body: string): void {
+    this.options.metrics.answered(status)
+    exchange.reply(status, { ...headers, 'x-request-id': id }, body)
+  }
+}
+
+const BEARER = /^bearer +(\S+)/i
+
+/** A path segment as text; what cannot be decoded is no model's id. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment // An id with a stray percent sign: the answer names it as it came.
+  }
 }
 
 const modelObject = ({ id, createdAtMs, ownedBy }: Model): object => ({
@@ -155,13 +216,3 @@ const modelObject = ({ id, createdAtMs, ownedBy }: Model): object => ({
   created: Math.floor(createdAtMs / 1000),
   owned_by: ownedBy,
 })
-
-function listModels(catalog: Catalog, caller: Caller): Response {
-  const usable = catalog.models().filter(({ id }) => mayUse(caller, id))
-  return json({ object: 'list', data: usable.map(modelObject) })
-}
-
-function oneModel(c: Ctx, options: EdgeOptions, caller: Caller): Response {
-  const model = modelFor(options.relay.catalog, caller, c.req.param('id') ?? '')
-  return 'kind' in model ? refuse(c, options, model) : json(modelObject(model))
-}

@@ -4,9 +4,11 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** Writes a non-negative integer in base 62, left-padded to `length`. */
-export function base62(value: bigint, length: number): string {
+export function base62(value: bigint | number, length: number): string {
   let text = ''
-  for (let rest = value; rest > 0n; rest /= 62n) text = BASE62[Number(rest % 62n)] + text
+  if (typeof value === 'number')
+    for (let rest = value; rest > 0; rest = Math.floor(rest / 62)) text = BASE62[rest % 62] + text
+  else for (let rest = value; rest > 0n; rest /= 62n) text = BASE62[Number(rest % 62n)] + text
   return text.padStart(length, '0')
 }
 

@@ -1,63 +1,120 @@
 /**
- * The only code by which the gateway calls out. It follows no redirect (a credential must not travel on), asks for
- * plain bytes (a meter cannot read gzip) and owns the time limits that `fetch` would otherwise choose.
+ * The only code by which the gateway calls out: HTTP/1.1 over sockets of its own. It follows no redirect (a credential
+ * must not travel on), asks for plain bytes (a meter cannot read gzip), connects to the address that was looked up,
+ * and says of a failed request whether the upstream can have seen it. A request on a kept connection is one write, one
+ * promise and no timer: `fetch` took 60 µs of CPU for it, in two threads (Bun 1.4.5).
  */
+import { addressesOf } from './address.ts'
+import { Exchange, type NetworkFailure, type OutboundResult } from './exchange.ts'
+import { Pool, type PoolOptions } from './pool.ts'
+import type { Stop } from './stop.ts'
+import { collectText } from './text.ts'
+
 export type OutboundRequest = {
   readonly url: string
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'HEAD' | 'POST'
+  /** Names are ours; values are checked, because a credential with a line end in it would be two headers. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  readonly signal: AbortSignal
+  readonly stop: Stop
 }
 
-export type OutboundResult =
-  | { readonly kind: 'response'; readonly response: Response }
-  | { readonly kind: 'network'; readonly message: string }
-
-/** Sends a request. A connection that fails, or is aborted, is a value; the response body is the caller's to read. */
-export async function send({ url, method, headers, body, signal }: OutboundRequest): Promise<OutboundResult> {
-  try {
-    const response = await fetch(url, {
-      method,
-      headers: { ...headers, 'accept-encoding': 'identity' },
-      redirect: 'manual',
-      signal,
-      // Bun's own limit of five minutes would cut long answers; the callers have their own.
-      timeout: false,
-      ...(body === undefined ? {} : { body }),
-    })
-    return { kind: 'response', response }
-  } catch (error) {
-    return { kind: 'network', message: describe(error) }
-  }
-}
-
-/** Names a network error without the address, which belongs to the operator. */
-export function describe(error: unknown): string {
-  // An aborted fetch carries a number as its code.
-  const { code, name } = error as { code?: string | number; name?: string }
-  return typeof code === 'string' ? code : (name ?? 'network error')
-}
-
-/** Reads a body as text up to `bytesMax`. Undefined when it is larger, or breaks off. */
-export async function readText(response: Response, bytesMax: number): Promise<string | undefined> {
-  const declared = Number(response.headers.get('content-length') ?? 0)
-  if (declared > bytesMax) {
-    await response.body?.cancel()
-    return undefined
-  }
-  if (declared > 0) return response.text().catch(() => undefined)
-  const decoder = new TextDecoder()
-  let text = ''
-  let bytes = 0
-  try {
-    for await (const chunk of response.body ?? []) {
-      bytes += chunk.length
-      if (bytes > bytesMax) return undefined
-      text += decoder.decode(chunk, { stream: true })
+/** A whole answer. The text is undefined when it is too large or broke off. */
+export type WholeResult =
+  | {
+      readonly kind: 'whole'
+      readonly status: number
+      readonly headers: ReadonlyMap<string, string>
+      readonly text: string | undefined
     }
-  } catch {
-    return undefined // The connection broke: the caller cannot use half a reply.
+  | NetworkFailure
+
+/** A URL taken apart: its origin's connections, and its lines of a request's head. */
+type Endpoint = { readonly pool: Pool; readonly lines: string }
+
+const CONNECT_TIMEOUT_MS = 5_000
+const ENDPOINTS_MAX = 1_000
+/** Printable ASCII and tabs: the rest is forbidden, or read differently from server to server. */
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/
+
+export class Outbound {
+  private readonly options: PoolOptions
+  private readonly pools = new Map<string, Pool>()
+  private readonly endpoints = new Map<string, Endpoint>()
+
+  constructor(options: Partial<PoolOptions> = {}) {
+    this.options = { connectTimeoutMs: CONNECT_TIMEOUT_MS, addressesOf, ...options }
   }
-  return text + decoder.decode()
+
+  /** Sends a request. What fails, or is stopped, is a value; the body of the answer is the caller's to take. */
+  send(request: OutboundRequest): Promise<OutboundResult> {
+    return new Promise((resolve) => this.begin(request, resolve))
+  }
+
+  /** Sends a request and reads the answer to its end, up to `bytesMax`. */
+  sendForText(request: OutboundRequest, bytesMax: number): Promise<WholeResult> {
+    return new Promise((resolve) =>
+      this.begin(request, (result) => {
+        if (result.kind === 'network') return resolve(result)
+        const { response } = result
+        const { status, headers } = response
+        collectText(response, bytesMax, (text) => resolve({ kind: 'whole', status, headers, text }))
+      }),
+    )
+  }
+
+  /** Connections that wait for a next request. */
+  get idleCount(): number {
+    return [...this.pools.values()].reduce((sum, { idleCount }) => sum + idleCount, 0)
+  }
+
+  /** Closes what is idle, and keeps no connection from now on. */
+  close(): void {
+    for (const pool of this.pools.values()) pool.close()
+  }
+
+  private begin(
+    { url, method, headers, body, stop }: OutboundRequest,
+    onResult: (result: OutboundResult) => void,
+  ): void {
+    const refuse = (message: string): void => onResult({ kind: 'network', message, reached: false })
+    if (stop.isStopped) return refuse('aborted')
+    const endpoint = this.endpoints.get(url) ?? this.endpointOf(url)
+    if (!endpoint) return refuse('ERR_INVALID_URL')
+    let text = `${method} ${endpoint.lines}`
+    for (const name in headers) {
+      const value = headers[name] as string
+      if (!HEADER_VALUE.test(value)) return refuse('ERR_INVALID_HEADER')
+      text += `${name}: ${value}\r\n`
+    }
+    const bodyBytes = body === undefined ? 0 : Buffer.byteLength(body)
+    text += body === undefined ? '\r\n' : `content-length: ${bodyBytes}\r\n\r\n`
+    const { pool } = endpoint
+    // One text, one write: the head is ASCII, a character a byte.
+    const written = { method, text: body === undefined ? text : text + body, bytes: text.length + bodyBytes }
+    const exchange = new Exchange(written, onResult, (again) => pool.connectFor(again))
+    stop.onStop = () => exchange.cancel()
+    pool.serve(exchange)
+  }
+
+  private endpointOf(url: string): Endpoint | undefined {
+    const parsed = URL.parse(url)
+    if (!parsed || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) return undefined
+    const { protocol, hostname, host, pathname, search, origin } = parsed
+    const security = protocol === 'https:' ? 'tls' : 'plain'
+    let pool = this.pools.get(origin)
+    if (!pool) {
+      const port = Number(parsed.port || (security === 'tls' ? 443 : 80))
+      pool = new Pool({ security, hostname, port }, this.options)
+      this.pools.set(origin, pool)
+    }
+    const fixed = ['accept: */*', 'accept-encoding: identity', 'user-agent: tollgate']
+    const endpoint = { pool, lines: `${[`${pathname}${search} HTTP/1.1`, `host: ${host}`, ...fixed].join('\r\n')}\r\n` }
+    if (this.endpoints.size >= ENDPOINTS_MAX) this.endpoints.clear()
+    this.endpoints.set(url, endpoint)
+    return endpoint
+  }
 }
+
+/** The one the gateway calls out with. */
+export const outbound = new Outbound()

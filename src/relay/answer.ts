@@ -98,6 +98,11 @@ export class StreamAnswer {
     this.ready = ready
   }
 
+  /** Whether nothing comes after what `next` gave. */
+  get isEnded(): boolean {
+    return this.ended
+  }
+
   next(): Promise<string | undefined> {
     const advancing = this.advance()
     this.busy = advancing

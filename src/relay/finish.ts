@@ -99,7 +99,8 @@ type Unserved = { readonly admission: Admission; readonly attempted: AllFailed }
  */
 export async function fail(relay: Relay, call: Call, { admission, attempted }: Unserved): Promise<Failure> {
   const { failure: upstream, last } = attempted
-  const wasAtWork = upstream.kind === 'network' // Our own abort; a refusal would have had a status.
+  // Our own abort; a refusal would have had a status, and an upstream that was never reached has done no work.
+  const wasAtWork = upstream.kind === 'network'
   if (wasAtWork && (call.cancelled === 'client_closed' || call.cancelled === 'barred')) {
     const metered = await meter(relay, call, { usage: undefined, produced: '', admission, complete: false })
     await settle(relay, call, { admission, served: last, metered, outcome: call.cancelled })

@@ -5,7 +5,8 @@
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { readUpstreamError, readUpstreamFailure } from '../formats/chat/failure.ts'
-import { readText, send } from '../outbound/send.ts'
+import { outbound, type OutboundRequest } from '../outbound/send.ts'
+import { readText } from '../outbound/text.ts'
 import type { AuthScheme, Preset } from '../providers/preset.ts'
 import { EventReader } from './event-reader.ts'
 import { Flight, type Stoppable } from './flight.ts'
@@ -43,53 +44,41 @@ export function authHeaders(scheme: AuthScheme, secret: string | undefined): Rec
   }
 }
 
-/** Sends the request and reads the status. A response that is not 200 is read for its error and becomes a failure. */
-async function open(target: Target, body: string, flight: Flight): Promise<Response | UpstreamFailure> {
-  const { provider, preset, path } = target
-  const sent = await send({
-    url: provider.baseUrl + path,
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...authHeaders(preset.auth, provider.secret) },
-    body,
-    signal: flight.signal,
-  })
-  if (sent.kind === 'network') return flight.failure(sent.message)
-  const { response } = sent
-  if (response.status === 200) return response
-  const text = await readText(response, ERROR_BYTES_MAX)
-  return readUpstreamFailure(response.status, response.headers, text ?? '')
+function requestOf({ provider, preset, path }: Target, body: string, { stop }: Flight): OutboundRequest {
+  const headers = { 'content-type': 'application/json', ...authHeaders(preset.auth, provider.secret) }
+  return { url: provider.baseUrl + path, method: 'POST', headers, body, stop }
 }
 
-const isFailure = (opened: Response | UpstreamFailure): opened is UpstreamFailure => !(opened instanceof Response)
+const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })
 
-/** Asks for a whole reply and returns its text, unread. */
+/** Asks for a whole reply and returns its text, unread. A response that is not 200 becomes a failure. */
 export async function attemptWhole(target: Target, body: string, limits: AttemptLimits): Promise<WholeAttempt> {
   const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
-  try {
-    const opened = await open(target, body, flight)
-    if (isFailure(opened)) return { kind: 'failed', failure: opened }
-    const text = await readText(opened, limits.replyBytesMax)
-    if (text !== undefined) return { kind: 'reply', text }
-    return { kind: 'failed', failure: flight.failure('the reply broke off or is too large') }
-  } finally {
-    flight.land()
-  }
+  const sent = await outbound.sendForText(requestOf(target, body, flight), limits.replyBytesMax)
+  flight.land()
+  if (sent.kind === 'network') return failed(flight.failure(sent))
+  const { status, headers, text } = sent
+  if (status !== 200) return failed(readUpstreamFailure(status, headers, text ?? ''))
+  if (text !== undefined) return { kind: 'reply', text }
+  return failed(flight.failure({ message: 'the reply broke off or is too large', reached: true }))
 }
 
 /** Asks for a stream and returns the reader of its events. */
 export async function attemptStream(target: Target, body: string, limits: AttemptLimits): Promise<StreamAttempt> {
   const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
-  const opened = await open(target, body, flight)
-  if (isFailure(opened)) {
+  const sent = await outbound.send(requestOf(target, body, flight))
+  if (sent.kind === 'network') {
     flight.land()
-    return { kind: 'failed', failure: opened }
+    return failed(flight.failure(sent))
   }
-  if (opened.body === null || !opened.headers.get('content-type')?.includes('text/event-stream')) {
-    const text = await readText(opened, ERROR_BYTES_MAX)
-    flight.land()
-    return { kind: 'failed', failure: notAStream(text) }
+  const { response } = sent
+  const { status, headers } = response
+  if (status === 200 && headers.get('content-type')?.includes('text/event-stream')) {
+    return { kind: 'stream', events: new EventReader(response, flight, limits) }
   }
-  return { kind: 'stream', events: new EventReader(opened.body, flight, limits) }
+  const text = await readText(response, ERROR_BYTES_MAX)
+  flight.land()
+  return failed(status === 200 ? notAStream(text) : readUpstreamFailure(status, headers, text ?? ''))
 }
 
 /** Some vendors answer a stream request with 200 and a JSON error. */

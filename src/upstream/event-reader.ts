@@ -1,7 +1,10 @@
-/** Reads an upstream's event stream. A plain object with `next`, not a generator: a hop less for each event. */
+/**
+ * Reads an upstream's event stream. Bytes are decoded in the read that brought them, where they lie; what nobody waits
+ * for is kept as events, and handed over all at once. A plain object with `next`, not a generator: one promise a read.
+ */
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { SseDecoder, type SseEvent } from '../lib/sse.ts'
-import { describe } from '../outbound/send.ts'
+import type { Incoming, Sink } from '../outbound/exchange.ts'
 import type { Flight } from './flight.ts'
 
 export type ReaderLimits = { readonly eventGapTimeoutMs: number; readonly eventCharsMax: number }
@@ -12,59 +15,117 @@ export type ReadEvents =
   | { readonly kind: 'broken'; readonly failure: UpstreamFailure }
 
 const END: ReadEvents = { kind: 'end' }
+/** What may lie unread before the upstream is made to wait. */
+const QUEUED_BYTES_MAX = 256 * 1024
+/** Behind it only the end of the body comes, which is worth a connection. */
+const TERMINATOR = '[DONE]'
 
-export class EventReader {
-  private readonly reader: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> }
+export class EventReader implements Sink {
+  private readonly response: Incoming
   private readonly decoder: SseDecoder
   private readonly flight: Flight
   private readonly gapMs: number
-  private ended = false
+  private events: SseEvent[] = []
+  private queuedBytes = 0
+  private waiting: ((read: ReadEvents) => void) | undefined
+  /** What `next` says once the events are handed over. */
+  private last: ReadEvents | undefined
   private begun = false
+  private isTerminated = false
 
-  constructor(body: ReadableStream<Uint8Array>, flight: Flight, { eventGapTimeoutMs, eventCharsMax }: ReaderLimits) {
-    this.reader = body.getReader()
+  constructor(response: Incoming, flight: Flight, { eventGapTimeoutMs, eventCharsMax }: ReaderLimits) {
+    this.response = response
     this.decoder = new SseDecoder(eventCharsMax)
     this.flight = flight
     this.gapMs = eventGapTimeoutMs
+    response.deliver(this)
   }
 
-  /** The events that the next read completes. After `end` and `broken` nothing more comes. */
-  async next(): Promise<ReadEvents> {
-    if (this.ended) return END
+  /** The events that have arrived, or that the next read completes. After `end` and `broken` nothing more comes. */
+  next(): Promise<ReadEvents> {
+    if (this.events.length > 0) return Promise.resolve(this.handOver())
+    if (this.last) {
+      const { last } = this
+      this.last = END
+      return Promise.resolve(last)
+    }
     // The first event has a limit of its own, which is running already.
     if (this.begun) this.flight.watchdog.beat(this.gapMs)
-    try {
-      for (;;) {
-        const { done, value } = await this.reader.read()
-        const events = value ? this.decoder.push(value) : done ? this.decoder.end() : []
-        if (done) this.close()
-        if (events.length > 0) {
-          this.begun = true
-          this.flight.watchdog.rest()
-          return { kind: 'events', events }
-        }
-        if (done) return END
-      }
-    } catch (error) {
-      const failure = this.failureOf(error)
-      this.close()
-      return { kind: 'broken', failure }
-    }
+    return new Promise((resolve) => (this.waiting = resolve))
   }
 
-  /** Stops the upstream, if it is still at work. */
+  /** Takes no more. Stops the upstream, if it is still at work. */
   close(): void {
-    if (this.ended) return
-    this.ended = true
-    this.flight.land()
-    this.flight.abort()
+    this.events = []
+    if (this.last) {
+      this.last = END
+      return
+    }
+    this.conclude(END)
+    if (this.isTerminated) this.response.release()
+    else this.flight.abort()
   }
 
-  private failureOf(error: unknown): UpstreamFailure {
-    if (error instanceof RangeError) return { kind: 'garbage', message: 'an event of the upstream is too large' }
-    if (error instanceof TypeError && !this.flight.aborted) {
-      return { kind: 'garbage', message: 'the upstream sent bytes that are not UTF-8' }
+  part(bytes: Buffer): void {
+    const events = this.decoded(bytes)
+    if (events) this.take(events, bytes.length)
+  }
+
+  end(last: Buffer): void {
+    const events = this.decoded(last)
+    const final = events && this.decoded(undefined)
+    if (!final) return
+    this.take([...events, ...final], last.length)
+    this.conclude(END)
+  }
+
+  broken(message: string): void {
+    if (!this.last) this.conclude({ kind: 'broken', failure: this.flight.failure({ message, reached: true }) })
+  }
+
+  /** The events that bytes complete, or the end of the stream. Undefined when it is not one of events. */
+  private decoded(bytes: Buffer | undefined): SseEvent[] | undefined {
+    if (this.last) return undefined
+    try {
+      return bytes ? this.decoder.push(bytes) : this.decoder.end()
+    } catch (error) {
+      const wrong = error instanceof RangeError ? 'an event that is too large' : 'bytes that are not UTF-8'
+      this.conclude({ kind: 'broken', failure: { kind: 'garbage', message: `the upstream sent ${wrong}` } })
+      this.response.cancel()
+      return undefined
     }
-    return this.flight.failure(describe(error))
+  }
+
+  private take(events: SseEvent[], bytes: number): void {
+    if (events.length === 0) return
+    this.begun = true
+    this.isTerminated = events.at(-1)?.data === TERMINATOR
+    this.flight.watchdog.rest()
+    this.events = this.events.length === 0 ? events : [...this.events, ...events]
+    if (this.waiting) return this.answer(this.handOver())
+    this.queuedBytes += bytes
+    if (this.queuedBytes > QUEUED_BYTES_MAX) this.response.pause()
+  }
+
+  private handOver(): ReadEvents {
+    const { events } = this
+    this.events = []
+    this.queuedBytes = 0
+    this.response.resume()
+    return { kind: 'events', events }
+  }
+
+  private answer(read: ReadEvents): void {
+    const { waiting } = this
+    this.waiting = undefined
+    waiting?.(read)
+  }
+
+  private conclude(last: ReadEvents): void {
+    this.last = last
+    this.flight.land()
+    if (!this.waiting) return
+    this.last = END
+    this.answer(last)
   }
 }

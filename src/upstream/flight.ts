@@ -1,4 +1,5 @@
 import type { UpstreamFailure } from '../domain/failure.ts'
+import { Stop } from '../outbound/stop.ts'
 import { Watchdog } from './watchdog.ts'
 
 /** What can be told to stop: a call, as far as its upstream is concerned. */
@@ -8,10 +9,13 @@ export type Stoppable = {
   onUpstreamStop(stop: () => void): () => void
 }
 
+/** How a connection failed, and whether the upstream can have seen the request by then. */
+type Broken = { readonly message: string; readonly reached: boolean }
+
 /** An attempt under way: its abort, fed by whoever stops it and by the watchdog. */
 export class Flight {
   readonly watchdog: Watchdog
-  private readonly controller = new AbortController()
+  readonly stop = new Stop()
   private readonly unsubscribe: () => void
   private timedOut = false
 
@@ -24,16 +28,8 @@ export class Flight {
     if (owner.upstreamStopped) this.abort()
   }
 
-  get signal(): AbortSignal {
-    return this.controller.signal
-  }
-
-  get aborted(): boolean {
-    return this.controller.signal.aborted
-  }
-
   abort(): void {
-    this.controller.abort()
+    this.stop.stop()
   }
 
   /** Ends the attempt: no limit and nobody's stop reaches it any more. */
@@ -42,10 +38,10 @@ export class Flight {
     this.unsubscribe()
   }
 
-  /** Names a broken connection: silence is our own doing. */
-  failure(message: string): UpstreamFailure {
-    return this.timedOut
-      ? { kind: 'timeout', message: 'the upstream was silent for too long' }
-      : { kind: 'network', message }
+  /** Names what ended it: a connection that never was, our own limit, or a connection that broke. */
+  failure({ message, reached }: Broken): UpstreamFailure {
+    if (!reached) return { kind: 'unreachable', message: this.timedOut ? 'no connection in time' : message }
+    if (this.timedOut) return { kind: 'timeout', message: 'the upstream was silent for too long' }
+    return { kind: 'network', message }
   }
 }

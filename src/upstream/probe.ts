@@ -1,7 +1,8 @@
 /** One real call to a provider, to see whether address and credential work. */
 import type { Provider } from '../domain/catalog.ts'
 import { readUpstreamFailure } from '../formats/chat/failure.ts'
-import { readText, send } from '../outbound/send.ts'
+import { outbound } from '../outbound/send.ts'
+import { Stop } from '../outbound/stop.ts'
 import type { Preset } from '../providers/preset.ts'
 import { authHeaders } from './attempt.ts'
 
@@ -28,18 +29,17 @@ export async function probe(provider: Provider, preset: Preset): Promise<Probe> 
     ...rest,
     tookMs: Math.round(performance.now() - startedMs),
   })
-  const sent = await send({
-    url: `${provider.baseUrl}/models`,
-    method: 'GET',
-    headers: authHeaders(preset.auth, provider.secret),
-    signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
-  })
+  const stop = new Stop()
+  const timer = setTimeout(() => stop.stop(), PROBE_TIMEOUT_MS)
+  const headers = authHeaders(preset.auth, provider.secret)
+  const url = `${provider.baseUrl}/models`
+  const sent = await outbound.sendForText({ url, method: 'GET', headers, stop }, PROBE_BYTES_MAX)
+  clearTimeout(timer)
   if (sent.kind === 'network') return ended({ problem: `no connection (${sent.message})` })
-  const { response } = sent
-  const text = await readText(response, PROBE_BYTES_MAX)
-  if (response.status !== 200) {
-    const failure = readUpstreamFailure(response.status, response.headers, text ?? '')
-    return ended({ status: response.status, problem: `${failure.kind}: ${failure.message}` })
+  const { status, text } = sent
+  if (status !== 200) {
+    const failure = readUpstreamFailure(status, sent.headers, text ?? '')
+    return ended({ status, problem: `${failure.kind}: ${failure.message}` })
   }
   const models = modelIds(text)
   const problem = models ? undefined : 'it answered, but not with a model list'

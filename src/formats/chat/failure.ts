@@ -6,6 +6,7 @@ type Row = { readonly status: number; readonly type: string; readonly code: stri
 const request = (status: number, code: string): Row => ({ status, type: 'invalid_request_error', code })
 
 const table: Record<FailureKind, Row> = {
+  malformed_request: request(400, 'malformed_request'),
   missing_parameter: request(400, 'missing_required_parameter'),
   invalid_value: request(400, 'invalid_value'),
   invalid_type: request(400, 'invalid_type'),
@@ -118,7 +119,11 @@ export function readUpstreamError(status: number | undefined, body: unknown, ret
 }
 
 /** Reads an upstream's error response. */
-export function readUpstreamFailure(status: number, headers: Headers, body: string): UpstreamFailure {
+export function readUpstreamFailure(
+  status: number,
+  headers: ReadonlyMap<string, string>,
+  body: string,
+): UpstreamFailure {
   let parsed: unknown
   try {
     parsed = JSON.parse(body)
@@ -129,7 +134,7 @@ export function readUpstreamFailure(status: number, headers: Headers, body: stri
 }
 
 /** `retry-after-ms` before `retry-after` in seconds; dates are rare enough to be ignored. */
-function retryAfter(headers: Headers): number | undefined {
+function retryAfter(headers: ReadonlyMap<string, string>): number | undefined {
   const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
   if (Number.isFinite(ms) && ms >= 0) return ms
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
@@ -168,6 +173,7 @@ export function failureForClient(failure: UpstreamFailure): Failure {
       }
     case 'server':
     case 'network':
+    case 'unreachable':
     case 'garbage':
       return { kind: 'upstream_error', message: 'The upstream failed to answer. Nothing was charged.' }
   }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import { editJson, requestScanLimits, scanJson, type Edit, type Member } from '../../lib/json-scan.ts'
 import { failureOfIssue } from './issue.ts'
+import { isOrdinary } from './ordinary.ts'
 
 /** SDKs and people write null for "not set". */
 const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
@@ -47,7 +48,7 @@ const tool = z.looseObject({ type: z.string(), function: optional(functionTool) 
 const toolChoice = z.union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string() })])
 
 /** A chat completion request. Ranges that the contract does not name differ by vendor: they and unknown fields pass. */
-const chatRequestSchema = z.looseObject({
+export const chatRequestSchema = z.looseObject({
   model: z.string().min(1),
   messages: z.array(message).min(1),
   max_tokens: optional(z.int().min(1)),
@@ -112,9 +113,11 @@ export function readChatRequest(text: string, bytes: number): ReadRequest {
   }
   const early = refuseEarly(parsed.value, scan.members)
   if (early) return reject(early)
-  const checked = chatRequestSchema.safeParse(parsed.value)
-  if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], parsed.value))
-  return { kind: 'read', request: describe(checked.data, { text, bytes, members: scan.members }) }
+  if (!isOrdinary(parsed.value)) {
+    const checked = chatRequestSchema.safeParse(parsed.value)
+    if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], parsed.value))
+  }
+  return { kind: 'read', request: describe(parsed.value as Body, { text, bytes, members: scan.members }) }
 }
 
 const FIELDS_MAX = 1_000

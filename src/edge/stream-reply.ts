@@ -1,0 +1,75 @@
+import type { Exchange } from '../inbound/exchange.ts'
+import type { ReplyHeaders } from '../inbound/reply-head.ts'
+import type { Call, CancelReason } from '../relay/call.ts'
+
+/** A comment with a single newline: clients that choke on an empty event survive it (openai-python, openai-go). */
+const PING = ': ping\n'
+/** How long a call that was cut from our side has to tell its client so. */
+const FAREWELL_MS = 500
+
+/** Where the text of a stream comes from: complete events, then undefined. `close` is for leaving early; it settles. */
+export type EventSource = {
+  next(): Promise<string | undefined>
+  close(): Promise<void>
+  /** Whether what `next` gave was the last. */
+  readonly isEnded: boolean
+}
+
+export type StreamOptions = {
+  readonly events: EventSource
+  readonly headers: ReplyHeaders
+  readonly heartbeatMs: number
+  /** Whether an upstream has begun to answer, or is still being waited for. */
+  readonly begun: 'waiting' | 'answering'
+  readonly onError: (error: unknown) => void
+}
+
+/**
+ * Passes a stream's events on. Nothing is queued: the next event is asked for when the client has taken the last.
+ * Silence longer than `heartbeatMs` is filled with comments, so that proxies in between keep the connection. However
+ * the client leaves, or only stops reading, the answer is closed, and closing it settles.
+ */
+export async function replyWithStream(
+  exchange: Exchange,
+  call: Call,
+  { events, ...options }: StreamOptions,
+): Promise<void> {
+  const { headers, heartbeatMs, begun, onError } = options
+  let lastSentMs = performance.now()
+  let isAsking = false
+  let farewell: Timer | undefined
+  const heart = (): void => {
+    const nowMs = performance.now()
+    if (isAsking && nowMs - lastSentMs >= heartbeatMs - 1) {
+      lastSentMs = nowMs
+      exchange.send(PING)
+    }
+    timer = setTimeout(heart, Math.max(lastSentMs + heartbeatMs - nowMs, heartbeatMs / 4))
+  }
+  let timer = setTimeout(heart, heartbeatMs)
+  // A client that does not read on must not keep the hold open: it has a moment to hear why, then it is cut off.
+  const onCancelled = (reason: CancelReason): void => {
+    if (reason === 'client_closed') events.close().catch(onError)
+    else farewell = setTimeout(() => exchange.destroy(), FAREWELL_MS)
+  }
+  exchange.begin(200, headers)
+  if (begun === 'waiting') exchange.send(PING)
+  call.whenCancelled(onCancelled)
+  try {
+    while (!exchange.isGone) {
+      isAsking = true
+      const text = await events.next()
+      isAsking = false
+      lastSentMs = performance.now()
+      if (text === undefined || events.isEnded) return exchange.end(text)
+      if (!exchange.send(text)) await exchange.drained()
+    }
+    await events.close()
+  } catch (error) {
+    onError(error)
+    exchange.destroy()
+  } finally {
+    clearTimeout(timer)
+    clearTimeout(farewell)
+  }
+}

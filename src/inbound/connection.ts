@@ -1,0 +1,363 @@
+/** One client connection: requests in, one at a time, answers out, in order. */
+import type { Socket } from 'bun'
+import { BodyReader, framingOf, HeadReader, parseHead, type Framing } from '../lib/http1.ts'
+import { Exchange, type RequestHead, type Wire } from './exchange.ts'
+import { replyHead, type ReplyHeaders } from './reply-head.ts'
+
+/** What was wrong with something that is not a request. */
+export type Malformed = { readonly status: 400 | 408 | 417 | 431 | 505; readonly message: string }
+
+export type ConnectionLimits = {
+  readonly headBytesMax: number
+  /** From the first byte of a request, or from the connect, to the end of its head. */
+  readonly headTimeoutMs: number
+  readonly idleTimeoutMs: number
+  /** A client that takes nothing of what it was given for so long has gone in all but name. */
+  readonly stallTimeoutMs: number
+  /**
+   * How long a closing connection still takes bytes, since the last of them; six times as long in all (nginx: 5 s and
+   * 30 s). Closed while the client sends, its reset could overtake the answer.
+   */
+  readonly lingerTimeoutMs: number
+}
+
+/** What a connection needs of its server. */
+export type Host = {
+  readonly limits: ConnectionLimits
+  /** Answers a request. It may return before the answer is complete, and must not throw. */
+  handle(exchange: Exchange): void
+  /** The answer to something that is not a request. */
+  refuse(malformed: Malformed): { readonly headers: ReplyHeaders; readonly body: string }
+  /** No new requests: connections close with the answer they are at. */
+  readonly isStopping: boolean
+}
+
+const NO_BODY: Framing = { kind: 'length', bytes: 0 }
+const EMPTY = new BodyReader(NO_BODY)
+/** Requests sent ahead of an answer are kept up to this size, then the client waits. */
+const AHEAD_BYTES_MAX = 64 * 1024
+/** The rest of a body nobody wants is read and thrown away up to this size; beyond it the connection closes. */
+const UNREAD_BYTES_MAX = 256 * 1024
+const NONE = Number.POSITIVE_INFINITY
+
+export class Connection implements Wire {
+  readonly remoteAddress: string
+  private readonly socket: Socket<Connection>
+  private readonly host: Host
+  private readonly head: HeadReader
+  /** `discard`: the answer is out, or the request was none, and what still comes is thrown away until the end. */
+  private reading: 'head' | 'body' | 'answer' | 'discard' = 'head'
+  private body = EMPTY
+  private unreadBytes = 0
+  private exchange: Exchange | undefined
+  private input: Buffer | undefined
+  private at = 0
+  private isReadingOn = false
+  private isPaused = false
+  private isLast = false
+  /** The client holds its body back until it is told to go on. */
+  private isAwaitingContinue = false
+  isClosed = false
+  private unsent: Buffer | undefined
+  private isEnding = false
+  private waiters: (() => void)[] = []
+  private deadlineMs: number
+  private lingerUntilMs = NONE
+  private progressMs = 0
+
+  constructor(socket: Socket<Connection>, host: Host) {
+    this.socket = socket
+    this.host = host
+    this.remoteAddress = socket.remoteAddress
+    this.head = new HeadReader(host.limits.headBytesMax)
+    this.deadlineMs = performance.now() + host.limits.headTimeoutMs
+  }
+
+  /** Whether it is between two requests, with no byte of the next. */
+  get isIdle(): boolean {
+    return this.reading === 'head' && this.head.isEmpty
+  }
+
+  data(bytes: Buffer): void {
+    if (this.isEnding) {
+      this.deadlineMs = Math.min(performance.now() + this.host.limits.lingerTimeoutMs, this.lingerUntilMs)
+      return
+    }
+    this.input = this.input ? Buffer.concat([this.input.subarray(this.at), bytes]) : bytes
+    this.at = 0
+    this.readOn()
+    if (!this.input || this.input.length - this.at <= AHEAD_BYTES_MAX || this.isPaused) return
+    this.isPaused = true
+    this.socket.pause()
+  }
+
+  private readOn(): void {
+    // A handler that answers at once comes back here: the loop below goes on with the next request.
+    if (this.isReadingOn) return
+    this.isReadingOn = true
+    while (this.input && this.reading !== 'answer' && !this.isClosed) {
+      const { input } = this
+      if (this.reading === 'head') this.readHead(input)
+      else if (this.reading === 'body') this.readBody(input)
+      else this.at = input.length
+      if (this.at >= input.length) this.input = undefined
+    }
+    this.isReadingOn = false
+  }
+
+  private readHead(input: Buffer): void {
+    if (this.head.isEmpty) {
+      // A line end in front of a request is tolerated, as the standard asks.
+      while (input[this.at] === 0x0d || input[this.at] === 0x0a) this.at++
+      if (this.at >= input.length) return
+      const first = input[this.at] as number
+      // TLS and other protocols are told at once; their clients would wait for the blank line as long as we do.
+      if (first < 0x41 || first > 0x5a) return this.refuse({ status: 400, message: MALFORMED })
+      this.deadlineMs = performance.now() + this.host.limits.headTimeoutMs
+    }
+    const found = this.head.push(input, this.at)
+    if (found === 'too_large') {
+      const message = `The headers are larger than ${this.host.limits.headBytesMax} bytes.`
+      return this.refuse({ status: 431, message })
+    }
+    this.at = found.end === -1 ? input.length : found.end
+    if (found.end !== -1) this.begin(found.text)
+  }
+
+  private begin(text: string): void {
+    const parsed = parseHead(text)
+    const line = parsed && REQUEST_LINE.exec(parsed.start)
+    if (!parsed || !line) return this.refuse(malformedStart(text))
+    const [, method = '', target = '', version] = line
+    const { headers } = parsed
+    if (version === '1.1' && !headers.has('host')) {
+      return this.refuse({ status: 400, message: 'The Host header is missing.' })
+    }
+    const framing = framingOf(headers, NO_BODY)
+    if (!framing || (framing.kind === 'chunked' && version === '1.0')) {
+      return this.refuse({
+        status: 400,
+        message: 'Content-Length and Transfer-Encoding do not say how long the body is.',
+      })
+    }
+    const expected = version === '1.1' ? headers.get('expect') : undefined
+    if (expected !== undefined && expected.toLowerCase() !== '100-continue') {
+      return this.refuse({ status: 417, message: 'Only 100-continue can be expected.' })
+    }
+    const wishes = headers.get('connection') ?? ''
+    if (CLOSE.test(wishes) || (version === '1.0' && !KEEP_ALIVE.test(wishes))) this.isLast = true
+    this.body = new BodyReader(framing)
+    this.isAwaitingContinue = expected !== undefined && this.body.state === 'open'
+    this.reading = 'body'
+    this.deadlineMs = NONE
+    const exchange = new Exchange(this, requestHead({ method, target, headers, version: version as '1.0' | '1.1' }))
+    this.exchange = exchange
+    this.host.handle(exchange)
+    if (this.body.state === 'ended') this.bodyEnded(exchange, NO_BYTES)
+  }
+
+  private readBody(input: Buffer): void {
+    const { exchange, body } = this
+    this.isAwaitingContinue = false
+    let last: Buffer | undefined
+    this.at = body.push(input, this.at, (payload) => {
+      if (last) this.bodyPart(exchange, last)
+      last = payload
+    })
+    if (body.state === 'ended') return this.bodyEnded(exchange, last ?? NO_BYTES)
+    if (last) this.bodyPart(exchange, last)
+    if (body.state === 'open') return
+    // What follows cannot be told from a body any more; the answer, if it is still to come, is the last.
+    this.isLast = true
+    this.reading = 'discard'
+    if (!exchange || exchange.isAnswered) this.close()
+    else exchange.bodyEnded({ kind: 'broken_off' })
+  }
+
+  private bodyPart(exchange: Exchange | undefined, payload: Buffer): void {
+    if (exchange && !exchange.isAnswered) return exchange.bodyPart(payload, false)
+    this.unreadBytes += payload.length
+    if (this.unreadBytes > UNREAD_BYTES_MAX) this.close()
+  }
+
+  private bodyEnded(exchange: Exchange | undefined, last: Buffer): void {
+    if (this.reading !== 'body') return
+    this.unreadBytes = 0
+    this.reading = 'answer'
+    if (exchange && !exchange.isAnswered) exchange.bodyPart(last, true)
+    // The answer was given before the body was there.
+    else this.goOn()
+  }
+
+  continue(): void {
+    if (!this.isAwaitingContinue) return
+    this.isAwaitingContinue = false
+    this.write('HTTP/1.1 100 Continue\r\n\r\n')
+  }
+
+  setLast(): void {
+    this.isLast = true
+  }
+
+  persistence({ head: { version } }: Exchange): string {
+    // A large body that nobody is going to read is cheaper to leave than to receive. And who was never told to continue
+    // may send the body or leave it out: what comes next could be either.
+    const leavesBody = this.isAwaitingContinue || this.body.declaredLeft > UNREAD_BYTES_MAX
+    if (this.isLast || this.host.isStopping || leavesBody) {
+      this.isLast = true
+      return 'connection: close\r\n'
+    }
+    return version === '1.0' ? 'connection: keep-alive\r\n' : ''
+  }
+
+  answered(exchange: Exchange): void {
+    if (this.exchange !== exchange || this.isClosed) return
+    if (this.isLast) return this.close()
+    // The rest of its body has to come, or nothing after it can be understood.
+    this.deadlineMs = performance.now() + this.host.limits.headTimeoutMs
+    this.goOn()
+  }
+
+  /** To the next request, once this one has arrived, is answered, and the client has taken the answer. */
+  private goOn(): void {
+    // Without the wait for the client, one that only asks and never reads would fill the memory with answers.
+    if (this.reading !== 'answer' || this.unsent || !this.exchange?.isAnswered) return
+    this.exchange = undefined
+    if (this.isLast || (this.host.isStopping && !this.input)) return this.close()
+    this.reading = 'head'
+    this.deadlineMs = performance.now() + this.host.limits.idleTimeoutMs
+    if (this.isPaused) {
+      this.isPaused = false
+      this.socket.resume()
+    }
+    this.readOn()
+  }
+
+  private refuse(malformed: Malformed): void {
+    const { headers, body } = this.host.refuse(malformed)
+    const framing = `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n`
+    this.write(replyHead(malformed.status, headers, framing) + body)
+    this.close()
+  }
+
+  /** Writes to the client. False when it has not taken everything: the rest waits for it. */
+  write(data: string | Uint8Array): boolean {
+    if (this.isClosed || data.length === 0) return true
+    if (this.unsent) {
+      this.unsent = Buffer.concat([this.unsent, typeof data === 'string' ? Buffer.from(data) : data])
+      return false
+    }
+    const taken = Math.max(0, this.socket.write(data))
+    if (taken === (typeof data === 'string' ? Buffer.byteLength(data) : data.length)) return true
+    this.unsent = Buffer.from(data as string).subarray(taken)
+    this.progressMs = performance.now()
+    return false
+  }
+
+  drain(): void {
+    if (!this.unsent) return
+    const taken = Math.max(0, this.socket.write(this.unsent))
+    if (taken > 0) this.progressMs = performance.now()
+    this.unsent = taken < this.unsent.length ? this.unsent.subarray(taken) : undefined
+    if (this.unsent) return
+    this.wake()
+    if (this.isEnding) this.finish()
+    else this.goOn()
+  }
+
+  drained(): Promise<void> {
+    return this.unsent && !this.isClosed ? new Promise((resolve) => void this.waiters.push(resolve)) : Promise.resolve()
+  }
+
+  private wake(): void {
+    const { waiters } = this
+    this.waiters = []
+    for (const wake of waiters) wake()
+  }
+
+  /** Closes once everything is sent. */
+  close(): void {
+    if (this.isEnding || this.isClosed) return
+    this.isEnding = true
+    this.reading = 'discard'
+    this.input = undefined
+    if (this.isPaused) this.socket.resume()
+    this.isPaused = false
+    if (!this.unsent) this.finish()
+  }
+
+  private finish(): void {
+    const { lingerTimeoutMs } = this.host.limits
+    this.deadlineMs = performance.now() + lingerTimeoutMs
+    this.lingerUntilMs = this.deadlineMs + 5 * lingerTimeoutMs
+    // Half a close: to a client that still sends, a whole one would be a reset, and cost it the answer.
+    this.socket.shutdown()
+  }
+
+  /** Breaks off at once: what the client has not taken yet is lost. */
+  destroy(): void {
+    this.socket.terminate()
+  }
+
+  /** The server goes: what was answered is left to the operating system to deliver, the rest is broken off. */
+  leave(): void {
+    if (!this.unsent && this.exchange?.isAnswered !== false) this.socket.end()
+    else this.destroy()
+  }
+
+  closed(): void {
+    if (this.isClosed) return
+    this.isClosed = true
+    this.input = this.unsent = undefined
+    this.body.close()
+    this.wake()
+    this.exchange?.closed()
+  }
+
+  /** Called every now and then: one timer serves all connections and all their limits. */
+  sweep(nowMs: number): void {
+    const { limits } = this.host
+    if (this.unsent && nowMs - this.progressMs > limits.stallTimeoutMs) return this.destroy()
+    this.exchange?.checkBody(nowMs)
+    if (nowMs < this.deadlineMs || this.unsent) return
+    this.deadlineMs = NONE
+    // Not a reset: the operating system may still be delivering the answer to a slow reader.
+    if (this.isEnding) this.socket.end()
+    else if (this.reading === 'head' && !this.head.isEmpty) {
+      this.refuse({ status: 408, message: 'The headers did not arrive in time.' })
+    } else this.close()
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0)
+const MALFORMED = 'The request line or a header is malformed.'
+/** A method, then a path, a whole URL (its authority ends at a slash or question mark) or an asterisk. */
+const REQUEST_LINE =
+  /^([A-Z]{1,24}) (\/[!-~]{0,8191}|https?:\/\/[!-.0->@-~]{1,255}(?:[/?][!-~]{0,8191})?|\*) HTTP\/(1\.[01])$/
+const CLOSE = /(?:^|,)\s*close\s*(?:,|$)/i
+const KEEP_ALIVE = /(?:^|,)\s*keep-alive\s*(?:,|$)/i
+
+function malformedStart(text: string): Malformed {
+  const start = text.slice(0, text.indexOf('\r\n') === -1 ? undefined : text.indexOf('\r\n'))
+  const version = / HTTP\/(\d+)(?:\.\d+)?$/.exec(start)?.[1]
+  if (version !== undefined && version !== '1')
+    return { status: 505, message: 'Only HTTP/1.0 and HTTP/1.1 are spoken here.' }
+  return { status: 400, message: MALFORMED }
+}
+
+type RequestLine = Pick<RequestHead, 'method' | 'headers' | 'version'> & { readonly target: string }
+
+function requestHead({ method, target, headers, version }: RequestLine): RequestHead {
+  const local = target.startsWith('/') || target === '*' ? target : localPart(target)
+  const mark = local.indexOf('?')
+  const [path, query] = mark === -1 ? [local, ''] : [local.slice(0, mark), local.slice(mark)]
+  return { method, path, query, headers, version }
+}
+
+/** The path and query of a whole URL, as the request line may carry one. */
+function localPart(url: string): string {
+  const from = url.indexOf('//') + 2
+  const length = url.slice(from).search(/[/?]/)
+  const local = length === -1 ? '' : url.slice(from + length)
+  return local.startsWith('/') ? local : `/${local}`
+}

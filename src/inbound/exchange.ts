@@ -1,0 +1,215 @@
+/** One request and its answer, as the handler sees them. */
+import { replyHead, type ReplyHeaders } from './reply-head.ts'
+
+export type BodyText =
+  | { readonly kind: 'read'; readonly text: string; readonly bytes: number }
+  | { readonly kind: 'too_large' | 'broken_off' | 'timeout' | 'not_utf8' }
+
+export type BodyLimits = { readonly bytesMax: number; readonly timeoutMs: number }
+
+/** What an exchange needs of its connection. */
+export type Wire = {
+  readonly remoteAddress: string
+  readonly isClosed: boolean
+  /** False when the client has not taken everything. */
+  write(data: string | Uint8Array): boolean
+  drained(): Promise<void>
+  /** Tells a client that waits for it to send its body. */
+  continue(): void
+  /** The answer at hand is the last on this connection. */
+  setLast(): void
+  /** The `connection` header of an answer, where it needs one. */
+  persistence(exchange: Exchange): string
+  /** An answer is written in full. */
+  answered(exchange: Exchange): void
+  destroy(): void
+}
+
+/** What the first line and the headers said. */
+export type RequestHead = {
+  readonly method: string
+  /** As it was sent, percent-encoding included; without the query. */
+  readonly path: string
+  /** With its question mark; empty where there is none. */
+  readonly query: string
+  readonly headers: ReadonlyMap<string, string>
+  readonly version: '1.0' | '1.1'
+}
+
+/** Fatal: a byte that is not UTF-8 would silently become another prompt. It drops a byte order mark, as JSON wants. */
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+type Reading = BodyLimits & { readonly resolve: (body: BodyText) => void; readonly deadlineMs: number }
+
+export class Exchange {
+  readonly head: RequestHead
+  /** Called once if the client goes before the answer is complete. */
+  onClosed: (() => void) | undefined
+  private readonly connection: Wire
+  private state: 'waiting' | 'streaming' | 'answered' = 'waiting'
+  /** The head of a stream, until its first text: they leave together. */
+  private heldHead = ''
+  private reading: Reading | undefined
+  /** What has arrived of the body, with room for more. */
+  private store = NO_BYTES
+  private bodyBytes = 0
+  private body: BodyText | undefined
+  private isDropped = false
+
+  constructor(connection: Wire, head: RequestHead) {
+    this.connection = connection
+    this.head = head
+  }
+
+  header(name: string): string | undefined {
+    return this.head.headers.get(name)
+  }
+
+  get remoteAddress(): string {
+    return this.connection.remoteAddress
+  }
+
+  /** Whether the client has left. */
+  get isGone(): boolean {
+    return this.connection.isClosed
+  }
+
+  /** Whether nothing of an answer has been written. */
+  get isUnanswered(): boolean {
+    return this.state === 'waiting'
+  }
+
+  get isAnswered(): boolean {
+    return this.state === 'answered'
+  }
+
+  /** Reads the body as text, bounded in bytes and time while it arrives. To be called in the tick of the request. */
+  readText(limits: BodyLimits): Promise<BodyText> {
+    if (this.isDropped || this.reading) throw new Error('the body has passed')
+    return new Promise((resolve) => {
+      if (this.body) return resolve(this.body)
+      this.reading = { ...limits, resolve, deadlineMs: performance.now() + limits.timeoutMs }
+      if (this.state === 'waiting') this.connection.continue()
+    })
+  }
+
+  /** Answers with a whole body. */
+  reply(status: number, headers: ReplyHeaders, body: string | Uint8Array): void {
+    if (this.state !== 'waiting') throw new Error('this request has an answer already')
+    const { connection, head } = this
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+    const text = replyHead(status, headers, `content-length: ${length}\r\n${connection.persistence(this)}`)
+    this.state = 'answered'
+    if (head.method === 'HEAD') connection.write(text)
+    else if (typeof body === 'string') connection.write(text + body)
+    else {
+      connection.write(text)
+      connection.write(body)
+    }
+    connection.answered(this)
+  }
+
+  /** Begins an answer whose body comes in pieces. */
+  begin(status: number, headers: ReplyHeaders): void {
+    if (this.state !== 'waiting') throw new Error('this request has an answer already')
+    const isChunked = this.head.version === '1.1'
+    // To HTTP/1.0 only the end of the connection ends an answer of unknown length.
+    if (!isChunked) this.connection.setLast()
+    const framing = isChunked ? 'transfer-encoding: chunked\r\n' : ''
+    this.heldHead = replyHead(status, headers, framing + this.connection.persistence(this))
+    this.state = 'streaming'
+  }
+
+  /** Sends a piece. False when the client has not taken everything yet: wait for `drained` before the next. */
+  send(text: string): boolean {
+    return this.state !== 'streaming' || this.connection.write(this.take(this.framed(text)))
+  }
+
+  /** Resolves when the client has taken what was sent, or is gone. */
+  drained(): Promise<void> {
+    return this.connection.drained()
+  }
+
+  /** Sends the last piece and ends the answer. */
+  end(text = ''): void {
+    if (this.state !== 'streaming') return
+    this.state = 'answered'
+    const isChunked = this.head.version === '1.1' && this.head.method !== 'HEAD'
+    this.connection.write(this.take(this.framed(text) + (isChunked ? '0\r\n\r\n' : '')))
+    this.connection.answered(this)
+  }
+
+  /** Breaks the connection: the client must not take what it got for the whole answer. */
+  destroy(): void {
+    this.connection.destroy()
+  }
+
+  private framed(text: string): string {
+    if (text === '' || this.head.method === 'HEAD') return ''
+    return this.head.version === '1.0' ? text : `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+  }
+
+  private take(text: string): string {
+    if (this.heldHead === '') return text
+    const all = this.heldHead + text
+    this.heldHead = ''
+    return all
+  }
+
+  /** Takes a payload. */
+  bodyPart(bytes: Buffer, isLast: boolean): void {
+    const { reading } = this
+    this.bodyBytes += bytes.length
+    if (!reading) this.isDropped = true
+    if (!reading || this.body) return
+    if (this.bodyBytes > reading.bytesMax) {
+      this.connection.setLast()
+      return this.bodyEnded({ kind: 'too_large' })
+    }
+    // Most bodies arrive in one piece and are never copied.
+    if (isLast && this.store.length === 0) return this.bodyEnded(decode(bytes))
+    this.keep(bytes)
+    if (isLast) this.bodyEnded(decode(this.store.subarray(0, this.bodyBytes)))
+  }
+
+  /** One growing buffer, not a list of pieces: a body in chunks of one byte would cost a hundred times its size. */
+  private keep(bytes: Buffer): void {
+    const before = this.bodyBytes - bytes.length
+    if (this.bodyBytes > this.store.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.bodyBytes, this.store.length * 2))
+      this.store.copy(larger, 0, 0, before)
+      this.store = larger
+    }
+    bytes.copy(this.store, before)
+  }
+
+  bodyEnded(body: BodyText): void {
+    this.body ??= body
+    this.store = NO_BYTES
+    this.reading?.resolve(this.body)
+  }
+
+  /** Called by the sweep. */
+  checkBody(nowMs: number): void {
+    if (!this.reading || this.body || nowMs <= this.reading.deadlineMs) return
+    this.connection.setLast()
+    this.bodyEnded({ kind: 'timeout' })
+  }
+
+  closed(): void {
+    this.bodyEnded({ kind: 'broken_off' })
+    const { onClosed, state } = this
+    this.onClosed = undefined
+    if (state !== 'answered') onClosed?.()
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0)
+
+function decode(bytes: Buffer): BodyText {
+  try {
+    return { kind: 'read', text: utf8.decode(bytes), bytes: bytes.length }
+  } catch {
+    return { kind: 'not_utf8' }
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * The HTTP/1.1 server, on sockets. The runtime's own costs more than twice as much a request (docs/performance.md),
+ * answers what it cannot parse without our envelope, and knows no limit for slow heads and stalled readers.
+ */
+import { Connection, type ConnectionLimits, type Host } from './connection.ts'
+
+export type ServerOptions = Pick<Host, 'handle' | 'refuse'> & {
+  readonly hostname: string
+  readonly port: number
+  readonly limits?: Partial<ConnectionLimits>
+  /** A programmer's error in a handler: its connection is broken off. */
+  readonly onError: (error: Error) => void
+}
+
+export type Server = {
+  readonly port: number
+  /** Takes no new connection or request; answers under way go on. */
+  stop(): void
+  /** Ends what is left: answers that are complete still reach their clients, others are broken off. */
+  close(): void
+  readonly connections: number
+}
+
+const defaults: ConnectionLimits = {
+  headBytesMax: 16 * 1024,
+  headTimeoutMs: 10_000,
+  idleTimeoutMs: 75_000,
+  stallTimeoutMs: 60_000,
+  lingerTimeoutMs: 5_000,
+}
+const SWEEP_MS = 250
+
+/** Listens. Throws where the address cannot be had. */
+export function listen({ hostname, port, handle, refuse, limits, onError }: ServerOptions): Server {
+  const connections = new Set<Connection>()
+  let isStopping = false
+  const host: Host = {
+    limits: { ...defaults, ...limits },
+    handle,
+    refuse,
+    get isStopping() {
+      return isStopping
+    },
+  }
+  const listener = Bun.listen<Connection>({
+    hostname,
+    port,
+    socket: {
+      open(socket) {
+        socket.data = new Connection(socket, host)
+        connections.add(socket.data)
+      },
+      data: (socket, bytes) => socket.data.data(bytes),
+      drain: (socket) => socket.data.drain(),
+      close(socket) {
+        connections.delete(socket.data)
+        socket.data.closed()
+      },
+      error(socket, error) {
+        onError(error)
+        socket.terminate()
+      },
+    },
+  })
+  const { headTimeoutMs, idleTimeoutMs, stallTimeoutMs, lingerTimeoutMs } = host.limits
+  const sweepMs = Math.min(SWEEP_MS, headTimeoutMs / 4, idleTimeoutMs / 4, stallTimeoutMs / 4, lingerTimeoutMs / 4)
+  const sweeper = setInterval(() => {
+    const nowMs = performance.now()
+    for (const connection of connections) {
+      try {
+        connection.sweep(nowMs)
+      } catch (error) {
+        onError(error as Error)
+        connection.destroy()
+      }
+    }
+  }, sweepMs)
+  const stop = (): void => {
+    isStopping = true
+    listener.stop(false)
+    for (const connection of connections) if (connection.isIdle) connection.close()
+  }
+  return {
+    port: listener.port,
+    stop,
+    close() {
+      stop()
+      clearInterval(sweeper)
+      for (const connection of connections) connection.leave()
+    },
+    get connections() {
+      return connections.size
+    },
+  }
+}

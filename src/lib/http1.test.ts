@@ -1,0 +1,122 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { BodyReader, framingOf, HeadReader, parseHead, type Framing } from './http1.ts'
+
+const lines = (...all: string[]): string => all.join('\r\n')
+
+test('reads the first line and the headers, names in lower case, repeated ones joined', () => {
+  const head = parseHead(lines('GET / HTTP/1.1', 'Host: a', 'X-A:1', 'x-a: \t2 '))
+  expect(head?.start).toBe('GET / HTTP/1.1')
+  expect([...(head?.headers ?? [])]).toEqual([
+    ['host', 'a'],
+    ['x-a', '1, 2'],
+  ])
+})
+
+test.each([
+  ['a folded line', lines('GET / HTTP/1.1', 'a: b', ' c')],
+  ['a space before the colon', lines('GET / HTTP/1.1', 'content-length : 3')],
+  ['no colon', lines('GET / HTTP/1.1', 'nonsense')],
+  ['no name', lines('GET / HTTP/1.1', ': b')],
+  ['a bare line feed', 'GET / HTTP/1.1\nhost: a'],
+  ['a bare carriage return', lines('GET / HTTP/1.1', 'a: b\rc')],
+  ['a null character', lines('GET / HTTP/1.1', 'a: \0')],
+  ['two lengths', lines('GET / HTTP/1.1', 'content-length: 1', 'content-length: 1')],
+  ['two hosts', lines('GET / HTTP/1.1', 'host: a', 'Host: b')],
+  ['more than 100 headers', lines('GET / HTTP/1.1', ...Array.from({ length: 101 }, (_, i) => `a${i}: b`))],
+])('refuses %s', (_, text) => expect(parseHead(text)).toBeUndefined())
+
+test.each<[Record<string, string>, Framing | undefined]>([
+  [{}, { kind: 'close' }],
+  [{ 'content-length': '12' }, { kind: 'length', bytes: 12 }],
+  [{ 'transfer-encoding': 'Chunked' }, { kind: 'chunked' }],
+  [{ 'transfer-encoding': 'chunked', 'content-length': '3' }, undefined],
+  [{ 'transfer-encoding': 'gzip, chunked' }, undefined],
+  [{ 'content-length': '-1' }, undefined],
+  [{ 'content-length': '1, 1' }, undefined],
+  [{ 'content-length': '0x10' }, undefined],
+  [{ 'content-length': '9999999999999999' }, undefined],
+])('frames by %o', (headers, framing) => {
+  expect(framingOf(new Map(Object.entries(headers)), { kind: 'close' })).toEqual(framing)
+})
+
+test('a head may arrive in any pieces', () => {
+  const message = lines('POST / HTTP/1.1', 'host: a', '', 'body')
+  for (let cut = 1; cut < message.length; cut++) {
+    const reader = new HeadReader(1_000)
+    let found = reader.push(Buffer.from(message.slice(0, cut)), 0)
+    let rest = message.slice(0, cut)
+    if (found !== 'too_large' && found.end === -1) {
+      rest = message.slice(cut)
+      found = reader.push(Buffer.from(rest), 0)
+    }
+    if (found === 'too_large') throw new Error('too large')
+    expect(found.text).toBe(lines('POST / HTTP/1.1', 'host: a'))
+    expect('body'.startsWith(rest.slice(found.end))).toBe(true)
+  }
+})
+
+test('a head is bounded, complete or not', () => {
+  expect(new HeadReader(20).push(Buffer.from('x'.repeat(21)), 0)).toBe('too_large')
+  expect(new HeadReader(20).push(Buffer.from(`${'x'.repeat(21)}\r\n\r\n`), 0)).toBe('too_large')
+  expect(new HeadReader(20).push(Buffer.from(`${'x'.repeat(20)}\r\n\r\n`), 0)).toMatchObject({ end: 24 })
+})
+
+/** Feeds a message in pieces; gives the payload, the state and how many bytes it took. */
+function read(framing: Framing, pieces: readonly string[]): { text: string; state: string; taken: number } {
+  const reader = new BodyReader(framing)
+  let text = ''
+  let taken = 0
+  for (const piece of pieces) {
+    if (reader.state !== 'open') break
+    taken += reader.push(Buffer.from(piece, 'latin1'), 0, (payload) => (text += payload.toString('latin1')))
+  }
+  return { text, state: reader.state, taken }
+}
+
+test('chunked bodies are read the same however they are cut, and nothing behind them is touched', () => {
+  const chunk = fc.string({ minLength: 1, maxLength: 40 }).map((text) => Buffer.from(text).toString('latin1'))
+  const cuts = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 8 })
+  const trailers = fc.constantFrom('', 'a: b\r\n', 'a: b\r\nc: d\r\n')
+  const property = fc.property(fc.array(chunk), cuts, trailers, (chunks, cutAt, trailer) => {
+    const message = `${chunks.map((text) => `${text.length.toString(16)};x=1\r\n${text}\r\n`).join('')}0\r\n${trailer}\r\n`
+    const whole = `${message}GET /next`
+    const marks = [0, ...cutAt.filter((cut) => cut < whole.length).toSorted((a, b) => a - b), whole.length]
+    const pieces = marks.slice(1).map((end, i) => whole.slice(marks[i], end))
+    expect(read({ kind: 'chunked' }, pieces)).toEqual({ text: chunks.join(''), state: 'ended', taken: message.length })
+  })
+  fc.assert(property, { numRuns: 500 })
+})
+
+test.each([
+  'xyz\r\n',
+  '5 \r\nabcde',
+  '5\nabcde',
+  '5\r\nabcdeXX',
+  '\r\n',
+  '-1\r\n',
+  '123456789\r\n',
+  `1;${'x'.repeat(300)}`,
+])('a chunked body broken by %j is broken', (text) => expect(read({ kind: 'chunked' }, [text]).state).toBe('broken'))
+
+test('endless trailers break the body', () => {
+  expect(read({ kind: 'chunked' }, ['0\r\n', ...Array.from({ length: 20 }, () => 'a: b\r\n'.repeat(100))]).state).toBe(
+    'broken',
+  )
+})
+
+test('a body of known length ends where it says, and an early end breaks it', () => {
+  expect(read({ kind: 'length', bytes: 4 }, ['ab', 'cdef'])).toEqual({ text: 'abcd', state: 'ended', taken: 4 })
+  const reader = new BodyReader({ kind: 'length', bytes: 4 })
+  reader.push(Buffer.from('ab'), 0, () => undefined)
+  reader.close()
+  expect(reader.state).toBe('broken')
+})
+
+test('a body without a length ends with its connection', () => {
+  const reader = new BodyReader({ kind: 'close' })
+  reader.push(Buffer.from('ab'), 0, () => undefined)
+  expect(reader.state).toBe('open')
+  reader.close()
+  expect(reader.state).toBe('ended')
+})

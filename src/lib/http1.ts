@@ -1,0 +1,214 @@
+/**
+ * HTTP/1.1 framing, the part that both ends of the gateway share. It is strict where the standard lets parsers differ:
+ * what two programs could read as two different messages is refused, whoever sent it (RFC 9112 §6, §11).
+ */
+
+/** The first line and the headers of a message. Names are lower case; repeated ones are joined by a comma. */
+export type Head = { readonly start: string; readonly headers: ReadonlyMap<string, string> }
+
+/** How long the body of a message is. `close`: until the connection ends, which only an answer may be. */
+export type Framing =
+  | { readonly kind: 'length'; readonly bytes: number }
+  | { readonly kind: 'chunked' }
+  | { readonly kind: 'close' }
+
+const HEADERS_MAX = 100
+/** Headers of which two would be two messages, or two callers. */
+const single = new Set(['content-length', 'transfer-encoding', 'host', 'authorization', 'content-type'])
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
+/** A control character, or half of a line end. */
+// oxlint-disable-next-line no-control-regex
+const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/
+
+/** Reads a head without its final blank line. Undefined when it is malformed. */
+export function parseHead(text: string): Head | undefined {
+  if (FORBIDDEN.test(text)) return undefined
+  const [start = '', ...lines] = text.split('\r\n')
+  if (lines.length > HEADERS_MAX) return undefined
+  const headers = new Map<string, string>()
+  for (const line of lines) {
+    const colon = line.indexOf(':')
+    const name = line.slice(0, colon).toLowerCase()
+    // A name with a space in it, or none at all, is how a folded line and most smuggling begins.
+    if (colon < 1 || !TOKEN.test(name)) return undefined
+    const value = trimBlanks(line, colon + 1)
+    const before = headers.get(name)
+    if (before !== undefined && single.has(name)) return undefined
+    headers.set(name, before === undefined ? value : `${before}, ${value}`)
+  }
+  return { start, headers }
+}
+
+/** A value without the spaces and tabs around it. `trim` takes more, and a length of `\xa05` is nobody's length. */
+function trimBlanks(line: string, start: number): string {
+  let from = start
+  let to = line.length
+  while (from < to && isBlank(line.charCodeAt(from))) from++
+  while (to > from && isBlank(line.charCodeAt(to - 1))) to--
+  return line.slice(from, to)
+}
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
+
+/** What the headers say of the body. Undefined when they contradict each other, or name a coding we do not know. */
+export function framingOf(headers: ReadonlyMap<string, string>, absent: Framing): Framing | undefined {
+  const coding = headers.get('transfer-encoding')
+  const length = headers.get('content-length')
+  if (coding !== undefined) {
+    return length === undefined && coding.toLowerCase() === 'chunked' ? { kind: 'chunked' } : undefined
+  }
+  if (length === undefined) return absent
+  return /^\d{1,15}$/.test(length) ? { kind: 'length', bytes: Number(length) } : undefined
+}
+
+const BLANK_LINE = '\r\n\r\n'
+
+/** Collects the bytes of a head. */
+export class HeadReader {
+  private text = ''
+  private readonly bytesMax: number
+
+  constructor(bytesMax: number) {
+    this.bytesMax = bytesMax
+  }
+
+  get isEmpty(): boolean {
+    return this.text === ''
+  }
+
+  /** Takes bytes up to the blank line. `end` is where the body begins, or -1 while the head is incomplete. */
+  push(bytes: Buffer, from: number): { readonly end: number; readonly text: string } | 'too_large' {
+    const before = this.text.length
+    const incoming = bytes.toString('latin1', from, Math.min(bytes.length, from + this.bytesMax + BLANK_LINE.length))
+    this.text = before === 0 ? incoming : this.text + incoming
+    const length = this.text.indexOf(BLANK_LINE, Math.max(0, before - BLANK_LINE.length))
+    if (length > this.bytesMax || (length === -1 && this.text.length > this.bytesMax)) return 'too_large'
+    if (length === -1) return { end: -1, text: '' }
+    const text = this.text.slice(0, length)
+    this.text = ''
+    return { end: from + length + BLANK_LINE.length - before, text }
+  }
+}
+
+const TAB = 0x09
+const CR = 0x0d
+const LF = 0x0a
+const SEMICOLON = 0x3b
+/** A size line with its extensions, and all trailers together. */
+const SIZE_LINE_MAX = 256
+const TRAILERS_MAX = 8 * 1024
+
+const hexDigit = (code: number): number => {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30
+  const letter = code | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
+}
+
+/** Takes a body out of what a connection delivers. Payloads are views into the bytes it was given. */
+export class BodyReader {
+  /** `ended` when the body is complete; `broken` when its framing is wrong, and nothing more can be read. */
+  state: 'open' | 'ended' | 'broken' = 'open'
+  private readonly kind: Framing['kind']
+  /** Payload bytes still to come: of the body, or of the chunk. */
+  private left: number
+  private stage: 'size' | 'extension' | 'size-lf' | 'payload' | 'cr' | 'lf' | 'trailers' = 'size'
+  private digits = 0
+  private lineBytes = 0
+  private trailer = ''
+
+  constructor(framing: Framing) {
+    this.kind = framing.kind
+    this.left = framing.kind === 'length' ? framing.bytes : 0
+    if (framing.kind === 'length' && framing.bytes === 0) this.state = 'ended'
+  }
+
+  /** What a body of known length still lacks; 0 for others. */
+  get declaredLeft(): number {
+    return this.kind === 'length' ? this.left : 0
+  }
+
+  /** Reads from `from` and hands over payloads. Returns where the body's bytes end, at most `bytes.length`. */
+  push(bytes: Buffer, from: number, take: (payload: Buffer) => void): number {
+    if (this.kind === 'chunked') return this.chunks(bytes, from, take)
+    if (this.kind === 'close') {
+      if (from < bytes.length) take(from === 0 ? bytes : bytes.subarray(from))
+      return bytes.length
+    }
+    const to = Math.min(bytes.length, from + this.left)
+    this.left -= to - from
+    if (to > from) take(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
+    if (this.left === 0) this.state = 'ended'
+    return to
+  }
+
+  /** The connection ended: that is the end of a body without a length, and the breaking of every other. */
+  close(): void {
+    if (this.state === 'open') this.state = this.kind === 'close' ? 'ended' : 'broken'
+  }
+
+  private chunks(bytes: Buffer, from: number, take: (payload: Buffer) => void): number {
+    let at = from
+    while (at < bytes.length && this.state === 'open') {
+      if (this.stage === 'payload') {
+        const to = Math.min(bytes.length, at + this.left)
+        this.left -= to - at
+        take(bytes.subarray(at, to))
+        at = to
+        if (this.left === 0) this.stage = 'cr'
+      } else if (this.stage === 'trailers') {
+        at = this.readTrailers(bytes, at)
+      } else {
+        this.readByte(bytes[at] as number)
+        at++
+      }
+    }
+    return at
+  }
+
+  /** One byte of a size line, or of the line end behind a payload. */
+  private readByte(code: number): void {
+    switch (this.stage) {
+      case 'size': {
+        const digit = hexDigit(code)
+        // Eight digits are 4 GiB: nobody sends a larger chunk, and a longer number could pass the safe integers.
+        if (digit >= 0 && this.digits < 8) {
+          this.left = this.left * 16 + digit
+          this.digits++
+        } else if (this.digits > 0 && code === CR) this.stage = 'size-lf'
+        else if (this.digits > 0 && code === SEMICOLON) this.stage = 'extension'
+        else this.state = 'broken'
+        break
+      }
+      case 'extension':
+        if (code === CR) this.stage = 'size-lf'
+        else if (++this.lineBytes > SIZE_LINE_MAX || (code < 0x20 && code !== TAB)) this.state = 'broken'
+        break
+      case 'size-lf':
+        if (code === LF) this.stage = this.left === 0 ? 'trailers' : 'payload'
+        else this.state = 'broken'
+        this.digits = this.lineBytes = 0
+        break
+      case 'cr':
+        if (code === CR) this.stage = 'lf'
+        else this.state = 'broken'
+        break
+      default:
+        if (code === LF) this.stage = 'size'
+        else this.state = 'broken'
+    }
+  }
+
+  /** Trailers are read and forgotten: nobody needs them, and merged into the headers they would be a way in. */
+  private readTrailers(bytes: Buffer, from: number): number {
+    const before = this.trailer.length
+    this.trailer += bytes.toString('latin1', from, Math.min(bytes.length, from + TRAILERS_MAX))
+    const blank = this.trailer.startsWith('\r\n') ? 0 : this.trailer.indexOf(BLANK_LINE)
+    if (blank === -1) {
+      if (this.trailer.length > TRAILERS_MAX) this.state = 'broken'
+      return Math.min(bytes.length, from + TRAILERS_MAX)
+    }
+    const isSound = blank === 0 || parseHead(`\r\n${this.trailer.slice(0, blank)}`) !== undefined
+    this.state = isSound ? 'ended' : 'broken'
+    return from + blank + (blank === 0 ? 2 : BLANK_LINE.length) - before
+  }
+}

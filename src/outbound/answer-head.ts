@@ -1,0 +1,53 @@
+/** What the head of an answer says. */
+import { framingOf, parseHead, type Framing } from '../lib/http1.ts'
+
+export type AnswerHead =
+  | {
+      readonly kind: 'final'
+      readonly status: number
+      readonly headers: ReadonlyMap<string, string>
+      readonly framing: Framing
+      /** How long the upstream keeps the connection for another request; 0 for not at all. */
+      readonly keepAliveMs: number
+    }
+  /** One of those that only announce another. */
+  | { readonly kind: 'interim' }
+  | { readonly kind: 'malformed'; readonly message: string }
+
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/
+const CLOSE = /\bclose\b/i
+const KEEP_ALIVE_TIMEOUT = /\btimeout=(\d{1,6})\b/i
+const NO_BODY: Framing = { kind: 'length', bytes: 0 }
+const TO_THE_END: Framing = { kind: 'close' }
+
+const malformed = (message: string): AnswerHead => ({ kind: 'malformed', message })
+
+/** Reads the head of an answer to a request with `method`. */
+export function readAnswerHead(text: string, method: string): AnswerHead {
+  const head = parseHead(text)
+  const [, minor, code] = (head && STATUS_LINE.exec(head.start)) ?? []
+  if (!head || minor === undefined) return malformed('the answer is not HTTP/1.1')
+  const { headers } = head
+  const status = Number(code)
+  // 101 would hand the connection to a protocol nobody asked for.
+  if (status === 101) return malformed('the answer changes the protocol')
+  if (status < 200) return { kind: 'interim' }
+  const framing = framingOf(headers, TO_THE_END)
+  if (!framing || (framing.kind === 'chunked' && minor === '0')) {
+    return malformed('the answer does not say how long it is')
+  }
+  const isBodiless = method === 'HEAD' || status === 204 || status === 304
+  const isLast = minor === '0' || CLOSE.test(headers.get('connection') ?? '')
+  return {
+    kind: 'final',
+    status,
+    headers,
+    framing: isBodiless ? NO_BODY : framing,
+    keepAliveMs: isLast ? 0 : statedKeepAliveMs(headers.get('keep-alive')),
+  }
+}
+
+function statedKeepAliveMs(header: string | undefined): number {
+  const seconds = header === undefined ? undefined : KEEP_ALIVE_TIMEOUT.exec(header)?.[1]
+  return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1_000
+}

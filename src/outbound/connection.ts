@@ -1,0 +1,131 @@
+/** One connection to an upstream: a socket, and the exchange it is at. */
+import type { Socket, SocketHandler } from 'bun'
+import type { Carrier, Exchange } from './exchange.ts'
+
+/** Where a connection belongs between exchanges. */
+export type Home = {
+  /** Takes it back for the next exchange. `keepAliveMs`: how long the upstream says it keeps it. */
+  put(connection: Connection, keepAliveMs: number): void
+  /** Closes it if its exchange has not ended soon. */
+  watch(connection: Connection): void
+  forget(connection: Connection): void
+}
+
+export type ConnectionOptions = {
+  readonly home: Home
+  readonly security: 'plain' | 'tls'
+  /** Told once: it is ready for a request, or why it never will be. */
+  readonly onReady: (problem: string | undefined) => void
+}
+
+export class Connection implements Carrier {
+  socket!: Socket<Connection>
+  exchange: Exchange | undefined
+  /** Open, and not given up. */
+  isUp = false
+  /** It has waited idle: the upstream may have closed it in the meantime. */
+  isReused = false
+  /** Until when it may be idle, or linger. */
+  untilMs = 0
+  private readonly home: Home
+  private readonly security: ConnectionOptions['security']
+  private onReady: ConnectionOptions['onReady'] | undefined
+  private unsent: Buffer | undefined
+
+  constructor({ home, security, onReady }: ConnectionOptions) {
+    this.home = home
+    this.security = security
+    this.onReady = onReady
+  }
+
+  opened(socket: Socket<Connection>): void {
+    this.socket = socket
+    this.isUp = true
+    if (!this.onReady) this.destroy()
+    else if (this.security === 'plain') this.ready(undefined)
+  }
+
+  /** Nothing is written before the certificate has been found good. */
+  shaken(ok: boolean, error: Error | null): void {
+    if (ok && !error) return this.ready(undefined)
+    this.ready((error as { code?: string } | null)?.code ?? 'TLS handshake failed')
+    this.destroy()
+  }
+
+  /** Ends the connecting. A socket that opens after that is closed. */
+  ready(problem: string | undefined): void {
+    const { onReady } = this
+    this.onReady = undefined
+    onReady?.(problem)
+    if (problem !== undefined) this.destroy()
+  }
+
+  /** Writes a request; what the socket does not take follows when it can. Returns the bytes it took. */
+  write(text: string, bytes: number): number {
+    const taken = Math.max(0, this.socket.write(text))
+    if (taken < bytes) this.unsent = Buffer.from(text).subarray(taken)
+    return taken
+  }
+
+  drain(): void {
+    if (!this.unsent) return
+    const taken = Math.max(0, this.socket.write(this.unsent))
+    this.unsent = taken < this.unsent.length ? this.unsent.subarray(taken) : undefined
+  }
+
+  data(bytes: Buffer): void {
+    // Nobody asked: the next answer would begin with it.
+    if (!this.exchange) return this.destroy()
+    try {
+      this.exchange.data(bytes)
+    } catch (error) {
+      // A sink's mistake must not end the process, nor leave its request hanging.
+      this.exchange?.fail((error as Error).name)
+      this.destroy()
+    }
+  }
+
+  closed(error: Error | undefined): void {
+    const { exchange } = this
+    this.isUp = false
+    this.exchange = undefined
+    this.unsent = undefined
+    this.home.forget(this)
+    const code = error && ((error as { code?: string }).code ?? error.name)
+    this.ready(code ?? 'closed while connecting')
+    exchange?.closed(code)
+  }
+
+  /** Its exchange is over: it waits for the next one. */
+  idle(keepAliveMs: number): void {
+    this.exchange = undefined
+    if (!this.isUp) return
+    // An answer that came before the request was out: the upstream would read the rest as another request.
+    if (this.unsent) return this.destroy()
+    this.isReused = true
+    this.home.put(this, keepAliveMs)
+  }
+
+  linger(): void {
+    this.home.watch(this)
+  }
+
+  destroy(): void {
+    this.exchange = undefined
+    if (!this.isUp) return
+    this.isUp = false
+    this.socket.terminate()
+  }
+}
+
+/** Shared by all sockets: what happens to one is told to the connection it carries. */
+export const handlers: SocketHandler<Connection> = {
+  open: (socket) => socket.data.opened(socket),
+  handshake: (socket, ok, error) => socket.data.shaken(ok, error),
+  data: (socket, bytes) => socket.data.data(bytes),
+  drain: (socket) => socket.data.drain(),
+  close: (socket, error) => socket.data.closed(error),
+  error: (socket) => socket.data.destroy(),
+  // Bun.connect rejects as well, and that is where it is handled.
+  connectError: () => undefined,
+}

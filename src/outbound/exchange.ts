@@ -1,0 +1,264 @@
+/** One request and its answer: the head is parsed once, the body goes to a sink as it arrives. */
+import { BodyReader, HeadReader } from '../lib/http1.ts'
+import { readAnswerHead } from './answer-head.ts'
+
+/** What takes the body of an answer. After `end` or `broken` nothing more comes. */
+export type Sink = {
+  /** A part of the body, all that one read brought. The bytes are the socket's own: they are gone after the call. */
+  part(bytes: Buffer): void
+  /** The body is complete with these last bytes, which may be none. */
+  end(last: Buffer): void
+  /** The connection broke, or was cancelled; what is missing will not come. */
+  broken(message: string): void
+}
+
+/** The connection an exchange goes over. */
+export type Carrier = {
+  exchange: Exchange | undefined
+  readonly isUp: boolean
+  /** It has waited idle: the upstream may have closed it in the meantime. */
+  readonly isReused: boolean
+  readonly socket: { pause(): void; resume(): void }
+  /** Returns how many of the `bytes` were taken at once; the others follow. */
+  write(text: string, bytes: number): number
+  /** The answer was complete. `keepAliveMs`: how long the upstream says it keeps the connection. */
+  idle(keepAliveMs: number): void
+  /** What is left of the answer must come soon. */
+  linger(): void
+  destroy(): void
+}
+
+/** An answer whose head has arrived. Its body must be taken, or cancelled: it holds a connection. */
+export type Incoming = Pick<Exchange, 'status' | 'headers' | 'deliver' | 'pause' | 'resume' | 'cancel' | 'release'>
+
+export type NetworkFailure = {
+  readonly kind: 'network'
+  /** An error code or what was wrong; never an address, which is the operator's. */
+  readonly message: string
+  /** False when no byte of the request can have reached the upstream's program. */
+  readonly reached: boolean
+}
+
+export type OutboundResult = { readonly kind: 'response'; readonly response: Incoming } | NetworkFailure
+
+/** The request, ready for the wire. */
+export type Written = { readonly method: string; readonly text: string; readonly bytes: number }
+
+const HEAD_BYTES_MAX = 64 * 1024
+const INTERIM_MAX = 8
+/** What may wait unread for a sink before the upstream is made to wait. */
+const QUEUED_BYTES_MAX = 256 * 1024
+/** How much of a released body is still read, so that its connection can be used again. */
+const RELEASED_BYTES_MAX = 64 * 1024
+/** A keep-alive connection that was closed before our request came shows it within a round trip. */
+const RACE_MS = 2_000
+
+const BLANK_LINE = Buffer.from('\r\n\r\n')
+const NO_BYTES = Buffer.alloc(0)
+const NO_HEADERS: ReadonlyMap<string, string> = new Map()
+
+export class Exchange {
+  status = 0
+  headers = NO_HEADERS
+  /** Whether a byte of the request was handed to a connection. */
+  reached = false
+  private readonly method: string
+  private readonly bytes: number
+  /** Kept until the answer begins: a connection that turns out to be dead takes it with it. */
+  private text: string
+  /** Told of the answer's head, or of why there is none, within the read that brought it. */
+  private readonly onResult: (result: OutboundResult) => void
+  private readonly reconnect: (exchange: Exchange) => void
+  private stage: 'connecting' | 'head' | 'body' | 'ended' | 'broken' = 'connecting'
+  private connection: Carrier | undefined
+  private hasRetried = false
+  private startedMs = 0
+  private head: HeadReader | undefined
+  private interims = 0
+  private body: BodyReader | undefined
+  private keepAliveMs = 0
+  private sink: Sink | undefined
+  private queued: Buffer[] = []
+  private queuedBytes = 0
+  private isPaused = false
+  private problem = ''
+
+  constructor(
+    { method, text, bytes }: Written,
+    onResult: (result: OutboundResult) => void,
+    reconnect: (exchange: Exchange) => void,
+  ) {
+    this.method = method
+    this.bytes = bytes
+    this.text = text
+    this.onResult = onResult
+    this.reconnect = reconnect
+  }
+
+  /** Whether it still wants a connection. */
+  get isWaiting(): boolean {
+    return this.stage === 'connecting'
+  }
+
+  /** Sends the request. */
+  start(connection: Carrier): void {
+    this.connection = connection
+    this.stage = 'head'
+    this.startedMs = performance.now()
+    // It may have been closed in the tick in which it became ours.
+    if (!connection.isUp) return this.closed(undefined)
+    connection.exchange = this
+    if (connection.write(this.text, this.bytes) > 0) this.reached = true
+  }
+
+  /** Sends the body to a sink: at once what has arrived already, then each read. */
+  deliver(sink: Sink): void {
+    const bytes = this.queued.length === 1 ? (this.queued[0] as Buffer) : Buffer.concat(this.queued)
+    const { stage } = this
+    this.queued = []
+    this.sink = sink
+    if (stage === 'ended') return sink.end(bytes)
+    if (bytes.length > 0) sink.part(bytes)
+    if (stage === 'broken') sink.broken(this.problem)
+    else this.resume()
+  }
+
+  /** Makes the upstream wait. What is on its way already still comes. */
+  pause(): void {
+    if (this.isPaused || this.stage !== 'body') return
+    this.isPaused = true
+    this.connection?.socket.pause()
+  }
+
+  resume(): void {
+    if (!this.isPaused) return
+    this.isPaused = false
+    this.connection?.socket.resume()
+  }
+
+  /** Stops the request, wherever it is. Its connection is not used again. */
+  cancel(): void {
+    this.fail('aborted')
+  }
+
+  /** The rest of the body is not wanted, but short: it is read and dropped, and the connection used again. */
+  release(): void {
+    if (this.stage !== 'body' || !this.connection) return
+    if (this.keepAliveMs === 0) return this.cancel()
+    let left = RELEASED_BYTES_MAX
+    const drop = (bytes: Buffer): void => {
+      left -= bytes.length
+      if (left < 0) this.cancel()
+    }
+    this.connection.linger()
+    this.deliver({ part: drop, end: () => undefined, broken: () => undefined })
+  }
+
+  /** Bytes of the answer. */
+  data(bytes: Buffer): void {
+    let at = 0
+    while (this.stage === 'head' && at < bytes.length) at = this.readHead(bytes, at)
+    if (this.stage === 'body') this.readBody(bytes, at)
+  }
+
+  /** The connection is gone. */
+  closed(message: string | undefined): void {
+    if (this.stage === 'head') {
+      const isRace = this.text !== '' && this.connection?.isReused && performance.now() - this.startedMs < RACE_MS
+      if (!isRace || this.hasRetried) return this.fail(message ?? 'closed without an answer')
+      this.hasRetried = true
+      this.stage = 'connecting'
+      this.connection = undefined
+      this.reconnect(this)
+    } else if (this.stage === 'body' && this.body) {
+      // A reset is no end, even of a body that ends with its connection.
+      if (message === undefined) this.body.close()
+      if (this.body.state === 'ended') this.finish(NO_BYTES)
+      else this.fail(message ?? 'closed in the middle of the body')
+    }
+  }
+
+  /** Ends it without an answer, or in the middle of one. */
+  fail(message: string): void {
+    const { stage, connection } = this
+    if (stage === 'ended' || stage === 'broken') return
+    this.stage = 'broken'
+    this.problem = message
+    this.text = ''
+    this.connection = undefined
+    connection?.destroy()
+    if (stage === 'body') this.sink?.broken(message)
+    else this.onResult({ kind: 'network', message, reached: this.reached })
+  }
+
+  /** Returns where the head ends in `bytes`; its length when the head goes on or is none. */
+  private readHead(bytes: Buffer, from: number): number {
+    this.text = ''
+    // Nearly always the head is in one read: then only its own bytes are made a string.
+    const blank = this.head ? -1 : bytes.indexOf(BLANK_LINE, from)
+    let end = blank + BLANK_LINE.length
+    let text: string
+    if (blank !== -1 && blank - from <= HEAD_BYTES_MAX) text = bytes.toString('latin1', from, blank)
+    else {
+      this.head ??= new HeadReader(HEAD_BYTES_MAX)
+      const found = this.head.push(bytes, from)
+      if (found === 'too_large') this.fail('the head of the answer is too large')
+      if (found === 'too_large' || found.end === -1) return bytes.length
+      ;({ end, text } = found)
+      this.head = undefined
+    }
+    this.begin(text)
+    return end
+  }
+
+  private begin(text: string): void {
+    const head = readAnswerHead(text, this.method)
+    if (head.kind === 'malformed') return this.fail(head.message)
+    if (head.kind === 'interim') {
+      if (++this.interims > INTERIM_MAX) this.fail('the answer has no end of interim heads')
+      return
+    }
+    this.status = head.status
+    this.headers = head.headers
+    this.keepAliveMs = head.keepAliveMs
+    this.body = new BodyReader(head.framing)
+    this.stage = 'body'
+    this.onResult({ kind: 'response', response: this })
+  }
+
+  private readBody(bytes: Buffer, from: number): void {
+    const { body, connection } = this
+    if (!body || !connection) return
+    let first: Buffer = NO_BYTES
+    let more: Buffer[] | undefined
+    const end = body.push(bytes, from, (payload) => {
+      if (first === NO_BYTES) first = payload
+      else (more ??= [first]).push(payload)
+    })
+    const part = more ? Buffer.concat(more) : first
+    // Bytes behind the end would be taken for the next answer.
+    if (end < bytes.length) this.keepAliveMs = 0
+    if (body.state === 'ended') return this.finish(part)
+    if (part.length > 0) this.hand(part)
+    if (body.state === 'broken') this.fail('the framing of the answer is broken')
+  }
+
+  private hand(part: Buffer): void {
+    if (this.sink) return this.sink.part(part)
+    this.queued.push(Buffer.from(part))
+    this.queuedBytes += part.length
+    if (this.queuedBytes > QUEUED_BYTES_MAX) this.pause()
+  }
+
+  /** The answer is complete: its connection is free for the next before anybody hears of it. */
+  private finish(last: Buffer): void {
+    const { connection } = this
+    this.resume()
+    this.stage = 'ended'
+    this.connection = undefined
+    if (this.keepAliveMs > 0) connection?.idle(this.keepAliveMs)
+    else connection?.destroy()
+    if (this.sink) this.sink.end(last)
+    else if (last.length > 0) this.queued.push(Buffer.from(last))
+  }
+}

@@ -1,0 +1,174 @@
+/** The connections to one origin: opened when there is none to use again, kept for a while after an answer. */
+import { bareHost } from './address.ts'
+import { Connection, handlers, type Home } from './connection.ts'
+import type { Exchange } from './exchange.ts'
+
+export type Origin = {
+  readonly security: 'plain' | 'tls'
+  /** As in a URL: an IPv6 address has its brackets. */
+  readonly hostname: string
+  readonly port: number
+}
+
+export type PoolOptions = {
+  /** DNS, TCP and TLS together. */
+  readonly connectTimeoutMs: number
+  /**
+   * The addresses of a host. They are connected to as they come, so whatever it leaves out cannot be reached: the place
+   * for a rule about addresses.
+   */
+  addressesOf(hostname: string): Promise<readonly string[]>
+  /** Certificates to trust instead of the system's; `NODE_EXTRA_CA_CERTS` adds to those. */
+  readonly ca?: string
+}
+
+/** Vendors close idle connections after a minute or more; whoever is the first to close has no race. */
+const IDLE_MS = 30_000
+/** An upstream's own limit is counted from its last byte, which left earlier than it came. */
+const KEEP_ALIVE_MARGIN_MS = 1_000
+const IDLE_MAX = 256
+const LINGER_MS = 2_000
+const SWEEP_MS = 1_000
+
+export class Pool implements Home {
+  private readonly origin: Origin
+  private readonly options: PoolOptions
+  /** The last is the one used last: those at the front become superfluous and age. */
+  private idle: Connection[] = []
+  private readonly lingering = new Set<Connection>()
+  private timer: Timer | undefined
+  private isClosed = false
+
+  constructor(origin: Origin, options: PoolOptions) {
+    this.origin = origin
+    this.options = options
+  }
+
+  get idleCount(): number {
+    return this.idle.length
+  }
+
+  /** Gives an exchange a connection. */
+  serve(exchange: Exchange): void {
+    const nowMs = performance.now()
+    for (let connection = this.idle.pop(); connection; connection = this.idle.pop()) {
+      if (nowMs < connection.untilMs) {
+        connection.socket.ref()
+        return exchange.start(connection)
+      }
+      connection.destroy()
+    }
+    this.connectFor(exchange)
+  }
+
+  /** Opens a connection for an exchange. Should that be cancelled meanwhile, the next one has it. */
+  connectFor(exchange: Exchange): void {
+    const deadlineMs = performance.now() + this.options.connectTimeoutMs
+    this.connect(deadlineMs)
+      .then((connected) => {
+        if (typeof connected === 'string') exchange.fail(connected)
+        else if (exchange.isWaiting) exchange.start(connected)
+        else connected.idle(Number.POSITIVE_INFINITY)
+      })
+      .catch((error: unknown) => exchange.fail((error as Error).name))
+  }
+
+  put(connection: Connection, keepAliveMs: number): void {
+    this.lingering.delete(connection)
+    const idleMs = Math.min(IDLE_MS, keepAliveMs - KEEP_ALIVE_MARGIN_MS)
+    if (this.isClosed || this.idle.length >= IDLE_MAX || idleMs <= 0) return connection.destroy()
+    connection.untilMs = performance.now() + idleMs
+    // An idle connection is no reason for the process to stay.
+    connection.socket.unref()
+    this.idle.push(connection)
+    this.sweepLater()
+  }
+
+  watch(connection: Connection): void {
+    connection.untilMs = performance.now() + LINGER_MS
+    this.lingering.add(connection)
+    this.sweepLater()
+  }
+
+  forget(connection: Connection): void {
+    this.lingering.delete(connection)
+    const at = this.idle.lastIndexOf(connection)
+    if (at !== -1) this.idle.splice(at, 1)
+  }
+
+  close(): void {
+    this.isClosed = true
+    clearTimeout(this.timer)
+    const { idle } = this
+    this.idle = []
+    for (const connection of idle) connection.destroy()
+    for (const connection of this.lingering) connection.exchange?.cancel()
+  }
+
+  /** One timer for all connections, and none while there is nothing to watch. */
+  private sweepLater(): void {
+    this.timer ??= setTimeout(() => this.sweep(), SWEEP_MS).unref()
+  }
+
+  private sweep(): void {
+    this.timer = undefined
+    const nowMs = performance.now()
+    const late = this.idle.filter(({ untilMs }) => untilMs <= nowMs)
+    for (const connection of late) connection.destroy()
+    for (const connection of this.lingering) if (connection.untilMs <= nowMs) connection.exchange?.cancel()
+    if (this.idle.length > 0 || this.lingering.size > 0) this.sweepLater()
+  }
+
+  /** A connection, or why there is none. Addresses are tried in turn, each with its share of the time left. */
+  private async connect(deadlineMs: number): Promise<Connection | string> {
+    const addresses = await this.resolve(deadlineMs)
+    if (typeof addresses === 'string') return addresses
+    let problem = 'the host has no address'
+    for (const [i, address] of addresses.entries()) {
+      const shareMs = (deadlineMs - performance.now()) / (addresses.length - i)
+      const connected = await this.dial(address, shareMs)
+      if (typeof connected !== 'string') return connected
+      problem = connected
+    }
+    return problem
+  }
+
+  private async resolve(deadlineMs: number): Promise<readonly string[] | string> {
+    const { promise: late, resolve: giveUp } = Promise.withResolvers<string>()
+    const timer = setTimeout(giveUp, deadlineMs - performance.now(), 'DNS timeout')
+    const found = this.options.addressesOf(this.origin.hostname).catch((error: unknown) => codeOf(error))
+    const resolved = await Promise.race([found, late])
+    clearTimeout(timer)
+    return resolved
+  }
+
+  private dial(address: string, timeoutMs: number): Promise<Connection | string> {
+    const { security, hostname, port } = this.origin
+    const { ca } = this.options
+    return new Promise((resolve) => {
+      const connection = new Connection({
+        home: this,
+        security,
+        onReady: (problem) => {
+          clearTimeout(timer)
+          resolve(problem ?? connection)
+        },
+      })
+      const timer = setTimeout(() => connection.ready('connect timeout'), Math.max(1, timeoutMs))
+      const tls = { serverName: bareHost(hostname), ...(ca === undefined ? {} : { ca }) }
+      Bun.connect({
+        hostname: address,
+        port,
+        data: connection,
+        socket: handlers,
+        ...(security === 'tls' ? { tls } : {}),
+      }).catch((error: unknown) => connection.ready(codeOf(error)))
+    })
+  }
+}
+
+/** Names an error without the address that its message holds. */
+function codeOf(error: unknown): string {
+  const { code, name } = error as { code?: unknown; name?: string }
+  return typeof code === 'string' ? code : (name ?? 'network error')
+}

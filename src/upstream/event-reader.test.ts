@@ -1,0 +1,127 @@
+import { expect, test } from 'bun:test'
+import type { Incoming, Sink } from '../outbound/exchange.ts'
+import { EventReader } from './event-reader.ts'
+import { Flight } from './flight.ts'
+
+/** A response that does what it is told, and notes what it was told. */
+class Scripted implements Incoming {
+  readonly status = 200
+  readonly headers = new Map<string, string>()
+  readonly told: string[] = []
+  sink: Sink | undefined
+
+  deliver(sink: Sink): void {
+    this.sink = sink
+  }
+
+  pause(): void {
+    this.told.push('pause')
+  }
+
+  resume(): void {
+    if (this.told.at(-1) === 'pause') this.told.push('resume')
+  }
+
+  cancel(): void {
+    this.told.push('cancel')
+    this.sink?.broken('aborted')
+  }
+
+  release(): void {
+    this.told.push('release')
+  }
+
+  part(text: string): void {
+    this.sink?.part(Buffer.from(text))
+  }
+}
+
+const owner = { upstreamStopped: false, onUpstreamStop: () => () => undefined }
+const NONE = Buffer.alloc(0)
+
+function reading({ gapMs = 1_000, firstMs = 1_000 } = {}) {
+  const response = new Scripted()
+  const flight = new Flight(owner, firstMs)
+  flight.stop.onStop = () => response.cancel()
+  const reader = new EventReader(response, flight, { eventGapTimeoutMs: gapMs, eventCharsMax: 1_000 })
+  return { response, reader, flight }
+}
+
+const events = (...data: string[]): object => ({ kind: 'events', events: data.map((text) => ({ data: text })) })
+
+test('events are handed to whoever waits, and those that nobody waited for all at once', async () => {
+  const { response, reader } = reading()
+  const waited = reader.next()
+  response.part('data: a\n\ndata: b\n\nda')
+  expect(await waited).toMatchObject(events('a', 'b'))
+  response.part('ta: c\n\n')
+  response.part(': a comment\n\n')
+  response.part('data: d\n\n')
+  expect(await reader.next()).toMatchObject(events('c', 'd'))
+  response.sink?.end(Buffer.from('data: e'))
+  expect(await reader.next()).toMatchObject(events('e'))
+  for (let i = 0; i < 2; i++) expect(await reader.next()).toEqual({ kind: 'end' })
+})
+
+test('what has arrived before a break comes before it, and after it nothing', async () => {
+  const { response, reader } = reading()
+  response.part('data: a\n\n')
+  response.sink?.broken('ECONNRESET')
+  expect(await reader.next()).toMatchObject(events('a'))
+  expect(await reader.next()).toEqual({ kind: 'broken', failure: { kind: 'network', message: 'ECONNRESET' } })
+  expect(await reader.next()).toEqual({ kind: 'end' })
+})
+
+test('an event too large and bytes that are not UTF-8 are garbage, and stop the upstream', async () => {
+  for (const bytes of [Buffer.from(`data: ${'x'.repeat(2_000)}`), Buffer.from([0x64, 0xff, 0x0a])]) {
+    const { response, reader } = reading()
+    const waited = reader.next()
+    response.sink?.part(bytes)
+    expect(await waited).toMatchObject({ kind: 'broken', failure: { kind: 'garbage' } })
+    expect(response.told).toEqual(['cancel'])
+  }
+})
+
+test('unread events make the upstream wait until they are read', async () => {
+  const { response, reader } = reading()
+  for (let i = 0; i < 400; i++) response.part(`data: ${'x'.repeat(900)}\n\n`)
+  expect(response.told).toContain('pause')
+  await reader.next()
+  expect(response.told.at(-1)).toBe('resume')
+  reader.close()
+})
+
+test('silence before the first event and between two is a timeout, a slow reader is not', async () => {
+  const first = reading({ firstMs: 20 })
+  expect(await first.reader.next()).toMatchObject({ kind: 'broken', failure: { kind: 'timeout' } })
+  const { response, reader } = reading({ gapMs: 20, firstMs: 30 })
+  response.part('data: a\n\n')
+  await Bun.sleep(80)
+  expect(await reader.next()).toMatchObject(events('a'))
+  expect(await reader.next()).toMatchObject({ kind: 'broken', failure: { kind: 'timeout' } })
+})
+
+test('closing stops the upstream, but behind the terminator its connection is kept', async () => {
+  const early = reading()
+  early.response.part('data: a\n\n')
+  early.reader.close()
+  expect(early.response.told).toEqual(['cancel'])
+  expect(await early.reader.next()).toEqual({ kind: 'end' })
+
+  const late = reading()
+  late.response.part('data: a\n\ndata: [DONE]\n\n')
+  late.reader.close()
+  expect(late.response.told).toEqual(['release'])
+
+  const over = reading()
+  over.response.sink?.end(NONE)
+  over.reader.close()
+  expect(over.response.told).toEqual([])
+})
+
+test('a reader that is closed while it waits is told so', async () => {
+  const { reader } = reading()
+  const waited = reader.next()
+  reader.close()
+  expect(await waited).toEqual({ kind: 'end' })
+})
