@@ -1,5 +1,6 @@
 /** One client connection: requests in, one at a time, answers out, in order. */
 import type { Socket } from 'bun'
+import { flushAtEndOfTick } from '../lib/end-of-tick.ts'
 import { BodyReader, framingOf, HeadReader, parseHead, type Framing } from '../lib/http1.ts'
 import { Exchange, type RequestHead, type Wire } from './exchange.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
@@ -59,6 +60,8 @@ export class Connection implements Wire {
   private isAwaitingContinue = false
   isClosed = false
   private unsent: Buffer | undefined
+  /** Written in this tick. */
+  private held = ''
   private isEnding = false
   private waiters: (() => void)[] = []
   private deadlineMs: number
@@ -240,13 +243,30 @@ export class Connection implements Wire {
     this.close()
   }
 
-  /** Writes to the client. False when it has not taken everything: the rest waits for it. */
+  /** Writes to the client, at the end of the tick. False when it has not taken what came before: the rest waits. */
   write(data: string | Uint8Array): boolean {
     if (this.isClosed || data.length === 0) return true
     if (this.unsent) {
       this.unsent = Buffer.concat([this.unsent, typeof data === 'string' ? Buffer.from(data) : data])
       return false
     }
+    if (typeof data === 'string' && this.held.length + data.length <= HELD_CHARS_MAX) {
+      if (this.held === '') flushAtEndOfTick(this)
+      this.held += data
+      return true
+    }
+    this.flush()
+    if (this.unsent) return this.write(data)
+    return this.send(data)
+  }
+
+  flush(): void {
+    const { held } = this
+    this.held = ''
+    if (held !== '' && !this.isClosed) this.send(held)
+  }
+
+  private send(data: string | Uint8Array): boolean {
     const taken = Math.max(0, this.socket.write(data))
     if (taken === (typeof data === 'string' ? Buffer.byteLength(data) : data.length)) return true
     this.unsent = Buffer.from(data as string).subarray(taken)
@@ -283,6 +303,7 @@ export class Connection implements Wire {
     this.input = undefined
     if (this.isPaused) this.socket.resume()
     this.isPaused = false
+    this.flush()
     if (!this.unsent) this.finish()
   }
 
@@ -301,6 +322,7 @@ export class Connection implements Wire {
 
   /** The server goes: what was answered is left to the operating system to deliver, the rest is broken off. */
   leave(): void {
+    this.flush()
     if (!this.unsent && this.exchange?.isAnswered !== false) this.socket.end()
     else this.destroy()
   }
@@ -330,6 +352,8 @@ export class Connection implements Wire {
 }
 
 const NO_BYTES = Buffer.alloc(0)
+/** A longer text is its own write. */
+const HELD_CHARS_MAX = 64 * 1024
 const MALFORMED = 'The request line or a header is malformed.'
 /** A method, then a path, a whole URL (its authority ends at a slash or question mark) or an asterisk. */
 const REQUEST_LINE =

@@ -22,18 +22,18 @@ const record = (accountId: string, id: string, charged: bigint) => ({
 const folders: string[] = []
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })))
 
-async function openFresh(): Promise<{ store: Store; ledger: Ledger; folder: string }> {
+async function openFresh(deferMs?: number): Promise<{ store: Store; ledger: Ledger; folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'))
   folders.push(folder)
-  return { folder, ...(await openFolder(folder)) }
+  return { folder, ...(await openFolder(folder, deferMs)) }
 }
 
 const fatal = (message: string): never => {
   throw new Error(message)
 }
 
-async function openFolder(folder: string): Promise<{ store: Store; ledger: Ledger }> {
-  const store = await openStore(folder, fatal)
+async function openFolder(folder: string, deferMs?: number): Promise<{ store: Store; ledger: Ledger }> {
+  const store = await openStore(folder, fatal, { deferMs })
   const { ledger } = await openLedger(store, { owner: 'test', onBroken: fatal })
   return { store, ledger }
 }
@@ -44,8 +44,10 @@ async function account(store: Store, ledger: Ledger, id: string, amount: bigint)
   if (amount > 0n) await ledger.adjust({ accountId: id, amount, kind: 'credit', ref: `open:${id}`, reason: 'test' })
 }
 
-function held(ledger: Ledger, id: string, accountId: string, amount: bigint): { hold: Hold; durable: Promise<void> } {
-  const result = ledger.hold({ id, accountId, amount })
+type Held = { hold: Hold; durable: Promise<void> }
+
+function held(ledger: Ledger, id: string, accountId: string, amount: bigint, written?: 'now' | 'soon'): Held {
+  const result = ledger.hold({ id, accountId, amount, written })
   if (result.kind !== 'held') throw new Error('insufficient')
   return result
 }
@@ -78,6 +80,50 @@ test('cost above the hold takes the rest from what is available and writes off w
   expect(writeOff?.['sum']).toBe(-30n)
   expect(await verifyLedger(store)).toEqual([])
   await store.close()
+})
+
+test('a hold that is resolved while it waits to be written is one transaction, and the books are the same', async () => {
+  const { store, ledger } = await openFresh(60_000)
+  await account(store, ledger, 'a', 100n)
+  const [settled, released] = [held(ledger, 'r1', 'a', 60n, 'soon'), held(ledger, 'r2', 'a', 30n, 'soon')]
+  expect(ledger.balance('a')).toEqual({ posted: 100n, held: 90n, available: 10n })
+  expect(ledger.hold({ id: 'r3', accountId: 'a', amount: 11n }).kind).toBe('insufficient')
+  expect(await store.query('SELECT id FROM hold')).toEqual([])
+  await settle(ledger, settled.hold, 70n)
+  await ledger.release(released.hold, [record('a', 'r2', 0n)])
+  await Promise.all([settled.durable, released.durable])
+  expect(await store.query('SELECT id, state, amount, settled FROM hold ORDER BY id')).toEqual([
+    { id: 'r1', state: 'settled', amount: 60n, settled: 70n },
+    { id: 'r2', state: 'released', amount: 30n, settled: null },
+  ])
+  expect(ledger.balance('a')).toEqual({ posted: 30n, held: 0n, available: 30n })
+  expect(await verifyLedger(store)).toEqual([])
+  expect(settle(ledger, settled.hold, 5n)).rejects.toThrow('not open')
+  await store.close()
+})
+
+test('a hold that waits is written when its time is up, and settled on its own then', async () => {
+  const { store, ledger } = await openFresh(5)
+  await account(store, ledger, 'a', 100n)
+  const { hold, durable } = held(ledger, 'r1', 'a', 60n, 'soon')
+  await durable
+  expect(await store.query('SELECT state FROM hold')).toEqual([{ state: 'open' }])
+  expect(await verifyLedger(store)).toEqual([])
+  await settle(ledger, hold, 25n)
+  expect(await store.query('SELECT state FROM hold')).toEqual([{ state: 'settled' }])
+  expect(await verifyLedger(store)).toEqual([])
+  await store.close()
+})
+
+test('closing the store writes the holds that wait', async () => {
+  const { store, ledger, folder } = await openFresh(60_000)
+  await account(store, ledger, 'a', 100n)
+  held(ledger, 'r1', 'a', 60n, 'soon')
+  await store.close()
+  const next = await openFolder(folder)
+  expect(await next.store.query('SELECT state FROM hold')).toEqual([{ state: 'expired' }])
+  expect(next.ledger.balance('a').available).toBe(100n)
+  await next.store.close()
 })
 
 test('a hold resolves once: a second settlement or release is a programmer error and moves nothing', async () => {
@@ -136,13 +182,14 @@ test('a second process cannot open the folder', async () => {
 })
 
 type Command =
-  | { kind: 'hold'; account: number; amount: bigint }
+  | { kind: 'hold'; account: number; amount: bigint; written: 'now' | 'soon' }
   | { kind: 'resolve'; as: 'settle' | 'release'; pick: number; cost: bigint }
   | { kind: 'adjust'; as: 'credit' | 'debit'; account: number; amount: bigint }
 
 const amount = fc.bigInt({ min: 0n, max: 50n })
 const positive = fc.bigInt({ min: 1n, max: 50n })
-const hold = fc.record({ kind: fc.constant('hold' as const), account: fc.nat(1), amount })
+const written = fc.constantFrom('now' as const, 'soon' as const)
+const hold = fc.record({ kind: fc.constant('hold' as const), account: fc.nat(1), amount, written })
 const resolve = fc.record({
   kind: fc.constant('resolve' as const),
   as: fc.constantFrom('settle' as const, 'release' as const),
@@ -208,7 +255,8 @@ class History {
   private hold(step: Command & { kind: 'hold' }): void {
     const id = `h${serial++}`
     const expected = this.model.available(step.account) >= step.amount
-    const result = this.ledger.hold({ id, accountId: this.ids[step.account] ?? '', amount: step.amount })
+    const { amount, written } = step
+    const result = this.ledger.hold({ id, accountId: this.ids[step.account] ?? '', amount, written })
     expect(result.kind === 'held').toBe(expected)
     if (result.kind !== 'held') return
     this.model.open.set(id, { account: step.account, amount: step.amount, hold: result.hold })
@@ -239,7 +287,7 @@ class History {
 }
 
 test('any history agrees with the model, and the books verify', async () => {
-  const { store, ledger } = await openFresh()
+  const { store, ledger } = await openFresh(1)
   await fc.assert(
     fc.asyncProperty(fc.array(command, { minLength: 20, maxLength: 60 }), (commands) =>
       new History(store, ledger).play(commands),

@@ -4,12 +4,16 @@
  * database repeats every condition, so that memory and disk cannot part unnoticed.
  */
 import type { NanoUsd } from '../domain/money.ts'
-import { statement, type Step } from '../store/statement.ts'
+import { statement, type Step, type WriteOutcome } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
+import type { Deferred } from '../store/writer.ts'
 
 const holdFunds = statement('UPDATE account SET held = held + ?1 WHERE id = ?2 AND posted - held >= ?1')
 const insertHold = statement(
   "INSERT INTO hold (id, account_id, amount, state, owner, created_at) VALUES (?, ?, ?, 'open', ?, ?)",
+)
+const insertResolved = statement(
+  'INSERT INTO hold (id, account_id, amount, state, settled, owner, created_at, resolved_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
 )
 const resolveHold = statement(
   "UPDATE hold SET state = ?2, settled = ?3, resolved_at = ?4 WHERE id = ?1 AND state = 'open'",
@@ -32,7 +36,23 @@ const BALANCE_MAX: NanoUsd = 4_000_000_000_000_000_000n
 export type Balance = { readonly posted: NanoUsd; readonly held: NanoUsd; readonly available: NanoUsd }
 
 /** Funds set aside for one request. `id` is the request's id. */
-export type Hold = { readonly id: string; readonly accountId: string; readonly amount: NanoUsd }
+export type Hold = {
+  readonly id: string
+  readonly accountId: string
+  readonly amount: NanoUsd
+  readonly createdAtMs: number
+}
+
+export type HoldRequest = {
+  readonly id: string
+  readonly accountId: string
+  readonly amount: NanoUsd
+  /**
+   * `soon`: nothing reaches the client before its end. It is written within milliseconds, or together with its end where
+   * that comes first: a request that fails or is answered at once is one commit instead of two.
+   */
+  readonly written?: 'now' | 'soon' | undefined
+}
 
 export type HoldResult =
   | {
@@ -68,7 +88,7 @@ export type Ledger = {
   balance(accountId: string): Balance
   /** Makes an account known; new accounts start at zero. */
   register(accountId: string): void
-  hold(request: { id: string; accountId: string; amount: NanoUsd }): HoldResult
+  hold(request: HoldRequest): HoldResult
   /** Charges `cost` against a hold, once. `also` gives steps that are written in the same transaction. */
   settle(hold: Hold, charge: Charge, also: (settlement: Settlement) => readonly Step[]): Promise<void>
   /** Gives a hold back, once. */
@@ -110,7 +130,8 @@ class Book implements Ledger {
   private readonly options: LedgerOptions
   private readonly funds: Map<string, Funds>
   private lastJournalId: number
-  private readonly open = new Set<string>()
+  /** The open holds, with what is still to be written of those that wait. */
+  private readonly open = new Map<string, Deferred | undefined>()
 
   constructor(store: Store, options: LedgerOptions, funds: Map<string, Funds>, lastJournalId: number) {
     this.store = store
@@ -136,17 +157,22 @@ class Book implements Ledger {
     return { posted, held, available: posted - held }
   }
 
-  hold({ id, accountId, amount }: { id: string; accountId: string; amount: NanoUsd }): HoldResult {
+  hold({ id, accountId, amount, written = 'now' }: HoldRequest): HoldResult {
     const funds = this.of(accountId)
     if (amount < 0n) throw new RangeError('a hold is never negative')
     if (funds.posted - funds.held < amount) return { kind: 'insufficient', balance: this.balance(accountId) }
     funds.held += amount
-    this.open.add(id)
-    const durable = this.commit([
+    const hold: Hold = { id, accountId, amount, createdAtMs: Date.now() }
+    const steps: Step[] = [
       { run: holdFunds, bind: [amount, accountId], changes: 1 },
-      { run: insertHold, bind: [id, accountId, amount, this.options.owner, Date.now()], changes: 1 },
-    ])
-    return { kind: 'held', hold: { id, accountId, amount }, durable }
+      { run: insertHold, bind: [id, accountId, amount, this.options.owner, hold.createdAtMs], changes: 1 },
+    ]
+    const waiting = written === 'soon' ? this.store.defer(steps) : undefined
+    this.open.set(id, waiting)
+    const durable = waiting ? waiting.outcome.then((outcome) => this.check(outcome)) : this.commit(steps)
+    // Whoever ends a hold that waits hears of its refusal there; `onBroken` has stopped the process in any case.
+    if (waiting) durable.catch(() => undefined)
+    return { kind: 'held', hold, durable }
   }
 
   async settle(
@@ -154,7 +180,7 @@ class Book implements Ledger {
     { cost, priceCardId }: Charge,
     also: (settlement: Settlement) => readonly Step[],
   ): Promise<void> {
-    const funds = this.resolve(hold)
+    const { funds, waiting } = this.resolve(hold)
     // Cost above the hold is taken from what is available; what is lacking is the operator's loss, never a debt.
     const free = funds.posted - funds.held
     const charged = cost < free ? cost : free
@@ -162,9 +188,7 @@ class Book implements Ledger {
     funds.posted -= charged
     const journalId = ++this.lastJournalId
     const nowMs = Date.now()
-    await this.commit([
-      { run: resolveHold, bind: [hold.id, 'settled', charged, nowMs], changes: 1 },
-      { run: moveFunds, bind: [-charged, hold.amount, hold.accountId], changes: 1 },
+    const charge = [
       { run: insertJournal, bind: [journalId, 'charge', null, hold.id, priceCardId, null, nowMs] },
       ...entries(journalId, [
         [hold.accountId, -charged],
@@ -172,16 +196,33 @@ class Book implements Ledger {
         [REVENUE, cost],
       ]),
       ...also({ charged, writtenOff }),
+    ]
+    const move = { run: moveFreeFunds, bind: [-charged, hold.accountId], changes: 1 }
+    if (waiting?.replace([move, this.resolved(hold, 'settled', charged), ...charge])) {
+      return this.check(await waiting.outcome)
+    }
+    await this.commit([
+      { run: resolveHold, bind: [hold.id, 'settled', charged, nowMs], changes: 1 },
+      { run: moveFunds, bind: [-charged, hold.amount, hold.accountId], changes: 1 },
+      ...charge,
     ])
   }
 
   async release(hold: Hold, also: readonly Step[]): Promise<void> {
-    this.resolve(hold)
+    const { waiting } = this.resolve(hold)
+    if (waiting?.replace([this.resolved(hold, 'released', null), ...also])) return this.check(await waiting.outcome)
     await this.commit([
       { run: resolveHold, bind: [hold.id, 'released', null, Date.now()], changes: 1 },
       { run: moveFunds, bind: [0n, hold.amount, hold.accountId], changes: 1 },
       ...also,
     ])
+  }
+
+  /** A hold that was never written open: its row is made as it ended. */
+  private resolved(hold: Hold, state: 'settled' | 'released', charged: NanoUsd | null): Step {
+    const { id, accountId, amount, createdAtMs } = hold
+    const bind = [id, accountId, amount, state, charged, this.options.owner, createdAtMs, Date.now()]
+    return { run: insertResolved, bind, changes: 1 }
   }
 
   async adjust({ accountId, amount, kind, ref, reason }: Adjustment): Promise<AdjustmentResult> {
@@ -213,7 +254,10 @@ class Book implements Ledger {
 
   /** Writes what memory has decided already. */
   private async commit(steps: readonly Step[]): Promise<void> {
-    const outcome = await this.store.write(steps)
+    this.check(await this.store.write(steps))
+  }
+
+  private check(outcome: WriteOutcome): void {
     if (outcome.kind === 'written') return
     this.options.onBroken(`step ${outcome.step}: ${outcome.reason}`)
     throw new Error(`the ledger's database refused a decision: ${outcome.reason}`)
@@ -226,11 +270,12 @@ class Book implements Ledger {
   }
 
   /** Takes a hold out of memory. Throws when it was resolved before: a request settles or releases, once. */
-  private resolve(hold: Hold): Funds {
+  private resolve(hold: Hold): { funds: Funds; waiting: Deferred | undefined } {
+    const waiting = this.open.get(hold.id)
     if (!this.open.delete(hold.id)) throw new Error(`hold ${hold.id} is not open`)
     const funds = this.of(hold.accountId)
     funds.held -= hold.amount
-    return funds
+    return { funds, waiting }
   }
 }
 

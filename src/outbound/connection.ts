@@ -1,5 +1,6 @@
 /** One connection to an upstream: a socket, and the exchange it is at. */
 import type { Socket, SocketHandler } from 'bun'
+import { flushAtEndOfTick } from '../lib/end-of-tick.ts'
 import type { Carrier, Exchange } from './exchange.ts'
 
 /** Where a connection belongs between exchanges. */
@@ -31,6 +32,8 @@ export class Connection implements Carrier {
   private readonly security: ConnectionOptions['security']
   private onReady: ConnectionOptions['onReady'] | undefined
   private unsent: Buffer | undefined
+  /** Leaves at the end of the tick. */
+  private held: { readonly text: string; readonly bytes: number } | undefined
 
   constructor({ home, security, onReady }: ConnectionOptions) {
     this.home = home
@@ -60,11 +63,19 @@ export class Connection implements Carrier {
     if (problem !== undefined) this.destroy()
   }
 
-  /** Writes a request; what the socket does not take follows when it can. Returns the bytes it took. */
-  write(text: string, bytes: number): number {
-    const taken = Math.max(0, this.socket.write(text))
-    if (taken < bytes) this.unsent = Buffer.from(text).subarray(taken)
-    return taken
+  /** Writes a request at the end of the tick; what the socket does not take then follows when it can. */
+  write(text: string, bytes: number): void {
+    this.held = { text, bytes }
+    flushAtEndOfTick(this)
+  }
+
+  flush(): void {
+    const { held } = this
+    this.held = undefined
+    if (!held || !this.isUp) return
+    const taken = Math.max(0, this.socket.write(held.text))
+    if (taken > 0) this.exchange?.handedOver()
+    if (taken < held.bytes) this.unsent = Buffer.from(held.text).subarray(taken)
   }
 
   drain(): void {

@@ -19,8 +19,8 @@ export type Carrier = {
   /** It has waited idle: the upstream may have closed it in the meantime. */
   readonly isReused: boolean
   readonly socket: { pause(): void; resume(): void }
-  /** Returns how many of the `bytes` were taken at once; the others follow. */
-  write(text: string, bytes: number): number
+  /** Tells the exchange once bytes have been handed over. */
+  write(text: string, bytes: number): void
   /** The answer was complete. `keepAliveMs`: how long the upstream says it keeps the connection. */
   idle(keepAliveMs: number): void
   /** What is left of the answer must come soon. */
@@ -108,7 +108,12 @@ export class Exchange {
     // It may have been closed in the tick in which it became ours.
     if (!connection.isUp) return this.closed(undefined)
     connection.exchange = this
-    if (connection.write(this.text, this.bytes) > 0) this.reached = true
+    connection.write(this.text, this.bytes)
+  }
+
+  /** Bytes of the request have left: from here on the upstream may be at work. */
+  handedOver(): void {
+    this.reached = true
   }
 
   /** Sends the body to a sink: at once what has arrived already, then each read. */

@@ -46,7 +46,9 @@ export function admit(relay: Relay, call: Call): Admission | Refusal {
   const balance = ledger.balance(account.id)
   const quoted = quote(request, model, balance.available)
   if (quoted.kind === 'unaffordable') return refuse(insufficient(balance, quoted))
-  const held = ledger.hold({ id: call.id, accountId: account.id, amount: quoted.amount })
+  // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
+  const written = request.stream ? 'now' : 'soon'
+  const held = ledger.hold({ id: call.id, accountId: account.id, amount: quoted.amount, written })
   if (held.kind === 'insufficient') return refuse(insufficient(held.balance, { needed: quoted.amount, fitting: 0 }))
   const { hold, durable } = held
   return { kind: 'admitted', model, offers: plan.slice(0, limits.attemptsMax), hold, quoted, durable }

@@ -29,8 +29,10 @@ export async function relayChat(relay: Relay, call: Call): Promise<Relayed> {
 
 async function serve(relay: Relay, call: Call, admission: Admission): Promise<Relayed> {
   // The upstream is asked while the hold is being written; nothing reaches the client before both are done.
-  const ready = Promise.all([tryOffers(relay, call, admission), admission.durable]).then(([attempted]) => attempted)
-  const attempted = call.request.stream ? await soon(ready, relay.limits.heartbeatMs) : await ready
+  const attempts = tryOffers(relay, call, admission)
+  const { stream } = call.request
+  const ready = stream ? Promise.all([attempts, admission.durable]).then(([attempted]) => attempted) : attempts
+  const attempted = stream ? await soon(ready, relay.limits.heartbeatMs) : await ready
 
   if (attempted?.kind === 'failed') {
     return { kind: 'failure', failure: await fail(relay, call, { admission, attempted }) }

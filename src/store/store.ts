@@ -4,13 +4,15 @@ import { lockFolder } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { Reader } from './reader.ts'
 import type { Row, SqlValue, Step, WriteOutcome } from './statement.ts'
-import { Writer } from './writer.ts'
+import { Writer, type Deferred } from './writer.ts'
 
 /** Durable storage for one process. It moves rows; the folders above know what they mean. */
 export type Store = {
   readonly folder: string
   /** Runs a transaction. Resolves once it is durable, or refused with nothing written. */
   write(steps: readonly Step[], lane?: 'urgent' | 'bulk'): Promise<WriteOutcome>
+  /** Queues a transaction that is written within milliseconds, or replaced by one that says more. */
+  defer(steps: readonly Step[]): Deferred
   query(sql: string, bind?: readonly SqlValue[]): Promise<readonly Row[]>
   /** Transactions waiting or in flight: the gauge that tells a disk from a bottleneck. */
   queued(): number
@@ -18,16 +20,27 @@ export type Store = {
   close(): Promise<void>
 }
 
+export type StoreOptions = {
+  /** How long a deferred transaction waits for a better one. */
+  readonly deferMs?: number | undefined
+}
+
+const DEFER_MS = 20
+
 /**
  * Opens the data folder for this process alone: lock, migrations, writer and reader threads. Throws FolderInUse when
  * another process has it. `onFatal` is called when a commit fails; the caller must stop the process.
  */
-export async function openStore(folder: string, onFatal: (message: string) => void): Promise<Store> {
+export async function openStore(
+  folder: string,
+  onFatal: (message: string) => void,
+  { deferMs = DEFER_MS }: StoreOptions = {},
+): Promise<Store> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   chmodSync(folder, 0o700)
   const lock = lockFolder(folder)
   const path = join(folder, 'tollgate.db')
-  const writer = new Writer(onFatal)
+  const writer = new Writer(onFatal, deferMs)
   const reader = new Reader()
   try {
     migrate(path)
@@ -40,6 +53,7 @@ export async function openStore(folder: string, onFatal: (message: string) => vo
   return {
     folder,
     write: (steps, lane) => writer.write(steps, lane),
+    defer: (steps) => writer.defer(steps),
     query: (sql, bind) => reader.query(sql, bind),
     queued: () => writer.queued,
     copy: (to) => writer.copy(to),

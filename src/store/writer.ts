@@ -2,7 +2,15 @@ import type { Statement, Step, WriteOutcome } from './statement.ts'
 import { encodeBatch, encodeStep } from './wire.ts'
 import type { WriterReply, WriterRequest } from './writer-worker.ts'
 
-type Pending = { readonly steps: readonly Step[]; readonly resolve: (outcome: WriteOutcome) => void }
+type Pending = { steps: readonly Step[]; readonly resolve: (outcome: WriteOutcome) => void }
+
+/** A transaction that may wait a little, and be replaced while it does. */
+export type Deferred = {
+  /** Of whichever transaction was written in the end. */
+  readonly outcome: Promise<WriteOutcome>
+  /** Puts other steps in its place and queues them at once. False when it is on its way already. */
+  replace(steps: readonly Step[]): boolean
+}
 
 const WRITTEN: WriteOutcome = { kind: 'written' }
 const BATCH_MAX = 512
@@ -19,6 +27,10 @@ export class Writer {
   private readonly worker = new Worker(new URL('./writer-worker.ts', import.meta.url).href)
   private readonly urgent: Pending[] = []
   private readonly bulk: Pending[] = []
+  /** In the order of their arrival, with the time from which they wait no longer. */
+  private readonly deferred = new Map<Pending, number>()
+  private readonly deferMs: number
+  private deferTimer: Timer | undefined
   private readonly defined = new Set<number>()
   private inFlight: readonly Pending[] = []
   private scheduled = false
@@ -27,8 +39,9 @@ export class Writer {
   private readonly onFatal: (message: string) => void
 
   /** `onFatal` is called when a commit fails: memory would be ahead of the disk, so the process must stop. */
-  constructor(onFatal: (message: string) => void) {
+  constructor(onFatal: (message: string) => void, deferMs: number) {
     this.onFatal = onFatal
+    this.deferMs = deferMs
     this.worker.onmessage = ({ data }: MessageEvent<WriterReply>) => this.receive(data)
     this.worker.onerror = ({ message }) => onFatal(message)
   }
@@ -44,13 +57,14 @@ export class Writer {
 
   /** Waits for everything queued, then closes the database. */
   async close(): Promise<void> {
+    this.undefer(Number.POSITIVE_INFINITY)
     while (this.queued > 0) await new Promise((resolve) => setTimeout(resolve, 2))
     await this.command({ kind: 'close' })
     this.worker.terminate()
   }
 
   get queued(): number {
-    return this.urgent.length + this.bulk.length + this.inFlight.length
+    return this.urgent.length + this.bulk.length + this.deferred.size + this.inFlight.length
   }
 
   /** Queues one transaction. It resolves when the transaction is durable or refused; bulk work yields to urgent. */
@@ -59,6 +73,39 @@ export class Writer {
       ;(lane === 'urgent' ? this.urgent : this.bulk).push({ steps, resolve })
       this.schedule()
     })
+  }
+
+  /** Queues one transaction that is written within `deferMs`, or replaced before. */
+  defer(steps: readonly Step[]): Deferred {
+    const { promise: outcome, resolve } = Promise.withResolvers<WriteOutcome>()
+    const pending: Pending = { steps, resolve }
+    this.deferred.set(pending, performance.now() + this.deferMs)
+    this.deferTimer ??= setTimeout(() => this.undefer(performance.now()), this.deferMs)
+    return {
+      outcome,
+      replace: (others) => {
+        if (!this.deferred.delete(pending)) return false
+        pending.steps = others
+        this.urgent.push(pending)
+        this.schedule()
+        return true
+      },
+    }
+  }
+
+  /** Queues what has waited long enough. One timer serves all; it runs once more for those that came meanwhile. */
+  private undefer(nowMs: number): void {
+    clearTimeout(this.deferTimer)
+    this.deferTimer = undefined
+    for (const [pending, untilMs] of this.deferred) {
+      if (untilMs > nowMs) {
+        this.deferTimer = setTimeout(() => this.undefer(performance.now()), Math.ceil(untilMs - nowMs))
+        break
+      }
+      this.deferred.delete(pending)
+      this.urgent.push(pending)
+    }
+    this.schedule()
   }
 
   private command(request: WriterRequest): Promise<void> {
