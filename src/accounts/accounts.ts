@@ -28,6 +28,8 @@ export type OnBarred = (barred: { readonly keyId: string } | { readonly accountI
 export type Accounts = {
   /** The caller behind a presented key; undefined for a key that is malformed, unknown or revoked. */
   authenticate(presented: string): Caller | undefined
+  /** The caller with a key by its id; undefined once it is revoked. */
+  callerOf(keyId: string): Caller | undefined
   list(): readonly Account[]
   /** By id or name. */
   find(reference: string): Account | undefined
@@ -76,15 +78,19 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
     if (key.revokedAtMs === undefined)
       keyIdByDigest.set(Buffer.from(row['digest'] as Uint8Array).toString('hex'), key.id)
   }
+  const callerOf = (keyId: string): Caller | undefined => {
+    const key = keys.get(keyId)
+    const account = key?.revokedAtMs === undefined ? accounts.get(key?.accountId ?? '') : undefined
+    return key && account && { key, account }
+  }
   const write = (step: Step): Promise<void> => mustWrite(store, [step])
 
   return {
     authenticate(presented) {
       if (!isKeyShaped(presented)) return undefined
-      const key = keys.get(keyIdByDigest.get(digestOf(presented)) ?? '')
-      const account = key && accounts.get(key.accountId)
-      return key && account && { key, account }
+      return callerOf(keyIdByDigest.get(digestOf(presented)) ?? '')
     },
+    callerOf,
     list: () => [...accounts.values()],
     find: (reference) => accounts.get(reference) ?? [...accounts.values()].find(({ name }) => name === reference),
     async create({ name, allowedModels, declared = 0 }) {

@@ -187,9 +187,13 @@ class Desk {
   /** The caller behind the Authorization header, or why not. */
   private callerOf({ exchange }: Turn): Caller | Failure {
     const { accounts }: { accounts: Accounts } = this.options.relay
-    const [, key = ''] = BEARER.exec(exchange.header('authorization') ?? '') ?? []
-    const caller = key === '' ? undefined : accounts.authenticate(key)
+    const header = exchange.header('authorization') ?? ''
+    // A client sends the same header with every request of a connection: its digest is made once.
+    const known = exchange.notes.get('authorization') === header ? exchange.notes.get('key') : undefined
+    const [, key = ''] = known === undefined ? (BEARER.exec(header) ?? []) : []
+    const caller = known === undefined ? accounts.authenticate(key) : accounts.callerOf(known)
     if (!caller) return INVALID_KEY
+    if (known === undefined) exchange.notes.set('authorization', header).set('key', caller.key.id)
     return caller.account.status === 'suspended' ? SUSPENDED : caller
   }
 

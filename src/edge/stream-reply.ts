@@ -47,10 +47,11 @@ export async function replyWithStream(
     timer = setTimeout(heart, Math.max(lastSentMs + heartbeatMs - nowMs, heartbeatMs / 4))
   }
   let timer = setTimeout(heart, heartbeatMs)
-  // A client that does not read on must not keep the hold open: it has a moment to hear why, then it is cut off.
+  // A client that does not read on must not keep the hold open: it has a moment to hear why, then it is cut off. While
+  // the last text is still being made, which takes a settlement, nobody is waiting for the client.
   const onCancelled = (reason: CancelReason): void => {
     if (reason === 'client_closed') events.close().catch(onError)
-    else farewell = setTimeout(() => exchange.destroy(), FAREWELL_MS)
+    else farewell = setTimeout(() => !isAsking && exchange.destroy(), FAREWELL_MS)
   }
   exchange.begin(200, headers)
   if (begun === 'waiting') exchange.send(PING)

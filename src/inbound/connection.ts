@@ -43,6 +43,7 @@ const NONE = Number.POSITIVE_INFINITY
 
 export class Connection implements Wire {
   readonly remoteAddress: string
+  readonly notes = new Map<string, string>()
   private readonly socket: Socket<Connection>
   private readonly host: Host
   private readonly head: HeadReader

@@ -10,6 +10,7 @@ export type BodyLimits = { readonly bytesMax: number; readonly timeoutMs: number
 /** What an exchange needs of its connection. */
 export type Wire = {
   readonly remoteAddress: string
+  readonly notes: Map<string, string>
   readonly isClosed: boolean
   /** False when the client has not taken everything. */
   write(data: string | Uint8Array): boolean
@@ -63,6 +64,11 @@ export class Exchange {
 
   header(name: string): string | undefined {
     return this.head.headers.get(name)
+  }
+
+  /** What a handler notes of this connection, for its next requests. */
+  get notes(): Map<string, string> {
+    return this.connection.notes
   }
 
   get remoteAddress(): string {

@@ -48,8 +48,8 @@ export type HoldRequest = {
   readonly accountId: string
   readonly amount: NanoUsd
   /**
-   * `soon`: nothing reaches the client before its end. It is written within milliseconds, or together with its end where
-   * that comes first: a request that fails or is answered at once is one commit instead of two.
+   * `soon`: nothing reaches the client before its end. It is written within milliseconds, or together with its end
+   * where that comes first: a request that fails or is answered at once is one commit instead of two.
    */
   readonly written?: 'now' | 'soon' | undefined
 }

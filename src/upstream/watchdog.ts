@@ -1,18 +1,39 @@
 /**
- * A time limit that is pushed forward by progress. Progress is noted in a field, not by resetting a timer: a stream of
- * a thousand events costs one timer, re-armed when it fires early.
+ * A time limit that is pushed forward by progress. Setting and clearing a timer costs a request more than noting a
+ * time, so one timer looks after all limits: it fires at the soonest of them, and late by at most a sixteenth of it.
  */
+const watching = new Set<Watchdog>()
+let timer: Timer | undefined
+let wakeAtMs = Number.POSITIVE_INFINITY
+
+function wakeFor(deadlineMs: number, nowMs: number): void {
+  if (deadlineMs >= wakeAtMs) return
+  clearTimeout(timer)
+  const waitMs = Math.max(1, deadlineMs - nowMs)
+  // A little late serves the limits that are a little longer as well.
+  wakeAtMs = nowMs + waitMs + Math.min(waitMs / 16, 250)
+  timer = setTimeout(look, wakeAtMs - nowMs).unref()
+}
+
+function look(): void {
+  const nowMs = performance.now()
+  wakeAtMs = Number.POSITIVE_INFINITY
+  let soonestMs = Number.POSITIVE_INFINITY
+  for (const watchdog of watching) soonestMs = Math.min(soonestMs, watchdog.check(nowMs))
+  if (soonestMs < Number.POSITIVE_INFINITY) wakeFor(soonestMs, nowMs)
+}
+
 export class Watchdog {
   private readonly onExpired: () => void
   private limitMs: number
   private lastMs = performance.now()
-  private timer: Timer
   private resting = false
 
   constructor(limitMs: number, onExpired: () => void) {
     this.limitMs = limitMs
     this.onExpired = onExpired
-    this.timer = setTimeout(() => this.check(), limitMs)
+    watching.add(this)
+    wakeFor(this.lastMs + limitMs, this.lastMs)
   }
 
   /** From now on nothing is expected: a reader that takes its time is not the upstream's silence. */
@@ -24,20 +45,20 @@ export class Watchdog {
   beat(limitMs: number): void {
     this.resting = false
     this.lastMs = performance.now()
-    if (limitMs === this.limitMs) return
     this.limitMs = limitMs
-    clearTimeout(this.timer)
-    this.timer = setTimeout(() => this.check(), limitMs)
+    wakeFor(this.lastMs + limitMs, this.lastMs)
   }
 
   stop(): void {
-    clearTimeout(this.timer)
+    watching.delete(this)
   }
 
-  private check(): void {
-    const leftMs = this.limitMs - (performance.now() - this.lastMs)
-    if (this.resting) this.timer = setTimeout(() => this.check(), this.limitMs)
-    else if (leftMs <= 1) this.onExpired()
-    else this.timer = setTimeout(() => this.check(), leftMs)
+  /** Barks when the time is up. Returns when to look again. */
+  check(nowMs: number): number {
+    const deadlineMs = (this.resting ? nowMs : this.lastMs) + this.limitMs
+    if (deadlineMs > nowMs + 1) return deadlineMs
+    this.stop()
+    this.onExpired()
+    return Number.POSITIVE_INFINITY
   }
 }
