@@ -61,7 +61,9 @@ accounts:
     price: { inputFresh: 150_000_000n, inputCached: 75_000_000n, outputText: 600_000_000n },
     offers: [{ providerId: 'local', upstreamModel: 'big/model', priority: 0, weight: 3 }],
   })
-  expect(declared.accounts).toEqual([{ name: 'acme', openingBalance: 25_000_000_000n, allowedModels: ['fast'] }])
+  expect(declared.accounts).toEqual([
+    { name: 'acme', openingBalance: 25_000_000_000n, allowedModels: ['fast'], limits: {} },
+  ])
 })
 
 const wrong: [string, string, string][] = [

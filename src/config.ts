@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { readDeclaration, type Declared } from './declaration.ts'
 import type { ProviderDraft } from './domain/catalog.ts'
 import type { LogLevel } from './lib/log.ts'
+import { TrustedProxies } from './lib/trusted-proxies.ts'
 import { presets } from './providers/presets.ts'
 import { sandboxModels, sandboxProvider } from './sandbox-offer.ts'
 
@@ -15,6 +16,15 @@ export type Config = {
   readonly dataFolder: string
   /** Absolute base for links the gateway hands out; undefined: taken from the request where the bind is loopback. */
   readonly publicUrl: string | undefined
+  /** Origins of web pages that may call the API from a browser; `*` for all. */
+  readonly corsOrigins: readonly string[]
+  /** Addresses and ranges whose `X-Forwarded-For` counts. */
+  readonly trustedProxies: TrustedProxies
+  /** Opens `/metrics` on the API's port to whoever shows it. */
+  readonly metricsToken: string | undefined
+  /** A port of its own for `/metrics`, `/healthz` and `/readyz`, without a token. */
+  readonly metricsPort: number | undefined
+  readonly metricsHost: string
   readonly logLevel: LogLevel
   readonly drainMs: number
   readonly bodyBytesMax: number
@@ -60,6 +70,29 @@ function publicUrl(env: Environment): string | undefined {
   throw new ConfigError(`TOLLGATE_PUBLIC_URL must be an absolute http(s) address, not '${text}'`)
 }
 
+const listOf = (text: string | undefined): string[] =>
+  (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+function corsOrigins(env: Environment): readonly string[] {
+  const origins = listOf(env['TOLLGATE_CORS_ORIGINS'])
+  for (const origin of origins) {
+    if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) continue
+    throw new ConfigError(`TOLLGATE_CORS_ORIGINS: '${origin}' is not an origin, such as https://app.example.com`)
+  }
+  return origins
+}
+
+function trustedProxies(env: Environment): TrustedProxies {
+  try {
+    return new TrustedProxies(listOf(env['TOLLGATE_TRUSTED_PROXIES']))
+  } catch (error) {
+    throw new ConfigError(`TOLLGATE_TRUSTED_PROXIES: ${(error as Error).message}`)
+  }
+}
+
 /** Reads the whole configuration. Throws ConfigError. */
 export function loadConfig(env: Environment): Config {
   const configFile = configFileOf(env)
@@ -77,6 +110,13 @@ export function loadConfig(env: Environment): Config {
     port: integer(env, 'PORT', { fallback: 8080, min: 0, max: 65_535 }),
     dataFolder: resolve(env['TOLLGATE_DATA'] || 'data'),
     publicUrl: publicUrl(env),
+    corsOrigins: corsOrigins(env),
+    trustedProxies: trustedProxies(env),
+    metricsToken: env['TOLLGATE_METRICS_TOKEN'] || undefined,
+    metricsPort: env['TOLLGATE_METRICS_PORT']
+      ? integer(env, 'TOLLGATE_METRICS_PORT', { fallback: 0, min: 0, max: 65_535 })
+      : undefined,
+    metricsHost: env['TOLLGATE_METRICS_HOST'] || '127.0.0.1',
     logLevel: logLevel(env),
     drainMs: integer(env, 'TOLLGATE_DRAIN_MS', { fallback: 30_000, min: 0, max: 900_000 }),
     bodyBytesMax: integer(env, 'TOLLGATE_BODY_BYTES_MAX', { fallback: 32 * 1024 * 1024, min: 1024, max: 1024 ** 3 }),

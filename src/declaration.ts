@@ -2,6 +2,7 @@
 import { isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 import { z } from 'zod'
 import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
+import { NO_LIMITS, type Limits } from './domain/limits.ts'
 import { parseUsd, type NanoUsd } from './domain/money.ts'
 import { unitPrices, type UnitPrices } from './domain/price.ts'
 import { findPreset, presets } from './providers/presets.ts'
@@ -10,6 +11,7 @@ export type AccountDraft = {
   readonly name: string
   readonly openingBalance: NanoUsd
   readonly allowedModels: readonly string[] | undefined
+  readonly limits: Limits
 }
 
 export type Declared = {
@@ -80,7 +82,27 @@ const model = z.strictObject({
   offers: z.array(offer).min(1),
 })
 
-const account = z.strictObject({ opening_balance: usd.default(0n), models: z.array(z.string()).optional() })
+const limits = z
+  .strictObject({
+    requests_per_minute: count.optional(),
+    tokens_per_minute: count.optional(),
+    concurrent_requests: count.optional(),
+    spend_per_day: usd.optional(),
+    spend_per_month: usd.optional(),
+  })
+  .transform((stated): Limits => ({
+    requestsPerMinute: stated.requests_per_minute,
+    tokensPerMinute: stated.tokens_per_minute,
+    concurrentRequests: stated.concurrent_requests,
+    spendPerDay: stated.spend_per_day,
+    spendPerMonth: stated.spend_per_month,
+  }))
+
+const account = z.strictObject({
+  opening_balance: usd.default(0n),
+  models: z.array(z.string()).optional(),
+  limits: limits.optional(),
+})
 
 const declaration = z.strictObject({
   sandbox: z.boolean().optional(),
@@ -163,10 +185,11 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
     }),
   }))
   const accounts = Object.entries(read.accounts).map(
-    ([name, { opening_balance: openingBalance, models: allowedModels }]) => ({
+    ([name, { opening_balance: openingBalance, models: allowedModels, limits: stated = NO_LIMITS }]) => ({
       name,
       openingBalance,
       allowedModels,
+      limits: stated,
     }),
   )
   return { sandbox: read.sandbox, providers, models, accounts }

@@ -1,6 +1,7 @@
 /** Wiring: a Config becomes a gateway. Opened whole by `serve`, or without its servers for a single command. */
 import { join } from 'node:path'
-import { openAccounts, type Accounts } from './accounts/accounts.ts'
+import { openAccounts, type AccountDraft, type Accounts } from './accounts/accounts.ts'
+import { Limiter, monthStartHour } from './accounts/limiter.ts'
 import type { Office } from './admin/operations.ts'
 import { openCatalog, type Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
@@ -9,8 +10,8 @@ import type { Log } from './lib/log.ts'
 import { loadSecret } from './lib/secret-file.ts'
 import { bookingsOf } from './ledger/bookings.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
-import { verifyLedger } from './ledger/verify.ts'
-import { findRecord, recentRecords } from './records/records.ts'
+import { verifyLedger, type Finding } from './ledger/verify.ts'
+import { chargedByDay, findRecord, recentRecords, verifyUsage } from './records/records.ts'
 import { LiveCalls } from './relay/call.ts'
 import { openStore, type Store } from './store/store.ts'
 
@@ -19,6 +20,7 @@ export type Gateway = {
   readonly accounts: Accounts
   readonly ledger: Ledger
   readonly catalog: Catalog
+  readonly limiter: Limiter
   readonly live: LiveCalls
   readonly office: Office
   /** Holds of a former life of this process that were given back. */
@@ -56,13 +58,14 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   })
   const catalog = await openCatalog(store, { masterKey, sandboxUrl, declared: config.declared })
   await declareAccounts(config, accounts, ledger)
+  const limiter = new Limiter(await chargedByDay(store, monthStartHour(Date.now())))
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
   const office: Office = {
     accounts,
     catalog,
     ledger,
     adjustments: (accountId, limit) => bookingsOf(store, accountId, limit),
-    verify: () => verifyLedger(store),
+    verify: () => verifyBooks(store),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),
     status: () => ({
@@ -75,13 +78,20 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
       rss_bytes: process.memoryUsage.rss(),
     }),
   }
-  return { store, accounts, ledger, catalog, live, office, expiredHolds: expired, firstKey }
+  return { store, accounts, ledger, catalog, limiter, live, office, expiredHolds: expired, firstKey }
+}
+
+/** The ledger's invariants, and that the usage of hours is the sum of their requests. */
+export async function verifyBooks(store: Store): Promise<readonly Finding[]> {
+  const invariant = 'the usage of an hour is the sum of its requests'
+  const usage = (await verifyUsage(store)).map((finding) => ({ invariant, ...finding }))
+  return [...(await verifyLedger(store)), ...usage]
 }
 
 async function makeAccount(
   accounts: Accounts,
   ledger: Ledger,
-  account: { name: string; openingBalance: bigint; allowedModels: readonly string[] | undefined; declared: 0 | 1 },
+  account: AccountDraft & { readonly openingBalance: bigint },
 ): Promise<string> {
   const { id } = await accounts.create(account)
   ledger.register(id)
@@ -96,8 +106,9 @@ async function makeAccount(
 async function declareAccounts({ declared }: Config, accounts: Accounts, ledger: Ledger): Promise<void> {
   for (const draft of declared.accounts) {
     const known = accounts.find(draft.name)
-    if (known) await accounts.update(known.id, { allowedModels: draft.allowedModels ?? null })
-    else await makeAccount(accounts, ledger, { ...draft, declared: 1 })
+    const { allowedModels = null, limits } = draft
+    if (known) await accounts.update(known.id, { allowedModels, limits })
+    else await makeAccount(accounts, ledger, { ...draft, origin: 'declared' })
   }
 }
 
@@ -106,12 +117,7 @@ async function makeFirstKey(accounts: Accounts, ledger: Ledger): Promise<string 
   const [existing] = accounts.list()
   if (existing && accounts.keysOf(existing.id).length > 0) return undefined
   if (accounts.list().length > 1) return undefined
-  const first = {
-    name: FIRST_ACCOUNT,
-    openingBalance: FIRST_BALANCE_NANO_USD,
-    allowedModels: undefined,
-    declared: 0,
-  } as const
+  const first = { name: FIRST_ACCOUNT, openingBalance: FIRST_BALANCE_NANO_USD }
   const accountId = existing?.id ?? (await makeAccount(accounts, ledger, first))
   return (await accounts.createKey({ accountId, name: 'first key' })).secret
 }

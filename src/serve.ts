@@ -2,12 +2,12 @@
 import { serveControl } from './admin/control.ts'
 import type { Config } from './config.ts'
 import { createEdge } from './edge/edge.ts'
+import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
-import { listen } from './inbound/server.ts'
-import { openGateway, type Gateway } from './gateway.ts'
+import { listen, type Server, type ServerOptions } from './inbound/server.ts'
+import { openGateway, verifyBooks, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
-import { verifyLedger } from './ledger/verify.ts'
 import type { RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
 import { Drains } from './relay/drains.ts'
@@ -32,7 +32,7 @@ export async function serve(config: Config): Promise<Served> {
   const log = createLog(config.logLevel)
   const sandbox = config.sandbox ? startSandbox() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
-  const { store, accounts, ledger, catalog, live } = gateway
+  const { store, accounts, ledger, catalog, limiter, live } = gateway
   const metrics = new Metrics({
     openHolds: () => ledger.openHolds(),
     writesQueued: () => store.queued(),
@@ -57,25 +57,28 @@ export async function serve(config: Config): Promise<Served> {
       eventCharsMax: 1024 * 1024,
     },
     log,
-    onRecord: (record) => {
+    onRecord: (record, { clientAddress }) => {
       metrics.recorded(record)
-      logRecord(log, record)
+      logRecord(log, record, clientAddress)
     },
   }
   const edge = createEdge({
     relay,
     metrics,
     log,
+    limiter,
+    cors: new Cors(config.corsOrigins),
+    proxies: config.trustedProxies,
+    metricsToken: config.metricsToken,
     chatBody: { bytesMax: config.bodyBytesMax, timeoutMs: 60_000 },
     notReady: () => (draining ? 'shutting down' : undefined),
   })
   const control = serveControl(config.dataFolder, gateway.office)
-  const server = listen({
-    hostname: config.host,
-    port: config.port,
-    ...edge,
-    onError: (error) => log('error', 'inbound.internal', { message: String(error), stack: error.stack }),
-  })
+  const { handle, monitor, refuse } = edge
+  const onError = (error: Error): void =>
+    log('error', 'inbound.internal', { message: String(error), stack: error.stack })
+  const server = listen({ hostname: config.host, port: config.port, handle, refuse, onError })
+  const monitoring = openMonitoring(config, log, { handle: monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
   const verifier = setInterval(() => {
     verifyHourly(gateway, log).catch((error: unknown) => log('error', 'ledger.unverified', { message: String(error) }))
@@ -96,6 +99,7 @@ export async function serve(config: Config): Promise<Served> {
       server.stop()
       for (let i = 0; i < 20 && server.connections > 0; i++) await Bun.sleep(SOCKETS_CLOSE_MS / 20)
       server.close()
+      monitoring?.close()
       await live.idle(SOCKETS_CLOSE_MS * 5)
       tokens.stop()
       await control.stop()
@@ -106,20 +110,33 @@ export async function serve(config: Config): Promise<Served> {
   }
 }
 
+/** The operator's own port, where one is wished for. */
+function openMonitoring(
+  { metricsHost: hostname, metricsPort: port }: Config,
+  log: Log,
+  handlers: Omit<ServerOptions, 'hostname' | 'port'>,
+): Server | undefined {
+  if (port === undefined) return undefined
+  const server = listen({ hostname, port, ...handlers })
+  log('info', 'serve.monitoring', { monitoring: `http://${urlHost(hostname)}:${server.port}` })
+  return server
+}
+
 const urlHost = (host: string): string =>
   host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
 
 async function verifyHourly({ store }: Gateway, log: Log): Promise<void> {
-  for (const finding of await verifyLedger(store)) log('error', 'ledger.broken', finding)
+  for (const finding of await verifyBooks(store)) log('error', 'ledger.broken', finding)
 }
 
 /** The one line per request: who, what, how much, how long. No prompts, no outputs, no secrets. */
-function logRecord(log: Log, record: RequestRecord): void {
+function logRecord(log: Log, record: RequestRecord, client: string): void {
   const { id: request, accountId: account, keyId: key, model, status, outcome, errorCode, attempts, usage } = record
   log('info', 'request', {
     request,
     account,
     key,
+    client,
     endpoint: record.endpoint,
     model,
     stream: record.stream,

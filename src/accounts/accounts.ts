@@ -3,17 +3,20 @@
  * the tick in which it is made.
  */
 import { type Account, type AccountStatus, type ApiKey, type Caller } from '../domain/account.ts'
+import type { Origin } from '../domain/catalog.ts'
+import { limitsOf, limitsText, NO_LIMITS, type Limits } from '../domain/limits.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import { statement, type Row, type Step } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import { isKeyShaped, makeKey } from './key-format.ts'
 
 const insertAccount = statement(
-  'INSERT INTO account (id, name, status, allowed_models, declared, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+  'INSERT INTO account (id, name, status, allowed_models, limits, declared, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
 )
-const updateAccount = statement('UPDATE account SET status = ?, allowed_models = ? WHERE id = ?')
+const updateAccount = statement('UPDATE account SET status = ?, allowed_models = ?, limits = ? WHERE id = ?')
+const updateKey = statement('UPDATE api_key SET limits = ? WHERE id = ?')
 const insertKey = statement(
-  'INSERT INTO api_key (id, account_id, name, digest, last4, allowed_models, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  'INSERT INTO api_key (id, account_id, name, digest, last4, allowed_models, limits, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
 )
 const revokeKeyStatement = statement('UPDATE api_key SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL')
 
@@ -25,6 +28,27 @@ export type NewKey = {
 /** Called when a key or an account stops being valid, so that its running streams can be cut. */
 export type OnBarred = (barred: { readonly keyId: string } | { readonly accountId: string }) => void
 
+export type AccountDraft = {
+  readonly name: string
+  readonly allowedModels?: readonly string[] | undefined
+  readonly limits?: Limits | undefined
+  readonly origin?: Origin | undefined
+}
+
+/** What is left out stays as it is; null allows all models. */
+export type AccountChange = {
+  readonly status?: AccountStatus
+  readonly allowedModels?: readonly string[] | null
+  readonly limits?: Limits
+}
+
+export type KeyDraft = {
+  readonly accountId: string
+  readonly name: string
+  readonly allowedModels?: readonly string[] | undefined
+  readonly limits?: Limits | undefined
+}
+
 export type Accounts = {
   /** The caller behind a presented key; undefined for a key that is malformed, unknown or revoked. */
   authenticate(presented: string): Caller | undefined
@@ -33,11 +57,12 @@ export type Accounts = {
   list(): readonly Account[]
   /** By id or name. */
   find(reference: string): Account | undefined
-  create(account: { name: string; allowedModels?: readonly string[] | undefined; declared?: number }): Promise<Account>
-  update(id: string, change: { status?: AccountStatus; allowedModels?: readonly string[] | null }): Promise<Account>
+  create(account: AccountDraft): Promise<Account>
+  update(id: string, change: AccountChange): Promise<Account>
   keysOf(accountId: string): readonly ApiKey[]
   findKey(id: string): ApiKey | undefined
-  createKey(key: { accountId: string; name: string; allowedModels?: readonly string[] | undefined }): Promise<NewKey>
+  createKey(key: KeyDraft): Promise<NewKey>
+  limitKey(id: string, limits: Limits): Promise<ApiKey>
   /** False when there was nothing to revoke. */
   revokeKey(id: string): Promise<boolean>
 }
@@ -51,6 +76,8 @@ const accountOf = (row: Row): Account => ({
   name: row['name'] as string,
   status: row['status'] as AccountStatus,
   allowedModels: listOf(row['allowed_models']),
+  limits: limitsOf(row['limits'] as string | null),
+  origin: row['declared'] === 1n ? 'declared' : 'stored',
   createdAtMs: Number(row['created_at']),
 })
 
@@ -60,6 +87,7 @@ const keyOf = (row: Row): ApiKey => ({
   name: row['name'] as string,
   last4: row['last4'] as string,
   allowedModels: listOf(row['allowed_models']),
+  limits: limitsOf(row['limits'] as string | null),
   createdAtMs: Number(row['created_at']),
   revokedAtMs: row['revoked_at'] === null ? undefined : Number(row['revoked_at']),
 })
@@ -93,36 +121,42 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
     callerOf,
     list: () => [...accounts.values()],
     find: (reference) => accounts.get(reference) ?? [...accounts.values()].find(({ name }) => name === reference),
-    async create({ name, allowedModels, declared = 0 }) {
+    async create({ name, allowedModels, limits = NO_LIMITS, origin = 'stored' }) {
       const account: Account = {
         id: timeOrderedId('acct_'),
         name,
         status: 'active',
         allowedModels,
+        limits,
+        origin,
         createdAtMs: Date.now(),
       }
       const { id, status, createdAtMs } = account
-      await write({ run: insertAccount, bind: [id, name, status, jsonOf(allowedModels), declared, createdAtMs] })
+      const declared = origin === 'declared' ? 1 : 0
+      const bind = [id, name, status, jsonOf(allowedModels), limitsText(limits), declared, createdAtMs]
+      await write({ run: insertAccount, bind })
       accounts.set(id, account)
       return account
     },
-    async update(id, { status, allowedModels }) {
+    async update(id, { status, allowedModels, limits }) {
       const before = accounts.get(id)
       if (!before) throw new Error(`no account ${id}`)
       const account: Account = {
         ...before,
         status: status ?? before.status,
         allowedModels: allowedModels === undefined ? before.allowedModels : (allowedModels ?? undefined),
+        limits: limits ?? before.limits,
       }
       // Memory first: a suspension must not admit one more request while the disk works.
       accounts.set(id, account)
       if (account.status === 'suspended') onBarred({ accountId: id })
-      await write({ run: updateAccount, bind: [account.status, jsonOf(account.allowedModels), id], changes: 1 })
+      const bind = [account.status, jsonOf(account.allowedModels), limitsText(account.limits), id]
+      await write({ run: updateAccount, bind, changes: 1 })
       return account
     },
     keysOf: (accountId) => [...keys.values()].filter((key) => key.accountId === accountId),
     findKey: (id) => keys.get(id),
-    async createKey({ accountId, name, allowedModels }) {
+    async createKey({ accountId, name, allowedModels, limits = NO_LIMITS }) {
       const secret = makeKey()
       const digest = digestOf(secret)
       const key: ApiKey = {
@@ -131,6 +165,7 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
         name,
         last4: secret.slice(-4),
         allowedModels,
+        limits,
         createdAtMs: Date.now(),
         revokedAtMs: undefined,
       }
@@ -141,12 +176,21 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
         Buffer.from(digest, 'hex'),
         key.last4,
         jsonOf(allowedModels),
+        limitsText(limits),
         key.createdAtMs,
       ]
       await write({ run: insertKey, bind })
       keys.set(key.id, key)
       keyIdByDigest.set(digest, key.id)
       return { key, secret }
+    },
+    async limitKey(id, limits) {
+      const before = keys.get(id)
+      if (!before) throw new Error(`no key ${id}`)
+      const key = { ...before, limits }
+      keys.set(id, key)
+      await write({ run: updateKey, bind: [limitsText(limits), id], changes: 1 })
+      return key
     },
     async revokeKey(id) {
       const key = keys.get(id)

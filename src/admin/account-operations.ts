@@ -1,10 +1,21 @@
 import { z } from 'zod'
 import type { Account, ApiKey } from '../domain/account.ts'
+import { NO_LIMITS } from '../domain/limits.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Booking } from '../ledger/bookings.ts'
 import type { StoredRecord } from '../records/records.ts'
-import { conflict, done, notFound, operation, type Office, type Operation, type Result } from './operation.ts'
+import { changedLimits, limitsInput, limitsView } from './limits-input.ts'
+import {
+  conflict,
+  declaredElsewhere,
+  done,
+  notFound,
+  operation,
+  type Office,
+  type Operation,
+  type Result,
+} from './operation.ts'
 
 /** Dollars as decimal text, exact to the nano-dollar. */
 const dollars = z.string().transform((text, context) => {
@@ -23,7 +34,9 @@ function accountView({ ledger, accounts }: Office, account: Account): object {
     id: account.id,
     name: account.name,
     status: account.status,
+    origin: account.origin,
     models: account.allowedModels ?? null,
+    limits: limitsView(account.limits),
     available_usd: formatUsd(available),
     held_usd: formatUsd(held),
     posted_usd: formatUsd(posted),
@@ -42,6 +55,7 @@ const keyView = (key: ApiKey, account: Account | undefined): object => ({
   key: `sk-tg-…${key.last4}`,
   status: key.revokedAtMs === undefined ? 'active' : 'revoked',
   models: key.allowedModels ?? null,
+  limits: limitsView(key.limits),
   created_at: new Date(key.createdAtMs).toISOString(),
   revoked_at: key.revokedAtMs === undefined ? null : new Date(key.revokedAtMs).toISOString(),
 })
@@ -118,10 +132,14 @@ const setStatus = (status: 'active' | 'suspended'): Operation =>
 
 export const accountOperations: Readonly<Record<string, Operation>> = {
   'account.create': operation(
-    z.strictObject({ name, models: models.optional(), balance: dollars.optional() }),
-    async (office, { name: wanted, models: allowedModels, balance }) => {
+    z.strictObject({ name, models: models.optional(), balance: dollars.optional(), limits: limitsInput.optional() }),
+    async (office, { name: wanted, models: allowedModels, balance, limits = {} }) => {
       if (office.accounts.find(wanted)) return conflict(`an account '${wanted}' exists already`)
-      const account = await office.accounts.create({ name: wanted, allowedModels })
+      const account = await office.accounts.create({
+        name: wanted,
+        allowedModels,
+        limits: changedLimits(NO_LIMITS, limits),
+      })
       office.ledger.register(account.id)
       if (balance !== undefined) {
         const ref = `opening:${account.id}`
@@ -155,15 +173,29 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
   'account.models': operation(
     z.strictObject({ account: reference, models: models.nullable() }),
     (office, { account: wanted, models: allowedModels }) =>
-      withAccount(office, wanted, async ({ id }) =>
-        done(accountView(office, await office.accounts.update(id, { allowedModels }))),
-      ),
+      withAccount(office, wanted, async ({ id, origin }) => {
+        if (origin === 'declared') return declaredElsewhere(`account '${wanted}'`)
+        return done(accountView(office, await office.accounts.update(id, { allowedModels })))
+      }),
+  ),
+  'account.limits': operation(
+    z.strictObject({ account: reference, limits: limitsInput }),
+    (office, { account: wanted, limits: change }) =>
+      withAccount(office, wanted, async ({ id, origin, limits }) => {
+        if (origin === 'declared') return declaredElsewhere(`account '${wanted}'`)
+        return done(accountView(office, await office.accounts.update(id, { limits: changedLimits(limits, change) })))
+      }),
   ),
   'key.create': operation(
-    z.strictObject({ account: reference, name, models: models.optional() }),
-    (office, { account: wanted, name: keyName, models: allowedModels }) =>
+    z.strictObject({ account: reference, name, models: models.optional(), limits: limitsInput.optional() }),
+    (office, { account: wanted, name: keyName, models: allowedModels, limits = {} }) =>
       withAccount(office, wanted, async (account) => {
-        const { key, secret } = await office.accounts.createKey({ accountId: account.id, name: keyName, allowedModels })
+        const { key, secret } = await office.accounts.createKey({
+          accountId: account.id,
+          name: keyName,
+          allowedModels,
+          limits: changedLimits(NO_LIMITS, limits),
+        })
         return done({ ...keyView(key, account), secret })
       }),
   ),
@@ -173,6 +205,15 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     if (!chosen) return notFound(`account '${wanted}'`)
     return done(chosen.flatMap((account) => accounts.keysOf(account.id).map((key) => keyView(key, account))))
   }),
+  'key.limits': operation(
+    z.strictObject({ key: reference, limits: limitsInput }),
+    async ({ accounts }, { key: id, limits }) => {
+      const key = accounts.findKey(id)
+      if (!key) return notFound(`key '${id}' (a key is named by its id, see key list)`)
+      const changed = await accounts.limitKey(id, changedLimits(key.limits, limits))
+      return done(keyView(changed, accounts.find(key.accountId)))
+    },
+  ),
   'key.revoke': operation(z.strictObject({ key: reference }), async ({ accounts }, { key: id }) => {
     const key = accounts.findKey(id)
     if (!key) return notFound(`key '${id}' (a key is named by its id, see key list)`)

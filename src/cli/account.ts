@@ -1,5 +1,6 @@
 import { command, group, type Example } from './command.ts'
 import { keyHint } from './first-call.ts'
+import { limitOptions, limitsInput, limitsText, type LimitsView } from './limits.ts'
 import { failed, operate, shown, type Outcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { details, shortTime, table, usd } from './table.ts'
@@ -12,7 +13,9 @@ type AccountView = {
   readonly id: string
   readonly name: string
   readonly status: string
+  readonly origin: 'declared' | 'stored'
   readonly models: readonly string[] | null
+  readonly limits: LimitsView
   readonly available_usd: string
   readonly held_usd: string
   readonly posted_usd: string
@@ -34,6 +37,7 @@ const accountText = (view: AccountView, terminal: Terminal): string =>
       ['held', usd(view.held_usd)],
       ['posted', usd(view.posted_usd)],
       ['models', modelsText(view.models)],
+      ['limits', limitsText(view.limits)],
       ['active keys', view.active_keys],
       ['created', shortTime(view.created_at)],
     ],
@@ -46,14 +50,17 @@ const create = command({
   examples: [
     ['tollgate account create acme --balance 25.00'],
     ['tollgate account create trial --models sandbox-chat,sandbox-mini', 'may use these models only'],
+    ['tollgate account create demo --balance 5.00 --requests-per-minute 20 --spend-per-day 1.00'],
   ],
   positionals: [{ name: 'name', summary: 'a new name', value: text('NAME') }],
   options: {
     balance: { summary: 'opening balance in dollars; nothing without it', value: dollars },
     models: { summary: 'models the account may use; all without it', value: list },
+    ...limitOptions,
   },
-  run: ({ args: { name }, options: { balance, models }, program, terminal }) => {
-    const input = { name, ...(balance && { balance }), ...(models && { models: listOf(models) }) }
+  run: ({ args: { name }, options: { balance, models, ...limits }, program, terminal }) => {
+    const allowed = models && { models: listOf(models) }
+    const input = { name, ...(balance && { balance }), ...allowed, limits: limitsInput(limits) }
     return operate<AccountView>(program, { name: 'account.create', input }, (view) =>
       shown(view, accountText(view, terminal), { talk: `Make it a key: ${keyHint(name)}` }),
     )
@@ -116,6 +123,23 @@ const allow = command({
   run: ({ args, program, terminal }) => {
     const models = args.models === 'all' ? null : listOf(args.models)
     return operate<AccountView>(program, { name: 'account.models', input: { account: args.account, models } }, (view) =>
+      shown(view, accountText(view, terminal)),
+    )
+  },
+})
+
+const limit = command({
+  name: 'account limits',
+  summary: 'Sets what an account may use at most, all its keys together. What is not named stays as it is.',
+  examples: [
+    ['tollgate account limits acme --requests-per-minute 600 --concurrent 50'],
+    ['tollgate account limits acme --spend-per-day 20.00 --spend-per-month none'],
+  ],
+  positionals: [account],
+  options: limitOptions,
+  run: ({ args, options, program, terminal }) => {
+    const input = { account: args.account, limits: limitsInput(options) }
+    return operate<AccountView>(program, { name: 'account.limits', input }, (view) =>
       shown(view, accountText(view, terminal)),
     )
   },
@@ -220,5 +244,6 @@ export const accountGroup = group({
     suspend,
     command(onAccount('resume', 'Lifts a suspension.')),
     allow,
+    limit,
   ],
 })

@@ -1,5 +1,6 @@
 import { modelsText } from './account.ts'
 import { command, group } from './command.ts'
+import { limitOptions, limitsInput, limitsText, type LimitsView } from './limits.ts'
 import { operate, shown } from './outcome.ts'
 import { shortTime, table } from './table.ts'
 import { list, listOf, text } from './values.ts'
@@ -13,6 +14,7 @@ type KeyView = {
   readonly key: string
   readonly status: string
   readonly models: readonly string[] | null
+  readonly limits: LimitsView
   readonly created_at: string
   readonly revoked_at: string | null
 }
@@ -23,14 +25,16 @@ const create = command({
   examples: [
     ['KEY=$(tollgate key create acme --name my-app)', 'stdout is the key alone'],
     ['tollgate key create acme --name ci --models sandbox-mini', 'may use this model only'],
+    ['tollgate key create acme --name intern --spend-per-month 10.00 --concurrent 2'],
   ],
   positionals: [{ name: 'account', summary: 'whose balance the key spends', value: text('ACCOUNT') }],
   options: {
     name: { summary: 'what the key is for', value: text('NAME'), takes: 'needed' },
     models: { summary: 'models the key may use; all of the account without it', value: list },
+    ...limitOptions,
   },
-  run: ({ args: { account }, options: { name, models }, program }) => {
-    const input = { account, name, ...(models && { models: listOf(models) }) }
+  run: ({ args: { account }, options: { name, models, ...limits }, program }) => {
+    const input = { account, name, ...(models && { models: listOf(models) }), limits: limitsInput(limits) }
     return operate<KeyView & { readonly secret: string }>(program, { name: 'key.create', input }, (view) =>
       shown(view, `${view.secret}\n`, {
         talk: `This is the key '${view.name}' of account '${view.account}' (${view.id}). It is shown only now.`,
@@ -58,6 +62,7 @@ const keys = command({
             { title: 'key', of: ({ key }) => key },
             { title: 'status', of: ({ status }) => status },
             { title: 'models', of: ({ models }) => modelsText(models) },
+            { title: 'limits', of: ({ limits }) => limitsText(limits) },
             { title: 'created', of: (view) => shortTime(view.created_at) },
           ],
           terminal,
@@ -65,6 +70,21 @@ const keys = command({
         const talk = views.length === 0 ? 'No keys yet. Make one: tollgate key create ACCOUNT --name my-app' : undefined
         return shown(views, drawn, { talk })
       },
+    ),
+})
+
+const limit = command({
+  name: 'key limits',
+  summary: "Sets what a key may use at most, besides its account's limits. What is not named stays as it is.",
+  examples: [
+    ['tollgate key limits key_01kpzt5x3c --requests-per-minute 60'],
+    ['tollgate key limits key_01kpzt5x3c --spend-per-day none', 'lifts it'],
+  ],
+  positionals: [{ name: 'key', summary: 'id of the key', value: text('KEY_ID') }],
+  options: limitOptions,
+  run: ({ args: { key }, options, program }) =>
+    operate<KeyView>(program, { name: 'key.limits', input: { key, limits: limitsInput(options) } }, (view) =>
+      shown(view, `${view.id}  ${limitsText(view.limits)}\n`),
     ),
 })
 
@@ -84,5 +104,5 @@ export const keyGroup = group({
   name: 'key',
   summary: 'API keys.',
   examples: [['KEY=$(tollgate key create acme --name my-app)'], ['tollgate key list']],
-  commands: [create, keys, revoke],
+  commands: [create, keys, limit, revoke],
 })

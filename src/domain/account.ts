@@ -1,3 +1,6 @@
+import type { Origin } from './catalog.ts'
+import type { Limits } from './limits.ts'
+
 export type AccountStatus = 'active' | 'suspended'
 
 export type Account = {
@@ -6,6 +9,8 @@ export type Account = {
   readonly status: AccountStatus
   /** Model ids this account may use; undefined means all. */
   readonly allowedModels: readonly string[] | undefined
+  readonly limits: Limits
+  readonly origin: Origin
   readonly createdAtMs: number
 }
 
@@ -16,6 +21,8 @@ export type ApiKey = {
   readonly last4: string
   /** Model ids this key may use; undefined means all the account may use. */
   readonly allowedModels: readonly string[] | undefined
+  /** Besides the account's, which count for all its keys together. */
+  readonly limits: Limits
   readonly createdAtMs: number
   readonly revokedAtMs: number | undefined
 }

@@ -3,22 +3,27 @@
  * and its answer is the relay's.
  */
 import type { Accounts } from '../accounts/accounts.ts'
+import { Entry, type Limiter } from '../accounts/limiter.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { writeFailure } from '../formats/chat/failure.ts'
 import { readChatRequest } from '../formats/chat/request.ts'
 import type { Malformed } from '../inbound/connection.ts'
-import type { Exchange } from '../inbound/exchange.ts'
+import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import type { TrustedProxies } from '../lib/trusted-proxies.ts'
 import { INVALID_KEY, modelFor, SUSPENDED } from '../relay/admit.ts'
 import { Call } from '../relay/call.ts'
 import type { Relay } from '../relay/context.ts'
+import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat } from '../relay/relay.ts'
+import { balanceView } from './balance.ts'
 import { readJsonBody } from './body.ts'
-import type { BodyLimits } from '../inbound/exchange.ts'
+import type { Cors } from './cors.ts'
+import { digestsEqual } from './digests-equal.ts'
 import type { Metrics } from './metrics.ts'
 import { replyWithStream } from './stream-reply.ts'
 
@@ -27,18 +32,34 @@ export type EdgeOptions = {
   readonly metrics: Metrics
   readonly log: Log
   readonly chatBody: BodyLimits
+  readonly limiter: Limiter
+  readonly cors: Cors
+  readonly proxies: TrustedProxies
+  /** What `/metrics` and the reasons of `/readyz` are shown for; undefined: nobody sees them on this port. */
+  readonly metricsToken: string | undefined
   /** Why new work is refused at the moment; undefined while it is not. */
   readonly notReady: () => string | undefined
 }
 
 /** What the server is started with. */
 export type Edge = {
-  handle(exchange: Exchange): void
-  refuse(malformed: Malformed): { readonly headers: ReplyHeaders; readonly body: string }
+  /** The public API. */
+  readonly handle: (exchange: Exchange) => void
+  /** What a monitoring port of the operator's own shows. */
+  readonly monitor: (exchange: Exchange) => void
+  readonly refuse: (malformed: Malformed) => { readonly headers: ReplyHeaders; readonly body: string }
 }
 
 /** A request on its way through the edge. */
-type Turn = { readonly exchange: Exchange; readonly id: string; readonly startedMs: number }
+type Turn = {
+  readonly exchange: Exchange
+  readonly id: string
+  readonly startedMs: number
+  /** The port it came to. */
+  readonly port: 'public' | 'monitor'
+  /** Go with every answer. */
+  readonly headers: ReplyHeaders
+}
 
 type Route = { readonly methods: readonly string[]; readonly handle: (turn: Turn) => void | Promise<void> }
 
@@ -55,27 +76,23 @@ const MODEL_PATH = '/v1/models/'
 export function createEdge(options: EdgeOptions): Edge {
   const desk = new Desk(options)
   const oneModel: Route = { methods: READ, handle: (turn) => desk.oneModel(turn) }
-  const routes = new Map<string, Route>([
-    ['/v1/chat/completions', { methods: ['POST'], handle: (turn) => desk.chat(turn) }],
-    ['/v1/models', { methods: READ, handle: (turn) => desk.models(turn) }],
+  const monitored: [string, Route][] = [
     ['/healthz', { methods: READ, handle: (turn) => desk.reply(turn, 200, { status: 'ok' }) }],
     ['/readyz', { methods: READ, handle: (turn) => desk.ready(turn) }],
     ['/metrics', { methods: READ, handle: (turn) => desk.metrics(turn) }],
+  ]
+  const routes = new Map<string, Route>([
+    ...monitored,
+    ['/v1/chat/completions', { methods: ['POST'], handle: (turn) => desk.chat(turn) }],
+    ['/v1/models', { methods: READ, handle: (turn) => desk.models(turn) }],
+    ['/v1/balance', { methods: READ, handle: (turn) => desk.balance(turn) }],
   ])
+  const monitorRoutes = new Map(monitored)
   const routeOf = (path: string): Route | undefined =>
     routes.get(path) ?? (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length ? oneModel : undefined)
   return {
-    handle(exchange) {
-      const { method, path } = exchange.head
-      const turn = { exchange, id: timeOrderedId('req_'), startedMs: performance.now() }
-      const route = routeOf(path)
-      if (!route)
-        return desk.refuse(turn, { kind: 'not_found', message: `There is no ${method} ${path.slice(0, 200)}.` })
-      if (route.methods.includes(method)) return desk.run(turn, route)
-      const allow = route.methods.join(', ')
-      const message = `${method} is not allowed here; allowed: ${allow}.`
-      return desk.refuse(turn, { kind: 'method_not_allowed', message }, { allow })
-    },
+    handle: (exchange) => desk.serve(desk.open(exchange, 'public'), routeOf(exchange.head.path)),
+    monitor: (exchange) => desk.serve(desk.open(exchange, 'monitor'), monitorRoutes.get(exchange.head.path)),
     refuse: (malformed) => desk.refuseMalformed(malformed),
   }
 }
@@ -88,8 +105,20 @@ class Desk {
     this.options = options
   }
 
+  serve(turn: Turn, route: Route | undefined): void {
+    const { exchange } = turn
+    const { method, path } = exchange.head
+    if (!route) return this.refuse(turn, { kind: 'not_found', message: `There is no ${method} ${path.slice(0, 200)}.` })
+    if (route.methods.includes(method)) return this.run(turn, route)
+    const preflight = this.options.cors.preflight(exchange, route.methods)
+    if (preflight) return this.write(turn, 204, preflight, '')
+    const allow = route.methods.join(', ')
+    const message = `${method} is not allowed here; allowed: ${allow}.`
+    return this.refuse(turn, { kind: 'method_not_allowed', message }, { allow })
+  }
+
   /** Runs a route. A programmer's error is an answer too, and a line in the log. */
-  run(turn: Turn, route: Route): void {
+  private run(turn: Turn, route: Route): void {
     Promise.try(route.handle, turn).catch((error: unknown) => {
       const { stack = '' } = error as Error
       this.options.log('error', 'edge.internal', { request: turn.id, message: String(error), stack })
@@ -97,6 +126,12 @@ class Desk {
       const message = 'Internal error. The request id helps the operator to find it.'
       return this.refuse(turn, { kind: 'internal', message })
     })
+  }
+
+  open(exchange: Exchange, port: Turn['port']): Turn {
+    const id = timeOrderedId('req_')
+    const headers = { ...this.options.cors.headersFor(exchange), 'x-request-id': id }
+    return { exchange, id, startedMs: performance.now(), port, headers }
   }
 
   reply(turn: Turn, status: number, body: object): void {
@@ -110,6 +145,7 @@ class Desk {
     this.options.log('info', 'request.refused', {
       request: turn.id,
       method: turn.exchange.head.method,
+      client: this.clientOf(turn),
       status,
       code,
       tookMs,
@@ -129,11 +165,26 @@ class Desk {
   ready(turn: Turn): void {
     const reason = this.options.notReady()
     if (reason === undefined) this.reply(turn, 200, { status: 'ready' })
-    else this.reply(turn, 503, { status: 'not ready', reason })
+    else this.reply(turn, 503, { status: 'not ready', ...(this.isOperator(turn) ? { reason } : {}) })
   }
 
+  /** Without its token the route is not there: the figures say who buys what, and how much. */
   async metrics(turn: Turn): Promise<void> {
+    if (!this.isOperator(turn)) return this.refuse(turn, { kind: 'not_found', message: 'There is no GET /metrics.' })
     this.write(turn, 200, { 'content-type': 'text/plain; version=0.0.4' }, await this.options.metrics.text())
+  }
+
+  private isOperator({ exchange, port }: Turn): boolean {
+    if (port === 'monitor') return true
+    const { metricsToken } = this.options
+    const [, token = ''] = BEARER.exec(exchange.header('authorization') ?? '') ?? []
+    return metricsToken !== undefined && digestsEqual(token, metricsToken)
+  }
+
+  balance(turn: Turn): void {
+    const caller = this.callerOf(turn)
+    if ('kind' in caller) return this.refuse(turn, caller)
+    this.reply(turn, 200, balanceView(caller, this.options.relay, this.options.limiter))
   }
 
   models(turn: Turn): void {
@@ -153,10 +204,20 @@ class Desk {
   }
 
   async chat(turn: Turn): Promise<void> {
-    const { relay, chatBody, notReady } = this.options
-    const { exchange } = turn
     const caller = this.callerOf(turn)
     if ('kind' in caller) return this.refuse(turn, caller)
+    const entry = this.options.limiter.enter(caller)
+    if (!(entry instanceof Entry)) return this.refuse(turn, limitFailure(entry))
+    try {
+      await this.chatWithin(turn, caller, entry)
+    } finally {
+      entry.leave()
+    }
+  }
+
+  private async chatWithin(turn: Turn, caller: Caller, entry: Entry): Promise<void> {
+    const { relay, chatBody, notReady } = this.options
+    const { exchange, id, startedMs } = turn
     const body = await readJsonBody(exchange, chatBody)
     if (body.kind === 'rejected') return this.refuse(turn, body.failure)
     const read = readChatRequest(body.text, body.bytes)
@@ -167,21 +228,29 @@ class Desk {
     if (reason) {
       return this.refuse(turn, { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 })
     }
-    const call = new Call(turn.id, caller, read.request, turn.startedMs)
+    const clientAddress = this.clientOf(turn)
+    const call = new Call({ id, caller, request: read.request, entry, startedMs, clientAddress })
     if (exchange.isGone) call.cancel('client_closed')
     exchange.onClosed = () => call.cancel('client_closed')
     const relayed = await relayChat(relay, call)
-    if (relayed.kind === 'failure') return this.refuse(turn, relayed.failure)
+    const rates = entry.headers()
+    if (relayed.kind === 'failure') return this.refuse(turn, relayed.failure, rates)
     const { answer } = relayed
-    if (answer.kind === 'whole') return this.write(turn, 200, { ...JSON_TYPE, ...answer.headers }, answer.text)
+    if (answer.kind === 'whole') {
+      return this.write(turn, 200, { ...JSON_TYPE, ...answer.headers, ...rates }, answer.text)
+    }
     this.options.metrics.answered(200)
     await replyWithStream(exchange, call, {
       events: answer.events,
-      headers: { ...STREAM_TYPE, ...answer.headers, 'x-request-id': turn.id },
+      headers: { ...STREAM_TYPE, ...answer.headers, ...rates, ...turn.headers },
       heartbeatMs: relay.limits.heartbeatMs,
       begun: answer.begun,
       onError: (error) => this.options.log('error', 'edge.stream', { request: call.id, message: String(error) }),
     })
+  }
+
+  private clientOf({ exchange }: Turn): string {
+    return this.options.proxies.clientOf(exchange.remoteAddress, exchange.header('x-forwarded-for'))
   }
 
   /** The caller behind the Authorization header, or why not. */
@@ -197,9 +266,9 @@ class Desk {
     return caller.account.status === 'suspended' ? SUSPENDED : caller
   }
 
-  private write({ exchange, id }: Turn, status: number, headers: ReplyHeaders, body: string): void {
+  private write({ exchange, headers: always }: Turn, status: number, headers: ReplyHeaders, body: string): void {
     this.options.metrics.answered(status)
-    exchange.reply(status, { ...headers, 'x-request-id': id }, body)
+    exchange.reply(status, { ...headers, ...always }, body)
   }
 }
 

@@ -7,7 +7,8 @@ import { formatUsd } from '../domain/money.ts'
 import type { Balance, Hold } from '../ledger/ledger.ts'
 import { planAttempts } from '../router/plan.ts'
 import type { Call } from './call.ts'
-import { quote, type Quote } from './quote.ts'
+import { limitFailure } from './limit-failure.ts'
+import { likelyTokens, quote, type Quote } from './quote.ts'
 import type { Relay } from './context.ts'
 
 export type Admission = {
@@ -44,12 +45,21 @@ export function admit(relay: Relay, call: Call): Admission | Refusal {
   }
 
   const balance = ledger.balance(account.id)
-  const quoted = quote(request, model, balance.available)
-  if (quoted.kind === 'unaffordable') return refuse(insufficient(balance, quoted))
+  const { spendable } = call.entry
+  const affordable = spendable !== undefined && spendable < balance.available ? spendable : balance.available
+  const quoted = quote(request, model, affordable)
+  if (quoted.kind === 'unaffordable') {
+    const limited = quoted.needed <= balance.available && call.entry.obstacle(quoted.needed, 0)
+    return refuse(limited ? limitFailure(limited) : insufficient(balance, quoted))
+  }
+  const tokens = likelyTokens(request, model)
+  const obstacle = call.entry.obstacle(quoted.amount, tokens)
+  if (obstacle) return refuse(limitFailure(obstacle))
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
   const written = request.stream ? 'now' : 'soon'
   const held = ledger.hold({ id: call.id, accountId: account.id, amount: quoted.amount, written })
   if (held.kind === 'insufficient') return refuse(insufficient(held.balance, { needed: quoted.amount, fitting: 0 }))
+  call.entry.reserve(quoted.amount, tokens)
   const { hold, durable } = held
   return { kind: 'admitted', model, offers: plan.slice(0, limits.attemptsMax), hold, quoted, durable }
 }

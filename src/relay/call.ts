@@ -1,16 +1,25 @@
 import type { Caller } from '../domain/account.ts'
+import type { Entry } from '../accounts/limiter.ts'
 import type { ChatRequest } from '../formats/chat/request.ts'
 import type { AttemptNote } from '../records/records.ts'
 
 /** Why a call is ended from outside before its answer is complete. */
 export type CancelReason = 'client_closed' | 'barred' | 'shutdown'
 
+export type CallStart = Pick<Call, 'id' | 'caller' | 'request' | 'entry' | 'clientAddress'> & {
+  /** When the request arrived, by `performance.now()`. */
+  readonly startedMs: number
+}
+
 /** One client request on its way through the relay. */
 export class Call {
   readonly id: string
   readonly caller: Caller
   readonly request: ChatRequest
-  readonly createdAtMs = Date.now()
+  /** Its stand with the limits of its key and account. */
+  readonly entry: Entry
+  /** For the log. */
+  readonly clientAddress: string
   readonly attempts: AttemptNote[] = []
   firstEventMs: number | undefined
   cancelled: CancelReason | undefined
@@ -21,10 +30,12 @@ export class Call {
   private onCancelled: ((reason: CancelReason) => void) | undefined
   private onStop: (() => void) | undefined
 
-  constructor(id: string, caller: Caller, request: ChatRequest, startedMs: number) {
+  constructor({ id, caller, request, entry, startedMs, clientAddress }: CallStart) {
     this.id = id
     this.caller = caller
     this.request = request
+    this.entry = entry
+    this.clientAddress = clientAddress
     this.startedMs = startedMs
   }
 

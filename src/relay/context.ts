@@ -3,7 +3,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
 import type { RequestRecord } from '../records/records.ts'
-import type { LiveCalls } from './call.ts'
+import type { Call, LiveCalls } from './call.ts'
 import type { Drains } from './drains.ts'
 import type { HealthBook } from './health-book.ts'
 import type { TokenCounter } from './token-counter.ts'
@@ -30,5 +30,5 @@ export type Relay = {
   readonly limits: RelayLimits
   readonly log: Log
   /** Told of every request that held money, once it is resolved. */
-  readonly onRecord: (record: RequestRecord) => void
+  readonly onRecord: (record: RequestRecord, call: Call) => void
 }

@@ -4,7 +4,7 @@ import { priceOf } from '../domain/price.ts'
 import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
 import { failureForClient, writeFailure } from '../formats/chat/failure.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
-import { recordStep, type Outcome, type RequestRecord } from '../records/records.ts'
+import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import type { AllFailed, Served } from './attempt.ts'
 import type { Call, CancelReason } from './call.ts'
@@ -86,7 +86,8 @@ export async function settle(relay: Relay, call: Call, ending: Ending): Promise<
       relay.log('warn', 'ledger.write_off', { request: call.id, amountNanoUsd: writtenOff.toString() })
     const record = recordOf(call, ending, { charged, writtenOff, upstreamCost })
     resolve(record)
-    return [recordStep(record)]
+    call.entry.settle(charged, inputTokens(metered.usage) + outputTokens(metered.usage))
+    return recordSteps(record)
   })
   return finished(relay, call, await written)
 }
@@ -141,7 +142,8 @@ async function giveBack(
 ): Promise<void> {
   const ending: Ending = { admission, served: undefined, metered: nothing, outcome: 'failed', failure }
   const record = recordOf(call, ending, { charged: 0n, writtenOff: 0n, upstreamCost: 0n })
-  await relay.ledger.release(admission.hold, [recordStep(record)])
+  call.entry.settle(0n, 0)
+  await relay.ledger.release(admission.hold, recordSteps(record))
   finished(relay, call, record)
 }
 
@@ -161,7 +163,7 @@ const nothing: Metered = { usage: estimatedUsage(0, 0), source: 'reported' }
 
 function finished(relay: Relay, call: Call, record: RequestRecord): RequestRecord {
   relay.live.delete(call)
-  relay.onRecord(record)
+  relay.onRecord(record, call)
   return record
 }
 
@@ -192,7 +194,7 @@ function recordOf(call: Call, ending: Ending, amounts: Amounts): RequestRecord {
     held: admission.hold.amount,
     ...amounts,
     attempts: call.attempts,
-    createdAtMs: call.createdAtMs,
+    createdAtMs: admission.hold.createdAtMs,
     firstEventMs: call.firstEventMs,
     totalMs: call.elapsedMs(),
   }

@@ -28,6 +28,15 @@ function inputTokensMax({ textBytes, imageParts, mediaBytes }: ChatRequest, mode
   return textBytes + imageParts * model.limits.imageTokensMax + mediaBytes
 }
 
+/** English text has about four bytes a token. */
+const BYTES_PER_TOKEN = 4
+
+/** What a request counts as against a limit of tokens until that is known: its input, and the output it asks for. */
+export function likelyTokens({ textBytes, imageParts, mediaBytes, ...request }: ChatRequest, model: Model): number {
+  const input = Math.ceil((textBytes + mediaBytes) / BYTES_PER_TOKEN) + imageParts * model.limits.imageTokensMax
+  return input + (request.outputTokensMax ?? 0) * request.choices
+}
+
 /**
  * Quotes a request against what is available. A limit of the client's is quoted as it is (lowered only to the model's
  * maximum); without one the cap is the model's maximum if that is known and affordable, else the model's default, else

@@ -61,8 +61,8 @@ async function requestsDuring(gateway: TestGateway, run: () => Promise<unknown>)
   return (await responses(gateway)) - before - 1
 }
 
-async function responses({ baseUrl }: TestGateway): Promise<number> {
-  const text = await (await fetch(new URL('/metrics', baseUrl))).text()
+async function responses(gateway: TestGateway): Promise<number> {
+  const text = await gateway.metrics()
   const counts = [...text.matchAll(/^tollgate_http_responses_total\{.*\} (\d+)$/gm)]
   return counts.reduce((sum, [, count]) => sum + Number(count), 0)
 }

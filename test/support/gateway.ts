@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { callControl } from '../../src/admin/control.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
+const METRICS_TOKEN = 'token-of-the-tests'
 const START_TIMEOUT_MS = 20_000
 
 export type TestGateway = {
@@ -18,6 +19,8 @@ export type TestGateway = {
   readonly accountId: string
   /** Runs an operation over the control socket and returns its value. */
   operate<T = Record<string, unknown>>(name: string, input?: object): Promise<T>
+  /** The text of `/metrics`. */
+  metrics(): Promise<string>
   /** What the process wrote so far. */
   readonly output: () => string
   /** Resolves with the exit code once the process is gone. */
@@ -51,6 +54,7 @@ export async function startGateway({
   const { child, baseUrl, output } = await startProcess('src/main.ts', ['serve'], {
     PORT: '0',
     TOLLGATE_DATA: folder,
+    TOLLGATE_METRICS_TOKEN: METRICS_TOKEN,
     ...(yaml === undefined ? {} : { TOLLGATE_CONFIG: configFile }),
     ...env,
   })
@@ -69,6 +73,10 @@ export async function startGateway({
     key,
     accountId,
     operate,
+    async metrics() {
+      const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
+      return (await fetch(new URL('/metrics', baseUrl), { headers })).text()
+    },
     output,
     exited: child.exited,
     async crash() {

@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'bun:test'
+import type { Caller } from '../domain/account.ts'
+import type { Limits } from '../domain/limits.ts'
+import { durationText, Entry, Limiter, monthStartHour, type PastSpend } from './limiter.ts'
+
+const START_MS = Date.UTC(2026, 10, 21, 12)
+const DAY_MS = 86_400_000
+
+function caller(keyLimits: Limits = {}, accountLimits: Limits = {}, keyId = 'key_1'): Caller {
+  const common = { createdAtMs: 0, allowedModels: undefined }
+  return {
+    key: {
+      ...common,
+      id: keyId,
+      accountId: 'acct',
+      name: 'k',
+      last4: 'abcd',
+      revokedAtMs: undefined,
+      limits: keyLimits,
+    },
+    account: { ...common, id: 'acct', name: 'a', status: 'active', origin: 'stored', limits: accountLimits },
+  }
+}
+
+function setUp(past: readonly PastSpend[] = []) {
+  const clock = { nowMs: START_MS }
+  const limiter = new Limiter(past, () => clock.nowMs)
+  const enter = (who: Caller): Entry => {
+    const entry = limiter.enter(who)
+    if (entry instanceof Entry) return entry
+    throw new Error(`limited: ${entry.kind}`)
+  }
+  return { clock, limiter, enter }
+}
+
+describe('requests a minute', () => {
+  test('a full minute at once, then evenly', () => {
+    const { clock, limiter, enter } = setUp()
+    const who = caller({ requestsPerMinute: 60 })
+    for (let i = 0; i < 60; i++) enter(who).leave()
+    expect(limiter.enter(who)).toMatchObject({ kind: 'rate', scope: 'key', unit: 'requests', retryAfterMs: 1_000 })
+    clock.nowMs += 999
+    expect(limiter.enter(who)).toMatchObject({ kind: 'rate' })
+    clock.nowMs += 1
+    enter(who).leave()
+    expect(limiter.enter(who)).toMatchObject({ kind: 'rate' })
+  })
+
+  test('keys of one account share its limit, and a refusal takes from neither', () => {
+    const { limiter, enter } = setUp()
+    const one = caller({}, { requestsPerMinute: 2 }, 'key_1')
+    const two = caller({ requestsPerMinute: 5 }, { requestsPerMinute: 2 }, 'key_2')
+    enter(one)
+    enter(two)
+    expect(limiter.enter(two)).toMatchObject({ kind: 'rate', scope: 'account' })
+    expect(limiter.standings(two)[0]).toMatchObject({ requestsRemaining: 4, inFlight: 1 })
+  })
+
+  test('a raised limit helps at once, a lowered one too', () => {
+    const { clock, limiter, enter } = setUp()
+    enter(caller({ requestsPerMinute: 1 }))
+    expect(limiter.enter(caller({ requestsPerMinute: 1 }))).toMatchObject({ kind: 'rate' })
+    clock.nowMs += 100
+    enter(caller({ requestsPerMinute: 600 }))
+    expect(limiter.standings(caller({ requestsPerMinute: 1 }))[0]?.requestsRemaining).toBe(0)
+  })
+})
+
+test('concurrency counts who is in, once each', () => {
+  const { limiter, enter } = setUp()
+  const who = caller({ concurrentRequests: 2 })
+  const first = enter(who)
+  enter(who)
+  expect(limiter.enter(who)).toEqual({ kind: 'concurrency', scope: 'key', limit: 2 })
+  first.leave()
+  first.leave()
+  enter(who)
+  expect(limiter.enter(who)).toMatchObject({ kind: 'concurrency' })
+})
+
+describe('tokens a minute', () => {
+  test('a forecast is taken and then corrected; what was used beyond it is owed', () => {
+    const { clock, limiter, enter } = setUp()
+    const who = caller({ tokensPerMinute: 1_000 })
+    const entry = enter(who)
+    expect(entry.obstacle(0n, 600)).toBeUndefined()
+    entry.reserve(0n, 600)
+    expect(limiter.standings(who)[0]?.tokensRemaining).toBe(400)
+    const second = enter(who)
+    expect(second.obstacle(0n, 500)).toMatchObject({ kind: 'rate', unit: 'tokens', retryAfterMs: 6_000 })
+    entry.settle(0n, 1_600)
+    expect(limiter.standings(who)[0]?.tokensRemaining).toBe(0)
+    expect(limiter.enter(who)).toMatchObject({ kind: 'rate', unit: 'tokens' })
+    clock.nowMs += 37_000 // 600 owed, and one token more
+    enter(who)
+  })
+
+  test('what was not used comes back', () => {
+    const { limiter, enter } = setUp()
+    const who = caller({ tokensPerMinute: 1_000 })
+    const entry = enter(who)
+    entry.reserve(0n, 900)
+    entry.settle(0n, 0)
+    expect(limiter.standings(who)[0]?.tokensRemaining).toBe(1_000)
+  })
+
+  test('a request beyond the whole limit is never worth retrying', () => {
+    const { enter } = setUp()
+    const entry = enter(caller({ tokensPerMinute: 100 }))
+    expect(entry.obstacle(0n, 101)).toMatchObject({ kind: 'rate', retryAfterMs: undefined })
+  })
+})
+
+describe('spend', () => {
+  const past = [
+    { accountId: 'acct', keyId: 'key_1', day: START_MS / DAY_MS - 0.5, charged: 30n },
+    { accountId: 'acct', keyId: 'key_2', day: START_MS / DAY_MS - 3.5, charged: 50n },
+  ]
+
+  test('open holds count, and a settlement turns them into what was charged', () => {
+    const { enter } = setUp()
+    const who = caller({ spendPerDay: 100n })
+    const one = enter(who)
+    expect(one.spendable).toBe(100n)
+    one.reserve(80n, 0)
+    const two = enter(who)
+    expect(two.spendable).toBe(20n)
+    expect(two.obstacle(21n, 0)).toMatchObject({ kind: 'spend', period: 'day', limit: 100n, spent: 0n, held: 80n })
+    one.settle(10n, 0)
+    expect(two.spendable).toBe(90n)
+    expect(two.obstacle(90n, 0)).toBeUndefined()
+  })
+
+  test('at the limit nobody is let in before the day is over', () => {
+    const { clock, limiter, enter } = setUp()
+    const who = caller({ spendPerDay: 100n, spendPerMonth: 1_000n })
+    const entry = enter(who)
+    entry.reserve(100n, 0)
+    entry.settle(100n, 0)
+    expect(limiter.enter(who)).toMatchObject({ kind: 'spend', period: 'day', resetsInMs: DAY_MS / 2 })
+    clock.nowMs += DAY_MS / 2
+    expect(enter(who).spendable).toBe(100n)
+    expect(limiter.standings(who)[0]?.month.spent).toBe(100n)
+  })
+
+  test('a request across midnight counts for the day it began in', () => {
+    const { clock, limiter, enter } = setUp()
+    const who = caller({ spendPerDay: 100n })
+    const entry = enter(who)
+    entry.reserve(60n, 0)
+    clock.nowMs += DAY_MS
+    expect(enter(who).spendable).toBe(100n)
+    entry.settle(60n, 0)
+    expect(limiter.standings(who)[0]?.day).toMatchObject({ spent: 0n, held: 0n })
+  })
+
+  test('what was spent before a restart counts', () => {
+    const { limiter, enter } = setUp(past)
+    const standing = limiter.standings(caller())
+    expect(standing[0]).toMatchObject({ day: { spent: 30n }, month: { spent: 30n } })
+    expect(standing[1]).toMatchObject({ day: { spent: 30n }, month: { spent: 80n } })
+    expect(enter(caller({}, { spendPerMonth: 100n })).spendable).toBe(20n)
+  })
+
+  test('the tightest of key and account, day and month', () => {
+    const { enter } = setUp(past)
+    const entry = enter(caller({ spendPerMonth: 500n }, { spendPerDay: 35n, spendPerMonth: 1_000n }))
+    expect(entry.spendable).toBe(5n)
+    expect(entry.obstacle(6n, 0)).toMatchObject({ scope: 'account', period: 'day' })
+  })
+
+  test('the month begins at midnight of its first day in UTC', () => {
+    expect(monthStartHour(START_MS) * 3_600_000).toBe(Date.UTC(2026, 10, 1))
+  })
+})
+
+test('headers name the scope with less left, and none without limits', () => {
+  const { enter } = setUp()
+  expect(enter(caller()).headers()).toEqual({})
+  const entry = enter(caller({ requestsPerMinute: 100, tokensPerMinute: 6_000 }, { requestsPerMinute: 10 }))
+  entry.reserve(0n, 100)
+  expect(entry.headers()).toEqual({
+    'x-ratelimit-limit-requests': '10',
+    'x-ratelimit-remaining-requests': '9',
+    'x-ratelimit-reset-requests': '6s',
+    'x-ratelimit-limit-tokens': '6000',
+    'x-ratelimit-remaining-tokens': '5900',
+    'x-ratelimit-reset-tokens': '1s',
+  })
+})
+
+test('durations are written in the manner of Go', () => {
+  expect([0, 12.2, 999, 1_000, 7_500, 60_000, 92_040].map(durationText)).toEqual([
+    '0ms',
+    '13ms',
+    '999ms',
+    '1s',
+    '7.5s',
+    '1m0s',
+    '1m32.1s',
+  ])
+})

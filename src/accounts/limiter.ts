@@ -1,0 +1,320 @@
+/**
+ * Limits of keys and accounts, decided in memory in the tick of the request: rates, concurrency, and spend of a day and
+ * a month with open holds counted in. A request must satisfy both its key's limits and its account's.
+ */
+import type { Caller } from '../domain/account.ts'
+import type { Limits } from '../domain/limits.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import { Bucket } from './bucket.ts'
+
+export type Scope = 'key' | 'account'
+
+/** Why a request must not go on, and when it may. */
+export type Limited =
+  | {
+      readonly kind: 'rate'
+      readonly scope: Scope
+      readonly unit: 'requests' | 'tokens'
+      readonly limit: number
+      /** Undefined: never, the request alone is beyond the limit. */
+      readonly retryAfterMs: number | undefined
+    }
+  | { readonly kind: 'concurrency'; readonly scope: Scope; readonly limit: number }
+  | {
+      readonly kind: 'spend'
+      readonly scope: Scope
+      readonly period: 'day' | 'month'
+      readonly limit: NanoUsd
+      readonly spent: NanoUsd
+      readonly held: NanoUsd
+      /** When the period ends. */
+      readonly resetsInMs: number
+    }
+
+/** How a key or an account stands with one of its limits. */
+export type Standing = {
+  readonly scope: Scope
+  readonly limits: Limits
+  readonly requestsRemaining: number | undefined
+  readonly tokensRemaining: number | undefined
+  readonly inFlight: number
+  readonly day: Spend
+  readonly month: Spend
+}
+export type Spend = { readonly spent: NanoUsd; readonly held: NanoUsd; readonly resetsInMs: number }
+
+/** What was charged before this start: `sinceDay` rows of the current month. */
+export type PastSpend = {
+  readonly accountId: string
+  readonly keyId: string
+  /** Unix days. */
+  readonly day: number
+  readonly charged: NanoUsd
+}
+
+type Window = { readonly period: number; spent: NanoUsd; held: NanoUsd }
+type Subject = { inFlight: number; requests: Bucket; tokens: Bucket; day: Window; month: Window }
+/** A subject with the limits it has at the moment. */
+type Stand = { readonly scope: Scope; readonly limits: Limits; readonly subject: Subject }
+
+const DAY_MS = 86_400_000
+
+/** The UTC day and month of a time, and when they end. */
+class Calendar {
+  day = 0
+  dayEndsMs = 0
+  month = 0
+  monthEndsMs = 0
+
+  at(nowMs: number): this {
+    if (nowMs < this.dayEndsMs && nowMs >= this.dayEndsMs - DAY_MS) return this
+    const date = new Date(nowMs)
+    this.day = Math.floor(nowMs / DAY_MS)
+    this.dayEndsMs = (this.day + 1) * DAY_MS
+    this.month = date.getUTCFullYear() * 12 + date.getUTCMonth()
+    this.monthEndsMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
+    return this
+  }
+}
+
+/** The first hour of the month, in Unix hours: what `Limiter` must be told of. */
+export function monthStartHour(nowMs: number): number {
+  const date = new Date(nowMs)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth()) / 3_600_000
+}
+
+export class Limiter {
+  private readonly subjects = new Map<string, Subject>()
+  private readonly calendar = new Calendar()
+  private readonly now: () => number
+
+  constructor(past: readonly PastSpend[], now: () => number = Date.now) {
+    this.now = now
+    const { day: today } = this.calendar.at(now())
+    for (const { accountId, keyId, day, charged } of past) {
+      for (const id of [accountId, keyId]) {
+        const subject = this.subject(id)
+        subject.month.spent += charged
+        if (day === today) subject.day.spent += charged
+      }
+    }
+  }
+
+  /** Lets a request in, or says why not. It counts from here, whatever becomes of it; whoever is let in must leave. */
+  enter(caller: Caller): Entry | Limited {
+    const stands = this.standsOf(caller)
+    const nowMs = this.now()
+    for (const stand of stands) {
+      const limited = this.barrierOf(stand, nowMs)
+      if (limited) return limited
+    }
+    for (const { limits, subject } of stands) {
+      subject.inFlight++
+      if (limits.requestsPerMinute !== undefined) subject.requests.take(limits.requestsPerMinute, nowMs, 1)
+    }
+    return new Entry(this, stands)
+  }
+
+  standings(caller: Caller): readonly Standing[] {
+    return this.standsOf(caller).map((stand) => this.standing(stand))
+  }
+
+  private standing({ scope, limits, subject }: Stand): Standing {
+    const nowMs = this.now()
+    const { dayEndsMs, monthEndsMs } = this.calendar.at(nowMs)
+    const left = (bucket: Bucket, limit: number | undefined): number | undefined =>
+      limit === undefined ? undefined : Math.max(0, Math.floor(bucket.level(limit, nowMs)))
+    return {
+      scope,
+      limits,
+      requestsRemaining: left(subject.requests, limits.requestsPerMinute),
+      tokensRemaining: left(subject.tokens, limits.tokensPerMinute),
+      inFlight: subject.inFlight,
+      day: { spent: subject.day.spent, held: subject.day.held, resetsInMs: dayEndsMs - nowMs },
+      month: { spent: subject.month.spent, held: subject.month.held, resetsInMs: monthEndsMs - nowMs },
+    }
+  }
+
+  /** What stops a request before anything is known of it. */
+  private barrierOf({ scope, limits, subject }: Stand, nowMs: number): Limited | undefined {
+    const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits
+    if (concurrentRequests !== undefined && subject.inFlight >= concurrentRequests) {
+      return { kind: 'concurrency', scope, limit: concurrentRequests }
+    }
+    for (const [unit, limit] of [
+      ['requests', requestsPerMinute],
+      ['tokens', tokensPerMinute],
+    ] as const) {
+      if (limit === undefined) continue
+      const retryAfterMs = subject[unit].waitMs(limit, nowMs, 1)
+      if (retryAfterMs > 0) return { kind: 'rate', scope, unit, limit, retryAfterMs }
+    }
+    return this.spendLimited({ scope, limits, subject }, 1n)
+  }
+
+  /** The first spend limit that `amount` more would break. */
+  spendLimited({ scope, limits, subject }: Stand, amount: NanoUsd): Limited | undefined {
+    const nowMs = this.now()
+    const { dayEndsMs, monthEndsMs } = this.calendar.at(nowMs)
+    this.roll(subject)
+    for (const [period, limit, endsMs] of [
+      ['day', limits.spendPerDay, dayEndsMs],
+      ['month', limits.spendPerMonth, monthEndsMs],
+    ] as const) {
+      if (limit === undefined) continue
+      const { spent, held } = subject[period]
+      if (spent + held + amount > limit) {
+        return { kind: 'spend', scope, period, limit, spent, held, resetsInMs: endsMs - nowMs }
+      }
+    }
+    return undefined
+  }
+
+  private standsOf({ key, account }: Caller): readonly Stand[] {
+    return [
+      { scope: 'key', limits: key.limits, subject: this.subject(key.id) },
+      { scope: 'account', limits: account.limits, subject: this.subject(account.id) },
+    ]
+  }
+
+  private subject(id: string): Subject {
+    let subject = this.subjects.get(id)
+    if (!subject) {
+      const { day, month } = this.calendar.at(this.now())
+      subject = { inFlight: 0, requests: new Bucket(), tokens: new Bucket(), day: opened(day), month: opened(month) }
+      this.subjects.set(id, subject)
+    }
+    return this.roll(subject)
+  }
+
+  /** Puts a subject in the day and month of now. Requests that began in an earlier one keep hold of its window. */
+  roll(subject: Subject): Subject {
+    const { day, month } = this.calendar.at(this.now())
+    if (subject.day.period !== day) subject.day = opened(day)
+    if (subject.month.period !== month) subject.month = opened(month)
+    return subject
+  }
+
+  clock(): number {
+    return this.now()
+  }
+}
+
+const opened = (period: number): Window => ({ period, spent: 0n, held: 0n })
+
+type Reservation = { readonly amount: NanoUsd; readonly tokens: number; readonly windows: readonly Window[] }
+
+/** One request's stand with the limits of its key and account, from its arrival to its end. */
+export class Entry {
+  private readonly limiter: Limiter
+  private readonly stands: readonly Stand[]
+  private reserved: Reservation | undefined
+  private isIn = true
+
+  constructor(limiter: Limiter, stands: readonly Stand[]) {
+    this.limiter = limiter
+    this.stands = stands
+  }
+
+  /** What the spend limits leave; undefined without any. */
+  get spendable(): NanoUsd | undefined {
+    let least: NanoUsd | undefined
+    for (const { limits, subject } of this.stands) {
+      for (const period of ['day', 'month'] as const) {
+        const limit = period === 'day' ? limits.spendPerDay : limits.spendPerMonth
+        if (limit === undefined) continue
+        const { spent, held } = this.limiter.roll(subject)[period]
+        const left = limit > spent + held ? limit - spent - held : 0n
+        if (least === undefined || left < least) least = left
+      }
+    }
+    return least
+  }
+
+  /** Why `amount` of spend and `tokens` are not to be had; undefined when they are, for as long as this tick lasts. */
+  obstacle(amount: NanoUsd, tokens: number): Limited | undefined {
+    const nowMs = this.limiter.clock()
+    for (const stand of this.stands) {
+      const spend = this.limiter.spendLimited(stand, amount)
+      if (spend) return spend
+      const { limits, scope, subject } = stand
+      const limit = limits.tokensPerMinute
+      if (limit === undefined) continue
+      const waitMs = subject.tokens.waitMs(limit, nowMs, tokens)
+      if (waitMs === 0) continue
+      const retryAfterMs = Number.isFinite(waitMs) ? waitMs : undefined
+      return { kind: 'rate', scope, unit: 'tokens', limit, retryAfterMs }
+    }
+    return undefined
+  }
+
+  /** Takes what `obstacle` found no fault with. */
+  reserve(amount: NanoUsd, tokens: number): void {
+    const nowMs = this.limiter.clock()
+    const windows: Window[] = []
+    for (const { limits, subject } of this.stands) {
+      const { day, month } = this.limiter.roll(subject)
+      windows.push(day, month)
+      if (limits.tokensPerMinute !== undefined) subject.tokens.take(limits.tokensPerMinute, nowMs, tokens)
+    }
+    for (const window of windows) window.held += amount
+    this.reserved = { amount, tokens, windows }
+  }
+
+  /** Turns what was reserved into what it came to: nothing of either when the request was not charged. */
+  settle(charged: NanoUsd, tokens: number): void {
+    const { reserved } = this
+    if (!reserved) return
+    this.reserved = undefined
+    for (const window of reserved.windows) {
+      window.held -= reserved.amount
+      window.spent += charged
+    }
+    const nowMs = this.limiter.clock()
+    for (const { limits, subject } of this.stands) {
+      if (limits.tokensPerMinute === undefined) continue
+      subject.tokens.take(limits.tokensPerMinute, nowMs, tokens - reserved.tokens)
+    }
+  }
+
+  /** The request is over. Safe to call again. */
+  leave(): void {
+    if (!this.isIn) return
+    this.isIn = false
+    for (const { subject } of this.stands) subject.inFlight--
+  }
+
+  /** `x-ratelimit-*`: of each unit the scope with less left. Empty without limits. */
+  headers(): Record<string, string> {
+    return rateHeaders(this.stands, this.limiter.clock())
+  }
+}
+
+/** A duration as OpenAI's API writes it, in the manner of Go: `12ms`, `7.5s`, `1m30s`. */
+export function durationText(ms: number): string {
+  if (ms < 1_000) return `${Math.ceil(ms)}ms`
+  const minutes = Math.floor(ms / 60_000)
+  const seconds = Math.ceil((ms - minutes * 60_000) / 100) / 10
+  return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`
+}
+
+function rateHeaders(stands: readonly Stand[], nowMs: number): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [unit, name] of [
+    ['requests', 'requestsPerMinute'],
+    ['tokens', 'tokensPerMinute'],
+  ] as const) {
+    let least = Number.POSITIVE_INFINITY
+    for (const { limits, subject } of stands) {
+      const limit = limits[name]
+      if (limit === undefined) continue
+      const level = subject[unit].level(limit, nowMs)
+      if (level >= least) continue
+      least = level
+      headers[`x-ratelimit-limit-${unit}`] = String(limit)
+      headers[`x-ratelimit-remaining-${unit}`] = String(Math.max(0, Math.floor(level)))
+      headers[`x-ratelimit-reset-${unit}`] = durationText(subject[unit].fullInMs(limit, nowMs))
+    }
+  }
+  return headers
+}

@@ -1,0 +1,34 @@
+import type { NanoUsd } from './money.ts'
+
+/** What a key or an account may use at most; undefined means no limit. */
+export type Limits = {
+  readonly requestsPerMinute?: number | undefined
+  /** Input and output together. */
+  readonly tokensPerMinute?: number | undefined
+  readonly concurrentRequests?: number | undefined
+  /** Charges of a calendar day and month in UTC, open holds included. */
+  readonly spendPerDay?: NanoUsd | undefined
+  readonly spendPerMonth?: NanoUsd | undefined
+}
+
+export const NO_LIMITS: Limits = {}
+
+/** The limits as the store keeps them: JSON text, money as decimal text of nano-USD; null when there are none. */
+export function limitsText(limits: Limits): string | null {
+  const stated = Object.entries(limits).filter(([, value]) => value !== undefined)
+  if (stated.length === 0) return null
+  return JSON.stringify(Object.fromEntries(stated), (_, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  )
+}
+
+/** Reads what `limitsText` wrote. */
+export function limitsOf(text: string | null): Limits {
+  if (text === null) return NO_LIMITS
+  const { spendPerDay, spendPerMonth, ...counts } = JSON.parse(text) as Record<string, number | string | undefined>
+  return {
+    ...(counts as Limits),
+    ...(spendPerDay === undefined ? {} : { spendPerDay: BigInt(spendPerDay) }),
+    ...(spendPerMonth === undefined ? {} : { spendPerMonth: BigInt(spendPerMonth) }),
+  }
+}

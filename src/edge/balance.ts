@@ -1,0 +1,43 @@
+import type { Limiter, Spend, Standing } from '../accounts/limiter.ts'
+import type { Caller } from '../domain/account.ts'
+import { formatUsd, type NanoUsd } from '../domain/money.ts'
+import type { Relay } from '../relay/context.ts'
+
+/**
+ * `GET /v1/balance`: what the account has, and how key and account stand with their limits. Money is decimal dollars as
+ * text, exact; a limit that is not set is null, and so is what remains of it.
+ */
+export function balanceView(caller: Caller, { ledger }: Relay, limiter: Limiter): object {
+  const { posted, held, available } = ledger.balance(caller.account.id)
+  const [key, account] = limiter.standings(caller)
+  return {
+    object: 'balance',
+    currency: 'usd',
+    account: caller.account.id,
+    available: formatUsd(available),
+    held: formatUsd(held),
+    posted: formatUsd(posted),
+    limits: { key: key && standingView(key), account: account && standingView(account) },
+  }
+}
+
+function standingView({ limits, ...standing }: Standing): object {
+  return {
+    requests_per_minute: { limit: limits.requestsPerMinute ?? null, remaining: standing.requestsRemaining ?? null },
+    tokens_per_minute: { limit: limits.tokensPerMinute ?? null, remaining: standing.tokensRemaining ?? null },
+    concurrent_requests: { limit: limits.concurrentRequests ?? null, in_flight: standing.inFlight },
+    spend_per_day: spendView(limits.spendPerDay, standing.day),
+    spend_per_month: spendView(limits.spendPerMonth, standing.month),
+  }
+}
+
+function spendView(limit: NanoUsd | undefined, { spent, held, resetsInMs }: Spend): object {
+  const left = limit === undefined ? undefined : limit - spent - held
+  return {
+    limit: limit === undefined ? null : formatUsd(limit),
+    spent: formatUsd(spent),
+    held: formatUsd(held),
+    remaining: left === undefined ? null : formatUsd(left > 0n ? left : 0n),
+    resets_in_s: Math.ceil(resetsInMs / 1000),
+  }
+}

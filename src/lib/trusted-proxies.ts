@@ -1,0 +1,51 @@
+import { BlockList, isIP } from 'node:net'
+
+/** Whose `X-Forwarded-For` counts. */
+export class TrustedProxies {
+  private readonly list = new BlockList()
+  private readonly isEmpty: boolean
+
+  /** Addresses and ranges (`10.0.0.0/8`, `::1`). Throws RangeError naming one that is neither. */
+  constructor(ranges: readonly string[]) {
+    this.isEmpty = ranges.length === 0
+    for (const range of ranges) {
+      const [address = '', prefix, ...rest] = range.split('/')
+      const version = isIP(address)
+      const bits = version === 4 ? 32 : 128
+      const length = prefix === undefined ? bits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN
+      if (version === 0 || rest.length > 0 || !(length <= bits)) {
+        throw new RangeError(`'${range}' is neither an IP address nor a range of them, such as 10.0.0.0/8`)
+      }
+      this.list.addSubnet(address, length, version === 4 ? 'ipv4' : 'ipv6')
+    }
+  }
+
+  /**
+   * The address a request came from: that of the socket, unless a trusted proxy holds it; then the last hop of
+   * `X-Forwarded-For` that is not one of ours. Everything left of it is the client's own claim.
+   */
+  clientOf(remoteAddress: string, forwardedFor: string | undefined): string {
+    let address = plain(remoteAddress)
+    if (this.isEmpty || !this.includes(address)) return address
+    const hops = (forwardedFor ?? '').split(',')
+    for (const hop of hops.toReversed()) {
+      const next = plain(hop.trim())
+      if (isIP(next) === 0) return address
+      address = next
+      if (!this.includes(address)) return address
+    }
+    return address
+  }
+
+  private includes(address: string): boolean {
+    const version = isIP(address)
+    return version !== 0 && this.list.check(address, version === 4 ? 'ipv4' : 'ipv6')
+  }
+}
+
+/** Without brackets, port, zone and the IPv6 form of an IPv4 address: proxies differ in how they write a hop. */
+function plain(text: string): string {
+  const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1]
+  const bare = (bracketed ?? text.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')).replace(/%.*$/, '')
+  return bare.replace(/^::ffff:(\d+\.\d+\.\d+\.\d+)$/i, '$1')
+}
