@@ -11,6 +11,7 @@ import { loadSecret } from './lib/secret-file.ts'
 import { bookingsOf } from './ledger/bookings.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { verifyLedger, type Finding } from './ledger/verify.ts'
+import { forgetExpired, Idempotency, verifyIdempotency } from './records/idempotency.ts'
 import { chargedByDay, findRecord, recentRecords, verifyUsage } from './records/records.ts'
 import { LiveCalls } from './relay/call.ts'
 import { openStore, type Store } from './store/store.ts'
@@ -21,6 +22,7 @@ export type Gateway = {
   readonly ledger: Ledger
   readonly catalog: Catalog
   readonly limiter: Limiter
+  readonly idempotency: Idempotency
   readonly live: LiveCalls
   readonly office: Office
   /** Holds of a former life of this process that were given back. */
@@ -55,6 +57,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   const { ledger, expired } = await openLedger(store, {
     owner: timeOrderedId('run_'),
     onBroken: (message) => stop('ledger.broken', message),
+    alsoOnExpiry: forgetExpired,
   })
   const catalog = await openCatalog(store, { masterKey, sandboxUrl, declared: config.declared })
   await declareAccounts(config, accounts, ledger)
@@ -78,14 +81,19 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
       rss_bytes: process.memoryUsage.rss(),
     }),
   }
-  return { store, accounts, ledger, catalog, limiter, live, office, expiredHolds: expired, firstKey }
+  const idempotency = new Idempotency(store)
+  return { store, accounts, ledger, catalog, limiter, idempotency, live, office, expiredHolds: expired, firstKey }
 }
 
-/** The ledger's invariants, and that the usage of hours is the sum of their requests. */
+/** The ledger's invariants, and that what stands beside the ledger agrees with it. */
 export async function verifyBooks(store: Store): Promise<readonly Finding[]> {
-  const invariant = 'the usage of an hour is the sum of its requests'
-  const usage = (await verifyUsage(store)).map((finding) => ({ invariant, ...finding }))
-  return [...(await verifyLedger(store)), ...usage]
+  const named = (invariant: string, found: readonly Omit<Finding, 'invariant'>[]): Finding[] =>
+    found.map((finding) => ({ invariant, ...finding }))
+  return [
+    ...(await verifyLedger(store)),
+    ...named('the usage of an hour is the sum of its requests', await verifyUsage(store)),
+    ...named('an idempotency key has an open hold, or an answer and a charge', await verifyIdempotency(store)),
+  ]
 }
 
 async function makeAccount(

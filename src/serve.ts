@@ -24,7 +24,7 @@ export type Served = {
   readonly drain: () => Promise<void>
 }
 
-const VERIFY_EVERY_MS = 3_600_000
+const HOUR_MS = 3_600_000
 const SOCKETS_CLOSE_MS = 1_000
 
 /** Starts everything. Resolves when the public port answers. */
@@ -32,7 +32,7 @@ export async function serve(config: Config): Promise<Served> {
   const log = createLog(config.logLevel)
   const sandbox = config.sandbox ? startSandbox() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
-  const { store, accounts, ledger, catalog, limiter, live } = gateway
+  const { store, accounts, ledger, catalog, limiter, idempotency, live } = gateway
   const metrics = new Metrics({
     openHolds: () => ledger.openHolds(),
     writesQueued: () => store.queued(),
@@ -47,6 +47,7 @@ export async function serve(config: Config): Promise<Served> {
     health: new HealthBook(),
     live,
     tokens,
+    idempotency,
     drains: new Drains({ streamsMax: 64, timeoutMs: 120_000 }),
     limits: {
       eventGapTimeoutMs: 120_000,
@@ -80,9 +81,10 @@ export async function serve(config: Config): Promise<Served> {
   const server = listen({ hostname: config.host, port: config.port, handle, refuse, onError })
   const monitoring = openMonitoring(config, log, { handle: monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
-  const verifier = setInterval(() => {
+  const hourly = setInterval(() => {
     verifyHourly(gateway, log).catch((error: unknown) => log('error', 'ledger.unverified', { message: String(error) }))
-  }, VERIFY_EVERY_MS)
+    idempotency.sweep().catch((error: unknown) => log('error', 'idempotency.unswept', { message: String(error) }))
+  }, HOUR_MS)
   return {
     baseUrl: `${config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`}/v1`,
     firstKey: gateway.firstKey,
@@ -91,7 +93,7 @@ export async function serve(config: Config): Promise<Served> {
       if (draining) return
       draining = true
       log('info', 'drain.start', { live: live.size })
-      clearInterval(verifier)
+      clearInterval(hourly)
       await live.idle(config.drainMs)
       live.cancelAll('shutdown')
       await live.idle(SOCKETS_CLOSE_MS * 5)

@@ -24,6 +24,7 @@ import { balanceView } from './balance.ts'
 import { readJsonBody } from './body.ts'
 import type { Cors } from './cors.ts'
 import { digestsEqual } from './digests-equal.ts'
+import { readIdempotencyKey } from './idempotency-key.ts'
 import type { Metrics } from './metrics.ts'
 import { replyWithStream } from './stream-reply.ts'
 
@@ -229,12 +230,19 @@ class Desk {
       return this.refuse(turn, { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 })
     }
     const clientAddress = this.clientOf(turn)
-    const call = new Call({ id, caller, request: read.request, entry, startedMs, clientAddress })
+    const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, body.text)
+    if (once && 'kind' in once) return this.refuse(turn, once)
+    const call = new Call({ id, caller, request: read.request, entry, startedMs, clientAddress, once })
     if (exchange.isGone) call.cancel('client_closed')
     exchange.onClosed = () => call.cancel('client_closed')
     const relayed = await relayChat(relay, call)
     const rates = entry.headers()
     if (relayed.kind === 'failure') return this.refuse(turn, relayed.failure, rates)
+    if (relayed.kind === 'repeated') {
+      const { answer, requestId } = relayed
+      const headers = { ...answer.headers, ...rates, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }
+      return this.write(turn, answer.status, headers, answer.body)
+    }
     const { answer } = relayed
     if (answer.kind === 'whole') {
       return this.write(turn, 200, { ...JSON_TYPE, ...answer.headers, ...rates }, answer.text)

@@ -52,6 +52,8 @@ export type HoldRequest = {
    * where that comes first: a request that fails or is answered at once is one commit instead of two.
    */
   readonly written?: 'now' | 'soon' | undefined
+  /** Steps that are written in the same transaction. */
+  readonly also?: readonly Step[] | undefined
 }
 
 export type HoldResult =
@@ -103,6 +105,8 @@ export type LedgerOptions = {
   readonly owner: string
   /** Called when the database refuses what memory decided. They have parted: the caller must stop the process. */
   readonly onBroken: (message: string) => void
+  /** Steps that go along with the expiry of a hold, by its id. */
+  readonly alsoOnExpiry?: ((holdId: string) => readonly Step[]) | undefined
 }
 
 type Funds = { posted: NanoUsd; held: NanoUsd }
@@ -113,9 +117,9 @@ type Funds = { posted: NanoUsd; held: NanoUsd }
  */
 export async function openLedger(
   store: Store,
-  { owner, onBroken }: LedgerOptions,
+  { owner, onBroken, alsoOnExpiry }: LedgerOptions,
 ): Promise<{ ledger: Ledger; expired: number }> {
-  const expired = await expireOrphans(store)
+  const expired = await expireOrphans(store, alsoOnExpiry)
   const funds = new Map<string, Funds>()
   for (const row of await store.query('SELECT id, posted, held FROM account')) {
     funds.set(row['id'] as string, { posted: row['posted'] as bigint, held: row['held'] as bigint })
@@ -157,7 +161,7 @@ class Book implements Ledger {
     return { posted, held, available: posted - held }
   }
 
-  hold({ id, accountId, amount, written = 'now' }: HoldRequest): HoldResult {
+  hold({ id, accountId, amount, written = 'now', also = [] }: HoldRequest): HoldResult {
     const funds = this.of(accountId)
     if (amount < 0n) throw new RangeError('a hold is never negative')
     if (funds.posted - funds.held < amount) return { kind: 'insufficient', balance: this.balance(accountId) }
@@ -166,7 +170,10 @@ class Book implements Ledger {
     const steps: Step[] = [
       { run: holdFunds, bind: [amount, accountId], changes: 1 },
       { run: insertHold, bind: [id, accountId, amount, this.options.owner, hold.createdAtMs], changes: 1 },
+      ...also,
     ]
+    // What goes along with a hold must not be lost when its end takes its place.
+    if (written === 'soon' && also.length > 0) throw new Error('a hold that waits is written alone')
     const waiting = written === 'soon' ? this.store.defer(steps) : undefined
     this.open.set(id, waiting)
     const durable = waiting ? waiting.outcome.then((outcome) => this.check(outcome)) : this.commit(steps)
@@ -285,12 +292,13 @@ function entries(journalId: number, lines: readonly (readonly [string, NanoUsd])
     .map(([accountId, amount]) => ({ run: insertEntry, bind: [accountId, journalId, amount] }))
 }
 
-async function expireOrphans(store: Store): Promise<number> {
+async function expireOrphans(store: Store, also: LedgerOptions['alsoOnExpiry']): Promise<number> {
   const orphans = await store.query("SELECT id, account_id, amount FROM hold WHERE state = 'open'")
   for (const { id, account_id: accountId, amount } of orphans) {
     await mustWrite(store, [
       { run: resolveHold, bind: [id as string, 'expired', null, Date.now()], changes: 1 },
       { run: moveFunds, bind: [0n, amount as bigint, accountId as string], changes: 1 },
+      ...(also?.(id as string) ?? []),
     ])
   }
   return orphans.length

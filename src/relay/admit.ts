@@ -24,16 +24,20 @@ export type Refusal = { readonly kind: 'refused'; readonly failure: Failure }
 
 const refuse = (failure: Failure): Refusal => ({ kind: 'refused', failure })
 
-export function admit(relay: Relay, call: Call): Admission | Refusal {
-  const { accounts, catalog, ledger, health, limits } = relay
-  const { caller, request } = call
-  // The body took time to arrive: the key may have been revoked meanwhile.
+/** The model, if the caller may have it now. The body took time to arrive: the key may have been revoked meanwhile. */
+export function permittedModel({ accounts, catalog }: Relay, { caller, request }: Call): Model | Failure {
   const key = accounts.findKey(caller.key.id)
   const account = accounts.find(caller.account.id)
-  if (!account || !key || key.revokedAtMs !== undefined) return refuse(INVALID_KEY)
-  if (account.status === 'suspended') return refuse(SUSPENDED)
+  if (!account || !key || key.revokedAtMs !== undefined) return INVALID_KEY
+  if (account.status === 'suspended') return SUSPENDED
+  return modelFor(catalog, { key, account }, request.model)
+}
 
-  const model = modelFor(catalog, { key, account }, request.model)
+export function admit(relay: Relay, call: Call): Admission | Refusal {
+  const { ledger, health, limits } = relay
+  const { request, claim } = call
+  const { account } = call.caller
+  const model = permittedModel(relay, call)
   if ('kind' in model) return refuse(model)
   const plan = planAttempts({ offers: model.offers, health: health.all, nowMs: Date.now(), random: Math.random })
   if (plan.length === 0) {
@@ -56,8 +60,9 @@ export function admit(relay: Relay, call: Call): Admission | Refusal {
   const obstacle = call.entry.obstacle(quoted.amount, tokens)
   if (obstacle) return refuse(limitFailure(obstacle))
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
-  const written = request.stream ? 'now' : 'soon'
-  const held = ledger.hold({ id: call.id, accountId: account.id, amount: quoted.amount, written })
+  const written = request.stream || claim ? 'now' : 'soon'
+  const also = claim?.begin(call.id)
+  const held = ledger.hold({ id: call.id, accountId: account.id, amount: quoted.amount, written, also })
   if (held.kind === 'insufficient') return refuse(insufficient(held.balance, { needed: quoted.amount, fitting: 0 }))
   call.entry.reserve(quoted.amount, tokens)
   const { hold, durable } = held

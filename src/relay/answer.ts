@@ -1,8 +1,10 @@
 /** Answers: what the client gets once an upstream has committed, and the settlement that must come before its end. */
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
+import type { Usage } from '../domain/usage.ts'
 import { failureForClient, writeFailure } from '../formats/chat/failure.ts'
 import { dataEvent, type SseEvent } from '../lib/sse.ts'
+import { Transcript } from '../records/idempotency.ts'
 import type { RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import type { Attempted, StreamServed, WholeServed } from './attempt.ts'
@@ -28,15 +30,23 @@ export async function answerWhole(
   const { reply } = served
   call.firstEventMs = call.elapsedMs()
   const metered = await meter(relay, call, { usage: reply.usage, produced: reply.produced, admission, complete: true })
+  const text = reply.write(admission.model.id, metered.usage)
+  const headersOf = (record: RequestRecord): Record<string, string> => ({
+    ...earlyHeaders(admission),
+    ...lateHeaders(record),
+  })
   const record = await settle(relay, call, {
     admission,
     served,
     metered,
     outcome: call.cancelled === 'client_closed' ? call.cancelled : 'completed',
+    answer: (settled) => ({ status: 200, headers: { ...JSON_TYPE, ...headersOf(settled) }, body: text }),
   })
-  const headers = { ...earlyHeaders(admission), ...lateHeaders(record) }
-  return { kind: 'whole', headers, text: reply.write(admission.model.id, metered.usage) }
+  return { kind: 'whole', headers: headersOf(record), text }
 }
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
+const STREAM_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 
 /** Headers known before the answer. */
 function earlyHeaders({ quoted: { cap }, hold }: Admission): Record<string, string> {
@@ -70,6 +80,13 @@ export function answerStream(relay: Relay, call: Call, job: StreamJob): Answer {
 
 const errorEvent = (failure: Failure): string => dataEvent(writeFailure(failure).body)
 
+type StreamEnd = {
+  readonly outcome: RequestRecord['outcome']
+  readonly failure?: Failure | undefined
+  /** The text that ends the stream, for what it came to. */
+  readonly end: (usage: Usage) => string
+}
+
 /** Text for the client, and whether the stream goes on. */
 type Step = { readonly text: string } & (
   | { readonly end: 'open' }
@@ -90,12 +107,15 @@ export class StreamAnswer {
   private ended = false
   private busy: Promise<unknown> | undefined
   private closing: Promise<void> | undefined
+  /** What the client got or would have got, where it may ask again. */
+  private readonly transcript: Transcript | undefined
 
   constructor(relay: Relay, call: Call, { admission, ready }: StreamJob) {
     this.relay = relay
     this.call = call
     this.admission = admission
     this.ready = ready
+    if (call.claim) this.transcript = new Transcript()
   }
 
   /** Whether nothing comes after what `next` gave. */
@@ -124,14 +144,23 @@ export class StreamAnswer {
     if (this.ended || !served) return
     this.ended = true
     await this.guarded(async () => {
+      let last: Step | undefined
       if (call.outlivesClient)
         await relay.drains.run(
-          () => this.drain(served),
+          async () => {
+            last = await this.drain(served)
+          },
           () => call.stopUpstream(),
         )
       const { cancelled = 'client_closed' } = call
-      const outcome = cancelled === 'shutdown' ? 'cut' : cancelled
-      await this.settle(served, outcome, cancelled === 'client_closed' ? undefined : failureOfCancel(cancelled))
+      const failure = cancelled === 'client_closed' ? undefined : failureOfCancel(cancelled)
+      const complete = last?.end === 'done' ? last : undefined
+      await this.settle(served, {
+        outcome: cancelled === 'shutdown' ? 'cut' : cancelled,
+        failure,
+        end: (usage) =>
+          complete ? complete.text + served.open.stream.end(usage) : errorEvent(failure ?? failureOfCancel(cancelled)),
+      })
       served.open.events.close()
     })
   }
@@ -144,8 +173,10 @@ export class StreamAnswer {
       this.ended = true
       const { served, relay, call, admission } = this
       served?.open.events.close()
-      if (served && relay.ledger.isOpen(admission.hold)) await this.settle(served, 'cut', INTERNAL)
-      else await rescue(relay, call, admission)
+      if (served && relay.ledger.isOpen(admission.hold)) {
+        await this.settle(served, { outcome: 'cut', failure: INTERNAL, end: () => errorEvent(INTERNAL) })
+      }
+      await rescue(relay, call, admission)
       throw error
     }
   }
@@ -157,7 +188,7 @@ export class StreamAnswer {
       for (;;) {
         const step = await this.step(this.served)
         if (step.end !== 'open') return this.finish(this.served, step)
-        if (step.text !== '') return step.text
+        if (step.text !== '') return this.noted(step.text)
       }
     })
   }
@@ -174,7 +205,12 @@ export class StreamAnswer {
     this.served = served
     call.firstEventMs = call.elapsedMs()
     const step = this.pass(served, served.open.arrived, served.open.text)
-    return step.end === 'open' ? step.text : this.finish(served, step)
+    return step.end === 'open' ? this.noted(step.text) : this.finish(served, step)
+  }
+
+  private noted(text: string): string {
+    this.transcript?.add(text)
+    return text
   }
 
   private async step(served: StreamServed): Promise<Step> {
@@ -210,29 +246,33 @@ export class StreamAnswer {
     served.open.events.close()
     const { cancelled } = this.call
     if (step.end === 'done') {
-      const record = await this.settle(served, 'completed')
+      const end = (usage: Usage): string => step.text + served.open.stream.end(usage)
+      const text = await this.settle(served, { outcome: 'completed', end })
       this.relay.health.succeeded(served.offer.id)
-      return step.text + served.open.stream.end(record.usage)
+      return text
     }
     const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure)
-    const outcome = cancelled && cancelled !== 'shutdown' ? cancelled : 'cut'
-    await this.settle(served, outcome, cancelled === 'client_closed' ? undefined : failure)
+    const text = await this.settle(served, {
+      outcome: cancelled && cancelled !== 'shutdown' ? cancelled : 'cut',
+      failure: cancelled === 'client_closed' ? undefined : failure,
+      end: () => step.text + errorEvent(failure),
+    })
     if (!cancelled) this.relay.health.failed(served.offer.id, step.failure)
-    return step.text + errorEvent(failure)
+    return text
   }
 
   /** Reads on without a client, to learn the bill. */
-  private async drain(served: StreamServed): Promise<void> {
-    let step = await this.step(served)
-    while (step.end === 'open') step = await this.step(served)
+  private async drain(served: StreamServed): Promise<Step> {
+    for (;;) {
+      const step = await this.step(served)
+      if (step.end !== 'open') return step
+      this.noted(step.text)
+    }
   }
 
-  private async settle(
-    served: StreamServed,
-    outcome: RequestRecord['outcome'],
-    failure?: Failure,
-  ): Promise<RequestRecord> {
-    const { relay, call, admission } = this
+  /** Settles, and gives the text that ends the stream. */
+  private async settle(served: StreamServed, { outcome, failure, end }: StreamEnd): Promise<string> {
+    const { relay, call, admission, transcript } = this
     const { usage, produced, finished } = served.open.stream
     const metered = await meter(relay, call, {
       usage,
@@ -240,7 +280,19 @@ export class StreamAnswer {
       admission,
       complete: finished || outcome === 'completed',
     })
-    return settle(relay, call, { admission, served, metered, outcome, failure })
+    const text = end(metered.usage)
+    await settle(relay, call, {
+      admission,
+      served,
+      metered,
+      outcome,
+      failure,
+      answer: () => {
+        transcript?.add(text)
+        return { status: 200, headers: { ...STREAM_TYPE, ...earlyHeaders(admission) }, body: transcript?.text }
+      },
+    })
+    return text
   }
 }
 

@@ -71,7 +71,7 @@ type Try = { readonly target: Target; readonly offer: Offer; readonly admission:
 async function tryOffer(relay: Relay, call: Call, { target, offer, admission }: Try): Promise<Tried> {
   const { quirks } = target.preset
   const { limits } = relay
-  call.outlivesClient = (target.provider.hangUp ?? quirks.hangUp) === 'bills_on'
+  call.outlivesClient = call.claim !== undefined || (target.provider.hangUp ?? quirks.hangUp) === 'bills_on'
   const body = writeUpstreamRequest(call.request, {
     upstreamModel: offer.upstreamModel,
     outputTokensMax: admission.quoted.cap,

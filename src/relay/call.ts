@@ -1,12 +1,13 @@
 import type { Caller } from '../domain/account.ts'
 import type { Entry } from '../accounts/limiter.ts'
 import type { ChatRequest } from '../formats/chat/request.ts'
+import type { Claim, IdempotencyKey } from '../records/idempotency.ts'
 import type { AttemptNote } from '../records/records.ts'
 
 /** Why a call is ended from outside before its answer is complete. */
 export type CancelReason = 'client_closed' | 'barred' | 'shutdown'
 
-export type CallStart = Pick<Call, 'id' | 'caller' | 'request' | 'entry' | 'clientAddress'> & {
+export type CallStart = Pick<Call, 'id' | 'caller' | 'request' | 'entry' | 'clientAddress' | 'once'> & {
   /** When the request arrived, by `performance.now()`. */
   readonly startedMs: number
 }
@@ -20,22 +21,30 @@ export class Call {
   readonly entry: Entry
   /** For the log. */
   readonly clientAddress: string
+  /** What makes this request and its repetitions one, where the client wishes so. */
+  readonly once: IdempotencyKey | undefined
+  /** Held from before the admission until the end is on disk. */
+  claim: Claim | undefined
   readonly attempts: AttemptNote[] = []
   firstEventMs: number | undefined
   cancelled: CancelReason | undefined
-  /** The upstream bills to the end whatever we do: when the client leaves it is read on, to learn the bill. */
+  /**
+   * When the client leaves, the upstream is read on: it bills to the end whatever we do, or the client has said with an
+   * idempotency key that it will ask again.
+   */
   outlivesClient = false
   upstreamStopped = false
   private readonly startedMs: number
   private onCancelled: ((reason: CancelReason) => void) | undefined
   private onStop: (() => void) | undefined
 
-  constructor({ id, caller, request, entry, startedMs, clientAddress }: CallStart) {
+  constructor({ id, caller, request, entry, startedMs, clientAddress, once }: CallStart) {
     this.id = id
     this.caller = caller
     this.request = request
     this.entry = entry
     this.clientAddress = clientAddress
+    this.once = once
     this.startedMs = startedMs
   }
 

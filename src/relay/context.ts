@@ -2,6 +2,7 @@ import type { Accounts } from '../accounts/accounts.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
+import type { Idempotency } from '../records/idempotency.ts'
 import type { RequestRecord } from '../records/records.ts'
 import type { Call, LiveCalls } from './call.ts'
 import type { Drains } from './drains.ts'
@@ -27,6 +28,7 @@ export type Relay = {
   readonly live: LiveCalls
   readonly tokens: TokenCounter
   readonly drains: Drains
+  readonly idempotency: Idempotency
   readonly limits: RelayLimits
   readonly log: Log
   /** Told of every request that held money, once it is resolved. */

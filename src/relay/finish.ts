@@ -4,6 +4,7 @@ import { priceOf } from '../domain/price.ts'
 import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
 import { failureForClient, writeFailure } from '../formats/chat/failure.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
+import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import type { AllFailed, Served } from './attempt.ts'
@@ -19,7 +20,11 @@ export type Ending = {
   readonly metered: Metered
   readonly outcome: Outcome
   readonly failure?: Failure | undefined
+  /** The answer as the client gets it, for a request that may be repeated. */
+  readonly answer: (record: RequestRecord) => KeptAnswer
 }
+
+type Unanswered = Omit<Ending, 'answer'>
 
 type ToMeter = {
   readonly usage: Usage | undefined
@@ -87,7 +92,7 @@ export async function settle(relay: Relay, call: Call, ending: Ending): Promise<
     const record = recordOf(call, ending, { charged, writtenOff, upstreamCost })
     resolve(record)
     call.entry.settle(charged, inputTokens(metered.usage) + outputTokens(metered.usage))
-    return recordSteps(record)
+    return [...recordSteps(record), ...(call.claim?.keep(ending.answer(record)) ?? [])]
   })
   return finished(relay, call, await written)
 }
@@ -101,11 +106,13 @@ type Unserved = { readonly admission: Admission; readonly attempted: AllFailed }
 export async function fail(relay: Relay, call: Call, { admission, attempted }: Unserved): Promise<Failure> {
   const { failure: upstream, last } = attempted
   // Our own abort; a refusal would have had a status, and an upstream that was never reached has done no work.
-  const wasAtWork = upstream.kind === 'network'
+  const wasAtWork = upstream.kind === 'network' && call.upstreamStopped
   if (wasAtWork && (call.cancelled === 'client_closed' || call.cancelled === 'barred')) {
     const metered = await meter(relay, call, { usage: undefined, produced: '', admission, complete: false })
-    await settle(relay, call, { admission, served: last, metered, outcome: call.cancelled })
-    return failureOfCancel(call.cancelled)
+    const failure = failureOfCancel(call.cancelled)
+    const answer = (): KeptAnswer => keptFailure(failure)
+    await settle(relay, call, { admission, served: last, metered, outcome: call.cancelled, answer })
+    return failure
   }
   const failure = call.cancelled ? failureOfCancel(call.cancelled) : scrubbed(relay, failureForClient(upstream), last)
   await giveBack(relay, call, { admission, failure })
@@ -140,10 +147,10 @@ async function giveBack(
   call: Call,
   { admission, failure }: { admission: Admission; failure: Failure },
 ): Promise<void> {
-  const ending: Ending = { admission, served: undefined, metered: nothing, outcome: 'failed', failure }
+  const ending: Unanswered = { admission, served: undefined, metered: nothing, outcome: 'failed', failure }
   const record = recordOf(call, ending, { charged: 0n, writtenOff: 0n, upstreamCost: 0n })
   call.entry.settle(0n, 0)
-  await relay.ledger.release(admission.hold, recordSteps(record))
+  await relay.ledger.release(admission.hold, [...recordSteps(record), ...(call.claim?.drop() ?? [])])
   finished(relay, call, record)
 }
 
@@ -159,17 +166,23 @@ export function failureOfCancel(reason: CancelReason): Failure {
   }
 }
 
+function keptFailure(failure: Failure): KeptAnswer {
+  const { status, headers, body } = writeFailure(failure)
+  return { status, headers: { ...headers, 'content-type': 'application/json; charset=utf-8' }, body }
+}
+
 const nothing: Metered = { usage: estimatedUsage(0, 0), source: 'reported' }
 
 function finished(relay: Relay, call: Call, record: RequestRecord): RequestRecord {
   relay.live.delete(call)
+  call.claim?.end()
   relay.onRecord(record, call)
   return record
 }
 
 type Amounts = Pick<RequestRecord, 'charged' | 'writtenOff' | 'upstreamCost'>
 
-function recordOf(call: Call, ending: Ending, amounts: Amounts): RequestRecord {
+function recordOf(call: Call, ending: Unanswered, amounts: Amounts): RequestRecord {
   const { admission, served, metered, outcome, failure } = ending
   const { caller, request } = call
   const written = failure && writeFailure(failure)

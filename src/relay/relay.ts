@@ -8,16 +8,23 @@ import { answerStream, answerWhole, type Answer } from './answer.ts'
 import { tryOffers } from './attempt.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
+import { claimOnce, type Repeated } from './once.ts'
 import { fail, rescue } from './finish.ts'
 
 export type Relayed =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'failure'; readonly failure: Failure }
+  | Repeated
 
 /** Relays one chat request. Resolves when its answer, or the start of its stream, may go to the client. */
 export async function relayChat(relay: Relay, call: Call): Promise<Relayed> {
+  const earlier = call.once && (await claimOnce(relay, call, call.once))
+  if (earlier) return earlier
   const admission = admit(relay, call)
-  if (admission.kind === 'refused') return { kind: 'failure', failure: admission.failure }
+  if (admission.kind === 'refused') {
+    call.claim?.end()
+    return { kind: 'failure', failure: admission.failure }
+  }
   relay.live.add(call)
   try {
     return await serve(relay, call, admission)

@@ -1,0 +1,57 @@
+/** Requests with an idempotency key: the first is carried out, a repetition gets its answer. */
+import type { Failure } from '../domain/failure.ts'
+import type { IdempotencyKey, KeptAnswer } from '../records/idempotency.ts'
+import { permittedModel } from './admit.ts'
+import type { Call } from './call.ts'
+import type { Relay } from './context.ts'
+
+/** The answer of an earlier request with the same key, as it was sent then. */
+export type Repeated = {
+  readonly kind: 'repeated'
+  readonly answer: KeptAnswer & { readonly body: string }
+  /** The request that was charged for it. */
+  readonly requestId: string
+}
+
+/** Claims the key for this call. What comes back instead is the answer to it. */
+export async function claimOnce(
+  relay: Relay,
+  call: Call,
+  wanted: IdempotencyKey,
+): Promise<Repeated | { readonly kind: 'failure'; readonly failure: Failure } | undefined> {
+  const model = permittedModel(relay, call)
+  if ('kind' in model) return { kind: 'failure', failure: model }
+  const claimed = await relay.idempotency.claim(call.caller.account.id, wanted)
+  switch (claimed.kind) {
+    case 'claimed':
+      call.claim = claimed.claim
+      call.outlivesClient = true
+      return undefined
+    case 'running':
+      return { kind: 'failure', failure: RUNNING }
+    case 'mismatch':
+      return { kind: 'failure', failure: MISMATCH }
+    case 'kept': {
+      const { answer, requestId } = claimed
+      const { body } = answer
+      if (body === undefined) return { kind: 'failure', failure: notKept(requestId) }
+      return { kind: 'repeated', answer: { ...answer, body }, requestId }
+    }
+  }
+}
+
+const RUNNING: Failure = {
+  kind: 'idempotency_running',
+  message: 'A request with this Idempotency-Key is under way. Ask again when it is over.',
+  // Its answer may take minutes: an SDK that retries at once would only be refused again.
+  shouldRetry: false,
+}
+const MISMATCH: Failure = {
+  kind: 'idempotency_mismatch',
+  message: 'This Idempotency-Key was used for another request. Use a new key for each request.',
+}
+const notKept = (requestId: string): Failure => ({
+  kind: 'idempotency_not_kept',
+  message: `The answer to this Idempotency-Key was too large to keep. It was charged once, as ${requestId}.`,
+  shouldRetry: false,
+})
