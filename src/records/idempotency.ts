@@ -28,7 +28,7 @@ export type Claimed =
 /** How long an answer is kept. */
 const KEPT_MS = 24 * 3_600_000
 /** Characters of an answer that are kept. */
-export const ANSWER_CHARS_MAX = 1024 * 1024
+const ANSWER_CHARS_MAX = 1024 * 1024
 const SWEEP_ROWS = 200
 
 const forgetStale = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ? AND created_at < ?')
