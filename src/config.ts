@@ -10,6 +10,22 @@ import { sandboxModels, sandboxProvider } from './sandbox-offer.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+const HOUR_MS = 3_600_000
+
+/** Every limit an operator can set: its variable, its default, and between what it may be. */
+const limitRules = {
+  bodyBytesMax: { name: 'TOLLGATE_BODY_BYTES_MAX', fallback: 32 * 1024 * 1024, min: 1024, max: 1024 ** 3 },
+  requestTimeoutMs: { name: 'TOLLGATE_REQUEST_TIMEOUT_MS', fallback: HOUR_MS, min: 100, max: 24 * HOUR_MS },
+  wholeReplyTimeoutMs: { name: 'TOLLGATE_WHOLE_REPLY_TIMEOUT_MS', fallback: 600_000, min: 100, max: 24 * HOUR_MS },
+  eventGapTimeoutMs: { name: 'TOLLGATE_EVENT_GAP_TIMEOUT_MS', fallback: 120_000, min: 100, max: HOUR_MS },
+  heartbeatMs: { name: 'TOLLGATE_HEARTBEAT_MS', fallback: 10_000, min: 100, max: HOUR_MS },
+  stallTimeoutMs: { name: 'TOLLGATE_STALL_TIMEOUT_MS', fallback: 60_000, min: 100, max: HOUR_MS },
+  attemptsMax: { name: 'TOLLGATE_ATTEMPTS_MAX', fallback: 3, min: 1, max: 10 },
+  drainMs: { name: 'TOLLGATE_DRAIN_MS', fallback: 30_000, min: 0, max: 900_000 },
+} as const
+
+export type Limits = { readonly [Name in keyof typeof limitRules]: number }
+
 export type Config = {
   readonly host: string
   readonly port: number
@@ -26,8 +42,7 @@ export type Config = {
   readonly metricsPort: number | undefined
   readonly metricsHost: string
   readonly logLevel: LogLevel
-  readonly drainMs: number
-  readonly bodyBytesMax: number
+  readonly limits: Limits
   /** 64 hexadecimal digits; a file in the data folder otherwise. */
   readonly keyPepper: string | undefined
   readonly masterKey: string | undefined
@@ -68,6 +83,11 @@ function publicUrl(env: Environment): string | undefined {
   if (!text) return undefined
   if (URL.canParse(text) && /^https?:/.test(text)) return text.replace(/\/+$/, '')
   throw new ConfigError(`TOLLGATE_PUBLIC_URL must be an absolute http(s) address, not '${text}'`)
+}
+
+function limitsOf(env: Environment): Limits {
+  const entries = Object.entries(limitRules).map(([key, { name, ...rule }]) => [key, integer(env, name, rule)] as const)
+  return Object.fromEntries(entries) as Limits
 }
 
 const listOf = (text: string | undefined): string[] =>
@@ -118,8 +138,7 @@ export function loadConfig(env: Environment): Config {
       : undefined,
     metricsHost: env['TOLLGATE_METRICS_HOST'] || '127.0.0.1',
     logLevel: logLevel(env),
-    drainMs: integer(env, 'TOLLGATE_DRAIN_MS', { fallback: 30_000, min: 0, max: 900_000 }),
-    bodyBytesMax: integer(env, 'TOLLGATE_BODY_BYTES_MAX', { fallback: 32 * 1024 * 1024, min: 1024, max: 1024 ** 3 }),
+    limits: limitsOf(env),
     keyPepper: env['TOLLGATE_KEY_PEPPER'] || undefined,
     masterKey: env['TOLLGATE_MASTER_KEY'] || undefined,
     sandbox,

@@ -87,14 +87,19 @@ const program: Program = {
     return onFolder(config, 'make', ({ firstKey }) => firstKey)
   },
   async settings() {
-    const { host, port, dataFolder, configFile, publicUrl, bodyBytesMax, drainMs } = await readConfig()
+    const { host, port, dataFolder, configFile, publicUrl, limits } = await readConfig()
     return {
       host,
       port,
       dataFolder,
       configFile,
       publicUrl,
-      limits: { body_bytes_max: bodyBytesMax, drain_ms: drainMs },
+      limits: Object.fromEntries(
+        Object.entries(limits).map(([name, value]) => [
+          name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+          value,
+        ]),
+      ),
     }
   },
 }

@@ -12,6 +12,7 @@ import type { RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
 import { Drains } from './relay/drains.ts'
 import { HealthBook } from './relay/health-book.ts'
+import { RetryBudget } from './relay/retry-budget.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { startSandbox } from './sandbox/server.ts'
 
@@ -45,15 +46,13 @@ export async function serve(config: Config): Promise<Served> {
     catalog,
     ledger,
     health: new HealthBook(),
+    retries: new RetryBudget(),
     live,
     tokens,
     idempotency,
     drains: new Drains({ streamsMax: 64, timeoutMs: 120_000 }),
     limits: {
-      eventGapTimeoutMs: 120_000,
-      wholeReplyTimeoutMs: 600_000,
-      heartbeatMs: 10_000,
-      attemptsMax: 3,
+      ...config.limits,
       replyBytesMax: 64 * 1024 * 1024,
       eventCharsMax: 1024 * 1024,
     },
@@ -71,20 +70,22 @@ export async function serve(config: Config): Promise<Served> {
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
     metricsToken: config.metricsToken,
-    chatBody: { bytesMax: config.bodyBytesMax, timeoutMs: 60_000 },
+    chatBody: { bytesMax: config.limits.bodyBytesMax, graceMs: 10_000, bytesPerSecondMin: 8 * 1024 },
     notReady: () => (draining ? 'shutting down' : undefined),
   })
   const control = serveControl(config.dataFolder, gateway.office)
   const { handle, monitor, refuse } = edge
   const onError = (error: Error): void =>
     log('error', 'inbound.internal', { message: String(error), stack: error.stack })
-  const server = listen({ hostname: config.host, port: config.port, handle, refuse, onError })
+  const { host: hostname, port, limits } = config
+  const server = listen({ hostname, port, handle, refuse, limits, onError })
   const monitoring = openMonitoring(config, log, { handle: monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
   const hourly = setInterval(() => {
     verifyHourly(gateway, log).catch((error: unknown) => log('error', 'ledger.unverified', { message: String(error) }))
     idempotency.sweep().catch((error: unknown) => log('error', 'idempotency.unswept', { message: String(error) }))
   }, HOUR_MS)
+  const everySecond = setInterval(() => live.endOverdue(limits.requestTimeoutMs), 1_000)
   return {
     baseUrl: `${config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`}/v1`,
     firstKey: gateway.firstKey,
@@ -94,7 +95,8 @@ export async function serve(config: Config): Promise<Served> {
       draining = true
       log('info', 'drain.start', { live: live.size })
       clearInterval(hourly)
-      await live.idle(config.drainMs)
+      clearInterval(everySecond)
+      await live.idle(config.limits.drainMs)
       live.cancelAll('shutdown')
       await live.idle(SOCKETS_CLOSE_MS * 5)
       // The last bytes of settled answers are on their way; a short grace lets them leave.

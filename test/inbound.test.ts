@@ -17,7 +17,7 @@ const startEcho = (limits: Partial<ConnectionLimits>): Server =>
     limits,
     handle: (exchange) =>
       void exchange
-        .readText({ bytesMax: 10_000, timeoutMs: 50 })
+        .readText({ bytesMax: 10_000, graceMs: 50, bytesPerSecondMin: 1e6 })
         .then(({ kind }) => exchange.reply(kind === 'read' ? 200 : 400, {}, kind)),
     refuse: ({ message }) => ({ headers: {}, body: message }),
     onError: (error) => errors.push(error),

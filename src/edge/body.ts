@@ -25,6 +25,6 @@ export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Prom
 const refusals: Record<Exclude<BodyText['kind'], 'read'>, (limits: BodyLimits) => ReadBody> = {
   too_large: ({ bytesMax }) => reject('request_too_large', `The body is larger than ${bytesMax} bytes.`),
   broken_off: () => reject('invalid_value', 'The body broke off.'),
-  timeout: () => reject('invalid_value', 'The body did not arrive in time.'),
+  timeout: () => reject('request_timeout', 'The body did not arrive in time.'),
   not_utf8: () => reject('invalid_json', 'The body is not valid UTF-8.'),
 }

@@ -5,7 +5,8 @@ export type BodyText =
   | { readonly kind: 'read'; readonly text: string; readonly bytes: number }
   | { readonly kind: 'too_large' | 'broken_off' | 'timeout' | 'not_utf8' }
 
-export type BodyLimits = { readonly bytesMax: number; readonly timeoutMs: number }
+/** A body must be no larger than `bytesMax`, and after `graceMs` never slower on the whole than `bytesPerSecondMin`. */
+export type BodyLimits = { readonly bytesMax: number; readonly graceMs: number; readonly bytesPerSecondMin: number }
 
 /** What an exchange needs of its connection. */
 export type Wire = {
@@ -40,7 +41,7 @@ export type RequestHead = {
 /** Fatal: a byte that is not UTF-8 would silently become another prompt. It drops a byte order mark, as JSON wants. */
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-type Reading = BodyLimits & { readonly resolve: (body: BodyText) => void; readonly deadlineMs: number }
+type Reading = BodyLimits & { readonly resolve: (body: BodyText) => void; readonly startedMs: number }
 
 export class Exchange {
   readonly head: RequestHead
@@ -94,7 +95,7 @@ export class Exchange {
     if (this.isDropped || this.reading) throw new Error('the body has passed')
     return new Promise((resolve) => {
       if (this.body) return resolve(this.body)
-      this.reading = { ...limits, resolve, deadlineMs: performance.now() + limits.timeoutMs }
+      this.reading = { ...limits, resolve, startedMs: performance.now() }
       if (this.state === 'waiting') this.connection.continue()
     })
   }
@@ -197,7 +198,9 @@ export class Exchange {
 
   /** Called by the sweep. */
   checkBody(nowMs: number): void {
-    if (!this.reading || this.body || nowMs <= this.reading.deadlineMs) return
+    if (!this.reading || this.body) return
+    const { startedMs, graceMs, bytesPerSecondMin } = this.reading
+    if (nowMs <= startedMs + graceMs + (this.bodyBytes / bytesPerSecondMin) * 1000) return
     this.connection.setLast()
     this.bodyEnded({ kind: 'timeout' })
   }

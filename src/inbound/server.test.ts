@@ -44,7 +44,7 @@ async function dial(server: Server): Promise<RawClient> {
 }
 
 const sayPath: Handler = (exchange) => exchange.reply(200, {}, exchange.head.path + exchange.head.query)
-const bodyLimits = { bytesMax: 1_000_000, timeoutMs: 5_000 }
+const bodyLimits = { bytesMax: 1_000_000, graceMs: 5_000, bytesPerSecondMin: 1e6 }
 /** Reads the body, then answers with what became of it. */
 const sayBody: Handler = (exchange) => {
   void exchange.readText(bodyLimits).then((body) => exchange.reply(200, {}, describe(body)))
@@ -279,7 +279,7 @@ test('a broken body leaves a slow handler the time to answer', async () => {
 })
 
 test('a body at its bound is read, one byte more is refused, declared or not', async () => {
-  const limits = { bytesMax: 10, timeoutMs: 5_000 }
+  const limits = { bytesMax: 10, graceMs: 5_000, bytesPerSecondMin: 1e6 }
   const server = start((exchange) => {
     void exchange.readText(limits).then((body) => exchange.reply(200, {}, describe(body)))
   })
@@ -344,7 +344,9 @@ test.each([
 
 test('a body that was read does not count as unread', async () => {
   const server = start((exchange) => {
-    void exchange.readText({ bytesMax: 400_000, timeoutMs: 300 }).then(({ kind }) => exchange.reply(200, {}, kind))
+    void exchange
+      .readText({ bytesMax: 400_000, graceMs: 300, bytesPerSecondMin: 1e6 })
+      .then(({ kind }) => exchange.reply(200, {}, kind))
   })
   const client = await dial(server)
   client.send(post('x'.repeat(390_000)))
@@ -600,7 +602,9 @@ test('slow heads, silent clients and idle connections are ended in time', async 
 
 test('a slow body is a timeout for the handler, and the answer the last', async () => {
   const server = start((exchange) => {
-    void exchange.readText({ bytesMax: 10, timeoutMs: 100 }).then(({ kind }) => exchange.reply(400, {}, kind))
+    void exchange
+      .readText({ bytesMax: 10, graceMs: 100, bytesPerSecondMin: 1e6 })
+      .then(({ kind }) => exchange.reply(400, {}, kind))
   })
   const client = await dial(server)
   await client.send(post('abc').slice(0, -1)).ended()

@@ -8,7 +8,7 @@ import { Transcript } from '../records/idempotency.ts'
 import type { RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import type { Attempted, StreamServed, WholeServed } from './attempt.ts'
-import type { Call } from './call.ts'
+import type { Call, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { fail, failureOfCancel, INTERNAL, meter, rescue, settle } from './finish.ts'
 
@@ -156,7 +156,7 @@ export class StreamAnswer {
       const failure = cancelled === 'client_closed' ? undefined : failureOfCancel(cancelled)
       const complete = last?.end === 'done' ? last : undefined
       await this.settle(served, {
-        outcome: cancelled === 'shutdown' ? 'cut' : cancelled,
+        outcome: outcomeOf(cancelled),
         failure,
         end: (usage) =>
           complete ? complete.text + served.open.stream.end(usage) : errorEvent(failure ?? failureOfCancel(cancelled)),
@@ -253,7 +253,7 @@ export class StreamAnswer {
     }
     const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure)
     const text = await this.settle(served, {
-      outcome: cancelled && cancelled !== 'shutdown' ? cancelled : 'cut',
+      outcome: cancelled ? outcomeOf(cancelled) : 'cut',
       failure: cancelled === 'client_closed' ? undefined : failure,
       end: () => step.text + errorEvent(failure),
     })
@@ -295,6 +295,9 @@ export class StreamAnswer {
     return text
   }
 }
+
+const outcomeOf = (cancelled: CancelReason): RequestRecord['outcome'] =>
+  cancelled === 'shutdown' || cancelled === 'overdue' ? 'cut' : cancelled
 
 /** In the middle of a stream what arrived has been charged: the message must not say otherwise. */
 function inBand(upstream: UpstreamFailure): Failure {

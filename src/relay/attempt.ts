@@ -43,10 +43,12 @@ const PRELUDE_CHARS_MAX = 64 * 1024
 export async function tryOffers(relay: Relay, call: Call, admission: Admission): Promise<Attempted> {
   let failure: UpstreamFailure = { kind: 'model_gone', message: 'no offer could be tried' }
   let last: Served | undefined
+  relay.retries.earn()
   for (const offer of admission.offers) {
     const provider = relay.catalog.provider(offer.providerId)
     const preset = provider && findPreset(provider.preset)
     if (!provider || !preset) continue
+    if (last && !relay.retries.spend(performance.now())) break
     const startedMs = call.elapsedMs()
     const target = { provider, preset, path: preset.chatPath }
     const tried = await tryOffer(relay, call, { target, offer, admission })

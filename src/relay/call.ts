@@ -5,7 +5,7 @@ import type { Claim, IdempotencyKey } from '../records/idempotency.ts'
 import type { AttemptNote } from '../records/records.ts'
 
 /** Why a call is ended from outside before its answer is complete. */
-export type CancelReason = 'client_closed' | 'barred' | 'shutdown'
+export type CancelReason = 'client_closed' | 'barred' | 'shutdown' | 'overdue'
 
 export type CallStart = Pick<Call, 'id' | 'caller' | 'request' | 'entry' | 'clientAddress' | 'once'> & {
   /** When the request arrived, by `performance.now()`. */
@@ -104,6 +104,11 @@ export class LiveCalls {
       const { key, account } = call.caller
       if ('keyId' in barred ? key.id === barred.keyId : account.id === barred.accountId) call.cancel('barred')
     }
+  }
+
+  /** Ends the calls that have taken longer than a request may, all attempts together. */
+  endOverdue(timeoutMs: number): void {
+    for (const call of this.calls) if (call.elapsedMs() > timeoutMs) call.cancel('overdue')
   }
 
   cancelAll(reason: CancelReason): void {

@@ -7,6 +7,7 @@ import type { RequestRecord } from '../records/records.ts'
 import type { Call, LiveCalls } from './call.ts'
 import type { Drains } from './drains.ts'
 import type { HealthBook } from './health-book.ts'
+import type { RetryBudget } from './retry-budget.ts'
 import type { TokenCounter } from './token-counter.ts'
 
 export type RelayLimits = {
@@ -25,6 +26,7 @@ export type Relay = {
   readonly catalog: Catalog
   readonly ledger: Ledger
   readonly health: HealthBook
+  readonly retries: RetryBudget
   readonly live: LiveCalls
   readonly tokens: TokenCounter
   readonly drains: Drains

@@ -107,11 +107,12 @@ export async function fail(relay: Relay, call: Call, { admission, attempted }: U
   const { failure: upstream, last } = attempted
   // Our own abort; a refusal would have had a status, and an upstream that was never reached has done no work.
   const wasAtWork = upstream.kind === 'network' && call.upstreamStopped
-  if (wasAtWork && (call.cancelled === 'client_closed' || call.cancelled === 'barred')) {
+  if (wasAtWork && call.cancelled !== undefined && call.cancelled !== 'shutdown') {
     const metered = await meter(relay, call, { usage: undefined, produced: '', admission, complete: false })
     const failure = failureOfCancel(call.cancelled)
     const answer = (): KeptAnswer => keptFailure(failure)
-    await settle(relay, call, { admission, served: last, metered, outcome: call.cancelled, answer })
+    const outcome = call.cancelled === 'overdue' ? 'cut' : call.cancelled
+    await settle(relay, call, { admission, served: last, metered, outcome, answer })
     return failure
   }
   const failure = call.cancelled ? failureOfCancel(call.cancelled) : scrubbed(relay, failureForClient(upstream), last)
@@ -161,6 +162,12 @@ export function failureOfCancel(reason: CancelReason): Failure {
       return { kind: 'invalid_key', message: 'The API key was revoked, or its account suspended, during this request.' }
     case 'shutdown':
       return { kind: 'unavailable', message: 'The gateway is shutting down.', retryAfterMs: 1_000 }
+    case 'overdue':
+      return {
+        kind: 'upstream_timeout',
+        message: 'The request took longer than a request may. What arrived was charged.',
+        shouldRetry: false,
+      }
     case 'client_closed':
       return { kind: 'unavailable', message: 'The client closed the connection.' }
   }

@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test'
+import { RetryBudget } from './retry-budget.ts'
+
+const spendAll = (budget: RetryBudget, nowMs: number): number => {
+  let spent = 0
+  while (budget.spend(nowMs)) spent++
+  return spent
+}
+
+test('a hundred at once, then ten a second', () => {
+  const budget = new RetryBudget()
+  expect(spendAll(budget, 1_000)).toBe(100)
+  expect(spendAll(budget, 1_000)).toBe(0)
+  expect(spendAll(budget, 1_500)).toBe(5)
+  expect(spendAll(budget, 100_000)).toBe(100)
+})
+
+test('every fifth request earns one more', () => {
+  const budget = new RetryBudget()
+  spendAll(budget, 0)
+  for (let i = 0; i < 50; i++) budget.earn()
+  expect(spendAll(budget, 0)).toBeWithin(9, 11)
+})
