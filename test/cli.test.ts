@@ -303,7 +303,16 @@ for (const served of [true, false]) {
     })
 
     test('a provider takes its key from stdin or the environment, and never shows it', async () => {
-      const add = ['provider', 'add', 'far', '--preset', 'openai', '--base-url', 'http://127.0.0.1:9/v1']
+      const add = [
+        'provider',
+        'add',
+        'far',
+        '--preset',
+        'openai',
+        '--base-url',
+        'http://127.0.0.1:9/v1',
+        '--allow-private',
+      ]
       const added = await run(folder, [...add, '--key-stdin'], { stdin: 'sk-vendor-secret\n' })
       expect(added.code).toBe(0)
       expect(added.out + added.err).not.toContain('sk-vendor')
@@ -317,6 +326,7 @@ for (const served of [true, false]) {
         id: 'far',
         preset: 'openai',
         base_url: 'http://127.0.0.1:9/v1',
+        allow_private: true,
         has_key: true,
         origin: 'stored',
       } as never)
@@ -336,6 +346,7 @@ for (const served of [true, false]) {
       expect(JSON.parse(changed.out)).toMatchObject({
         preset: 'openai',
         base_url: 'http://127.0.0.1:9/v1',
+        allow_private: true,
         has_key: true,
       })
     })
@@ -345,7 +356,7 @@ for (const served of [true, false]) {
       expect(bad).toMatchObject({ code: 1, err: '' })
       expect(bad.out).toMatch(/^far {2}failed {2}no connection/)
       const vendor = await startSandboxProcess()
-      await json(folder, 'provider', 'add', 'near', '--base-url', vendor.baseUrl)
+      await json(folder, 'provider', 'add', 'near', '--base-url', vendor.baseUrl, '--allow-private')
       expect((await run(folder, ['provider', 'test', 'near'])).out).toMatch(
         /^near {2}ok {2}status 200 in \d+ ms, \d+ models\n$/,
       )

@@ -1,0 +1,1 @@
+-- Stands in for the limits, so that the next file keeps its number.
