@@ -316,6 +316,9 @@ for (const served of [true, false]) {
       const added = await run(folder, [...add, '--key-stdin'], { stdin: 'sk-vendor-secret\n' })
       expect(added.code).toBe(0)
       expect(added.out + added.err).not.toContain('sk-vendor')
+      const unasked = await run(folder, ['provider', 'add', 'near', '--base-url', 'http://localhost:9/v1'])
+      expect(unasked).toMatchObject({ code: 1, out: '' })
+      expect(unasked.err).toContain('add --allow-private')
       expect(await errorOf(folder, [...add, '--key-env', 'NO_SUCH'])).toEqual({ code: 'no_key', exit: 1 })
       expect(await errorOf(folder, [...add, '--key-env', 'A', '--key-stdin'])).toEqual({ code: 'usage', exit: 2 })
       expect((await run(folder, ['provider', 'add', 'groq', '--key-env', 'MINE'], { env: { MINE: 'gsk' } })).code).toBe(
@@ -626,6 +629,12 @@ describe('chat and requests', () => {
     expect(ran.code).toBe(0)
     expect(ran.err).toMatch(/, 3 out, .*, ended by length\]\n$/)
     expect(await errorOf(folder, args, { env: { ...rest, MINE } })).toEqual({ code: 'usage', exit: 2 })
+  })
+
+  test('the key is given to no proxy of the environment', async () => {
+    const proxied = { ...env, HTTP_PROXY: 'http://127.0.0.1:9', http_proxy: 'http://127.0.0.1:9' }
+    const ran = await run(folder, ['chat', 'Say exactly: one', '--model', 'sandbox-chat'], { env: proxied })
+    expect(ran).toMatchObject({ code: 0, out: 'one\n' })
   })
 
   test('what goes wrong is said in the words of the envelope', async () => {

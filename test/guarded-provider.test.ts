@@ -109,4 +109,7 @@ test('an address that is refused at the connect is an unreachable offer, of whic
   const probed = await gateway.operate('provider.test', { id: 'near' })
   expect(probed).toMatchObject({ ok: false, problem: message })
   expect(await sandbox.stats()).toMatchObject({ requests: 0 })
+  expect(await addNear({ allow_private: true })).toMatchObject({ ok: true, value: { has_key: true } })
+  expect((await chat(gateway, { model: 'refused', max_tokens: 5 })).status).toBe(200)
+  expect(await sandbox.stats()).toMatchObject({ requests: 1 })
 })

@@ -47,7 +47,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'router',
     'relay',
   ],
-  cli: [...layer0, 'admin', 'sandbox'],
+  cli: [...layer0, 'outbound', 'admin', 'sandbox'],
 
   // A vendor like any other: the gateway reaches it over HTTP only.
   sandbox: layer0,
