@@ -18,7 +18,13 @@ test('defaults: loopback, port 8080, the sandbox with priced models', () => {
 
 test('a vendor key in the environment adds its provider', () => {
   const { declared } = loadConfig({ TOLLGATE_CONFIG: empty, GROQ_API_KEY: 'secret' })
-  expect(declared.providers).toContainEqual({ id: 'groq', preset: 'groq', baseUrl: undefined, secret: 'secret' })
+  expect(declared.providers).toContainEqual({
+    id: 'groq',
+    preset: 'groq',
+    baseUrl: undefined,
+    reach: 'public',
+    secret: 'secret',
+  })
 })
 
 test('a wrong variable stops the start and is named', () => {
@@ -53,7 +59,7 @@ accounts:
     { SECRET: 's3' },
   )
   expect(declared.providers).toEqual([
-    { id: 'local', preset: 'vllm', baseUrl: undefined, secret: 's3', hangUp: undefined },
+    { id: 'local', preset: 'vllm', baseUrl: undefined, reach: 'public', secret: 's3', hangUp: undefined },
   ])
   expect(declared.models[0]).toMatchObject({
     id: 'fast',
@@ -90,8 +96,48 @@ const wrong: [string, string, string][] = [
   ],
   ['a negative price', 'models:\n  a:\n    price: { input: -1, output: 1 }\n    offers: []\n', 'tollgate.yaml:3:'],
   ['a provider without an address', 'providers:\n  a: {}\n', "provider 'a' needs a base_url"],
+  [
+    'an address on this machine',
+    'providers:\n  a:\n    preset: custom\n    base_url: http://127.0.0.1:8000/v1\n',
+    'tollgate.yaml:4: base_url is at a private address (loopback): say allow_private: true',
+  ],
+  [
+    'another address than the local preset’s own',
+    'providers:\n  a:\n    preset: ollama\n    base_url: http://127.0.0.1:11435/v1\n',
+    'tollgate.yaml:4: base_url is at a private address (loopback): say allow_private: true',
+  ],
+  [
+    'an address that is never called',
+    'providers:\n  a: { base_url: "http://0xa9fea9fe/v1", allow_private: true }\n',
+    'tollgate.yaml:2: base_url is at an address that is never called (cloud metadata)',
+  ],
+  [
+    'a credential in an address',
+    'providers:\n  a:\n    base_url: https://user:secret@example.com/v1\n',
+    'tollgate.yaml:3: base_url must not hold credentials',
+  ],
+  [
+    'an address with a query',
+    'providers:\n  a:\n    base_url: https://example.com/v1?version=1\n',
+    'tollgate.yaml:3: base_url must have neither',
+  ],
+  ['another scheme', 'providers:\n  a:\n    base_url: file:///v1\n', 'tollgate.yaml:3: base_url must be an absolute'],
   ['broken syntax', 'a: [1\nb: 2\n', 'tollgate.yaml:'],
 ]
 for (const [name, text, message] of wrong) {
   test(`${name} is an error with its line`, () => expect(() => read(text)).toThrow(message))
 }
+
+test('an address on this machine is taken with the allowance, and where a local preset has it itself', () => {
+  const { providers } = read(`
+providers:
+  allowed: { base_url: 'http://LOCALHOST:8000/v1/', allow_private: true }
+  own: { preset: ollama, base_url: http://127.0.0.1:11434/v2 }
+  public: { base_url: 'https://API.example.com/v1' }
+`)
+  expect(providers.map(({ id, baseUrl, reach }) => [id, baseUrl, reach])).toEqual([
+    ['allowed', 'http://localhost:8000/v1/', 'private'],
+    ['own', 'http://127.0.0.1:11434/v2', 'public'],
+    ['public', 'https://api.example.com/v1', 'public'],
+  ])
+})

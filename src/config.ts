@@ -159,6 +159,6 @@ function configFileOf(env: Environment): string | undefined {
 function providersOf(env: Environment): ProviderDraft[] {
   return presets.flatMap(({ id, keyVariable }) => {
     const secret = keyVariable && env[keyVariable]
-    return secret ? [{ id, preset: id, baseUrl: undefined, secret }] : []
+    return secret ? [{ id, preset: id, baseUrl: undefined, reach: 'public', secret }] : []
   })
 }

@@ -1,11 +1,12 @@
 /** `tollgate.yaml`: providers, models, prices, offers and accounts, with `${ENV}` substitution and errors by line. */
 import { isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 import { z } from 'zod'
-import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
+import type { ModelDraft, ProviderDraft, Reach } from './domain/catalog.ts'
 import { NO_LIMITS, type Limits } from './domain/limits.ts'
 import { parseUsd, type NanoUsd } from './domain/money.ts'
 import { unitPrices, type UnitPrices } from './domain/price.ts'
-import { findPreset, presets } from './providers/presets.ts'
+import { checkBaseUrl } from './outbound/guard.ts'
+import { findPreset, isOwnAddress, presets } from './providers/presets.ts'
 
 export type AccountDraft = {
   readonly name: string
@@ -58,7 +59,8 @@ const count = z.int().min(1)
 
 const provider = z.strictObject({
   preset: z.enum(presets.map(({ id }) => id)).default('custom'),
-  base_url: z.url({ protocol: /^https?$/ }).optional(),
+  base_url: z.string().min(1).optional(),
+  allow_private: z.boolean().default(false),
   key: z.string().min(1).optional(),
   hang_up: z.enum(['stops_billing', 'bills_on']).optional(),
 })
@@ -167,9 +169,12 @@ type FailAt = (path: readonly PropertyKey[], message: string) => never
 /** Checks what refers to what, and turns the file's words into drafts. */
 function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Declaration {
   const providers = Object.entries(read.providers).map(([id, declared]) => {
-    const { preset, base_url: baseUrl, key: secret, hang_up: hangUp } = declared
-    if (!baseUrl && !findPreset(preset)?.baseUrl) fail(['providers', id], `provider '${id}' needs a base_url`)
-    return { id, preset, baseUrl, secret, hangUp }
+    const { preset, base_url: stated, key: secret, hang_up: hangUp } = declared
+    if (!stated && !findPreset(preset)?.baseUrl) fail(['providers', id], `provider '${id}' needs a base_url`)
+    const reach: Reach = declared.allow_private ? 'private' : 'public'
+    const failAtUrl = (message: string): never => fail(['providers', id, 'base_url'], message)
+    const baseUrl = stated && checkedUrl(stated, isOwnAddress(preset, stated) ? 'private' : reach, failAtUrl)
+    return { id, preset, baseUrl, reach, secret, hangUp }
   })
   const models = Object.entries(read.models).map(([id, declared]) => ({
     id,
@@ -193,6 +198,17 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
     }),
   )
   return { sandbox: read.sandbox, providers, models, accounts }
+}
+
+/** The base URL as it was understood. */
+function checkedUrl(text: string, reach: Reach, fail: (message: string) => never): string {
+  const checked = checkBaseUrl(text, reach)
+  if (checked.kind === 'good') return checked.url.href
+  return fail(
+    checked.kind === 'bad'
+      ? `base_url ${checked.message}`
+      : `base_url is at a private address (${checked.name}): say allow_private: true if the gateway may call there`,
+  )
 }
 
 /** Providers that exist without being declared: the sandbox, and every vendor whose key is in the environment. */

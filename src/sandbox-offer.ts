@@ -6,6 +6,7 @@ export const sandboxProvider: ProviderDraft = {
   id: 'sandbox',
   preset: 'sandbox',
   baseUrl: undefined,
+  reach: 'public',
   secret: undefined,
 }
 

@@ -9,8 +9,8 @@ beforeAll(async () => {
   gateway = await startGateway({
     yaml: `
 providers:
-  vendor: { base_url: '${sandbox.baseUrl}' }
-  billing-on: { base_url: '${sandbox.baseUrl}', hang_up: bills_on }
+  vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
+  billing-on: { base_url: '${sandbox.baseUrl}', allow_private: true, hang_up: bills_on }
 models:
   org/model-x:
     price: { input: 1, output: 2 }

@@ -303,10 +303,22 @@ for (const served of [true, false]) {
     })
 
     test('a provider takes its key from stdin or the environment, and never shows it', async () => {
-      const add = ['provider', 'add', 'far', '--preset', 'openai', '--base-url', 'http://127.0.0.1:9/v1']
+      const add = [
+        'provider',
+        'add',
+        'far',
+        '--preset',
+        'openai',
+        '--base-url',
+        'http://127.0.0.1:9/v1',
+        '--allow-private',
+      ]
       const added = await run(folder, [...add, '--key-stdin'], { stdin: 'sk-vendor-secret\n' })
       expect(added.code).toBe(0)
       expect(added.out + added.err).not.toContain('sk-vendor')
+      const unasked = await run(folder, ['provider', 'add', 'near', '--base-url', 'http://localhost:9/v1'])
+      expect(unasked).toMatchObject({ code: 1, out: '' })
+      expect(unasked.err).toContain('add --allow-private')
       expect(await errorOf(folder, [...add, '--key-env', 'NO_SUCH'])).toEqual({ code: 'no_key', exit: 1 })
       expect(await errorOf(folder, [...add, '--key-env', 'A', '--key-stdin'])).toEqual({ code: 'usage', exit: 2 })
       expect((await run(folder, ['provider', 'add', 'groq', '--key-env', 'MINE'], { env: { MINE: 'gsk' } })).code).toBe(
@@ -317,6 +329,7 @@ for (const served of [true, false]) {
         id: 'far',
         preset: 'openai',
         base_url: 'http://127.0.0.1:9/v1',
+        allow_private: true,
         has_key: true,
         origin: 'stored',
       } as never)
@@ -336,6 +349,7 @@ for (const served of [true, false]) {
       expect(JSON.parse(changed.out)).toMatchObject({
         preset: 'openai',
         base_url: 'http://127.0.0.1:9/v1',
+        allow_private: true,
         has_key: true,
       })
     })
@@ -345,7 +359,7 @@ for (const served of [true, false]) {
       expect(bad).toMatchObject({ code: 1, err: '' })
       expect(bad.out).toMatch(/^far {2}failed {2}no connection/)
       const vendor = await startSandboxProcess()
-      await json(folder, 'provider', 'add', 'near', '--base-url', vendor.baseUrl)
+      await json(folder, 'provider', 'add', 'near', '--base-url', vendor.baseUrl, '--allow-private')
       expect((await run(folder, ['provider', 'test', 'near'])).out).toMatch(
         /^near {2}ok {2}status 200 in \d+ ms, \d+ models\n$/,
       )
@@ -615,6 +629,12 @@ describe('chat and requests', () => {
     expect(ran.code).toBe(0)
     expect(ran.err).toMatch(/, 3 out, .*, ended by length\]\n$/)
     expect(await errorOf(folder, args, { env: { ...rest, MINE } })).toEqual({ code: 'usage', exit: 2 })
+  })
+
+  test('the key is given to no proxy of the environment', async () => {
+    const proxied = { ...env, HTTP_PROXY: 'http://127.0.0.1:9', http_proxy: 'http://127.0.0.1:9' }
+    const ran = await run(folder, ['chat', 'Say exactly: one', '--model', 'sandbox-chat'], { env: proxied })
+    expect(ran).toMatchObject({ code: 0, out: 'one\n' })
   })
 
   test('what goes wrong is said in the words of the envelope', async () => {

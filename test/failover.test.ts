@@ -33,7 +33,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     yaml: `
 providers:
-  vendor: { base_url: '${sandbox.baseUrl}' }
+  vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
 models:${models.join('')}
   only-broken:
     price: { input: 1, output: 2 }

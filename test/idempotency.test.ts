@@ -10,7 +10,7 @@ beforeAll(async () => {
     yaml: `
 sandbox: false
 providers:
-  vendor: { base_url: '${sandbox.baseUrl}' }
+  vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
 models:
   plain: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: sandbox-chat }] }
   slow: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!pace=5' }] }
@@ -107,7 +107,7 @@ describe('the same key and request', () => {
 
   test('a request that died with the process is carried out anew', async () => {
     const yaml = `
-providers: { vendor: { base_url: '${sandbox.baseUrl}' } }
+providers: { vendor: { base_url: '${sandbox.baseUrl}', allow_private: true } }
 models: { late: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=2000' }] } }
 `
     const first = await startGateway({ yaml })

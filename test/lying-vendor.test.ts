@@ -92,7 +92,7 @@ beforeAll(async () => {
       - { provider: liar, model: upstream-${name} }${name.startsWith('null-') && name !== 'null-late' && name !== 'null-call' ? '\n      - { provider: sandbox, model: sandbox-mini, priority: 1 }' : ''}`,
   )
   gateway = await startGateway({
-    yaml: `providers:\n  liar: { base_url: 'http://127.0.0.1:${vendor.port}/v1', key: ${SECRET} }\nmodels:${models.join('')}\n`,
+    yaml: `providers:\n  liar: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true, key: ${SECRET} }\nmodels:${models.join('')}\n`,
   })
 })
 afterAll(async () => {

@@ -32,6 +32,7 @@ const get = (origin: string): OutboundRequest => ({
   method: 'GET',
   headers: { authorization: 'Bearer secret' },
   stop: new Stop(),
+  reach: 'private',
 })
 
 const received = ({ callers }: RawUpstream): string => callers.map((caller) => caller.received).join('')
@@ -118,7 +119,7 @@ test('trusts what NODE_EXTRA_CA_CERTS names', async () => {
   const script = `
     import { outbound } from ${JSON.stringify(path('../src/outbound/send.ts'))}
     import { Stop } from ${JSON.stringify(path('../src/outbound/stop.ts'))}
-    const request = { url: '${vendor.origin}/', method: 'GET', headers: {}, stop: new Stop() }
+    const request = { url: '${vendor.origin}/', method: 'GET', headers: {}, stop: new Stop(), reach: 'private' }
     console.log((await outbound.sendForText(request, 100)).text)`
   const child = Bun.spawn([process.execPath, '-e', script], {
     env: { ...process.env, NODE_EXTRA_CA_CERTS: path('fixtures/tls/ca.pem') },

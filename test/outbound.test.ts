@@ -37,6 +37,7 @@ const post = (origin: string, rest: Partial<OutboundRequest> = {}): OutboundRequ
   headers: { 'content-type': 'text/plain' },
   body: 'hello',
   stop: new Stop(),
+  reach: 'private',
   ...rest,
 })
 
@@ -436,7 +437,7 @@ test('what cannot be a request is refused before anything is sent', async () => 
   for (const url of ['nonsense', 'ftp://127.0.0.1/', 'file:///etc/passwd']) {
     expect(await client.send(post('', { url }))).toEqual({
       kind: 'network',
-      message: 'ERR_INVALID_URL',
+      message: 'the URL must be an absolute http or https URL',
       reached: false,
     })
   }
@@ -448,7 +449,7 @@ test('a process with nothing but idle connections ends', async () => {
   const script = `
     import { outbound } from ${JSON.stringify(new URL('../src/outbound/send.ts', import.meta.url).pathname)}
     import { Stop } from ${JSON.stringify(new URL('../src/outbound/stop.ts', import.meta.url).pathname)}
-    const request = { url: '${origin}/', method: 'GET', headers: {}, stop: new Stop() }
+    const request = { url: '${origin}/', method: 'GET', headers: {}, stop: new Stop(), reach: 'private' }
     for (let i = 0; i < 2; i++) console.log((await outbound.sendForText(request, 100)).text, outbound.idleCount)`
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' })
   const startedMs = performance.now()

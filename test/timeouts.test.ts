@@ -73,7 +73,7 @@ beforeAll(async () => {
   )
   gateway = await startGateway({
     yaml: `
-providers: { vendor: { base_url: '${upstream.origin}/v1' } }
+providers: { vendor: { base_url: '${upstream.origin}/v1', allow_private: true } }
 models:
 ${models.join('\n')}
   rescued:

@@ -19,9 +19,9 @@ beforeAll(async () => {
   gateway = await startGateway({
     yaml: `
 providers:
-  vendor: { base_url: '${sandbox.baseUrl}' }
-  no-handshake: { base_url: 'https://127.0.0.1:${mute.port}/v1' }
-  silent: { base_url: '${mute.origin}/v1' }
+  vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
+  no-handshake: { base_url: 'https://127.0.0.1:${mute.port}/v1', allow_private: true }
+  silent: { base_url: '${mute.origin}/v1', allow_private: true }
 models:${model('first-unreachable', offer('no-handshake'), offer('vendor', 1))}${model('unreachable', offer('no-handshake'))}${model('silent', offer('silent'))}
 `,
   })

@@ -35,14 +35,25 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   relay: without(layer3, 'store'),
 
   edge: [...layer0, 'formats', 'inbound', 'accounts', 'catalog', 'records', 'relay'],
-  admin: [...layer0, 'providers', 'accounts', 'catalog', 'ledger', 'records', 'upstream', 'router', 'relay'],
-  cli: [...layer0, 'admin', 'sandbox'],
+  admin: [
+    ...layer0,
+    'providers',
+    'outbound',
+    'accounts',
+    'catalog',
+    'ledger',
+    'records',
+    'upstream',
+    'router',
+    'relay',
+  ],
+  cli: [...layer0, 'outbound', 'admin', 'sandbox'],
 
   // A vendor like any other: the gateway reaches it over HTTP only.
   sandbox: layer0,
 
   // The files at the root of src: what the operator declares, then the wiring.
-  declaration: [...layer0, 'providers'],
+  declaration: [...layer0, 'providers', 'outbound'],
   'sandbox-offer': layer0,
   config: [...layer0, 'providers', 'declaration', 'sandbox-offer'],
   gateway: [...layer3, 'relay', 'admin', 'config'],

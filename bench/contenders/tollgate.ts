@@ -12,7 +12,7 @@ const dataOf = ({ folder }: Field): string => join(folder, 'data')
 const config = ({ upstreamPort, models }: Field): string => `
 sandbox: false
 providers:
-  bench: { preset: custom, base_url: 'http://127.0.0.1:${upstreamPort}/v1', key: vendor-secret }
+  bench: { preset: custom, base_url: 'http://127.0.0.1:${upstreamPort}/v1', allow_private: true, key: vendor-secret }
 models:
 ${models
   .map(

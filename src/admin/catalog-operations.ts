@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import type { Model, Offer, Provider } from '../domain/catalog.ts'
+import type { Model, Offer, Provider, Reach } from '../domain/catalog.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import { unitPrices, type PriceCard, type UnitPrices } from '../domain/price.ts'
-import { findPreset, presets } from '../providers/presets.ts'
+import { checkBaseUrl } from '../outbound/guard.ts'
+import { findPreset, isOwnAddress, presets } from '../providers/presets.ts'
 import { probe } from '../upstream/probe.ts'
 import { declaredElsewhere, done, notFound, operation, type Operation, type Result } from './operation.ts'
 
@@ -28,10 +29,11 @@ const offer = z.strictObject({
   weight: z.int().min(1).default(1),
 })
 
-const providerView = ({ id: name, preset, baseUrl, secret, origin }: Provider): object => ({
+const providerView = ({ id: name, preset, baseUrl, reach, secret, origin }: Provider): object => ({
   id: name,
   preset,
   base_url: baseUrl,
+  allow_private: reach === 'private',
   has_key: secret !== undefined,
   origin,
 })
@@ -73,29 +75,42 @@ function originOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).origin : ''
 }
 
+const invalid = (message: string): Result => ({ ok: false, code: 'invalid_input', message })
+const needsAllowance = (name: string): string =>
+  `the base URL is at a private address (${name}): add --allow-private (allow_private) if the gateway may call there`
+
 const providerAdd = operation(
   z.strictObject({
     id: providerId,
     /** Left out: that of the provider when it is changed; for a new one the id where it is a preset, else custom. */
     preset: z.enum(presets.map((preset) => preset.id)).optional(),
     /** Left out: that of the provider when it is changed, else the preset's. */
-    base_url: z.url({ protocol: /^https?$/ }).optional(),
+    base_url: z.string().min(1).optional(),
+    /** Whether it may be at a private address. Left out: as before where the origin is, else not. */
+    allow_private: z.boolean().optional(),
     /** Left out when a provider is changed: the stored key stays, as long as it goes to the same origin. */
     key: z.string().min(1).optional(),
   }),
-  async ({ catalog }, { id: name, preset: wanted, base_url: baseUrl, key }): Promise<Result> => {
+  async (
+    { catalog },
+    { id: name, preset: wanted, base_url: baseUrl, allow_private: allowed, key },
+  ): Promise<Result> => {
     const before = catalog.provider(name)
     if (before?.origin === 'declared') return declaredElsewhere(`provider '${name}'`)
     const preset = wanted ?? before?.preset ?? findPreset(name)?.id ?? 'custom'
     const unchanged = before?.preset === preset ? before.baseUrl : undefined
     const address = baseUrl ?? unchanged ?? findPreset(preset)?.baseUrl
-    if (!address) return { ok: false, code: 'invalid_input', message: `the preset '${preset}' needs a base_url` }
-    const kept = before && originOf(before.baseUrl) === originOf(address) ? before.secret : undefined
-    if (before?.secret && !kept && !key) {
-      const message = 'the base URL points to another origin: give the key again'
-      return { ok: false, code: 'invalid_input', message }
+    if (!address) return invalid(`the preset '${preset}' needs a base_url`)
+    // Both the key and the allowance were given for an origin.
+    const same = before && originOf(before.baseUrl) === originOf(address) ? before : undefined
+    const reach: Reach = allowed === undefined ? (same?.reach ?? 'public') : allowed ? 'private' : 'public'
+    const checked = checkBaseUrl(address, isOwnAddress(preset, address) ? 'private' : reach)
+    if (checked.kind === 'bad') return invalid(`the base URL ${checked.message}`)
+    if (checked.kind === 'private') return invalid(needsAllowance(checked.name))
+    if (before?.secret && !same?.secret && !key) {
+      return invalid('the base URL points to another origin: give the key again')
     }
-    await catalog.putProvider({ id: name, preset, baseUrl: address, secret: key ?? kept })
+    await catalog.putProvider({ id: name, preset, baseUrl: checked.url.href, reach, secret: key ?? same?.secret })
     const made = catalog.provider(name)
     return made ? done(providerView(made)) : notFound(`provider '${name}'`)
   },

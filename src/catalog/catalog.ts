@@ -15,7 +15,7 @@ import {
 import type { PriceCard, UnitPrices } from '../domain/price.ts'
 import { usageBuckets, type UsageBucket } from '../domain/usage.ts'
 import { seal, unseal } from '../lib/seal.ts'
-import { findPreset } from '../providers/presets.ts'
+import { findPreset, isOwnAddress } from '../providers/presets.ts'
 import { type Row, type Step } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import * as sql from './statements.ts'
@@ -130,7 +130,8 @@ class CatalogBook implements Catalog {
     // A declared secret stays where it was declared. A stored one is sealed to the origin it may be sent to.
     const secret =
       declared || !draft.secret ? null : seal(this.options.masterKey, draft.secret, context(draft.id, origin))
-    const bind = [draft.id, draft.preset, baseUrl, secret, draft.hangUp ?? null, declared, Date.now()]
+    const allowPrivate = draft.reach === 'private' ? 1 : 0
+    const bind = [draft.id, draft.preset, baseUrl, allowPrivate, secret, draft.hangUp ?? null, declared, Date.now()]
     return { run: sql.upsertProvider, bind }
   }
 
@@ -182,15 +183,19 @@ class CatalogBook implements Catalog {
 
   private providerOf(row: Row): Provider {
     const id = row['id'] as string
+    const preset = row['preset'] as string
     const stored = row['base_url'] as string
-    const baseUrl = stored === '' && row['preset'] === 'sandbox' ? (this.options.sandboxUrl ?? '') : stored
+    // The built-in sandbox: it listens on this machine, wherever the start of the server put it.
+    const isBuiltIn = stored === '' && preset === 'sandbox'
+    const isLocal = isBuiltIn || row['allow_private'] === 1n || isOwnAddress(preset, stored)
     const sealed = row['secret'] as Uint8Array | null
     const secret = sealed ? unseal(this.options.masterKey, sealed, context(id, originOf(stored))) : undefined
     const declared = row['declared'] === 1n
     return {
       id,
-      preset: row['preset'] as string,
-      baseUrl,
+      preset,
+      baseUrl: isBuiltIn ? (this.options.sandboxUrl ?? '') : stored,
+      reach: isLocal ? 'private' : 'public',
       secret: declared ? this.declaredSecrets.get(id) : secret,
       hangUp: (row['hang_up'] ?? undefined) as HangUp | undefined,
       origin: declared ? 'declared' : 'stored',

@@ -1,12 +1,16 @@
 /** One chat request to the public API, as any client would make it. */
 import { SseDecoder } from '../lib/sse.ts'
+import type { Incoming, OutboundResult } from '../outbound/exchange.ts'
+import { outbound } from '../outbound/send.ts'
+import type { Stop } from '../outbound/stop.ts'
+import { readText } from '../outbound/text.ts'
 
 export type ChatCall = {
   /** Without a slash at the end. */
   readonly baseUrl: string
   readonly key: string
   readonly body: object
-  readonly signal: AbortSignal
+  readonly stop: Stop
 }
 
 type Usage = { readonly prompt_tokens: number; readonly completion_tokens: number; readonly total_tokens: number }
@@ -40,37 +44,43 @@ type Reply = {
 }
 
 const EVENT_CHARS_MAX = 4 * 1024 * 1024
+const REPLY_BYTES_MAX = 64 * 1024 * 1024
 
 /** Sends the request; `onText` gets the answer as it comes. */
 export async function callChat(call: ChatCall, onText: (piece: string) => void): Promise<ChatEnd> {
   const startedMs = performance.now()
   const answer = new Answer(onText)
   try {
-    const response = await send(call)
-    const { headers } = response
+    const sent = await send(call)
+    if (sent.kind === 'network') throw new Error(sent.message)
+    const { headers, status } = sent.response
     const streams = headers.get('content-type')?.startsWith('text/event-stream') ?? false
-    if (streams) await followStream(response, answer)
-    else answer.take(readReply(await response.text(), response.status))
+    if (streams) await followStream(sent.response, answer)
+    else answer.take(readReply(await readText(sent.response, REPLY_BYTES_MAX), status))
     const { text, usage, finishReason, error } = answer
     if (error) return { kind: 'refused', text, ...error }
-    const known = { requestId: headers.get('x-request-id'), costUsd: headers.get('x-tollgate-cost-usd') }
+    const known = {
+      requestId: headers.get('x-request-id') ?? null,
+      costUsd: headers.get('x-tollgate-cost-usd') ?? null,
+    }
     return { kind: 'answered', text, usage, finishReason, ...known, tookMs: performance.now() - startedMs }
   } catch (error) {
-    if (call.signal.aborted) return { kind: 'interrupted', text: answer.text }
+    if (call.stop.isStopped) return { kind: 'interrupted', text: answer.text }
     const message = error instanceof Error ? error.message : String(error)
     if (answer.text === '') return { kind: 'unreachable', message }
     return { kind: 'refused', text: answer.text, code: 'connection_lost', message: `the answer broke off: ${message}` }
   }
 }
 
-function send({ baseUrl, key, body, signal }: ChatCall): Promise<Response> {
-  return fetch(`${baseUrl}/chat/completions`, {
+/** How long an answer may take is the server's to say. Which server, is said by whoever types: mostly this machine. */
+function send({ baseUrl, key, body, stop }: ChatCall): Promise<OutboundResult> {
+  return outbound.send({
+    url: `${baseUrl}/chat/completions`,
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
-    signal,
-    // Bun would give up after five minutes; how long an answer may take is the server's to say.
-    timeout: false,
+    stop,
+    reach: 'private',
   })
 }
 
@@ -99,7 +109,8 @@ class Answer {
   }
 }
 
-function readReply(text: string, status: number): Reply {
+function readReply(text: string | undefined, status: number): Reply {
+  if (text === undefined) return { error: { code: 'connection_lost', message: 'the answer broke off' } }
   try {
     const reply = JSON.parse(text) as Reply
     return status < 400 || reply.error ? reply : { error: { code: String(status), message: `status ${status}` } }
@@ -111,7 +122,8 @@ function readReply(text: string, status: number): Reply {
   }
 }
 
-async function followStream(response: Response, answer: Answer): Promise<void> {
+/** Rejects where the stream breaks off. */
+async function followStream(response: Incoming, answer: Answer): Promise<void> {
   const decoder = new SseDecoder(EVENT_CHARS_MAX)
   let isDone = false
   const take = (events: readonly { readonly data: string }[]): void => {
@@ -120,8 +132,17 @@ async function followStream(response: Response, answer: Answer): Promise<void> {
       else answer.take(readReply(data, response.status))
     }
   }
-  for await (const chunk of response.body ?? []) take(decoder.push(chunk))
-  take(decoder.end())
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
+  response.deliver({
+    part: (bytes) => take(decoder.push(bytes)),
+    end(last) {
+      take(decoder.push(last))
+      take(decoder.end())
+      resolve()
+    },
+    broken: (message) => reject(new Error(message)),
+  })
+  await ended
   if (!isDone && !answer.error)
     answer.error = { code: 'connection_lost', message: 'the answer broke off before its end' }
 }

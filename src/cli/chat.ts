@@ -1,3 +1,4 @@
+import { Stop } from '../outbound/stop.ts'
 import { callChat, type ChatEnd } from './chat-call.ts'
 import { command } from './command.ts'
 import { ended, failed, shown, usage, type Outcome } from './outcome.ts'
@@ -46,9 +47,9 @@ export const chat = command({
       return usage(`chat: --base-url must be a URL such as http://127.0.0.1:8080/v1, not '${baseUrl}'`)
     const prompt = await promptOf(args.prompt, terminal)
     if (prompt === '') return usage('chat: the prompt is empty')
-    const interrupt = new AbortController()
-    process.once('SIGINT', () => interrupt.abort())
-    const call = { baseUrl: baseUrl.replace(/\/+$/, ''), key, body: bodyOf(prompt, options), signal: interrupt.signal }
+    const stop = new Stop()
+    process.once('SIGINT', () => stop.stop())
+    const call = { baseUrl: baseUrl.replace(/\/+$/, ''), key, body: bodyOf(prompt, options), stop }
     const end = await callChat(call, (piece) => {
       if (!terminal.json) terminal.data(terminal.watched ? safeText(piece) : piece)
     })

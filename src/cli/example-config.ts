@@ -11,6 +11,7 @@ export const exampleConfig = `\
 sandbox: true
 
 ## Providers: connections to vendors. A preset knows the address (tollgate provider presets).
+## Servers on this machine or a private network are called only where allow_private says so.
 ## A vendor's key in the environment (OPENAI_API_KEY …) adds its provider without a line here.
 # providers:
 #   openai:
@@ -18,6 +19,7 @@ sandbox: true
 #     key: \${OPENAI_API_KEY}
 #   local:
 #     base_url: http://127.0.0.1:8000/v1
+#     allow_private: true
 
 ## Models: what clients may ask for, at which sale price (dollars per million tokens), and who serves it.
 ## Offers of the lowest priority number are tried first, equals by weight. Without a cost, an offer costs the sale price.

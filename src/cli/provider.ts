@@ -10,6 +10,8 @@ export type ProviderView = {
   readonly preset: string
   /** Empty for the built-in sandbox while no server runs. */
   readonly base_url: string
+  /** Whether it may be at a private address. */
+  readonly allow_private: boolean
   readonly has_key: boolean
   readonly origin: string
 }
@@ -40,6 +42,7 @@ const drawProviders = (views: readonly ProviderView[], terminal: Terminal): stri
       { title: 'id', of: ({ id }) => id },
       { title: 'preset', of: ({ preset }) => preset },
       { title: 'base url', of: (view) => view.base_url },
+      { title: 'private', of: (view) => (view.allow_private ? 'allowed' : null) },
       { title: 'key', of: (view) => (view.has_key ? 'yes' : null) },
       { title: 'origin', of: ({ origin }) => origin },
     ],
@@ -64,7 +67,7 @@ const add = command({
   examples: [
     ['tollgate provider add groq --key-env GROQ_API_KEY', 'an id that is a preset needs no more'],
     ['tollgate provider add openai-eu --preset openai --base-url https://eu.api.openai.com/v1 --key-stdin < key.txt'],
-    ['tollgate provider add local --base-url http://127.0.0.1:11434/v1'],
+    ['tollgate provider add local --base-url http://127.0.0.1:8000/v1 --allow-private', 'a server on this machine'],
   ],
   positionals: [{ name: 'id', summary: 'lower-case letters, digits, - and _', value: text('PROVIDER') }],
   options: {
@@ -73,6 +76,9 @@ const add = command({
       value: text('PRESET'),
     },
     'base-url': { summary: "up to and including the version; the preset's own without it", value: text('URL') },
+    'allow-private': {
+      summary: 'it may be on this machine or a private network (not needed where the preset itself is)',
+    },
     'key-stdin': { summary: "read the vendor's key from stdin" },
     'key-env': { summary: "read the vendor's key from this environment variable", value: text('NAME') },
     key: {
@@ -82,11 +88,12 @@ const add = command({
   run: async ({ args: { id }, options, program, terminal }) => {
     const read = await readKey(options, terminal)
     if ('kind' in read) return read
-    const { preset, 'base-url': baseUrl } = options
+    const { preset, 'base-url': baseUrl, 'allow-private': allowPrivate } = options
     const input = {
       id,
       ...(preset && { preset }),
       ...(baseUrl && { base_url: baseUrl }),
+      ...(allowPrivate && { allow_private: true }),
       ...(read.key && { key: read.key }),
     }
     return operate<ProviderView>(program, { name: 'provider.add', input }, (view) =>

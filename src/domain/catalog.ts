@@ -6,6 +6,9 @@ export type Origin = 'declared' | 'stored'
 /** What a hang-up does to a vendor's bill: it stops, or the answer is made and billed to its end. */
 export type HangUp = 'stops_billing' | 'bills_on'
 
+/** Which addresses a provider may be at. `private`: also this machine's and its networks', by the operator's word. */
+export type Reach = 'public' | 'private'
+
 /** A vendor connection: base URL, credential, and the preset that says what it speaks. */
 export type Provider = {
   readonly id: string
@@ -13,6 +16,7 @@ export type Provider = {
   readonly preset: string
   /** Absolute, without a trailing slash, up to and including the version part: `https://api.openai.com/v1`. */
   readonly baseUrl: string
+  readonly reach: Reach
   readonly secret: string | undefined
   /** Undefined: as the preset says. */
   readonly hangUp: HangUp | undefined
@@ -24,6 +28,8 @@ export type ProviderDraft = {
   readonly preset: string
   /** Undefined: the preset's own. */
   readonly baseUrl: string | undefined
+  /** What the operator allows. A preset whose own address is on this machine needs no word to be called there. */
+  readonly reach: Reach
   readonly secret: string | undefined
   readonly hangUp?: HangUp | undefined
 }

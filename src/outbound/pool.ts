@@ -2,22 +2,26 @@
 import { bareHost } from './address.ts'
 import { Connection, handlers, type Home } from './connection.ts'
 import type { Exchange } from './exchange.ts'
+import { vet, type Reach } from './guard.ts'
 
 export type Origin = {
   readonly security: 'plain' | 'tls'
   /** As in a URL: an IPv6 address has its brackets. */
   readonly hostname: string
   readonly port: number
+  /** Connections of one reach never serve another. */
+  readonly reach: Reach
 }
+
+type ConnectOptions = Bun.TCPSocketConnectOptions<Connection>
 
 export type PoolOptions = {
   /** DNS, TCP and TLS together. */
   readonly connectTimeoutMs: number
-  /**
-   * The addresses of a host. They are connected to as they come, so whatever it leaves out cannot be reached: the place
-   * for a rule about addresses.
-   */
+  /** The addresses of a host. Those that the guard admits are connected to as they come. */
   addressesOf(hostname: string): Promise<readonly string[]>
+  /** Opens a socket to an address that the guard has admitted. Tests stand in for the Internet here. */
+  connect(options: ConnectOptions): Promise<unknown>
   /** Certificates to trust instead of the system's; `NODE_EXTRA_CA_CERTS` adds to those. */
   readonly ca?: string
 }
@@ -123,7 +127,7 @@ export class Pool implements Home {
   private async connect(deadlineMs: number): Promise<Connection | string> {
     const addresses = await this.resolve(deadlineMs)
     if (typeof addresses === 'string') return addresses
-    let problem = 'the host has no address'
+    let problem = 'connect timeout'
     for (const [i, address] of addresses.entries()) {
       const shareMs = (deadlineMs - performance.now()) / (addresses.length - i)
       const connected = await this.dial(address, shareMs)
@@ -133,13 +137,16 @@ export class Pool implements Home {
     return problem
   }
 
+  /** The addresses that may be dialled, or why there is none. Judged for each connection, whoever remembers them. */
   private async resolve(deadlineMs: number): Promise<readonly string[] | string> {
     const { promise: late, resolve: giveUp } = Promise.withResolvers<string>()
     const timer = setTimeout(giveUp, deadlineMs - performance.now(), 'DNS timeout')
     const found = this.options.addressesOf(this.origin.hostname).catch((error: unknown) => codeOf(error))
     const resolved = await Promise.race([found, late])
     clearTimeout(timer)
-    return resolved
+    if (typeof resolved === 'string') return resolved
+    const vetted = vet(resolved, this.origin.reach)
+    return vetted.kind === 'some' ? vetted.addresses : vetted.message
   }
 
   private dial(address: string, timeoutMs: number): Promise<Connection | string> {
@@ -156,13 +163,15 @@ export class Pool implements Home {
       })
       const timer = setTimeout(() => connection.ready('connect timeout'), Math.max(1, timeoutMs))
       const tls = { serverName: bareHost(hostname), ...(ca === undefined ? {} : { ca }) }
-      Bun.connect({
-        hostname: address,
-        port,
-        data: connection,
-        socket: handlers,
-        ...(security === 'tls' ? { tls } : {}),
-      }).catch((error: unknown) => connection.ready(codeOf(error)))
+      this.options
+        .connect({
+          hostname: address,
+          port,
+          data: connection,
+          socket: handlers,
+          ...(security === 'tls' ? { tls } : {}),
+        })
+        .catch((error: unknown) => connection.ready(codeOf(error)))
     })
   }
 }

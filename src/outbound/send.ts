@@ -1,11 +1,13 @@
 /**
- * The only code by which the gateway calls out: HTTP/1.1 over sockets of its own. It follows no redirect (a credential
- * must not travel on), asks for plain bytes (a meter cannot read gzip), connects to the address that was looked up,
- * and says of a failed request whether the upstream can have seen it. A request on a kept connection is one write, one
- * promise and no timer: `fetch` took 60 µs of CPU for it, in two threads (Bun 1.4.5).
+ * The only code by which the gateway calls out: HTTP/1.1 over sockets of its own, to addresses that the guard admits
+ * and through no proxy of the environment's. It follows no redirect (a credential must not travel on), asks for plain
+ * bytes (a meter cannot read gzip), connects to the address that was looked up, and says of a failed request whether
+ * the upstream can have seen it. A request on a kept connection is one write, one promise and no timer: `fetch` took
+ * 60 µs of CPU for it, in two threads (Bun 1.4.5).
  */
 import { addressesOf } from './address.ts'
 import { Exchange, type NetworkFailure, type OutboundResult } from './exchange.ts'
+import { checkUrl, needsAllowance, type Reach } from './guard.ts'
 import { Pool, type PoolOptions } from './pool.ts'
 import type { Stop } from './stop.ts'
 import { collectText } from './text.ts'
@@ -17,6 +19,8 @@ export type OutboundRequest = {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly stop: Stop
+  /** How far it may go. */
+  readonly reach: Reach
 }
 
 /** A whole answer. The text is undefined when it is too large or broke off. */
@@ -40,10 +44,10 @@ const HEADER_VALUE = /^[\t\x20-\x7e]*$/
 export class Outbound {
   private readonly options: PoolOptions
   private readonly pools = new Map<string, Pool>()
-  private readonly endpoints = new Map<string, Endpoint>()
+  private readonly endpoints = { public: new Map<string, Endpoint>(), private: new Map<string, Endpoint>() }
 
   constructor(options: Partial<PoolOptions> = {}) {
-    this.options = { connectTimeoutMs: CONNECT_TIMEOUT_MS, addressesOf, ...options }
+    this.options = { connectTimeoutMs: CONNECT_TIMEOUT_MS, addressesOf, connect: Bun.connect, ...options }
   }
 
   /** Sends a request. What fails, or is stopped, is a value; the body of the answer is the caller's to take. */
@@ -74,13 +78,13 @@ export class Outbound {
   }
 
   private begin(
-    { url, method, headers, body, stop }: OutboundRequest,
+    { url, method, headers, body, stop, reach }: OutboundRequest,
     onResult: (result: OutboundResult) => void,
   ): void {
     const refuse = (message: string): void => onResult({ kind: 'network', message, reached: false })
     if (stop.isStopped) return refuse('aborted')
-    const endpoint = this.endpoints.get(url) ?? this.endpointOf(url)
-    if (!endpoint) return refuse('ERR_INVALID_URL')
+    const endpoint = this.endpoints[reach].get(url) ?? this.endpointOf(url, reach)
+    if (typeof endpoint === 'string') return refuse(endpoint)
     let text = `${method} ${endpoint.lines}`
     for (const name in headers) {
       const value = headers[name] as string
@@ -97,21 +101,27 @@ export class Outbound {
     pool.serve(exchange)
   }
 
-  private endpointOf(url: string): Endpoint | undefined {
-    const parsed = URL.parse(url)
-    if (!parsed || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) return undefined
-    const { protocol, hostname, host, pathname, search, origin } = parsed
+  /** The endpoint of a URL, or why it has none. */
+  private endpointOf(text: string, reach: Reach): Endpoint | string {
+    const checked = checkUrl(text, reach)
+    if (checked.kind === 'bad') return `the URL ${checked.message}`
+    if (checked.kind === 'private') return needsAllowance(checked.name)
+    const { protocol, hostname, host, port, pathname, search, origin } = checked.url
     const security = protocol === 'https:' ? 'tls' : 'plain'
-    let pool = this.pools.get(origin)
+    const poolKey = `${reach} ${origin}`
+    let pool = this.pools.get(poolKey)
     if (!pool) {
-      const port = Number(parsed.port || (security === 'tls' ? 443 : 80))
-      pool = new Pool({ security, hostname, port }, this.options)
-      this.pools.set(origin, pool)
+      pool = new Pool(
+        { security, hostname, port: Number(port || (security === 'tls' ? 443 : 80)), reach },
+        this.options,
+      )
+      this.pools.set(poolKey, pool)
     }
     const fixed = ['accept: */*', 'accept-encoding: identity', 'user-agent: tollgate']
     const endpoint = { pool, lines: `${[`${pathname}${search} HTTP/1.1`, `host: ${host}`, ...fixed].join('\r\n')}\r\n` }
-    if (this.endpoints.size >= ENDPOINTS_MAX) this.endpoints.clear()
-    this.endpoints.set(url, endpoint)
+    const endpoints = this.endpoints[reach]
+    if (endpoints.size >= ENDPOINTS_MAX) endpoints.clear()
+    endpoints.set(text, endpoint)
     return endpoint
   }
 }

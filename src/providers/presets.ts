@@ -117,7 +117,18 @@ export const presets: readonly Preset[] = [
   preset({ id: 'custom', label: 'OpenAI-compatible' }),
 ]
 
+const THIS_MACHINE = 'http://127.0.0.1:'
+
 const byId = new Map(presets.map((vendor) => [vendor.id, vendor]))
+
+/**
+ * Whether a base URL has the origin of the preset's own, which is on this machine: whoever takes such a preset has said
+ * already that this machine may be called. A vendor's own address on the Internet does not count.
+ */
+export function isOwnAddress(presetId: string, baseUrl: string): boolean {
+  const own = byId.get(presetId)?.baseUrl
+  return own !== undefined && own.startsWith(THIS_MACHINE) && URL.parse(own)?.origin === URL.parse(baseUrl)?.origin
+}
 
 /** The preset of an id; undefined for an id that is none. */
 export const findPreset = (id: string): Preset | undefined => byId.get(id)

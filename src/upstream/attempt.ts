@@ -46,7 +46,7 @@ export function authHeaders(scheme: AuthScheme, secret: string | undefined): Rec
 
 function requestOf({ provider, preset, path }: Target, body: string, { stop }: Flight): OutboundRequest {
   const headers = { 'content-type': 'application/json', ...authHeaders(preset.auth, provider.secret) }
-  return { url: provider.baseUrl + path, method: 'POST', headers, body, stop }
+  return { url: provider.baseUrl + path, method: 'POST', headers, body, stop, reach: provider.reach }
 }
 
 const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })

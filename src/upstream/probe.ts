@@ -33,7 +33,7 @@ export async function probe(provider: Provider, preset: Preset): Promise<Probe> 
   const timer = setTimeout(() => stop.stop(), PROBE_TIMEOUT_MS)
   const headers = authHeaders(preset.auth, provider.secret)
   const url = `${provider.baseUrl}/models`
-  const sent = await outbound.sendForText({ url, method: 'GET', headers, stop }, PROBE_BYTES_MAX)
+  const sent = await outbound.sendForText({ url, method: 'GET', headers, stop, reach: provider.reach }, PROBE_BYTES_MAX)
   clearTimeout(timer)
   if (sent.kind === 'network') return ended({ problem: `no connection (${sent.message})` })
   const { status, text } = sent

@@ -40,7 +40,7 @@ export function setStage(): Stage {
     const models = Object.entries(upstreams).map(
       ([id, model]) => `  ${id}: { price: ${PRICE}, offers: [{ provider: vendor, model: '${model}' }] }`,
     )
-    const vendor = `  vendor: { base_url: '${sandbox.baseUrl}' }`
+    const vendor = `  vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }`
     started = await startGateway({ yaml: ['sandbox: false', 'providers:', vendor, 'models:', ...models].join('\n') })
   }, 30_000)
   afterAll(async () => {

@@ -1,0 +1,57 @@
+/**
+ * A GET that follows redirects, for files that vendors keep elsewhere. Every hop goes through the guard like a first
+ * request; another origin gets neither the headers, which may hold a credential, nor the operator's allowance.
+ */
+import type { OutboundResult } from './exchange.ts'
+import { checkUrl } from './guard.ts'
+import type { Outbound, OutboundRequest } from './send.ts'
+
+export type FollowLimits = {
+  readonly hopsMax: number
+  /** For all hops together, up to the head of the last answer. */
+  readonly timeoutMs: number
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+
+type Get = Pick<OutboundRequest, 'url' | 'headers' | 'reach' | 'stop'>
+const broken = (message: string): OutboundResult => ({ kind: 'network', message, reached: true })
+
+/** Resolves with the first answer that is no redirect. Its body is the caller's to take, up to a size of its choice. */
+export async function follow(
+  client: Pick<Outbound, 'send'>,
+  first: Get,
+  { hopsMax, timeoutMs }: FollowLimits,
+): Promise<OutboundResult> {
+  const timer = setTimeout(() => first.stop.stop(), timeoutMs)
+  try {
+    let get = first
+    for (let hopsLeft = hopsMax; ; hopsLeft--) {
+      const result = await client.send({ ...get, method: 'GET' })
+      if (result.kind === 'network' || !REDIRECTS.has(result.response.status)) return result
+      const { response } = result
+      response.release()
+      if (hopsLeft === 0) return broken('the upstream redirects too often')
+      const next = nextOf(get, response.headers.get('location'))
+      if (typeof next === 'string') return broken(next)
+      get = next
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** What to ask for next, or what is wrong with that. */
+function nextOf(get: Get, location: string | undefined): Get | string {
+  const here = new URL(get.url)
+  // A relative one is read as WHATWG has it; what that comes to is then checked as text, like any other.
+  const isAbsolute = location !== undefined && /^[a-z][a-z\d+.-]*:/i.test(location)
+  const text = isAbsolute ? location : URL.parse(location ?? '//', get.url)?.href
+  if (text === undefined) return 'the upstream redirects to nowhere'
+  const checked = checkUrl(text, get.reach)
+  if (checked.kind !== 'good') return 'the upstream redirects to where nothing may be called'
+  const { href, origin, protocol } = checked.url
+  if (origin === here.origin) return { ...get, url: href }
+  if (here.protocol === 'https:' && protocol === 'http:') return 'the upstream redirects from https to http'
+  return { ...get, url: href, headers: {}, reach: 'public' }
+}

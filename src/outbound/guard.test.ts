@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test'
+import { checkBaseUrl, checkUrl, vet } from './guard.ts'
+
+const wordOf = (text: string, reach: 'public' | 'private' = 'public'): string => {
+  const checked = checkUrl(text, reach)
+  return checked.kind === 'good' ? checked.url.href : checked.kind === 'private' ? checked.name : checked.message
+}
+
+test('a URL is handed back as it was parsed', () => {
+  expect(wordOf('HTTPS://API.Example.com:443/v1/')).toBe('https://api.example.com/v1/')
+  expect(wordOf('https://bücher.example/v1')).toBe('https://xn--bcher-kva.example/v1')
+  expect(wordOf('https://api.example.com/v1/chat?version=1')).toBe('https://api.example.com/v1/chat?version=1')
+})
+
+test('a private address is good only for whoever may go there, in every spelling', () => {
+  const urls = ['http://127.0.0.1/', 'http://127.1/', 'http://0x7f000001/', 'http://[::ffff:7f00:1]/', 'http://①②⑦.1/']
+  for (const url of urls) {
+    expect([url, wordOf(url)]).toEqual([url, 'loopback'])
+    expect(checkUrl(url, 'private').kind).toBe('good')
+  }
+  for (const url of ['http://localhost/', 'http://LOCALHOST./', 'http://x.localhost/']) {
+    expect([url, wordOf(url)]).toEqual([url, 'loopback'])
+  }
+})
+
+test('some addresses are nobody’s to allow', () => {
+  for (const url of ['http://169.254.169.254/', 'http://0/', 'http://[fe80::1]/', 'http://[64:ff9b::a9fe:a9fe]/']) {
+    expect(checkUrl(url, 'private')).toMatchObject({ kind: 'bad', message: expect.stringContaining('never called') })
+  }
+})
+
+const wrong: [string, string][] = [
+  ['https://user@example.com/', 'credentials'],
+  ['https://user:secret@example.com/', 'credentials'],
+  ['https://@example.com/', 'credentials'],
+  ['https://example.com\\@127.0.0.1/', 'backslash'],
+  ['https:\\\\example.com/', 'backslash'],
+  ['https://exam\tple.com/', 'control'],
+  ['https://example.com/\r\nx: y', 'control'],
+  [' https://example.com/', 'white space'],
+  ['https:example.com', 'absolute'],
+  ['https:///example.com', 'absolute'],
+  ['//example.com/', 'absolute'],
+  ['file:///etc/passwd', 'absolute'],
+  ['ftp://example.com/', 'absolute'],
+  ['https://[fe80::1%25eth0]/', 'absolute'],
+  ['https://', 'absolute'],
+  ['', 'absolute'],
+  [`https://example.com/${'x'.repeat(9_000)}`, 'too long'],
+]
+test.each(wrong)('%j is refused', (url, why) => {
+  expect(checkUrl(url, 'private')).toMatchObject({ kind: 'bad', message: expect.stringContaining(why) })
+})
+
+test('what paths are appended to ends with its path', () => {
+  for (const tail of ['?', '?a=b', '#', '#x']) {
+    expect(checkBaseUrl(`https://example.com/v1${tail}`, 'public')).toMatchObject({ kind: 'bad' })
+  }
+  expect(checkBaseUrl('https://example.com/v1', 'public').kind).toBe('good')
+})
+
+test('of mixed answers only the allowed are connected to', () => {
+  const mixed = ['127.0.0.1', '8.8.8.8', '169.254.169.254', '::1', '2606:4700::1', 'localhost', '127.1']
+  expect(vet(mixed, 'public')).toEqual({ kind: 'some', addresses: ['8.8.8.8', '2606:4700::1'] })
+  expect(vet(mixed, 'private')).toEqual({ kind: 'some', addresses: ['127.0.0.1', '8.8.8.8', '::1', '2606:4700::1'] })
+})
+
+test('a refusal names the remedy where there is one, and never the address', () => {
+  const told = (addresses: string[], reach: 'public' | 'private'): string => JSON.stringify(vet(addresses, reach))
+  expect(told(['10.1.2.3', '169.254.169.254'], 'public')).toMatch(/private network.*allow_private/)
+  expect(told(['169.254.169.254'], 'private')).toContain('never called (cloud metadata)')
+  expect(told(['vendor.example'], 'private')).toContain('not an address')
+  expect(told([], 'private')).toContain('no address')
+  expect(told(['10.1.2.3', '169.254.169.254'], 'public')).not.toMatch(/\d\.\d/)
+})

@@ -1,0 +1,78 @@
+/**
+ * Where the gateway may call. A URL is checked when it is saved and again for every endpoint; the addresses of its host
+ * are checked at every connect, on the very values that are connected to, so that a name which points elsewhere by then
+ * changes nothing.
+ */
+import { bareHost } from './address.ts'
+import { parseIp, placeOf, type Place } from './ip.ts'
+
+/** `private`: this machine and its networks too, because the operator allows it. */
+export type Reach = 'public' | 'private'
+
+export type CheckedUrl =
+  | { readonly kind: 'good'; readonly url: URL }
+  /** It would be good with the reach `private`. `name` says which kind of address its host is. */
+  | { readonly kind: 'private'; readonly name: string }
+  | { readonly kind: 'bad'; readonly message: string }
+
+const URL_CHARS_MAX = 8_192
+/** Control characters and white space, which parsers drop or keep as they like. */
+const UNPRINTABLE = /[\p{Cc}\s]/u
+const bad = (message: string): CheckedUrl => ({ kind: 'bad', message })
+
+/** Parses a URL, once: what is connected to must be this very object, because two parsers may read two hosts. */
+export function checkUrl(text: string, reach: Reach): CheckedUrl {
+  if (text.length > URL_CHARS_MAX) return bad('is too long for a URL')
+  if (UNPRINTABLE.test(text)) return bad('has white space or control characters in it')
+  if (text.includes('\\')) return bad('has a backslash in it, which some read as a slash')
+  const [, authority] = /^https?:\/\/([^/?#]+)/i.exec(text) ?? []
+  const url = URL.parse(text)
+  if (authority === undefined || !url || url.hostname === '') return bad('must be an absolute http or https URL')
+  if (authority.includes('@')) return bad('must not hold credentials')
+  const place = placeOfHost(url.hostname)
+  if (place.kind === 'barred') return bad(`is at an address that is never called (${place.name})`)
+  return place.kind === 'private' && reach === 'public' ? place : { kind: 'good', url }
+}
+
+/** Checks a URL that paths are appended to. */
+export const checkBaseUrl = (text: string, reach: Reach): CheckedUrl =>
+  /[?#]/.test(text) ? bad('must have neither a query nor a fragment: paths are appended to it') : checkUrl(text, reach)
+
+/** What can be told without asking a resolver. A name is public until it is connected to. */
+function placeOfHost(hostname: string): Place {
+  const address = parseIp(bareHost(hostname))
+  if (address !== undefined) return placeOf(address)
+  return /(?:^|\.)localhost\.?$/.test(hostname) ? { kind: 'private', name: 'loopback' } : { kind: 'public' }
+}
+
+export type Vetted =
+  | { readonly kind: 'some'; readonly addresses: readonly string[] }
+  /** None may be connected to; `message` says why and what would help, without an address. */
+  | { readonly kind: 'none'; readonly message: string }
+
+/**
+ * The addresses that may be connected to. The others are left out and the rest is used: nothing goes to them either
+ * way, and a name with one stray answer is more often a slip of its zone than an attack.
+ */
+export function vet(addresses: readonly string[], reach: Reach): Vetted {
+  const places = addresses.map(placeOfAddress)
+  const isOpen = ({ kind }: Place): boolean => kind === 'public' || kind === reach
+  const good = addresses.filter((_, i) => isOpen(places[i] as Place))
+  if (good.length > 0) return { kind: 'some', addresses: good }
+  // Of several reasons the one that the operator can do something about.
+  const closed = places.find(({ kind }) => kind === 'private') ?? places[0]
+  if (!closed || closed.kind === 'public') return { kind: 'none', message: 'the host has no address' }
+  const { kind, name } = closed
+  const message = kind === 'private' ? needsAllowance(name) : `the host is at an address that is never called (${name})`
+  return { kind: 'none', message }
+}
+
+/** A resolver's answer that is no address is none to connect to: it would be looked up once more. */
+function placeOfAddress(text: string): Place {
+  const address = parseIp(text)
+  return address === undefined ? { kind: 'barred', name: 'not an address' } : placeOf(address)
+}
+
+/** For the operator, who has one word to say about it. */
+export const needsAllowance = (name: string): string =>
+  `the host is at a private address (${name}), which the provider may call only with allow_private`
