@@ -8,7 +8,7 @@ import { mayUse, type Caller } from '../domain/account.ts'
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { writeFailure } from '../formats/chat/failure.ts'
-import { readChatRequest } from '../formats/chat/request.ts'
+import { readChatClient } from '../formats/chat/client.ts'
 import type { Malformed } from '../inbound/connection.ts'
 import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
@@ -221,7 +221,7 @@ class Desk {
     const { exchange, id, startedMs } = turn
     const body = await readJsonBody(exchange, chatBody)
     if (body.kind === 'rejected') return this.refuse(turn, body.failure)
-    const read = readChatRequest(body.text, body.bytes)
+    const read = readChatClient(body.text, body.bytes)
     if (read.kind === 'rejected') return this.refuse(turn, read.failure)
 
     // Asked after the body has arrived: from here to the hold there is no await in which a shutdown could begin.

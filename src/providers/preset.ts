@@ -1,4 +1,5 @@
 import type { HangUp } from '../domain/catalog.ts'
+import type { Dialect } from '../domain/turn.ts'
 import type { UsageDialect } from '../formats/chat/usage.ts'
 
 /** How the credential travels. */
@@ -23,6 +24,8 @@ export type Preset = {
   /** The environment variable whose presence adds the provider at start. */
   readonly keyVariable: string | undefined
   readonly auth: AuthScheme
+  /** The dialects it speaks, its own first. */
+  readonly dialects: readonly Dialect[]
   readonly chatPath: string
   readonly quirks: Quirks
 }

@@ -17,6 +17,7 @@ const preset = ({ quirks, ...vendor }: Vendor): Preset => ({
   baseUrl: undefined,
   keyVariable: undefined,
   auth: 'bearer',
+  dialects: ['chat'],
   chatPath: '/chat/completions',
   ...vendor,
   quirks: { ...standard, ...quirks },

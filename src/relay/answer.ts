@@ -2,12 +2,12 @@
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { Usage } from '../domain/usage.ts'
-import { failureForClient, writeFailure } from '../formats/chat/failure.ts'
-import { dataEvent, type SseEvent } from '../lib/sse.ts'
+import { failureForClient } from '../formats/chat/failure.ts'
+import type { SseEvent } from '../lib/sse.ts'
 import { Transcript } from '../records/idempotency.ts'
 import type { RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
-import type { Attempted, StreamServed, WholeServed } from './attempt.ts'
+import { factsOf, type Attempted, type StreamServed, type WholeServed } from './attempt.ts'
 import type { Call, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { fail, failureOfCancel, INTERNAL, meter, rescue, settle } from './finish.ts'
@@ -30,9 +30,10 @@ export async function answerWhole(
   const { reply } = served
   call.firstEventMs = call.elapsedMs()
   const metered = await meter(relay, call, { usage: reply.usage, produced: reply.produced, admission, complete: true })
-  const text = reply.write(admission.model.id, metered.usage)
+  const text = reply.write(factsOf(call, admission), metered.usage)
   const headersOf = (record: RequestRecord): Record<string, string> => ({
     ...earlyHeaders(admission),
+    ...droppedHeader(served.dropped),
     ...lateHeaders(record),
   })
   const record = await settle(relay, call, {
@@ -55,6 +56,9 @@ function earlyHeaders({ quoted: { cap }, hold }: Admission): Record<string, stri
   return headers
 }
 
+const droppedHeader = (dropped: readonly string[]): Record<string, string> =>
+  dropped.length === 0 ? {} : { 'x-tollgate-dropped': dropped.join(', ') }
+
 /** Headers known only after the settlement: a stream's are long gone by then. */
 function lateHeaders(record: RequestRecord): Record<string, string> {
   const upstreamMs = record.attempts.reduce((sum, { tookMs }) => sum + tookMs, 0)
@@ -71,14 +75,14 @@ type StreamJob = {
   readonly admission: Admission
   readonly ready: Promise<Attempted>
   readonly begun: 'waiting' | 'answering'
+  readonly dropped: readonly string[]
 }
 
 export function answerStream(relay: Relay, call: Call, job: StreamJob): Answer {
-  const { admission, begun } = job
-  return { kind: 'stream', headers: earlyHeaders(admission), events: new StreamAnswer(relay, call, job), begun }
+  const { admission, begun, dropped } = job
+  const headers = { ...earlyHeaders(admission), ...droppedHeader(dropped) }
+  return { kind: 'stream', headers, events: new StreamAnswer(relay, call, job), begun }
 }
-
-const errorEvent = (failure: Failure): string => dataEvent(writeFailure(failure).body)
 
 type StreamEnd = {
   readonly outcome: RequestRecord['outcome']
@@ -159,7 +163,9 @@ export class StreamAnswer {
         outcome: outcomeOf(cancelled),
         failure,
         end: (usage) =>
-          complete ? complete.text + served.open.stream.end(usage) : errorEvent(failure ?? failureOfCancel(cancelled)),
+          complete
+            ? complete.text + served.open.stream.end(usage)
+            : served.open.stream.fail(failure ?? failureOfCancel(cancelled)),
       })
       served.open.events.close()
     })
@@ -174,7 +180,7 @@ export class StreamAnswer {
       const { served, relay, call, admission } = this
       served?.open.events.close()
       if (served && relay.ledger.isOpen(admission.hold)) {
-        await this.settle(served, { outcome: 'cut', failure: INTERNAL, end: () => errorEvent(INTERNAL) })
+        await this.settle(served, { outcome: 'cut', failure: INTERNAL, end: () => served.open.stream.fail(INTERNAL) })
       }
       await rescue(relay, call, admission)
       throw error
@@ -200,7 +206,8 @@ export class StreamAnswer {
     if (served.kind !== 'stream') {
       this.ended = true
       if (served.kind === 'whole') throw new Error('a stream was asked for')
-      return errorEvent(await fail(relay, call, { admission, attempted: served }))
+      const failure = await fail(relay, call, { admission, attempted: served })
+      return call.request.failStream(failure, factsOf(call, admission))
     }
     this.served = served
     call.firstEventMs = call.elapsedMs()
@@ -255,7 +262,7 @@ export class StreamAnswer {
     const text = await this.settle(served, {
       outcome: cancelled ? outcomeOf(cancelled) : 'cut',
       failure: cancelled === 'client_closed' ? undefined : failure,
-      end: () => step.text + errorEvent(failure),
+      end: () => step.text + served.open.stream.fail(failure),
     })
     if (!cancelled) this.relay.health.failed(served.offer.id, step.failure)
     return text

@@ -1,12 +1,9 @@
 /** Trying offers in the order of the plan, until one commits: a whole reply, or a stream's first meaningful event. */
 import type { Offer } from '../domain/catalog.ts'
-import { isRequestFault, type UpstreamFailure } from '../domain/failure.ts'
-import { readChatReply, type ChatReply } from '../formats/chat/reply.ts'
-import { writeUpstreamRequest } from '../formats/chat/request.ts'
-import { ChatStream } from '../formats/chat/stream.ts'
+import { isRequestFault, type Failure, type UpstreamFailure } from '../domain/failure.ts'
+import type { AnswerFacts, Destination, PassedReply, PassedStream, Passage, WriterQuirks } from '../formats/format.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { findPreset } from '../providers/presets.ts'
-import type { Preset } from '../providers/preset.ts'
 import { attemptStream, attemptWhole, type AttemptLimits, type Target } from '../upstream/attempt.ts'
 import type { EventReader } from '../upstream/event-reader.ts'
 import type { Admission } from './admit.ts'
@@ -15,7 +12,7 @@ import type { Relay } from './context.ts'
 
 /** An upstream stream past its first meaningful event. */
 export type OpenStream = {
-  readonly stream: ChatStream
+  readonly stream: PassedStream
   /** What the client gets first: the events up to the first meaningful one. */
   readonly text: string
   /** Events that arrived in the same read, still to be looked at. */
@@ -23,8 +20,12 @@ export type OpenStream = {
   readonly events: EventReader
 }
 
-export type Served = { readonly offer: Offer; readonly preset: Preset }
-export type WholeServed = Served & { readonly kind: 'whole'; readonly reply: ChatReply }
+export type Served = {
+  readonly offer: Offer
+  /** What the client asked for and this upstream could not do. */
+  readonly dropped: readonly string[]
+}
+export type WholeServed = Served & { readonly kind: 'whole'; readonly reply: PassedReply }
 export type StreamServed = Served & { readonly kind: 'stream'; readonly open: OpenStream }
 export type AllFailed = {
   readonly kind: 'failed'
@@ -35,7 +36,7 @@ export type AllFailed = {
 export type Attempted = WholeServed | StreamServed | AllFailed
 
 type Failed = Pick<AllFailed, 'kind' | 'failure'>
-type Tried = { readonly kind: 'whole'; reply: ChatReply } | { readonly kind: 'stream'; open: OpenStream } | Failed
+type Tried = { readonly kind: 'whole'; reply: PassedReply } | { readonly kind: 'stream'; open: OpenStream } | Failed
 
 /** Held-back text before the first meaningful event is bounded: a vendor cannot fill memory with preludes. */
 const PRELUDE_CHARS_MAX = 64 * 1024
@@ -50,16 +51,17 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     if (!provider || !preset) continue
     if (last && !relay.retries.spend(performance.now())) break
     const startedMs = call.elapsedMs()
-    const target = { provider, preset, path: preset.chatPath }
-    const tried = await tryOffer(relay, call, { target, offer, admission })
+    const passage = call.request.passage(preset.dialects)
+    const target = { provider, preset, failures: passage.failures }
+    const { tried, dropped } = await tryOffer(relay, call, { target, passage, offer, admission })
     note(call, offer, startedMs, tried)
     if (tried.kind !== 'failed') {
       // A stream has yet to show that it does not break.
       if (tried.kind === 'whole') relay.health.succeeded(offer.id)
-      return { ...tried, offer, preset }
+      return { ...tried, offer, dropped }
     }
     failure = tried.failure
-    last = { offer, preset }
+    last = { offer, dropped }
     if (call.cancelled) break
     relay.health.failed(offer.id, failure)
     // A timed-out whole reply may have been made and billed; asking another vendor would pay twice for one answer.
@@ -68,19 +70,40 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
   return { kind: 'failed', failure, last }
 }
 
-type Try = { readonly target: Target; readonly offer: Offer; readonly admission: Admission }
+type Try = {
+  readonly target: Target
+  readonly passage: Passage
+  readonly offer: Offer
+  readonly admission: Admission
+}
 
-async function tryOffer(relay: Relay, call: Call, { target, offer, admission }: Try): Promise<Tried> {
-  const { quirks } = target.preset
+const NOTHING: readonly string[] = []
+
+/** What an answer to this call says of itself. */
+export const factsOf = ({ id }: Call, { model, hold }: Admission): AnswerFacts => ({
+  requestId: id,
+  createdAtMs: hold.createdAtMs,
+  publicModel: model.id,
+})
+
+async function tryOffer(
+  relay: Relay,
+  call: Call,
+  { target, passage, offer, admission }: Try,
+): Promise<{ tried: Tried; dropped: readonly string[] }> {
+  const { preset, provider } = target
   const { limits } = relay
-  call.outlivesClient = call.claim !== undefined || (target.provider.hangUp ?? quirks.hangUp) === 'bills_on'
-  const body = writeUpstreamRequest(call.request, {
-    upstreamModel: offer.upstreamModel,
-    outputTokensMax: admission.quoted.cap,
-    outputMaxField: quirks.outputMaxField,
-    askForUsage: quirks.usageInStream === 'on_request',
-  })
   const { stream } = call.request
+  if (passage.obstacle) return { tried: refused(passage.obstacle), dropped: NOTHING }
+  call.outlivesClient = call.claim !== undefined || (provider.hangUp ?? preset.quirks.hangUp) === 'bills_on'
+  const quirks: WriterQuirks = { ...preset.quirks, chatPath: preset.chatPath }
+  const destination: Destination = {
+    upstreamModel: offer.upstreamModel,
+    outputTokensMax: admission.quoted.outputTokens / call.request.choices,
+    quirks,
+  }
+  const request = passage.request(destination)
+  const { dropped } = request
   const attemptLimits: AttemptLimits = {
     firstEventTimeoutMs: stream ? admission.model.limits.firstEventTimeoutMs : limits.wholeReplyTimeoutMs,
     eventGapTimeoutMs: limits.eventGapTimeoutMs,
@@ -88,35 +111,27 @@ async function tryOffer(relay: Relay, call: Call, { target, offer, admission }: 
     eventCharsMax: limits.eventCharsMax,
     owner: call,
   }
-  if (stream) return openStream(call, target, body, { attemptLimits, publicModel: admission.model.id })
-  const attempt = await attemptWhole(target, body, attemptLimits)
-  if (attempt.kind === 'failed') return attempt
-  const read = readChatReply(attempt.text, quirks.usageDialect)
-  return read.kind === 'failed' ? read : { kind: 'whole', reply: read.reply }
-}
-
-type StreamTry = { readonly attemptLimits: AttemptLimits; readonly publicModel: string }
-
-async function openStream(
-  call: Call,
-  target: Target,
-  body: string,
-  { attemptLimits, publicModel }: StreamTry,
-): Promise<Tried> {
-  const attempt = await attemptStream(target, body, attemptLimits)
-  if (attempt.kind === 'failed') return attempt
-  const stream = new ChatStream({
-    publicModel,
-    usageAsked: call.request.usageAsked,
-    usageDialect: target.preset.quirks.usageDialect,
-  })
-  const tried = await readPrelude(attempt.events, stream)
+  if (!stream) {
+    const attempt = await attemptWhole(target, request, attemptLimits)
+    if (attempt.kind === 'failed') return { tried: attempt, dropped }
+    const read = passage.readReply(attempt.text, quirks)
+    return { tried: read.kind === 'failed' ? read : { kind: 'whole', reply: read.reply }, dropped }
+  }
+  const attempt = await attemptStream(target, request, attemptLimits)
+  if (attempt.kind === 'failed') return { tried: attempt, dropped }
+  const tried = await readPrelude(attempt.events, passage.openStream(factsOf(call, admission), quirks))
   if (tried.kind === 'failed') attempt.events.close()
-  return tried
+  return { tried, dropped }
 }
+
+/** A request that cannot be put in this upstream's dialect is the client's own affair. */
+const refused = ({ message, param }: Failure): Failed => ({
+  kind: 'failed',
+  failure: { kind: 'bad_request', message, ...(param === undefined ? {} : { param }) },
+})
 
 /** Reads up to the first meaningful event. Until there, everything that goes wrong still leaves the next offer free. */
-async function readPrelude(events: EventReader, stream: ChatStream): Promise<Tried> {
+async function readPrelude(events: EventReader, stream: PassedStream): Promise<Tried> {
   let text = ''
   for (;;) {
     const next = await events.next()

@@ -1,6 +1,6 @@
 import type { Caller } from '../domain/account.ts'
 import type { Entry } from '../accounts/limiter.ts'
-import type { ChatRequest } from '../formats/chat/request.ts'
+import type { ClientRequest } from '../formats/format.ts'
 import type { Claim, IdempotencyKey } from '../records/idempotency.ts'
 import type { AttemptNote } from '../records/records.ts'
 
@@ -16,7 +16,7 @@ export type CallStart = Pick<Call, 'id' | 'caller' | 'request' | 'entry' | 'clie
 export class Call {
   readonly id: string
   readonly caller: Caller
-  readonly request: ChatRequest
+  readonly request: ClientRequest
   /** Its stand with the limits of its key and account. */
   readonly entry: Entry
   /** For the log. */

@@ -2,7 +2,7 @@
 import type { Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
 import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
-import { failureForClient, writeFailure } from '../formats/chat/failure.ts'
+import { failureForClient } from '../formats/chat/failure.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
@@ -49,13 +49,13 @@ export async function meter(
   if (usage && !plausible) relay.log('error', 'usage.implausible', { request: call.id, ...usage })
   if (plausible && complete) return { usage, source: 'reported' }
   const { request } = call
-  const [prompt = 0, completion = 0] = await relay.tokens.count([promptText(call), produced])
+  const [prompt = 0, completion = 0] = await relay.tokens.count([request.promptText(), produced])
   if (plausible) {
     const arrived = Math.max(usage.outputText, completion)
     return { usage: { ...usage, outputText: arrived }, source: arrived > usage.outputText ? 'estimated' : 'reported' }
   }
   const images = request.imageParts * admission.model.limits.imageTokensMax
-  const overhead = request.body.messages.length * MESSAGE_TOKENS
+  const overhead = request.messages * MESSAGE_TOKENS
   return { usage: estimatedUsage(prompt + overhead + images, completion), source: 'estimated' }
 }
 
@@ -66,17 +66,6 @@ function isPlausible(usage: Usage, { quoted }: Admission): boolean {
   const within = (tokens: number, bound: number): boolean =>
     tokens <= bound * PLAUSIBLE_FACTOR + PLAUSIBLE_MARGIN_TOKENS
   return within(inputTokens(usage), quoted.inputTokens) && within(outputTokens(usage), quoted.outputTokens)
-}
-
-/** The words of the prompt: messages' texts and the tools, without media. */
-function promptText({ request }: Call): string {
-  const texts: string[] = []
-  for (const { content } of request.body.messages) {
-    if (typeof content === 'string') texts.push(content)
-    else for (const part of content ?? []) if (typeof part['text'] === 'string') texts.push(part['text'])
-  }
-  if (request.body.tools) texts.push(JSON.stringify(request.body.tools))
-  return texts.join('\n')
 }
 
 /** Charges a request. Resolves when the charge is on disk; only then may the terminal bytes leave. */
@@ -110,7 +99,7 @@ export async function fail(relay: Relay, call: Call, { admission, attempted }: U
   if (wasAtWork && call.cancelled !== undefined && call.cancelled !== 'shutdown') {
     const metered = await meter(relay, call, { usage: undefined, produced: '', admission, complete: false })
     const failure = failureOfCancel(call.cancelled)
-    const answer = (): KeptAnswer => keptFailure(failure)
+    const answer = (): KeptAnswer => keptFailure(call, failure)
     const outcome = call.cancelled === 'overdue' ? 'cut' : call.cancelled
     await settle(relay, call, { admission, served: last, metered, outcome, answer })
     return failure
@@ -173,8 +162,8 @@ export function failureOfCancel(reason: CancelReason): Failure {
   }
 }
 
-function keptFailure(failure: Failure): KeptAnswer {
-  const { status, headers, body } = writeFailure(failure)
+function keptFailure({ request }: Call, failure: Failure): KeptAnswer {
+  const { status, headers, body } = request.failures.write(failure)
   return { status, headers: { ...headers, 'content-type': 'application/json; charset=utf-8' }, body }
 }
 
@@ -192,12 +181,12 @@ type Amounts = Pick<RequestRecord, 'charged' | 'writtenOff' | 'upstreamCost'>
 function recordOf(call: Call, ending: Unanswered, amounts: Amounts): RequestRecord {
   const { admission, served, metered, outcome, failure } = ending
   const { caller, request } = call
-  const written = failure && writeFailure(failure)
+  const written = failure && request.failures.write(failure)
   return {
     id: call.id,
     accountId: caller.account.id,
     keyId: caller.key.id,
-    endpoint: 'chat.completions',
+    endpoint: request.endpoint,
     model: admission.model.id,
     stream: request.stream,
     // A stream that broke in the middle had sent its 200 already.

@@ -2,7 +2,13 @@
 import type { Model } from '../domain/catalog.ts'
 import { divideUp, type NanoUsd } from '../domain/money.ts'
 import { dearestInput, dearestOutput } from '../domain/price.ts'
-import type { ChatRequest } from '../formats/chat/request.ts'
+import type { ClientRequest } from '../formats/format.ts'
+
+/** What of a request its price depends on. */
+export type QuotedRequest = Pick<
+  ClientRequest,
+  'outputTokensMax' | 'choices' | 'textBytes' | 'imageParts' | 'mediaBytes'
+>
 
 export type Quote =
   | {
@@ -24,7 +30,7 @@ export type Quote =
 const MILLION = 1_000_000n
 
 /** Tokens the input can have at most. */
-function inputTokensMax({ textBytes, imageParts, mediaBytes }: ChatRequest, model: Model): number {
+function inputTokensMax({ textBytes, imageParts, mediaBytes }: QuotedRequest, model: Model): number {
   return textBytes + imageParts * model.limits.imageTokensMax + mediaBytes
 }
 
@@ -32,7 +38,7 @@ function inputTokensMax({ textBytes, imageParts, mediaBytes }: ChatRequest, mode
 const BYTES_PER_TOKEN = 4
 
 /** What a request counts as against a limit of tokens until that is known: its input, and the output it asks for. */
-export function likelyTokens({ textBytes, imageParts, mediaBytes, ...request }: ChatRequest, model: Model): number {
+export function likelyTokens({ textBytes, imageParts, mediaBytes, ...request }: QuotedRequest, model: Model): number {
   const input = Math.ceil((textBytes + mediaBytes) / BYTES_PER_TOKEN) + imageParts * model.limits.imageTokensMax
   return input + (request.outputTokensMax ?? 0) * request.choices
 }
@@ -42,7 +48,7 @@ export function likelyTokens({ textBytes, imageParts, mediaBytes, ...request }: 
  * maximum); without one the cap is the model's maximum if that is known and affordable, else the model's default, else
  * what the balance affords, down to the model's least useful output.
  */
-export function quote(request: ChatRequest, model: Model, available: NanoUsd): Quote {
+export function quote(request: QuotedRequest, model: Model, available: NanoUsd): Quote {
   const { outputTokensMax = Number.MAX_SAFE_INTEGER, outputTokensDefault, outputTokensMin } = model.limits
   const inputTokens = inputTokensMax(request, model)
   const input = BigInt(inputTokens) * dearestInput(model.sale)

@@ -49,7 +49,10 @@ async function serve(relay: Relay, call: Call, admission: Admission): Promise<Re
   }
   // Also a stream whose upstream is slow to begin: it gets its headers now, and all the rest happens inside it.
   const begun = attempted ? 'answering' : 'waiting'
-  return { kind: 'answer', answer: answerStream(relay, call, { admission, ready, begun }) }
+  return {
+    kind: 'answer',
+    answer: answerStream(relay, call, { admission, ready, begun, dropped: attempted?.dropped ?? [] }),
+  }
 }
 
 /** The value, or undefined when it takes longer than `waitMs`. */

@@ -4,15 +4,15 @@
  */
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
-import { readUpstreamError, readUpstreamFailure } from '../formats/chat/failure.ts'
+import type { FailureReader, UpstreamRequest } from '../formats/format.ts'
 import { outbound, type OutboundRequest } from '../outbound/send.ts'
 import { readText } from '../outbound/text.ts'
 import type { AuthScheme, Preset } from '../providers/preset.ts'
 import { EventReader } from './event-reader.ts'
 import { Flight, type Stoppable } from './flight.ts'
 
-/** Where an attempt goes: a provider, and what its preset says of it. */
-export type Target = { readonly provider: Provider; readonly preset: Preset; readonly path: string }
+/** Where an attempt goes: a provider, what its preset says of it, and how it says what went wrong. */
+export type Target = { readonly provider: Provider; readonly preset: Preset; readonly failures: FailureReader }
 
 export type AttemptLimits = {
   /** For a stream: silence before the first event. For a whole reply: the time it may take. */
@@ -44,29 +44,42 @@ export function authHeaders(scheme: AuthScheme, secret: string | undefined): Rec
   }
 }
 
-function requestOf({ provider, preset, path }: Target, body: string, { stop }: Flight): OutboundRequest {
-  const headers = { 'content-type': 'application/json', ...authHeaders(preset.auth, provider.secret) }
+function requestOf({ provider, preset }: Target, request: UpstreamRequest, { stop }: Flight): OutboundRequest {
+  const { path, body } = request
+  const headers = {
+    'content-type': 'application/json',
+    ...request.headers,
+    ...authHeaders(preset.auth, provider.secret),
+  }
   return { url: provider.baseUrl + path, method: 'POST', headers, body, stop, reach: provider.reach }
 }
 
 const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })
 
 /** Asks for a whole reply and returns its text, unread. A response that is not 200 becomes a failure. */
-export async function attemptWhole(target: Target, body: string, limits: AttemptLimits): Promise<WholeAttempt> {
+export async function attemptWhole(
+  target: Target,
+  request: UpstreamRequest,
+  limits: AttemptLimits,
+): Promise<WholeAttempt> {
   const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
-  const sent = await outbound.sendForText(requestOf(target, body, flight), limits.replyBytesMax)
+  const sent = await outbound.sendForText(requestOf(target, request, flight), limits.replyBytesMax)
   flight.land()
   if (sent.kind === 'network') return failed(flight.failure(sent))
   const { status, headers, text } = sent
-  if (status !== 200) return failed(readUpstreamFailure(status, headers, text ?? ''))
+  if (status !== 200) return failed(target.failures.response(status, headers, text ?? ''))
   if (text !== undefined) return { kind: 'reply', text }
   return failed(flight.failure({ message: 'the reply broke off or is too large', reached: true }))
 }
 
 /** Asks for a stream and returns the reader of its events. */
-export async function attemptStream(target: Target, body: string, limits: AttemptLimits): Promise<StreamAttempt> {
+export async function attemptStream(
+  target: Target,
+  request: UpstreamRequest,
+  limits: AttemptLimits,
+): Promise<StreamAttempt> {
   const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
-  const sent = await outbound.send(requestOf(target, body, flight))
+  const sent = await outbound.send(requestOf(target, request, flight))
   if (sent.kind === 'network') {
     flight.land()
     return failed(flight.failure(sent))
@@ -78,16 +91,11 @@ export async function attemptStream(target: Target, body: string, limits: Attemp
   }
   const text = await readText(response, ERROR_BYTES_MAX)
   flight.land()
-  return failed(status === 200 ? notAStream(text) : readUpstreamFailure(status, headers, text ?? ''))
+  return failed(status === 200 ? notAStream(target, text ?? '') : target.failures.response(status, headers, text ?? ''))
 }
 
 /** Some vendors answer a stream request with 200 and a JSON error. */
-function notAStream(text: string | undefined): UpstreamFailure {
-  try {
-    const body = JSON.parse(text ?? '') as { error?: unknown } | null
-    if (body?.error) return readUpstreamError(undefined, body)
-  } catch {
-    // Not JSON either: garbage, as below.
-  }
-  return { kind: 'garbage', status: 200, message: 'the upstream answered 200 without an event stream' }
+function notAStream({ failures }: Target, text: string): UpstreamFailure {
+  const message = 'the upstream answered 200 without an event stream'
+  return failures.hidden(text) ?? { kind: 'garbage', status: 200, message }
 }

@@ -1,6 +1,6 @@
 /** One real call to a provider, to see whether address and credential work. */
 import type { Provider } from '../domain/catalog.ts'
-import { readUpstreamFailure } from '../formats/chat/failure.ts'
+import { chatFailures } from '../formats/chat/failure.ts'
 import { outbound } from '../outbound/send.ts'
 import { Stop } from '../outbound/stop.ts'
 import type { Preset } from '../providers/preset.ts'
@@ -38,7 +38,7 @@ export async function probe(provider: Provider, preset: Preset): Promise<Probe> 
   if (sent.kind === 'network') return ended({ problem: `no connection (${sent.message})` })
   const { status, text } = sent
   if (status !== 200) {
-    const failure = readUpstreamFailure(status, sent.headers, text ?? '')
+    const failure = chatFailures.response(status, sent.headers, text ?? '')
     return ended({ status, problem: `${failure.kind}: ${failure.message}` })
   }
   const models = modelIds(text)

@@ -1,5 +1,6 @@
 /** Failures of the chat format: the one table from a Failure to HTTP, and the reading of an upstream's own errors. */
 import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
+import type { FailureReader, WrittenFailure } from '../format.ts'
 
 type Row = { readonly status: number; readonly type: string; readonly code: string }
 
@@ -37,15 +38,7 @@ const table: Record<FailureKind, Row> = {
   unavailable: { status: 503, type: 'overloaded_error', code: 'service_unavailable' },
 }
 
-export type WrittenFailure = {
-  readonly status: number
-  readonly code: string
-  /** The envelope as JSON text: `{"error":{message,type,param,code}}`. */
-  readonly body: string
-  readonly headers: Readonly<Record<string, string>>
-}
-
-/** Writes a failure in the envelope, with the headers that steer a client's retries. */
+/** Writes a failure as `{"error":{message,type,param,code}}`, with the headers that steer a client's retries. */
 export function writeFailure(failure: Failure): WrittenFailure {
   const { status, type, code: kindCode } = table[failure.kind]
   const code = failure.code ?? kindCode
@@ -124,11 +117,7 @@ export function readUpstreamError(status: number | undefined, body: unknown, ret
 }
 
 /** Reads an upstream's error response. */
-export function readUpstreamFailure(
-  status: number,
-  headers: ReadonlyMap<string, string>,
-  body: string,
-): UpstreamFailure {
+function readUpstreamFailure(status: number, headers: ReadonlyMap<string, string>, body: string): UpstreamFailure {
   let parsed: unknown
   try {
     parsed = JSON.parse(body)
@@ -136,6 +125,18 @@ export function readUpstreamFailure(
     parsed = undefined // Proxies answer in HTML: the status alone has to do.
   }
   return readUpstreamError(status, parsed, retryAfter(headers))
+}
+
+export const chatFailures: FailureReader = {
+  response: readUpstreamFailure,
+  hidden(text) {
+    try {
+      const body = JSON.parse(text) as { error?: unknown } | null
+      return body?.error ? readUpstreamError(undefined, body) : undefined
+    } catch {
+      return undefined // Not JSON: no error that says so.
+    }
+  },
 }
 
 /** `retry-after-ms` before `retry-after` in seconds; dates are rare enough to be ignored. */

@@ -1,6 +1,6 @@
 /** Whole replies of the chat format: read for their usage, passed on byte for byte but for the spec's own fields. */
-import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { Usage } from '../../domain/usage.ts'
+import type { AnswerFacts, ReadReply } from '../format.ts'
 import { reviseJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { readUpstreamError } from './failure.ts'
 import { wordsOfMessage } from './produced.ts'
@@ -9,20 +9,7 @@ import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from
 /** An upstream is trusted further than a client, not blindly. */
 const replyLimits: ScanLimits = { depthMax: 128, nodesMax: 2_000_000, commasMax: 4_000_000 }
 
-type Choice = { readonly message: Readonly<Record<string, unknown>>; readonly finish_reason?: unknown }
-
-export type ChatReply = {
-  readonly usage: Usage | undefined
-  /** What was produced, as text, for an estimate when no usage came. */
-  readonly produced: string
-  readonly finishReason: string | undefined
-  /** The reply for the client. `counted` is inserted where the upstream reported no usage. */
-  write(publicModel: string, counted: Usage): string
-}
-
-export type ReadReply =
-  | { readonly kind: 'reply'; readonly reply: ChatReply }
-  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+type Choice = { readonly message: Readonly<Record<string, unknown>> }
 
 const garbage = (message: string): ReadReply => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
 
@@ -43,21 +30,18 @@ export function readChatReply(text: string, dialect: UsageDialect): ReadReply {
     return garbage('a choice has no message')
   }
   const usage = readChatUsage(parsed.usage, dialect)
-  const write = (publicModel: string, counted: Usage): string => {
+  const write = ({ publicModel }: AnswerFacts, counted: Usage): string => {
     const edits: Edit[] = []
     if (parsed.model !== publicModel) edits.push({ key: 'model', value: JSON.stringify(publicModel) })
     const fixed = usage ? correctedUsage(parsed.usage, usage) : writeChatUsage(counted)
     if (fixed !== undefined) edits.push({ key: 'usage', value: fixed })
     return edits.length === 0 ? text : reviseJson(text, edits, replyLimits)
   }
-  const finish = (choices[0] as Choice).finish_reason
-  const finishReason = typeof finish === 'string' ? finish : undefined
   return {
     kind: 'reply',
     reply: {
       usage,
       produced: (choices as Choice[]).map(({ message }) => wordsOfMessage(message)).join('\n'),
-      finishReason,
       write,
     },
   }

@@ -70,7 +70,7 @@ export const chatRequestSchema = z.looseObject({
   reasoning_effort: optional(z.string()),
 })
 
-type Body = z.infer<typeof chatRequestSchema>
+export type ChatBody = z.infer<typeof chatRequestSchema>
 
 export type ChatRequest = {
   readonly model: string
@@ -85,7 +85,7 @@ export type ChatRequest = {
   readonly imageParts: number
   /** Decoded bytes of audio and file payloads, whose tokens cannot exceed them. */
   readonly mediaBytes: number
-  readonly body: Body
+  readonly body: ChatBody
   readonly text: string
   readonly members: ReadonlyMap<string, Member>
 }
@@ -117,7 +117,7 @@ export function readChatRequest(text: string, bytes: number): ReadRequest {
     const checked = chatRequestSchema.safeParse(parsed.value)
     if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], parsed.value))
   }
-  return { kind: 'read', request: describe(parsed.value as Body, { text, bytes, members: scan.members }) }
+  return { kind: 'read', request: describe(parsed.value as ChatBody, { text, bytes, members: scan.members }) }
 }
 
 const FIELDS_MAX = 1_000
@@ -168,7 +168,7 @@ function parseJson(text: string): { value: unknown } | undefined {
 
 type Source = Pick<ChatRequest, 'text' | 'members'> & { readonly bytes: number }
 
-function describe(body: Body, { text, bytes, members }: Source): ChatRequest {
+function describe(body: ChatBody, { text, bytes, members }: Source): ChatRequest {
   const media = mediaOf(body.messages)
   return {
     model: body.model,
@@ -194,7 +194,7 @@ function smallest(a: number | null | undefined, b: number | null | undefined): n
 type Media = { images: number; bytes: number; payloadChars: number }
 
 /** Finds the media payloads of the messages: they count by their own rule, not by the length of their base64. */
-function mediaOf(messages: Body['messages']): Media {
+function mediaOf(messages: ChatBody['messages']): Media {
   const media: Media = { images: 0, bytes: 0, payloadChars: 0 }
   for (const { content } of messages) {
     if (!Array.isArray(content)) continue

@@ -1,9 +1,10 @@
 /** Streams of the chat format: each event is metered and passed on, byte for byte but for the spec's own fields. */
-import type { UpstreamFailure } from '../../domain/failure.ts'
+import type { Failure } from '../../domain/failure.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { reviseJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
-import { readUpstreamError } from './failure.ts'
+import type { PassedStream, ReadEvent } from '../format.ts'
+import { readUpstreamError, writeFailure } from './failure.ts'
 import { wordsOf } from './produced.ts'
 import { contentOf, learnTemplate, type Template } from './template.ts'
 import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
@@ -22,12 +23,6 @@ type Chunk = {
   readonly error?: unknown
 }
 
-/** What one upstream event comes to. `text` is the event for the client, empty when it is withheld. */
-export type ReadEvent =
-  | { readonly kind: 'chunk'; readonly text: string; readonly meaningful: boolean }
-  | { readonly kind: 'done' }
-  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
-
 const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
 
 export type ChatStreamOptions = {
@@ -39,7 +34,7 @@ export type ChatStreamOptions = {
 const DONE_EVENT = dataEvent('[DONE]')
 
 /** Reads one upstream stream, event by event, and remembers what the bill needs. */
-export class ChatStream {
+export class ChatStream implements PassedStream {
   /** The last usage the upstream reported; running totals overwrite, they do not add. */
   usage: Usage | undefined
   /** Text that arrived so far, for an estimate when the stream ends without usage. */
@@ -94,6 +89,10 @@ export class ChatStream {
   end(counted: Usage): string {
     const owed = this.options.usageAsked && !this.usageSent
     return (owed ? this.usageEvent(counted) : '') + DONE_EVENT
+  }
+
+  fail(failure: Failure): string {
+    return dataEvent(writeFailure(failure).body)
   }
 
   /** Counts what a choice brought. True when a client could not take it back. */

@@ -1,0 +1,152 @@
+/**
+ * One turn of a conversation between dialects: what every dialect's reader makes, and every writer takes. It exists
+ * only where client and upstream speak differently; within a dialect bytes pass as they are.
+ */
+import type { Usage } from './usage.ts'
+
+/** The dialects of text generation. */
+export const dialects = ['chat', 'responses', 'messages', 'gemini'] as const
+export type Dialect = (typeof dialects)[number]
+
+/**
+ * What only its maker can read (a thought's signature, encrypted reasoning): kept as it came, and given back only to
+ * the dialect it came from.
+ */
+export type Sealed = { readonly origin: Dialect; readonly data: string; readonly form?: string | undefined }
+
+/** How long a vendor may keep what comes before this part in its prompt cache. */
+export type CacheHint = '5m' | '1h'
+
+export type TextPart = { readonly kind: 'text'; readonly text: string; readonly cache?: CacheHint | undefined }
+/** Bytes as base64, or an address the upstream fetches itself. */
+export type MediaSource =
+  | { readonly kind: 'data'; readonly mediaType: string; readonly base64: string }
+  | { readonly kind: 'url'; readonly url: string }
+export type ImagePart = { readonly kind: 'image'; readonly source: MediaSource; readonly detail?: string | undefined }
+export type AudioPart = { readonly kind: 'audio'; readonly source: MediaSource }
+export type FilePart = { readonly kind: 'file'; readonly source: MediaSource; readonly name?: string | undefined }
+export type InputPart = TextPart | ImagePart | AudioPart | FilePart
+
+export type RefusalPart = { readonly kind: 'refusal'; readonly text: string }
+/** `text` is what may be shown; either it or `sealed` may be missing. */
+export type ReasoningPart = {
+  readonly kind: 'reasoning'
+  readonly text: string
+  readonly sealed?: Sealed | undefined
+}
+export type ToolCallPart = {
+  readonly kind: 'tool_call'
+  readonly id: string
+  readonly name: string
+  /** JSON text as the model wrote it; for a custom tool any text. */
+  readonly arguments: string
+  readonly tool: 'function' | 'custom'
+  readonly sealed?: Sealed | undefined
+}
+export type OutputPart = TextPart | RefusalPart | ReasoningPart | ToolCallPart
+
+export type Message =
+  /** `developer` counts as system. Where it stands among the messages is where it was said. */
+  | { readonly role: 'system'; readonly parts: readonly TextPart[] }
+  | { readonly role: 'user'; readonly parts: readonly InputPart[] }
+  | { readonly role: 'assistant'; readonly parts: readonly OutputPart[] }
+  | {
+      readonly role: 'tool'
+      readonly callId: string
+      readonly parts: readonly InputPart[]
+      readonly isError?: boolean | undefined
+    }
+
+export type Tool =
+  | {
+      readonly kind: 'function'
+      readonly name: string
+      readonly description?: string | undefined
+      /** A JSON schema; undefined for a function without arguments. */
+      readonly parameters?: Readonly<Record<string, unknown>> | undefined
+      readonly strict?: boolean | undefined
+    }
+  | {
+      readonly kind: 'custom'
+      readonly name: string
+      readonly description?: string | undefined
+      readonly format?: Readonly<Record<string, unknown>> | undefined
+    }
+
+export type ToolChoice =
+  | { readonly kind: 'auto' | 'none' | 'required' }
+  | { readonly kind: 'tool'; readonly name: string }
+  | { readonly kind: 'allowed'; readonly mode: 'auto' | 'required'; readonly names: readonly string[] }
+
+export type OutputFormat =
+  | { readonly kind: 'text' | 'json_object' }
+  | {
+      readonly kind: 'json_schema'
+      readonly name: string
+      readonly schema: Readonly<Record<string, unknown>>
+      readonly description?: string | undefined
+      readonly strict?: boolean | undefined
+    }
+
+export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+
+export type Turn = {
+  readonly messages: readonly Message[]
+  readonly tools: readonly Tool[]
+  readonly toolChoice?: ToolChoice | undefined
+  readonly parallelToolCalls?: boolean | undefined
+  readonly format?: OutputFormat | undefined
+  readonly effort?: Effort | undefined
+  /** A thinking budget in tokens, in dialects that have one. */
+  readonly thinkingTokens?: number | undefined
+  /** The client wants to see reasoning where there is some. */
+  readonly showReasoning?: boolean | undefined
+  readonly verbosity?: string | undefined
+  readonly temperature?: number | undefined
+  readonly topP?: number | undefined
+  readonly topK?: number | undefined
+  readonly stop?: readonly string[] | undefined
+  readonly seed?: number | undefined
+  readonly frequencyPenalty?: number | undefined
+  readonly presencePenalty?: number | undefined
+  readonly choices: number
+  readonly logprobs?: number | undefined
+  readonly user?: string | undefined
+  /** Fields of the client's dialect that no other has, by name: dropped where the upstream speaks another one. */
+  readonly foreign: readonly string[]
+}
+
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
+
+/** A piece of a streamed answer. `choice` and `call` are counted from 0. */
+export type Delta =
+  | { readonly kind: 'text' | 'refusal' | 'reasoning'; readonly choice: number; readonly text: string }
+  /** Ends the reasoning before it, which it belongs to. */
+  | { readonly kind: 'sealed'; readonly choice: number; readonly sealed: Sealed }
+  | {
+      readonly kind: 'call'
+      readonly choice: number
+      readonly call: number
+      readonly id: string
+      readonly name: string
+      readonly tool: 'function' | 'custom'
+      readonly sealed?: Sealed | undefined
+    }
+  | { readonly kind: 'arguments'; readonly choice: number; readonly call: number; readonly text: string }
+  | { readonly kind: 'finish'; readonly choice: number; readonly reason: FinishReason }
+
+/** A whole answer. */
+export type Reply = {
+  readonly choices: readonly { readonly parts: readonly OutputPart[]; readonly finish: FinishReason }[]
+  readonly usage: Usage | undefined
+}
+
+/** The words of parts, for an estimate where no usage is reported. */
+export function wordsOfParts(parts: readonly (InputPart | OutputPart)[]): string {
+  const words: string[] = []
+  for (const part of parts) {
+    if (part.kind === 'tool_call') words.push(part.name, part.arguments)
+    else if ('text' in part) words.push(part.text)
+  }
+  return words.join('\n')
+}

@@ -1,0 +1,123 @@
+/** Answers in the chat format from neutral ones. */
+import type { Failure } from '../../domain/failure.ts'
+import type { Delta, OutputPart, Reply } from '../../domain/turn.ts'
+import type { Usage } from '../../domain/usage.ts'
+import { dataEvent } from '../../lib/sse.ts'
+import type { AnswerFacts, ClientSide, StreamEncoder } from '../format.ts'
+import { writeFailure } from './failure.ts'
+import { writeChatUsage } from './usage.ts'
+
+/** `usageAsked`: the client wants the usage chunk of a stream. */
+export const chatClientSide = (usageAsked: boolean): ClientSide => ({
+  reply: writeReply,
+  encoder: (answer) => new ChatEncoder(answer, usageAsked),
+})
+
+const idOf = ({ requestId }: AnswerFacts): string => requestId.replace(/^req_/, 'chatcmpl-')
+
+function writeReply({ choices }: Reply, answer: AnswerFacts, usage: Usage): string {
+  const head = {
+    id: idOf(answer),
+    object: 'chat.completion',
+    created: Math.floor(answer.createdAtMs / 1000),
+    model: answer.publicModel,
+    choices: choices.map(({ parts, finish }, index) => ({
+      index,
+      message: messageOf(parts),
+      logprobs: null,
+      finish_reason: finish,
+    })),
+  }
+  return `${JSON.stringify(head).slice(0, -1)},"usage":${writeChatUsage(usage)}}`
+}
+
+function messageOf(parts: readonly OutputPart[]): object {
+  const words = (kind: 'text' | 'refusal' | 'reasoning'): string =>
+    parts.map((part) => (part.kind === kind ? part.text : '')).join('')
+  const calls = parts.flatMap((part) => (part.kind === 'tool_call' ? [callOf(part)] : []))
+  const content = words('text')
+  const reasoning = words('reasoning')
+  return {
+    role: 'assistant',
+    content: content === '' && calls.length > 0 ? null : content,
+    refusal: words('refusal') || null,
+    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  }
+}
+
+type Call = Extract<OutputPart, { kind: 'tool_call' }>
+
+const callOf = ({ id, name, tool, ...call }: Call): object =>
+  tool === 'custom'
+    ? { id, type: 'custom', custom: { name, input: call.arguments } }
+    : { id, type: 'function', function: { name, arguments: call.arguments } }
+
+class ChatEncoder implements StreamEncoder {
+  private readonly head: string
+  private readonly usageAsked: boolean
+  private readonly begun = new Set<number>()
+  private readonly custom = new Set<string>()
+
+  constructor(answer: AnswerFacts, usageAsked: boolean) {
+    this.usageAsked = usageAsked
+    const created = Math.floor(answer.createdAtMs / 1000)
+    const head = { id: idOf(answer), object: 'chat.completion.chunk', created, model: answer.publicModel }
+    this.head = `${JSON.stringify(head).slice(0, -1)},"choices":`
+  }
+
+  encode(deltas: readonly Delta[]): string {
+    let text = ''
+    for (const delta of deltas) text += this.one(delta)
+    return text
+  }
+
+  private one(delta: Delta): string {
+    const { choice } = delta
+    let text = ''
+    if (!this.begun.has(choice)) {
+      this.begun.add(choice)
+      text = this.chunk(choice, { role: 'assistant', content: '' }, null)
+    }
+    switch (delta.kind) {
+      case 'text':
+        return text + this.chunk(choice, { content: delta.text }, null)
+      case 'refusal':
+        return text + this.chunk(choice, { refusal: delta.text }, null)
+      case 'reasoning':
+        return text + this.chunk(choice, { reasoning_content: delta.text }, null)
+      case 'call':
+        return text + this.chunk(choice, { tool_calls: [this.begin(delta)] }, null)
+      case 'arguments': {
+        const { call: index, text: part } = delta
+        const isCustom = this.custom.has(`${choice}/${index}`)
+        const call = isCustom ? { index, custom: { input: part } } : { index, function: { arguments: part } }
+        return text + this.chunk(choice, { tool_calls: [call] }, null)
+      }
+      case 'finish':
+        return text + this.chunk(choice, {}, delta.reason)
+      case 'sealed':
+        return text // The format has no place for it.
+    }
+  }
+
+  private begin({ choice, call: index, id, name, tool }: Extract<Delta, { kind: 'call' }>): object {
+    if (tool === 'function') return { index, id, type: 'function', function: { name, arguments: '' } }
+    this.custom.add(`${choice}/${index}`)
+    return { index, id, type: 'custom', custom: { name, input: '' } }
+  }
+
+  private chunk(index: number, delta: object, finish: string | null): string {
+    const choice = { index, delta, logprobs: null, finish_reason: finish }
+    return dataEvent(`${this.head}[${JSON.stringify(choice)}]${this.usageAsked ? ',"usage":null' : ''}}`)
+  }
+
+  end(usage: Usage): string {
+    const event = this.usageAsked ? dataEvent(`${this.head}[],"usage":${writeChatUsage(usage)}}`) : ''
+    return event + dataEvent('[DONE]')
+  }
+
+  fail(failure: Failure): string {
+    return dataEvent(writeFailure(failure).body)
+  }
+}

@@ -1,0 +1,69 @@
+/** A client that speaks chat. */
+import type { Failure } from '../../domain/failure.ts'
+import type { Dialect } from '../../domain/turn.ts'
+import { dataEvent } from '../../lib/sse.ts'
+import type { ClientRequest, Passage } from '../format.ts'
+import { translated } from '../translated.ts'
+import { upstreamSideOf } from '../upstream-sides.ts'
+import { chatClientSide } from './client-side.ts'
+import { DirectChat } from './direct.ts'
+import { writeFailure } from './failure.ts'
+import { readChatRequest, type ChatRequest } from './request.ts'
+import { chatTurn } from './turn.ts'
+
+export type ReadClientRequest =
+  | { readonly kind: 'read'; readonly request: ClientRequest }
+  | { readonly kind: 'rejected'; readonly failure: Failure }
+
+/** Reads a chat completion request. */
+export function readChatClient(text: string, bytes: number): ReadClientRequest {
+  const read = readChatRequest(text, bytes)
+  return read.kind === 'rejected' ? read : { kind: 'read', request: new ChatClient(read.request) }
+}
+
+class ChatClient implements ClientRequest {
+  readonly endpoint = 'chat.completions'
+  readonly failures = { write: writeFailure }
+  readonly model: string
+  readonly stream: boolean
+  readonly choices: number
+  readonly outputTokensMax: number | undefined
+  readonly textBytes: number
+  readonly imageParts: number
+  readonly mediaBytes: number
+  readonly messages: number
+  private readonly request: ChatRequest
+
+  constructor(request: ChatRequest) {
+    this.request = request
+    this.model = request.model
+    this.stream = request.stream
+    this.choices = request.choices
+    this.outputTokensMax = request.outputTokensMax
+    this.textBytes = request.textBytes
+    this.imageParts = request.imageParts
+    this.mediaBytes = request.mediaBytes
+    this.messages = request.body.messages.length
+  }
+
+  promptText(): string {
+    const { messages, tools } = this.request.body
+    const texts: string[] = []
+    for (const { content } of messages) {
+      if (typeof content === 'string') texts.push(content)
+      else for (const part of content ?? []) if (typeof part['text'] === 'string') texts.push(part['text'])
+    }
+    if (tools) texts.push(JSON.stringify(tools))
+    return texts.join('\n')
+  }
+
+  failStream(failure: Failure): string {
+    return dataEvent(writeFailure(failure).body)
+  }
+
+  passage(offered: readonly Dialect[]): Passage {
+    if (offered.includes('chat')) return new DirectChat(this.request)
+    const { body, stream, usageAsked } = this.request
+    return translated(chatTurn(body), stream, chatClientSide(usageAsked), upstreamSideOf(offered))
+  }
+}

@@ -1,0 +1,46 @@
+/** Chat to chat: the client's own bytes up, the upstream's own bytes down. */
+import type {
+  AnswerFacts,
+  Destination,
+  Passage,
+  PassedStream,
+  ReadReply,
+  UpstreamRequest,
+  WriterQuirks,
+} from '../format.ts'
+import { chatFailures } from './failure.ts'
+import { readChatReply } from './reply.ts'
+import { writeUpstreamRequest, type ChatRequest } from './request.ts'
+import { ChatStream } from './stream.ts'
+
+export class DirectChat implements Passage {
+  readonly dialect = 'chat'
+  readonly obstacle = undefined
+  readonly failures = chatFailures
+  private readonly client: ChatRequest
+
+  constructor(client: ChatRequest) {
+    this.client = client
+  }
+
+  request({ upstreamModel, outputTokensMax, quirks }: Destination): UpstreamRequest {
+    const body = writeUpstreamRequest(this.client, {
+      upstreamModel,
+      outputTokensMax,
+      outputMaxField: quirks.outputMaxField,
+      askForUsage: quirks.usageInStream === 'on_request',
+    })
+    return { path: quirks.chatPath, headers: NO_HEADERS, body, dropped: NOTHING }
+  }
+
+  readReply(text: string, { usageDialect }: WriterQuirks): ReadReply {
+    return readChatReply(text, usageDialect)
+  }
+
+  openStream({ publicModel }: AnswerFacts, { usageDialect }: WriterQuirks): PassedStream {
+    return new ChatStream({ publicModel, usageAsked: this.client.usageAsked, usageDialect })
+  }
+}
+
+const NO_HEADERS = {}
+const NOTHING: readonly string[] = []

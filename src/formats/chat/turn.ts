@@ -1,0 +1,217 @@
+/** A chat request as a neutral turn, for upstreams of another dialect. */
+import type { Failure } from '../../domain/failure.ts'
+import type {
+  Effort,
+  InputPart,
+  MediaSource,
+  Message,
+  OutputFormat,
+  OutputPart,
+  TextPart,
+  Tool,
+  ToolChoice,
+} from '../../domain/turn.ts'
+import { asFields, asList, asText, numberIn, textIn, type Fields } from '../fields.ts'
+import type { TurnRead } from '../translated.ts'
+import type { ChatBody } from './request.ts'
+
+/** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */
+const known = new Set(
+  `model messages stream stream_options max_tokens max_completion_tokens n stop seed temperature top_p top_k frequency_penalty presence_penalty logprobs top_logprobs user tools tool_choice parallel_tool_calls response_format reasoning_effort verbosity safety_identifier metadata store service_tier prompt_cache_key`.split(
+    ' ',
+  ),
+)
+const efforts: ReadonlySet<string> = new Set<Effort>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
+
+class Untranslatable extends Error {
+  readonly param: string
+
+  constructor(param: string, message: string) {
+    super(message)
+    this.param = param
+  }
+}
+
+export function chatTurn(body: ChatBody): TurnRead {
+  try {
+    return { kind: 'turn', turn: turnOf(body) }
+  } catch (error) {
+    if (!(error instanceof Untranslatable)) throw error
+    const failure: Failure = { kind: 'unsupported_parameter', message: error.message, param: error.param }
+    return { kind: 'rejected', failure }
+  }
+}
+
+function turnOf(body: ChatBody): Extract<TurnRead, { kind: 'turn' }>['turn'] {
+  const fields: Fields = body
+  const user = fields['safety_identifier'] ?? fields['user']
+  const effort = body.reasoning_effort
+  return {
+    messages: body.messages.map((message, i) => messageOf(message, `messages[${i}]`)),
+    tools: (body.tools ?? []).map((tool, i) => toolOf(tool, `tools[${i}]`)),
+    toolChoice: toolChoiceOf(body.tool_choice),
+    parallelToolCalls: body.parallel_tool_calls ?? undefined,
+    format: formatOf(body.response_format),
+    effort: typeof effort === 'string' && efforts.has(effort) ? (effort as Effort) : undefined,
+    showReasoning: true,
+    verbosity: textIn(fields['verbosity']),
+    temperature: body.temperature ?? undefined,
+    topP: body.top_p ?? undefined,
+    topK: numberIn(fields['top_k']),
+    stop: typeof body.stop === 'string' ? [body.stop] : (body.stop ?? undefined),
+    seed: numberIn(fields['seed']),
+    frequencyPenalty: body.frequency_penalty ?? undefined,
+    presencePenalty: body.presence_penalty ?? undefined,
+    choices: body.n ?? 1,
+    logprobs: body.logprobs ? (body.top_logprobs ?? 0) : undefined,
+    user: textIn(user),
+    foreign: Object.keys(fields).filter((name) => !known.has(name) && (fields[name] ?? null) !== null),
+  }
+}
+
+type BodyMessage = ChatBody['messages'][number]
+
+function messageOf(message: BodyMessage, path: string): Message {
+  const { role, content } = message
+  switch (role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', parts: partsOf(content, path).map((part) => textOnly(part, path)) }
+    case 'user':
+      return { role: 'user', parts: partsOf(content, path) }
+    case 'tool':
+      return { role: 'tool', callId: message.tool_call_id ?? '', parts: partsOf(content, path) }
+    case 'function':
+      throw new Untranslatable(`${path}.role`, `This model takes no 'function' messages; use 'tool'.`)
+    case 'assistant':
+      return { role: 'assistant', parts: assistantParts(message) }
+  }
+}
+
+function assistantParts(message: BodyMessage): OutputPart[] {
+  const parts: OutputPart[] = []
+  const { content, tool_calls: calls } = message
+  const reasoning = message['reasoning_content'] ?? message['reasoning']
+  if (typeof reasoning === 'string' && reasoning !== '') parts.push({ kind: 'reasoning', text: reasoning })
+  if (typeof content === 'string' && content !== '') parts.push({ kind: 'text', text: content })
+  for (const part of Array.isArray(content) ? content : []) {
+    if (part.type === 'text' && typeof part['text'] === 'string') parts.push({ kind: 'text', text: part['text'] })
+    if (part.type === 'refusal') parts.push({ kind: 'refusal', text: asText(part['refusal']) })
+  }
+  if (typeof message['refusal'] === 'string') parts.push({ kind: 'refusal', text: message['refusal'] })
+  for (const call of calls ?? []) {
+    const body = (call[call.type] ?? {}) as Fields
+    const isCustom = call.type === 'custom'
+    parts.push({
+      kind: 'tool_call',
+      id: call.id,
+      name: asText(body['name']),
+      arguments: asText(isCustom ? body['input'] : body['arguments']),
+      tool: isCustom ? 'custom' : 'function',
+    })
+  }
+  return parts
+}
+
+function partsOf(content: BodyMessage['content'], path: string): InputPart[] {
+  if (typeof content === 'string') return [{ kind: 'text', text: content }]
+  return (content ?? []).map((part, i) => partOf(part, `${path}.content[${i}]`))
+}
+
+function partOf(part: Fields, path: string): InputPart {
+  switch (part['type']) {
+    case 'text': {
+      const { ttl } = (part['cache_control'] ?? {}) as { ttl?: unknown }
+      const cache = part['cache_control'] ? (ttl === '1h' ? '1h' : '5m') : undefined
+      return { kind: 'text', text: asText(part['text']), cache }
+    }
+    case 'image_url': {
+      const { url, detail } = (part['image_url'] ?? {}) as { url?: unknown; detail?: unknown }
+      if (typeof url !== 'string') throw new Untranslatable(`${path}.image_url.url`, 'An image needs its url.')
+      return { kind: 'image', source: sourceOf(url), detail: textIn(detail) }
+    }
+    case 'input_audio': {
+      const { data, format } = (part['input_audio'] ?? {}) as { data?: unknown; format?: unknown }
+      if (typeof data !== 'string') throw new Untranslatable(`${path}.input_audio.data`, 'Audio needs its data.')
+      const mediaType = format === 'mp3' ? 'audio/mpeg' : `audio/${asText(format) || 'wav'}`
+      return { kind: 'audio', source: { kind: 'data', mediaType, base64: data } }
+    }
+    case 'file': {
+      const { file_data: data, filename } = (part['file'] ?? {}) as { file_data?: unknown; filename?: unknown }
+      if (typeof data !== 'string') throw new Untranslatable(`${path}.file.file_data`, 'A file needs its file_data.')
+      const source = sourceOf(data.startsWith('data:') ? data : `data:application/pdf;base64,${data}`)
+      return { kind: 'file', source, name: textIn(filename) }
+    }
+    default:
+      throw new Untranslatable(`${path}.type`, `This model takes no '${String(part['type'])}' parts.`)
+  }
+}
+
+function textOnly(part: InputPart, path: string): TextPart {
+  if (part.kind === 'text') return part
+  throw new Untranslatable(`${path}.content`, `A system message takes text only, not ${part.kind}.`)
+}
+
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w=.-]+)*?;base64,/i
+
+/** A `data:` URL in base64 as bytes, any other as an address. */
+function sourceOf(url: string): MediaSource {
+  const match = DATA_URL.exec(url.slice(0, 200))
+  if (!match) return { kind: 'url', url }
+  return { kind: 'data', mediaType: match[1] ?? 'application/octet-stream', base64: url.slice(match[0].length) }
+}
+
+function toolOf(tool: NonNullable<ChatBody['tools']>[number], path: string): Tool {
+  if (tool.type === 'function' && tool.function) {
+    const { name, description, parameters } = tool.function
+    const strict = tool.function['strict']
+    return {
+      kind: 'function',
+      name,
+      description: description ?? undefined,
+      parameters: parameters ?? undefined,
+      strict: typeof strict === 'boolean' ? strict : undefined,
+    }
+  }
+  if (tool.type === 'custom') {
+    const { name, description, format } = (tool['custom'] ?? {}) as Fields
+    return {
+      kind: 'custom',
+      name: asText(name),
+      description: textIn(description),
+      format: (format ?? undefined) as Fields | undefined,
+    }
+  }
+  throw new Untranslatable(`${path}.type`, `This model takes no '${tool.type}' tools.`)
+}
+
+function toolChoiceOf(choice: ChatBody['tool_choice']): ToolChoice | undefined {
+  if (!choice) return undefined
+  if (typeof choice === 'string') return { kind: choice }
+  const named = (choice[choice.type] ?? {}) as Fields
+  if (choice.type === 'function' || choice.type === 'custom') return { kind: 'tool', name: asText(named['name']) }
+  if (choice.type !== 'allowed_tools') throw new Untranslatable('tool_choice.type', 'Unknown kind of tool_choice.')
+  const names = asList(named['tools'])
+    .map(asFields)
+    .map((tool) => asText(asFields(tool[asText(tool['type'])])['name']))
+  return { kind: 'allowed', mode: named['mode'] === 'required' ? 'required' : 'auto', names }
+}
+
+function formatOf(format: ChatBody['response_format']): OutputFormat | undefined {
+  if (!format) return undefined
+  if (format.type === 'text' || format.type === 'json_object') return { kind: format.type }
+  const { name, schema, description, strict } = (format['json_schema'] ?? {}) as Fields
+  if (format.type !== 'json_schema' || typeof schema !== 'object' || schema === null) {
+    throw new Untranslatable(
+      'response_format',
+      'response_format must be text, json_object, or json_schema with a schema.',
+    )
+  }
+  return {
+    kind: 'json_schema',
+    name: typeof name === 'string' ? name : 'answer',
+    schema: schema as Fields,
+    description: textIn(description),
+    strict: typeof strict === 'boolean' ? strict : undefined,
+  }
+}

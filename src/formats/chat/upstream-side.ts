@@ -1,0 +1,245 @@
+/** The chat format towards upstreams, for clients of another dialect. */
+import type { UpstreamFailure } from '../../domain/failure.ts'
+import type {
+  Delta,
+  FinishReason,
+  InputPart,
+  MediaSource,
+  Message,
+  OutputPart,
+  Reply,
+  Tool,
+  ToolChoice,
+  Turn,
+} from '../../domain/turn.ts'
+import type { Usage } from '../../domain/usage.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import { asFields, asText, parseFields, type Fields } from '../fields.ts'
+import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide, WriterQuirks } from '../format.ts'
+import { chatFailures, readUpstreamError } from './failure.ts'
+import { readChatUsage, type UsageDialect } from './usage.ts'
+
+export const chatUpstreamSide: UpstreamSide = {
+  dialect: 'chat',
+  failures: chatFailures,
+  write,
+  readReply,
+  decoder: ({ usageDialect }) => new ChatDecoder(usageDialect),
+}
+
+function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
+  const { quirks } = to
+  const body = {
+    model: to.upstreamModel,
+    messages: turn.messages.map(messageOf),
+    ...(stream ? { stream: true } : {}),
+    ...(stream && quirks.usageInStream === 'on_request' ? { stream_options: { include_usage: true } } : {}),
+    [quirks.outputMaxField]: to.outputTokensMax,
+    temperature: turn.temperature,
+    top_p: turn.topP,
+    top_k: turn.topK,
+    stop: turn.stop,
+    seed: turn.seed,
+    frequency_penalty: turn.frequencyPenalty,
+    presence_penalty: turn.presencePenalty,
+    n: turn.choices === 1 ? undefined : turn.choices,
+    ...(turn.logprobs === undefined ? {} : { logprobs: true, top_logprobs: turn.logprobs }),
+    user: turn.user,
+    verbosity: turn.verbosity,
+    reasoning_effort: turn.effort,
+    tools: turn.tools.length === 0 ? undefined : turn.tools.map(toolOf),
+    tool_choice: turn.tools.length === 0 ? undefined : turn.toolChoice && choiceOf(turn.toolChoice, turn.tools),
+    parallel_tool_calls: turn.tools.length === 0 ? undefined : turn.parallelToolCalls,
+    response_format: formatOf(turn.format),
+  }
+  return { path: quirks.chatPath, headers: {}, body: JSON.stringify(body), dropped: [] }
+}
+
+function messageOf(message: Message): object {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.parts.map(({ text }) => text).join('\n\n') }
+    case 'user':
+      return { role: 'user', content: contentOf(message.parts) }
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.callId, content: contentOf(message.parts) }
+    case 'assistant': {
+      const words = (kind: 'text' | 'refusal'): string =>
+        message.parts.map((part) => (part.kind === kind ? part.text : '')).join('')
+      const calls = message.parts.flatMap((part) => (part.kind === 'tool_call' ? [callOf(part)] : []))
+      const content = words('text')
+      const refusal = words('refusal')
+      return {
+        role: 'assistant',
+        content: content === '' && (calls.length > 0 || refusal !== '') ? null : content,
+        ...(refusal === '' ? {} : { refusal }),
+        ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      }
+    }
+  }
+}
+
+const callOf = ({ id, name, tool, ...call }: Extract<OutputPart, { kind: 'tool_call' }>): object =>
+  tool === 'custom'
+    ? { id, type: 'custom', custom: { name, input: call.arguments } }
+    : { id, type: 'function', function: { name, arguments: call.arguments } }
+
+function contentOf(parts: readonly InputPart[]): string | object[] {
+  if (parts.every((part) => part.kind === 'text')) return parts.map(({ text }) => text).join('\n\n')
+  return parts.map(partOf)
+}
+
+const urlOf = (source: MediaSource): string =>
+  source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`
+
+function partOf(part: InputPart): object {
+  switch (part.kind) {
+    case 'text':
+      return { type: 'text', text: part.text }
+    case 'image':
+      return { type: 'image_url', image_url: { url: urlOf(part.source), ...(part.detail && { detail: part.detail }) } }
+    case 'audio': {
+      const format = part.source.kind === 'data' && /mpeg|mp3/.test(part.source.mediaType) ? 'mp3' : 'wav'
+      const data = part.source.kind === 'data' ? part.source.base64 : part.source.url
+      return { type: 'input_audio', input_audio: { data, format } }
+    }
+    case 'file':
+      return { type: 'file', file: { file_data: urlOf(part.source), filename: part.name ?? 'file.pdf' } }
+  }
+}
+
+function toolOf(tool: Tool): object {
+  const { kind, ...rest } = tool
+  return kind === 'function' ? { type: 'function', function: rest } : { type: 'custom', custom: rest }
+}
+
+function choiceOf(choice: ToolChoice, tools: readonly Tool[]): unknown {
+  const typeOf = (name: string): string => tools.find((tool) => tool.name === name)?.kind ?? 'function'
+  const named = (name: string): object => ({ type: typeOf(name), [typeOf(name)]: { name } })
+  if (choice.kind === 'tool') return named(choice.name)
+  if (choice.kind !== 'allowed') return choice.kind
+  return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: choice.names.map(named) } }
+}
+
+function formatOf(format: Turn['format']): object | undefined {
+  if (!format || format.kind === 'text') return undefined
+  if (format.kind === 'json_object') return { type: 'json_object' }
+  const { kind, ...schema } = format
+  return { type: kind, json_schema: schema }
+}
+
+const garbage = (message: string) => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } }) as const
+
+const finishes: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  length: 'length',
+  tool_calls: 'tool_calls',
+  function_call: 'tool_calls',
+  content_filter: 'content_filter',
+}
+const finishOf = (reason: unknown): FinishReason => finishes[asText(reason)] ?? 'stop'
+
+function readReply(
+  text: string,
+  { usageDialect }: WriterQuirks,
+): { kind: 'reply'; reply: Reply } | { kind: 'failed'; failure: UpstreamFailure } {
+  const parsed = parseFields(text)
+  if (!parsed) return garbage('the reply is not JSON')
+  if (parsed['error']) return { kind: 'failed', failure: readUpstreamError(undefined, parsed) }
+  const choices = parsed['choices']
+  if (!Array.isArray(choices) || choices.length === 0) return garbage('the reply has no choices')
+  const read = choices.map((choice: unknown) => {
+    const { message, finish_reason: finish } = asFields(choice)
+    return { parts: outputParts(asFields(message)), finish: finishOf(finish) }
+  })
+  return { kind: 'reply', reply: { choices: read, usage: readChatUsage(parsed['usage'], usageDialect) } }
+}
+
+function outputParts(message: Fields): OutputPart[] {
+  const parts: OutputPart[] = []
+  const reasoning = message['reasoning_content'] ?? message['reasoning']
+  if (typeof reasoning === 'string' && reasoning !== '') parts.push({ kind: 'reasoning', text: reasoning })
+  const { content, refusal, tool_calls: calls } = message
+  if (typeof content === 'string' && content !== '') parts.push({ kind: 'text', text: content })
+  if (typeof refusal === 'string' && refusal !== '') parts.push({ kind: 'refusal', text: refusal })
+  for (const call of Array.isArray(calls) ? calls : []) {
+    const { id, type, function: fn, custom } = asFields(call)
+    const tool = type === 'custom' ? 'custom' : 'function'
+    const body = asFields(tool === 'custom' ? custom : fn)
+    const words = tool === 'custom' ? body['input'] : body['arguments']
+    parts.push({
+      kind: 'tool_call',
+      id: asText(id),
+      name: asText(body['name']),
+      arguments: asText(words),
+      tool,
+    })
+  }
+  return parts
+}
+
+/** Reads the chunks of a stream. */
+class ChatDecoder implements StreamDecoder {
+  usage: Usage | undefined
+  private readonly usageDialect: UsageDialect
+  private readonly running = new Set<number>()
+  private ended = 0
+  private readonly calls = new Set<string>()
+
+  constructor(usageDialect: UsageDialect) {
+    this.usageDialect = usageDialect
+  }
+
+  get finished(): boolean {
+    return this.ended > 0 && this.running.size === 0
+  }
+
+  decode({ data }: SseEvent): Decoded {
+    if (data === '[DONE]') return { kind: 'done' }
+    if (data === '') return { kind: 'deltas', deltas: [] }
+    const chunk = parseFields(data)
+    if (!chunk) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not JSON' } }
+    if (chunk['error']) return { kind: 'failed', failure: readUpstreamError(undefined, chunk) }
+    this.usage = readChatUsage(chunk['usage'] ?? asFields(chunk['x_groq'])['usage'], this.usageDialect) ?? this.usage
+    const deltas: Delta[] = []
+    for (const choice of Array.isArray(chunk['choices']) ? chunk['choices'] : []) this.choice(asFields(choice), deltas)
+    return { kind: 'deltas', deltas }
+  }
+
+  private choice({ index, delta, finish_reason: finish }: Fields, deltas: Delta[]): void {
+    const choice = typeof index === 'number' ? index : 0
+    const before = deltas.length
+    const fields = asFields(delta)
+    const say = (kind: 'text' | 'refusal' | 'reasoning', text: unknown): void => {
+      if (typeof text === 'string' && text !== '') deltas.push({ kind, choice, text })
+    }
+    say('reasoning', fields['reasoning_content'] ?? fields['reasoning'])
+    say('text', fields['content'])
+    say('refusal', fields['refusal'])
+    const calls = fields['tool_calls']
+    for (const [i, call] of (Array.isArray(calls) ? calls : []).entries()) this.call(choice, i, asFields(call), deltas)
+    if (deltas.length > before) this.running.add(choice)
+    if (finish === null || finish === undefined) return
+    this.running.delete(choice)
+    this.ended++
+    deltas.push({ kind: 'finish', choice, reason: finishOf(finish) })
+  }
+
+  private call(
+    choice: number,
+    position: number,
+    { index, id, type, function: fn, custom }: Fields,
+    deltas: Delta[],
+  ): void {
+    const call = typeof index === 'number' ? index : position
+    const tool = type === 'custom' || custom !== undefined ? 'custom' : 'function'
+    const body = asFields(tool === 'custom' ? custom : fn)
+    const key = `${choice}/${call}`
+    if (!this.calls.has(key)) {
+      this.calls.add(key)
+      deltas.push({ kind: 'call', choice, call, id: asText(id), name: asText(body['name']), tool })
+    }
+    const words = tool === 'custom' ? body['input'] : body['arguments']
+    if (typeof words === 'string' && words !== '') deltas.push({ kind: 'arguments', choice, call, text: words })
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * What a dialect of text generation is made of. A client's side reads requests and writes answers and failures; an
+ * upstream's side writes requests and reads answers and failures. Between two dialects stands one neutral turn.
+ */
+import type { Failure, UpstreamFailure } from '../domain/failure.ts'
+import type { Delta, Dialect, Reply, Turn } from '../domain/turn.ts'
+import type { Usage } from '../domain/usage.ts'
+import type { SseEvent } from '../lib/sse.ts'
+import type { UsageDialect } from './chat/usage.ts'
+
+/** What the relay has to know of a client's request, whatever its dialect. */
+export type ClientRequest = {
+  /** For the record: `chat.completions`, `responses`, … */
+  readonly endpoint: string
+  readonly model: string
+  readonly stream: boolean
+  readonly choices: number
+  /** The client's own output limit for one choice. */
+  readonly outputTokensMax: number | undefined
+  /** Bytes of text: no tokenizer makes more tokens of them. */
+  readonly textBytes: number
+  readonly imageParts: number
+  /** Decoded bytes of audio and file payloads, whose tokens cannot exceed them. */
+  readonly mediaBytes: number
+  /** How many messages a chat template wraps. */
+  readonly messages: number
+  /** The words of the prompt, without media, for an estimate. */
+  promptText(): string
+  readonly failures: FailureWriter
+  /** A stream that ends before anything of an answer: the dialect's error inside a stream. */
+  failStream(failure: Failure, answer: AnswerFacts): string
+  /** The way to an upstream that speaks one of these dialects; the first is used where none is the client's own. */
+  passage(offers: readonly Dialect[]): Passage
+}
+
+export type WrittenFailure = {
+  readonly status: number
+  readonly code: string
+  /** The dialect's envelope, as JSON text. */
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** How a dialect tells its client of a failure. */
+export type FailureWriter = {
+  write(failure: Failure): WrittenFailure
+}
+
+/** What a vendor's API wants done differently, as far as a writer can do something about it. */
+export type WriterQuirks = {
+  readonly outputMaxField: 'max_tokens' | 'max_completion_tokens'
+  readonly usageInStream: 'on_request' | 'unasked'
+  readonly usageDialect: UsageDialect
+  readonly chatPath: string
+}
+
+/** One upstream model that a request is to be written for. */
+export type Destination = {
+  readonly upstreamModel: string
+  /** The output limit that was quoted, for one choice: the client's own, or the gateway's. */
+  readonly outputTokensMax: number
+  readonly quirks: WriterQuirks
+}
+
+export type UpstreamRequest = {
+  /** After the provider's base URL, with a query where it needs one. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** What the client asked for and this upstream cannot do. */
+  readonly dropped: readonly string[]
+}
+
+type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+
+/** A whole reply on its way through: what the bill needs, and the text for the client. */
+export type PassedReply = {
+  readonly usage: Usage | undefined
+  /** What was produced, as text, for an estimate when no usage came. */
+  readonly produced: string
+  /** The reply for the client. `counted` stands in where the upstream reported no usage. */
+  write(answer: AnswerFacts, counted: Usage): string
+}
+export type ReadReply = { readonly kind: 'reply'; readonly reply: PassedReply } | Failed
+
+/** What an answer says of itself, in any dialect. */
+export type AnswerFacts = {
+  readonly requestId: string
+  readonly createdAtMs: number
+  readonly publicModel: string
+}
+
+/** What one upstream event comes to. `text` is for the client, empty when there is nothing to say. */
+export type ReadEvent =
+  | { readonly kind: 'chunk'; readonly text: string; readonly meaningful: boolean }
+  | { readonly kind: 'done' }
+  | Failed
+
+/** A stream on its way through. */
+export type PassedStream = {
+  /** The last usage the upstream reported; running totals overwrite, they do not add. */
+  readonly usage: Usage | undefined
+  readonly produced: string
+  /** Every choice that began has ended: an end of the stream now is a complete one. */
+  readonly finished: boolean
+  read(event: SseEvent): ReadEvent
+  /** The end for the client, terminator included. */
+  end(counted: Usage): string
+  /** The end of an answer that broke: the dialect's error inside the stream, and nothing that looks like completion. */
+  fail(failure: Failure): string
+}
+
+/** A way from a client's dialect to an upstream's and back. */
+export type Passage = {
+  readonly dialect: Dialect
+  /** Why this request cannot be put in the upstream's dialect; undefined when it can. */
+  readonly obstacle: Failure | undefined
+  request(to: Destination): UpstreamRequest
+  readReply(text: string, quirks: WriterQuirks): ReadReply
+  openStream(answer: AnswerFacts, quirks: WriterQuirks): PassedStream
+  readonly failures: FailureReader
+}
+
+/** How an upstream's dialect says what went wrong. */
+export type FailureReader = {
+  /** Reads an error response. */
+  response(status: number, headers: ReadonlyMap<string, string>, body: string): UpstreamFailure
+  /** Reads a body that came with 200 and may be an error; undefined when it is none. */
+  hidden(body: string): UpstreamFailure | undefined
+}
+
+/** The upstream's side of a dialect, from and to the neutral turn. */
+export type UpstreamSide = {
+  readonly dialect: Dialect
+  readonly failures: FailureReader
+  write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest
+  readReply(text: string, quirks: WriterQuirks): { readonly kind: 'reply'; readonly reply: Reply } | Failed
+  decoder(quirks: WriterQuirks): StreamDecoder
+}
+
+/** What one upstream event means. */
+export type Decoded =
+  | { readonly kind: 'deltas'; readonly deltas: readonly Delta[] }
+  | { readonly kind: 'done' }
+  | Failed
+
+export type StreamDecoder = {
+  readonly usage: Usage | undefined
+  readonly finished: boolean
+  decode(event: SseEvent): Decoded
+}
+
+/** The client's side of a dialect, from the neutral answer. */
+export type ClientSide = {
+  reply(reply: Reply, answer: AnswerFacts, usage: Usage): string
+  encoder(answer: AnswerFacts): StreamEncoder
+}
+
+export type StreamEncoder = {
+  /** Complete events for the client. */
+  encode(deltas: readonly Delta[]): string
+  end(usage: Usage): string
+  fail(failure: Failure): string
+}

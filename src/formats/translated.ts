@@ -1,0 +1,85 @@
+/** The way between two dialects: a client's request as a turn, an upstream's answer as deltas, and back. */
+import type { Failure } from '../domain/failure.ts'
+import { wordsOfParts, type Turn } from '../domain/turn.ts'
+import type { Usage } from '../domain/usage.ts'
+import type { SseEvent } from '../lib/sse.ts'
+import type {
+  AnswerFacts,
+  ClientSide,
+  Passage,
+  PassedStream,
+  ReadEvent,
+  StreamDecoder,
+  StreamEncoder,
+  UpstreamSide,
+} from './format.ts'
+
+/** A request as a turn, or why it cannot be one. */
+export type TurnRead =
+  | { readonly kind: 'turn'; readonly turn: Turn }
+  | { readonly kind: 'rejected'; readonly failure: Failure }
+
+export function translated(read: TurnRead, stream: boolean, client: ClientSide, upstream: UpstreamSide): Passage {
+  return {
+    dialect: upstream.dialect,
+    obstacle: read.kind === 'rejected' ? read.failure : undefined,
+    failures: upstream.failures,
+    request(to) {
+      if (read.kind === 'rejected') throw new Error('this request has no way to this upstream')
+      const written = upstream.write(read.turn, stream, to)
+      return { ...written, dropped: [...read.turn.foreign, ...written.dropped] }
+    },
+    readReply(text, quirks) {
+      const got = upstream.readReply(text, quirks)
+      if (got.kind === 'failed') return got
+      const { reply } = got
+      return {
+        kind: 'reply',
+        reply: {
+          usage: reply.usage,
+          produced: reply.choices.map(({ parts }) => wordsOfParts(parts)).join('\n'),
+          write: (answer, counted) => client.reply(reply, answer, reply.usage ?? counted),
+        },
+      }
+    },
+    openStream: (answer: AnswerFacts, quirks) => new TranslatedStream(upstream.decoder(quirks), client.encoder(answer)),
+  }
+}
+
+class TranslatedStream implements PassedStream {
+  produced = ''
+  private readonly decoder: StreamDecoder
+  private readonly encoder: StreamEncoder
+
+  constructor(decoder: StreamDecoder, encoder: StreamEncoder) {
+    this.decoder = decoder
+    this.encoder = encoder
+  }
+
+  get usage(): Usage | undefined {
+    return this.decoder.usage
+  }
+
+  get finished(): boolean {
+    return this.decoder.finished
+  }
+
+  read(event: SseEvent): ReadEvent {
+    const decoded = this.decoder.decode(event)
+    if (decoded.kind !== 'deltas') return decoded
+    for (const delta of decoded.deltas) {
+      if ('text' in delta) this.produced += delta.text
+      else if (delta.kind === 'call') this.produced += delta.name
+    }
+    const text = decoded.deltas.length === 0 ? '' : this.encoder.encode(decoded.deltas)
+    return { kind: 'chunk', text, meaningful: decoded.deltas.length > 0 }
+  }
+
+  end(counted: Usage): string {
+    return this.encoder.end(this.usage ?? counted)
+  }
+
+  fail(failure: Failure): string {
+    return this.encoder.fail(failure)
+  }
+}

@@ -1,0 +1,16 @@
+import type { Dialect } from '../domain/turn.ts'
+import { chatUpstreamSide } from './chat/upstream-side.ts'
+import type { UpstreamSide } from './format.ts'
+
+const sides: Partial<Record<Dialect, UpstreamSide>> = {
+  chat: chatUpstreamSide,
+}
+
+/** How to speak to an upstream that understands these dialects: in the first that we can write. */
+export function upstreamSideOf(offered: readonly Dialect[]): UpstreamSide {
+  for (const dialect of offered) {
+    const side = sides[dialect]
+    if (side) return side
+  }
+  throw new Error(`no way to write ${offered.join(' or ')}`)
+}
