@@ -7,8 +7,7 @@ import { Entry, type Limiter } from '../accounts/limiter.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
-import { writeFailure } from '../formats/chat/failure.ts'
-import { readChatClient } from '../formats/chat/client.ts'
+import type { FailureWriter } from '../formats/format.ts'
 import type { Malformed } from '../inbound/connection.ts'
 import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
@@ -26,7 +25,9 @@ import type { Cors } from './cors.ts'
 import { digestsEqual } from './digests-equal.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
 import type { Metrics } from './metrics.ts'
+import { bearerOf, presentedKey } from './presented-key.ts'
 import { replyWithStream } from './stream-reply.ts'
+import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
 
 export type EdgeOptions = {
   readonly relay: Relay
@@ -58,11 +59,17 @@ type Turn = {
   readonly startedMs: number
   /** The port it came to. */
   readonly port: 'public' | 'monitor'
+  failures: FailureWriter
   /** Go with every answer. */
   readonly headers: ReplyHeaders
 }
 
-type Route = { readonly methods: readonly string[]; readonly handle: (turn: Turn) => void | Promise<void> }
+type Route = {
+  readonly methods: readonly string[]
+  readonly handle: (turn: Turn) => void | Promise<void>
+  /** Undefined: in the envelope of the chat dialect, as all that belongs to no dialect. */
+  readonly failures?: FailureWriter
+}
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 const STREAM_TYPE = {
@@ -84,13 +91,20 @@ export function createEdge(options: EdgeOptions): Edge {
   ]
   const routes = new Map<string, Route>([
     ...monitored,
-    ['/v1/chat/completions', { methods: ['POST'], handle: (turn) => desk.chat(turn) }],
     ['/v1/models', { methods: READ, handle: (turn) => desk.models(turn) }],
     ['/v1/balance', { methods: READ, handle: (turn) => desk.balance(turn) }],
   ])
   const monitorRoutes = new Map(monitored)
-  const routeOf = (path: string): Route | undefined =>
-    routes.get(path) ?? (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length ? oneModel : undefined)
+  const generating = new Map<Surface, Route>()
+  const routeOf = (path: string): Route | undefined => {
+    const surface = surfaceOf(path)
+    if (surface) {
+      const route = generating.get(surface) ?? desk.generates(surface)
+      generating.set(surface, route)
+      return route
+    }
+    return routes.get(path) ?? (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length ? oneModel : undefined)
+  }
   return {
     handle: (exchange) => desk.serve(desk.open(exchange, 'public'), routeOf(exchange.head.path)),
     monitor: (exchange) => desk.serve(desk.open(exchange, 'monitor'), monitorRoutes.get(exchange.head.path)),
@@ -109,6 +123,7 @@ class Desk {
   serve(turn: Turn, route: Route | undefined): void {
     const { exchange } = turn
     const { method, path } = exchange.head
+    if (route?.failures) turn.failures = route.failures
     if (!route) return this.refuse(turn, { kind: 'not_found', message: `There is no ${method} ${path.slice(0, 200)}.` })
     if (route.methods.includes(method)) return this.run(turn, route)
     const preflight = this.options.cors.preflight(exchange, route.methods)
@@ -132,7 +147,7 @@ class Desk {
   open(exchange: Exchange, port: Turn['port']): Turn {
     const id = timeOrderedId('req_')
     const headers = { ...this.options.cors.headersFor(exchange), 'x-request-id': id }
-    return { exchange, id, startedMs: performance.now(), port, headers }
+    return { exchange, id, startedMs: performance.now(), port, failures: chatFailureWriter, headers }
   }
 
   reply(turn: Turn, status: number, body: object): void {
@@ -141,7 +156,7 @@ class Desk {
 
   /** Writes a failure and its log line. */
   refuse(turn: Turn, failure: Failure, extra?: ReplyHeaders): void {
-    const { status, code, body, headers } = writeFailure(failure)
+    const { status, code, body, headers } = turn.failures.write(failure)
     const tookMs = Math.round(performance.now() - turn.startedMs)
     this.options.log('info', 'request.refused', {
       request: turn.id,
@@ -157,7 +172,7 @@ class Desk {
   /** The envelope for what is not even a request. */
   refuseMalformed({ status, message }: Malformed): { headers: ReplyHeaders; body: string } {
     const id = timeOrderedId('req_')
-    const { code, body } = writeFailure({ kind: 'malformed_request', message })
+    const { code, body } = chatFailureWriter.write({ kind: 'malformed_request', message })
     this.options.log('info', 'request.refused', { request: id, status, code })
     this.options.metrics.answered(status)
     return { headers: { ...JSON_TYPE, 'x-request-id': id }, body }
@@ -178,8 +193,7 @@ class Desk {
   private isOperator({ exchange, port }: Turn): boolean {
     if (port === 'monitor') return true
     const { metricsToken } = this.options
-    const [, token = ''] = BEARER.exec(exchange.header('authorization') ?? '') ?? []
-    return metricsToken !== undefined && digestsEqual(token, metricsToken)
+    return metricsToken !== undefined && digestsEqual(bearerOf(exchange) ?? '', metricsToken)
   }
 
   balance(turn: Turn): void {
@@ -204,24 +218,29 @@ class Desk {
     else this.reply(turn, 200, modelObject(model))
   }
 
-  async chat(turn: Turn): Promise<void> {
+  /** The route of an endpoint that generates. */
+  generates(surface: Surface): Route {
+    return { methods: ['POST'], failures: surface.failures, handle: (turn) => this.generate(turn, surface) }
+  }
+
+  private async generate(turn: Turn, surface: Surface): Promise<void> {
     const caller = this.callerOf(turn)
     if ('kind' in caller) return this.refuse(turn, caller)
     const entry = this.options.limiter.enter(caller)
     if (!(entry instanceof Entry)) return this.refuse(turn, limitFailure(entry))
     try {
-      await this.chatWithin(turn, caller, entry)
+      await this.generateWithin(turn, surface, { caller, entry })
     } finally {
       entry.leave()
     }
   }
 
-  private async chatWithin(turn: Turn, caller: Caller, entry: Entry): Promise<void> {
+  private async generateWithin(turn: Turn, surface: Surface, { caller, entry }: Admitted): Promise<void> {
     const { relay, chatBody, notReady } = this.options
     const { exchange, id, startedMs } = turn
     const body = await readJsonBody(exchange, chatBody)
     if (body.kind === 'rejected') return this.refuse(turn, body.failure)
-    const read = readChatClient(body.text, body.bytes)
+    const read = surface.read(body, exchange.head.path)
     if (read.kind === 'rejected') return this.refuse(turn, read.failure)
 
     // Asked after the body has arrived: from here to the hold there is no await in which a shutdown could begin.
@@ -261,16 +280,15 @@ class Desk {
     return this.options.proxies.clientOf(exchange.remoteAddress, exchange.header('x-forwarded-for'))
   }
 
-  /** The caller behind the Authorization header, or why not. */
+  /** The caller behind the key of a request, or why not. */
   private callerOf({ exchange }: Turn): Caller | Failure {
     const { accounts }: { accounts: Accounts } = this.options.relay
-    const header = exchange.header('authorization') ?? ''
-    // A client sends the same header with every request of a connection: its digest is made once.
-    const known = exchange.notes.get('authorization') === header ? exchange.notes.get('key') : undefined
-    const [, key = ''] = known === undefined ? (BEARER.exec(header) ?? []) : []
-    const caller = known === undefined ? accounts.authenticate(key) : accounts.callerOf(known)
+    const presented = presentedKey(exchange) ?? ''
+    // A client sends the same key with every request of a connection: its digest is made once.
+    const known = exchange.notes.get('presented') === presented ? exchange.notes.get('key') : undefined
+    const caller = known === undefined ? accounts.authenticate(presented) : accounts.callerOf(known)
     if (!caller) return INVALID_KEY
-    if (known === undefined) exchange.notes.set('authorization', header).set('key', caller.key.id)
+    if (known === undefined) exchange.notes.set('presented', presented).set('key', caller.key.id)
     return caller.account.status === 'suspended' ? SUSPENDED : caller
   }
 
@@ -280,7 +298,7 @@ class Desk {
   }
 }
 
-const BEARER = /^bearer +(\S+)/i
+type Admitted = { readonly caller: Caller; readonly entry: Entry }
 
 /** A path segment as text; what cannot be decoded is no model's id. */
 function decoded(segment: string): string {

@@ -11,12 +11,11 @@ import { writeFailure } from './failure.ts'
 import { readChatRequest, type ChatRequest } from './request.ts'
 import { chatTurn } from './turn.ts'
 
-export type ReadClientRequest =
-  | { readonly kind: 'read'; readonly request: ClientRequest }
-  | { readonly kind: 'rejected'; readonly failure: Failure }
-
 /** Reads a chat completion request. */
-export function readChatClient(text: string, bytes: number): ReadClientRequest {
+export function readChatClient(
+  text: string,
+  bytes: number,
+): { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure } {
   const read = readChatRequest(text, bytes)
   return read.kind === 'rejected' ? read : { kind: 'read', request: new ChatClient(read.request) }
 }
