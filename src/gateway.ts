@@ -1,17 +1,17 @@
 /** Wiring: a Config becomes a gateway. Opened whole by `serve`, or without its servers for a single command. */
-import { join } from 'node:path'
 import { openAccounts, type Accounts } from './accounts/accounts.ts'
 import type { Office } from './admin/operations.ts'
+import { createBackup } from './backup.ts'
 import { openCatalog, type Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
 import { timeOrderedId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
-import { loadSecret } from './lib/secret-file.ts'
 import { bookingsOf } from './ledger/bookings.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { verifyLedger } from './ledger/verify.ts'
 import { findRecord, recentRecords } from './records/records.ts'
 import { LiveCalls } from './relay/call.ts'
+import { openSecrets } from './secrets.ts'
 import { openStore, type Store } from './store/store.ts'
 
 export type Gateway = {
@@ -47,14 +47,17 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   }
   const store = await openStore(config.dataFolder, (message) => stop('store.fatal', message))
   const live = new LiveCalls()
-  const pepper = loadSecret(join(config.dataFolder, 'key.pepper'), config.keyPepper)
-  const masterKey = loadSecret(join(config.dataFolder, 'master.key'), config.masterKey)
-  const accounts = await openAccounts(store, pepper, (barred) => live.bar(barred))
+  const secrets = await openSecrets(config, store)
+  const accounts = await openAccounts(store, secrets.key_pepper, (barred) => live.bar(barred))
   const { ledger, expired } = await openLedger(store, {
     owner: timeOrderedId('run_'),
     onBroken: (message) => stop('ledger.broken', message),
   })
-  const catalog = await openCatalog(store, { masterKey, sandboxUrl, declared: config.declared })
+  const catalog = await openCatalog(store, {
+    masterKey: secrets.master_key,
+    sandboxUrl,
+    declared: config.declared,
+  })
   await declareAccounts(config, accounts, ledger)
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
   const office: Office = {
@@ -65,6 +68,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     verify: () => verifyLedger(store),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),
+    backup: createBackup(store, secrets),
     status: () => ({
       data_folder: config.dataFolder,
       config_file: config.configFile ?? null,

@@ -97,6 +97,26 @@ const program: Program = {
       limits: { body_bytes_max: bodyBytesMax, drain_ms: drainMs },
     }
   },
+  async restore(request) {
+    const [config, { restoreBackup }] = await Promise.all([readConfig(), import('./restore.ts')])
+    return restoreBackup(config, request)
+  },
+  async adoptSecrets() {
+    const [config, { openStore }, secrets] = await Promise.all([
+      readConfig(),
+      import('./store/store.ts'),
+      import('./secrets.ts'),
+    ])
+    if (!existsSync(join(config.dataFolder, 'tollgate.db'))) return noFolder(config)
+    const store = await openStore(config.dataFolder, (message) => {
+      throw new Error(message)
+    })
+    try {
+      return { ok: true, value: await secrets.adoptSecrets(config, store) }
+    } finally {
+      await store.close()
+    }
+  },
 }
 
 // Threads and sockets of a start that failed half-way would keep the process alive.
