@@ -45,7 +45,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     log('error', event, { message })
     process.exit(1)
   }
-  const store = await openStore(config.dataFolder, (message) => stop('store.fatal', message))
+  const store = await openStore(config.dataFolder, (message) => stop('store.fatal', fatalText(message, config)))
   const live = new LiveCalls()
   const secrets = await openSecrets(config, store)
   const accounts = await openAccounts(store, secrets.key_pepper, (barred) => live.bar(barred))
@@ -80,6 +80,14 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     }),
   }
   return { store, accounts, ledger, catalog, live, office, expiredHolds: expired, firstKey }
+}
+
+/** What is said last when a commit has failed. */
+function fatalText(message: string, { dataFolder }: Config): string {
+  const help = message.startsWith('SQLITE_FULL')
+    ? `; the disk that holds ${dataFolder} is full: make room and start`
+    : ''
+  return `${message}${help}. The process ends; everything that was answered is on disk`
 }
 
 async function makeAccount(
