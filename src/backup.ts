@@ -4,7 +4,6 @@ import { open, rename, stat, statfs } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
 import type { BackupRequest, Result } from './admin/operations.ts'
-import { timeOrderedId } from './lib/ids.ts'
 import { countLedger, verifyLedger, type Finding } from './ledger/verify.ts'
 import type { Secrets } from './secrets.ts'
 import { openCopy, writeManifest } from './store/copy.ts'
@@ -48,8 +47,9 @@ async function makeBackup(store: Store, secrets: Secrets, request: BackupRequest
   const file = resolve(request.file)
   const problem = await problemOf(store, { ...request, file })
   if (problem) return problem
-  const unfinished = join(dirname(file), `.${basename(file)}.${timeOrderedId('')}.tmp`)
+  const unfinished = join(dirname(file), `.${basename(file)}.tmp`)
   try {
+    rmSync(unfinished, { force: true }) // Of a process that died over it.
     const madeAtMs = Date.now()
     await store.copy(unfinished)
     const own = request.secrets === 'included' ? secrets : undefined

@@ -46,7 +46,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'sandbox-offer': layer0,
   config: [...layer0, 'providers', 'declaration', 'sandbox-offer'],
   secrets: ['lib', 'store', 'config'],
-  backup: ['lib', 'ledger', 'store', 'admin', 'secrets'],
+  backup: ['ledger', 'store', 'admin', 'secrets'],
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],
   gateway: [...layer3, 'relay', 'admin', 'config', 'secrets', 'backup'],
   serve: [...layer3, 'inbound', 'relay', 'edge', 'admin', 'sandbox', 'config', 'gateway'],

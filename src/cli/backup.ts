@@ -16,7 +16,7 @@ type Made = {
 }
 
 const secretLines = {
-  included: 'INCLUDED: whoever reads this file can use every key and credential in it',
+  included: 'INCLUDED: whoever has this file can read every stored vendor credential',
   left_out: 'not included; keep key.pepper and master.key elsewhere',
 } as const
 
