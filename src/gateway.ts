@@ -1,19 +1,19 @@
 /** Wiring: a Config becomes a gateway. Opened whole by `serve`, or without its servers for a single command. */
-import { join } from 'node:path'
 import { openAccounts, type AccountDraft, type Accounts } from './accounts/accounts.ts'
 import { Limiter, monthStartHour } from './accounts/limiter.ts'
 import type { Office } from './admin/operations.ts'
+import { createBackup } from './backup.ts'
 import { openCatalog, type Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
 import { timeOrderedId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
-import { loadSecret } from './lib/secret-file.ts'
 import { bookingsOf } from './ledger/bookings.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { verifyLedger, type Finding } from './ledger/verify.ts'
 import { forgetExpired, Idempotency, verifyIdempotency } from './records/idempotency.ts'
 import { chargedByDay, findRecord, recentRecords, verifyUsage } from './records/records.ts'
 import { LiveCalls } from './relay/call.ts'
+import { openSecrets } from './secrets.ts'
 import { openStore, type Store } from './store/store.ts'
 
 export type Gateway = {
@@ -49,17 +49,20 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     log('error', event, { message })
     process.exit(1)
   }
-  const store = await openStore(config.dataFolder, (message) => stop('store.fatal', message))
+  const store = await openStore(config.dataFolder, (message) => stop('store.fatal', fatalText(message, config)))
   const live = new LiveCalls()
-  const pepper = loadSecret(join(config.dataFolder, 'key.pepper'), config.keyPepper)
-  const masterKey = loadSecret(join(config.dataFolder, 'master.key'), config.masterKey)
-  const accounts = await openAccounts(store, pepper, (barred) => live.bar(barred))
+  const secrets = await openSecrets(config, store)
+  const accounts = await openAccounts(store, secrets.key_pepper, (barred) => live.bar(barred))
   const { ledger, expired } = await openLedger(store, {
     owner: timeOrderedId('run_'),
     onBroken: (message) => stop('ledger.broken', message),
     alsoOnExpiry: forgetExpired,
   })
-  const catalog = await openCatalog(store, { masterKey, sandboxUrl, declared: config.declared })
+  const catalog = await openCatalog(store, {
+    masterKey: secrets.master_key,
+    sandboxUrl,
+    declared: config.declared,
+  })
   await declareAccounts(config, accounts, ledger)
   const limiter = new Limiter(await chargedByDay(store, monthStartHour(Date.now())))
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
@@ -71,6 +74,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     verify: () => verifyBooks(store),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),
+    backup: createBackup(store, secrets),
     status: () => ({
       data_folder: config.dataFolder,
       config_file: config.configFile ?? null,
@@ -94,6 +98,14 @@ export async function verifyBooks(store: Store): Promise<readonly Finding[]> {
     ...named('the usage of an hour is the sum of its requests', await verifyUsage(store)),
     ...named('an idempotency key has an open hold, or an answer and a charge', await verifyIdempotency(store)),
   ]
+}
+
+/** What is said last when a commit has failed. */
+function fatalText(message: string, { dataFolder }: Config): string {
+  const help = message.startsWith('SQLITE_FULL')
+    ? `; the disk that holds ${dataFolder} is full: make room and start`
+    : ''
+  return `${message}${help}. The process ends; everything that was answered is on disk`
 }
 
 async function makeAccount(

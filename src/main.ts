@@ -51,8 +51,9 @@ async function onFolder<T>(
   firstAccount: 'make' | 'leave',
   use: (gateway: Gateway) => T,
 ): Promise<Awaited<T>> {
-  const [{ openGateway }, { silentLog }] = await Promise.all([import('./gateway.ts'), import('./lib/log.ts')])
-  const gateway = await openGateway(config, { log: silentLog, sandboxUrl: undefined, firstAccount })
+  const [{ openGateway }, { createLog }] = await Promise.all([import('./gateway.ts'), import('./lib/log.ts')])
+  // Errors only: the last word of a process that a failed commit ends.
+  const gateway = await openGateway(config, { log: createLog('error'), sandboxUrl: undefined, firstAccount })
   try {
     return await use(gateway)
   } finally {
@@ -100,6 +101,27 @@ const program: Program = {
           value,
         ]),
       ),
+    }
+  },
+  async restore(request) {
+    const [config, { restoreBackup }] = await Promise.all([readConfig(), import('./restore.ts')])
+    return restoreBackup(config, request)
+  },
+  async adoptSecrets() {
+    const [config, { openStore }, secrets] = await Promise.all([
+      readConfig(),
+      import('./store/store.ts'),
+      import('./secrets.ts'),
+    ])
+    if (!existsSync(join(config.dataFolder, 'tollgate.db'))) return noFolder(config)
+    const store = await openStore(config.dataFolder, (message) => {
+      process.stderr.write(`tollgate: ${message}\n`)
+      process.exit(1)
+    })
+    try {
+      return { ok: true, value: await secrets.adoptSecrets(config, store) }
+    } finally {
+      await store.close()
     }
   },
 }

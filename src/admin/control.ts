@@ -9,6 +9,12 @@ const PATH_BYTES_MAX = 103
 /** Bun's names for "nobody listens there". */
 const UNREACHED = new Set(['ConnectionRefused', 'FailedToOpenSocket', 'ECONNREFUSED', 'ENOENT'])
 
+/**
+ * A backup or a verification of a large database is silent for longer than the 10 seconds after which Bun hangs up. Its
+ * types know no such option for a socket file, its server does (1.4.5; `server.timeout` has no effect there).
+ */
+const patience: object = { idleTimeout: 0 }
+
 const controlPath = (dataFolder: string): string => join(dataFolder, 'control.sock')
 
 export function serveControl(dataFolder: string, office: Office): { stop(): Promise<void> } {
@@ -19,6 +25,7 @@ export function serveControl(dataFolder: string, office: Office): { stop(): Prom
   // The folder's lock is ours, so a socket found here belongs to a process that died.
   rmSync(unix, { force: true })
   const server = Bun.serve({
+    ...patience,
     unix,
     development: false,
     error: ({ message }) => new Response(resultJson({ ok: false, code: 'failed', message })),
@@ -42,7 +49,8 @@ export async function callControl(dataFolder: string, name: string, input: unkno
   const unix = controlPath(dataFolder)
   if (!existsSync(unix)) return undefined
   try {
-    const options = { unix, method: 'POST', body: JSON.stringify(input) }
+    // Without a limit of its own: Bun's fetch would give up after five minutes.
+    const options = { unix, method: 'POST', body: JSON.stringify(input), timeout: false }
     const response = await fetch(`http://control/${encodeURIComponent(name)}`, options)
     return (await response.json()) as Result
   } catch (error) {

@@ -6,6 +6,13 @@ import type { Booking } from '../ledger/bookings.ts'
 import type { Finding } from '../ledger/verify.ts'
 import type { StoredRecord } from '../records/records.ts'
 
+/** A backup as it is asked for: `file` is absolute, and written by the process that has the data folder. */
+export type BackupRequest = {
+  readonly file: string
+  readonly existing: 'kept' | 'replaced'
+  readonly secrets: 'included' | 'left_out'
+}
+
 /** What operations work on: the parts of a running gateway, or of one opened for a single command. */
 export type Office = {
   readonly accounts: Accounts
@@ -16,6 +23,7 @@ export type Office = {
   readonly verify: () => Promise<readonly Finding[]>
   readonly requests: (accountId: string, limit: number) => Promise<readonly StoredRecord[]>
   readonly request: (accountId: string, id: string) => Promise<StoredRecord | undefined>
+  readonly backup: (request: BackupRequest) => Promise<Result>
   /** Facts of this process for `doctor`. */
   readonly status: () => Readonly<Record<string, unknown>>
 }

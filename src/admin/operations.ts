@@ -1,8 +1,9 @@
 /** Everything an operator can do, by name. The control socket and the CLI run these; so will the console's API. */
+import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { accountOperations } from './account-operations.ts'
 import { catalogOperations } from './catalog-operations.ts'
-import { done, operation, type Office, type Operation, type Result } from './operation.ts'
+import { done, operation, type BackupRequest, type Office, type Operation, type Result } from './operation.ts'
 
 const ledgerVerify = operation(z.strictObject({}), async ({ verify, accounts, ledger }) => {
   const startedMs = performance.now()
@@ -35,14 +36,24 @@ const doctor = operation(z.strictObject({}), async ({ status, verify, catalog, l
   })
 })
 
+const backup = operation(
+  z.strictObject({
+    file: z.string().refine((path) => isAbsolute(path), 'must be an absolute path'),
+    existing: z.enum(['kept', 'replaced']).default('kept'),
+    secrets: z.enum(['included', 'left_out']).default('left_out'),
+  }),
+  (office, request) => office.backup(request),
+)
+
 const operations: Readonly<Record<string, Operation>> = {
   ...accountOperations,
   ...catalogOperations,
   'ledger.verify': ledgerVerify,
+  backup,
   doctor,
 }
 
-export type { Office, Result }
+export type { BackupRequest, Office, Result }
 
 /** Runs an operation by name on unchecked input. */
 export async function runOperation(office: Office, name: string, input: unknown): Promise<Result> {

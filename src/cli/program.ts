@@ -29,7 +29,8 @@ export type Answer = Result | { readonly ok: false; readonly code: 'no_data_fold
 
 /**
  * What the commands can call on. `main` provides it, so that commands know nothing of stores and servers. All of it
- * reads the environment when it is called, and may throw ConfigError, DeclarationError and FolderInUse.
+ * reads the environment when it is called, and may throw ConfigError, DeclarationError, FolderInUse,
+ * SecretMismatch and DatabaseTooNew.
  */
 export type Program = {
   /** Runs an operation by name, in the running server or on the data folder itself. */
@@ -40,4 +41,8 @@ export type Program = {
   /** Makes the data folder if there is none, and the first account with its key if no account has one. */
   firstKey(): Promise<string | undefined>
   settings(): Promise<Settings>
+  /** Puts a backup, named by its absolute path, in the data folder. */
+  restore(request: { readonly file: string; readonly existing: 'kept' | 'replaced' }): Promise<Result>
+  /** Makes the secrets in force, or new ones, the database's own; says of each whether it was already. */
+  adoptSecrets(): Promise<Answer>
 }

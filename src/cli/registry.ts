@@ -14,6 +14,9 @@ const registry: Readonly<Record<string, Load>> = {
   chat: async () => (await import('./chat.ts')).chat,
   sandbox: async () => (await import('./sandbox.ts')).sandbox,
   'verify-ledger': async () => (await import('./verify-ledger.ts')).verifyLedger,
+  backup: async () => (await import('./backup.ts')).backup,
+  restore: async () => (await import('./restore.ts')).restore,
+  'adopt-secrets': async () => (await import('./adopt-secrets.ts')).adoptSecrets,
   doctor: async () => (await import('./doctor.ts')).doctor,
 }
 

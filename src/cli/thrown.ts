@@ -5,6 +5,8 @@ const codes: Readonly<Record<string, string>> = {
   ConfigError: 'config_error',
   DeclarationError: 'config_error',
   FolderInUse: 'data_folder_in_use',
+  SecretMismatch: 'secret_mismatch',
+  DatabaseTooNew: 'database_too_new',
 }
 
 /** Whether a command failed before it could have done anything. */
@@ -18,7 +20,8 @@ export function failureOf(error: unknown): Outcome {
   if (code !== undefined) return failed(code, messageOf(error))
   if (process.env['TOLLGATE_LOG'] === 'debug' && error instanceof Error)
     return failed('unexpected', error.stack ?? error.message)
-  const { syscall } = error as { syscall?: unknown }
+  const { syscall, code: cause } = error as { syscall?: unknown; code?: unknown }
+  if (cause === 'SQLITE_FULL') return failed('disk_full', 'the disk that holds the data folder is full')
   // The system's own words, such as "EACCES: permission denied, mkdir …", need no stack.
   if (syscall !== undefined) return failed('system_error', messageOf(error))
   return failed('unexpected', `${messageOf(error)} (with TOLLGATE_LOG=debug the stack is shown)`)

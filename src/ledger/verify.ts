@@ -4,6 +4,9 @@ import type { Store } from '../store/store.ts'
 /** A broken invariant: which, and what was found. */
 export type Finding = { readonly invariant: string; readonly subject: string; readonly detail: string }
 
+/** The store, or a copy of its database. */
+type Queryable = Pick<Store, 'query'>
+
 type Check = { readonly invariant: string; readonly sql: string }
 
 /**
@@ -72,9 +75,24 @@ const findingOf =
   (invariant: string) =>
   (row: Row): Finding => ({ invariant, subject: String(row['subject']), detail: String(row['detail']) })
 
-/** Checks the whole ledger on the reader thread. An empty list means every number explains itself. */
-export async function verifyLedger(store: Store): Promise<readonly Finding[]> {
+/** Checks the whole ledger, off the calling thread. An empty list means every number explains itself. */
+export async function verifyLedger(store: Queryable): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   for (const { invariant, sql } of checks) findings.push(...(await store.query(sql)).map(findingOf(invariant)))
   return findings
+}
+
+/** How much a ledger holds, to say of a copy what is in it. */
+export async function countLedger(
+  store: Queryable,
+): Promise<{ accounts: number; journals: number; openHolds: number }> {
+  const [row] = await store.query(
+    `SELECT (SELECT count(*) FROM account) AS accounts, (SELECT count(*) FROM journal) AS journals,
+            (SELECT count(*) FROM hold WHERE state = 'open') AS open_holds`,
+  )
+  return {
+    accounts: Number(row?.['accounts']),
+    journals: Number(row?.['journals']),
+    openHolds: Number(row?.['open_holds']),
+  }
 }

@@ -39,5 +39,3 @@ export function createLog(levelMin: LogLevel, write = (text: string): unknown =>
     if (level === 'error') flush()
   }
 }
-
-export const silentLog: Log = () => undefined

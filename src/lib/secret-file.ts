@@ -2,21 +2,29 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs
 
 const SECRET_BYTES = 32
 
-/** Reads a 256-bit secret from the environment's value (64 hex digits) or a file made at first use, mode 0600. */
-export function loadSecret(file: string, fromEnvironment: string | undefined): Uint8Array {
+/**
+ * A 256-bit secret, from the environment's value (64 hex digits) or else its file. Undefined where there is neither;
+ * throws where what is there is no secret.
+ */
+export function readSecret(file: string, fromEnvironment: string | undefined): Uint8Array | undefined {
   if (fromEnvironment !== undefined) return decode(fromEnvironment.trim(), 'the environment')
   try {
     return decode(readFileSync(file, 'utf8').trim(), file)
   } catch (error) {
     if ((error as { code?: string }).code !== 'ENOENT') throw error
+    return undefined
   }
-  const secret = crypto.getRandomValues(new Uint8Array(SECRET_BYTES))
-  // Exclusive and synced: losing this file means losing every key it protects.
+}
+
+export const makeSecret = (): Uint8Array => crypto.getRandomValues(new Uint8Array(SECRET_BYTES))
+
+/** Writes a secret to a file that must not exist, mode 0600. */
+export function writeSecret(file: string, secret: Uint8Array): void {
+  // Exclusive and synced: losing this file means losing everything it protects.
   const descriptor = openSync(file, 'wx', 0o600)
   writeSync(descriptor, `${Buffer.from(secret).toString('hex')}\n`)
   fsyncSync(descriptor)
   closeSync(descriptor)
-  return secret
 }
 
 function decode(text: string, where: string): Uint8Array {

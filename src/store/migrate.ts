@@ -1,34 +1,76 @@
 import { Database } from 'bun:sqlite'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 const FOLDER = join(import.meta.dir, 'migrations')
 /** Older SQLite can corrupt a WAL database when a checkpoint races a write (fixed in 3.51.3). */
 const SQLITE_MIN = [3, 51, 3] as const
 
+class DatabaseTooNew extends Error {
+  override readonly name = 'DatabaseTooNew'
+}
+
+/** How many migrations a database has had: its schema's number. */
+export const schemaOf = (db: Database): number =>
+  (db.query('PRAGMA user_version').get() as { user_version: number }).user_version
+
+const migrationsIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => /^\d{4}_.*\.sql$/.test(name))
+    .sort()
+
 /**
- * Brings the database up to date: numbered SQL files, forward only, each in a transaction of its own. Throws when the
- * database is newer than this program.
+ * Brings the database up to date: numbered SQL files, forward only, each in a transaction of its own. Throws
+ * DatabaseTooNew when the database is newer than this program, and changes nothing then.
  */
-export function migrate(path: string): void {
+export function migrate(path: string, folder = FOLDER): void {
   const db = new Database(path, { create: true })
   try {
     assertSqliteVersion(db)
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-    const files = readdirSync(FOLDER)
-      .filter((name) => /^\d{4}_.*\.sql$/.test(name))
-      .sort()
-    const { user_version: applied } = db.query('PRAGMA user_version').get() as { user_version: number }
+    const files = migrationsIn(folder)
+    const applied = schemaOf(db)
     if (applied > files.length) {
-      throw new Error(`the database is of a newer Tollgate (schema ${applied}, this program knows ${files.length})`)
+      throw new DatabaseTooNew(
+        `the database is of a newer Tollgate (schema ${applied}, this program knows ${files.length}); nothing was changed`,
+      )
     }
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     files.slice(applied).forEach((file, i) => {
-      const sql = readFileSync(join(FOLDER, file), 'utf8')
+      const sql = readFileSync(join(folder, file), 'utf8')
       db.transaction(() => db.exec(`${sql}\nPRAGMA user_version = ${applied + i + 1};`)).immediate()
     })
   } finally {
     db.close()
   }
+}
+
+/**
+ * Keeps the database as it is before an upgrade, in `tollgate.db.schema-<n>` beside it: migrations go forward only, so
+ * that file is the way back to the version before. Does nothing where there is nothing to upgrade.
+ */
+export function keepBeforeUpgrade(path: string): void {
+  const db = new Database(path)
+  try {
+    const applied = schemaOf(db)
+    if (applied === 0 || applied >= migrationsIn(FOLDER).length) return
+    const kept = `${path}.schema-${applied}`
+    const unfinished = `${kept}.tmp`
+    rmSync(unfinished, { force: true })
+    closeSync(openSync(unfinished, 'wx', 0o600))
+    db.prepare('VACUUM INTO ?').run(unfinished)
+    syncPath(unfinished)
+    renameSync(unfinished, kept)
+    syncPath(dirname(path))
+  } finally {
+    db.close()
+  }
+}
+
+/** Waits until a file's bytes, or a folder's names, are on the disk. */
+export function syncPath(path: string): void {
+  const descriptor = openSync(path, 'r')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
 }
 
 function assertSqliteVersion(db: Database): void {

@@ -7,6 +7,7 @@ declare const self: Worker
 export type ReaderRequest =
   | { readonly kind: 'open'; readonly path: string }
   | { readonly kind: 'query'; readonly id: number; readonly sql: string; readonly bind: readonly SqlValue[] }
+  | { readonly kind: 'close' }
 export type ReaderReply =
   | { readonly kind: 'ready' }
   | { readonly kind: 'rows'; readonly id: number; readonly rows: readonly Row[] }
@@ -18,6 +19,10 @@ function handle(request: ReaderRequest): ReaderReply {
   if (request.kind === 'open') {
     db = new Database(request.path, { readonly: true, safeIntegers: true })
     db.exec('PRAGMA busy_timeout = 5000')
+    return { kind: 'ready' }
+  }
+  if (request.kind === 'close') {
+    db.close()
     return { kind: 'ready' }
   }
   try {

@@ -8,17 +8,15 @@ export class Reader {
   private readonly worker = new Worker(new URL('./reader-worker.ts', import.meta.url).href)
   private readonly waiting = new Map<number, Waiting>()
   private next = 1
-  private opened: (() => void) | undefined
+  private control: (() => void) | undefined
 
   constructor() {
     this.worker.onmessage = ({ data }: MessageEvent<ReaderReply>) => this.receive(data)
   }
 
+  /** Opens a database that is there. */
   open(path: string): Promise<void> {
-    return new Promise((resolve) => {
-      this.opened = resolve
-      this.worker.postMessage({ kind: 'open', path } satisfies ReaderRequest)
-    })
+    return this.command({ kind: 'open', path })
   }
 
   /** Runs a query. Integers come back as bigint. Rejects on an SQL error, which is a programmer's. */
@@ -30,12 +28,21 @@ export class Reader {
     })
   }
 
-  close(): void {
+  /** Closes the file too: a thread that is only ended would keep it open for as long as the process lives. */
+  async close(): Promise<void> {
+    await this.command({ kind: 'close' })
     this.worker.terminate()
   }
 
+  private command(request: ReaderRequest): Promise<void> {
+    return new Promise((resolve) => {
+      this.control = resolve
+      this.worker.postMessage(request)
+    })
+  }
+
   private receive(reply: ReaderReply): void {
-    if (reply.kind === 'ready') return this.opened?.()
+    if (reply.kind === 'ready') return this.control?.()
     const waiting = this.waiting.get(reply.id)
     this.waiting.delete(reply.id)
     if (reply.kind === 'rows') waiting?.resolve(reply.rows)

@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { copyDatabase } from './copy.ts'
 import { lockFolder } from './lock.ts'
-import { migrate } from './migrate.ts'
+import { keepBeforeUpgrade, migrate } from './migrate.ts'
 import { Reader } from './reader.ts'
 import type { Row, SqlValue, Step, WriteOutcome } from './statement.ts'
 import { Writer, type Deferred } from './writer.ts'
@@ -16,6 +17,7 @@ export type Store = {
   query(sql: string, bind?: readonly SqlValue[]): Promise<readonly Row[]>
   /** Transactions waiting or in flight: the gauge that tells a disk from a bottleneck. */
   queued(): number
+  /** Writes a consistent copy to a file that must not exist, mode 0600, while transactions go on. */
   copy(to: string): Promise<void>
   close(): Promise<void>
 }
@@ -26,6 +28,8 @@ export type StoreOptions = {
 }
 
 const DEFER_MS = 20
+/** The database's file in the data folder. */
+export const DATABASE = 'tollgate.db'
 
 /**
  * Opens the data folder for this process alone: lock, migrations, writer and reader threads. Throws FolderInUse when
@@ -39,10 +43,14 @@ export async function openStore(
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   chmodSync(folder, 0o700)
   const lock = lockFolder(folder)
-  const path = join(folder, 'tollgate.db')
+  const path = join(folder, DATABASE)
   const writer = new Writer(onFatal, deferMs)
   const reader = new Reader()
   try {
+    // SQLite would make it readable by all, and gives the files beside it the same mode.
+    closeSync(openSync(path, 'a', 0o600))
+    chmodSync(path, 0o600)
+    keepBeforeUpgrade(path)
     migrate(path)
     await writer.open(path)
     await reader.open(path)
@@ -56,9 +64,9 @@ export async function openStore(
     defer: (steps) => writer.defer(steps),
     query: (sql, bind) => reader.query(sql, bind),
     queued: () => writer.queued,
-    copy: (to) => writer.copy(to),
+    copy: (to) => copyDatabase(path, to),
     async close() {
-      reader.close()
+      await reader.close()
       await writer.close()
       lock.release()
     },

@@ -9,11 +9,7 @@ import { bindOf, decodeBatch, type WireTx } from './wire.ts'
 declare const self: Worker
 
 /** A batch travels as bare text, everything else as an object. */
-export type WriterRequest =
-  | string
-  | { readonly kind: 'open'; readonly path: string }
-  | { readonly kind: 'copy'; readonly to: string }
-  | { readonly kind: 'close' }
+export type WriterRequest = string | { readonly kind: 'open'; readonly path: string } | { readonly kind: 'close' }
 export type WriterReply =
   | { readonly kind: 'ready' }
   | { readonly kind: 'outcomes'; readonly refused: readonly (readonly [number, WriteOutcome])[] }
@@ -106,9 +102,6 @@ function handle(request: WriterRequest): WriterReply {
     case 'open':
       openWriter(request.path)
       return { kind: 'ready' }
-    case 'copy':
-      db.prepare('VACUUM INTO ?').run(request.to)
-      return { kind: 'ready' }
     case 'close':
       db.close()
       return { kind: 'ready' }
@@ -119,6 +112,7 @@ self.onmessage = ({ data }: MessageEvent<WriterRequest>) => {
   try {
     self.postMessage(handle(data))
   } catch (error) {
-    self.postMessage({ kind: 'fatal', message: String(error) } satisfies WriterReply)
+    const { code, message } = error as { code?: string; message: string }
+    self.postMessage({ kind: 'fatal', message: code ? `${code}: ${message}` : message } satisfies WriterReply)
   }
 }

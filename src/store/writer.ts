@@ -50,11 +50,6 @@ export class Writer {
     return this.command({ kind: 'open', path })
   }
 
-  /** Writes a consistent copy of the database to a path that must not exist. */
-  copy(to: string): Promise<void> {
-    return this.command({ kind: 'copy', to })
-  }
-
   /** Waits for everything queued, then closes the database. */
   async close(): Promise<void> {
     this.undefer(Number.POSITIVE_INFINITY)

@@ -1,0 +1,138 @@
+/** `tollgate backup`: a verified copy of the database in one file, made while serving. */
+import { existsSync, realpathSync, rmSync } from 'node:fs'
+import { open, rename, stat, statfs } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import manifest from '../package.json' with { type: 'json' }
+import type { BackupRequest, Result } from './admin/operations.ts'
+import { countLedger, verifyLedger, type Finding } from './ledger/verify.ts'
+import type { Secrets } from './secrets.ts'
+import { openCopy, writeManifest } from './store/copy.ts'
+import { DATABASE, type Store } from './store/store.ts'
+
+/** What a verified copy holds. */
+export type Contents = {
+  /** How many migrations the database has had. */
+  readonly schema: number
+  readonly accounts: number
+  readonly journals: number
+  readonly open_holds: number
+}
+
+/** What the checks of a copy found. */
+export type Verdict =
+  | { readonly kind: 'sound'; readonly contents: Contents }
+  | { readonly kind: 'broken'; readonly message: string }
+
+/** Room left beside the copy, so that a backup never is what fills the disk under a serving gateway. */
+const SPARE_BYTES = 64 * 1024 * 1024
+
+/** The operation `backup` of one gateway. One at a time: two would only take each other's disk. */
+export function createBackup(store: Store, secrets: Secrets): (request: BackupRequest) => Promise<Result> {
+  let isRunning = false
+  return async (request) => {
+    if (isRunning) return { ok: false, code: 'conflict', message: 'a backup is being made already' }
+    isRunning = true
+    try {
+      return await makeBackup(store, secrets, request)
+    } finally {
+      isRunning = false
+    }
+  }
+}
+
+const refused = (code: 'conflict' | 'failed', message: string): Result => ({ ok: false, code, message })
+
+async function makeBackup(store: Store, secrets: Secrets, request: BackupRequest): Promise<Result> {
+  const startedMs = performance.now()
+  const file = resolve(request.file)
+  const problem = await problemOf(store, { ...request, file })
+  if (problem) return problem
+  const unfinished = join(dirname(file), `.${basename(file)}.tmp`)
+  try {
+    rmSync(unfinished, { force: true }) // Of a process that died over it.
+    const madeAtMs = Date.now()
+    await store.copy(unfinished)
+    const own = request.secrets === 'included' ? secrets : undefined
+    writeManifest(unfinished, {
+      madeAtMs,
+      program: manifest.version,
+      keyPepper: own?.key_pepper,
+      masterKey: own?.master_key,
+    })
+    const verdict = await verifyCopy(unfinished)
+    if (verdict.kind === 'broken') return refused('failed', `nothing was written: ${verdict.message}`)
+    await sync(unfinished)
+    await rename(unfinished, file)
+    await sync(dirname(file))
+    return {
+      ok: true,
+      value: {
+        file,
+        bytes: (await stat(file)).size,
+        made_at: new Date(madeAtMs).toISOString(),
+        ...verdict.contents,
+        secrets: request.secrets,
+        verified: true,
+        took_ms: Math.round(performance.now() - startedMs),
+      },
+    }
+  } catch (error) {
+    return refused('failed', `no backup was made: ${error instanceof Error ? error.message : String(error)}`)
+  } finally {
+    rmSync(unfinished, { force: true })
+    rmSync(`${unfinished}-journal`, { force: true })
+  }
+}
+
+/** Why a backup is not begun. */
+async function problemOf(store: Store, { file, existing }: BackupRequest): Promise<Result | undefined> {
+  const folder = dirname(file)
+  if (!existsSync(folder)) return refused('failed', `there is no folder ${folder}`)
+  if (realpathSync(folder) === realpathSync(store.folder)) {
+    return refused('conflict', 'the data folder itself is no place for a backup: name another folder, or one inside it')
+  }
+  if (existsSync(file)) {
+    if (!(await stat(file)).isFile()) return refused('conflict', `${file} is not a file`)
+    if (existing === 'kept') return refused('conflict', `${file} exists already; --force replaces it`)
+  }
+  const [{ size }, { bavail, bsize }] = await Promise.all([stat(join(store.folder, DATABASE)), statfs(folder)])
+  if (bavail * bsize >= size + SPARE_BYTES) return undefined
+  const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`
+  return refused(
+    'failed',
+    `${folder} has ${megabytes(bavail * bsize)} free, ${megabytes(size + SPARE_BYTES)} are needed`,
+  )
+}
+
+/** Reads a whole copy: every page, then every invariant of the ledger. Not on the calling thread. */
+export async function verifyCopy(path: string): Promise<Verdict> {
+  const copy = await openCopy(path)
+  try {
+    const pages = (await copy.query('PRAGMA integrity_check')).map((row) => String(row['integrity_check']))
+    if (pages[0] !== 'ok')
+      return { kind: 'broken', message: `the database is damaged: ${pages.slice(0, 3).join('; ')}` }
+    const findings = await verifyLedger(copy)
+    if (findings.length > 0) return { kind: 'broken', message: `the ledger is broken: ${listed(findings)}` }
+    const [version] = await copy.query('PRAGMA user_version')
+    const { accounts, journals, openHolds } = await countLedger(copy)
+    const schema = Number(version?.['user_version'])
+    return { kind: 'sound', contents: { schema, accounts, journals, open_holds: openHolds } }
+  } finally {
+    await copy.close()
+  }
+}
+
+const listed = (findings: readonly Finding[]): string =>
+  findings
+    .slice(0, 3)
+    .map(({ invariant, subject, detail }) => `${invariant}: ${subject} (${detail})`)
+    .join('; ')
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

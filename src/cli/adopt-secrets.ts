@@ -1,0 +1,34 @@
+import { command } from './command.ts'
+import { failed, shown } from './outcome.ts'
+import { details } from './table.ts'
+
+/** Of each secret: whether it was the database's own already. */
+type Adoption = Readonly<Record<'key_pepper' | 'master_key', 'unchanged' | 'adopted'>>
+
+export const adoptSecrets = command({
+  name: 'adopt-secrets',
+  summary: 'Makes the key pepper and master key in force the ones of this database, after a loss or a change.',
+  examples: [['tollgate adopt-secrets', 'asks first'], ['tollgate adopt-secrets --yes']],
+  confirms: () => ({
+    consequence:
+      'API keys made under another key pepper stay refused for good, and vendor credentials sealed under another ' +
+      'master key have to be entered again.',
+    word: 'adopt',
+  }),
+  notes: 'The server must be stopped. A secret that is missing is made anew.',
+  run: async ({ program, terminal }) => {
+    const result = await program.adoptSecrets()
+    if (!result.ok) return failed(result.code, result.message)
+    const adoption = result.value as Adoption
+    return shown(
+      adoption,
+      details(
+        [
+          ['Key pepper', adoption.key_pepper],
+          ['Master key', adoption.master_key],
+        ],
+        terminal,
+      ),
+    )
+  },
+})

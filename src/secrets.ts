@@ -1,0 +1,74 @@
+/** The key pepper and the master key: found, made at first use, and held to the database they belong to. */
+import { join } from 'node:path'
+import type { Config } from './config.ts'
+import { makeSecret, readSecret, writeSecret } from './lib/secret-file.ts'
+import { checkOf, checkStep, readChecks, secretNames, type SecretName } from './store/secret-check.ts'
+import { mustWrite, type Store } from './store/store.ts'
+
+export type Secrets = Readonly<Record<SecretName, Uint8Array>>
+
+type Place = { readonly file: string; readonly variable: string; readonly given: string | undefined }
+
+class SecretMismatch extends Error {
+  override readonly name = 'SecretMismatch'
+}
+
+/** Where a secret comes from: its variable where that is set, else its file. */
+export const secretPlace = (config: Config, name: SecretName): Place =>
+  name === 'key_pepper'
+    ? { file: join(config.dataFolder, 'key.pepper'), variable: 'TOLLGATE_KEY_PEPPER', given: config.keyPepper }
+    : { file: join(config.dataFolder, 'master.key'), variable: 'TOLLGATE_MASTER_KEY', given: config.masterKey }
+
+/** The secret that is in force; undefined where there is none yet. */
+export function findSecret(config: Config, name: SecretName): Uint8Array | undefined {
+  const { file, given } = secretPlace(config, name)
+  return readSecret(file, given)
+}
+
+/** What becomes of things when a database runs under another secret than its own. */
+const lossOf: Readonly<Record<SecretName, string>> = {
+  key_pepper: 'every API key made so far would be refused',
+  master_key: 'every stored vendor credential would be unreadable',
+}
+
+/**
+ * The secrets of a database. New ones are made only for a database that has none yet; throws SecretMismatch for others
+ * than its own: a server that starts anyway would answer 401 to every customer.
+ */
+export async function openSecrets(config: Config, store: Store): Promise<Secrets> {
+  const checks = await readChecks(store)
+  const open = async (name: SecretName): Promise<Uint8Array> => {
+    const own = checks.get(name)
+    const found = findSecret(config, name)
+    if (own === undefined) return adopt(config, store, name)
+    if (found && checkOf(found) === own) return found
+    const { file, variable, given } = secretPlace(config, name)
+    const place = given === undefined ? file : variable
+    throw new SecretMismatch(
+      `${place} ${found ? 'is not the one of this database' : 'is missing'}: ${lossOf[name]}. ` +
+        `Put the right one back (${file} or ${variable}); if it is lost: tollgate adopt-secrets`,
+    )
+  }
+  return { key_pepper: await open('key_pepper'), master_key: await open('master_key') }
+}
+
+/** What happened to each secret: it was the database's own already, or is from now on. */
+export type Adoption = Readonly<Record<SecretName, 'unchanged' | 'adopted'>>
+
+/** Makes the secrets in force, or new ones, the database's own: for when the former ones are lost or replaced. */
+export async function adoptSecrets(config: Config, store: Store): Promise<Adoption> {
+  const checks = await readChecks(store)
+  const outcome: Record<SecretName, 'unchanged' | 'adopted'> = { key_pepper: 'unchanged', master_key: 'unchanged' }
+  for (const name of secretNames) {
+    if (checkOf(await adopt(config, store, name)) !== checks.get(name)) outcome[name] = 'adopted'
+  }
+  return outcome
+}
+
+async function adopt(config: Config, store: Store, name: SecretName): Promise<Uint8Array> {
+  const found = findSecret(config, name)
+  const secret = found ?? makeSecret()
+  if (!found) writeSecret(secretPlace(config, name).file, secret)
+  await mustWrite(store, [checkStep(name, secret)])
+  return secret
+}

@@ -1,0 +1,71 @@
+/** Whole copies of a database, and what a backup says about itself. */
+import { Database } from 'bun:sqlite'
+import { closeSync, openSync } from 'node:fs'
+import { Reader } from './reader.ts'
+
+/**
+ * Writes a consistent copy of a database in use to a file that must not exist. It runs on a connection and a thread of
+ * its own: a reader of WAL stops no writer. What is written meanwhile is not in it, and the log grows by that much.
+ * Rejects when the disk is full. The copy is not synced.
+ */
+export async function copyDatabase(path: string, to: string): Promise<void> {
+  // Made empty first, which SQLite accepts, so that the copy is never readable by others.
+  closeSync(openSync(to, 'wx', 0o600))
+  const reader = new Reader()
+  await reader.open(path)
+  try {
+    await reader.query('VACUUM INTO ?', [to])
+  } finally {
+    await reader.close()
+  }
+}
+
+/** A database that nobody else uses, read on a thread of its own. */
+export async function openCopy(path: string): Promise<Pick<Reader, 'query' | 'close'>> {
+  const reader = new Reader()
+  await reader.open(path)
+  return reader
+}
+
+/** What a backup says about itself, in a table that only backups have. */
+export type Manifest = {
+  readonly madeAtMs: number
+  /** The version that made it. */
+  readonly program: string
+  /** The secrets, where the operator wanted them in. */
+  readonly keyPepper: Uint8Array | undefined
+  readonly masterKey: Uint8Array | undefined
+}
+
+/** Writes the manifest into a copy; a few pages, not synced. */
+export function writeManifest(path: string, { madeAtMs, program, keyPepper, masterKey }: Manifest): void {
+  const db = new Database(path)
+  try {
+    db.exec('PRAGMA synchronous = OFF; DROP TABLE IF EXISTS backup_manifest')
+    db.exec(`CREATE TABLE backup_manifest
+      (made_at INTEGER NOT NULL, program TEXT NOT NULL, key_pepper BLOB, master_key BLOB) STRICT`)
+    db.prepare('INSERT INTO backup_manifest VALUES (?, ?, ?, ?)').run(
+      madeAtMs,
+      program,
+      keyPepper ?? null,
+      masterKey ?? null,
+    )
+  } finally {
+    db.close()
+  }
+}
+
+/** Reads the manifest and takes it out of the database, secrets and all. Undefined where there is none. */
+export function takeManifest(db: Database): Manifest | undefined {
+  if (!db.query("SELECT name FROM sqlite_master WHERE name = 'backup_manifest'").get()) return undefined
+  const row = db.query('SELECT made_at, program, key_pepper, master_key FROM backup_manifest').get() as {
+    made_at: number
+    program: string
+    key_pepper: Uint8Array | null
+    master_key: Uint8Array | null
+  }
+  // Overwrites what is deleted with zeros: the secrets must not stay behind in free pages.
+  db.exec('PRAGMA secure_delete = ON; DROP TABLE backup_manifest')
+  const { made_at: madeAtMs, program, key_pepper: keyPepper, master_key: masterKey } = row
+  return { madeAtMs, program, keyPepper: keyPepper ?? undefined, masterKey: masterKey ?? undefined }
+}

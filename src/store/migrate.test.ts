@@ -1,0 +1,70 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, expect, test } from 'bun:test'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { keepBeforeUpgrade, migrate, schemaOf } from './migrate.ts'
+
+const MIGRATIONS = join(import.meta.dir, 'migrations')
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-migrate-'))
+const path = join(folder, 'tollgate.db')
+afterEach(() => {
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
+})
+
+function read<T>(use: (db: Database) => T): T {
+  const db = new Database(path)
+  try {
+    return use(db)
+  } finally {
+    db.close()
+  }
+}
+
+test('a released migration never changes: databases that had it will not get it again', () => {
+  const released = readFileSync(join(MIGRATIONS, 'RELEASED'), 'utf8').trim().split('\n')
+  for (const line of released) {
+    const [digest = '', name = ''] = line.split('  ')
+    const bytes = readFileSync(join(MIGRATIONS, name))
+    expect(`${new Bun.CryptoHasher('sha256').update(bytes).digest('hex')}  ${name}`).toBe(`${digest}  ${name}`)
+  }
+  // They come first, in their order: a new one can only be added behind them.
+  const files = readdirSync(MIGRATIONS)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+  expect(files.slice(0, released.length)).toEqual(released.map((line) => line.split('  ')[1] ?? ''))
+})
+
+test('a migration that fails half-way leaves the database as it was, and runs whole when it is mended', () => {
+  const own = join(folder, 'migrations')
+  migrate(path)
+  const before = read(schemaOf)
+  cpSync(MIGRATIONS, own, { recursive: true })
+  const next = join(own, '9999_next.sql')
+  writeFileSync(next, 'CREATE TABLE fresh (id TEXT);\nINSERT INTO fresh VALUES (1);\nINSERT INTO nowhere VALUES (1);')
+  const hasFresh = (db: Database): boolean =>
+    db.query("SELECT 1 FROM sqlite_master WHERE name = 'fresh'").get() !== null
+  expect(() => migrate(path, own)).toThrow('no such table: nowhere')
+  expect(read((db) => [schemaOf(db), hasFresh(db)])).toEqual([before, false])
+  writeFileSync(next, 'CREATE TABLE fresh (id TEXT);')
+  migrate(path, own)
+  expect(read((db) => [schemaOf(db), hasFresh(db)])).toEqual([before + 1, true])
+})
+
+test('a database of a newer program is refused by name and left alone', () => {
+  read((db) => db.exec('CREATE TABLE account (id TEXT); PRAGMA user_version = 9999'))
+  const before = readFileSync(path)
+  keepBeforeUpgrade(path)
+  expect(() => migrate(path)).toThrow(/newer Tollgate \(schema 9999, this program knows \d+\)/)
+  expect(readFileSync(path).equals(before)).toBe(true)
+  expect(readdirSync(folder)).toEqual(['tollgate.db'])
+})
+
+test('a new database is not kept, nor one that is up to date', () => {
+  writeFileSync(path, '')
+  keepBeforeUpgrade(path)
+  migrate(path)
+  keepBeforeUpgrade(path)
+  expect(readdirSync(folder)).toEqual(['tollgate.db'])
+  expect(existsSync(`${path}.schema-0`)).toBe(false)
+})
