@@ -13,6 +13,8 @@ const SQLITE_MIN = [3, 51, 3] as const
 export function migrate(path: string): void {
   const db = new Database(path, { create: true })
   try {
+    // A process that was killed may be still on its way out, with its lock on the folder gone already.
+    db.exec('PRAGMA busy_timeout = 5000')
     assertSqliteVersion(db)
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     const files = readdirSync(FOLDER)

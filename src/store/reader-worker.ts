@@ -6,9 +6,11 @@ declare const self: Worker
 
 export type ReaderRequest =
   | { readonly kind: 'open'; readonly path: string }
+  | { readonly kind: 'close' }
   | { readonly kind: 'query'; readonly id: number; readonly sql: string; readonly bind: readonly SqlValue[] }
 export type ReaderReply =
   | { readonly kind: 'ready' }
+  | { readonly kind: 'closed' }
   | { readonly kind: 'rows'; readonly id: number; readonly rows: readonly Row[] }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string }
 
@@ -19,6 +21,10 @@ function handle(request: ReaderRequest): ReaderReply {
     db = new Database(request.path, { readonly: true, safeIntegers: true })
     db.exec('PRAGMA busy_timeout = 5000')
     return { kind: 'ready' }
+  }
+  if (request.kind === 'close') {
+    db.close()
+    return { kind: 'closed' }
   }
   try {
     const rows = db.query(request.sql).all(...request.bind) as Row[]

@@ -9,6 +9,7 @@ export class Reader {
   private readonly waiting = new Map<number, Waiting>()
   private next = 1
   private opened: (() => void) | undefined
+  private closed: (() => void) | undefined
 
   constructor() {
     this.worker.onmessage = ({ data }: MessageEvent<ReaderReply>) => this.receive(data)
@@ -30,12 +31,20 @@ export class Reader {
     })
   }
 
-  close(): void {
+  /**
+   * Answers what was asked, then closes the connection. A thread that is only terminated closes it at some later time,
+   * and the last connection of a database locks it while it puts the log away: the next start would find it locked.
+   */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => (this.closed = resolve))
+    this.worker.postMessage({ kind: 'close' } satisfies ReaderRequest)
+    await closed
     this.worker.terminate()
   }
 
   private receive(reply: ReaderReply): void {
     if (reply.kind === 'ready') return this.opened?.()
+    if (reply.kind === 'closed') return this.closed?.()
     const waiting = this.waiting.get(reply.id)
     this.waiting.delete(reply.id)
     if (reply.kind === 'rows') waiting?.resolve(reply.rows)

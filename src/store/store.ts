@@ -58,7 +58,7 @@ export async function openStore(
     queued: () => writer.queued,
     copy: (to) => writer.copy(to),
     async close() {
-      reader.close()
+      await reader.close()
       await writer.close()
       lock.release()
     },
