@@ -1,11 +1,12 @@
 /**
  * What relaying a request costs: CPU per request by process accounting, added latency and throughput, of this gateway
- * with everything on, beside nginx in front of the same vendor as the floor. See docs/performance.md.
+ * with everything on, beside nginx in front of the same vendor as the floor. Then the figures of figures.ts: the ledger
+ * beside its disk, and the start. See docs/performance.md.
  *
  *   bun bench/relay.ts [--quick] [--json] [--assert] [--rounds N] [--only TEXT] [--bun-arg ARG]... [--keep]
  */
-import { cpus, tmpdir } from 'node:os'
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cpuUs, processTree, residentMb, threadsUs } from './accounting.ts'
@@ -13,8 +14,10 @@ import { freePort, start, type Contender, type Running } from './contender.ts'
 import { nginx } from './contenders/nginx.ts'
 import { tollgate } from './contenders/tollgate.ts'
 import { hireCrew, type Crew } from './crew.ts'
+import { diskFolder } from './disk-folder.ts'
+import { figureCases, measureFigures, progressOf, type FigureSample } from './figures.ts'
 import type { Address, LoadReport } from './load.ts'
-import { summarize, type Sample } from './summary.ts'
+import { summarize, type Facts, type Sample } from './summary.ts'
 import { printReport } from './report.ts'
 import { cases, modelName, type Case } from './workload.ts'
 
@@ -36,13 +39,6 @@ const { values: options } = parseArgs({
 })
 
 const progress = (text: string): void => void process.stderr.write(`${text}\n`)
-
-/** A folder on a disk: on a file system in memory a commit costs nothing, and the bench would flatter. */
-function diskFolder(): string {
-  const TMPFS = 0x01021994
-  const parent = [tmpdir(), '/var/tmp', process.cwd()].find((path) => statfsSync(path).type !== TMPFS) ?? tmpdir()
-  return mkdtempSync(join(parent, 'tollgate-bench-'))
-}
 
 type Target = { readonly name: string; readonly address: Address; readonly running: Running | undefined }
 
@@ -97,10 +93,25 @@ async function startAll(contenders: readonly Contender[], folder: string, upstre
   return started
 }
 
+const rounds = Number(options.rounds ?? (options.quick ? 3 : 5))
+const chosen = cases.filter(({ id, extent }) => (!options.quick || extent === 'quick') && id.includes(options.only))
+const chosenFigures = figureCases.filter(({ id }) => id.includes(options.only))
+
+/** The ledger and the start, which need the machine for themselves: before anything else runs. */
+async function runFigures(): Promise<FigureSample[]> {
+  const samples: FigureSample[] = []
+  for (let round = 1; round <= rounds; round++) {
+    for (const one of chosenFigures) {
+      const sample = await measureFigures(one)
+      samples.push(sample)
+      progress(`round ${round}/${rounds} ${one.id}: ${sample.measured.problem ?? progressOf(one, sample)}`)
+    }
+  }
+  return samples
+}
+
 /** All cases in turn, each against every target, so that a noisy minute hits all of them. */
 async function run(crew: Crew, targets: readonly Target[]): Promise<Sample[]> {
-  const chosen = cases.filter(({ id, extent }) => (!options.quick || extent === 'quick') && id.includes(options.only))
-  const rounds = Number(options.rounds ?? (options.quick ? 3 : 5))
   const samples: Sample[] = []
   // The first 20,000 requests or so run in the interpreter and keep the compiler busy; no round should count them.
   for (const work of chosen.filter(({ extent, connections }) => extent === 'quick' && connections > 1)) {
@@ -137,8 +148,11 @@ async function inspect(running: readonly Running[], samples: readonly Sample[]):
   return complaints
 }
 
-async function main(): Promise<number> {
-  const folder = diskFolder()
+type Relayed = Pick<Facts, 'residents' | 'complaints'> & { readonly samples: readonly Sample[] }
+
+/** The relay's cases, against every contender that is installed. */
+async function runRelay(): Promise<Relayed> {
+  const folder = mkdtempSync(join(diskFolder(), 'tollgate-bench-'))
   const crew = await hireCrew()
   let running: Running[] = []
   // Killed half-way, it must leave no gateway behind; the crew ends by itself when its channel closes.
@@ -160,18 +174,28 @@ async function main(): Promise<number> {
     const residents = Object.fromEntries(
       running.map(({ contender, pid }) => [contender.name, residentMb(processTree(pid))]),
     )
-    const complaints = await inspect(running, samples)
-    const summary = summarize(samples, { cores: cpus().length, residents, complaints })
-    if (options.json) process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`)
-    else printReport(summary)
-    const isMissed = summary.bars.some(({ isBar, verdict }) => isBar && verdict === 'missed')
-    return complaints.length > 0 || (options.assert && isMissed) ? 1 : 0
+    return { samples, residents, complaints: await inspect(running, samples) }
   } finally {
     for (const one of running) await one.stop()
     crew.stop()
     if (options.keep) progress(`kept: ${folder}`)
     else rmSync(folder, { recursive: true, force: true })
   }
+}
+
+async function main(): Promise<number> {
+  const figures = await runFigures()
+  const relayed = chosen.length > 0 ? await runRelay() : { samples: [], residents: {}, complaints: [] }
+  const complaints = [
+    ...figures.flatMap(({ caseId, measured: { problem } }) => (problem ? [`${caseId}: ${problem}`] : [])),
+    ...relayed.complaints,
+  ]
+  const { samples, residents } = relayed
+  const summary = summarize(samples, { cores: cpus().length, residents, complaints, figures })
+  if (options.json) process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`)
+  else printReport(summary)
+  const isMissed = summary.bars.some(({ isBar, verdict }) => isBar && verdict === 'missed')
+  return complaints.length > 0 || (options.assert && isMissed) ? 1 : 0
 }
 
 process.exitCode = await main()

@@ -1,4 +1,5 @@
 /** The summary as a table for people. */
+import type { FigureRow } from './figures.ts'
 import type { Row, Spread, Summary } from './summary.ts'
 
 const COLUMNS = [
@@ -40,15 +41,37 @@ function cellsOf({ work, cpuUs, ratio, added, requestsPerSecond }: Row): string[
   ]
 }
 
-/** Prints the table, in Markdown, then what the bars say and what went wrong. */
-export function printReport({ cores, rows, bars, residentMb, complaints }: Summary): void {
-  const lines = [[...COLUMNS], ...rows.map(cellsOf)]
-  const widths = COLUMNS.map((_, i) => Math.max(...lines.map((cells) => cells[i]?.length ?? 0)))
+/** A table in Markdown; the columns after the first are aligned as numbers are. */
+function tableOf(lines: readonly (readonly string[])[]): string {
+  const widths = (lines[0] ?? []).map((_, i) => Math.max(...lines.map((cells) => cells[i]?.length ?? 0)))
   const pad = (cells: readonly string[]): string =>
     `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`
   const rule = widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
   const [header = [], ...body] = lines
-  console.log([pad(header), pad(rule), ...body.map(pad)].join('\n'))
+  return [pad(header), pad(rule), ...body.map(pad)].join('\n')
+}
+
+function figureCells({ title, figure, spread, digits, bar }: FigureRow): string[] {
+  const [median, min, max] = [spread.median, spread.min, spread.max].map((value) =>
+    value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+  )
+  return [title, figure, median ?? '', `${min}–${max}`, bar]
+}
+
+/** Prints the tables, in Markdown, then what the bars say and what went wrong. */
+export function printReport(summary: Summary): void {
+  if (summary.rows.length > 0) printRelay(summary)
+  if (summary.figures.length > 0) {
+    console.log(tableOf([['case', 'figure', 'median', 'spread', 'bar'], ...summary.figures.map(figureCells)]))
+  }
+  console.log()
+  for (const { text, verdict, isBar } of summary.bars)
+    console.log(`${isBar ? 'bar ' : 'next'} ${verdict.toUpperCase()}: ${text}`)
+  for (const complaint of summary.complaints) console.log(`WRONG: ${complaint}`)
+}
+
+function printRelay({ cores, rows, residentMb }: Summary): void {
+  console.log(tableOf([[...COLUMNS], ...rows.map(cellsOf)]))
   console.log(`\n${cores} cores shared by gateway, vendor and load generator: compare ratios, not requests per second.`)
   const memory = Object.entries(residentMb).map(([name, mb]) => `${name} ${Math.round(mb)} MB`)
   console.log(`Resident memory at the end: ${memory.join(', ')}.`)
@@ -62,7 +85,4 @@ export function printReport({ cores, rows, bars, residentMb, complaints }: Summa
     if (opened >= 0.01) console.log(`    NOT KEPT ALIVE: ${opened.toFixed(2)} upstream connections per request`)
   }
   console.log()
-  for (const { text, verdict, isBar } of bars)
-    console.log(`${isBar ? 'bar ' : 'next'} ${verdict.toUpperCase()}: ${text}`)
-  for (const complaint of complaints) console.log(`WRONG: ${complaint}`)
 }

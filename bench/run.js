@@ -1,4 +1,4 @@
-// node bench/run.js [options of relay.ts]: the relay bench under the project's own Bun.
+// node bench/run.js [options of relay.ts]: the whole bench under the project's own Bun.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { findBun } from '../bin/find-bun.js'

@@ -1,4 +1,5 @@
 /** From samples to the figures that are compared: medians over rounds, ratios within a round, spreads. */
+import { summarizeFigures, type FigureRow, type FigureSample } from './figures.ts'
 import type { LoadReport } from './load.ts'
 import { cases, type Case } from './workload.ts'
 
@@ -48,6 +49,8 @@ export type Summary = {
   readonly cores: number
   readonly residentMb: Readonly<Record<string, number>>
   readonly rows: readonly Row[]
+  /** What programs of their own have measured: the ledger, the start. */
+  readonly figures: readonly FigureRow[]
   readonly bars: readonly Verdict[]
   readonly complaints: readonly string[]
 }
@@ -126,13 +129,14 @@ function addedOf(of: CaseSamples): Record<string, Added> {
   )
 }
 
-type Facts = {
+export type Facts = {
   readonly cores: number
   readonly residents: Readonly<Record<string, number>>
   readonly complaints: readonly string[]
+  readonly figures: readonly FigureSample[]
 }
 
-export function summarize(samples: readonly Sample[], { cores, residents, complaints }: Facts): Summary {
+export function summarize(samples: readonly Sample[], { cores, residents, complaints, figures }: Facts): Summary {
   const measured = new Set(samples.filter(({ round }) => round !== 'warm-up').map(({ caseId }) => caseId))
   const rows = cases.filter(({ id }) => measured.has(id)).map((work) => rowOf(samples, work))
   const bars = BARS.flatMap(({ caseId, label, bar, next }) => {
@@ -142,7 +146,8 @@ export function summarize(samples: readonly Sample[], { cores, residents, compla
       verdictOf(ratio, { label, times: next, isBar: false }),
     ]
   })
-  return { cores, residentMb: residents, rows, bars, complaints }
+  const others = summarizeFigures(figures, spread)
+  return { cores, residentMb: residents, rows, figures: others.rows, bars: [...bars, ...others.bars], complaints }
 }
 
 type Bar = { readonly label: string; readonly times: number; readonly isBar: boolean }

@@ -26,6 +26,8 @@ const migrationsIn = (folder: string): string[] =>
 export function migrate(path: string, folder = FOLDER): void {
   const db = new Database(path, { create: true })
   try {
+    // A process that was killed may be still on its way out, with its lock on the folder gone already.
+    db.exec('PRAGMA busy_timeout = 5000')
     assertSqliteVersion(db)
     const files = migrationsIn(folder)
     const applied = schemaOf(db)

@@ -6,10 +6,11 @@ declare const self: Worker
 
 export type ReaderRequest =
   | { readonly kind: 'open'; readonly path: string }
-  | { readonly kind: 'query'; readonly id: number; readonly sql: string; readonly bind: readonly SqlValue[] }
   | { readonly kind: 'close' }
+  | { readonly kind: 'query'; readonly id: number; readonly sql: string; readonly bind: readonly SqlValue[] }
 export type ReaderReply =
   | { readonly kind: 'ready' }
+  | { readonly kind: 'closed' }
   | { readonly kind: 'rows'; readonly id: number; readonly rows: readonly Row[] }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string }
 
@@ -23,7 +24,7 @@ function handle(request: ReaderRequest): ReaderReply {
   }
   if (request.kind === 'close') {
     db.close()
-    return { kind: 'ready' }
+    return { kind: 'closed' }
   }
   try {
     const rows = db.query(request.sql).all(...request.bind) as Row[]

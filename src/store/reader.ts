@@ -8,7 +8,8 @@ export class Reader {
   private readonly worker = new Worker(new URL('./reader-worker.ts', import.meta.url).href)
   private readonly waiting = new Map<number, Waiting>()
   private next = 1
-  private control: (() => void) | undefined
+  private opened: (() => void) | undefined
+  private closed: (() => void) | undefined
 
   constructor() {
     this.worker.onmessage = ({ data }: MessageEvent<ReaderReply>) => this.receive(data)
@@ -16,7 +17,10 @@ export class Reader {
 
   /** Opens a database that is there. */
   open(path: string): Promise<void> {
-    return this.command({ kind: 'open', path })
+    return new Promise((resolve) => {
+      this.opened = resolve
+      this.worker.postMessage({ kind: 'open', path } satisfies ReaderRequest)
+    })
   }
 
   /** Runs a query. Integers come back as bigint. Rejects on an SQL error, which is a programmer's. */
@@ -28,21 +32,20 @@ export class Reader {
     })
   }
 
-  /** Closes the file too: a thread that is only ended would keep it open for as long as the process lives. */
+  /**
+   * Answers what was asked, then closes the connection. A thread that is only terminated closes it at some later time,
+   * and the last connection of a database locks it while it puts the log away: the next start would find it locked.
+   */
   async close(): Promise<void> {
-    await this.command({ kind: 'close' })
+    const closed = new Promise<void>((resolve) => (this.closed = resolve))
+    this.worker.postMessage({ kind: 'close' } satisfies ReaderRequest)
+    await closed
     this.worker.terminate()
   }
 
-  private command(request: ReaderRequest): Promise<void> {
-    return new Promise((resolve) => {
-      this.control = resolve
-      this.worker.postMessage(request)
-    })
-  }
-
   private receive(reply: ReaderReply): void {
-    if (reply.kind === 'ready') return this.control?.()
+    if (reply.kind === 'ready') return this.opened?.()
+    if (reply.kind === 'closed') return this.closed?.()
     const waiting = this.waiting.get(reply.id)
     this.waiting.delete(reply.id)
     if (reply.kind === 'rows') waiting?.resolve(reply.rows)

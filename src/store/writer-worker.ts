@@ -103,6 +103,8 @@ function handle(request: WriterRequest): WriterReply {
       openWriter(request.path)
       return { kind: 'ready' }
     case 'close':
+      // A connection with statements left stays open until they are collected, and locks the database then.
+      for (const made of prepared) made?.finalize()
       db.close()
       return { kind: 'ready' }
   }

@@ -17,11 +17,17 @@ const BATCH_MAX = 512
 /** A batch this large says that more is coming: the next one waits a moment and shares its commit with it. */
 const BUSY_BATCH = 4
 const BUSY_WAIT_MS = 2
+/**
+ * Above this a commit is shared widely enough, and waiting would only leave the writer idle (measured with 128 clients
+ * on one account: 12,700 hold and settlement pairs a second with the wait, 21,800 without, at less CPU a pair).
+ */
+const LARGE_BATCH = 32
 
 /**
  * The serving thread's end of the writer. Batching is natural: one batch is in flight, and what arrives during its
  * commit is the next. An idle gateway pays one fdatasync of latency; a busy one waits two milliseconds more between
- * batches, which halves the CPU of a transaction (measured: 57 µs a request in batches of 4, 30 in batches of 16).
+ * batches, which halves the CPU of a transaction (measured: 57 µs a request in batches of 4, 30 in batches of 16); one
+ * whose batches are large anyway waits no more.
  */
 export class Writer {
   private readonly worker = new Worker(new URL('./writer-worker.ts', import.meta.url).href)
@@ -122,7 +128,7 @@ export class Writer {
       this.scheduled = false
       this.send()
     }
-    if (this.lastBatch < BUSY_BATCH) setImmediate(send)
+    if (this.lastBatch < BUSY_BATCH || this.lastBatch > LARGE_BATCH) setImmediate(send)
     else setTimeout(send, BUSY_WAIT_MS)
   }
 

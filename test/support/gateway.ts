@@ -38,6 +38,12 @@ export type GatewayOptions = {
   readonly folder?: string
   readonly env?: Environment
   readonly balanceUsd?: string
+  /** An account and key of a former life of the folder, instead of new ones. */
+  readonly as?: Pick<TestGateway, 'accountId' | 'key'> | undefined
+  /** Another tree of sources, with an edit in it. */
+  readonly root?: string
+  /** Hears the process id at once, long before it listens. */
+  readonly onSpawn?: (pid: number) => void
 }
 
 let serial = 0
@@ -48,24 +54,36 @@ export async function startGateway({
   folder = freshFolder(),
   env = {},
   balanceUsd = '1000',
+  as,
+  root = ROOT,
+  onSpawn,
 }: GatewayOptions = {}): Promise<TestGateway> {
   const configFile = join(folder, 'tollgate.yaml')
   if (yaml !== undefined) await Bun.write(configFile, yaml)
-  const { child, baseUrl, output } = await startProcess('src/main.ts', ['serve'], {
-    PORT: '0',
-    TOLLGATE_DATA: folder,
-    TOLLGATE_METRICS_TOKEN: METRICS_TOKEN,
-    ...(yaml === undefined ? {} : { TOLLGATE_CONFIG: configFile }),
-    ...env,
-  })
+  const { child, baseUrl, output } = await startProcess(
+    join(root, 'src/main.ts'),
+    ['serve'],
+    {
+      PORT: '0',
+      TOLLGATE_DATA: folder,
+      TOLLGATE_METRICS_TOKEN: METRICS_TOKEN,
+      ...(yaml === undefined ? {} : { TOLLGATE_CONFIG: configFile }),
+      ...env,
+    },
+    onSpawn,
+  )
   const operate = async <T>(name: string, input: object = {}): Promise<T> => {
     const result = await callControl(folder, name, input)
     if (!result?.ok) throw new Error(`${name}: ${result ? result.message : 'no server'}`)
     return result.value as T
   }
-  const name = `tester-${process.pid}-${serial++}`
-  const { id: accountId } = await operate<{ id: string }>('account.create', { name, balance: balanceUsd })
-  const { secret: key } = await operate<{ secret: string }>('key.create', { account: name, name: 'test' })
+  const createAccount = async (): Promise<Pick<TestGateway, 'accountId' | 'key'>> => {
+    const name = `tester-${process.pid}-${serial++}`
+    const { id: accountId } = await operate<{ id: string }>('account.create', { name, balance: balanceUsd })
+    const { secret: key } = await operate<{ secret: string }>('key.create', { account: name, name: 'test' })
+    return { accountId, key }
+  }
+  const { accountId, key } = as ?? (await createAccount())
   return {
     baseUrl,
     folder,
@@ -100,7 +118,7 @@ export type TestSandbox = { readonly baseUrl: string; stats(): Promise<Record<st
 
 /** Starts the sandbox vendor alone. */
 export async function startSandboxProcess(): Promise<TestSandbox> {
-  const { child, baseUrl } = await startProcess('test/support/sandbox-main.ts')
+  const { child, baseUrl } = await startProcess(join(ROOT, 'test/support/sandbox-main.ts'))
   return {
     baseUrl,
     stats: async () =>
@@ -117,13 +135,19 @@ type Started = { readonly child: Bun.Subprocess; readonly baseUrl: string; reado
 type Environment = Readonly<Record<string, string>>
 
 /** Starts the program and waits until it says where it listens. */
-async function startProcess(file: string, args: readonly string[] = [], env: Environment = {}): Promise<Started> {
-  const child = Bun.spawn([process.execPath, ...process.execArgv, join(ROOT, file), ...args], {
+async function startProcess(
+  file: string,
+  args: readonly string[] = [],
+  env: Environment = {},
+  onSpawn?: (pid: number) => void,
+): Promise<Started> {
+  const child = Bun.spawn([process.execPath, ...process.execArgv, file, ...args], {
     env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), BUN_CONFIG_MAX_HTTP_REQUESTS: '65000', ...env },
     stdout: 'pipe',
     stderr: 'pipe',
     cwd: ROOT,
   })
+  onSpawn?.(child.pid)
   let text = ''
   const { promise: listening, resolve: found, reject } = Promise.withResolvers<string>()
   const follow = async (stream: ReadableStream<Uint8Array>): Promise<void> => {

@@ -1,0 +1,170 @@
+/**
+ * bun bench/ledger.ts --clients N --written now|soon --run-ms N: hold and settlement on ONE account, through the ledger
+ * and the store as the gateway uses them, beside what the disk itself takes for a write in the same folder. Prints one
+ * line of JSON. A process per measurement: what one leaves behind, compiled code and a long log, is not the next one's.
+ */
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { openLedger, type Ledger } from '../src/ledger/ledger.ts'
+import { verifyLedger } from '../src/ledger/verify.ts'
+import { recordSteps, type RequestRecord } from '../src/records/records.ts'
+import { statement } from '../src/store/statement.ts'
+import { mustWrite, openStore, type Store } from '../src/store/store.ts'
+import { diskFolder } from './disk-folder.ts'
+import type { Measured } from './figures.ts'
+
+type Quantiles = { readonly p50: number; readonly p99: number }
+
+const ACCOUNT = 'bench'
+const WARM_UP_MS = 1_500
+const DISK_MS = 400
+const COST = 25_000n
+const HOLD = 60_000n
+
+const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
+
+const { values: options } = parseArgs({
+  options: {
+    clients: { type: 'string', default: '64' },
+    written: { type: 'string', default: 'now' },
+    'run-ms': { type: 'string', default: '3000' },
+  },
+})
+
+function quantiles(values: number[]): Quantiles {
+  const sorted = Float64Array.from(values).toSorted()
+  const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN
+  return { p50: at(0.5), p99: at(0.99) }
+}
+
+/** What the disk takes, in sizes of a small commit and a large one. */
+function measureDisk(folder: string): number[] {
+  const file = openSync(join(folder, 'disk.bin'), 'a')
+  const blocks = [4, 8, 12, 16].map((kib) => new Uint8Array(kib * 1024).fill(kib))
+  const times: number[] = []
+  const endMs = performance.now() + DISK_MS
+  for (let i = 0; performance.now() < endMs; i++) {
+    const startedMs = performance.now()
+    writeSync(file, blocks[i % blocks.length] as Uint8Array)
+    fdatasyncSync(file)
+    times.push(performance.now() - startedMs)
+  }
+  closeSync(file)
+  return times
+}
+
+const template: Omit<RequestRecord, 'id'> = {
+  accountId: ACCOUNT,
+  keyId: 'key_bench',
+  endpoint: '/v1/chat/completions',
+  model: 'bench-model',
+  stream: true,
+  status: 200,
+  outcome: 'completed',
+  errorCode: undefined,
+  offerId: 'bench-offer',
+  providerId: 'bench',
+  upstreamModel: 'bench-model',
+  usage: { inputFresh: 500, inputCached: 0, cacheWrite5m: 0, cacheWrite1h: 0, outputText: 200, outputReasoning: 0 },
+  usageSource: 'reported',
+  priceCardId: 1,
+  costCardId: 1,
+  held: HOLD,
+  charged: COST,
+  writtenOff: 0n,
+  upstreamCost: 10_000n,
+  attempts: [
+    {
+      offerId: 'bench-offer',
+      providerId: 'bench',
+      upstreamModel: 'bench-model',
+      result: 'ok',
+      startedMs: 1,
+      tookMs: 2,
+    },
+  ],
+  createdAtMs: Date.now(),
+  firstEventMs: 1,
+  totalMs: 3,
+}
+
+let serial = 0
+const nextId = (): string => `req_${String(serial++).padStart(20, '0')}`
+
+type Times = { readonly hold: number[]; readonly pair: number[] }
+
+/** One client: hold, wait until it is durable, settle, wait again. */
+async function drive(ledger: Ledger, untilMs: number, times: Times): Promise<void> {
+  const written = options.written === 'soon' ? 'soon' : 'now'
+  while (performance.now() < untilMs) {
+    const startedMs = performance.now()
+    const id = nextId()
+    const held = ledger.hold({ id, accountId: ACCOUNT, amount: HOLD, written })
+    if (held.kind !== 'held') throw new Error('the account of the bench has run dry')
+    if (written === 'now') {
+      await held.durable
+      times.hold.push(performance.now() - startedMs)
+    }
+    await ledger.settle(held.hold, { cost: COST, priceCardId: 1 }, () => recordSteps({ ...template, id }))
+    times.pair.push(performance.now() - startedMs)
+  }
+}
+
+async function load(ledger: Ledger, runMs: number): Promise<Times & { readonly tookMs: number }> {
+  const times: Times = { hold: [], pair: [] }
+  const startedMs = performance.now()
+  const clients = Array.from({ length: Number(options.clients) }, () => drive(ledger, startedMs + runMs, times))
+  await Promise.all(clients)
+  return { ...times, tookMs: performance.now() - startedMs }
+}
+
+/** What the books have against it: they must hold every pair. */
+async function inspect(store: Store): Promise<string | undefined> {
+  const [finding] = await verifyLedger(store)
+  if (finding) return `${finding.invariant}: ${finding.detail}`
+  const [row] = await store.query("SELECT count(*) AS count FROM hold WHERE state = 'settled'")
+  return Number(row?.['count']) === serial ? undefined : `${String(row?.['count'])} of ${serial} holds are settled`
+}
+
+async function measure(folder: string): Promise<Measured> {
+  const stop = (message: string): never => {
+    throw new Error(message)
+  }
+  const store = await openStore(folder, stop)
+  const { ledger } = await openLedger(store, { owner: 'bench', onBroken: stop })
+  await mustWrite(store, [{ run: insertAccount, bind: [ACCOUNT] }])
+  ledger.register(ACCOUNT)
+  const funds = { accountId: ACCOUNT, amount: 1_000_000_000_000_000n, kind: 'credit', ref: 'bench' } as const
+  await ledger.adjust({ ...funds, reason: 'bench' })
+  await load(ledger, WARM_UP_MS)
+  const disk = measureDisk(folder)
+  const before = process.cpuUsage()
+  const { hold, pair, tookMs } = await load(ledger, Number(options['run-ms']))
+  const { user, system } = process.cpuUsage(before)
+  const cpuUs = user + system
+  disk.push(...measureDisk(folder))
+  const problem = await inspect(store)
+  await store.close()
+  const [held, paired, slept] = [quantiles(hold), quantiles(pair), quantiles(disk)]
+  const values = {
+    pairsPerSecond: (pair.length / tookMs) * 1000,
+    cpuUsPerPair: cpuUs / pair.length,
+    // From the hold to its being on disk, and to its settlement's being there.
+    holdP50Ms: held.p50,
+    holdP99Ms: held.p99,
+    pairP50Ms: paired.p50,
+    pairP99Ms: paired.p99,
+    // An append of 4 to 16 KiB and its fdatasync in the same folder, before and after.
+    diskP50Ms: slept.p50,
+    diskP99Ms: slept.p99,
+  }
+  return { values, problem }
+}
+
+const folder = mkdtempSync(join(diskFolder(), 'ledger-'))
+try {
+  console.log(JSON.stringify(await measure(folder)))
+} finally {
+  rmSync(folder, { recursive: true })
+}

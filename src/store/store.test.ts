@@ -1,0 +1,53 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { statement } from './statement.ts'
+import { openStore, type Store } from './store.ts'
+
+const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
+const renameAccount = statement('UPDATE account SET name = ?2 WHERE id = ?1')
+
+const folders: string[] = []
+afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })))
+
+function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-store-'))
+  folders.push(folder)
+  return folder
+}
+
+const open = (folder: string): Promise<Store> =>
+  openStore(folder, (message) => {
+    throw new Error(message)
+  })
+
+const insert = (id: string) => ({ run: insertAccount, bind: [id] })
+
+test('a folder that was closed can be opened again at once, with all that was written', async () => {
+  const folder = freshFolder()
+  const lives = 60
+  for (let life = 0; life < lives; life++) {
+    const store = await open(folder)
+    const written = store.write([insert(`a${life}`)])
+    const counted = store.query('SELECT count(*) AS count FROM account')
+    await store.close()
+    expect(await written).toEqual({ kind: 'written' })
+    expect(Number((await counted)[0]?.['count'])).toBeGreaterThanOrEqual(life)
+    // The last connection to close takes the log along: one that is still there closes later, in the next life's way.
+    expect(readdirSync(folder).filter((name) => name.startsWith('tollgate.db'))).toEqual(['tollgate.db'])
+  }
+})
+
+test('a transaction that is refused at a later step leaves nothing behind, and takes no other along', async () => {
+  const store = await open(freshFolder())
+  const outcomes = await Promise.all([
+    store.write([insert('a')]),
+    store.write([insert('b'), { run: renameAccount, bind: ['missing', 'x'], changes: 1 }]),
+    store.write([insert('c'), insert('a')]),
+    store.write([insert('d')]),
+  ])
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['written', 'refused', 'refused', 'written'])
+  expect((await store.query('SELECT id FROM account ORDER BY id')).map(({ id }) => id)).toEqual(['a', 'd'])
+  await store.close()
+})

@@ -1,0 +1,32 @@
+/** Copies of the program with edits: bugs that a suite must catch, faults that the product has no switch for. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const ROOT = resolve(import.meta.dir, '../..')
+
+/** One textual edit. `from` must occur in the file exactly once: it breaks loudly when the code moves on. */
+export type Edit = { readonly file: string; readonly from: string; readonly to: string }
+
+/** Applies an edit to a text. Throws when it does not fit. */
+export function editText(text: string, { file, from, to }: Edit): string {
+  const parts = text.split(from)
+  if (parts.length !== 2) throw new Error(`${file} holds ${parts.length - 1} times instead of once:\n${from}`)
+  return parts.join(to)
+}
+
+export type SourceCopy = { readonly folder: string; remove(): void }
+
+/** Copies `src` and `test` (without test files) beside the installed packages, and edits the copy. */
+export function copySources(edits: readonly Edit[]): SourceCopy {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-sources-'))
+  const filter = (path: string): boolean => !path.endsWith('.test.ts')
+  for (const part of ['src', 'test', 'package.json', 'bin'])
+    cpSync(join(ROOT, part), join(folder, part), { recursive: true, filter })
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  for (const edit of edits) {
+    const path = join(folder, edit.file)
+    writeFileSync(path, editText(readFileSync(path, 'utf8'), edit))
+  }
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}

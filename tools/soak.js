@@ -1,0 +1,94 @@
+// node tools/soak.js [--only NAME]... [--count N] [--minutes N] [--list]: the long forms of the proofs in
+// test/soaks.json. Each repeats its test file in rounds of the short form's count, every round with a new seed, until
+// the count is reached or the time is over. A soak that fails ends with what the test said; the others still run.
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { findBun } from '../bin/find-bun.js'
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)))
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true, default: [] },
+    count: { type: 'string' },
+    minutes: { type: 'string' },
+    list: { type: 'boolean', default: false },
+  },
+})
+/** A test file has a limit of its own for each test; this is for one that does not come back at all. */
+const ROUND_TIMEOUT_MS = 3_600_000
+
+const soaks = JSON.parse(readFileSync('test/soaks.json', 'utf8'))
+const unknown = options.only.filter((name) => !soaks.some((soak) => soak.name === name))
+if (unknown.length > 0) {
+  console.error(`there is no soak '${unknown[0]}'; there are ${soaks.map(({ name }) => name).join(', ')}`)
+  process.exit(2)
+}
+const chosen = soaks.filter(({ name }) => options.only.length === 0 || options.only.includes(name))
+
+if (options.list) {
+  printTable([['name', 'CI', 'soak', 'unit', 'proves'], ...chosen.map(listed)])
+} else {
+  const results = []
+  for (const soak of chosen) results.push(await run(soak))
+  console.log()
+  printTable([['name', 'result', 'done', 'unit', 'minutes', 'last figure'], ...results.map(cells)])
+  process.exitCode = results.every(({ isOk }) => isOk) ? 0 : 1
+}
+
+function listed({ name, ci, soak, unit, proves }) {
+  return [name, String(ci), String(soak), unit, proves]
+}
+
+function cells({ soak, isOk, done, startedMs, endedMs, figure }) {
+  const minutes = ((endedMs - startedMs) / 60_000).toFixed(1)
+  return [soak.name, isOk ? 'held' : 'BROKEN', String(done), soak.unit, minutes, figure]
+}
+
+/** Runs a soak to its end: its count, the time given, or its first failure. */
+async function run(soak) {
+  const startedMs = Date.now()
+  const untilMs = options.minutes === undefined ? Infinity : startedMs + Number(options.minutes) * 60_000
+  // With a time and no count, the time alone decides.
+  const target =
+    options.count !== undefined ? Number(options.count) : options.minutes === undefined ? soak.soak : Infinity
+  const state = { soak, isOk: true, done: 0, startedMs, endedMs: startedMs, figure: '' }
+  while (state.isOk && state.done < target && Date.now() < untilMs) {
+    const count = Math.min(soak.ci, target - state.done)
+    const { isOk, output } = await runRound(soak, count)
+    state.isOk = isOk
+    state.endedMs = Date.now()
+    if (isOk) state.done += count
+    else console.log(output.trimEnd())
+    state.figure = /^figure: (.*)$/m.exec(output)?.[1] ?? ''
+    const of = Number.isFinite(target) ? ` of ${target}` : ''
+    const minutes = Math.round((state.endedMs - startedMs) / 60_000)
+    console.log(`${soak.name}: ${state.done}${of} ${soak.unit}, ${minutes} min: ${isOk ? state.figure : 'BROKEN'}`)
+  }
+  return state
+}
+
+function runRound({ file, variable }, count) {
+  const env = { ...process.env, [variable]: String(count), BUN_CONFIG_MAX_HTTP_REQUESTS: '65000' }
+  const args = ['test', '--timeout=60000', '--no-env-file', '--no-orphans', `./${file}`]
+  const child = spawn(findBun(), args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: ROUND_TIMEOUT_MS })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ isOk: code === 0, output }))
+  })
+}
+
+function printTable(lines) {
+  const widths = lines[0].map((_, i) => Math.max(...lines.map((cells) => cells[i].length)))
+  for (const cells of lines)
+    console.log(
+      cells
+        .map((cell, i) => cell.padEnd(widths[i]))
+        .join('  ')
+        .trimEnd(),
+    )
+}
