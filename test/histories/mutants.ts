@@ -83,8 +83,8 @@ export const mutants: readonly Mutant[] = [
     name: 'a hold that expires is charged',
     edits: [
       inLedger(
-        'bind: [0n, amount as bigint, accountId as string], changes: 1 },\n    ])',
-        'bind: [-(amount as bigint), amount as bigint, accountId as string], changes: 1 },\n    ])',
+        'bind: [0n, amount as bigint, accountId as string], changes: 1 },\n      ...(also',
+        'bind: [-(amount as bigint), amount as bigint, accountId as string], changes: 1 },\n      ...(also',
       ),
     ],
   },
