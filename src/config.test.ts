@@ -13,7 +13,13 @@ await Bun.write(empty, '')
 test('defaults: loopback, port 8080, the sandbox with priced models', () => {
   const config = loadConfig({ TOLLGATE_CONFIG: empty })
   expect(config).toMatchObject({ host: '127.0.0.1', port: 8080, sandbox: true, publicUrl: undefined })
-  expect(config.declared.models.map(({ id }) => id)).toEqual(['sandbox-chat', 'sandbox-mini'])
+  expect(config.declared.models.map(({ id }) => id)).toEqual([
+    'sandbox-chat',
+    'sandbox-mini',
+    'sandbox-embedding',
+    'sandbox-embedding-small',
+    'sandbox-embedding-large',
+  ])
 })
 
 test('a vendor key in the environment adds its provider', () => {

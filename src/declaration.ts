@@ -1,7 +1,7 @@
 /** `tollgate.yaml`: providers, models, prices, offers and accounts, with `${ENV}` substitution and errors by line. */
 import { isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 import { z } from 'zod'
-import type { ModelDraft, ProviderDraft, Reach } from './domain/catalog.ts'
+import { modelKinds, type ModelDraft, type ProviderDraft, type Reach } from './domain/catalog.ts'
 import { NO_LIMITS, type Limits } from './domain/limits.ts'
 import { parseUsd, type NanoUsd } from './domain/money.ts'
 import { unitPrices, type UnitPrices } from './domain/price.ts'
@@ -35,25 +35,25 @@ const usd = z.union([z.number(), z.string()]).transform((value, context) => {
   return z.NEVER
 })
 
-const price = z
-  .strictObject({
-    input: usd,
-    output: usd,
-    cached_input: usd.optional(),
-    cache_write: usd.optional(),
-    cache_write_1h: usd.optional(),
-    reasoning: usd.optional(),
+const price = z.strictObject({
+  input: usd,
+  /** Needed of what has output: an embedding has none. */
+  output: usd.optional(),
+  cached_input: usd.optional(),
+  cache_write: usd.optional(),
+  cache_write_1h: usd.optional(),
+  reasoning: usd.optional(),
+})
+
+const pricesOf = (stated: z.infer<typeof price>): UnitPrices =>
+  unitPrices({
+    input: stated.input,
+    output: stated.output ?? 0n,
+    cachedInput: stated.cached_input,
+    cacheWrite: stated.cache_write,
+    cacheWrite1h: stated.cache_write_1h,
+    reasoning: stated.reasoning,
   })
-  .transform((stated): UnitPrices =>
-    unitPrices({
-      input: stated.input,
-      output: stated.output,
-      cachedInput: stated.cached_input,
-      cacheWrite: stated.cache_write,
-      cacheWrite1h: stated.cache_write_1h,
-      reasoning: stated.reasoning,
-    }),
-  )
 
 const count = z.int().min(1)
 
@@ -76,6 +76,9 @@ const offer = z.strictObject({
 const model = z.strictObject({
   price,
   owned_by: z.string().optional(),
+  kind: z.enum(modelKinds).default('text'),
+  dimensions: count.optional(),
+  dimensions_adjustable: z.boolean().optional(),
   output_tokens_max: count.optional(),
   output_tokens_default: count.optional(),
   output_tokens_min: count.optional(),
@@ -176,19 +179,25 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
     const baseUrl = stated && checkedUrl(stated, isOwnAddress(preset, stated) ? 'private' : reach, failAtUrl)
     return { id, preset, baseUrl, reach, secret, hangUp }
   })
-  const models = Object.entries(read.models).map(([id, declared]) => ({
-    id,
-    ownedBy: declared.owned_by,
-    limits: limitsOf(declared),
-    price: declared.price,
-    offers: declared.offers.map((entry, i) => {
+  const modelOf = ([id, declared]: [string, z.infer<typeof model>]): ModelDraft => {
+    const priceOf = (stated: z.infer<typeof price>, path: readonly PropertyKey[]): UnitPrices => {
+      // A text model without a price for its output would be served for nothing.
+      if (declared.kind === 'text' && stated.output === undefined) fail(path, 'output: a text model needs its price')
+      return pricesOf(stated)
+    }
+    const sale = priceOf(declared.price, ['models', id, 'price'])
+    const offers = declared.offers.map((entry, i) => {
+      const path = ['models', id, 'offers', i]
       if (!(entry.provider in read.providers) && !isImplied(entry.provider, read.sandbox, env)) {
-        fail(['models', id, 'offers', i, 'provider'], `no provider '${entry.provider}' is declared`)
+        fail([...path, 'provider'], `no provider '${entry.provider}' is declared`)
       }
       const { provider: providerId, model: upstreamModel, priority, weight } = entry
-      return { providerId, upstreamModel, priority, weight, cost: entry.cost ?? declared.price }
-    }),
-  }))
+      const cost = entry.cost ? priceOf(entry.cost, [...path, 'cost']) : sale
+      return { providerId, upstreamModel, priority, weight, cost }
+    })
+    return { id, ownedBy: declared.owned_by, kind: declared.kind, limits: limitsOf(declared), price: sale, offers }
+  }
+  const models = Object.entries(read.models).map(modelOf)
   const accounts = Object.entries(read.accounts).map(
     ([name, { opening_balance: openingBalance, models: allowedModels, limits: stated = NO_LIMITS }]) => ({
       name,
@@ -225,6 +234,8 @@ function limitsOf(declared: z.infer<typeof model>): ModelDraft['limits'] {
     outputTokensMin: declared.output_tokens_min,
     imageTokensMax: declared.image_tokens_max,
     firstEventTimeoutMs: declared.first_event_timeout_ms,
+    dimensions: declared.dimensions,
+    dimensionsAdjustable: declared.dimensions_adjustable,
   }
   return Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined))
 }

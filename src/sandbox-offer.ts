@@ -22,8 +22,18 @@ const sandboxModel = (id: string, { input, output }: { input: bigint; output: bi
   ],
 })
 
+const embeddingModel = (id: string, dimensions: number, nanoPerMillion: bigint): ModelDraft => ({
+  ...sandboxModel(id, { input: 0n, output: 0n }),
+  kind: 'embedding',
+  limits: { dimensions, dimensionsAdjustable: true },
+  price: unitPrices({ input: nanoPerMillion, output: 0n }),
+})
+
 /** Dollars per million tokens. */
 export const sandboxModels: readonly ModelDraft[] = [
   sandboxModel('sandbox-chat', { input: 1n, output: 4n }),
   sandboxModel('sandbox-mini', { input: 0n, output: 1n }),
+  embeddingModel('sandbox-embedding', 3_072, 150_000_000n),
+  embeddingModel('sandbox-embedding-small', 1_536, 20_000_000n),
+  embeddingModel('sandbox-embedding-large', 3_072, 130_000_000n),
 ]

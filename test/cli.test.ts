@@ -464,7 +464,7 @@ describe('serve', () => {
     const folder = freshFolder()
     const server = await start(folder, [])
     expect(server.block).toMatch(
-      /^Tollgate \d+\.\d+\.\d+\n\nBase URL {2}http:\/\/127\.0\.0\.1:\d+\/v1\nModels {4}2: sandbox-chat, sandbox-mini\n/,
+      /^Tollgate \d+\.\d+\.\d+\n\nBase URL {2}http:\/\/127\.0\.0\.1:\d+\/v1\nModels {4}5: sandbox-chat, sandbox-embedding, .+\n/,
     )
     expect(server.block).toContain(`\nData      ${folder}\n`)
     expect(server.block).toMatch(/\nKey {7}sk-tg-\w{49} \(account 'default'; shown only this once\)\n/)
@@ -497,7 +497,13 @@ describe('serve', () => {
     expect(JSON.parse(server.block)).toEqual({
       version: expect.stringMatching(/^\d/),
       base_url: server.baseUrl,
-      models: ['sandbox-chat', 'sandbox-mini'],
+      models: [
+        'sandbox-chat',
+        'sandbox-embedding',
+        'sandbox-embedding-large',
+        'sandbox-embedding-small',
+        'sandbox-mini',
+      ],
       data_folder: join(folder, 'deep'),
       pid: server.child.pid,
       first_key: expect.stringMatching(/^sk-tg-\w{49}$/),

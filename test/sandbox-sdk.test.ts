@@ -82,7 +82,7 @@ describe.each(SDKS)('$name', ({ connect, zodResponseFormat: responseFormat }) =>
   test('models', async () => {
     const client = connect()
     const ids = (await client.models.list()).data.map(({ id }) => id)
-    expect(ids).toEqual(['sandbox-chat', 'sandbox-mini'])
+    expect(ids).toContain('sandbox-mini')
     expect(await client.models.retrieve('sandbox-mini')).toMatchObject({ object: 'model', owned_by: 'sandbox' })
   })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Model, Offer, Provider, Reach } from '../domain/catalog.ts'
+import { modelKinds, type Model, type Offer, type Provider, type Reach } from '../domain/catalog.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import { unitPrices, type PriceCard, type UnitPrices } from '../domain/price.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
@@ -60,11 +60,14 @@ const limitsView = (limits: Model['limits']): object => ({
   output_tokens_min: limits.outputTokensMin,
   image_tokens_max: limits.imageTokensMax,
   first_event_timeout_ms: limits.firstEventTimeoutMs,
+  dimensions: limits.dimensions ?? null,
+  dimensions_adjustable: limits.dimensionsAdjustable,
 })
 
 const modelView = (model: Model): object => ({
   id: model.id,
   owned_by: model.ownedBy,
+  kind: model.kind,
   origin: model.origin,
   price: priceView(model.sale),
   limits: limitsView(model.limits),
@@ -122,6 +125,10 @@ const modelAdd = operation(
     price,
     owned_by: z.string().min(1).optional(),
     output_tokens_max: z.int().min(1).optional(),
+    kind: z.enum(modelKinds).optional(),
+    /** Of an embedding model. */
+    dimensions: z.int().min(1).optional(),
+    dimensions_adjustable: z.boolean().optional(),
     offers: z.array(offer).min(1),
   }),
   async ({ catalog }, input): Promise<Result> => {
@@ -131,7 +138,12 @@ const modelAdd = operation(
     await catalog.putModel({
       id: input.id,
       ownedBy: input.owned_by,
-      limits: input.output_tokens_max === undefined ? {} : { outputTokensMax: input.output_tokens_max },
+      kind: input.kind,
+      limits: {
+        ...(input.output_tokens_max === undefined ? {} : { outputTokensMax: input.output_tokens_max }),
+        ...(input.dimensions === undefined ? {} : { dimensions: input.dimensions }),
+        ...(input.dimensions_adjustable === undefined ? {} : { dimensionsAdjustable: input.dimensions_adjustable }),
+      },
       price: input.price,
       offers: input.offers.map(({ provider, model, cost, priority, weight }) => ({
         providerId: provider,

@@ -7,6 +7,7 @@ import {
   type HangUp,
   type Model,
   type ModelDraft,
+  type ModelKind,
   type ModelLimits,
   type Offer,
   type Provider,
@@ -139,7 +140,10 @@ class CatalogBook implements Catalog {
     const nowMs = Date.now()
     const ownedBy = draft.ownedBy ?? draft.offers[0]?.providerId ?? 'tollgate'
     return [
-      { run: sql.upsertModel, bind: [draft.id, ownedBy, JSON.stringify(draft.limits), declared, nowMs] },
+      {
+        run: sql.upsertModel,
+        bind: [draft.id, ownedBy, draft.kind ?? 'text', JSON.stringify(draft.limits), declared, nowMs],
+      },
       { run: sql.withdrawOffers, bind: [nowMs, draft.id] },
       ...this.priceSteps('model', draft.id, draft.price),
       ...draft.offers.flatMap(({ providerId, upstreamModel, priority, weight, cost }) => {
@@ -225,6 +229,7 @@ const modelOf = (row: Row, sale: PriceCard, offers: readonly Offer[]): Model => 
   id: row['id'] as string,
   ownedBy: row['owned_by'] as string,
   createdAtMs: Number(row['created_at']),
+  kind: row['kind'] as ModelKind,
   limits: { ...defaultModelLimits, ...(JSON.parse(row['limits'] as string) as Partial<ModelLimits>) },
   origin: row['declared'] === 1n ? 'declared' : 'stored',
   sale,

@@ -15,8 +15,8 @@ export const withdrawDeclaredProviders = statement(
      AND id NOT IN (SELECT value FROM json_each(?))`,
 )
 export const upsertModel = statement(
-  `INSERT INTO model (id, owned_by, limits, declared, created_at) VALUES (?, ?, ?, ?, ?)
-   ON CONFLICT (id) DO UPDATE SET owned_by = excluded.owned_by, limits = excluded.limits,
+  `INSERT INTO model (id, owned_by, kind, limits, declared, created_at) VALUES (?, ?, ?, ?, ?, ?)
+   ON CONFLICT (id) DO UPDATE SET owned_by = excluded.owned_by, kind = excluded.kind, limits = excluded.limits,
      declared = excluded.declared, removed_at = NULL`,
 )
 export const withdrawModel = statement('UPDATE model SET removed_at = ? WHERE id = ?')

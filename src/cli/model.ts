@@ -3,7 +3,7 @@ import { readOffer, type OfferInput } from './offer.ts'
 import { operate, shown } from './outcome.ts'
 import { table, type Column } from './table.ts'
 import type { Terminal } from './terminal.ts'
-import { price, text, wholeNumber } from './values.ts'
+import { price, text, wholeNumber, type ValueRule } from './values.ts'
 
 type Prices = {
   readonly input_usd_per_million: string
@@ -37,6 +37,11 @@ const columns: readonly Column<ModelView>[] = [
 
 const draw = (views: readonly ModelView[], terminal: Terminal): string => table(views, columns, terminal)
 
+const kind: ValueRule = {
+  placeholder: 'KIND',
+  problem: (given) => (given === 'text' || given === 'embedding' ? undefined : 'must be text or embedding'),
+}
+
 const add = command({
   name: 'model add',
   summary: 'Adds a model with its sale price and the offers that serve it, or replaces one.',
@@ -55,6 +60,12 @@ const add = command({
     'price-output': { summary: 'sale price of a million output tokens', value: price, takes: 'needed' },
     'price-cached-input': { summary: 'of a million cached input tokens; the input price without it', value: price },
     offer: { summary: 'who serves it', value: { placeholder: 'OFFER', problem: offerProblem }, takes: 'many' },
+    kind: { summary: 'what it makes: text (unless said), embedding', value: kind },
+    dimensions: {
+      summary: 'of an embedding model: the length of its vectors',
+      value: wholeNumber('N', { min: 1, max: 65_536 }),
+    },
+    'adjustable-dimensions': { summary: 'requests may ask for shorter vectors' },
     'max-output': { summary: 'most output tokens one answer can have', value: wholeNumber('N', { min: 1, max: 1e9 }) },
   },
   notes:
@@ -69,7 +80,15 @@ const add = command({
       ...(cached && { cached_input: cached }),
     }
     const max = options['max-output']
-    const input = { id, price: sale, offers, ...(max && { output_tokens_max: Number(max) }) }
+    const input = {
+      id,
+      price: sale,
+      offers,
+      ...(max && { output_tokens_max: Number(max) }),
+      ...(options.kind && { kind: options.kind }),
+      ...(options.dimensions && { dimensions: Number(options.dimensions) }),
+      ...(options['adjustable-dimensions'] && { dimensions_adjustable: true }),
+    }
     if (offers.length === 0)
       return { kind: 'usage', message: 'model add: --offer is needed, such as --offer openai/gpt-x' }
     return operate<ModelView>(program, { name: 'model.add', input }, (view) => shown(view, draw([view], terminal)))

@@ -45,6 +45,8 @@ export type OfferDraft = {
 export type ModelDraft = {
   readonly id: string
   readonly ownedBy: string | undefined
+  /** Left out: text. */
+  readonly kind?: ModelKind | undefined
   readonly limits: Partial<ModelLimits>
   readonly price: UnitPrices
   readonly offers: readonly OfferDraft[]
@@ -74,13 +76,21 @@ export type ModelLimits = {
   readonly imageTokensMax: number
   /** Silence allowed before the first event. */
   readonly firstEventTimeoutMs: number
+  /** Of an embedding model: the length of its vectors, and whether a request may ask for shorter ones. */
+  readonly dimensions: number | undefined
+  readonly dimensionsAdjustable: boolean
 }
+
+/** What a model makes. */
+export const modelKinds = ['text', 'embedding', 'image', 'video'] as const
+export type ModelKind = (typeof modelKinds)[number]
 
 /** A public model: the id clients send, its sale price, and the offers that can serve it. */
 export type Model = {
   readonly id: string
   readonly ownedBy: string
   readonly createdAtMs: number
+  readonly kind: ModelKind
   readonly limits: ModelLimits
   readonly origin: Origin
   readonly sale: PriceCard
@@ -93,4 +103,6 @@ export const defaultModelLimits: ModelLimits = {
   outputTokensMin: 256,
   imageTokensMax: 3_000,
   firstEventTimeoutMs: 60_000,
+  dimensions: undefined,
+  dimensionsAdjustable: false,
 }

@@ -214,7 +214,7 @@ class Desk {
     if ('kind' in caller) return this.refuse(turn, caller)
     const id = decoded(turn.exchange.head.path.slice(MODEL_PATH.length))
     const model = modelFor(this.options.relay.catalog, caller, id)
-    if ('kind' in model) this.refuse(turn, model)
+    if ('message' in model) this.refuse(turn, model)
     else this.reply(turn, 200, modelObject(model))
   }
 

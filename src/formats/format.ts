@@ -2,6 +2,7 @@
  * What a dialect of text generation is made of. A client's side reads requests and writes answers and failures; an
  * upstream's side writes requests and reads answers and failures. Between two dialects stands one neutral turn.
  */
+import type { Model, ModelKind } from '../domain/catalog.ts'
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import type { Delta, Dialect, Reply, Turn } from '../domain/turn.ts'
 import type { Usage } from '../domain/usage.ts'
@@ -10,6 +11,10 @@ import type { UsageDialect } from './chat/usage.ts'
 
 /** What the relay has to know of a client's request, whatever its dialect. */
 export type ClientRequest = {
+  /** What the model must make; text where it is not said. */
+  readonly kind?: ModelKind
+  /** What this model cannot do of what the request asks for. */
+  check?(model: Model): Failure | undefined
   /** For the record: `chat.completions`, `responses`, … */
   readonly endpoint: string
   readonly model: string
@@ -118,6 +123,9 @@ export type Passage = {
   request(to: Destination): UpstreamRequest
   readReply(text: string, quirks: WriterQuirks): ReadReply
   openStream(answer: AnswerFacts, quirks: WriterQuirks): PassedStream
+  /** For a request that takes more than one exchange: its parts, and the reply from their answers in the same order. */
+  split?(to: Destination): readonly UpstreamRequest[]
+  join?(texts: readonly string[]): ReadReply
   readonly failures: FailureReader
 }
 

@@ -30,7 +30,12 @@ export function permittedModel({ accounts, catalog }: Relay, { caller, request }
   const account = accounts.find(caller.account.id)
   if (!account || !key || key.revokedAtMs !== undefined) return INVALID_KEY
   if (account.status === 'suspended') return SUSPENDED
-  return modelFor(catalog, { key, account }, request.model)
+  const model = modelFor(catalog, { key, account }, request.model)
+  if ('message' in model) return model
+  const { kind = 'text' } = request
+  if (model.kind === kind) return request.check?.(model) ?? model
+  const message = `The model '${model.id}' makes ${model.kind}: this endpoint is for models that make ${kind}.`
+  return { kind: 'model_not_supported', message, param: 'model' }
 }
 
 export function admit(relay: Relay, call: Call): Admission | Refusal {
@@ -38,7 +43,7 @@ export function admit(relay: Relay, call: Call): Admission | Refusal {
   const { request, claim } = call
   const { account } = call.caller
   const model = permittedModel(relay, call)
-  if ('kind' in model) return refuse(model)
+  if ('message' in model) return refuse(model)
   const plan = planAttempts({ offers: model.offers, health: health.all, nowMs: Date.now(), random: Math.random })
   if (plan.length === 0) {
     return refuse({

@@ -112,9 +112,13 @@ async function tryOffer(
     owner: call,
   }
   if (!stream) {
-    const attempt = await attemptWhole(target, request, attemptLimits)
-    if (attempt.kind === 'failed') return { tried: attempt, dropped }
-    const read = passage.readReply(attempt.text, quirks)
+    const texts: string[] = []
+    for (const part of passage.split?.(destination) ?? [request]) {
+      const attempt = await attemptWhole(target, part, attemptLimits)
+      if (attempt.kind === 'failed') return { tried: attempt, dropped }
+      texts.push(attempt.text)
+    }
+    const read = passage.join?.(texts) ?? passage.readReply(texts[0] ?? '', quirks)
     return { tried: read.kind === 'failed' ? read : { kind: 'whole', reply: read.reply }, dropped }
   }
   const attempt = await attemptStream(target, request, attemptLimits)

@@ -20,7 +20,7 @@ export async function claimOnce(
   wanted: IdempotencyKey,
 ): Promise<Repeated | { readonly kind: 'failure'; readonly failure: Failure } | undefined> {
   const model = permittedModel(relay, call)
-  if ('kind' in model) return { kind: 'failure', failure: model }
+  if ('message' in model) return { kind: 'failure', failure: model }
   const claimed = await relay.idempotency.claim(call.caller.account.id, wanted)
   switch (claimed.kind) {
     case 'claimed':

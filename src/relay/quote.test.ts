@@ -10,6 +10,7 @@ const model = (limits: Partial<ModelLimits> = {}): Model => ({
   id: 'm',
   ownedBy: 'p',
   createdAtMs: 0,
+  kind: 'text',
   origin: 'stored',
   limits: { ...defaultModelLimits, ...limits },
   sale: { id: 1, effectiveFromMs: 0, nanoPerMillion: prices },

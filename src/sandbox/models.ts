@@ -1,10 +1,19 @@
 import { refuse, type JsonReply } from './reply.ts'
 
-export type Model = { id: string; createdUnixSeconds: number; contextTokensMax: number }
+export type Model = {
+  id: string
+  createdUnixSeconds: number
+  contextTokensMax: number
+  /** Of a model that makes embeddings. */
+  dimensions?: number
+}
 
 const MODELS: readonly Model[] = [
   { id: 'sandbox-chat', createdUnixSeconds: 1_767_225_600, contextTokensMax: 128_000 },
   { id: 'sandbox-mini', createdUnixSeconds: 1_767_225_600, contextTokensMax: 128_000 },
+  { id: 'sandbox-embedding', createdUnixSeconds: 1_767_225_600, contextTokensMax: 8_192, dimensions: 3_072 },
+  { id: 'sandbox-embedding-small', createdUnixSeconds: 1_767_225_600, contextTokensMax: 8_192, dimensions: 1_536 },
+  { id: 'sandbox-embedding-large', createdUnixSeconds: 1_767_225_600, contextTokensMax: 8_192, dimensions: 3_072 },
 ]
 
 /** `sandbox-chat!status=500` is the model `sandbox-chat` with the knobs `status=500`: see faults.ts. */

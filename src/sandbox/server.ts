@@ -1,5 +1,6 @@
 import { answerChat } from './chat/chat.ts'
 import { respond } from './delivery.ts'
+import { answerEmbeddings } from './embeddings/embeddings.ts'
 import { exchange, readBody, refuseBody, type Shared } from './exchange.ts'
 import { FaultPlan } from './fault-plan.ts'
 import { parseKnobs, type Faults, type ParsedKnobs } from './faults.ts'
@@ -31,6 +32,7 @@ const PACE_DEFAULT_MS = 8
 /** A modality is a file and a line here. */
 const VENDOR_ROUTES: readonly VendorRoute[] = [
   { kind: 'vendor', method: 'POST', path: '/v1/chat/completions', answer: answerChat },
+  { kind: 'vendor', method: 'POST', path: '/v1/embeddings', answer: answerEmbeddings },
   { kind: 'vendor', method: 'GET', path: '/v1/models', answer: listModels },
   { kind: 'vendor', method: 'GET', path: '/v1/models/*', answer: ({ tail }) => showModel(tail) },
 ]

@@ -1,0 +1,11 @@
+/** One input: a text, or a text as token numbers of the vendor's own tokenizer. */
+export type EmbeddingInput = string | readonly number[]
+
+export type EmbeddingBody = {
+  readonly model: string
+  readonly inputs: readonly EmbeddingInput[]
+  readonly encoding: 'float' | 'base64'
+  readonly dimensions: number | undefined
+  /** Fields of the client's that are passed on as they are. */
+  readonly others: Readonly<Record<string, unknown>>
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'bun:test'
+import type { Destination } from '../format.ts'
+import { EmbeddingPassage } from './passage.ts'
+import { readEmbeddingClient } from './request.ts'
+import { geminiEmbeddings, openaiEmbeddings } from './upstream.ts'
+import { reduced, toBase64, toNumbers, vectorOf } from './vector.ts'
+
+const to = { upstreamModel: 'gemini-embedding-001', outputTokensMax: 0, quirks: {} } as unknown as Destination
+const facts = { requestId: 'req_1', createdAtMs: 0, publicModel: 'public' }
+const body = (inputs: string[], dimensions?: number) =>
+  ({ model: 'm', inputs, encoding: 'float', dimensions, others: {} }) as const
+
+test('inputs go in as many exchanges as the upstream wants, and come back in order', () => {
+  const inputs = Array.from({ length: 250 }, (_, i) => `text ${i}`)
+  const passage = new EmbeddingPassage(body(inputs, 2), geminiEmbeddings)
+  const parts = passage
+    .split(to)
+    .map(({ path, body: text }) => ({ path, body: JSON.parse(text) as { requests: object[] } }))
+  expect(parts.map(({ path, body: { requests } }) => [path, requests.length])).toEqual(
+    [100, 100, 50].map((count) => ['/models/gemini-embedding-001:batchEmbedContents', count]),
+  )
+  expect(parts[2]?.body.requests[49]).toEqual({
+    model: 'models/gemini-embedding-001',
+    content: { parts: [{ text: 'text 249' }] },
+    outputDimensionality: 2,
+  })
+  const answers = parts.map(({ body: { requests } }, part) =>
+    JSON.stringify({ embeddings: requests.map((_, i) => ({ values: [part * 100 + i + 1, 0] })) }),
+  )
+  const read = passage.join(answers)
+  if (read.kind === 'failed') throw new Error(read.failure.message)
+  expect(read.reply.usage).toBeUndefined()
+  const counted = { inputFresh: 9, inputCached: 0, cacheWrite5m: 0, cacheWrite1h: 0, outputText: 0, outputReasoning: 0 }
+  const reply = JSON.parse(read.reply.write(facts, counted)) as {
+    data: { index: number; embedding: number[] }[]
+    usage: object
+  }
+  expect(reply.data.map(({ index }) => index)).toEqual(inputs.map((_, i) => i))
+  // Shorter vectors are made of unit length.
+  expect(reply.data[249]?.embedding).toEqual([1, 0])
+  expect(reply.usage).toEqual({ prompt_tokens: 9, total_tokens: 9 })
+})
+
+test('a part without usage leaves the whole without', () => {
+  const inputs = Array.from({ length: 2_049 }, () => 'x')
+  const passage = new EmbeddingPassage(body(inputs), openaiEmbeddings)
+  const answer = (count: number, usage?: object): string =>
+    JSON.stringify({ data: Array.from({ length: count }, (_, index) => ({ index, embedding: [1] })), usage })
+  const with_ = passage.join([answer(2_048, { prompt_tokens: 5 }), answer(1, { prompt_tokens: 2 })])
+  expect(with_.kind === 'reply' && with_.reply.usage?.inputFresh).toBe(7)
+  const without = passage.join([answer(2_048, { prompt_tokens: 5 }), answer(1)])
+  expect(without.kind === 'reply' && without.reply.usage).toBeUndefined()
+})
+
+test('Gemini takes no token numbers', () => {
+  const passage = new EmbeddingPassage({ ...body([]), inputs: [[1, 2]] }, geminiEmbeddings)
+  expect(passage.obstacle).toMatchObject({ param: 'input' })
+})
+
+test('vectors survive both forms; what is no vector is none', () => {
+  const vector = Float64Array.from([0.1, -2.5, 3e-9].map(Math.fround))
+  expect(vectorOf(toBase64(vector))).toEqual(vector)
+  expect(vectorOf(toNumbers(vector))?.map(Math.fround)).toEqual(vector)
+  for (const value of [[], ['a'], [Number.NaN], 'AAA', '', null, [1, null], 'AACAfw=='])
+    expect(vectorOf(value)).toBeUndefined()
+  expect(Math.hypot(...reduced(Float64Array.from([3, 4, 12]), 2))).toBeCloseTo(1, 12)
+})
+
+test('400,000 token numbers are read, a depth bomb is not', () => {
+  const input = Array.from({ length: 100 }, () => Array.from({ length: 3_900 }, () => 7))
+  expect(readEmbeddingClient(JSON.stringify({ model: 'm', input })).kind).toBe('read')
+  expect(readEmbeddingClient(`{"model":"m","input":${'['.repeat(100)}${']'.repeat(100)}}`).kind).toBe('rejected')
+})

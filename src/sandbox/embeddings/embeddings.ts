@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { complain } from '../complaint.ts'
+import { findModel, refuseModel } from '../models.ts'
+import { refuse, type Reply } from '../reply.ts'
+import type { Call } from '../route.ts'
+import { countTokens } from '../tokens.ts'
+import { embed, toBase64 } from './vector.ts'
+
+const tokens = z.array(z.int().min(0)).min(1)
+const embeddingRequest = z.object({
+  model: z.string(),
+  input: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(2048), tokens, z.array(tokens).min(1)]),
+  encoding_format: z.enum(['float', 'base64']).nullish(),
+  dimensions: z.int().min(1).nullish(),
+})
+
+/** `POST /v1/embeddings` */
+export function answerEmbeddings({ body, faults }: Call): Reply {
+  const parsed = embeddingRequest.safeParse(body, { reportInput: true })
+  if (!parsed.success) return refuse(400, complain(parsed.error))
+  const { model: id, input, encoding_format: encoding, dimensions: asked } = parsed.data
+  const model = findModel(id)
+  if (!model) return refuseModel(id)
+  if (model.dimensions === undefined) {
+    return refuse(400, { message: `The model \`${id}\` does not make embeddings.`, code: null, param: 'model' })
+  }
+  const dimensions = asked ?? model.dimensions
+  if (dimensions > model.dimensions) {
+    return refuse(400, { message: `dimensions must be at most ${model.dimensions}.`, code: null, param: 'dimensions' })
+  }
+  const inputs = inputsOf(input)
+  const data = inputs.map((one, index) => {
+    const vector = embed(typeof one === 'string' ? one : one.map((token) => `#${token}`).join(' '), dimensions)
+    return { object: 'embedding', index, embedding: encoding === 'base64' ? toBase64(vector) : vector }
+  })
+  const count = inputs.reduce<number>((sum, one) => sum + (typeof one === 'string' ? countTokens(one) : one.length), 0)
+  const usage = faults.noUsage ? undefined : { prompt_tokens: count, total_tokens: count }
+  return { kind: 'json', status: 200, body: { object: 'list', data, model: id, usage } }
+}
+
+type Inputs = z.infer<typeof embeddingRequest>['input']
+
+function inputsOf(input: Inputs): readonly (string | readonly number[])[] {
+  if (typeof input === 'string') return [input]
+  return typeof input[0] === 'number' ? [input as number[]] : (input as string[] | number[][])
+}

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import OpenAI6 from 'openai-6'
+import OpenAI7 from 'openai-7'
+import { createOpenAI } from '@ai-sdk/openai'
+import { cosineSimilarity, embedMany } from 'ai'
+import { startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from './support/gateway.ts'
+
+type Asked = { path: string; body: Record<string, unknown> }
+let sandbox: TestSandbox
+let gateway: TestGateway
+let odd: Bun.Server<undefined>
+const asked: Asked[] = []
+
+/** A vendor with manners of its own, by the name of the model. */
+function oddVendor(path: string, body: Record<string, unknown>): unknown {
+  const input = [body['input']].flat() as string[]
+  const vector = (text: string): number[] => [text.length, 3, 4]
+  if (path.endsWith(':batchEmbedContents')) {
+    const requests = body['requests'] as { content: { parts: { text: string }[] } }[]
+    return { embeddings: requests.map(({ content }) => ({ values: vector(content.parts[0]?.text ?? '') })) }
+  }
+  const data = input.map((text, index) => ({ object: 'embedding', index, embedding: vector(text) }))
+  if (body['model'] === 'backwards') return { data: data.toReversed(), usage: { prompt_tokens: 7, total_tokens: 7 } }
+  if (body['model'] === 'short') return { data: data.slice(1), usage: { prompt_tokens: 7 } }
+  if (body['model'] === 'nonsense') return { data: data.map((one) => ({ ...one, embedding: ['a'] })) }
+  if (body['model'] === 'failing') return { error: { message: 'no', code: 'server_error' } }
+  return { data } // no usage
+}
+
+beforeAll(async () => {
+  sandbox = await startSandboxProcess()
+  odd = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const body = (await request.json()) as Record<string, unknown>
+      const { pathname } = new URL(request.url)
+      asked.push({ path: decodeURIComponent(pathname), body })
+      return Response.json(oddVendor(pathname, body))
+    },
+  })
+  const oddModels = ['backwards', 'short', 'nonsense', 'failing', 'no-usage'].map(
+    (id) =>
+      `  ${id}: { kind: embedding, price: { input: 1 }, dimensions: 3, offers: [{ provider: odd, model: ${id} }] }`,
+  )
+  gateway = await startGateway({
+    yaml: `
+providers:
+  vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
+  odd: { base_url: 'http://127.0.0.1:${odd.port}/v1', allow_private: true }
+models:
+  small:
+    { kind: embedding, price: { input: 1 }, dimensions: 1536, dimensions_adjustable: true, offers: [{ provider: vendor, model: sandbox-embedding-small }] }
+  fixed:
+    { kind: embedding, price: { input: 1 }, dimensions: 3072, offers: [{ provider: vendor, model: sandbox-embedding }] }
+  rescued:
+    kind: embedding
+    price: { input: 1 }
+    offers: [{ provider: odd, model: failing }, { provider: vendor, model: sandbox-embedding-small, priority: 1 }]
+${oddModels.join('\n')}
+`,
+  })
+}, 30_000)
+afterAll(async () => {
+  await gateway.close()
+  await sandbox.stop()
+  await odd.stop(true)
+}, 30_000)
+
+type List = {
+  object: string
+  model: string
+  data: { object: string; index: number; embedding: number[] | string }[]
+  usage: { prompt_tokens: number; total_tokens: number }
+}
+
+const post = (body: object): Promise<Response> =>
+  fetch(`${gateway.baseUrl}/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+const embed = async (body: object): Promise<List> => (await (await post(body)).json()) as List
+async function refusal(body: object): Promise<object> {
+  const response = await post(body)
+  return { status: response.status, ...((await response.json()) as { error: object }).error }
+}
+const lastRecord = async (): Promise<Record<string, string>> =>
+  (await gateway.operate<Record<string, string>[]>('request.list', { account: gateway.accountId, limit: 1 }))[0] ?? {}
+
+describe('with the clients people use', () => {
+  const models = { baseURL: '', apiKey: '' }
+  beforeAll(() => Object.assign(models, { baseURL: gateway.baseUrl, apiKey: gateway.key }))
+
+  test.each([
+    ['openai 6', OpenAI6],
+    ['openai 7', OpenAI7],
+  ] as const)('%s asks for base64 unseen and gets its numbers', async (_, Client) => {
+    const client = new Client(models)
+    const { data, usage, model } = await client.embeddings.create({
+      model: 'small',
+      input: ['a cat', 'a dog', 'a cat'],
+    })
+    expect(model).toBe('small')
+    expect(data.map(({ index, embedding }) => [index, embedding.length])).toEqual([0, 1, 2].map((i) => [i, 1536]))
+    expect(data[0]?.embedding).toEqual(data[2]?.embedding ?? [])
+    expect(Math.hypot(...(data[0]?.embedding ?? []))).toBeCloseTo(1, 5)
+    expect(usage.prompt_tokens).toBeGreaterThan(3)
+    const plain = await client.embeddings.create({ model: 'small', input: 'a cat', encoding_format: 'float' })
+    expect(plain.data[0]?.embedding[7]).toBeCloseTo(data[0]?.embedding[7] ?? Number.NaN, 7)
+  })
+
+  test('the AI SDK finds what is near', async () => {
+    const provider = createOpenAI(models)
+    const values = ['the lighthouse keeper at dusk', 'a lighthouse in the evening', 'quarterly tax returns']
+    const { embeddings } = await embedMany({ model: provider.textEmbeddingModel('small'), values })
+    const [a = [], b = [], c = []] = embeddings
+    expect(cosineSimilarity(a, b)).toBeGreaterThan(cosineSimilarity(a, c) + 0.15)
+  })
+})
+
+describe('what is asked for comes', () => {
+  test('float and base64 say the same, whatever the upstream answers', async () => {
+    for (const model of ['small', 'backwards']) {
+      const numbers = await embed({ model, input: ['one', 'three'], encoding_format: 'float' })
+      const packed = await embed({ model, input: ['one', 'three'], encoding_format: 'base64' })
+      for (const [i, { embedding }] of packed.data.entries()) {
+        const bytes = Buffer.from(embedding as string, 'base64')
+        const read = Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readFloatLE(at * 4))
+        const expected = numbers.data[i]?.embedding as number[]
+        expect(read.map(Math.fround)).toEqual(expected.map(Math.fround))
+      }
+    }
+  })
+
+  test('in the order of the inputs', async () => {
+    const { data } = await embed({ model: 'backwards', input: ['a', 'bb', 'ccc'] })
+    expect(data).toEqual([1, 2, 3].map((n, index) => ({ object: 'embedding', index, embedding: [n, 3, 4] })))
+  })
+
+  test('token arrays, one and several, count as what they are', async () => {
+    const one = await embed({ model: 'small', input: [1, 2, 3] })
+    expect([one.data.length, one.usage]).toEqual([1, { prompt_tokens: 3, total_tokens: 3 }])
+    const two = await embed({ model: 'small', input: [[1, 2, 3], [4]] })
+    expect([two.data.length, two.usage.prompt_tokens]).toEqual([2, 4])
+    expect(two.data[0]?.embedding).toEqual(one.data[0]?.embedding ?? [])
+  })
+
+  test('fewer dimensions where the model has them, of unit length', async () => {
+    const { data } = await embed({ model: 'small', input: 'hello there', dimensions: 256 })
+    const [{ embedding } = { embedding: [] }] = data
+    expect(embedding).toHaveLength(256)
+    expect(Math.hypot(...(embedding as number[]))).toBeCloseTo(1, 5)
+    expect(await refusal({ model: 'fixed', input: 'x', dimensions: 256 })).toMatchObject({
+      status: 400,
+      code: 'unsupported_parameter',
+      param: 'dimensions',
+    })
+    expect(await refusal({ model: 'small', input: 'x', dimensions: 4000 })).toMatchObject({ param: 'dimensions' })
+    expect((await embed({ model: 'fixed', input: 'x', dimensions: 3072 })).data[0]?.embedding).toHaveLength(3072)
+  })
+})
+
+describe('the bill', () => {
+  test('is what the upstream reports, input only, and the record says so', async () => {
+    const { usage } = await embed({ model: 'small', input: 'to be charged' })
+    const record = await lastRecord()
+    expect(record).toMatchObject({ endpoint: 'embeddings', usage_source: 'reported', output_text: '0' })
+    expect(record['charged']).toBe(String(usage.total_tokens * 1_000))
+  })
+
+  test('is counted where nothing is reported, and marked', async () => {
+    const response = await post({ model: 'no-usage', input: ['The quick brown fox', 'jumps'] })
+    const { usage } = (await response.json()) as List
+    expect(usage.prompt_tokens).toBeWithin(4, 9)
+    expect(response.headers.get('x-tollgate-usage')).toBe('estimated')
+    expect(await lastRecord()).toMatchObject({ usage_source: 'estimated', charged: String(usage.total_tokens * 1_000) })
+  })
+
+  test('is nothing when what came is no answer', async () => {
+    for (const model of ['short', 'nonsense', 'failing']) {
+      expect(await refusal({ model, input: ['a', 'b'] })).toMatchObject({ status: 502, code: 'upstream_error' })
+      expect(await lastRecord()).toMatchObject({ outcome: 'failed', charged: '0' })
+    }
+    expect((await embed({ model: 'rescued', input: 'a' })).data).toHaveLength(1)
+  })
+})
+
+describe('what is refused', () => {
+  test.each([
+    [{ input: 'x' }, 'model'],
+    [{ model: 'small' }, 'input'],
+    [{ model: 'small', input: '' }, 'input'],
+    [{ model: 'small', input: [] }, 'input'],
+    [{ model: 'small', input: ['a', 3] }, 'input'],
+    [{ model: 'small', input: Array.from({ length: 2049 }, () => 'a') }, 'input'],
+    [{ model: 'small', input: 'x', encoding_format: 'int8' }, 'encoding_format'],
+    [{ model: 'small', input: 'x', dimensions: 0 }, 'dimensions'],
+    [{ model: 'small', input: 'x', Model: 'fixed' }, 'Model'],
+  ])('%j', async (body, param) => {
+    expect(await refusal(body)).toMatchObject({
+      status: 400,
+      type: 'invalid_request_error',
+      param: expect.stringMatching(param),
+    })
+  })
+
+  test('a model on a route it is not made for, either way', async () => {
+    expect(await refusal({ model: 'sandbox-chat', input: 'x' })).toMatchObject({
+      status: 400,
+      code: 'model_not_supported',
+      param: 'model',
+    })
+    const chat = await fetch(`${gateway.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'small', messages: [{ role: 'user', content: 'hi' }] }),
+    })
+    expect(((await chat.json()) as { error: object }).error).toMatchObject({ code: 'model_not_supported' })
+  })
+})
