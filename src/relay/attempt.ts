@@ -107,6 +107,7 @@ async function openStream(
   if (attempt.kind === 'failed') return attempt
   const stream = new ChatStream({
     publicModel,
+    choices: call.request.choices,
     usageAsked: call.request.usageAsked,
     usageDialect: target.preset.quirks.usageDialect,
   })

@@ -32,6 +32,8 @@ const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
 
 export type ChatStreamOptions = {
   readonly publicModel: string
+  /** How many choices the client asked for. */
+  readonly choices: number
   readonly usageAsked: boolean
   readonly usageDialect: UsageDialect
 }
@@ -46,7 +48,7 @@ export class ChatStream {
   produced = ''
   private usageSent = false
   private readonly running = new Set<unknown>()
-  private finishes = 0
+  private readonly ended = new Set<unknown>()
   private head: { id: unknown; created: unknown } = { id: '', created: 0 }
   private readonly options: ChatStreamOptions
   private template: Template | undefined
@@ -55,9 +57,12 @@ export class ChatStream {
     this.options = options
   }
 
-  /** Every choice that began has its finish_reason: an end of the stream now is a complete one. */
+  /**
+   * Every choice asked for has its finish_reason: an end of the stream now is a complete one. Some vendors send choices
+   * one after the other, so that none being under way is not enough.
+   */
   get finished(): boolean {
-    return this.finishes > 0 && this.running.size === 0
+    return this.ended.size >= this.options.choices && this.running.size === 0
   }
 
   read({ data }: SseEvent): ReadEvent {
@@ -108,7 +113,7 @@ export class ChatStream {
     if (meaningful) this.running.add(index)
     if (finish === null || finish === undefined) return meaningful
     this.running.delete(index)
-    this.finishes++
+    this.ended.add(index)
     return true
   }
 
