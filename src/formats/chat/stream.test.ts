@@ -167,8 +167,9 @@ test('the short cut for ordinary events gives what reading them in full gives', 
     const together = relay([encode(events.join(''))])
     // A reader of its own for each event has nothing to take a short cut by.
     expect(together.text).toBe(events.map((one) => relay([encode(one)]).text).join(''))
-    const words = deltas.map((one) => ('reasoning_content' in one ? one.reasoning_content : one.content))
-    expect(together.stream.produced).toBe(words.join(''))
+    expect(together.stream.produced).toBe(deltas.map(({ content }) => content ?? '').join(''))
+    const thoughts = deltas.map((one) => ('reasoning_content' in one ? one.reasoning_content : ''))
+    expect(together.stream.thoughts).toBe(thoughts.join(''))
   })
   fc.assert(property, { numRuns: 1_000 })
 })

@@ -4,7 +4,7 @@ import type { Usage } from '../../domain/usage.ts'
 import { reviseJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { readUpstreamError } from './failure.ts'
-import { wordsOf } from './produced.ts'
+import { isThought, wordsOf } from './produced.ts'
 import { contentOf, learnTemplate, type Template } from './template.ts'
 import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
@@ -44,8 +44,9 @@ const DONE_EVENT = dataEvent('[DONE]')
 export class ChatStream {
   /** The last usage the upstream reported; running totals overwrite, they do not add. */
   usage: Usage | undefined
-  /** Text that arrived so far, for an estimate when the stream ends without usage. */
+  /** Text that arrived so far, for an estimate when the stream ends without usage; thoughts are apart. */
   produced = ''
+  thoughts = ''
   private usageSent = false
   private readonly running = new Set<unknown>()
   private readonly ended = new Set<unknown>()
@@ -108,7 +109,8 @@ export class ChatStream {
       const value = delta[name]
       if (name === 'role' || isNothing(value)) continue
       meaningful = true
-      this.produced += wordsOf(name, value)
+      if (isThought(name)) this.thoughts += wordsOf(name, value)
+      else this.produced += wordsOf(name, value)
     }
     if (meaningful) this.running.add(index)
     if (finish === null || finish === undefined) return meaningful
