@@ -299,3 +299,21 @@ test(`${HANGUPS} hang-ups: the upstream stops, what arrived is paid to the token
   expect(quantile(figures.stoppedMs, 0.99)).toBeLessThan(1_000)
   expect(quantile(figures.settledMs, 1)).toBeLessThan(5_000)
 }, 900_000)
+
+test('clients that are gone before they are let in cost nothing, and are no error', async () => {
+  const name = 'ghost'
+  const who = await member(name)
+  // While the process is stopped the kernel takes the connections, the requests and the resets.
+  process.kill(gateway.pid, 'SIGSTOP')
+  for (let serial = 0; serial < 20; serial++) {
+    const situation: Situation = { mode: serial % 2 ? 'held' : 'whole-mute', events: 0, how: 'rst' }
+    const wire = await begin(planOf(800_000 + serial, situation), who)
+    wire.hangUp('rst')
+  }
+  await Bun.sleep(50)
+  process.kill(gateway.pid, 'SIGCONT')
+  await Bun.sleep(200)
+  expect(await gateway.operate<Row[]>('request.list', { account: name })).toEqual([])
+  expect(gateway.output()).not.toContain('"error"')
+  expect(await gateway.operate('ledger.verify')).toMatchObject({ clean: true, open_holds: 0 })
+})
