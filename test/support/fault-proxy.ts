@@ -114,9 +114,12 @@ class Pipe {
     }
   }
 
-  private async cut({ by, pauseMs = 0 }: NonNullable<Toxics['cut']>): Promise<void> {
+  private async cut(cut: NonNullable<Toxics['cut']>): Promise<void> {
+    const { by, pauseMs = 0 } = cut
     // A reset overtakes what its receiver has not read: the pause makes the last byte count.
     if (pauseMs > 0) await Bun.sleep(pauseMs)
+    // An answer that was complete leaves its connection to the next, which has a plan of its own.
+    if (this.toxics.cut !== cut) return
     if (by === 'rst') this.link.reset()
     else this.link.finish()
   }
