@@ -73,7 +73,10 @@ beforeAll(async () => {
         const pieces = pieceBytes === undefined ? {} : { slice: { bytes: pieceBytes, pauseMs: 0 } }
         link.set({ down: { ...pieces, cut: { afterBytes, by, pauseMs: by === 'rst' ? RESET_PAUSE_MS : 0 } } })
         caller.socket.write(recording.bytes)
-      } else caller.socket.write(('json' in recording ? SPARE_REPLY : SPARE_STREAM).bytes)
+      } else {
+        link.set({})
+        caller.socket.write(('json' in recording ? SPARE_REPLY : SPARE_STREAM).bytes)
+      }
     },
   })
   proxy = new FaultProxy({ port: vendor.port })

@@ -212,7 +212,7 @@ export const recordedStreams: readonly RecordedStream[] = [
   record({
     name: 'no terminator, until the end',
     framing: 'close',
-    parts: [role(), say('Short'), say('. Ünd'), finish()],
+    parts: [role(), say('Short'), say('. Ünd'), finish(), usage({ prompt: 30, completion: 6 })],
   }),
   record({ name: 'with a length', framing: 'length', parts: [say('Known'), say(' size'), finish(), done] }),
   record({
