@@ -53,6 +53,13 @@ const answers: Record<string, () => Response> = {
   'null-call': () => stream(...words(5), chunk({ tool_calls: [null] }), chunk({}, {}, 'stop'), 'data: [DONE]\n\n'),
   'breaks-after-finish': () => stream(...words(3), chunk({}, {}, 'stop'), 30, null),
   'early-usage': () => stream(chunk({ content: 'a' }, usage(10, 0)), ...words(60), 5_000),
+  'thinks-aloud': () =>
+    stream(
+      chunk({ reasoning_content: 'Let me think about this for a while.' }, usage(10, 12, 12)),
+      chunk({ reasoning_content: ' Or for two.' }, usage(10, 20, 20)),
+      chunk({ content: 'One' }, usage(10, 21, 20)),
+      null,
+    ),
   'late-reasoning': () =>
     stream(
       ...words(3),
@@ -208,6 +215,13 @@ test('a running usage that lags behind is not what a hang-up pays', async () => 
   const record = await recordOf(me.account)
   expect(record).toMatchObject({ outcome: 'client_closed', usage_source: 'estimated', input_fresh: '10' })
   expect(Number(record.output_text)).toBeGreaterThan(50)
+})
+
+test('reasoning that was reported is not paid again as text when the stream breaks', async () => {
+  const me = await member()
+  const text = await (await chat(me, { model: 'thinks-aloud', stream: true })).text()
+  expect(text).toContain('"code":"upstream_error"')
+  expect(await recordOf(me.account)).toMatchObject({ input_fresh: '10', output_text: '1', output_reasoning: '20' })
 })
 
 test('hidden reasoning is paid by a client that leaves at the finish', async () => {

@@ -105,7 +105,9 @@ export type ReadEvent =
 export type PassedStream = {
   /** The last usage the upstream reported; running totals overwrite, they do not add. */
   readonly usage: Usage | undefined
+  /** What arrived so far, as text; thoughts apart where the dialect tells them apart. */
   readonly produced: string
+  readonly thoughts?: string
   /** Every choice that began has ended: an end of the stream now is a complete one. */
   readonly finished: boolean
   read(event: SseEvent): ReadEvent

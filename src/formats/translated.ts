@@ -42,18 +42,25 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
         },
       }
     },
-    openStream: (answer: AnswerFacts, quirks) => new TranslatedStream(upstream.decoder(quirks), client.encoder(answer)),
+    openStream: (answer: AnswerFacts, quirks) =>
+      new TranslatedStream(upstream.decoder(quirks), client.encoder(answer), choicesOf(read)),
   }
 }
 
+const choicesOf = (read: TurnRead): number => (read.kind === 'turn' ? read.turn.choices : 1)
+
 class TranslatedStream implements PassedStream {
   produced = ''
+  thoughts = ''
   private readonly decoder: StreamDecoder
   private readonly encoder: StreamEncoder
+  private readonly choices: number
+  private readonly ended = new Set<number>()
 
-  constructor(decoder: StreamDecoder, encoder: StreamEncoder) {
+  constructor(decoder: StreamDecoder, encoder: StreamEncoder, choices: number) {
     this.decoder = decoder
     this.encoder = encoder
+    this.choices = choices
   }
 
   get usage(): Usage | undefined {
@@ -61,15 +68,18 @@ class TranslatedStream implements PassedStream {
   }
 
   get finished(): boolean {
-    return this.decoder.finished
+    // Some vendors send choices one after the other: the first one's end is not the answer's.
+    return this.decoder.finished && this.ended.size >= this.choices
   }
 
   read(event: SseEvent): ReadEvent {
     const decoded = this.decoder.decode(event)
     if (decoded.kind !== 'deltas') return decoded
     for (const delta of decoded.deltas) {
-      if ('text' in delta) this.produced += delta.text
+      if (delta.kind === 'reasoning') this.thoughts += delta.text
+      else if ('text' in delta) this.produced += delta.text
       else if (delta.kind === 'call') this.produced += delta.name
+      else if (delta.kind === 'finish') this.ended.add(delta.choice)
     }
     const text = decoded.deltas.length === 0 ? '' : this.encoder.encode(decoded.deltas)
     return { kind: 'chunk', text, meaningful: decoded.deltas.length > 0 }

@@ -48,6 +48,8 @@ export function listen({ hostname, port, handle, refuse, limits, onError }: Serv
     socket: {
       open(socket) {
         socket.data = new Connection(socket, host)
+        // Reset while it waited to be taken in: it has no address, and its request would be carried out for nobody.
+        if (!socket.remoteAddress) return socket.terminate()
         connections.add(socket.data)
       },
       data: (socket, bytes) => socket.data.data(bytes),

@@ -280,10 +280,11 @@ export class StreamAnswer {
   /** Settles, and gives the text that ends the stream. */
   private async settle(served: StreamServed, { outcome, failure, end }: StreamEnd): Promise<string> {
     const { relay, call, admission, transcript } = this
-    const { usage, produced, finished } = served.open.stream
+    const { usage, produced, thoughts, finished } = served.open.stream
     const metered = await meter(relay, call, {
       usage,
       produced,
+      thoughts,
       admission,
       complete: finished || outcome === 'completed',
     })

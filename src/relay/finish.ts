@@ -28,8 +28,9 @@ type Unanswered = Omit<Ending, 'answer'>
 
 type ToMeter = {
   readonly usage: Usage | undefined
-  /** What arrived, as text. */
+  /** What arrived, as text, and apart from it the reasoning, where the two can be told apart. */
   readonly produced: string
+  readonly thoughts?: string | undefined
   readonly admission: Admission
   /** Whether the answer reached its end: a running usage of a broken one is behind what arrived. */
   readonly complete: boolean
@@ -43,20 +44,30 @@ const PLAUSIBLE_MARGIN_TOKENS = 20_000
 export async function meter(
   relay: Relay,
   call: Call,
-  { usage, produced, admission, complete }: ToMeter,
+  { usage, produced, thoughts = '', admission, complete }: ToMeter,
 ): Promise<Metered> {
   const plausible = usage && isPlausible(usage, admission)
   if (usage && !plausible) relay.log('error', 'usage.implausible', { request: call.id, ...usage })
   if (plausible && complete) return { usage, source: 'reported' }
   const { request } = call
-  const [prompt = 0, completion = 0] = await relay.tokens.count([request.promptText(), produced])
-  if (plausible) {
-    const arrived = Math.max(usage.outputText, completion)
-    return { usage: { ...usage, outputText: arrived }, source: arrived > usage.outputText ? 'estimated' : 'reported' }
-  }
+  const texts = [request.promptText(), produced, thoughts]
+  const [prompt = 0, words = 0, thought = 0] = await relay.tokens.count(texts)
+  if (plausible) return atLeast(usage, words, thought)
   const images = request.imageParts * admission.model.limits.imageTokensMax
   const overhead = request.messages * MESSAGE_TOKENS
-  return { usage: estimatedUsage(prompt + overhead + images, completion), source: 'estimated' }
+  return { usage: estimatedUsage(prompt + overhead + images, words + thought), source: 'estimated' }
+}
+
+/**
+ * A running usage is behind what arrived, so the larger counts. Like with like: reasoning that was reported apart is
+ * not counted again as text.
+ */
+function atLeast(usage: Usage, words: number, thought: number): Metered {
+  const isApart = usage.outputReasoning > 0
+  const outputText = Math.max(usage.outputText, isApart ? words : words + thought)
+  const outputReasoning = isApart ? Math.max(usage.outputReasoning, thought) : 0
+  const isReported = outputText === usage.outputText && outputReasoning === usage.outputReasoning
+  return { usage: { ...usage, outputText, outputReasoning }, source: isReported ? 'reported' : 'estimated' }
 }
 
 /** What a chat template adds to each message, by the vendors' own cookbooks. */

@@ -33,10 +33,14 @@ export function afterFailure(health: OfferHealth, failure: UpstreamFailure, nowM
     case 'rate':
       return rest(Math.min(failure.retryAfterMs ?? RATE_REST_MS, REST_MS_MAX))
     default: {
+      // What fails during a rest was under way when it began: it says nothing new.
+      if (nowMs < health.restUntilMs) return health
       const failuresInRow = health.failuresInRow + 1
       if (failuresInRow < FAILURES_UNTIL_REST) return { ...health, failuresInRow }
       const rests = health.rests + 1
-      return { failuresInRow: 0, rests, restUntilMs: nowMs + Math.min(REST_MS * rests, REST_MS_MAX) }
+      // After its rest the first failure sends it back; only a success makes it whole.
+      const onTrial = FAILURES_UNTIL_REST - 1
+      return { failuresInRow: onTrial, rests, restUntilMs: nowMs + Math.min(REST_MS * rests, REST_MS_MAX) }
     }
   }
 }

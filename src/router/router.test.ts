@@ -46,14 +46,15 @@ test('a user’s bad request never counts against an offer', () => {
   }
 })
 
-test('five failures in a row rest an offer, each time longer', () => {
+test('five failures in a row rest an offer; after that each first failure does, for longer', () => {
   let health = healthy
-  for (let i = 0; i < 4; i++) health = afterFailure(health, failure('server'), 0)
-  expect(health.restUntilMs).toBe(0)
-  health = afterFailure(health, failure('timeout'), 0)
-  expect(health.restUntilMs).toBe(30_000)
-  for (let i = 0; i < 5; i++) health = afterFailure(health, failure('network'), 0)
-  expect(health.restUntilMs).toBe(60_000)
+  const fail = (nowMs: number): number => (health = afterFailure(health, failure('server'), nowMs)).restUntilMs
+  for (let i = 0; i < 4; i++) expect(fail(0)).toBe(0)
+  expect(fail(0)).toBe(30_000)
+  // Those that were under way when the rest began change nothing.
+  for (let i = 0; i < 20; i++) expect(fail(29_999)).toBe(30_000)
+  expect(fail(30_000)).toBe(90_000)
+  expect(fail(90_000)).toBe(180_000)
 })
 
 test('a rate limit rests as long as it asks, a wrong credential for minutes', () => {

@@ -38,7 +38,8 @@ export class DirectChat implements Passage {
   }
 
   openStream({ publicModel }: AnswerFacts, { usageDialect }: WriterQuirks): PassedStream {
-    return new ChatStream({ publicModel, usageAsked: this.client.usageAsked, usageDialect })
+    const { usageAsked, choices } = this.client
+    return new ChatStream({ publicModel, choices, usageAsked, usageDialect })
   }
 }
 

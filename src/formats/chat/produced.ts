@@ -18,6 +18,9 @@ export function wordsOf(name: string, value: unknown): string {
   return name === 'audio' ? text((value as Fields)['transcript']) : ''
 }
 
+/** Whether a field brings reasoning: `reasoning_content` (DeepSeek, xAI, old vLLM), `reasoning` (OpenRouter, Groq). */
+export const isThought = (name: string): boolean => name.startsWith('reasoning')
+
 function callWords(call: Call | null): string {
   const { function: called, custom } = call ?? {}
   return text(called?.name) + text(called?.arguments) + text(custom?.name) + text(custom?.input)

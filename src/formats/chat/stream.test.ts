@@ -4,7 +4,7 @@ import { SseDecoder } from '../../lib/sse.ts'
 import { ChatStream, type ChatStreamOptions } from './stream.ts'
 import { estimatedUsage } from './usage.ts'
 
-const options: ChatStreamOptions = { publicModel: 'm', usageAsked: false, usageDialect: 'inclusive' }
+const options: ChatStreamOptions = { publicModel: 'm', choices: 1, usageAsked: false, usageDialect: 'inclusive' }
 
 /** What a client gets of an upstream's bytes, and the reader that read them. */
 function relay(bytes: readonly Uint8Array[], given = options): { text: string; stream: ChatStream; failed: boolean } {
@@ -138,6 +138,19 @@ test('a stream is finished only when each choice that began has its finish_reaso
   expect(finished()).toBe(false)
 })
 
+test('of several choices asked for, one is not the answer, nor is one that finishes twice', () => {
+  const stream = new ChatStream({ ...options, choices: 2 })
+  const read = (index: number, delta: object, finish: string | null): boolean => {
+    stream.read({ name: undefined, data: JSON.stringify({ choices: [{ index, delta, finish_reason: finish }] }) })
+    return stream.finished
+  }
+  expect(read(0, { content: 'first' }, null)).toBe(false)
+  expect(read(0, {}, 'stop')).toBe(false)
+  expect(read(0, {}, 'stop')).toBe(false)
+  expect(read(1, { content: 'second' }, null)).toBe(false)
+  expect(read(1, {}, 'stop')).toBe(true)
+})
+
 test('the short cut for ordinary events gives what reading them in full gives', () => {
   const word = fc.oneof(
     fc.string({ minLength: 1, maxLength: 8 }),
@@ -154,8 +167,9 @@ test('the short cut for ordinary events gives what reading them in full gives', 
     const together = relay([encode(events.join(''))])
     // A reader of its own for each event has nothing to take a short cut by.
     expect(together.text).toBe(events.map((one) => relay([encode(one)]).text).join(''))
-    const words = deltas.map((one) => ('reasoning_content' in one ? one.reasoning_content : one.content))
-    expect(together.stream.produced).toBe(words.join(''))
+    expect(together.stream.produced).toBe(deltas.map(({ content }) => content ?? '').join(''))
+    const thoughts = deltas.map((one) => ('reasoning_content' in one ? one.reasoning_content : ''))
+    expect(together.stream.thoughts).toBe(thoughts.join(''))
   })
   fc.assert(property, { numRuns: 1_000 })
 })

@@ -5,7 +5,7 @@ import { reviseJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import type { PassedStream, ReadEvent } from '../format.ts'
 import { readUpstreamError, writeFailure } from './failure.ts'
-import { wordsOf } from './produced.ts'
+import { isThought, wordsOf } from './produced.ts'
 import { contentOf, learnTemplate, type Template } from './template.ts'
 import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
@@ -27,6 +27,8 @@ const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
 
 export type ChatStreamOptions = {
   readonly publicModel: string
+  /** How many choices the client asked for. */
+  readonly choices: number
   readonly usageAsked: boolean
   readonly usageDialect: UsageDialect
 }
@@ -37,11 +39,12 @@ const DONE_EVENT = dataEvent('[DONE]')
 export class ChatStream implements PassedStream {
   /** The last usage the upstream reported; running totals overwrite, they do not add. */
   usage: Usage | undefined
-  /** Text that arrived so far, for an estimate when the stream ends without usage. */
+  /** Text that arrived so far, for an estimate when the stream ends without usage; thoughts are apart. */
   produced = ''
+  thoughts = ''
   private usageSent = false
   private readonly running = new Set<unknown>()
-  private finishes = 0
+  private readonly ended = new Set<unknown>()
   private head: { id: unknown; created: unknown } = { id: '', created: 0 }
   private readonly options: ChatStreamOptions
   private template: Template | undefined
@@ -50,9 +53,12 @@ export class ChatStream implements PassedStream {
     this.options = options
   }
 
-  /** Every choice that began has its finish_reason: an end of the stream now is a complete one. */
+  /**
+   * Every choice asked for has its finish_reason: an end of the stream now is a complete one. Some vendors send choices
+   * one after the other, so that none being under way is not enough.
+   */
   get finished(): boolean {
-    return this.finishes > 0 && this.running.size === 0
+    return this.ended.size >= this.options.choices && this.running.size === 0
   }
 
   read({ data }: SseEvent): ReadEvent {
@@ -102,12 +108,13 @@ export class ChatStream implements PassedStream {
       const value = delta[name]
       if (name === 'role' || isNothing(value)) continue
       meaningful = true
-      this.produced += wordsOf(name, value)
+      if (isThought(name)) this.thoughts += wordsOf(name, value)
+      else this.produced += wordsOf(name, value)
     }
     if (meaningful) this.running.add(index)
     if (finish === null || finish === undefined) return meaningful
     this.running.delete(index)
-    this.finishes++
+    this.ended.add(index)
     return true
   }
 

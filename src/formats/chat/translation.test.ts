@@ -138,7 +138,7 @@ test('a stream survives: every delta, one finish, usage only when asked', () => 
     JSON.stringify({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } }),
   ]
   for (const asked of [true, false]) {
-    const stream = passage(full, true, asked).openStream(answer, quirks)
+    const stream = passage({ ...full, n: 1 }, true, asked).openStream(answer, quirks)
     let text = ''
     for (const data of events) {
       const read = stream.read({ name: undefined, data })
