@@ -36,23 +36,30 @@ const usd = z.union([z.number(), z.string()]).transform((value, context) => {
 })
 
 const price = z.strictObject({
-  input: usd,
+  /** Of tokens; what is sold by the piece has `each` instead. */
+  input: usd.optional(),
   /** Needed of what has output: an embedding has none. */
   output: usd.optional(),
   cached_input: usd.optional(),
   cache_write: usd.optional(),
   cache_write_1h: usd.optional(),
   reasoning: usd.optional(),
+  image_input: usd.optional(),
+  image_output: usd.optional(),
+  each: z.record(z.string().regex(/^[a-z]+(?:\/[\w.-]+)*$/), usd).optional(),
 })
 
 const pricesOf = (stated: z.infer<typeof price>): UnitPrices =>
   unitPrices({
-    input: stated.input,
+    input: stated.input ?? 0n,
     output: stated.output ?? 0n,
     cachedInput: stated.cached_input,
     cacheWrite: stated.cache_write,
     cacheWrite1h: stated.cache_write_1h,
     reasoning: stated.reasoning,
+    imageInput: stated.image_input,
+    imageOutput: stated.image_output,
+    each: stated.each,
   })
 
 const count = z.int().min(1)
@@ -181,8 +188,12 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
   })
   const modelOf = ([id, declared]: [string, z.infer<typeof model>]): ModelDraft => {
     const priceOf = (stated: z.infer<typeof price>, path: readonly PropertyKey[]): UnitPrices => {
-      // A text model without a price for its output would be served for nothing.
-      if (declared.kind === 'text' && stated.output === undefined) fail(path, 'output: a text model needs its price')
+      // What has no price would be served for nothing.
+      const isText = declared.kind === 'text'
+      if (isText && stated.output === undefined) fail(path, 'output: a text model needs its price')
+      const isPriced = stated.input !== undefined || (!isText && stated.each !== undefined)
+      if (!isPriced)
+        fail(path, isText ? 'input: a text model needs its price' : 'a model needs a price: input, or each')
       return pricesOf(stated)
     }
     const sale = priceOf(declared.price, ['models', id, 'price'])

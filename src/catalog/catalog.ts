@@ -14,7 +14,7 @@ import {
   type ProviderDraft,
 } from '../domain/catalog.ts'
 import type { PriceCard, UnitPrices } from '../domain/price.ts'
-import { usageBuckets, type UsageBucket } from '../domain/usage.ts'
+import type { UsageBucket } from '../domain/usage.ts'
 import { seal, unseal } from '../lib/seal.ts'
 import { findPreset, isOwnAddress } from '../providers/presets.ts'
 import { type Row, type Step } from '../store/statement.ts'
@@ -116,7 +116,7 @@ class CatalogBook implements Catalog {
       { run: sql.withdrawDeclaredModels, bind: [nowMs, JSON.stringify(models.map(({ id }) => id))] },
       { run: sql.withdrawDeclaredProviders, bind: [nowMs, JSON.stringify(providers.map(({ id }) => id))] },
       ...providers.map((provider) => this.providerStep(provider, 1)),
-      ...models.flatMap((model) => this.modelSteps(model, 1)),
+      ...models.flatMap((model) => this.modelSteps(model, 1, nowMs)),
     ])
   }
 
@@ -136,8 +136,7 @@ class CatalogBook implements Catalog {
     return { run: sql.upsertProvider, bind }
   }
 
-  private modelSteps(draft: ModelDraft, declared: 0 | 1): Step[] {
-    const nowMs = Date.now()
+  private modelSteps(draft: ModelDraft, declared: 0 | 1, nowMs = Date.now()): Step[] {
     const ownedBy = draft.ownedBy ?? draft.offers[0]?.providerId ?? 'tollgate'
     return [
       {
@@ -157,10 +156,10 @@ class CatalogBook implements Catalog {
   /** A new dated card, unless the current one says the same. */
   private priceSteps(subject: 'model' | 'offer', id: string, prices: UnitPrices): Step[] {
     const current = this.cards.get(`${subject}:${id}`)?.nanoPerMillion
-    if (current && usageBuckets.every((bucket) => current[bucket] === prices[bucket])) return []
+    if (current && isSame(current, prices)) return []
     return [
       { run: sql.insertCard, bind: [subject, id, Date.now()] },
-      ...usageBuckets.map((bucket) => ({ run: sql.insertPrice, bind: [subject, id, bucket, prices[bucket]] })),
+      ...Object.entries(prices).map(([unit, price]) => ({ run: sql.insertPrice, bind: [subject, id, unit, price] })),
     ]
   }
 
@@ -236,6 +235,17 @@ const modelOf = (row: Row, sale: PriceCard, offers: readonly Offer[]): Model => 
   offers,
 })
 
+/** Cards of before images had prices of their own. */
+function withImages(prices: Partial<Record<UsageBucket, bigint>>): void {
+  prices.inputImage ??= prices.inputFresh ?? 0n
+  prices.outputImage ??= prices.outputText ?? 0n
+}
+
+function isSame(a: UnitPrices, b: UnitPrices): boolean {
+  const [one, other] = [a, b].map((prices) => new Map(Object.entries(prices)))
+  return one?.size === other?.size && [...(one ?? [])].every(([unit, price]) => other?.get(unit) === price)
+}
+
 /** The card in force of every model and offer, by `subject:id`. */
 async function loadCards(store: Store, nowMs: number): Promise<Cards> {
   const cards = new Map<string, PriceCard>()
@@ -247,5 +257,6 @@ async function loadCards(store: Store, nowMs: number): Promise<Cards> {
     const effectiveFromMs = Number(row['effective_from'])
     if (!card) cards.set(subject, { id: Number(row['id']), effectiveFromMs, nanoPerMillion })
   }
+  for (const { nanoPerMillion } of cards.values()) withImages(nanoPerMillion)
   return cards
 }

@@ -20,3 +20,21 @@ test('no usage costs nothing', () => expect(priceOf(nothing, card)).toBe(0n))
 test('a quote assumes the dearest input bucket', () => {
   expect(dearestInput({ ...card, nanoPerMillion: unitPrices({ input: 1n, output: 1n, cacheWrite: 5n }) })).toBe(5n)
 })
+
+test('pieces and tokens of images have prices of their own', () => {
+  const prices = unitPrices({
+    input: 5_000_000_000n,
+    output: 0n,
+    imageOutput: 40_000_000_000n,
+    each: { 'image/hd': 80_000_000n },
+  })
+  const priced = { id: 1, effectiveFromMs: 0, nanoPerMillion: prices }
+  const usage = {
+    ...nothing,
+    inputFresh: 100,
+    outputImage: 10,
+    pieces: [{ unit: 'piece:image/hd', count: 3 }],
+  } as const
+  expect(priceOf(usage, priced)).toBe(100n * 5_000n + 10n * 40_000n + 3n * 80_000_000n)
+  expect(() => priceOf({ ...nothing, pieces: [{ unit: 'piece:image/4k', count: 1 }] }, priced)).toThrow('no price')
+})

@@ -1,5 +1,5 @@
 import { divideUp, type NanoUsd } from './money.ts'
-import { usageBuckets, type Usage, type UsageBucket } from './usage.ts'
+import { usageBuckets, type PieceUnit, type Usage, type UsageBucket } from './usage.ts'
 
 /**
  * A dated set of unit prices of one model (what the customer pays) or one offer (what it costs us). Cards are never
@@ -12,8 +12,8 @@ export type PriceCard = {
   readonly nanoPerMillion: UnitPrices
 }
 
-/** Nano-USD per million units of each bucket. */
-export type UnitPrices = Readonly<Record<UsageBucket, bigint>>
+/** Nano-USD per million units of each bucket, and of each kind of piece. */
+export type UnitPrices = Readonly<Record<UsageBucket, bigint>> & { readonly [unit: PieceUnit]: bigint }
 
 /** Prices as people state them, in nano-USD per million tokens; what is left out follows from input and output. */
 export type StatedPrices = {
@@ -23,28 +23,42 @@ export type StatedPrices = {
   readonly cacheWrite?: bigint | undefined
   readonly cacheWrite1h?: bigint | undefined
   readonly reasoning?: bigint | undefined
+  readonly imageInput?: bigint | undefined
+  readonly imageOutput?: bigint | undefined
+  /** Nano-USD for one piece, by the name after `piece:`. */
+  readonly each?: Readonly<Record<string, bigint>> | undefined
 }
 
+const MILLION = 1_000_000n
+
 export function unitPrices(stated: StatedPrices): UnitPrices {
-  const { input, output, cachedInput, cacheWrite, cacheWrite1h, reasoning } = stated
+  const { input, output, cachedInput, cacheWrite, cacheWrite1h, reasoning, each = {} } = stated
+  const pieces = Object.entries(each).map(([name, price]): [PieceUnit, bigint] => [`piece:${name}`, price * MILLION])
   return {
+    ...Object.fromEntries(pieces),
     inputFresh: input,
     inputCached: cachedInput ?? input,
     cacheWrite5m: cacheWrite ?? input,
     cacheWrite1h: cacheWrite1h ?? cacheWrite ?? input,
     outputText: output,
     outputReasoning: reasoning ?? output,
+    inputImage: stated.imageInput ?? input,
+    outputImage: stated.imageOutput ?? output,
   }
 }
-
-const MILLION = 1_000_000n
 
 /** The price of a usage, rounded up once to the next nano-USD. */
 export function priceOf(usage: Usage, card: PriceCard): NanoUsd {
   let total = 0n
   for (const bucket of usageBuckets) {
-    const units = usage[bucket]
+    const units = usage[bucket] ?? 0
     if (units > 0) total += BigInt(units) * card.nanoPerMillion[bucket]
+  }
+  for (const { unit, count } of usage.pieces ?? []) {
+    const price = card.nanoPerMillion[unit]
+    // Whoever admits a request has checked that what it can come to is priced.
+    if (price === undefined) throw new Error(`${unit} has no price on card ${card.id}`)
+    total += BigInt(count) * price
   }
   return divideUp(total, MILLION)
 }

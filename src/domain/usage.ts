@@ -9,7 +9,16 @@ export type Usage = {
   readonly cacheWrite1h: number
   readonly outputText: number
   readonly outputReasoning: number
+  /** Tokens of images, where a vendor counts them apart. */
+  readonly inputImage?: number
+  readonly outputImage?: number
+  /** What is sold by the piece. */
+  readonly pieces?: readonly Pieces[]
 }
+
+/** How an image or a second of video is named on a price card: `piece:image/1024x1024/high`, `piece:second/720p`. */
+export type PieceUnit = `piece:${string}`
+export type Pieces = { readonly unit: PieceUnit; readonly count: number }
 
 /** The buckets in the order in which price lines are shown. */
 export const usageBuckets = [
@@ -19,14 +28,17 @@ export const usageBuckets = [
   'cacheWrite1h',
   'outputText',
   'outputReasoning',
+  'inputImage',
+  'outputImage',
 ] as const satisfies readonly (keyof Usage)[]
 
 export type UsageBucket = (typeof usageBuckets)[number]
 
 export const inputTokens = (usage: Usage): number =>
-  usage.inputFresh + usage.inputCached + usage.cacheWrite5m + usage.cacheWrite1h
+  usage.inputFresh + usage.inputCached + usage.cacheWrite5m + usage.cacheWrite1h + (usage.inputImage ?? 0)
 
-export const outputTokens = (usage: Usage): number => usage.outputText + usage.outputReasoning
+export const outputTokens = (usage: Usage): number =>
+  usage.outputText + usage.outputReasoning + (usage.outputImage ?? 0)
 
 /** Where a Usage came from: reported by the upstream, or counted by us because it reported none. */
 export type UsageSource = 'reported' | 'estimated'

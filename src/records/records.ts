@@ -61,6 +61,7 @@ const columns = [
   'account_id, id, key_id, endpoint, model, stream, status, outcome, error_code, offer_id, provider_id, upstream_model',
   'input_fresh, input_cached, cache_write_5m, cache_write_1h, output_text, output_reasoning, usage_source',
   'price_card_id, cost_card_id, held, charged, written_off, upstream_cost, attempts, created_at, first_event_ms, total_ms',
+  'input_image, output_image, pieces',
 ].join(', ')
 const insertRecord = statement(`INSERT INTO request_record (${columns}) VALUES (${columns.replace(/\w+/g, '?')})`)
 
@@ -122,6 +123,9 @@ function recordStep(record: RequestRecord): Step {
     record.createdAtMs,
     record.firstEventMs === undefined ? null : Math.round(record.firstEventMs),
     Math.round(record.totalMs),
+    usage.inputImage ?? 0,
+    usage.outputImage ?? 0,
+    usage.pieces ? JSON.stringify(usage.pieces) : null,
   ]
   return { run: insertRecord, bind }
 }
