@@ -12,6 +12,7 @@ import type { RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
 import { Drains } from './relay/drains.ts'
 import { HealthBook } from './relay/health-book.ts'
+import { Pictures } from './relay/pictures.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { startSandbox } from './sandbox/server.ts'
@@ -49,6 +50,7 @@ export async function serve(config: Config): Promise<Served> {
     retries: new RetryBudget(),
     live,
     tokens,
+    pictures: new Pictures(),
     idempotency,
     drains: new Drains({ streamsMax: 64, timeoutMs: 120_000 }),
     limits: {

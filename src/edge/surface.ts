@@ -3,6 +3,7 @@ import type { Failure } from '../domain/failure.ts'
 import { readChatClient } from '../formats/chat/client.ts'
 import { writeFailure } from '../formats/chat/failure.ts'
 import { readEmbeddingClient } from '../formats/embeddings/request.ts'
+import { readImageClient } from '../formats/images/client.ts'
 import type { ClientRequest, FailureWriter } from '../formats/format.ts'
 
 export type ReadClientRequest =
@@ -21,6 +22,7 @@ export const chatFailureWriter: FailureWriter = { write: writeFailure }
 const surfaces: Readonly<Record<string, Surface>> = {
   '/v1/chat/completions': { failures: chatFailureWriter, read: ({ text, bytes }) => readChatClient(text, bytes) },
   '/v1/embeddings': { failures: chatFailureWriter, read: ({ text }) => readEmbeddingClient(text) },
+  '/v1/images/generations': { failures: chatFailureWriter, read: ({ text }) => readImageClient(text) },
 }
 
 export const surfaceOf = (path: string): Surface | undefined =>

@@ -4,8 +4,9 @@
  */
 import type { Model, ModelKind } from '../domain/catalog.ts'
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
+import type { ImageFormat, ImageWish } from '../domain/image.ts'
 import type { Delta, Dialect, Reply, Turn } from '../domain/turn.ts'
-import type { Usage } from '../domain/usage.ts'
+import type { Usage, UsageSource } from '../domain/usage.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { UsageDialect } from './chat/usage.ts'
 
@@ -34,9 +35,44 @@ export type ClientRequest = {
   readonly failures: FailureWriter
   /** A stream that ends before anything of an answer: the dialect's error inside a stream. */
   failStream(failure: Failure, answer: AnswerFacts): string
+  /** What it asks for where it asks for images. */
+  readonly images?: ImageWish
+  /** What images that arrived come to. */
+  meter?(images: ImageMeter): Metered
   /** The way to an upstream that speaks one of these dialects; the first is used where none is the client's own. */
-  passage(offers: readonly Dialect[]): Passage
+  passage(offers: readonly Dialect[], context: PassageContext): Passage
 }
+
+/** What a passage may want to know of its surroundings. */
+export type PassageContext = { readonly model: Model; readonly desk: ImageDesk }
+
+/** What is done with the bytes of images on their way; the relay lends it. */
+export type ImageDesk = {
+  /** Fetches what an upstream left at an address of its own; undefined when it cannot be had. */
+  fetch(url: string): Promise<Buffer | undefined>
+  /** Decodes an image to see that it is one; undefined when it is not. */
+  inspect(bytes: Buffer): Promise<ImageInfo | undefined>
+  /** Whether the gateway has an address by which a client could fetch anything. */
+  readonly canHost: boolean
+  /** Keeps the bytes for a while where the client finds them: their address. */
+  host(bytes: Buffer, format: ImageFormat): Promise<string>
+}
+export type ImageInfo = { readonly format: ImageFormat; readonly width: number; readonly height: number }
+
+/** An image that arrived, as far as its price depends on it. */
+export type DeliveredImage = { readonly size: string; readonly quality: string }
+
+export type ImageMeter = {
+  readonly usage: Usage | undefined
+  readonly delivered: readonly DeliveredImage[]
+  /** Images the client left in the middle, after it had seen something of them. */
+  readonly begun: number
+  readonly model: Model
+  readonly promptTokens: number
+}
+
+/** What a request consumed, and how we know. */
+export type Metered = { readonly usage: Usage; readonly source: UsageSource }
 
 export type WrittenFailure = {
   readonly status: number
@@ -83,6 +119,8 @@ export type PassedReply = {
   readonly usage: Usage | undefined
   /** What was produced, as text, for an estimate when no usage came. */
   readonly produced: string
+  /** The images that can be decoded, where images were asked for. */
+  readonly delivered?: readonly DeliveredImage[]
   /** The reply for the client. `counted` stands in where the upstream reported no usage. */
   write(answer: AnswerFacts, counted: Usage): string
 }
@@ -108,6 +146,11 @@ export type PassedStream = {
   /** What arrived so far, as text; thoughts apart where the dialect tells them apart. */
   readonly produced: string
   readonly thoughts?: string
+  /** Images that arrived, and how many are under way of which the client has seen something. */
+  readonly delivered?: readonly DeliveredImage[]
+  readonly begun?: number
+  /** Looks into an event, where that takes a while. Awaited before `read`. */
+  prepare?(event: SseEvent): Promise<void>
   /** Every choice that began has ended: an end of the stream now is a complete one. */
   readonly finished: boolean
   read(event: SseEvent): ReadEvent
@@ -128,6 +171,10 @@ export type Passage = {
   /** For a request that takes more than one exchange: its parts, and the reply from their answers in the same order. */
   split?(to: Destination): readonly UpstreamRequest[]
   join?(texts: readonly string[]): ReadReply
+  /** The same where looking into the answer takes a while. */
+  readAll?(texts: readonly string[]): Promise<ReadReply>
+  /** Where the upstream does not stream, or not this: its whole reply as the events of a stream. */
+  readonly asEvents?: ((text: string) => readonly SseEvent[]) | undefined
   readonly failures: FailureReader
 }
 

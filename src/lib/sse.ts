@@ -28,6 +28,12 @@ export class SseDecoder {
   }
 
   private take(incoming: string): SseEvent[] {
+    // An event of megabytes comes in hundreds of reads: only the last of them is looked through from the start.
+    if (this.rest !== '' && !incoming.includes('\n')) {
+      this.rest += incoming
+      if (this.rest.length + (this.data?.length ?? 0) > this.eventCharsMax) throw new RangeError('event too large')
+      return []
+    }
     const text = this.rest === '' ? incoming : this.rest + incoming
     const events: SseEvent[] = []
     let start = 0
@@ -58,6 +64,9 @@ export class SseDecoder {
 }
 
 const LINE_BREAKS = /[\r\n]+/g
+
+/** JSON as an event with a name. */
+export const namedEvent = (name: string, json: string): string => `event: ${name}\n${dataEvent(json)}`
 
 /** JSON as an unnamed event, ready to be written in one piece. A line break in it can only be white space. */
 export const dataEvent = (json: string): string =>

@@ -7,6 +7,7 @@ import type { RequestRecord } from '../records/records.ts'
 import type { Call, LiveCalls } from './call.ts'
 import type { Drains } from './drains.ts'
 import type { HealthBook } from './health-book.ts'
+import type { Pictures } from './pictures.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import type { TokenCounter } from './token-counter.ts'
 
@@ -29,6 +30,7 @@ export type Relay = {
   readonly retries: RetryBudget
   readonly live: LiveCalls
   readonly tokens: TokenCounter
+  readonly pictures: Pictures
   readonly drains: Drains
   readonly idempotency: Idempotency
   readonly limits: RelayLimits

@@ -1,18 +1,16 @@
 /** The end of a request: what it cost, settled or released once, with its record in the same transaction. */
 import type { Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
-import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
+import { inputTokens, outputTokens, type Usage } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
+import type { DeliveredImage, Metered } from '../formats/format.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import type { AllFailed, Served } from './attempt.ts'
 import type { Call, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
-
-/** What a request consumed, and how we know. */
-export type Metered = { readonly usage: Usage; readonly source: UsageSource }
 
 export type Ending = {
   readonly admission: Admission
@@ -31,6 +29,8 @@ type ToMeter = {
   /** What arrived, as text, and apart from it the reasoning, where the two can be told apart. */
   readonly produced: string
   readonly thoughts?: string | undefined
+  readonly delivered?: readonly DeliveredImage[] | undefined
+  readonly begun?: number | undefined
   readonly admission: Admission
   /** Whether the answer reached its end: a running usage of a broken one is behind what arrived. */
   readonly complete: boolean
@@ -44,10 +44,15 @@ const PLAUSIBLE_MARGIN_TOKENS = 20_000
 export async function meter(
   relay: Relay,
   call: Call,
-  { usage, produced, thoughts = '', admission, complete }: ToMeter,
+  { usage, produced, thoughts = '', delivered = [], begun = 0, admission, complete }: ToMeter,
 ): Promise<Metered> {
   const plausible = usage && isPlausible(usage, admission)
   if (usage && !plausible) relay.log('error', 'usage.implausible', { request: call.id, ...usage })
+  if (call.request.meter) {
+    const [promptTokens = 0] = plausible ? [] : await relay.tokens.count([call.request.promptText()])
+    const images = { usage: plausible ? usage : undefined, delivered, begun, model: admission.model, promptTokens }
+    return call.request.meter(images)
+  }
   if (plausible && complete) return { usage, source: 'reported' }
   const { request } = call
   const texts = [request.promptText(), produced, thoughts]

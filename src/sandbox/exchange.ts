@@ -36,7 +36,9 @@ export async function exchange(
   }
   if (knobs.acceptThenClose || knobs.cutAfterBytes === 0) return hangUp(visit)
   try {
-    const reply = own.kind === 'refused' ? refuseKnobs(own.message) : replyTo(route, { body, tail, faults: knobs })
+    const { origin } = new URL(request.url)
+    const reply =
+      own.kind === 'refused' ? refuseKnobs(own.message) : await replyTo(route, { body, tail, faults: knobs, origin })
     return deliver(reply, { faults: knobs, paceMs: knobs.paceMs ?? paceMs, requestId, signal, visit })
   } catch (error) {
     visit.end('cut')
@@ -59,9 +61,12 @@ export function refuseBody(): JsonReply {
   return refuse(400, { message: 'We could not parse the JSON body of your request.', code: 'invalid_json' })
 }
 
-function replyTo(route: VendorRoute, { body, tail, faults }: { body: Body; tail: string; faults: Faults }): Reply {
-  if (faults.status !== undefined) return failWith(faults.status, faults.retryAfter)
-  return body.kind === 'read' ? route.answer({ body: body.value, tail, faults }) : refuseBody()
+type Asked = { body: Body; tail: string; faults: Faults; origin: string }
+
+function replyTo(route: VendorRoute, { body, ...call }: Asked): Reply | Promise<Reply> {
+  const { status, retryAfter } = call.faults
+  if (status !== undefined) return failWith(status, retryAfter)
+  return body.kind === 'read' ? route.answer({ body: body.value, ...call }) : refuseBody()
 }
 
 function modelOf(body: Body): string {

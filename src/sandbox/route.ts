@@ -8,13 +8,15 @@ export type Call = {
   /** What stands for the `*` at the end of the route's path, decoded. */
   tail: string
   faults: Faults
+  /** Where the sandbox was asked, without a path. */
+  origin: string
 }
 
 /** `path` is exact, or ends in `*`: model ids contain slashes, which clients send raw or encoded. */
 type Address = { method: 'GET' | 'POST' | 'DELETE'; path: string }
 
 /** A modality: counted, and broken on demand. */
-export type VendorRoute = Address & { kind: 'vendor'; answer: (call: Call) => Reply }
+export type VendorRoute = Address & { kind: 'vendor'; answer: (call: Call) => Reply | Promise<Reply> }
 
 /** What steers and watches the sandbox: gets the body, always works, and counts nowhere. */
 export type ControlRoute = Address & { kind: 'control'; answer: (body: unknown) => JsonReply }

@@ -2,6 +2,7 @@ import { answerChat } from './chat/chat.ts'
 import { respond } from './delivery.ts'
 import { answerEmbeddings } from './embeddings/embeddings.ts'
 import { exchange, readBody, refuseBody, type Shared } from './exchange.ts'
+import { answerImages, showImage } from './images/images.ts'
 import { FaultPlan } from './fault-plan.ts'
 import { parseKnobs, type Faults, type ParsedKnobs } from './faults.ts'
 import { listModels, showModel } from './models.ts'
@@ -33,6 +34,8 @@ const PACE_DEFAULT_MS = 8
 const VENDOR_ROUTES: readonly VendorRoute[] = [
   { kind: 'vendor', method: 'POST', path: '/v1/chat/completions', answer: answerChat },
   { kind: 'vendor', method: 'POST', path: '/v1/embeddings', answer: answerEmbeddings },
+  { kind: 'vendor', method: 'POST', path: '/v1/images/generations', answer: answerImages },
+  { kind: 'vendor', method: 'GET', path: '/v1/sandbox-images/*', answer: showImage },
   { kind: 'vendor', method: 'GET', path: '/v1/models', answer: listModels },
   { kind: 'vendor', method: 'GET', path: '/v1/models/*', answer: ({ tail }) => showModel(tail) },
 ]
