@@ -1,5 +1,6 @@
 /** `tollgate serve`: the gateway with its servers, until a signal drains it. */
 import { serveControl } from './admin/control.ts'
+import { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
 import { createEdge } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
@@ -27,6 +28,9 @@ export type Served = {
 }
 
 const HOUR_MS = 3_600_000
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/
+/** Files that have expired are gone from the disk so soon after. */
+const SWEEP_MS = 30_000
 const SOCKETS_CLOSE_MS = 1_000
 
 /** Starts everything. Resolves when the public port answers. */
@@ -42,6 +46,8 @@ export async function serve(config: Config): Promise<Served> {
   })
   let draining = false
   const tokens = new TokenCounter()
+  const blobs = new Blobs(store)
+  await blobs.sweepStrays()
   const relay: Relay = {
     accounts,
     catalog,
@@ -50,7 +56,7 @@ export async function serve(config: Config): Promise<Served> {
     retries: new RetryBudget(),
     live,
     tokens,
-    pictures: new Pictures(),
+    pictures: new Pictures(blobs, config.limits.imageUrlMs),
     idempotency,
     drains: new Drains({ streamsMax: 64, timeoutMs: 120_000 }),
     limits: {
@@ -71,6 +77,8 @@ export async function serve(config: Config): Promise<Served> {
     limiter,
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
+    blobs,
+    links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
     metricsToken: config.metricsToken,
     chatBody: { bytesMax: config.limits.bodyBytesMax, graceMs: 10_000, bytesPerSecondMin: 8 * 1024 },
     notReady: () => (draining ? 'shutting down' : undefined),
@@ -87,6 +95,7 @@ export async function serve(config: Config): Promise<Served> {
     verifyHourly(gateway, log).catch((error: unknown) => log('error', 'ledger.unverified', { message: String(error) }))
     idempotency.sweep().catch((error: unknown) => log('error', 'idempotency.unswept', { message: String(error) }))
   }, HOUR_MS)
+  const sweeping = sweepEvery(Math.min(SWEEP_MS, limits.imageUrlMs), blobs, log)
   const everySecond = setInterval(() => live.endOverdue(limits.requestTimeoutMs), 1_000)
   return {
     baseUrl: `${config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`}/v1`,
@@ -98,6 +107,7 @@ export async function serve(config: Config): Promise<Served> {
       log('info', 'drain.start', { live: live.size })
       clearInterval(hourly)
       clearInterval(everySecond)
+      clearInterval(sweeping)
       await live.idle(config.limits.drainMs)
       live.cancelAll('shutdown')
       await live.idle(SOCKETS_CLOSE_MS * 5)
@@ -114,6 +124,11 @@ export async function serve(config: Config): Promise<Served> {
       log('info', 'drain.done')
     },
   }
+}
+
+function sweepEvery(ms: number, blobs: Blobs, log: Log): Timer {
+  const onError = (error: unknown): void => log('error', 'blobs.unswept', { message: String(error) })
+  return setInterval(() => void blobs.sweep().catch(onError), ms)
 }
 
 /** The operator's own port, where one is wished for. */

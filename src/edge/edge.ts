@@ -4,6 +4,7 @@
  */
 import type { Accounts } from '../accounts/accounts.ts'
 import { Entry, type Limiter } from '../accounts/limiter.ts'
+import type { Blobs } from '../blobs/blobs.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
@@ -21,10 +22,12 @@ import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
 import { readJsonBody } from './body.ts'
+import { Content, CONTENT_PATH } from './content.ts'
 import type { Cors } from './cors.ts'
 import { digestsEqual } from './digests-equal.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
 import type { Metrics } from './metrics.ts'
+import { linkBaseOf, type Links } from './links.ts'
 import { bearerOf, presentedKey } from './presented-key.ts'
 import { replyWithStream } from './stream-reply.ts'
 import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
@@ -37,6 +40,8 @@ export type EdgeOptions = {
   readonly limiter: Limiter
   readonly cors: Cors
   readonly proxies: TrustedProxies
+  readonly blobs: Blobs
+  readonly links: Links
   /** What `/metrics` and the reasons of `/readyz` are shown for; undefined: nobody sees them on this port. */
   readonly metricsToken: string | undefined
   /** Why new work is refused at the moment; undefined while it is not. */
@@ -84,6 +89,7 @@ const MODEL_PATH = '/v1/models/'
 export function createEdge(options: EdgeOptions): Edge {
   const desk = new Desk(options)
   const oneModel: Route = { methods: READ, handle: (turn) => desk.oneModel(turn) }
+  const content: Route = { methods: READ, handle: (turn) => desk.content(turn) }
   const monitored: [string, Route][] = [
     ['/healthz', { methods: READ, handle: (turn) => desk.reply(turn, 200, { status: 'ok' }) }],
     ['/readyz', { methods: READ, handle: (turn) => desk.ready(turn) }],
@@ -103,6 +109,7 @@ export function createEdge(options: EdgeOptions): Edge {
       generating.set(surface, route)
       return route
     }
+    if (path.startsWith(CONTENT_PATH) && path.length > CONTENT_PATH.length) return content
     return routes.get(path) ?? (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length ? oneModel : undefined)
   }
   return {
@@ -115,9 +122,17 @@ export function createEdge(options: EdgeOptions): Edge {
 /** Answers requests, one method a route. */
 class Desk {
   private readonly options: EdgeOptions
+  private readonly files: Content
 
   constructor(options: EdgeOptions) {
     this.options = options
+    this.files = new Content(options.blobs)
+  }
+
+  /** A file, to whoever has its address. */
+  async content(turn: Turn): Promise<void> {
+    const failure = await this.files.serve(turn.exchange, this.clientOf(turn), turn.headers)
+    if (failure) this.refuse(turn, failure)
   }
 
   serve(turn: Turn, route: Route | undefined): void {
@@ -249,9 +264,10 @@ class Desk {
       return this.refuse(turn, { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 })
     }
     const clientAddress = this.clientOf(turn)
+    const linkBase = linkBaseOf(exchange, this.options.links)
     const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, body.text)
     if (once && 'kind' in once) return this.refuse(turn, once)
-    const call = new Call({ id, caller, request: read.request, entry, startedMs, clientAddress, once })
+    const call = new Call({ id, caller, request: read.request, entry, startedMs, clientAddress, once, linkBase })
     if (exchange.isGone) call.cancel('client_closed')
     exchange.onClosed = () => call.cancel('client_closed')
     const relayed = await relayChat(relay, call)

@@ -51,6 +51,8 @@ export class Exchange {
   private state: 'waiting' | 'streaming' | 'answered' = 'waiting'
   /** The head of a stream, until its first text: they leave together. */
   private heldHead = ''
+  /** Of an answer of known length, what is still to be sent. */
+  private bytesLeft = 0
   private reading: Reading | undefined
   /** What has arrived of the body, with room for more. */
   private store = NO_BYTES
@@ -125,6 +127,32 @@ export class Exchange {
     const framing = isChunked ? 'transfer-encoding: chunked\r\n' : ''
     this.heldHead = replyHead(status, headers, framing + this.connection.persistence(this))
     this.state = 'streaming'
+  }
+
+  /** Begins an answer of known length, whose bytes come in pieces: it ends with the last of them. */
+  beginSized(status: number, headers: ReplyHeaders, bytes: number): void {
+    if (this.state !== 'waiting') throw new Error('this request has an answer already')
+    this.connection.write(
+      replyHead(status, headers, `content-length: ${bytes}\r\n${this.connection.persistence(this)}`),
+    )
+    this.state = 'streaming'
+    this.bytesLeft = this.head.method === 'HEAD' ? 0 : bytes
+    this.endSized()
+  }
+
+  /** Sends a piece of it. False when the client has not taken everything yet. */
+  sendBytes(bytes: Uint8Array): boolean {
+    if (this.state !== 'streaming') return true
+    const isTaken = this.connection.write(bytes.subarray(0, this.bytesLeft))
+    this.bytesLeft -= Math.min(bytes.length, this.bytesLeft)
+    this.endSized()
+    return isTaken
+  }
+
+  private endSized(): void {
+    if (this.bytesLeft > 0) return
+    this.state = 'answered'
+    this.connection.answered(this)
   }
 
   /** Sends a piece. False when the client has not taken everything yet: wait for `drained` before the next. */

@@ -1,4 +1,5 @@
 /** What is done with images on their way through: fetched, decoded, and put where clients find them. */
+import type { Blobs } from '../blobs/blobs.ts'
 import type { Reach } from '../domain/catalog.ts'
 import type { ImageDesk } from '../formats/format.ts'
 import { inspectPicture } from '../lib/picture.ts'
@@ -12,6 +13,15 @@ const FETCH_TIMEOUT_MS = 60_000
 const FETCHED_BYTES_MAX = 64 * 1024 * 1024
 
 export class Pictures {
+  private readonly blobs: Blobs
+  private readonly keptMs: number
+
+  /** `keptMs`: how long an address that is handed out leads anywhere. */
+  constructor(blobs: Blobs, keptMs: number) {
+    this.blobs = blobs
+    this.keptMs = keptMs
+  }
+
   /** The desk of one call at one provider. What it fetches may be where the provider may be. */
   deskOf(call: Call, reach: Reach): ImageDesk {
     return {
@@ -20,8 +30,13 @@ export class Pictures {
         const looked = await inspectPicture(bytes)
         return looked.kind === 'picture' ? looked : undefined
       },
-      canHost: false,
-      host: () => Promise.reject(new Error('no place for pictures')),
+      canHost: call.linkBase !== undefined,
+      host: async (bytes, format) => {
+        const accountId = call.caller.account.id
+        const contentType = `image/${format}` as const
+        const id = await this.blobs.put(bytes, { accountId, purpose: 'image', contentType, keptMs: this.keptMs })
+        return `${call.linkBase}/v1/images/files/${id}.${format}`
+      },
     }
   }
 }

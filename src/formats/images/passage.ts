@@ -1,4 +1,4 @@
-/** Images on their way: the request as a vendor of OpenAI's format takes it, and the answer as the client asked for it. */
+/** Images on their way: the request as vendors of OpenAI's format take it, the answer as the client asked for it. */
 import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
@@ -27,6 +27,12 @@ const NATIVE: Failure = {
   param: 'model',
 }
 
+const HOMELESS: Failure = {
+  kind: 'invalid_value',
+  message: "This gateway does not know its public address (TOLLGATE_PUBLIC_URL): ask for 'b64_json'.",
+  param: 'response_format',
+}
+
 export class ImagePassage implements Passage {
   readonly dialect = 'chat'
   readonly failures = chatFailures
@@ -38,7 +44,8 @@ export class ImagePassage implements Passage {
   constructor(ask: ImageAsk, desk: ImageDesk, offered: readonly Dialect[]) {
     this.ask = ask
     this.desk = desk
-    this.obstacle = offered.includes('chat') ? undefined : NATIVE
+    const isHomeless = ask.body.delivery === 'url' && !desk.canHost
+    this.obstacle = !offered.includes('chat') ? NATIVE : isHomeless ? HOMELESS : undefined
     // A model that cannot stream is asked for the whole, and its answer is a stream of one event.
     if (!ask.facts.streams) this.asEvents = (text): readonly SseEvent[] => [{ name: undefined, data: text }]
   }
