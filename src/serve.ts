@@ -1,6 +1,7 @@
 /** `tollgate serve`: the gateway with its servers, until a signal drains it. */
 import { serveControl } from './admin/control.ts'
 import { Blobs } from './blobs/blobs.ts'
+import { Uploads } from './blobs/uploads.ts'
 import type { Config } from './config.ts'
 import { createEdge } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
@@ -78,6 +79,7 @@ export async function serve(config: Config): Promise<Served> {
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
     blobs,
+    uploads: new Uploads(config.dataFolder),
     links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
     metricsToken: config.metricsToken,
     chatBody: { bytesMax: config.limits.bodyBytesMax, graceMs: 10_000, bytesPerSecondMin: 8 * 1024 },

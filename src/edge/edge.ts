@@ -5,6 +5,7 @@
 import type { Accounts } from '../accounts/accounts.ts'
 import { Entry, type Limiter } from '../accounts/limiter.ts'
 import type { Blobs } from '../blobs/blobs.ts'
+import type { Uploads } from '../blobs/uploads.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
@@ -21,11 +22,11 @@ import type { Relay } from '../relay/context.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
-import { readJsonBody } from './body.ts'
 import { Content, CONTENT_PATH } from './content.ts'
 import type { Cors } from './cors.ts'
 import { digestsEqual } from './digests-equal.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
+import { receive, type Received } from './receive.ts'
 import type { Metrics } from './metrics.ts'
 import { linkBaseOf, type Links } from './links.ts'
 import { bearerOf, presentedKey } from './presented-key.ts'
@@ -41,6 +42,7 @@ export type EdgeOptions = {
   readonly cors: Cors
   readonly proxies: TrustedProxies
   readonly blobs: Blobs
+  readonly uploads: Uploads
   readonly links: Links
   /** What `/metrics` and the reasons of `/readyz` are shown for; undefined: nobody sees them on this port. */
   readonly metricsToken: string | undefined
@@ -251,13 +253,18 @@ class Desk {
   }
 
   private async generateWithin(turn: Turn, surface: Surface, { caller, entry }: Admitted): Promise<void> {
-    const { relay, chatBody, notReady } = this.options
-    const { exchange, id, startedMs } = turn
-    const body = await readJsonBody(exchange, chatBody)
-    if (body.kind === 'rejected') return this.refuse(turn, body.failure)
-    const read = surface.read(body, exchange.head.path)
-    if (read.kind === 'rejected') return this.refuse(turn, read.failure)
+    const received = await receive(turn.exchange, surface, this.options)
+    try {
+      if (received.kind === 'rejected') return this.refuse(turn, received.failure)
+      await this.relay(turn, received, { caller, entry })
+    } finally {
+      await received.release()
+    }
+  }
 
+  private async relay(turn: Turn, { request, fingerprint }: Received, { caller, entry }: Admitted): Promise<void> {
+    const { relay, notReady } = this.options
+    const { exchange, id, startedMs } = turn
     // Asked after the body has arrived: from here to the hold there is no await in which a shutdown could begin.
     const reason = notReady()
     if (reason) {
@@ -265,9 +272,9 @@ class Desk {
     }
     const clientAddress = this.clientOf(turn)
     const linkBase = linkBaseOf(exchange, this.options.links)
-    const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, body.text)
+    const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, fingerprint)
     if (once && 'kind' in once) return this.refuse(turn, once)
-    const call = new Call({ id, caller, request: read.request, entry, startedMs, clientAddress, once, linkBase })
+    const call = new Call({ id, caller, request, entry, startedMs, clientAddress, once, linkBase })
     if (exchange.isGone) call.cancel('client_closed')
     exchange.onClosed = () => call.cancel('client_closed')
     const relayed = await relayChat(relay, call)

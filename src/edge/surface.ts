@@ -3,6 +3,7 @@ import type { Failure } from '../domain/failure.ts'
 import { readChatClient } from '../formats/chat/client.ts'
 import { writeFailure } from '../formats/chat/failure.ts'
 import { readEmbeddingClient } from '../formats/embeddings/request.ts'
+import { readEditClient, type EditForm } from '../formats/images/edit.ts'
 import { readImageClient } from '../formats/images/client.ts'
 import type { ClientRequest, FailureWriter } from '../formats/format.ts'
 
@@ -13,6 +14,8 @@ export type ReadClientRequest =
 export type Surface = {
   readonly failures: FailureWriter
   /** Reads a body that is valid UTF-8. `path` is that of the request, for dialects that put the model there. */
+  /** Reads a form with files, or JSON with the like. Such a surface is read by this alone. */
+  readForm?(form: EditForm): Promise<ReadClientRequest>
   read(body: { readonly text: string; readonly bytes: number }, path: string): ReadClientRequest
 }
 
@@ -23,6 +26,13 @@ const surfaces: Readonly<Record<string, Surface>> = {
   '/v1/chat/completions': { failures: chatFailureWriter, read: ({ text, bytes }) => readChatClient(text, bytes) },
   '/v1/embeddings': { failures: chatFailureWriter, read: ({ text }) => readEmbeddingClient(text) },
   '/v1/images/generations': { failures: chatFailureWriter, read: ({ text }) => readImageClient(text) },
+  '/v1/images/edits': {
+    failures: chatFailureWriter,
+    readForm: readEditClient,
+    read: () => {
+      throw new Error('edits are read as a form')
+    },
+  },
 }
 
 export const surfaceOf = (path: string): Surface | undefined =>

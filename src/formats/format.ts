@@ -7,6 +7,7 @@ import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import type { ImageFormat, ImageWish } from '../domain/image.ts'
 import type { Delta, Dialect, Reply, Turn } from '../domain/turn.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
+import type { Upload } from '../lib/form.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { UsageDialect } from './chat/usage.ts'
 
@@ -108,6 +109,8 @@ export type UpstreamRequest = {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** A body that is not text, instead. */
+  readonly upload?: Upload | undefined
   /** What the client asked for and this upstream cannot do. */
   readonly dropped: readonly string[]
 }

@@ -8,6 +8,9 @@ export type BodyText =
 /** A body must be no larger than `bytesMax`, and after `graceMs` never slower on the whole than `bytesPerSecondMin`. */
 export type BodyLimits = { readonly bytesMax: number; readonly graceMs: number; readonly bytesPerSecondMin: number }
 
+/** How a body that was read in pieces ended. */
+export type PiecesEnd = 'complete' | 'too_large' | 'broken_off' | 'timeout'
+
 /** What an exchange needs of its connection. */
 export type Wire = {
   readonly remoteAddress: string
@@ -18,6 +21,9 @@ export type Wire = {
   drained(): Promise<void>
   /** Tells a client that waits for it to send its body. */
   continue(): void
+  /** Makes the client wait with its body, and go on. What is on its way still comes. */
+  pauseBody(): void
+  resumeBody(): void
   /** The answer at hand is the last on this connection. */
   setLast(): void
   /** The `connection` header of an answer, where it needs one. */
@@ -59,6 +65,10 @@ export class Exchange {
   private bodyBytes = 0
   private body: BodyText | undefined
   private isDropped = false
+  /** Pieces of a body that is read as it comes, until they are taken. */
+  private pieces: Buffer[] | undefined
+  private piecesBytes = 0
+  private wake: (() => void) | undefined
 
   constructor(connection: Wire, head: RequestHead) {
     this.connection = connection
@@ -100,6 +110,33 @@ export class Exchange {
       this.reading = { ...limits, resolve, startedMs: performance.now() }
       if (this.state === 'waiting') this.connection.continue()
     })
+  }
+
+  /**
+   * Reads the body piece by piece, as fast as `take` is done with them: the client waits meanwhile. To be called in the
+   * tick of the request. What `take` throws ends the reading.
+   */
+  async readPieces(limits: BodyLimits, take: (piece: Buffer) => Promise<void>): Promise<PiecesEnd> {
+    if (this.isDropped || this.reading) throw new Error('the body has passed')
+    this.pieces = []
+    this.reading = { ...limits, resolve: () => this.wake?.(), startedMs: performance.now() }
+    if (this.state === 'waiting') this.connection.continue()
+    try {
+      for (;;) {
+        const { pieces } = this
+        this.pieces = []
+        this.piecesBytes = 0
+        this.connection.resumeBody()
+        for (const piece of pieces) await take(piece)
+        if (this.pieces.length > 0) continue
+        if (this.body) return this.body.kind === 'read' ? 'complete' : (this.body.kind as PiecesEnd)
+        await new Promise<void>((resolve) => (this.wake = resolve))
+      }
+    } finally {
+      this.pieces = undefined
+      this.body ??= { kind: 'broken_off' }
+      this.connection.resumeBody()
+    }
   }
 
   /** Answers with a whole body. */
@@ -201,10 +238,19 @@ export class Exchange {
       this.connection.setLast()
       return this.bodyEnded({ kind: 'too_large' })
     }
+    if (this.pieces) return this.keepPiece(this.pieces, bytes, isLast)
     // Most bodies arrive in one piece and are never copied.
     if (isLast && this.store.length === 0) return this.bodyEnded(decode(bytes))
     this.keep(bytes)
     if (isLast) this.bodyEnded(decode(this.store.subarray(0, this.bodyBytes)))
+  }
+
+  private keepPiece(pieces: Buffer[], bytes: Buffer, isLast: boolean): void {
+    if (bytes.length > 0) pieces.push(Buffer.from(bytes))
+    this.piecesBytes += bytes.length
+    if (isLast) return this.bodyEnded({ kind: 'read', text: '', bytes: this.bodyBytes })
+    if (this.piecesBytes > PIECES_BYTES_MAX) this.connection.pauseBody()
+    this.wake?.()
   }
 
   /** One growing buffer, not a list of pieces: a body in chunks of one byte would cost a hundred times its size. */
@@ -242,6 +288,8 @@ export class Exchange {
 }
 
 const NO_BYTES = Buffer.alloc(0)
+/** What may wait to be taken before the client is made to wait. */
+const PIECES_BYTES_MAX = 256 * 1024
 
 function decode(bytes: Buffer): BodyText {
   try {

@@ -46,15 +46,29 @@ export async function exchange(
   }
 }
 
-/** Bodies are JSON; methods without one read as undefined. */
+/** Bodies are JSON or forms; methods without one read as undefined. */
 export async function readBody(request: Request): Promise<Body> {
   if (request.body === null) return { kind: 'read', value: undefined }
   try {
+    if (request.headers.get('content-type')?.startsWith('multipart/form-data')) {
+      return { kind: 'read', value: fieldsOf(await request.formData()) }
+    }
     return { kind: 'read', value: await request.json() }
   } catch {
     // Not JSON, or the client hung up while sending it: the signal tells the two apart.
     return { kind: 'unreadable' }
   }
+}
+
+/** A form as an object: what comes once by its name, what comes again or is a list as a list. */
+function fieldsOf(form: Awaited<ReturnType<Request['formData']>>): Record<string, unknown> {
+  const names = [...new Set(form.keys())]
+  return Object.fromEntries(
+    names.map((name) => {
+      const all = form.getAll(name)
+      return [name, all.length > 1 || name.endsWith('[]') ? all : all[0]]
+    }),
+  )
 }
 
 export function refuseBody(): JsonReply {

@@ -45,13 +45,13 @@ export function authHeaders(scheme: AuthScheme, secret: string | undefined): Rec
 }
 
 function requestOf({ provider, preset }: Target, request: UpstreamRequest, { stop }: Flight): OutboundRequest {
-  const { path, body } = request
+  const { path, body, upload } = request
   const headers = {
-    'content-type': 'application/json',
+    'content-type': upload?.contentType ?? 'application/json',
     ...request.headers,
     ...authHeaders(preset.auth, provider.secret),
   }
-  return { url: provider.baseUrl + path, method: 'POST', headers, body, stop, reach: provider.reach }
+  return { url: provider.baseUrl + path, method: 'POST', headers, body: upload ?? body, stop, reach: provider.reach }
 }
 
 const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })

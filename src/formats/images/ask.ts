@@ -9,5 +9,7 @@ export type ImageAsk = {
   readonly wish: ImageWish
   readonly facts: ImageFacts
   /** Writes the request for an upstream, from its fields. */
-  write(fields: ReadonlyMap<string, string | number | boolean>): Pick<UpstreamRequest, 'path' | 'headers' | 'body'>
+  write(
+    fields: ReadonlyMap<string, string | number | boolean>,
+  ): Pick<UpstreamRequest, 'path' | 'headers' | 'body' | 'upload'>
 }

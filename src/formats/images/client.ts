@@ -12,7 +12,7 @@ import { checkImage, readImageJson } from './request.ts'
 import { failEvent } from './stream.ts'
 import { meterImages } from './usage.ts'
 
-type ReadClient =
+export type ReadClient =
   | { readonly kind: 'read'; readonly request: ClientRequest }
   | { readonly kind: 'rejected'; readonly failure: Failure }
 
