@@ -17,7 +17,7 @@ export type Picture = DeliveredImage & {
 export type ReplyFacts = { readonly background: string | undefined; readonly created: number | undefined }
 
 /** Which way the images go: to the gateway's own address where that is wished for and possible. */
-export function deliveryOf({ body, facts }: ImageAsk, desk: ImageDesk): ImageDelivery {
+function deliveryOf({ body, facts }: ImageAsk, desk: ImageDesk): ImageDelivery {
   const wished = body.delivery ?? facts.deliveries[0] ?? 'b64_json'
   return wished === 'url' && !desk.canHost ? 'b64_json' : wished
 }
