@@ -65,8 +65,8 @@ export class Exchange {
   private bodyBytes = 0
   private body: BodyText | undefined
   private isDropped = false
-  /** Pieces of a body that is read as it comes, until they are taken. */
-  private pieces: Buffer[] | undefined
+  /** A body is read as it comes; so much of it waits in the store to be taken. */
+  private isPiecewise = false
   private piecesBytes = 0
   private wake: (() => void) | undefined
 
@@ -118,22 +118,29 @@ export class Exchange {
    */
   async readPieces(limits: BodyLimits, take: (piece: Buffer) => Promise<void>): Promise<PiecesEnd> {
     if (this.isDropped || this.reading) throw new Error('the body has passed')
-    this.pieces = []
+    this.isPiecewise = true
     this.reading = { ...limits, resolve: () => this.wake?.(), startedMs: performance.now() }
     if (this.state === 'waiting') this.connection.continue()
+    // One buffer is filled while the other is taken; nearly always it is the same one, and nothing is allocated.
+    let spare = NO_BYTES
     try {
       for (;;) {
-        const { pieces } = this
-        this.pieces = []
-        this.piecesBytes = 0
-        this.connection.resumeBody()
-        for (const piece of pieces) await take(piece)
-        if (this.pieces.length > 0) continue
+        if (this.piecesBytes > 0) {
+          const [filled, bytes] = [this.store, this.piecesBytes]
+          this.store = spare
+          this.piecesBytes = 0
+          await take(filled.subarray(0, bytes))
+          spare = filled
+          if (this.piecesBytes === 0) this.store = spare
+          continue
+        }
         if (this.body) return this.body.kind === 'read' ? 'complete' : (this.body.kind as PiecesEnd)
+        this.connection.resumeBody()
         await new Promise<void>((resolve) => (this.wake = resolve))
       }
     } finally {
-      this.pieces = undefined
+      this.isPiecewise = false
+      this.store = NO_BYTES
       this.body ??= { kind: 'broken_off' }
       this.connection.resumeBody()
     }
@@ -238,18 +245,25 @@ export class Exchange {
       this.connection.setLast()
       return this.bodyEnded({ kind: 'too_large' })
     }
-    if (this.pieces) return this.keepPiece(this.pieces, bytes, isLast)
+    if (this.isPiecewise) return this.keepPiece(bytes, isLast)
     // Most bodies arrive in one piece and are never copied.
     if (isLast && this.store.length === 0) return this.bodyEnded(decode(bytes))
     this.keep(bytes)
     if (isLast) this.bodyEnded(decode(this.store.subarray(0, this.bodyBytes)))
   }
 
-  private keepPiece(pieces: Buffer[], bytes: Buffer, isLast: boolean): void {
-    if (bytes.length > 0) pieces.push(Buffer.from(bytes))
-    this.piecesBytes += bytes.length
+  private keepPiece(bytes: Buffer, isLast: boolean): void {
+    const end = this.piecesBytes + bytes.length
+    if (end > this.store.length) {
+      const larger = Buffer.allocUnsafe(Math.max(end, this.store.length * 2, STORE_BYTES_MIN))
+      this.store.copy(larger, 0, 0, this.piecesBytes)
+      this.store = larger
+    }
+    bytes.copy(this.store, this.piecesBytes)
+    this.piecesBytes = end
+    // The client waits from the first piece on, until it is taken.
+    this.connection.pauseBody()
     if (isLast) return this.bodyEnded({ kind: 'read', text: '', bytes: this.bodyBytes })
-    if (this.piecesBytes > PIECES_BYTES_MAX) this.connection.pauseBody()
     this.wake?.()
   }
 
@@ -266,7 +280,7 @@ export class Exchange {
 
   bodyEnded(body: BodyText): void {
     this.body ??= body
-    this.store = NO_BYTES
+    if (!this.isPiecewise) this.store = NO_BYTES
     this.reading?.resolve(this.body)
   }
 
@@ -288,8 +302,7 @@ export class Exchange {
 }
 
 const NO_BYTES = Buffer.alloc(0)
-/** What may wait to be taken before the client is made to wait. */
-const PIECES_BYTES_MAX = 256 * 1024
+const STORE_BYTES_MIN = 64 * 1024
 
 function decode(bytes: Buffer): BodyText {
   try {

@@ -17,11 +17,11 @@ export type FormPart =
 export type Upload = {
   readonly contentType: string
   readonly bytes: number
-  /** The body from its beginning. Files are open only while it is read. */
+  /** The body from its beginning. Files are open only while it is read; a piece is good until the next. */
   pieces(): AsyncGenerator<Uint8Array>
 }
 
-const PIECE_BYTES = 128 * 1024
+const PIECE_BYTES = 64 * 1024
 
 /** A form as a body. Names and file names are ours: they need no escaping. */
 export function uploadOf(parts: readonly FormPart[]): Upload {

@@ -36,6 +36,7 @@ export function boundaryOf(contentType: string): string | undefined {
 }
 
 const BLANK_LINE = '\r\n\r\n'
+const NO_BYTES = Buffer.alloc(0)
 const DASH = 0x2d
 const CR = 0x0d
 const LF = 0x0a
@@ -63,6 +64,10 @@ export class MultipartReader {
   /** What the bytes say. Throws MultipartError where they are no form. */
   *push(bytes: Buffer): Generator<MultipartEvent> {
     if (this.stage === 'end') return
+    if (this.stage === 'body' && this.isApart(bytes)) {
+      yield { kind: 'data', bytes: this.rest }
+      this.rest = NO_BYTES
+    }
     const input = this.rest.length > 0 ? Buffer.concat([this.rest, bytes]) : bytes
     let at = 0
     for (;;) {
@@ -91,6 +96,13 @@ export class MultipartReader {
       if (at === from && this.stage === stage) break
     }
     this.rest = Buffer.from(input.subarray(at))
+  }
+
+  /** Whether no delimiter reaches from what was kept into these bytes: then they need not be joined, and copied. */
+  private isApart(bytes: Buffer): boolean {
+    const { rest, delimiter } = this
+    if (rest.length === 0 || bytes.length < delimiter.length) return false
+    return !Buffer.concat([rest, bytes.subarray(0, delimiter.length)]).includes(delimiter)
   }
 
   private skip(input: Buffer, from: number): number {

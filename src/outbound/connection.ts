@@ -87,13 +87,19 @@ export class Connection implements Carrier {
   /** Sends a body that is read while it is sent, as fast as the upstream takes it. */
   private async send(upload: Upload): Promise<void> {
     const { exchange } = this
+    // The head goes first, and each piece before the next is made.
+    await this.drained()
     for await (const piece of upload.pieces()) {
-      while (this.unsent && this.isUp) await new Promise<void>((resolve) => (this.onDrained = resolve))
       if (!this.isUp || this.exchange !== exchange) return
       const taken = Math.max(0, this.socket.write(piece))
-      if (taken < piece.length) this.unsent = Buffer.from(piece.subarray(taken))
+      if (taken < piece.length) this.unsent = Buffer.from(piece.buffer, piece.byteOffset + taken, piece.length - taken)
+      await this.drained()
     }
     this.upload = undefined
+  }
+
+  private async drained(): Promise<void> {
+    while (this.unsent && this.isUp) await new Promise<void>((resolve) => (this.onDrained = resolve))
   }
 
   private uploadFailed(error: unknown): void {
