@@ -314,3 +314,25 @@ describe('what is refused', () => {
     expect(JSON.stringify(answer)).toContain(says)
   })
 })
+
+test('an image may take longer than any other answer, whole and streamed', async () => {
+  const slow = await startGateway({
+    yaml: `
+providers:
+  vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
+models:
+  slow:
+    kind: image
+    price: { input: 5, output: 0, image_output: 40 }
+    image: { family: gpt-image }
+    first_event_timeout_ms: 200
+    offers: [{ provider: vendor, model: 'sandbox-image!delay-ms=1500' }]
+`,
+    env: { TOLLGATE_EVENT_GAP_TIMEOUT_MS: '300', TOLLGATE_STALL_TIMEOUT_MS: '300', TOLLGATE_HEARTBEAT_MS: '200' },
+  })
+  const client = new OpenAI7({ baseURL: slow.baseUrl, apiKey: slow.key, maxRetries: 0 })
+  expect((await client.images.generate({ model: 'slow', prompt: 'x', quality: 'low' })).data).toHaveLength(1)
+  const stream = await client.images.generate({ model: 'slow', prompt: 'x', quality: 'low', stream: true })
+  expect(await Array.fromAsync(stream)).toHaveLength(1)
+  await slow.close()
+}, 20_000)

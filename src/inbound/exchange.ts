@@ -1,4 +1,5 @@
 /** One request and its answer, as the handler sees them. */
+import { BufferPool } from '../lib/buffer-pool.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
 
 export type BodyText =
@@ -61,7 +62,7 @@ export class Exchange {
   private bytesLeft = 0
   private reading: Reading | undefined
   /** What has arrived of the body, with room for more. */
-  private store = NO_BYTES
+  private store: Buffer = NO_BYTES
   private bodyBytes = 0
   private body: BodyText | undefined
   private isDropped = false
@@ -121,17 +122,14 @@ export class Exchange {
     this.isPiecewise = true
     this.reading = { ...limits, resolve: () => this.wake?.(), startedMs: performance.now() }
     if (this.state === 'waiting') this.connection.continue()
-    // One buffer is filled while the other is taken; nearly always it is the same one, and nothing is allocated.
-    let spare = NO_BYTES
     try {
       for (;;) {
         if (this.piecesBytes > 0) {
           const [filled, bytes] = [this.store, this.piecesBytes]
-          this.store = spare
+          this.store = NO_BYTES
           this.piecesBytes = 0
           await take(filled.subarray(0, bytes))
-          spare = filled
-          if (this.piecesBytes === 0) this.store = spare
+          lend.back(filled)
           continue
         }
         if (this.body) return this.body.kind === 'read' ? 'complete' : (this.body.kind as PiecesEnd)
@@ -255,8 +253,9 @@ export class Exchange {
   private keepPiece(bytes: Buffer, isLast: boolean): void {
     const end = this.piecesBytes + bytes.length
     if (end > this.store.length) {
-      const larger = Buffer.allocUnsafe(Math.max(end, this.store.length * 2, STORE_BYTES_MIN))
+      const larger = lend.out(end)
       this.store.copy(larger, 0, 0, this.piecesBytes)
+      lend.back(this.store)
       this.store = larger
     }
     bytes.copy(this.store, this.piecesBytes)
@@ -302,7 +301,8 @@ export class Exchange {
 }
 
 const NO_BYTES = Buffer.alloc(0)
-const STORE_BYTES_MIN = 64 * 1024
+/** Bodies that come in pieces borrow their buffers: a client that sends slowly has none most of the time. */
+const lend = new BufferPool()
 
 function decode(bytes: Buffer): BodyText {
   try {
