@@ -3,8 +3,8 @@
  * them. Named by us, in a folder that is emptied at the start, so that a crash leaves nothing behind.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
-import { open, unlink } from 'node:fs/promises'
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export type UploadedFile = {
@@ -29,37 +29,37 @@ export class Uploads {
   }
 }
 
-/** A file that is being written. */
+/** A file that is being written. Nothing waits: a write ends in the system's memory, as nginx too has it. */
 export type Upload = {
-  write(bytes: Uint8Array): Promise<void>
-  end(): Promise<UploadedFile>
+  write(bytes: Uint8Array): void
+  end(): UploadedFile
 }
 
 export class UploadBatch {
   private readonly folder: string
   private readonly paths: string[] = []
-  private readonly unfinished = new Set<{ close(): Promise<void> }>()
+  private readonly unfinished = new Set<number>()
 
   constructor(folder: string) {
     this.folder = folder
   }
 
-  async create(): Promise<Upload> {
+  create(): Upload {
     const path = join(this.folder, randomBytes(16).toString('hex'))
+    const file = openSync(path, 'wx', 0o600)
     this.paths.push(path)
-    const file = await open(path, 'wx', 0o600)
     this.unfinished.add(file)
     const hash = createHash('sha256')
     let written = 0
     return {
-      async write(bytes) {
+      write(bytes) {
         hash.update(bytes)
-        await file.write(bytes)
+        for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at)
         written += bytes.length
       },
-      end: async () => {
+      end: () => {
         this.unfinished.delete(file)
-        await file.close()
+        closeSync(file)
         return { path, bytes: written, sha256: hash.digest('hex') }
       },
     }
@@ -67,7 +67,7 @@ export class UploadBatch {
 
   /** Removes everything. Safe to call again. */
   async remove(): Promise<void> {
-    for (const file of this.unfinished) await file.close()
+    for (const file of this.unfinished) closeSync(file)
     this.unfinished.clear()
     for (const path of this.paths.splice(0)) {
       await unlink(path).catch((error: NodeJS.ErrnoException) => {

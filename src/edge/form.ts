@@ -46,8 +46,8 @@ export async function readForm(
   const reader = new MultipartReader(boundary, { partsMax: PARTS_MAX, headBytesMax: HEAD_BYTES_MAX })
   const collector = new FormCollector(batch)
   try {
-    const end = await exchange.readPieces({ ...limits, bytesMax: FORM_BYTES_MAX }, async (piece) => {
-      for (const event of reader.push(piece)) await collector.take(event)
+    const end = await exchange.readPieces({ ...limits, bytesMax: FORM_BYTES_MAX }, (piece) => {
+      for (const event of reader.push(piece)) collector.take(event)
     })
     if (end !== 'complete') return rejected(brokenForm[end])
   } catch (error) {
@@ -77,10 +77,10 @@ class FormCollector {
     this.batch = batch
   }
 
-  async take(event: MultipartEvent): Promise<void> {
-    if (event.kind === 'part') this.open = await this.begin(event)
-    else if (event.kind === 'data') await this.data(event.bytes)
-    else await this.end()
+  take(event: MultipartEvent): void {
+    if (event.kind === 'part') this.open = this.begin(event)
+    else if (event.kind === 'data') this.data(event.bytes)
+    else this.end()
   }
 
   form(): ReadForm {
@@ -106,7 +106,7 @@ class FormCollector {
     return { kind: 'dropped' }
   }
 
-  private async begin({ name, filename }: Extract<MultipartEvent, { kind: 'part' }>): Promise<Open> {
+  private begin({ name, filename }: Extract<MultipartEvent, { kind: 'part' }>): Open {
     const kind = IMAGE_NAME.test(name) ? 'image' : MASK_NAME.test(name) ? 'mask' : undefined
     const param = name.slice(0, 100)
     if (!kind) {
@@ -122,25 +122,25 @@ class FormCollector {
       const message = `A form may have ${FILES_MAX} images at most.`
       return this.fail({ kind: 'invalid_value', message, param: 'image' })
     }
-    return { kind, name, upload: await this.batch.create(), bytes: 0 }
+    return { kind, name, upload: this.batch.create(), bytes: 0 }
   }
 
-  private async data(bytes: Buffer): Promise<void> {
+  private data(bytes: Buffer): void {
     const { open } = this
     if (open.kind === 'dropped' || this.failure) return
     open.bytes += bytes.length
     const bytesMax = open.kind === 'field' ? FIELD_BYTES_MAX : open.kind === 'mask' ? MASK_BYTES_MAX : IMAGE_BYTES_MAX
     if (open.bytes > bytesMax) this.open = this.fail(tooLarge(open, bytesMax))
     else if (open.kind === 'field') open.pieces.push(Buffer.from(bytes))
-    else await open.upload.write(bytes)
+    else open.upload.write(bytes)
   }
 
-  private async end(): Promise<void> {
+  private end(): void {
     const { open } = this
     this.open = { kind: 'dropped' }
     if (open.kind === 'dropped' || this.failure) return
     if (open.kind !== 'field') {
-      this.files.push({ ...(await open.upload.end()), name: open.name, kind: open.kind })
+      this.files.push({ ...open.upload.end(), name: open.name, kind: open.kind })
       return
     }
     const { name } = open
@@ -169,7 +169,7 @@ function tooLarge({ kind, name }: Exclude<Open, { kind: 'dropped' }>, bytesMax: 
 const DATA_URL = /^data:image\/(?:png|jpeg|webp);base64,/i
 
 /** The pictures of the JSON form: `images: [{ image_url: "data:…" }]`, and `mask` likewise. */
-export async function formOfJson(body: Readonly<Record<string, unknown>>, batch: UploadBatch): Promise<ReadForm> {
+export function formOfJson(body: Readonly<Record<string, unknown>>, batch: UploadBatch): ReadForm {
   const { images: listed, mask: masked, ...fields } = body
   const images: EditFile[] = []
   const list = Array.isArray(listed) ? (listed as unknown[]) : []
@@ -179,24 +179,24 @@ export async function formOfJson(body: Readonly<Record<string, unknown>>, batch:
   }
   for (const [i, entry] of list.entries()) {
     const param = `images[${i}].image_url`
-    const saved = await saveDataUrl(entry, batch, { param, bytesMax: IMAGE_BYTES_MAX })
+    const saved = saveDataUrl(entry, batch, { param, bytesMax: IMAGE_BYTES_MAX })
     if ('message' in saved) return rejected(saved)
     images.push(saved)
   }
   let mask: EditFile | undefined
   if (masked !== undefined && masked !== null) {
-    const saved = await saveDataUrl(masked, batch, { param: 'mask', bytesMax: MASK_BYTES_MAX })
+    const saved = saveDataUrl(masked, batch, { param: 'mask', bytesMax: MASK_BYTES_MAX })
     if ('message' in saved) return rejected(invalidMask(saved.message))
     mask = saved
   }
   return { kind: 'read', form: { fields, images, mask }, fingerprint: JSON.stringify(body) }
 }
 
-async function saveDataUrl(
+function saveDataUrl(
   entry: unknown,
   batch: UploadBatch,
   { param, bytesMax }: { param: string; bytesMax: number },
-): Promise<EditFile | Failure> {
+): EditFile | Failure {
   const url = typeof entry === 'object' && entry !== null ? (entry as Record<string, unknown>)['image_url'] : undefined
   // An address would have to be fetched for the client, from where the client cannot: it has to send the bytes.
   if (typeof url !== 'string' || !DATA_URL.test(url)) {
@@ -207,8 +207,8 @@ async function saveDataUrl(
   if (bytes.length > bytesMax) {
     return { kind: 'request_too_large', message: `The picture is larger than ${bytesMax} bytes.`, param }
   }
-  const upload = await batch.create()
-  await upload.write(bytes)
-  const { path, bytes: written } = await upload.end()
+  const upload = batch.create()
+  upload.write(bytes)
+  const { path, bytes: written } = upload.end()
   return { param, path, bytes: written }
 }

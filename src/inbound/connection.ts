@@ -199,18 +199,6 @@ export class Connection implements Wire {
     this.write('HTTP/1.1 100 Continue\r\n\r\n')
   }
 
-  pauseBody(): void {
-    if (this.isPaused || this.reading !== 'body') return
-    this.isPaused = true
-    this.socket.pause()
-  }
-
-  resumeBody(): void {
-    if (!this.isPaused || (this.input && this.input.length - this.at > AHEAD_BYTES_MAX)) return
-    this.isPaused = false
-    this.socket.resume()
-  }
-
   setLast(): void {
     this.isLast = true
   }
