@@ -122,7 +122,7 @@ export class Exchange {
         try {
           take(piece)
         } catch (error) {
-          reject(error as Error)
+          reject(error)
           this.bodyEnded({ kind: 'broken_off' })
         }
       }

@@ -21,7 +21,7 @@ export type Upload = {
   pieces(): AsyncGenerator<Uint8Array>
 }
 
-const PIECE_BYTES = 64 * 1024
+const PIECE_BYTES = 32 * 1024
 
 /** A form as a body. Names and file names are ours: they need no escaping. */
 export function uploadOf(parts: readonly FormPart[]): Upload {
