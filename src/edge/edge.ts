@@ -8,7 +8,7 @@ import { mayUse, type Caller } from '../domain/account.ts'
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { writeFailure } from '../formats/chat/failure.ts'
-import { readChatRequest } from '../formats/chat/request.ts'
+import { LARGE_BODY_BYTES, readChatRequest, readLargeChatRequest } from '../formats/chat/request.ts'
 import type { Malformed } from '../inbound/connection.ts'
 import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
@@ -221,7 +221,9 @@ class Desk {
     const { exchange, id, startedMs } = turn
     const body = await readJsonBody(exchange, chatBody)
     if (body.kind === 'rejected') return this.refuse(turn, body.failure)
-    const read = readChatRequest(body.text, body.bytes)
+    const isLarge = body.bytes > LARGE_BODY_BYTES
+    const { text, bytes } = body
+    const read = isLarge ? await readLargeChatRequest(text, bytes) : readChatRequest(text, bytes)
     if (read.kind === 'rejected') return this.refuse(turn, read.failure)
 
     // Asked after the body has arrived: from here to the hold there is no await in which a shutdown could begin.

@@ -1,14 +1,14 @@
 /** Streams of the chat format: each event is metered and passed on, byte for byte but for the spec's own fields. */
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { Usage } from '../../domain/usage.ts'
-import { reviseJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
+import { reviseJson, unbounded, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { readUpstreamError } from './failure.ts'
 import { wordsOf } from './produced.ts'
 import { contentOf, learnTemplate, type Template } from './template.ts'
 import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
-const eventLimits: ScanLimits = { depthMax: 128, nodesMax: 200_000, commasMax: 1_000_000 }
+const eventLimits: ScanLimits = { depthMax: 128, nodesMax: 200_000, commasMax: 1_000_000, ...unbounded }
 
 type Delta = Readonly<Record<string, unknown>>
 type Choice = { readonly index?: unknown; readonly delta?: Delta | null; readonly finish_reason?: unknown }
