@@ -38,6 +38,8 @@ export type GatewayOptions = {
   readonly folder?: string
   readonly env?: Environment
   readonly balanceUsd?: string
+  /** Files that the gateway's process loads before the program, to measure it from inside. */
+  readonly preload?: readonly string[]
 }
 
 let serial = 0
@@ -48,10 +50,12 @@ export async function startGateway({
   folder = freshFolder(),
   env = {},
   balanceUsd = '1000',
+  preload = [],
 }: GatewayOptions = {}): Promise<TestGateway> {
   const configFile = join(folder, 'tollgate.yaml')
   if (yaml !== undefined) await Bun.write(configFile, yaml)
-  const { child, baseUrl, output } = await startProcess('src/main.ts', ['serve'], {
+  const program = [...preload.map((file) => `--preload=${file}`), join(ROOT, 'src/main.ts'), 'serve']
+  const { child, baseUrl, output } = await startProcess(program, {
     PORT: '0',
     TOLLGATE_DATA: folder,
     TOLLGATE_METRICS_TOKEN: METRICS_TOKEN,
@@ -60,7 +64,9 @@ export async function startGateway({
   })
   const operate = async <T>(name: string, input: object = {}): Promise<T> => {
     const result = await callControl(folder, name, input)
-    if (!result?.ok) throw new Error(`${name}: ${result ? result.message : 'no server'}`)
+    // A gateway that is gone usually said why.
+    if (!result) throw new Error(`${name}: no server (exit code ${child.exitCode}): ${output().slice(-1_000)}`)
+    if (!result.ok) throw new Error(`${name}: ${result.message}`)
     return result.value as T
   }
   const name = `tester-${process.pid}-${serial++}`
@@ -100,7 +106,7 @@ export type TestSandbox = { readonly baseUrl: string; stats(): Promise<Record<st
 
 /** Starts the sandbox vendor alone. */
 export async function startSandboxProcess(): Promise<TestSandbox> {
-  const { child, baseUrl } = await startProcess('test/support/sandbox-main.ts')
+  const { child, baseUrl } = await startProcess([join(ROOT, 'test/support/sandbox-main.ts')])
   return {
     baseUrl,
     stats: async () =>
@@ -116,9 +122,9 @@ type Started = { readonly child: Bun.Subprocess; readonly baseUrl: string; reado
 
 type Environment = Readonly<Record<string, string>>
 
-/** Starts the program and waits until it says where it listens. */
-async function startProcess(file: string, args: readonly string[] = [], env: Environment = {}): Promise<Started> {
-  const child = Bun.spawn([process.execPath, ...process.execArgv, join(ROOT, file), ...args], {
+/** Starts a program and waits until it says where it listens. */
+async function startProcess(args: readonly string[], env: Environment = {}): Promise<Started> {
+  const child = Bun.spawn([process.execPath, ...process.execArgv, ...args], {
     env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), BUN_CONFIG_MAX_HTTP_REQUESTS: '65000', ...env },
     stdout: 'pipe',
     stderr: 'pipe',
