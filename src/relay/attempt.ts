@@ -51,7 +51,8 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     if (last && !relay.retries.spend(performance.now())) break
     const startedMs = call.elapsedMs()
     const target = { provider, preset, path: preset.chatPath }
-    const tried = await tryOffer(relay, call, { target, offer, admission })
+    let tried = await tryOffer(relay, call, { target, offer, admission })
+    if (tried.kind === 'failed') tried = { kind: 'failed', failure: discreet(tried.failure, provider.secret, call) }
     note(call, offer, startedMs, tried)
     if (tried.kind !== 'failed') {
       // A stream has yet to show that it does not break.
@@ -66,6 +67,27 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     if (isRequestFault(failure.kind) || (failure.kind === 'timeout' && !call.request.stream)) break
   }
   return { kind: 'failed', failure, last }
+}
+
+/** A shorter word in common with a credential says nothing. */
+const PART_OF_SECRET_CHARS = 8
+
+/**
+ * A failure without a code or field name that repeats the credential, and without a code that is a word of the request:
+ * both look like what a vendor would send, and the code is kept in the record and in the log.
+ */
+function discreet(
+  { code, param, ...failure }: UpstreamFailure,
+  secret: string | undefined,
+  call: Call,
+): UpstreamFailure {
+  const tellsSecret = (word: string): boolean =>
+    secret !== undefined && (word.includes(secret) || (word.length >= PART_OF_SECRET_CHARS && secret.includes(word)))
+  return {
+    ...failure,
+    ...(code === undefined || tellsSecret(code) || call.request.text.includes(code) ? {} : { code }),
+    ...(param === undefined || tellsSecret(param) ? {} : { param }),
+  }
 }
 
 type Try = { readonly target: Target; readonly offer: Offer; readonly admission: Admission }
