@@ -270,7 +270,8 @@ export class Connection implements Wire {
   private send(data: string | Uint8Array): boolean {
     const taken = Math.max(0, this.socket.write(data))
     if (taken === (typeof data === 'string' ? Buffer.byteLength(data) : data.length)) return true
-    this.unsent = Buffer.from(data as string).subarray(taken)
+    // A copy of the rest alone: a part of the whole would keep the whole in memory for as long as the client stalls.
+    this.unsent = Buffer.from(Buffer.from(data as string).subarray(taken))
     this.progressMs = performance.now()
     return false
   }

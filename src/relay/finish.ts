@@ -3,6 +3,7 @@ import type { Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
 import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
 import { failureForClient, writeFailure } from '../formats/chat/failure.ts'
+import { NOTHING_PRODUCED, type Produced } from '../formats/chat/produced.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
@@ -28,8 +29,8 @@ type Unanswered = Omit<Ending, 'answer'>
 
 type ToMeter = {
   readonly usage: Usage | undefined
-  /** What arrived, as text. */
-  readonly produced: string
+  /** What arrived. */
+  readonly produced: Produced
   readonly admission: Admission
   /** Whether the answer reached its end: a running usage of a broken one is behind what arrived. */
   readonly complete: boolean
@@ -49,7 +50,8 @@ export async function meter(
   if (usage && !plausible) relay.log('error', 'usage.implausible', { request: call.id, ...usage })
   if (plausible && complete) return { usage, source: 'reported' }
   const { request } = call
-  const [prompt = 0, completion = 0] = await relay.tokens.count([promptText(call), produced])
+  const [prompt = 0, counted = 0] = await relay.tokens.count([promptText(call), produced.text])
+  const completion = withRest(counted, produced)
   if (plausible) {
     const arrived = Math.max(usage.outputText, completion)
     return { usage: { ...usage, outputText: arrived }, source: arrived > usage.outputText ? 'estimated' : 'reported' }
@@ -58,6 +60,10 @@ export async function meter(
   const overhead = request.body.messages.length * MESSAGE_TOKENS
   return { usage: estimatedUsage(prompt + overhead + images, completion), source: 'estimated' }
 }
+
+/** The count of all that was produced, where only its beginning was counted: the rest is taken to be like it. */
+const withRest = (counted: number, { text, moreChars }: Produced): number =>
+  moreChars === 0 ? counted : counted + Math.ceil((moreChars * counted) / text.length)
 
 /** What a chat template adds to each message, by the vendors' own cookbooks. */
 const MESSAGE_TOKENS = 4
@@ -108,7 +114,12 @@ export async function fail(relay: Relay, call: Call, { admission, attempted }: U
   // Our own abort; a refusal would have had a status, and an upstream that was never reached has done no work.
   const wasAtWork = upstream.kind === 'network' && call.upstreamStopped
   if (wasAtWork && call.cancelled !== undefined && call.cancelled !== 'shutdown') {
-    const metered = await meter(relay, call, { usage: undefined, produced: '', admission, complete: false })
+    const metered = await meter(relay, call, {
+      usage: undefined,
+      produced: NOTHING_PRODUCED,
+      admission,
+      complete: false,
+    })
     const failure = failureOfCancel(call.cancelled)
     const answer = (): KeptAnswer => keptFailure(failure)
     const outcome = call.cancelled === 'overdue' ? 'cut' : call.cancelled

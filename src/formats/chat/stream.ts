@@ -4,7 +4,7 @@ import type { Usage } from '../../domain/usage.ts'
 import { reviseJson, unbounded, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { readUpstreamError } from './failure.ts'
-import { wordsOf } from './produced.ts'
+import { ProducedWords, wordsOf } from './produced.ts'
 import { contentOf, learnTemplate, type Template } from './template.ts'
 import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
@@ -42,8 +42,8 @@ const DONE_EVENT = dataEvent('[DONE]')
 export class ChatStream {
   /** The last usage the upstream reported; running totals overwrite, they do not add. */
   usage: Usage | undefined
-  /** Text that arrived so far, for an estimate when the stream ends without usage. */
-  produced = ''
+  /** What arrived so far, for an estimate when the stream ends without usage. */
+  readonly produced = new ProducedWords()
   private usageSent = false
   private readonly running = new Set<unknown>()
   private finishes = 0
@@ -63,7 +63,7 @@ export class ChatStream {
   read({ data }: SseEvent): ReadEvent {
     const plain = this.template && contentOf(data, this.template)
     if (plain !== undefined && this.template) {
-      this.produced += plain
+      this.produced.add(plain)
       return { kind: 'chunk', text: this.template.sentBefore + plain + this.template.sentAfter, meaningful: true }
     }
     if (data === '[DONE]') return { kind: 'done' }
@@ -103,7 +103,7 @@ export class ChatStream {
       const value = delta[name]
       if (name === 'role' || isNothing(value)) continue
       meaningful = true
-      this.produced += wordsOf(name, value)
+      this.produced.add(wordsOf(name, value))
     }
     if (meaningful) this.running.add(index)
     if (finish === null || finish === undefined) return meaningful
