@@ -69,12 +69,12 @@ const lookAlike = fc
     fc.constantFrom('upper', 'wide', 'escaped'),
   )
   .map(([name, where, how]) => {
-    const at = Math.floor(where * name.length)
-    const letter = name.charAt(at) === '_' ? name.charAt(0) : name.charAt(at)
-    const position_ = name.charAt(at) === '_' ? 0 : at
+    const chosen = Math.floor(where * name.length)
+    const at = name.charAt(chosen) === '_' ? 0 : chosen
+    const letter = name.charAt(at)
     const other = how === 'wide' ? String.fromCharCode(letter.charCodeAt(0) + 0xfee0) : letter.toUpperCase()
     const written = how === 'escaped' ? `\\u${other.charCodeAt(0).toString(16).padStart(4, '0')}` : utf8(other)
-    const alike = name.slice(0, position_) + written + name.slice(position_ + 1)
+    const alike = name.slice(0, at) + written + name.slice(at + 1)
     return `{"${alike}":1,"model":"plain",${MESSAGES}}`
   })
 
