@@ -240,7 +240,8 @@ class Desk {
     const { exchange, id, startedMs } = turn
     const body = await readJsonBody(exchange, chatBody)
     if (body.kind === 'rejected') return this.refuse(turn, body.failure)
-    const read = surface.read(body, exchange.head.path)
+    const reading = surface.read(body, exchange.head.path)
+    const read = reading instanceof Promise ? await reading : reading
     if (read.kind === 'rejected') return this.refuse(turn, read.failure)
 
     // Asked after the body has arrived: from here to the hold there is no await in which a shutdown could begin.

@@ -10,6 +10,8 @@ const FAREWELL_MS = 500
 /** Where the text of a stream comes from: complete events, then undefined. `close` is for leaving early; it settles. */
 export type EventSource = {
   next(): Promise<string | undefined>
+  /** The client is behind: nothing more is to be fetched for it before the next `next`. */
+  rest(): void
   close(): Promise<void>
   /** Whether what `next` gave was the last. */
   readonly isEnded: boolean
@@ -63,7 +65,9 @@ export async function replyWithStream(
       isAsking = false
       lastSentMs = performance.now()
       if (text === undefined || events.isEnded) return exchange.end(text)
-      if (!exchange.send(text)) await exchange.drained()
+      if (exchange.send(text)) continue
+      events.rest()
+      await exchange.drained()
     }
     await events.close()
   } catch (error) {

@@ -12,7 +12,10 @@ export type ReadClientRequest =
 export type Surface = {
   readonly failures: FailureWriter
   /** Reads a body that is valid UTF-8. `path` is that of the request, for dialects that put the model there. */
-  read(body: { readonly text: string; readonly bytes: number }, path: string): ReadClientRequest
+  read(
+    body: { readonly text: string; readonly bytes: number },
+    path: string,
+  ): ReadClientRequest | Promise<ReadClientRequest>
 }
 
 export const chatFailureWriter: FailureWriter = { write: writeFailure }

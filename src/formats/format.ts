@@ -7,6 +7,7 @@ import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import type { Delta, Dialect, Reply, Turn } from '../domain/turn.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { SseEvent } from '../lib/sse.ts'
+import type { Produced } from './produced.ts'
 import type { UsageDialect } from './chat/usage.ts'
 
 /** What the relay has to know of a client's request, whatever its dialect. */
@@ -31,6 +32,8 @@ export type ClientRequest = {
   readonly messages: number
   /** The words of the prompt, without media, for an estimate. */
   promptText(): string
+  /** Whether a word is one of the request's own, so that nobody else's message may be kept for it. */
+  mentions?(word: string): boolean
   readonly failures: FailureWriter
   /** A stream that ends before anything of an answer: the dialect's error inside a stream. */
   failStream(failure: Failure, answer: AnswerFacts): string
@@ -106,8 +109,8 @@ export type PassedStream = {
   /** The last usage the upstream reported; running totals overwrite, they do not add. */
   readonly usage: Usage | undefined
   /** What arrived so far, as text; thoughts apart where the dialect tells them apart. */
-  readonly produced: string
-  readonly thoughts?: string
+  readonly produced: string | Produced
+  readonly thoughts?: string | Produced
   /** Every choice that began has ended: an end of the stream now is a complete one. */
   readonly finished: boolean
   read(event: SseEvent): ReadEvent

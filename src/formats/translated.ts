@@ -3,6 +3,7 @@ import type { Failure } from '../domain/failure.ts'
 import { wordsOfParts, type Turn } from '../domain/turn.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { SseEvent } from '../lib/sse.ts'
+import { ProducedWords } from './produced.ts'
 import type {
   AnswerFacts,
   ClientSide,
@@ -50,8 +51,8 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
 const choicesOf = (read: TurnRead): number => (read.kind === 'turn' ? read.turn.choices : 1)
 
 class TranslatedStream implements PassedStream {
-  produced = ''
-  thoughts = ''
+  readonly produced = new ProducedWords()
+  readonly thoughts = new ProducedWords()
   private readonly decoder: StreamDecoder
   private readonly encoder: StreamEncoder
   private readonly choices: number
@@ -76,9 +77,9 @@ class TranslatedStream implements PassedStream {
     const decoded = this.decoder.decode(event)
     if (decoded.kind !== 'deltas') return decoded
     for (const delta of decoded.deltas) {
-      if (delta.kind === 'reasoning') this.thoughts += delta.text
-      else if ('text' in delta) this.produced += delta.text
-      else if (delta.kind === 'call') this.produced += delta.name
+      if (delta.kind === 'reasoning') this.thoughts.add(delta.text)
+      else if ('text' in delta) this.produced.add(delta.text)
+      else if (delta.kind === 'call') this.produced.add(delta.name)
       else if (delta.kind === 'finish') this.ended.add(delta.choice)
     }
     const text = decoded.deltas.length === 0 ? '' : this.encoder.encode(decoded.deltas)

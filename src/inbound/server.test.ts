@@ -130,7 +130,7 @@ test.each<[string, string, number]>([
   ['a method in lower case', 'get / HTTP/1.1\r\nHost: a\r\n\r\n', 400],
   ['HTTP/0.9', 'GET /\r\n\r\n', 400],
   ['HTTP/1.2', 'GET / HTTP/1.2\r\nHost: a\r\n\r\n', 400],
-  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 505],
+  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
   ['the hello of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
   ['a length and a coding', chunked('0\r\n\r\n', 'Content-Length: 5'), 400],
   ['two lengths', post('', 'Content-Length: 5'), 400],

@@ -133,6 +133,12 @@ export class StreamAnswer {
     return advancing
   }
 
+  /** The client is behind. What `next` gave is on its way: to remember it would keep it in memory once more. */
+  rest(): void {
+    this.busy = undefined
+    this.served?.open.events.rest()
+  }
+
   /** The client takes no more. Reported usage is paid, or the input plus what arrived. Safe to call again. */
   close(): Promise<void> {
     // Deferred: cancelling the call comes back here, and must find that closing has begun.
@@ -211,7 +217,10 @@ export class StreamAnswer {
     }
     this.served = served
     call.firstEventMs = call.elapsedMs()
-    const step = this.pass(served, served.open.arrived, served.open.text)
+    const { arrived, text } = served.open
+    // They can be half a megabyte, which would stay in memory for as long as the stream lasts.
+    Object.assign(served.open, { arrived: [], text: '' })
+    const step = this.pass(served, arrived, text)
     return step.end === 'open' ? this.noted(step.text) : this.finish(served, step)
   }
 

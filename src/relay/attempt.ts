@@ -53,7 +53,10 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     const startedMs = call.elapsedMs()
     const passage = call.request.passage(preset.dialects)
     const target = { provider, preset, failures: passage.failures }
-    const { tried, dropped } = await tryOffer(relay, call, { target, passage, offer, admission })
+    const attempt = await tryOffer(relay, call, { target, passage, offer, admission })
+    const { dropped } = attempt
+    let { tried } = attempt
+    if (tried.kind === 'failed') tried = { kind: 'failed', failure: discreet(tried.failure, provider.secret, call) }
     note(call, offer, startedMs, tried)
     if (tried.kind !== 'failed') {
       // A stream has yet to show that it does not break.
@@ -68,6 +71,31 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     if (isRequestFault(failure.kind) || (failure.kind === 'timeout' && !call.request.stream)) break
   }
   return { kind: 'failed', failure, last }
+}
+
+/** A shorter word in common with a credential says nothing. */
+const PART_OF_SECRET_CHARS = 8
+
+/**
+ * A failure without a code or field name that repeats the credential, and without a code that is a word of the request:
+ * both look like what a vendor would send, and the code is kept in the record and in the log.
+ */
+function discreet(
+  { code, param, ...failure }: UpstreamFailure,
+  secret: string | undefined,
+  call: Call,
+): UpstreamFailure {
+  const tellsSecret = (word: string): boolean =>
+    secret !== undefined && (word.includes(secret) || (word.length >= PART_OF_SECRET_CHARS && secret.includes(word)))
+  return {
+    ...failure,
+    ...(code === undefined ||
+    tellsSecret(code) ||
+    (call.request.mentions?.(code) ?? call.request.promptText().includes(code))
+      ? {}
+      : { code }),
+    ...(param === undefined || tellsSecret(param) ? {} : { param }),
+  }
 }
 
 type Try = {

@@ -3,6 +3,7 @@ import type { Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
 import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
+import { asProduced, type Produced } from '../formats/produced.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
@@ -28,9 +29,9 @@ type Unanswered = Omit<Ending, 'answer'>
 
 type ToMeter = {
   readonly usage: Usage | undefined
-  /** What arrived, as text, and apart from it the reasoning, where the two can be told apart. */
-  readonly produced: string
-  readonly thoughts?: string | undefined
+  /** What arrived, and apart from it the reasoning, where the two can be told apart. */
+  readonly produced: string | Produced
+  readonly thoughts?: string | Produced | undefined
   readonly admission: Admission
   /** Whether the answer reached its end: a running usage of a broken one is behind what arrived. */
   readonly complete: boolean
@@ -50,12 +51,14 @@ export async function meter(
   if (usage && !plausible) relay.log('error', 'usage.implausible', { request: call.id, ...usage })
   if (plausible && complete) return { usage, source: 'reported' }
   const { request } = call
-  const texts = [request.promptText(), produced, thoughts]
-  const [prompt = 0, words = 0, thought = 0] = await relay.tokens.count(texts)
-  if (plausible) return atLeast(usage, words, thought)
+  const [said, thought] = [asProduced(produced), asProduced(thoughts)]
+  const texts = [request.promptText(), said.text, thought.text]
+  const [prompt = 0, begun = 0, thoughtBegun = 0] = await relay.tokens.count(texts)
+  const [words, thinking] = [withRest(begun, said), withRest(thoughtBegun, thought)]
+  if (plausible) return atLeast(usage, words, thinking)
   const images = request.imageParts * admission.model.limits.imageTokensMax
   const overhead = request.messages * MESSAGE_TOKENS
-  return { usage: estimatedUsage(prompt + overhead + images, words + thought), source: 'estimated' }
+  return { usage: estimatedUsage(prompt + overhead + images, words + thinking), source: 'estimated' }
 }
 
 /**
@@ -69,6 +72,10 @@ function atLeast(usage: Usage, words: number, thought: number): Metered {
   const isReported = outputText === usage.outputText && outputReasoning === usage.outputReasoning
   return { usage: { ...usage, outputText, outputReasoning }, source: isReported ? 'reported' : 'estimated' }
 }
+
+/** The count of all that was produced, where only its beginning was counted: the rest is taken to be like it. */
+const withRest = (counted: number, { text, moreChars }: Produced): number =>
+  moreChars === 0 ? counted : counted + Math.ceil((moreChars * counted) / text.length)
 
 /** What a chat template adds to each message, by the vendors' own cookbooks. */
 const MESSAGE_TOKENS = 4
@@ -108,7 +115,12 @@ export async function fail(relay: Relay, call: Call, { admission, attempted }: U
   // Our own abort; a refusal would have had a status, and an upstream that was never reached has done no work.
   const wasAtWork = upstream.kind === 'network' && call.upstreamStopped
   if (wasAtWork && call.cancelled !== undefined && call.cancelled !== 'shutdown') {
-    const metered = await meter(relay, call, { usage: undefined, produced: '', admission, complete: false })
+    const metered = await meter(relay, call, {
+      usage: undefined,
+      produced: '',
+      admission,
+      complete: false,
+    })
     const failure = failureOfCancel(call.cancelled)
     const answer = (): KeptAnswer => keptFailure(call, failure)
     const outcome = call.cancelled === 'overdue' ? 'cut' : call.cancelled

@@ -32,6 +32,7 @@ export class EventReader implements Sink {
   private last: ReadEvents | undefined
   private begun = false
   private isTerminated = false
+  private isResting = false
 
   constructor(response: Incoming, flight: Flight, { eventGapTimeoutMs, eventCharsMax }: ReaderLimits) {
     this.response = response
@@ -51,7 +52,18 @@ export class EventReader implements Sink {
     }
     // The first event has a limit of its own, which is running already.
     if (this.begun) this.flight.watchdog.beat(this.gapMs)
+    if (this.isResting) {
+      this.isResting = false
+      this.response.resume()
+    }
     return new Promise((resolve) => (this.waiting = resolve))
+  }
+
+  /** Makes the upstream wait until the next `next`: one read of a fast upstream is half a megabyte. */
+  rest(): void {
+    if (this.waiting || this.last) return
+    this.isResting = true
+    this.response.pause()
   }
 
   /** Takes no more. Stops the upstream, if it is still at work. */
@@ -111,6 +123,7 @@ export class EventReader implements Sink {
     const { events } = this
     this.events = []
     this.queuedBytes = 0
+    this.isResting = false
     this.response.resume()
     return { kind: 'events', events }
   }

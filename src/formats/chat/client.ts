@@ -8,17 +8,25 @@ import { upstreamSideOf } from '../upstream-sides.ts'
 import { chatClientSide } from './client-side.ts'
 import { DirectChat } from './direct.ts'
 import { writeFailure } from './failure.ts'
-import { readChatRequest, type ChatRequest } from './request.ts'
+import {
+  LARGE_BODY_BYTES,
+  readChatRequest,
+  readLargeChatRequest,
+  type ChatRequest,
+  type ReadRequest,
+} from './request.ts'
 import { chatTurn } from './turn.ts'
 
-/** Reads a chat completion request. */
-export function readChatClient(
-  text: string,
-  bytes: number,
-): { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure } {
-  const read = readChatRequest(text, bytes)
-  return read.kind === 'rejected' ? read : { kind: 'read', request: new ChatClient(read.request) }
+type Read = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }
+
+/** Reads a chat completion request; a large one in several turns of the loop. */
+export function readChatClient(text: string, bytes: number): Read | Promise<Read> {
+  if (bytes > LARGE_BODY_BYTES) return readLargeChatRequest(text, bytes).then(clientOf)
+  return clientOf(readChatRequest(text, bytes))
 }
+
+const clientOf = (read: ReadRequest): Read =>
+  read.kind === 'rejected' ? read : { kind: 'read', request: new ChatClient(read.request) }
 
 class ChatClient implements ClientRequest {
   readonly endpoint = 'chat.completions'
@@ -58,6 +66,10 @@ class ChatClient implements ClientRequest {
 
   failStream(failure: Failure): string {
     return dataEvent(writeFailure(failure).body)
+  }
+
+  mentions(word: string): boolean {
+    return this.request.text.includes(word)
   }
 
   passage(offered: readonly Dialect[]): Passage {

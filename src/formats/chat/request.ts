@@ -1,6 +1,7 @@
 /** Requests of the chat format: validation, what the gateway has to know of them, and the edits it makes upstream. */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
+import { nextTurn } from '../../lib/end-of-tick.ts'
 import { editJson, requestScanLimits, scanJson, type Edit, type Member } from '../../lib/json-scan.ts'
 import { failureOfIssue } from './issue.ts'
 import { isOrdinary } from './ordinary.ts'
@@ -90,34 +91,67 @@ export type ChatRequest = {
   readonly members: ReadonlyMap<string, Member>
 }
 
-export type ReadRequest =
-  | { readonly kind: 'read'; readonly request: ChatRequest }
-  | { readonly kind: 'rejected'; readonly failure: Failure }
+type Rejected = { readonly kind: 'rejected'; readonly failure: Failure }
+export type ReadRequest = { readonly kind: 'read'; readonly request: ChatRequest } | Rejected
 
-const reject = (failure: Failure): ReadRequest => ({ kind: 'rejected', failure })
+const reject = (failure: Failure): Rejected => ({ kind: 'rejected', failure })
+
+/** A body above this is read in several turns of the loop: its steps together take longer than others should wait. */
+export const LARGE_BODY_BYTES = 512 * 1024
 
 /** Reads a request's JSON text: structure, syntax, schema, in this order. Fails with the field named. */
 export function readChatRequest(text: string, bytes: number): ReadRequest {
+  const scanned = scanRequest(text)
+  return 'kind' in scanned ? scanned : parseRequest({ text, bytes, members: scanned })
+}
+
+/** The same, a turn for each step. What comes before and after, decoding and sending, has turns of its own. */
+export async function readLargeChatRequest(text: string, bytes: number): Promise<ReadRequest> {
+  await nextTurn()
+  const scanned = scanRequest(text)
+  if ('kind' in scanned) return scanned
+  await nextTurn()
+  const read = parseRequest({ text, bytes, members: scanned })
+  await nextTurn()
+  return read
+}
+
+/** The members of the body; their structure is within bounds. */
+export function scanRequest(text: string): ReadonlyMap<string, Member> | Rejected {
   const scan = scanJson(text, requestScanLimits)
-  if (scan.kind === 'too_deep') {
-    return reject({
-      kind: 'invalid_value',
-      message: `JSON is nested deeper than ${requestScanLimits.depthMax} levels.`,
-    })
+  switch (scan.kind) {
+    case 'scanned':
+      return scan.members
+    case 'too_deep':
+      return reject({
+        kind: 'invalid_value',
+        message: `JSON is nested deeper than ${requestScanLimits.depthMax} levels.`,
+      })
+    case 'too_many_nodes':
+      return reject({ kind: 'invalid_value', message: 'JSON holds too many values.' })
+    case 'too_dense':
+      return reject({ kind: 'invalid_value', message: 'JSON holds too many escapes, digits or blanks.' })
+    case 'key_too_long':
+      return reject({ kind: 'invalid_value', message: "A field's name is too long." })
+    case 'repeated_key':
+      return reject({ kind: 'invalid_json', message: 'A field is given more than once.' })
+    case 'malformed':
+      return reject(NOT_JSON)
   }
-  if (scan.kind === 'too_many_nodes') return reject({ kind: 'invalid_value', message: 'JSON holds too many values.' })
-  if (scan.kind === 'repeated_key') return reject({ kind: 'invalid_json', message: 'A field is given more than once.' })
-  const parsed = scan.kind === 'scanned' ? parseJson(text) : undefined
-  if (scan.kind !== 'scanned' || !parsed) {
-    return reject({ kind: 'invalid_json', message: 'The body is not valid JSON.' })
-  }
-  const early = refuseEarly(parsed.value, scan.members)
+}
+
+const NOT_JSON: Failure = { kind: 'invalid_json', message: 'The body is not valid JSON.' }
+
+function parseRequest(source: Source): ReadRequest {
+  const parsed = parseJson(source.text)
+  if (!parsed) return reject(NOT_JSON)
+  const early = refuseEarly(parsed.value, source.members)
   if (early) return reject(early)
   if (!isOrdinary(parsed.value)) {
     const checked = chatRequestSchema.safeParse(parsed.value)
     if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], parsed.value))
   }
-  return { kind: 'read', request: describe(parsed.value as ChatBody, { text, bytes, members: scan.members }) }
+  return { kind: 'read', request: describe(parsed.value as ChatBody, source) }
 }
 
 const FIELDS_MAX = 1_000

@@ -3,17 +3,16 @@ import { z } from 'zod'
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
-import { requestScanLimits, scanJson, type Member, type ScanLimits } from '../../lib/json-scan.ts'
+import type { Member } from '../../lib/json-scan.ts'
 import { writeFailure } from '../chat/failure.ts'
 import { failureOfIssue } from '../chat/issue.ts'
+import { scanRequest } from '../chat/request.ts'
 import type { ClientRequest, Passage } from '../format.ts'
 import type { EmbeddingBody, EmbeddingInput } from './body.ts'
 import { EmbeddingPassage } from './passage.ts'
 import { geminiEmbeddings, openaiEmbeddings } from './upstream.ts'
 
 const INPUTS_MAX = 2_048
-/** Token arrays are numbers without structure, so they have a bound of their own. */
-const scanLimits: ScanLimits = { ...requestScanLimits, commasMax: 400_000 }
 
 const token = z.int().min(0).max(1_000_000)
 const tokens = z.array(token).min(1)
@@ -32,16 +31,13 @@ type ReadClient =
   | { readonly kind: 'rejected'; readonly failure: Failure }
 
 const reject = (failure: Failure): ReadClient => ({ kind: 'rejected', failure })
-const invalid = (message: string): ReadClient => reject({ kind: 'invalid_value', message })
 
 export function readEmbeddingClient(text: string): ReadClient {
-  const scan = scanJson(text, scanLimits)
-  if (scan.kind === 'too_deep') return invalid('JSON is nested too deeply.')
-  if (scan.kind === 'too_many_nodes') return invalid('JSON holds too many values.')
-  if (scan.kind === 'repeated_key') return reject({ kind: 'invalid_json', message: 'A field is given more than once.' })
-  const value = scan.kind === 'scanned' ? parsed(text) : undefined
-  if (scan.kind !== 'scanned' || !value) return reject({ kind: 'invalid_json', message: 'The body is not valid JSON.' })
-  const stranger = lookAlike(scan.members)
+  const members = scanRequest(text)
+  if ('kind' in members) return members
+  const value = parsed(text)
+  if (!value) return reject({ kind: 'invalid_json', message: 'The body is not valid JSON.' })
+  const stranger = lookAlike(members)
   if (stranger) return reject(stranger)
   const checked = schema.safeParse(value.body)
   if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], value.body))
