@@ -22,7 +22,7 @@ const readings = [
   /\(env, ["'](\w+)["']/g,
   /\bname: ["'](TOLLGATE_\w+)["']/g,
   /const \{ ([A-Z_, ]+) \} = (?:process\.)?env\b/g,
-  /^ {2}([A-Z][A-Z0-9_]+): ["'\w]/gm,
+  /^ {2}([A-Z]\w+): ["'\w]/gm,
 ]
 /** Names that a program's texts look like, in quotes: `TOLLGATE_API_KEY` is a default that `chat` hands on. */
 const quoted = /["'](TOLLGATE_[A-Z_]+)["']/g

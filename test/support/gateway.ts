@@ -146,7 +146,13 @@ async function startProcess(
   onSpawn?: (pid: number) => void,
 ): Promise<Started> {
   const child = Bun.spawn([process.execPath, ...process.execArgv, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), BUN_CONFIG_MAX_HTTP_REQUESTS: '65000', ...env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: tmpdir(),
+      BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
+      BUN_JSC_forceRAMSize: String(384 * 1024 * 1024),
+      ...env,
+    },
     stdout: 'pipe',
     stderr: 'pipe',
     cwd: ROOT,
