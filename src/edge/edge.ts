@@ -7,7 +7,7 @@ import { Entry, type Limiter } from '../accounts/limiter.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
-import type { FailureWriter } from '../formats/format.ts'
+import type { ClientRequest, FailureWriter } from '../formats/format.ts'
 import type { Malformed } from '../inbound/connection.ts'
 import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
@@ -17,6 +17,7 @@ import type { TrustedProxies } from '../lib/trusted-proxies.ts'
 import { INVALID_KEY, modelFor, SUSPENDED } from '../relay/admit.ts'
 import { Call } from '../relay/call.ts'
 import type { Relay } from '../relay/context.ts'
+import { unspokenTokens } from '../relay/finish.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
@@ -240,8 +241,10 @@ class Desk {
     const { exchange, id, startedMs } = turn
     const body = await readJsonBody(exchange, chatBody)
     if (body.kind === 'rejected') return this.refuse(turn, body.failure)
-    const read = surface.read(body, exchange.head.path)
+    const { path, query } = exchange.head
+    const read = surface.read(body, path, query)
     if (read.kind === 'rejected') return this.refuse(turn, read.failure)
+    if (surface.writeCount) return this.count(turn, { caller, request: read.request, write: surface.writeCount })
 
     // Asked after the body has arrived: from here to the hold there is no await in which a shutdown could begin.
     const reason = notReady()
@@ -249,7 +252,7 @@ class Desk {
       return this.refuse(turn, { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 })
     }
     const clientAddress = this.clientOf(turn)
-    const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, body.text)
+    const once = readIdempotencyKey(exchange.header('idempotency-key'), path, body.text)
     if (once && 'kind' in once) return this.refuse(turn, once)
     const call = new Call({ id, caller, request: read.request, entry, startedMs, clientAddress, once })
     if (exchange.isGone) call.cancel('client_closed')
@@ -271,9 +274,19 @@ class Desk {
       events: answer.events,
       headers: { ...STREAM_TYPE, ...answer.headers, ...rates, ...turn.headers },
       heartbeatMs: relay.limits.heartbeatMs,
+      heartbeat: read.request.heartbeat,
       begun: answer.begun,
       onError: (error) => this.options.log('error', 'edge.stream', { request: call.id, message: String(error) }),
     })
+  }
+
+  /** Says how many tokens a request would put in, by our own count: nothing is sent and nothing is charged. */
+  private async count(turn: Turn, { caller, request, write }: ToCount): Promise<void> {
+    const { relay } = this.options
+    const model = modelFor(relay.catalog, caller, request.model)
+    if ('kind' in model) return this.refuse(turn, model)
+    const [tokens = 0] = await relay.tokens.count([request.promptText()])
+    this.write(turn, 200, JSON_TYPE, write(tokens + unspokenTokens(request, model)))
   }
 
   private clientOf({ exchange }: Turn): string {
@@ -298,6 +311,11 @@ class Desk {
   }
 }
 
+type ToCount = {
+  readonly caller: Caller
+  readonly request: ClientRequest
+  readonly write: (tokens: number) => string
+}
 type Admitted = { readonly caller: Caller; readonly entry: Entry }
 
 /** A path segment as text; what cannot be decoded is no model's id. */

@@ -1,9 +1,11 @@
 /** The end of a request: what it cost, settled or released once, with its record in the same transaction. */
+import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
 import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
+import type { ClientRequest } from '../formats/format.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
@@ -54,10 +56,13 @@ export async function meter(
     const arrived = Math.max(usage.outputText, completion)
     return { usage: { ...usage, outputText: arrived }, source: arrived > usage.outputText ? 'estimated' : 'reported' }
   }
-  const images = request.imageParts * admission.model.limits.imageTokensMax
-  const overhead = request.messages * MESSAGE_TOKENS
-  return { usage: estimatedUsage(prompt + overhead + images, completion), source: 'estimated' }
+  const input = prompt + unspokenTokens(request, admission.model)
+  return { usage: estimatedUsage(input, completion), source: 'estimated' }
 }
+
+/** What a request puts in beside its words: the template round its messages, and its images. */
+export const unspokenTokens = ({ messages, imageParts }: ClientRequest, { limits }: Model): number =>
+  messages * MESSAGE_TOKENS + imageParts * limits.imageTokensMax
 
 /** What a chat template adds to each message, by the vendors' own cookbooks. */
 const MESSAGE_TOKENS = 4
