@@ -7,7 +7,8 @@ import type { UpstreamFailure } from '../domain/failure.ts'
 import type { FailureReader, UpstreamRequest } from '../formats/format.ts'
 import { outbound, type OutboundRequest } from '../outbound/send.ts'
 import { readText } from '../outbound/text.ts'
-import type { AuthScheme, Preset } from '../providers/preset.ts'
+import type { Preset } from '../providers/preset.ts'
+import { accessTokens, authHeaders, credentialOf, isExchanged, type Headers } from './credentials.ts'
 import { EventReader } from './event-reader.ts'
 import { Flight, type Stoppable } from './flight.ts'
 
@@ -31,27 +32,33 @@ export type StreamAttempt = { readonly kind: 'stream'; readonly events: EventRea
 
 const ERROR_BYTES_MAX = 64 * 1024
 
-/** The headers that carry a credential. */
-export function authHeaders(scheme: AuthScheme, secret: string | undefined): Record<string, string> {
-  if (!secret) return {}
-  switch (scheme) {
-    case 'bearer':
-      return { authorization: `Bearer ${secret}` }
-    case 'api-key':
-      return { 'api-key': secret }
-    case 'none':
-      return {}
-  }
+const AUTH_REFUSED = 401
+
+type Sending = { readonly target: Target; readonly request: UpstreamRequest; readonly flight: Flight }
+
+function requestOf({ target: { provider }, request, flight }: Sending, credential: Headers): OutboundRequest {
+  const { path, body } = request
+  const headers = { 'content-type': 'application/json', ...request.headers, ...credential }
+  return { url: provider.baseUrl + path, method: 'POST', headers, body, stop: flight.stop, reach: provider.reach }
 }
 
-function requestOf({ provider, preset }: Target, request: UpstreamRequest, { stop }: Flight): OutboundRequest {
-  const { path, body } = request
-  const headers = {
-    'content-type': 'application/json',
-    ...request.headers,
-    ...authHeaders(preset.auth, provider.secret),
+/** Sends a request with the provider's credential. One that was exchanged for and is refused is renewed, once. */
+async function sendSigned<Sent>(
+  sending: Sending,
+  send: (request: OutboundRequest) => Promise<Sent>,
+  { statusOf, discard }: { statusOf: (sent: Sent) => number | undefined; discard?: (sent: Sent) => void },
+): Promise<Sent | Failed> {
+  const { provider, preset } = sending.target
+  if (!isExchanged(preset)) return send(requestOf(sending, authHeaders(preset.auth, provider.secret)))
+  for (let attempt = 1; ; attempt++) {
+    const credential = await credentialOf(provider, preset)
+    if (credential.kind === 'failed') return credential
+    const sent = await send(requestOf(sending, credential.headers))
+    if (statusOf(sent) !== AUTH_REFUSED) return sent
+    accessTokens.forget(provider, credential.headers)
+    if (attempt === 2) return sent
+    discard?.(sent)
   }
-  return { url: provider.baseUrl + path, method: 'POST', headers, body, stop, reach: provider.reach }
 }
 
 const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })
@@ -63,8 +70,13 @@ export async function attemptWhole(
   limits: AttemptLimits,
 ): Promise<WholeAttempt> {
   const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
-  const sent = await outbound.sendForText(requestOf(target, request, flight), limits.replyBytesMax)
+  const sent = await sendSigned(
+    { target, request, flight },
+    (signed) => outbound.sendForText(signed, limits.replyBytesMax),
+    { statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined) },
+  )
   flight.land()
+  if (sent.kind === 'failed') return sent
   if (sent.kind === 'network') return failed(flight.failure(sent))
   const { status, headers, text } = sent
   if (status !== 200) return failed(target.failures.response(status, headers, text ?? ''))
@@ -79,10 +91,13 @@ export async function attemptStream(
   limits: AttemptLimits,
 ): Promise<StreamAttempt> {
   const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
-  const sent = await outbound.send(requestOf(target, request, flight))
-  if (sent.kind === 'network') {
+  const sent = await sendSigned({ target, request, flight }, (signed) => outbound.send(signed), {
+    statusOf: (opened) => (opened.kind === 'response' ? opened.response.status : undefined),
+    discard: (opened) => opened.kind === 'response' && opened.response.cancel(),
+  })
+  if (sent.kind !== 'response') {
     flight.land()
-    return failed(flight.failure(sent))
+    return sent.kind === 'failed' ? sent : failed(flight.failure(sent))
   }
   const { response } = sent
   const { status, headers } = response
