@@ -1,4 +1,4 @@
-/** Google's official SDK → gateway → a vendor of its own dialect, and one that speaks chat; OpenAI's → gateway → Gemini. */
+/** Google's SDK → gateway → a vendor of its own dialect, and one that speaks chat; OpenAI's → gateway → Gemini. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ApiError, FunctionCallingConfigMode, GoogleGenAI, ThinkingLevel, type Content } from '@google/genai'
 import OpenAI from 'openai-6'
@@ -347,6 +347,14 @@ describe('the edge', () => {
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('system_instruction')])
   })
 })
+
+test('a stream that is long silent is kept alive by comments the SDK reads past', async () => {
+  const ask = async (model: string): Promise<string> => {
+    const stream = await google().models.generateContentStream({ model, contents: 'Say exactly: at last' })
+    return (await Array.fromAsync(stream)).map(({ text }) => text ?? '').join('')
+  }
+  expect(await Promise.all(['gemini/late', 'chat/late'].map(ask))).toEqual(['at last', 'at last'])
+}, 40_000)
 
 describe('openai 6, upstream gemini', () => {
   const model = 'gemini/org/pro'

@@ -8,7 +8,7 @@ import type { FailureReader, UpstreamRequest } from '../formats/format.ts'
 import { outbound, type OutboundRequest } from '../outbound/send.ts'
 import { readText } from '../outbound/text.ts'
 import type { Preset } from '../providers/preset.ts'
-import { accessTokens, authHeaders, credentialOf, isExchanged, type Headers } from './credentials.ts'
+import { sendAs, type Headers } from './credentials.ts'
 import { EventReader } from './event-reader.ts'
 import { Flight, type Stoppable } from './flight.ts'
 
@@ -32,33 +32,12 @@ export type StreamAttempt = { readonly kind: 'stream'; readonly events: EventRea
 
 const ERROR_BYTES_MAX = 64 * 1024
 
-const AUTH_REFUSED = 401
-
 type Sending = { readonly target: Target; readonly request: UpstreamRequest; readonly flight: Flight }
 
 function requestOf({ target: { provider }, request, flight }: Sending, credential: Headers): OutboundRequest {
   const { path, body } = request
   const headers = { 'content-type': 'application/json', ...request.headers, ...credential }
   return { url: provider.baseUrl + path, method: 'POST', headers, body, stop: flight.stop, reach: provider.reach }
-}
-
-/** Sends a request with the provider's credential. One that was exchanged for and is refused is renewed, once. */
-async function sendSigned<Sent>(
-  sending: Sending,
-  send: (request: OutboundRequest) => Promise<Sent>,
-  { statusOf, discard }: { statusOf: (sent: Sent) => number | undefined; discard?: (sent: Sent) => void },
-): Promise<Sent | Failed> {
-  const { provider, preset } = sending.target
-  if (!isExchanged(preset)) return send(requestOf(sending, authHeaders(preset.auth, provider.secret)))
-  for (let attempt = 1; ; attempt++) {
-    const credential = await credentialOf(provider, preset)
-    if (credential.kind === 'failed') return credential
-    const sent = await send(requestOf(sending, credential.headers))
-    if (statusOf(sent) !== AUTH_REFUSED) return sent
-    accessTokens.forget(provider, credential.headers)
-    if (attempt === 2) return sent
-    discard?.(sent)
-  }
 }
 
 const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })
@@ -70,9 +49,10 @@ export async function attemptWhole(
   limits: AttemptLimits,
 ): Promise<WholeAttempt> {
   const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
-  const sent = await sendSigned(
-    { target, request, flight },
-    (signed) => outbound.sendForText(signed, limits.replyBytesMax),
+  const sending = { target, request, flight }
+  const sent = await sendAs(
+    target,
+    (credential) => outbound.sendForText(requestOf(sending, credential), limits.replyBytesMax),
     { statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined) },
   )
   flight.land()
@@ -91,7 +71,8 @@ export async function attemptStream(
   limits: AttemptLimits,
 ): Promise<StreamAttempt> {
   const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
-  const sent = await sendSigned({ target, request, flight }, (signed) => outbound.send(signed), {
+  const sending = { target, request, flight }
+  const sent = await sendAs(target, (credential) => outbound.send(requestOf(sending, credential)), {
     statusOf: (opened) => (opened.kind === 'response' ? opened.response.status : undefined),
     discard: (opened) => opened.kind === 'response' && opened.response.cancel(),
   })

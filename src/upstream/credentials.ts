@@ -11,10 +11,10 @@ import type { AuthScheme, Preset } from '../providers/preset.ts'
 
 export type Headers = Readonly<Record<string, string>>
 type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
-export type Credential = { readonly kind: 'headers'; readonly headers: Headers } | Failed
+type Credential = { readonly kind: 'headers'; readonly headers: Headers } | Failed
 
 /** The headers that carry a credential which needs no exchange. */
-export function authHeaders(scheme: AuthScheme, secret: string | undefined): Record<string, string> {
+function authHeaders(scheme: AuthScheme, secret: string | undefined): Record<string, string> {
   if (!secret) return {}
   switch (scheme) {
     case 'bearer':
@@ -29,12 +29,30 @@ export function authHeaders(scheme: AuthScheme, secret: string | undefined): Rec
   }
 }
 
-export const isExchanged = ({ auth }: Preset): boolean => auth === 'google-service-account'
+const AUTH_REFUSED = 401
 
-/** The headers of a provider, exchanged for if need be. */
-export async function credentialOf(provider: Provider, preset: Preset): Promise<Credential> {
-  if (!isExchanged(preset)) return { kind: 'headers', headers: authHeaders(preset.auth, provider.secret) }
-  return accessTokens.headersFor(provider)
+type Sends<Sent> = {
+  readonly statusOf: (sent: Sent) => number | undefined
+  /** Lets go of an answer that will not be read. */
+  readonly discard?: (sent: Sent) => void
+}
+
+/** Sends a request with a provider's credential. One that was exchanged for and is refused is renewed, once. */
+export async function sendAs<Sent>(
+  { provider, preset }: { readonly provider: Provider; readonly preset: Preset },
+  send: (credential: Headers) => Promise<Sent>,
+  { statusOf, discard }: Sends<Sent>,
+): Promise<Sent | Failed> {
+  if (preset.auth !== 'google-service-account') return send(authHeaders(preset.auth, provider.secret))
+  for (let attempt = 1; ; attempt++) {
+    const credential = await accessTokens.headersFor(provider)
+    if (credential.kind === 'failed') return credential
+    const sent = await send(credential.headers)
+    if (statusOf(sent) !== AUTH_REFUSED) return sent
+    accessTokens.forget(provider, credential.headers)
+    if (attempt === 2) return sent
+    discard?.(sent)
+  }
 }
 
 const TOKEN_URI = 'https://oauth2.googleapis.com/token'
@@ -78,7 +96,7 @@ class AccessTokens {
   }
 }
 
-export const accessTokens = new AccessTokens()
+const accessTokens = new AccessTokens()
 
 const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })
 const refused = (message: string): Failed => failed({ kind: 'auth', message })

@@ -4,7 +4,7 @@ import { upstreamSideOf } from '../formats/upstream-sides.ts'
 import { outbound } from '../outbound/send.ts'
 import { Stop } from '../outbound/stop.ts'
 import type { Preset } from '../providers/preset.ts'
-import { credentialOf } from './credentials.ts'
+import { sendAs } from './credentials.ts'
 
 export type Probe = {
   readonly ok: boolean
@@ -33,16 +33,17 @@ export async function probe(provider: Provider, preset: Preset): Promise<Probe> 
   })
   const stop = new Stop()
   const timer = setTimeout(() => stop.stop(), PROBE_TIMEOUT_MS)
-  const credential = await credentialOf(provider, preset)
-  if (credential.kind === 'failed') {
-    clearTimeout(timer)
-    const { kind, status, message } = credential.failure
+  const url = `${provider.baseUrl.replace(VERTEX_PLACE, '')}/models`
+  const sent = await sendAs(
+    { provider, preset },
+    (headers) => outbound.sendForText({ url, method: 'GET', headers, stop, reach: provider.reach }, PROBE_BYTES_MAX),
+    { statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined) },
+  )
+  clearTimeout(timer)
+  if (sent.kind === 'failed') {
+    const { kind, status, message } = sent.failure
     return ended({ status, problem: `${kind}: ${message}` })
   }
-  const { headers } = credential
-  const url = `${provider.baseUrl.replace(VERTEX_PLACE, '')}/models`
-  const sent = await outbound.sendForText({ url, method: 'GET', headers, stop, reach: provider.reach }, PROBE_BYTES_MAX)
-  clearTimeout(timer)
   if (sent.kind === 'network') return ended({ problem: `no connection (${sent.message})` })
   const { status, text } = sent
   if (status !== 200) {
