@@ -15,7 +15,13 @@ let gateway: TestGateway
 
 const reply = {
   candidates: [{ content: { parts: [{ text: 'hello' }], role: 'model' }, finishReason: 'STOP', index: 0 }],
-  usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1, totalTokenCount: 6 },
+  usageMetadata: {
+    promptTokenCount: 912,
+    cachedContentTokenCount: 900,
+    candidatesTokenCount: 20,
+    thoughtsTokenCount: 64,
+    totalTokenCount: 996,
+  },
   modelVersion: 'gemini-3.5-flash',
 }
 
@@ -60,7 +66,7 @@ beforeAll(async () => {
   }
   const place = '/v1beta1/projects/p/locations/l/publishers/google'
   const offer = (provider: string): string =>
-    `{ price: { input: 1, output: 2 }, offers: [{ provider: ${provider}, model: gemini-3.5-flash }] }`
+    `{ price: { input: 1, output: 2, cached_input: 0.1, reasoning: 3 }, offers: [{ provider: ${provider}, model: gemini-3.5-flash }] }`
   gateway = await startGateway({
     env: { ACCOUNT: JSON.stringify(account), BROKEN: JSON.stringify({ ...account, private_key: 'no key' }) },
     yaml: [
@@ -143,6 +149,29 @@ test('a token is given up shortly before it ends', async () => {
   expect(office.statements.length).toBe(before + 1)
   // It was given up by the clock, not by a refusal.
   expect(models.tokens.at(-1)).not.toBe(models.tokens.at(-2) ?? '')
+})
+
+test('what was cached and what was thought have their own prices, whoever asks', async () => {
+  const response = await chat(gateway, { model: 'flash' })
+  expect(await response.json()).toMatchObject({
+    usage: {
+      prompt_tokens: 912,
+      completion_tokens: 84,
+      total_tokens: 996,
+      prompt_tokens_details: { cached_tokens: 900 },
+      completion_tokens_details: { reasoning_tokens: 64 },
+    },
+  })
+  const google = await fetch(new URL('/v1beta/models/flash:generateContent', gateway.baseUrl), {
+    method: 'POST',
+    headers: { 'x-goog-api-key': gateway.key, 'content-type': 'application/json' },
+    body: JSON.stringify({ contents: [{ parts: [{ text: 'hello' }] }] }),
+  })
+  // But for the model's name, byte for byte what the vendor sent.
+  expect(await google.text()).toBe(JSON.stringify({ ...reply, modelVersion: 'flash' }))
+  // 12 at $1, 900 at $0.1, 20 at $2 and 64 at $3 a million.
+  const records = await gateway.operate<{ charged: string }[]>('request.list', { limit: 2 })
+  expect(records.map(({ charged }) => charged)).toEqual(['334000', '334000'])
 })
 
 test('ids of calls stay behind, for this vendor refuses them', async () => {

@@ -8,10 +8,21 @@ import { writeGeminiFailure } from './failure.ts'
 import { callPart, reasonOf, sealedPart, writePart } from './parts.ts'
 import { writeGeminiUsage } from './usage.ts'
 
-export const geminiClientSide: ClientSide = {
-  reply: writeReply,
-  encoder: (answer) => new GeminiEncoder(answer),
-}
+/** `thoughts`: whether the client asked to see them. Of hidden ones only the signature is handed out. */
+export const geminiClientSide = (thoughts: Thoughts): ClientSide => ({
+  reply: (reply, answer, usage) => writeReply(thoughts === 'shown' ? reply : withoutThoughts(reply), answer, usage),
+  encoder: (answer) => new GeminiEncoder(answer, thoughts),
+})
+
+type Thoughts = 'shown' | 'hidden'
+
+const withoutThoughts = ({ choices, usage }: Reply): Reply => ({
+  choices: choices.map(({ parts, finish }) => ({
+    parts: parts.map((part) => (part.kind === 'reasoning' ? { ...part, text: '' } : part)),
+    finish,
+  })),
+  usage,
+})
 
 type Candidate = { readonly content: object; readonly finishReason?: string; readonly index: number }
 
@@ -47,10 +58,12 @@ type State = { call: CallPart | undefined; isWhole: boolean; finish: FinishReaso
 /** Calls are whole in this dialect: they wait for their last argument. The finish waits for the bill. */
 class GeminiEncoder implements StreamEncoder {
   private readonly answer: AnswerFacts
+  private readonly thoughts: Thoughts
   private readonly states = new Map<number, State>()
 
-  constructor(answer: AnswerFacts) {
+  constructor(answer: AnswerFacts, thoughts: Thoughts) {
     this.answer = answer
+    this.thoughts = thoughts
   }
 
   encode(deltas: readonly Delta[]): string {
@@ -71,6 +84,7 @@ class GeminiEncoder implements StreamEncoder {
       case 'refusal':
         return before + this.chunk(delta.choice, { text: delta.text })
       case 'reasoning':
+        if (this.thoughts === 'hidden') return before
         return before + this.chunk(delta.choice, { text: delta.text, thought: true })
       case 'sealed':
         return before + this.chunk(delta.choice, sealedPart(delta.sealed))

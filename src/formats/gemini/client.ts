@@ -54,6 +54,7 @@ export class GeminiClient implements ClientRequest {
   passage(offered: readonly Dialect[]): Passage {
     if (offered.includes('gemini')) return new DirectGemini(this.request)
     const { body, stream } = this.request
-    return translated(geminiTurn(body), stream, geminiClientSide, upstreamSideOf(offered))
+    const thoughts = body.generationConfig?.thinkingConfig?.includeThoughts ? 'shown' : 'hidden'
+    return translated(geminiTurn(body), stream, geminiClientSide(thoughts), upstreamSideOf(offered))
   }
 }

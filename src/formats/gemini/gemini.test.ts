@@ -198,7 +198,10 @@ describe('a recorded stream', () => {
     expect(chat).toContain('"extra_content":{"google":{"thought_signature":"AbCd"}}')
     expect(chat).toContain('"reasoning_content":"**Planning**\\n"')
     expect(chat).toContain('"prompt_tokens":912,"completion_tokens":84,"total_tokens":996')
-    const back = translated(geminiTurn(plain.body), true, geminiClientSide, chatUpstreamSide).openStream(answer, quirks)
+    const back = translated(geminiTurn(plain.body), true, geminiClientSide('shown'), chatUpstreamSide).openStream(
+      answer,
+      quirks,
+    )
     const again = cutAt(new TextEncoder().encode(chat), 3)
       .map((event) => back.read(event))
       .map((one) => (one.kind === 'chunk' ? one.text : ''))
@@ -286,7 +289,7 @@ describe('the ends of a stream', () => {
   })
 
   test('a call that broke off is not handed out as one without arguments', () => {
-    const encoder = geminiClientSide.encoder(answer)
+    const encoder = geminiClientSide('shown').encoder(answer)
     const call = { kind: 'call', choice: 0, call: 0, id: 'c', name: 'f', tool: 'function' } as const
     encoder.encode([call, { kind: 'arguments', choice: 0, call: 0, text: '{"a":' }])
     expect(encoder.encode([{ kind: 'finish', choice: 0, reason: 'length' }])).toBe('')
@@ -637,6 +640,18 @@ test('a model cannot lead out of its path', () => {
   expect(readModelPath('/v1beta/models/a%2Fb:c:generateContent')).toEqual({ model: 'a/b:c', action: 'generateContent' })
   expect(readModelPath('/v1/models/llama3:8b')).toBeUndefined()
   expect(readModelPath('/v1beta/models/:generateContent')).toBeUndefined()
+})
+
+test('thoughts are shown to who asked; the signature stays either way', () => {
+  const sealed = { origin: 'messages', data: 'abc' } as const
+  const parts = [{ kind: 'reasoning', text: 'hm', sealed }] as const
+  const reply = { choices: [{ parts, finish: 'stop' }], usage: undefined } as const
+  expect(geminiClientSide('shown').reply(reply, answer, counted)).toContain('"text":"hm","thought":true')
+  const hidden = geminiClientSide('hidden').reply(reply, answer, counted)
+  expect(hidden).not.toContain('hm')
+  expect(hidden).toContain('thoughtSignature')
+  const delta = { kind: 'reasoning', choice: 0, text: 'hm' } as const
+  expect(geminiClientSide('hidden').encoder(answer).encode([delta])).toBe('')
 })
 
 test('a signature of another dialect travels in an envelope, and comes out of it', () => {
