@@ -7,7 +7,7 @@ import { Entry, type Limiter } from '../accounts/limiter.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
-import type { FailureWriter } from '../formats/format.ts'
+import type { ClientRequest, FailureWriter } from '../formats/format.ts'
 import type { Malformed } from '../inbound/connection.ts'
 import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
@@ -17,6 +17,7 @@ import type { TrustedProxies } from '../lib/trusted-proxies.ts'
 import { INVALID_KEY, modelFor, SUSPENDED } from '../relay/admit.ts'
 import { Call } from '../relay/call.ts'
 import type { Relay } from '../relay/context.ts'
+import { unspokenTokens } from '../relay/finish.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
@@ -226,6 +227,7 @@ class Desk {
   private async generate(turn: Turn, surface: Surface): Promise<void> {
     const caller = this.callerOf(turn)
     if ('kind' in caller) return this.refuse(turn, caller)
+    if (surface.writeCount) return this.count(turn, surface, { caller, write: surface.writeCount })
     const entry = this.options.limiter.enter(caller)
     if (!(entry instanceof Entry)) return this.refuse(turn, limitFailure(entry))
     try {
@@ -236,13 +238,10 @@ class Desk {
   }
 
   private async generateWithin(turn: Turn, surface: Surface, { caller, entry }: Admitted): Promise<void> {
-    const { relay, chatBody, notReady } = this.options
+    const { relay, notReady } = this.options
     const { exchange, id, startedMs } = turn
-    const body = await readJsonBody(exchange, chatBody)
-    if (body.kind === 'rejected') return this.refuse(turn, body.failure)
-    const reading = surface.read(body, exchange.head.path)
-    const read = reading instanceof Promise ? await reading : reading
-    if (read.kind === 'rejected') return this.refuse(turn, read.failure)
+    const read = await this.readRequest(turn, surface)
+    if (!read) return
 
     // Asked after the body has arrived: from here to the hold there is no await in which a shutdown could begin.
     const reason = notReady()
@@ -250,7 +249,7 @@ class Desk {
       return this.refuse(turn, { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 })
     }
     const clientAddress = this.clientOf(turn)
-    const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, body.text)
+    const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, read.text)
     if (once && 'kind' in once) return this.refuse(turn, once)
     const call = new Call({ id, caller, request: read.request, entry, startedMs, clientAddress, once })
     if (exchange.isGone) call.cancel('client_closed')
@@ -272,9 +271,34 @@ class Desk {
       events: answer.events,
       headers: { ...STREAM_TYPE, ...answer.headers, ...rates, ...turn.headers },
       heartbeatMs: relay.limits.heartbeatMs,
+      heartbeat: read.request.heartbeat,
       begun: answer.begun,
       onError: (error) => this.options.log('error', 'edge.stream', { request: call.id, message: String(error) }),
     })
+  }
+
+  /** The request and its body's text; undefined once it is refused. */
+  private async readRequest(turn: Turn, surface: Surface): Promise<ReadTurn | undefined> {
+    const { exchange } = turn
+    const body = await readJsonBody(exchange, this.options.chatBody)
+    const { path, query } = exchange.head
+    const reading = body.kind === 'rejected' ? body : surface.read(body, path, query)
+    const read = reading instanceof Promise ? await reading : reading
+    if (read.kind === 'read' && body.kind === 'read') return { request: read.request, text: body.text }
+    if (read.kind === 'rejected') this.refuse(turn, read.failure)
+    return undefined
+  }
+
+  /** Says how many tokens a request would put in, by our own count: nothing is sent and nothing is charged. */
+  private async count(turn: Turn, surface: Surface, { caller, write }: ToCount): Promise<void> {
+    const { relay } = this.options
+    const read = await this.readRequest(turn, surface)
+    if (!read) return
+    const { request } = read
+    const model = modelFor(relay.catalog, caller, request.model)
+    if ('message' in model) return this.refuse(turn, model)
+    const [tokens = 0] = await relay.tokens.count([request.promptText()])
+    this.write(turn, 200, JSON_TYPE, write(tokens + unspokenTokens(request, model)))
   }
 
   private clientOf({ exchange }: Turn): string {
@@ -299,6 +323,8 @@ class Desk {
   }
 }
 
+type ToCount = { readonly caller: Caller; readonly write: (tokens: number) => string }
+type ReadTurn = { readonly request: ClientRequest; readonly text: string }
 type Admitted = { readonly caller: Caller; readonly entry: Entry }
 
 /** A path segment as text; what cannot be decoded is no model's id. */

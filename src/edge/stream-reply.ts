@@ -21,6 +21,8 @@ export type StreamOptions = {
   readonly events: EventSource
   readonly headers: ReplyHeaders
   readonly heartbeatMs: number
+  /** The comment that fills silence, where the client's dialect has one of its own. */
+  readonly heartbeat?: string | undefined
   /** Whether an upstream has begun to answer, or is still being waited for. */
   readonly begun: 'waiting' | 'answering'
   readonly onError: (error: unknown) => void
@@ -36,7 +38,7 @@ export async function replyWithStream(
   call: Call,
   { events, ...options }: StreamOptions,
 ): Promise<void> {
-  const { headers, heartbeatMs, begun, onError } = options
+  const { headers, heartbeatMs, heartbeat = PING, begun, onError } = options
   let lastSentMs = performance.now()
   let isAsking = false
   let farewell: Timer | undefined
@@ -44,7 +46,7 @@ export async function replyWithStream(
     const nowMs = performance.now()
     if (isAsking && nowMs - lastSentMs >= heartbeatMs - 1) {
       lastSentMs = nowMs
-      exchange.send(PING)
+      exchange.send(heartbeat)
     }
     timer = setTimeout(heart, Math.max(lastSentMs + heartbeatMs - nowMs, heartbeatMs / 4))
   }
@@ -56,7 +58,7 @@ export async function replyWithStream(
     else farewell = setTimeout(() => !isAsking && exchange.destroy(), FAREWELL_MS)
   }
   exchange.begin(200, headers)
-  if (begun === 'waiting') exchange.send(PING)
+  if (begun === 'waiting') exchange.send(heartbeat)
   call.whenCancelled(onCancelled)
   try {
     while (!exchange.isGone) {

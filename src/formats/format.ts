@@ -35,6 +35,8 @@ export type ClientRequest = {
   /** Whether a word is one of the request's own, so that nobody else's message may be kept for it. */
   mentions?(word: string): boolean
   readonly failures: FailureWriter
+  /** The comment that fills silence in its streams, where the usual one (`: ping\n`) would be misread. */
+  readonly heartbeat?: string
   /** A stream that ends before anything of an answer: the dialect's error inside a stream. */
   failStream(failure: Failure, answer: AnswerFacts): string
   /** The way to an upstream that speaks one of these dialects; the first is used where none is the client's own. */
@@ -60,6 +62,8 @@ export type WriterQuirks = {
   readonly usageInStream: 'on_request' | 'unasked'
   readonly usageDialect: UsageDialect
   readonly chatPath: string
+  /** Whether ids of tool calls may be sent back, in a dialect where they may be left out. */
+  readonly callIds?: 'sent' | 'refused'
 }
 
 /** One upstream model that a request is to be written for. */
@@ -146,6 +150,8 @@ export type FailureReader = {
 export type UpstreamSide = {
   readonly dialect: Dialect
   readonly failures: FailureReader
+  /** Why this turn cannot be put in the dialect; absent where everything can, or be dropped by name. */
+  obstacle?(turn: Turn): Failure | undefined
   write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest
   readReply(text: string, quirks: WriterQuirks): { readonly kind: 'reply'; readonly reply: Reply } | Failed
   decoder(quirks: WriterQuirks): StreamDecoder

@@ -23,7 +23,7 @@ export type TurnRead =
 export function translated(read: TurnRead, stream: boolean, client: ClientSide, upstream: UpstreamSide): Passage {
   return {
     dialect: upstream.dialect,
-    obstacle: read.kind === 'rejected' ? read.failure : undefined,
+    obstacle: read.kind === 'rejected' ? read.failure : upstream.obstacle?.(read.turn),
     failures: upstream.failures,
     request(to) {
       if (read.kind === 'rejected') throw new Error('this request has no way to this upstream')

@@ -1,6 +1,6 @@
 /**
- * Vendors that speak the chat format, as data. Addresses and differences from the vendors' own documentation and SDKs,
- * read in August to November 2026.
+ * Vendors, as data; most of them speak the chat format. Addresses and differences from the vendors' own documentation
+ * and SDKs, read in August to November 2026.
  */
 import type { Preset, Quirks } from './preset.ts'
 
@@ -111,6 +111,23 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://api.perplexity.ai',
     keyVariable: 'PERPLEXITY_API_KEY',
     quirks: { usageDialect: 'reasoning_apart' },
+  }),
+  preset({
+    id: 'gemini',
+    label: 'Google Gemini',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    keyVariable: 'GEMINI_API_KEY',
+    auth: 'x-goog-api-key',
+    dialects: ['gemini'],
+  }),
+  preset({
+    id: 'vertex',
+    label: 'Google Vertex AI',
+    // https://{region}-aiplatform.googleapis.com/v1beta1/projects/{project}/locations/{region}/publishers/google
+    auth: 'google-service-account',
+    dialects: ['gemini'],
+    // Refuses functionCall.id and functionResponse.id, which AI Studio gives and takes (Vertex, 2026-11).
+    quirks: { callIds: 'refused' },
   }),
   preset({ id: 'ollama', label: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', auth: 'none' }),
   preset({ id: 'vllm', label: 'vLLM', baseUrl: 'http://127.0.0.1:8000/v1' }),

@@ -1,10 +1,12 @@
 /** The end of a request: what it cost, settled or released once, with its record in the same transaction. */
+import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
 import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import { asProduced, type Produced } from '../formats/produced.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
+import type { ClientRequest } from '../formats/format.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
@@ -56,9 +58,8 @@ export async function meter(
   const [prompt = 0, begun = 0, thoughtBegun = 0] = await relay.tokens.count(texts)
   const [words, thinking] = [withRest(begun, said), withRest(thoughtBegun, thought)]
   if (plausible) return atLeast(usage, words, thinking)
-  const images = request.imageParts * admission.model.limits.imageTokensMax
-  const overhead = request.messages * MESSAGE_TOKENS
-  return { usage: estimatedUsage(prompt + overhead + images, words + thinking), source: 'estimated' }
+  const input = prompt + unspokenTokens(request, admission.model)
+  return { usage: estimatedUsage(input, words + thinking), source: 'estimated' }
 }
 
 /**
@@ -76,6 +77,10 @@ function atLeast(usage: Usage, words: number, thought: number): Metered {
 /** The count of all that was produced, where only its beginning was counted: the rest is taken to be like it. */
 const withRest = (counted: number, { text, moreChars }: Produced): number =>
   moreChars === 0 ? counted : counted + Math.ceil((moreChars * counted) / text.length)
+
+/** What a request puts in beside its words: the template round its messages, and its images. */
+export const unspokenTokens = ({ messages, imageParts }: ClientRequest, { limits }: Model): number =>
+  messages * MESSAGE_TOKENS + imageParts * limits.imageTokensMax
 
 /** What a chat template adds to each message, by the vendors' own cookbooks. */
 const MESSAGE_TOKENS = 4

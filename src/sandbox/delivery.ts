@@ -1,10 +1,18 @@
 import type { Faults } from './faults.ts'
-import { DONE, errorBody, frameOf, type Frame, type JsonReply, type Reply } from './reply.ts'
+import { DONE, frameOf, refuse, type Frame, type JsonReply, type Reply } from './reply.ts'
+import type { Voice } from './route.ts'
 import { Sleeper, turn } from './sleeper.ts'
 import type { Outcome, Visit } from './stats.ts'
 import { SERVER_ERROR } from './vendor-failure.ts'
 
-export type Delivery = { faults: Faults; paceMs: number; requestId: string; signal: AbortSignal; visit: Visit }
+export type Delivery = {
+  faults: Faults
+  paceMs: number
+  requestId: string
+  signal: AbortSignal
+  visit: Visit
+  voice: Voice | undefined
+}
 
 /** A stream without a pace still gives way to other requests, and learns of hang-ups, every so many events. */
 const EVENTS_PER_TURN = 32
@@ -14,16 +22,17 @@ const GARBAGE = '\u0000\u0001<html>{"id": "chatcmpl-\ufffd'
 
 /** Puts a reply on the wire: in time, one write per event, and broken where the faults say so. */
 export function deliver(reply: Reply, delivery: Delivery): Response {
-  const { faults, requestId, visit } = delivery
+  const { faults, requestId, visit, voice = { refuse } } = delivery
+  const broken = JSON.stringify(voice.refuse(500, SERVER_ERROR).body)
   if (reply.kind === 'stream') {
     const headers = {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
       'x-request-id': requestId,
     }
-    return new Response(bodyOf(misshape(reply.frames, faults), delivery), { headers })
+    return new Response(bodyOf(misshape(reply.frames, faults, broken), delivery), { headers })
   }
-  const text = reply.status === 200 ? misshapeBody(reply.body, faults) : JSON.stringify(reply.body)
+  const text = reply.status === 200 ? misshapeBody(reply.body, faults, broken) : JSON.stringify(reply.body)
   const init = { status: reply.status, headers: jsonHeaders(reply, requestId) }
   if (faults.cutAfterBytes !== undefined) return new Response(bodyOf([{ text, tokens: 0 }], delivery), init)
   visit.end('completed')
@@ -48,18 +57,18 @@ function jsonHeaders(reply: JsonReply, requestId: string): Record<string, string
   return { 'content-type': 'application/json', 'x-request-id': requestId, ...reply.headers }
 }
 
-function misshapeBody(body: unknown, faults: Faults): string {
+function misshapeBody(body: unknown, faults: Faults, broken: string): string {
   if (faults.emptyStream) return ''
   if (faults.garbage) return GARBAGE
-  return JSON.stringify(faults.errorEvent === undefined ? body : errorBody(SERVER_ERROR))
+  return faults.errorEvent === undefined ? JSON.stringify(body) : broken
 }
 
-function* misshape(frames: Iterable<Frame>, faults: Faults): Generator<Frame> {
+function* misshape(frames: Iterable<Frame>, faults: Faults, broken: string): Generator<Frame> {
   if (faults.emptyStream) return
   let events = 0
   for (const frame of frames) {
     events += 1
-    if (events === faults.errorEvent) return yield frameOf(JSON.stringify(errorBody(SERVER_ERROR)), 0)
+    if (events === faults.errorEvent) return yield frameOf(broken, 0)
     if (frame === DONE && faults.noDone) return
     yield faults.garbage ? frameOf(GARBAGE, 0) : frame
   }

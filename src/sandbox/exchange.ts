@@ -3,13 +3,15 @@ import type { FaultPlan } from './fault-plan.ts'
 import { parseKnobText, type Faults, type ParsedKnobs } from './faults.ts'
 import { splitModelId } from './models.ts'
 import { refuse, type JsonReply, type Reply } from './reply.ts'
-import type { VendorRoute } from './route.ts'
+import type { VendorRoute, Voice } from './route.ts'
 import { Sleeper } from './sleeper.ts'
 import type { Stats } from './stats.ts'
 import { failWith } from './vendor-failure.ts'
 
 /** What the requests of one sandbox share. */
 export type Shared = { paceMs: number; plan: FaultPlan; stats: Stats }
+
+type Addressed = { route: VendorRoute; tail: string; requestId: string }
 
 export type Body = { kind: 'read'; value: unknown } | { kind: 'unreadable' }
 
@@ -19,13 +21,13 @@ const CLIENT_CLOSED_REQUEST = 499
 /** The life of one request to the vendor: read, be delayed, fail on demand, answer. */
 export async function exchange(
   request: Request,
-  { route, tail, requestId }: { route: VendorRoute; tail: string; requestId: string },
+  { route, tail, requestId }: Addressed,
   { paceMs, plan, stats }: Shared,
 ): Promise<Response> {
   const visit = stats.begin(`${route.method} ${route.path}`)
   const { signal } = request
   const body = await readBody(request)
-  const modelId = modelOf(body)
+  const modelId = route.modelIn ? route.modelIn(tail) : modelOf(body)
   if (modelId !== '') stats.countModel(modelId)
   const own = knobsOf(request.headers, modelId)
   const knobs = own.kind === 'knobs' ? plan.draw(own.knobs) : {}
@@ -36,8 +38,11 @@ export async function exchange(
   }
   if (knobs.acceptThenClose || knobs.cutAfterBytes === 0) return hangUp(visit)
   try {
-    const reply = own.kind === 'refused' ? refuseKnobs(own.message) : replyTo(route, { body, tail, faults: knobs })
-    return deliver(reply, { faults: knobs, paceMs: knobs.paceMs ?? paceMs, requestId, signal, visit })
+    const query = new URL(request.url).searchParams
+    const reply =
+      own.kind === 'refused' ? refuseKnobs(own.message) : replyTo(route, { body, tail, query, faults: knobs })
+    const { voice } = route
+    return deliver(reply, { faults: knobs, paceMs: knobs.paceMs ?? paceMs, requestId, signal, visit, voice })
   } catch (error) {
     visit.end('cut')
     throw error
@@ -55,13 +60,15 @@ export async function readBody(request: Request): Promise<Body> {
   }
 }
 
-export function refuseBody(): JsonReply {
-  return refuse(400, { message: 'We could not parse the JSON body of your request.', code: 'invalid_json' })
+export function refuseBody(voice: Voice = { refuse }): JsonReply {
+  return voice.refuse(400, { message: 'We could not parse the JSON body of your request.', code: 'invalid_json' })
 }
 
-function replyTo(route: VendorRoute, { body, tail, faults }: { body: Body; tail: string; faults: Faults }): Reply {
-  if (faults.status !== undefined) return failWith(faults.status, faults.retryAfter)
-  return body.kind === 'read' ? route.answer({ body: body.value, tail, faults }) : refuseBody()
+type Asked = { body: Body; tail: string; query: URLSearchParams; faults: Faults }
+
+function replyTo(route: VendorRoute, { body, tail, query, faults }: Asked): Reply {
+  if (faults.status !== undefined) return failWith(faults.status, faults.retryAfter, route.voice)
+  return body.kind === 'read' ? route.answer({ body: body.value, tail, query, faults }) : refuseBody(route.voice)
 }
 
 function modelOf(body: Body): string {

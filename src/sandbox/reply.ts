@@ -15,7 +15,7 @@ export function frameOf(json: string, tokens: number): Frame {
 }
 
 /** OpenAI's error envelope: all four keys, always. */
-export function errorBody(complaint: Complaint): object {
+function errorBody(complaint: Complaint): object {
   const { message, type = 'invalid_request_error', param = null, code } = complaint
   return { error: { message, type, param, code } }
 }

@@ -7,6 +7,7 @@ import { parseKnobs, type Faults, type ParsedKnobs } from './faults.ts'
 import { listModels, showModel } from './models.ts'
 import { randomId } from './random.ts'
 import { refuse, type Complaint, type JsonReply } from './reply.ts'
+import { geminiRoutes } from './gemini/gemini.ts'
 import { matchRoute, type ControlRoute, type VendorRoute } from './route.ts'
 import { Stats } from './stats.ts'
 import { SERVER_ERROR } from './vendor-failure.ts'
@@ -33,6 +34,7 @@ const PACE_DEFAULT_MS = 8
 const VENDOR_ROUTES: readonly VendorRoute[] = [
   { kind: 'vendor', method: 'POST', path: '/v1/chat/completions', answer: answerChat },
   { kind: 'vendor', method: 'POST', path: '/v1/embeddings', answer: answerEmbeddings },
+  ...geminiRoutes,
   { kind: 'vendor', method: 'GET', path: '/v1/models', answer: listModels },
   { kind: 'vendor', method: 'GET', path: '/v1/models/*', answer: ({ tail }) => showModel(tail) },
 ]
@@ -92,7 +94,9 @@ async function operate(request: Request, route: ControlRoute, requestId: string)
 }
 
 function isAuthorized(request: Request, apiKey: string | undefined): boolean {
-  return apiKey === undefined || request.headers.get('authorization') === `Bearer ${apiKey}`
+  const { headers, url } = request
+  const presented = [headers.get('x-goog-api-key'), new URL(url).searchParams.get('key')]
+  return apiKey === undefined || headers.get('authorization') === `Bearer ${apiKey}` || presented.includes(apiKey)
 }
 
 function authorityOf(hostname: string): string {

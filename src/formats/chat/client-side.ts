@@ -4,6 +4,7 @@ import type { Delta, OutputPart, Reply } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { dataEvent } from '../../lib/sse.ts'
 import type { AnswerFacts, ClientSide, StreamEncoder } from '../format.ts'
+import { writeCallSignature } from './call-signature.ts'
 import { writeFailure } from './failure.ts'
 import { writeChatUsage } from './usage.ts'
 
@@ -48,10 +49,10 @@ function messageOf(parts: readonly OutputPart[]): object {
 
 type Call = Extract<OutputPart, { kind: 'tool_call' }>
 
-const callOf = ({ id, name, tool, ...call }: Call): object =>
+const callOf = ({ id, name, tool, sealed, ...call }: Call): object =>
   tool === 'custom'
     ? { id, type: 'custom', custom: { name, input: call.arguments } }
-    : { id, type: 'function', function: { name, arguments: call.arguments } }
+    : { id, type: 'function', function: { name, arguments: call.arguments }, ...writeCallSignature(sealed) }
 
 class ChatEncoder implements StreamEncoder {
   private readonly head: string
@@ -101,8 +102,10 @@ class ChatEncoder implements StreamEncoder {
     }
   }
 
-  private begin({ choice, call: index, id, name, tool }: Extract<Delta, { kind: 'call' }>): object {
-    if (tool === 'function') return { index, id, type: 'function', function: { name, arguments: '' } }
+  private begin({ choice, call: index, id, name, tool, sealed }: Extract<Delta, { kind: 'call' }>): object {
+    if (tool === 'function') {
+      return { index, id, type: 'function', function: { name, arguments: '' }, ...writeCallSignature(sealed) }
+    }
     this.custom.add(`${choice}/${index}`)
     return { index, id, type: 'custom', custom: { name, input: '' } }
   }

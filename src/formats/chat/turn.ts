@@ -13,6 +13,7 @@ import type {
 } from '../../domain/turn.ts'
 import { asFields, asList, asText, numberIn, textIn, type Fields } from '../fields.ts'
 import type { TurnRead } from '../translated.ts'
+import { readCallSignature } from './call-signature.ts'
 import type { ChatBody } from './request.ts'
 
 /** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */
@@ -108,6 +109,7 @@ function assistantParts(message: BodyMessage): OutputPart[] {
       name: asText(body['name']),
       arguments: asText(isCustom ? body['input'] : body['arguments']),
       tool: isCustom ? 'custom' : 'function',
+      sealed: readCallSignature(call),
     })
   }
   return parts
