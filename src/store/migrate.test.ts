@@ -21,6 +21,13 @@ function read<T>(use: (db: Database) => T): T {
   }
 }
 
+test('migrations are numbered without a gap: their count is the number of the schema', () => {
+  const files = readdirSync(MIGRATIONS)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+  expect(files.map((name) => Number(name.slice(0, 4)))).toEqual(files.map((_, i) => i + 1))
+})
+
 test('a released migration never changes: databases that had it will not get it again', () => {
   const released = readFileSync(join(MIGRATIONS, 'RELEASED'), 'utf8').trim().split('\n')
   for (const line of released) {
