@@ -134,7 +134,7 @@ export type Passage = {
   openStream(answer: AnswerFacts, quirks: WriterQuirks): PassedStream
   /** For a request that takes more than one exchange: its parts, and the reply from their answers in the same order. */
   split?(to: Destination): readonly UpstreamRequest[]
-  join?(texts: readonly string[]): ReadReply
+  join?(texts: readonly string[]): Promise<ReadReply>
   readonly failures: FailureReader
 }
 

@@ -146,7 +146,7 @@ async function tryOffer(
       if (attempt.kind === 'failed') return { tried: attempt, dropped }
       texts.push(attempt.text)
     }
-    const read = passage.join?.(texts) ?? passage.readReply(texts[0] ?? '', quirks)
+    const read = passage.join ? await passage.join(texts) : passage.readReply(texts[0] ?? '', quirks)
     return { tried: read.kind === 'failed' ? read : { kind: 'whole', reply: read.reply }, dropped }
   }
   const attempt = await attemptStream(target, request, attemptLimits)
