@@ -7,7 +7,7 @@ import { Entry, type Limiter } from '../accounts/limiter.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
-import type { FailureWriter } from '../formats/format.ts'
+import type { ClientRequest, FailureWriter } from '../formats/format.ts'
 import type { Malformed } from '../inbound/connection.ts'
 import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
@@ -17,6 +17,7 @@ import type { TrustedProxies } from '../lib/trusted-proxies.ts'
 import { INVALID_KEY, modelFor, SUSPENDED } from '../relay/admit.ts'
 import { Call } from '../relay/call.ts'
 import type { Relay } from '../relay/context.ts'
+import { countInput } from '../relay/count-input.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
@@ -61,7 +62,7 @@ type Turn = {
   readonly port: 'public' | 'monitor'
   failures: FailureWriter
   /** Go with every answer. */
-  readonly headers: ReplyHeaders
+  headers: ReplyHeaders
 }
 
 type Route = {
@@ -69,6 +70,7 @@ type Route = {
   readonly handle: (turn: Turn) => void | Promise<void>
   /** Undefined: in the envelope of the chat dialect, as all that belongs to no dialect. */
   readonly failures?: FailureWriter
+  readonly requestIdHeader?: Surface['requestIdHeader']
 }
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
@@ -124,6 +126,7 @@ class Desk {
     const { exchange } = turn
     const { method, path } = exchange.head
     if (route?.failures) turn.failures = route.failures
+    if (route?.requestIdHeader) turn.headers = { ...turn.headers, [route.requestIdHeader]: turn.id }
     if (!route) return this.refuse(turn, { kind: 'not_found', message: `There is no ${method} ${path.slice(0, 200)}.` })
     if (route.methods.includes(method)) return this.run(turn, route)
     const preflight = this.options.cors.preflight(exchange, route.methods)
@@ -156,7 +159,7 @@ class Desk {
 
   /** Writes a failure and its log line. */
   refuse(turn: Turn, failure: Failure, extra?: ReplyHeaders): void {
-    const { status, code, body, headers } = turn.failures.write(failure)
+    const { status, code, body, headers } = turn.failures.write(failure, turn.id)
     const tookMs = Math.round(performance.now() - turn.startedMs)
     this.options.log('info', 'request.refused', {
       request: turn.id,
@@ -220,7 +223,8 @@ class Desk {
 
   /** The route of an endpoint that generates. */
   generates(surface: Surface): Route {
-    return { methods: ['POST'], failures: surface.failures, handle: (turn) => this.generate(turn, surface) }
+    const { failures, requestIdHeader } = surface
+    return { methods: ['POST'], failures, requestIdHeader, handle: (turn) => this.generate(turn, surface) }
   }
 
   private async generate(turn: Turn, surface: Surface): Promise<void> {
@@ -240,8 +244,9 @@ class Desk {
     const { exchange, id, startedMs } = turn
     const body = await readJsonBody(exchange, chatBody)
     if (body.kind === 'rejected') return this.refuse(turn, body.failure)
-    const read = surface.read(body, exchange.head.path)
+    const read = surface.read(body, exchange.head.path, (name) => exchange.header(name))
     if (read.kind === 'rejected') return this.refuse(turn, read.failure)
+    if (surface.count) return this.count(turn, { caller, request: read.request, count: surface.count })
 
     // Asked after the body has arrived: from here to the hold there is no await in which a shutdown could begin.
     const reason = notReady()
@@ -276,6 +281,13 @@ class Desk {
     })
   }
 
+  /** Counts the tokens of a request by our own estimate. It is free, and asks no upstream. */
+  private async count(turn: Turn, { caller, request, count }: ToCount): Promise<void> {
+    const model = modelFor(this.options.relay.catalog, caller, request.model)
+    if ('kind' in model) return this.refuse(turn, model)
+    this.reply(turn, 200, count(await countInput(this.options.relay, request, model)))
+  }
+
   private clientOf({ exchange }: Turn): string {
     return this.options.proxies.clientOf(exchange.remoteAddress, exchange.header('x-forwarded-for'))
   }
@@ -299,6 +311,7 @@ class Desk {
 }
 
 type Admitted = { readonly caller: Caller; readonly entry: Entry }
+type ToCount = { readonly caller: Caller; readonly request: ClientRequest } & Required<Pick<Surface, 'count'>>
 
 /** A path segment as text; what cannot be decoded is no model's id. */
 function decoded(segment: string): string {

@@ -3,7 +3,7 @@ import type { Dialect } from '../domain/turn.ts'
 import type { UsageDialect } from '../formats/chat/usage.ts'
 
 /** How the credential travels. */
-export type AuthScheme = 'bearer' | 'api-key' | 'none'
+export type AuthScheme = 'bearer' | 'api-key' | 'x-api-key' | 'none'
 
 /** What a vendor does differently from OpenAI. Each value set in presets.ts carries its vendor, date and source. */
 export type Quirks = {

@@ -10,6 +10,7 @@ import type { Admission } from './admit.ts'
 import type { AllFailed, Served } from './attempt.ts'
 import type { Call, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
+import { tokensBesideText } from './count-input.ts'
 
 /** What a request consumed, and how we know. */
 export type Metered = { readonly usage: Usage; readonly source: UsageSource }
@@ -54,13 +55,9 @@ export async function meter(
     const arrived = Math.max(usage.outputText, completion)
     return { usage: { ...usage, outputText: arrived }, source: arrived > usage.outputText ? 'estimated' : 'reported' }
   }
-  const images = request.imageParts * admission.model.limits.imageTokensMax
-  const overhead = request.messages * MESSAGE_TOKENS
-  return { usage: estimatedUsage(prompt + overhead + images, completion), source: 'estimated' }
+  const input = prompt + tokensBesideText(request, admission.model)
+  return { usage: estimatedUsage(input, completion), source: 'estimated' }
 }
-
-/** What a chat template adds to each message, by the vendors' own cookbooks. */
-const MESSAGE_TOKENS = 4
 
 function isPlausible(usage: Usage, { quoted }: Admission): boolean {
   const within = (tokens: number, bound: number): boolean =>
@@ -162,8 +159,8 @@ export function failureOfCancel(reason: CancelReason): Failure {
   }
 }
 
-function keptFailure({ request }: Call, failure: Failure): KeptAnswer {
-  const { status, headers, body } = request.failures.write(failure)
+function keptFailure({ id, request }: Call, failure: Failure): KeptAnswer {
+  const { status, headers, body } = request.failures.write(failure, id)
   return { status, headers: { ...headers, 'content-type': 'application/json; charset=utf-8' }, body }
 }
 

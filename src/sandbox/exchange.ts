@@ -2,7 +2,7 @@ import { deliver, hangUp } from './delivery.ts'
 import type { FaultPlan } from './fault-plan.ts'
 import { parseKnobText, type Faults, type ParsedKnobs } from './faults.ts'
 import { splitModelId } from './models.ts'
-import { refuse, type JsonReply, type Reply } from './reply.ts'
+import { inDialect, refuse, type JsonReply, type Reply } from './reply.ts'
 import type { VendorRoute } from './route.ts'
 import { Sleeper } from './sleeper.ts'
 import type { Stats } from './stats.ts'
@@ -36,8 +36,12 @@ export async function exchange(
   }
   if (knobs.acceptThenClose || knobs.cutAfterBytes === 0) return hangUp(visit)
   try {
-    const reply = own.kind === 'refused' ? refuseKnobs(own.message) : replyTo(route, { body, tail, faults: knobs })
-    return deliver(reply, { faults: knobs, paceMs: knobs.paceMs ?? paceMs, requestId, signal, visit })
+    const { headers } = request
+    const given = { body, tail, faults: knobs, headers }
+    const plain = own.kind === 'refused' ? refuseKnobs(own.message) : replyTo(route, given)
+    const { errors } = route
+    const reply = plain.kind === 'json' ? inDialect(plain, errors) : plain
+    return deliver(reply, { faults: knobs, paceMs: knobs.paceMs ?? paceMs, requestId, signal, visit, errors })
   } catch (error) {
     visit.end('cut')
     throw error
@@ -59,9 +63,11 @@ export function refuseBody(): JsonReply {
   return refuse(400, { message: 'We could not parse the JSON body of your request.', code: 'invalid_json' })
 }
 
-function replyTo(route: VendorRoute, { body, tail, faults }: { body: Body; tail: string; faults: Faults }): Reply {
+type Given = { body: Body; tail: string; faults: Faults; headers: Headers }
+
+function replyTo(route: VendorRoute, { body, tail, faults, headers }: Given): Reply {
   if (faults.status !== undefined) return failWith(faults.status, faults.retryAfter)
-  return body.kind === 'read' ? route.answer({ body: body.value, tail, faults }) : refuseBody()
+  return body.kind === 'read' ? route.answer({ body: body.value, tail, faults, headers }) : refuseBody()
 }
 
 function modelOf(body: Body): string {

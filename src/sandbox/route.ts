@@ -1,5 +1,5 @@
 import type { Faults } from './faults.ts'
-import { refuse, type JsonReply, type Reply } from './reply.ts'
+import { refuse, type ErrorDialect, type JsonReply, type Reply } from './reply.ts'
 import { decodeLoosely } from './uri.ts'
 
 export type Call = {
@@ -8,13 +8,19 @@ export type Call = {
   /** What stands for the `*` at the end of the route's path, decoded. */
   tail: string
   faults: Faults
+  headers?: Headers
 }
 
 /** `path` is exact, or ends in `*`: model ids contain slashes, which clients send raw or encoded. */
 type Address = { method: 'GET' | 'POST' | 'DELETE'; path: string }
 
 /** A modality: counted, and broken on demand. */
-export type VendorRoute = Address & { kind: 'vendor'; answer: (call: Call) => Reply }
+export type VendorRoute = Address & {
+  kind: 'vendor'
+  answer: (call: Call) => Reply
+  /** Undefined: OpenAI's. */
+  errors?: ErrorDialect
+}
 
 /** What steers and watches the sandbox: gets the body, always works, and counts nowhere. */
 export type ControlRoute = Address & { kind: 'control'; answer: (body: unknown) => JsonReply }

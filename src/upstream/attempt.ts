@@ -39,6 +39,8 @@ export function authHeaders(scheme: AuthScheme, secret: string | undefined): Rec
       return { authorization: `Bearer ${secret}` }
     case 'api-key':
       return { 'api-key': secret }
+    case 'x-api-key':
+      return { 'x-api-key': secret }
     case 'none':
       return {}
   }

@@ -1,6 +1,6 @@
 /** One real call to a provider, to see whether address and credential work. */
 import type { Provider } from '../domain/catalog.ts'
-import { chatFailures } from '../formats/chat/failure.ts'
+import { upstreamSideOf } from '../formats/upstream-sides.ts'
 import { outbound } from '../outbound/send.ts'
 import { Stop } from '../outbound/stop.ts'
 import type { Preset } from '../providers/preset.ts'
@@ -31,14 +31,15 @@ export async function probe(provider: Provider, preset: Preset): Promise<Probe> 
   })
   const stop = new Stop()
   const timer = setTimeout(() => stop.stop(), PROBE_TIMEOUT_MS)
-  const headers = authHeaders(preset.auth, provider.secret)
+  const side = upstreamSideOf(preset.dialects)
+  const headers = { ...side.headers, ...authHeaders(preset.auth, provider.secret) }
   const url = `${provider.baseUrl}/models`
   const sent = await outbound.sendForText({ url, method: 'GET', headers, stop, reach: provider.reach }, PROBE_BYTES_MAX)
   clearTimeout(timer)
   if (sent.kind === 'network') return ended({ problem: `no connection (${sent.message})` })
   const { status, text } = sent
   if (status !== 200) {
-    const failure = chatFailures.response(status, sent.headers, text ?? '')
+    const failure = side.failures.response(status, sent.headers, text ?? '')
     return ended({ status, problem: `${failure.kind}: ${failure.message}` })
   }
   const models = modelIds(text)
