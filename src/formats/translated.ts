@@ -30,7 +30,7 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
     failures: upstream.failures,
     request(to) {
       const written = upstream.write(turn(), stream, to)
-      return { ...written, dropped: [...turn().foreign, ...written.dropped] }
+      return { ...written, dropped: [...new Set([...turn().foreign, ...written.dropped])] }
     },
     readReply(text, quirks) {
       const got = upstream.readReply(text, quirks, turn())
