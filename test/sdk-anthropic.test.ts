@@ -21,7 +21,7 @@ const asking =
 const textOf = ({ content }: Anthropic.Message): string =>
   content.map((block) => (block.type === 'text' ? block.text : '')).join('')
 const callsOf = ({ content }: Anthropic.Message): Anthropic.ToolUseBlock[] =>
-  content.flatMap((block) => (block.type === 'tool_use' ? [block as Anthropic.ToolUseBlock] : []))
+  content.flatMap((block) => (block.type === 'tool_use' ? [block] : []))
 
 const weather: Anthropic.Tool = {
   name: 'get_weather',
@@ -300,7 +300,7 @@ test('what another dialect cannot do is named', async () => {
   const me = await join()
   const body = asking('chatty')([{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }], {
     cache_control: { type: 'ephemeral' },
-    diagnostics: {} as Anthropic.DiagnosticsParam,
+    diagnostics: {},
   })
   const { response } = await anthropic(me).messages.create(body).withResponse()
   expect(response.headers.get('x-tollgate-dropped')).toBe('cache_control, diagnostics')

@@ -135,9 +135,15 @@ export function setMessagesStage(): MessagesStage {
       for (const [i, call] of calls.entries()) {
         const { fresh, cached = 0, write5m = 0, write1h = 0, text, reasoning = 0 } = call
         expect({ ...records[i] }).toMatchObject({
-          ...{ outcome: 'completed', usage_source: 'reported', charged: String(costOf(call)) },
-          ...{ input_fresh: String(fresh), input_cached: String(cached), output_text: String(text) },
-          ...{ cache_write_5m: String(write5m), cache_write_1h: String(write1h), output_reasoning: String(reasoning) },
+          outcome: 'completed',
+          usage_source: 'reported',
+          charged: String(costOf(call)),
+          input_fresh: String(fresh),
+          input_cached: String(cached),
+          cache_write_5m: String(write5m),
+          cache_write_1h: String(write1h),
+          output_text: String(text),
+          output_reasoning: String(reasoning),
         })
       }
       await till.expectBalance(member, records)
