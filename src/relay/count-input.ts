@@ -9,7 +9,7 @@ const MESSAGE_TOKENS = 4
 export const tokensBesideText = ({ imageParts, messages }: ClientRequest, { limits }: Model): number =>
   messages * MESSAGE_TOKENS + imageParts * limits.imageTokensMax
 
-/** What the tokenizer counts in a fifth of a second. It is one for all: a count that is free must not hold up a bill. */
+/** A fifth of a second of the tokenizer, of which there is one: a count that is free must not hold up a bill. */
 const COUNTED_CHARS_MAX = 1_000_000
 const CHARS_PER_TOKEN = 4
 

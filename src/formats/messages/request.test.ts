@@ -47,6 +47,7 @@ test('what has no price here is refused before it can cost', () => {
     [{ mcp_servers: [{}] }, 'mcp_servers'],
     [{ container: 'c' }, 'container'],
     [{ fallbacks: ['x'] }, 'fallbacks'],
+    [{ thread: { type: 'create' } }, 'thread'],
     [{ Max_Tokens: 5 }, 'Max_Tokens'],
     [{ tools: [{ type: 'web_search_20260318', name: 'web_search' }] }, 'tools[0].type'],
     [{ tools: [{ name: 'mine', input_schema: {} }, { type: 'code_execution_20260521' }] }, 'tools[1].type'],

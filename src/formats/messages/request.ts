@@ -112,9 +112,11 @@ const dearerFields: Readonly<Record<string, readonly unknown[]>> = {
   inference_geo: ['global', 'not_available'],
   service_tier: ['auto', 'standard_only'],
   mcp_servers: [],
-  container: [],
   fallbacks: [],
+  fallback_credit_token: [],
 }
+/** What is kept at the vendor's, in an account that all of our clients share: no length we know of, and no owner. */
+const sharedState = new Set(['thread', 'container'])
 /** Tools that run at the vendor and are billed by the call, the hour, or another model's tokens (2026-11). */
 const VENDOR_TOOL = /^(?:web_search|web_fetch|code_execution|bash_code_execution|advisor|mcp_toolset)/
 
@@ -125,6 +127,10 @@ function refuseUnpriced(body: Fields, members: ReadonlyMap<string, Member>): Fai
     if (folded !== key && pricedFields.has(folded)) {
       const hint = `Unknown parameter: '${key}'. Did you mean '${folded}'?`
       return { kind: 'unsupported_parameter', message: hint, param: key }
+    }
+    if (sharedState.has(key) && (body[key] ?? null) !== null) {
+      const message = `'${key}' is not supported: the vendor would keep it in an account that is not yours alone.`
+      return { kind: 'unsupported_parameter', message, param: key }
     }
     const plain = Object.hasOwn(dearerFields, key) ? dearerFields[key] : undefined
     const value = body[key] ?? null
