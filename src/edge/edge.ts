@@ -17,7 +17,7 @@ import type { TrustedProxies } from '../lib/trusted-proxies.ts'
 import { INVALID_KEY, modelFor, SUSPENDED } from '../relay/admit.ts'
 import { Call } from '../relay/call.ts'
 import type { Relay } from '../relay/context.ts'
-import { unspokenTokens } from '../relay/finish.ts'
+import { countInput } from '../relay/count-input.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
@@ -62,7 +62,7 @@ type Turn = {
   readonly port: 'public' | 'monitor'
   failures: FailureWriter
   /** Go with every answer. */
-  readonly headers: ReplyHeaders
+  headers: ReplyHeaders
 }
 
 type Route = {
@@ -70,6 +70,7 @@ type Route = {
   readonly handle: (turn: Turn) => void | Promise<void>
   /** Undefined: in the envelope of the chat dialect, as all that belongs to no dialect. */
   readonly failures?: FailureWriter
+  readonly requestIdHeader?: Surface['requestIdHeader']
 }
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
@@ -125,6 +126,7 @@ class Desk {
     const { exchange } = turn
     const { method, path } = exchange.head
     if (route?.failures) turn.failures = route.failures
+    if (route?.requestIdHeader) turn.headers = { ...turn.headers, [route.requestIdHeader]: turn.id }
     if (!route) return this.refuse(turn, { kind: 'not_found', message: `There is no ${method} ${path.slice(0, 200)}.` })
     if (route.methods.includes(method)) return this.run(turn, route)
     const preflight = this.options.cors.preflight(exchange, route.methods)
@@ -157,7 +159,7 @@ class Desk {
 
   /** Writes a failure and its log line. */
   refuse(turn: Turn, failure: Failure, extra?: ReplyHeaders): void {
-    const { status, code, body, headers } = turn.failures.write(failure)
+    const { status, code, body, headers } = turn.failures.write(failure, turn.id)
     const tookMs = Math.round(performance.now() - turn.startedMs)
     this.options.log('info', 'request.refused', {
       request: turn.id,
@@ -221,13 +223,14 @@ class Desk {
 
   /** The route of an endpoint that generates. */
   generates(surface: Surface): Route {
-    return { methods: ['POST'], failures: surface.failures, handle: (turn) => this.generate(turn, surface) }
+    const { failures, requestIdHeader } = surface
+    return { methods: ['POST'], failures, requestIdHeader, handle: (turn) => this.generate(turn, surface) }
   }
 
   private async generate(turn: Turn, surface: Surface): Promise<void> {
     const caller = this.callerOf(turn)
     if ('kind' in caller) return this.refuse(turn, caller)
-    if (surface.writeCount) return this.count(turn, surface, { caller, write: surface.writeCount })
+    if (surface.count) return this.count(turn, surface, { caller, count: surface.count })
     const entry = this.options.limiter.enter(caller)
     if (!(entry instanceof Entry)) return this.refuse(turn, limitFailure(entry))
     try {
@@ -282,7 +285,8 @@ class Desk {
     const { exchange } = turn
     const body = await readJsonBody(exchange, this.options.chatBody)
     const { path, query } = exchange.head
-    const reading = body.kind === 'rejected' ? body : surface.read(body, path, query)
+    const reading =
+      body.kind === 'rejected' ? body : surface.read(body, { path, query, header: (name) => exchange.header(name) })
     const read = reading instanceof Promise ? await reading : reading
     if (read.kind === 'read' && body.kind === 'read') return { request: read.request, text: body.text }
     if (read.kind === 'rejected') this.refuse(turn, read.failure)
@@ -290,15 +294,14 @@ class Desk {
   }
 
   /** Says how many tokens a request would put in, by our own count: nothing is sent and nothing is charged. */
-  private async count(turn: Turn, surface: Surface, { caller, write }: ToCount): Promise<void> {
+  private async count(turn: Turn, surface: Surface, { caller, count }: ToCount): Promise<void> {
     const { relay } = this.options
     const read = await this.readRequest(turn, surface)
     if (!read) return
     const { request } = read
     const model = modelFor(relay.catalog, caller, request.model)
     if ('message' in model) return this.refuse(turn, model)
-    const [tokens = 0] = await relay.tokens.count([request.promptText()])
-    this.write(turn, 200, JSON_TYPE, write(tokens + unspokenTokens(request, model)))
+    this.reply(turn, 200, count(await countInput(relay, request, model)))
   }
 
   private clientOf({ exchange }: Turn): string {
@@ -323,9 +326,9 @@ class Desk {
   }
 }
 
-type ToCount = { readonly caller: Caller; readonly write: (tokens: number) => string }
 type ReadTurn = { readonly request: ClientRequest; readonly text: string }
 type Admitted = { readonly caller: Caller; readonly entry: Entry }
+type ToCount = { readonly caller: Caller } & Required<Pick<Surface, 'count'>>
 
 /** A path segment as text; what cannot be decoded is no model's id. */
 function decoded(segment: string): string {

@@ -7,6 +7,8 @@ import type { ClientRequest, FailureWriter } from '../formats/format.ts'
 import { writeGeminiFailure } from '../formats/gemini/failure.ts'
 import { readModelPath } from '../formats/gemini/model-path.ts'
 import { readGeminiClient, readGeminiCount, writeGeminiCount } from '../formats/gemini/surface.ts'
+import { readMessagesClient, readMessagesCount } from '../formats/messages/client.ts'
+import { messagesFailureWriter } from '../formats/messages/failure.ts'
 
 export type ReadClientRequest =
   | { readonly kind: 'read'; readonly request: ClientRequest }
@@ -14,14 +16,21 @@ export type ReadClientRequest =
 
 export type Surface = {
   readonly failures: FailureWriter
-  /** Reads a body that is valid UTF-8. Path and query are the request's, for dialects that say something there. */
-  read(
-    body: { readonly text: string; readonly bytes: number },
-    path: string,
-    query: string,
-  ): ReadClientRequest | Promise<ReadClientRequest>
-  /** Set where a request is only counted, for nothing: the answer that says how many tokens it would put in. */
-  readonly writeCount?: (tokens: number) => string
+  /** Reads a body that is valid UTF-8. */
+  read(body: Body, head: Head): ReadClientRequest | Promise<ReadClientRequest>
+  /** Where the tokens of a request are only to be counted, for nothing: how that is answered. */
+  readonly count?: (inputTokens: number) => object
+  /** Where clients look for the request's id beside `x-request-id`. */
+  readonly requestIdHeader?: 'request-id'
+}
+
+type Body = { readonly text: string; readonly bytes: number }
+
+/** What else of a request is part of its dialect. */
+export type Head = {
+  readonly path: string
+  readonly query: string
+  readonly header: (name: string) => string | undefined
 }
 
 export const chatFailureWriter: FailureWriter = { write: writeFailure }
@@ -30,12 +39,23 @@ export const chatFailureWriter: FailureWriter = { write: writeFailure }
 const surfaces: Readonly<Record<string, Surface>> = {
   '/v1/chat/completions': { failures: chatFailureWriter, read: ({ text, bytes }) => readChatClient(text, bytes) },
   '/v1/embeddings': { failures: chatFailureWriter, read: ({ text }) => readEmbeddingClient(text) },
+  '/v1/messages': {
+    failures: messagesFailureWriter,
+    requestIdHeader: 'request-id',
+    read: ({ text, bytes }, { header }) => readMessagesClient(text, bytes, header('anthropic-beta')),
+  },
+  '/v1/messages/count_tokens': {
+    failures: messagesFailureWriter,
+    requestIdHeader: 'request-id',
+    read: ({ text, bytes }) => readMessagesCount(text, bytes),
+    count: (inputTokens) => ({ input_tokens: inputTokens }),
+  },
 }
 
 const geminiFailures: FailureWriter = { write: writeGeminiFailure }
 const geminiContent: Surface = {
   failures: geminiFailures,
-  read: (body, path, query) => readGeminiClient({ ...body, path, query }),
+  read: (body, { path, query }) => readGeminiClient({ ...body, path, query }),
 }
 /** By what stands behind the model. */
 const geminiActions: Readonly<Record<string, Surface>> = {
@@ -43,8 +63,8 @@ const geminiActions: Readonly<Record<string, Surface>> = {
   streamGenerateContent: geminiContent,
   countTokens: {
     failures: geminiFailures,
-    read: (body, path, query) => readGeminiCount({ ...body, path, query }),
-    writeCount: writeGeminiCount,
+    read: (body, { path, query }) => readGeminiCount({ ...body, path, query }),
+    count: writeGeminiCount,
   },
 }
 

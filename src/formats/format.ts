@@ -53,7 +53,8 @@ export type WrittenFailure = {
 
 /** How a dialect tells its client of a failure. */
 export type FailureWriter = {
-  write(failure: Failure): WrittenFailure
+  /** `requestId` for dialects whose envelope names it. */
+  write(failure: Failure, requestId?: string): WrittenFailure
 }
 
 /** What a vendor's API wants done differently, as far as a writer can do something about it. */
@@ -150,11 +151,14 @@ export type FailureReader = {
 export type UpstreamSide = {
   readonly dialect: Dialect
   readonly failures: FailureReader
-  /** Why this turn cannot be put in the dialect; absent where everything can, or be dropped by name. */
+  /** What every request carries, also one that asks for nothing but the list of models. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Why a turn cannot be said in this dialect; undefined when it can. */
   obstacle?(turn: Turn): Failure | undefined
   write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest
-  readReply(text: string, quirks: WriterQuirks): { readonly kind: 'reply'; readonly reply: Reply } | Failed
-  decoder(quirks: WriterQuirks): StreamDecoder
+  /** `turn` is what was asked: an answer may take its meaning from it. */
+  readReply(text: string, quirks: WriterQuirks, turn: Turn): { readonly kind: 'reply'; readonly reply: Reply } | Failed
+  decoder(quirks: WriterQuirks, turn: Turn): StreamDecoder
 }
 
 /** What one upstream event means. */

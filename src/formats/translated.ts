@@ -21,17 +21,20 @@ export type TurnRead =
   | { readonly kind: 'rejected'; readonly failure: Failure }
 
 export function translated(read: TurnRead, stream: boolean, client: ClientSide, upstream: UpstreamSide): Passage {
+  const turn = (): Turn => {
+    if (read.kind === 'turn') return read.turn
+    throw new Error('this request has no way to this upstream')
+  }
   return {
     dialect: upstream.dialect,
     obstacle: read.kind === 'rejected' ? read.failure : upstream.obstacle?.(read.turn),
     failures: upstream.failures,
     request(to) {
-      if (read.kind === 'rejected') throw new Error('this request has no way to this upstream')
-      const written = upstream.write(read.turn, stream, to)
-      return { ...written, dropped: [...read.turn.foreign, ...written.dropped] }
+      const written = upstream.write(turn(), stream, to)
+      return { ...written, dropped: [...new Set([...turn().foreign, ...written.dropped])] }
     },
     readReply(text, quirks) {
-      const got = upstream.readReply(text, quirks)
+      const got = upstream.readReply(text, quirks, turn())
       if (got.kind === 'failed') return got
       const { reply } = got
       return {
@@ -44,11 +47,9 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
       }
     },
     openStream: (answer: AnswerFacts, quirks) =>
-      new TranslatedStream(upstream.decoder(quirks), client.encoder(answer), choicesOf(read)),
+      new TranslatedStream(upstream.decoder(quirks, turn()), client.encoder(answer), turn().choices),
   }
 }
-
-const choicesOf = (read: TurnRead): number => (read.kind === 'turn' ? read.turn.choices : 1)
 
 class TranslatedStream implements PassedStream {
   readonly produced = new ProducedWords()

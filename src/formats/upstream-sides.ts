@@ -2,9 +2,11 @@ import type { Dialect } from '../domain/turn.ts'
 import { chatUpstreamSide } from './chat/upstream-side.ts'
 import type { UpstreamSide } from './format.ts'
 import { geminiUpstreamSide } from './gemini/upstream-side.ts'
+import { messagesUpstreamSide } from './messages/upstream-side.ts'
 
 const sides: Partial<Record<Dialect, UpstreamSide>> = {
   chat: chatUpstreamSide,
+  messages: messagesUpstreamSide,
   gemini: geminiUpstreamSide,
 }
 

@@ -67,3 +67,6 @@ const LINE_BREAKS = /[\r\n]+/g
 /** JSON as an unnamed event, ready to be written in one piece. A line break in it can only be white space. */
 export const dataEvent = (json: string): string =>
   `data: ${json.includes('\n') || json.includes('\r') ? json.replace(LINE_BREAKS, ' ') : json}\n\n`
+
+/** JSON as a named event, as dialects send it whose clients go by the name. */
+export const namedEvent = (name: string, json: string): string => `event: ${name}\n${dataEvent(json)}`

@@ -6,6 +6,7 @@ import type { UsageDialect } from '../formats/chat/usage.ts'
 export type AuthScheme =
   | 'bearer'
   | 'api-key'
+  | 'x-api-key'
   | 'x-goog-api-key'
   /** The secret is a service account's JSON, which is exchanged for a token of an hour. */
   | 'google-service-account'

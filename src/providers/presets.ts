@@ -24,7 +24,7 @@ const preset = ({ quirks, ...vendor }: Vendor): Preset => ({
 })
 
 export const presets: readonly Preset[] = [
-  preset({ id: 'sandbox', label: 'Sandbox', auth: 'none' }),
+  preset({ id: 'sandbox', label: 'Sandbox', auth: 'none', dialects: ['chat', 'messages'] }),
   preset({
     id: 'openai',
     label: 'OpenAI',
@@ -32,6 +32,15 @@ export const presets: readonly Preset[] = [
     keyVariable: 'OPENAI_API_KEY',
     // Reasoning models refuse max_tokens; every current model takes max_completion_tokens (OpenAPI document, 2026-08).
     quirks: { outputMaxField: 'max_completion_tokens' },
+  }),
+  // A stream states its input at its start: a hang-up is billed by that, and by what arrived.
+  preset({
+    id: 'anthropic',
+    label: 'Anthropic',
+    baseUrl: 'https://api.anthropic.com/v1',
+    keyVariable: 'ANTHROPIC_API_KEY',
+    auth: 'x-api-key',
+    dialects: ['messages'],
   }),
   preset({ id: 'azure', label: 'Azure OpenAI', auth: 'api-key', quirks: { outputMaxField: 'max_completion_tokens' } }),
   preset({
@@ -130,7 +139,8 @@ export const presets: readonly Preset[] = [
     quirks: { callIds: 'refused' },
   }),
   preset({ id: 'ollama', label: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', auth: 'none' }),
-  preset({ id: 'vllm', label: 'vLLM', baseUrl: 'http://127.0.0.1:8000/v1' }),
+  // Serves /v1/messages beside /v1/chat/completions (2026-08).
+  preset({ id: 'vllm', label: 'vLLM', baseUrl: 'http://127.0.0.1:8000/v1', dialects: ['chat', 'messages'] }),
   preset({ id: 'llamacpp', label: 'llama.cpp', baseUrl: 'http://127.0.0.1:8080/v1' }),
   preset({ id: 'custom', label: 'OpenAI-compatible' }),
 ]

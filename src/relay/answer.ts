@@ -56,8 +56,16 @@ function earlyHeaders({ quoted: { cap }, hold }: Admission): Record<string, stri
   return headers
 }
 
-const droppedHeader = (dropped: readonly string[]): Record<string, string> =>
-  dropped.length === 0 ? {} : { 'x-tollgate-dropped': dropped.join(', ') }
+/** Fields are named as the client did, who may have chosen any name: a header holds few characters, and no novel. */
+const DROPPED_NAMES_MAX = 50
+const DROPPED_NAME_CHARS_MAX = 64
+
+function droppedHeader(dropped: readonly string[]): Record<string, string> {
+  if (dropped.length === 0) return {}
+  const named = dropped.slice(0, DROPPED_NAMES_MAX).map((name) => name.replace(/[^\w.:>[\]-]/g, '_'))
+  if (dropped.length > named.length) named.push('...')
+  return { 'x-tollgate-dropped': named.map((name) => name.slice(0, DROPPED_NAME_CHARS_MAX)).join(', ') }
+}
 
 /** Headers known only after the settlement: a stream's are long gone by then. */
 function lateHeaders(record: RequestRecord): Record<string, string> {

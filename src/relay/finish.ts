@@ -1,18 +1,17 @@
 /** The end of a request: what it cost, settled or released once, with its record in the same transaction. */
-import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
 import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import { asProduced, type Produced } from '../formats/produced.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
-import type { ClientRequest } from '../formats/format.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import type { AllFailed, Served } from './attempt.ts'
 import type { Call, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
+import { tokensBesideText } from './count-input.ts'
 
 /** What a request consumed, and how we know. */
 export type Metered = { readonly usage: Usage; readonly source: UsageSource }
@@ -58,7 +57,7 @@ export async function meter(
   const [prompt = 0, begun = 0, thoughtBegun = 0] = await relay.tokens.count(texts)
   const [words, thinking] = [withRest(begun, said), withRest(thoughtBegun, thought)]
   if (plausible) return atLeast(usage, words, thinking)
-  const input = prompt + unspokenTokens(request, admission.model)
+  const input = prompt + tokensBesideText(request, admission.model)
   return { usage: estimatedUsage(input, words + thinking), source: 'estimated' }
 }
 
@@ -77,13 +76,6 @@ function atLeast(usage: Usage, words: number, thought: number): Metered {
 /** The count of all that was produced, where only its beginning was counted: the rest is taken to be like it. */
 const withRest = (counted: number, { text, moreChars }: Produced): number =>
   moreChars === 0 ? counted : counted + Math.ceil((moreChars * counted) / text.length)
-
-/** What a request puts in beside its words: the template round its messages, and its images. */
-export const unspokenTokens = ({ messages, imageParts }: ClientRequest, { limits }: Model): number =>
-  messages * MESSAGE_TOKENS + imageParts * limits.imageTokensMax
-
-/** What a chat template adds to each message, by the vendors' own cookbooks. */
-const MESSAGE_TOKENS = 4
 
 function isPlausible(usage: Usage, { quoted }: Admission): boolean {
   const within = (tokens: number, bound: number): boolean =>
@@ -190,8 +182,8 @@ export function failureOfCancel(reason: CancelReason): Failure {
   }
 }
 
-function keptFailure({ request }: Call, failure: Failure): KeptAnswer {
-  const { status, headers, body } = request.failures.write(failure)
+function keptFailure({ id, request }: Call, failure: Failure): KeptAnswer {
+  const { status, headers, body } = request.failures.write(failure, id)
   return { status, headers: { ...headers, 'content-type': 'application/json; charset=utf-8' }, body }
 }
 

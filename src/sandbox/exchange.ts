@@ -2,7 +2,7 @@ import { deliver, hangUp } from './delivery.ts'
 import type { FaultPlan } from './fault-plan.ts'
 import { parseKnobText, type Faults, type ParsedKnobs } from './faults.ts'
 import { splitModelId } from './models.ts'
-import { refuse, type JsonReply, type Reply } from './reply.ts'
+import { inDialect, refuse, type JsonReply, type Reply } from './reply.ts'
 import type { VendorRoute, Voice } from './route.ts'
 import { Sleeper } from './sleeper.ts'
 import type { Stats } from './stats.ts'
@@ -38,11 +38,14 @@ export async function exchange(
   }
   if (knobs.acceptThenClose || knobs.cutAfterBytes === 0) return hangUp(visit)
   try {
+    const { headers } = request
     const query = new URL(request.url).searchParams
-    const reply =
-      own.kind === 'refused' ? refuseKnobs(own.message) : replyTo(route, { body, tail, query, faults: knobs })
-    const { voice } = route
-    return deliver(reply, { faults: knobs, paceMs: knobs.paceMs ?? paceMs, requestId, signal, visit, voice })
+    const given = { body, tail, query, faults: knobs, headers }
+    const plain = own.kind === 'refused' ? refuseKnobs(own.message) : replyTo(route, given)
+    const { errors, voice } = route
+    const reply = plain.kind === 'json' ? inDialect(plain, errors) : plain
+    const pace = knobs.paceMs ?? paceMs
+    return deliver(reply, { faults: knobs, paceMs: pace, requestId, signal, visit, errors, voice })
   } catch (error) {
     visit.end('cut')
     throw error
@@ -64,11 +67,12 @@ export function refuseBody(voice: Voice = { refuse }): JsonReply {
   return voice.refuse(400, { message: 'We could not parse the JSON body of your request.', code: 'invalid_json' })
 }
 
-type Asked = { body: Body; tail: string; query: URLSearchParams; faults: Faults }
+type Given = { body: Body; tail: string; query: URLSearchParams; faults: Faults; headers: Headers }
 
-function replyTo(route: VendorRoute, { body, tail, query, faults }: Asked): Reply {
+function replyTo(route: VendorRoute, { body, ...given }: Given): Reply {
+  const { faults } = given
   if (faults.status !== undefined) return failWith(faults.status, faults.retryAfter, route.voice)
-  return body.kind === 'read' ? route.answer({ body: body.value, tail, query, faults }) : refuseBody(route.voice)
+  return body.kind === 'read' ? route.answer({ body: body.value, ...given }) : refuseBody(route.voice)
 }
 
 function modelOf(body: Body): string {

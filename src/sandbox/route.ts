@@ -1,5 +1,5 @@
 import type { Faults } from './faults.ts'
-import { refuse, type Complaint, type JsonReply, type Reply } from './reply.ts'
+import { refuse, type Complaint, type ErrorDialect, type JsonReply, type Reply } from './reply.ts'
 import { decodeLoosely } from './uri.ts'
 
 export type Call = {
@@ -9,6 +9,7 @@ export type Call = {
   tail: string
   query?: URLSearchParams
   faults: Faults
+  headers?: Headers
 }
 
 /** How a dialect says what went wrong, where it does not say it as OpenAI does. */
@@ -24,6 +25,8 @@ export type VendorRoute = Address & {
   voice?: Voice
   /** The model in the path, in dialects that have it there. */
   modelIn?: (tail: string) => string
+  /** Undefined: OpenAI's. */
+  errors?: ErrorDialect
 }
 
 /** What steers and watches the sandbox: gets the body, always works, and counts nowhere. */

@@ -4,9 +4,10 @@ import { answerEmbeddings } from './embeddings/embeddings.ts'
 import { exchange, readBody, refuseBody, type Shared } from './exchange.ts'
 import { FaultPlan } from './fault-plan.ts'
 import { parseKnobs, type Faults, type ParsedKnobs } from './faults.ts'
+import { messagesRoutes } from './messages/messages.ts'
 import { listModels, showModel } from './models.ts'
 import { randomId } from './random.ts'
-import { refuse, type Complaint, type JsonReply } from './reply.ts'
+import { inDialect, refuse, type Complaint, type JsonReply } from './reply.ts'
 import { geminiRoutes } from './gemini/gemini.ts'
 import { matchRoute, type ControlRoute, type VendorRoute } from './route.ts'
 import { Stats } from './stats.ts'
@@ -18,7 +19,7 @@ export type SandboxOptions = {
   /** 0, the default, takes a free port. */
   port?: number
   hostname?: string
-  /** When set, everything but `/health` wants it as the bearer token. */
+  /** When set, everything but `/health` wants it, as the bearer token or as `x-api-key`. */
   apiKey?: string
   /** Time between two events of a stream, 8 ms unless set: about 120 tokens per second. */
   paceMs?: number
@@ -44,11 +45,14 @@ const WRONG_KEY: Complaint = {
   code: 'invalid_api_key',
 }
 
-/** The built-in vendor: OpenAI's wire format, answers that follow from the input, and faults on demand (faults.ts). */
+/**
+ * The built-in vendor: the wire formats of OpenAI and Anthropic, answers that follow from the input, and faults on
+ * demand (faults.ts).
+ */
 export function startSandbox(options: SandboxOptions = {}): Sandbox {
   const { port: wantedPort = 0, hostname = '127.0.0.1', apiKey, paceMs = PACE_DEFAULT_MS, faults = {} } = options
   const shared: Shared = { paceMs, plan: new FaultPlan(faults), stats: new Stats() }
-  const routes = [...VENDOR_ROUTES, ...controlRoutes(shared)]
+  const routes = [...VENDOR_ROUTES, ...messagesRoutes(), ...controlRoutes(shared)]
   const server = Bun.serve({
     port: wantedPort,
     hostname,
@@ -59,8 +63,11 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
     fetch: (request) => {
       const { pathname } = new URL(request.url)
       const requestId = randomId('req_')
-      if (pathname !== '/health' && !isAuthorized(request, apiKey)) return respond(refuse(401, WRONG_KEY), requestId)
       const match = matchRoute(routes, request.method, pathname)
+      if (pathname !== '/health' && !isAuthorized(request, apiKey)) {
+        const errors = match.kind === 'found' && match.route.kind === 'vendor' ? match.route.errors : undefined
+        return respond(inDialect(refuse(401, WRONG_KEY), errors), requestId)
+      }
       if (match.kind === 'none') return respond(match.reply, requestId)
       const { route, tail } = match
       if (route.kind === 'control') return operate(request, route, requestId)
@@ -95,7 +102,7 @@ async function operate(request: Request, route: ControlRoute, requestId: string)
 
 function isAuthorized(request: Request, apiKey: string | undefined): boolean {
   const { headers, url } = request
-  const presented = [headers.get('x-goog-api-key'), new URL(url).searchParams.get('key')]
+  const presented = [headers.get('x-api-key'), headers.get('x-goog-api-key'), new URL(url).searchParams.get('key')]
   return apiKey === undefined || headers.get('authorization') === `Bearer ${apiKey}` || presented.includes(apiKey)
 }
 

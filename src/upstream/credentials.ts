@@ -21,6 +21,8 @@ function authHeaders(scheme: AuthScheme, secret: string | undefined): Record<str
       return { authorization: `Bearer ${secret}` }
     case 'api-key':
       return { 'api-key': secret }
+    case 'x-api-key':
+      return { 'x-api-key': secret }
     case 'x-goog-api-key':
       return { 'x-goog-api-key': secret }
     case 'google-service-account':

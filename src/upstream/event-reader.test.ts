@@ -125,10 +125,12 @@ test('closing stops the upstream, but behind the terminator its connection is ke
   expect(early.response.told).toEqual(['cancel'])
   expect(await early.reader.next()).toEqual({ kind: 'end' })
 
-  const late = reading()
-  late.response.part('data: a\n\ndata: [DONE]\n\n')
-  late.reader.close()
-  expect(late.response.told).toEqual(['release'])
+  for (const terminator of ['data: [DONE]\n\n', 'event: message_stop\ndata: {"type":"message_stop"}\n\n']) {
+    const late = reading()
+    late.response.part(`data: a\n\n${terminator}`)
+    late.reader.close()
+    expect(late.response.told).toEqual(['release'])
+  }
 
   const over = reading()
   over.response.sink?.end(NONE)

@@ -17,8 +17,8 @@ export type ReadEvents =
 const END: ReadEvents = { kind: 'end' }
 /** What may lie unread before the upstream is made to wait. */
 const QUEUED_BYTES_MAX = 256 * 1024
-/** Behind it only the end of the body comes, which is worth a connection. */
-const TERMINATOR = '[DONE]'
+/** Behind it only the end of the body comes, which is worth a connection. By its data, or by its name. */
+const isTerminator = ({ name, data }: SseEvent): boolean => data === '[DONE]' || name === 'message_stop'
 
 export class EventReader implements Sink {
   private readonly response: Incoming
@@ -111,7 +111,8 @@ export class EventReader implements Sink {
   private take(events: SseEvent[], bytes: number): void {
     if (events.length === 0) return
     this.begun = true
-    this.isTerminated = events.at(-1)?.data === TERMINATOR
+    const last = events.at(-1)
+    this.isTerminated = last !== undefined && isTerminator(last)
     this.flight.watchdog.rest()
     this.events = this.events.length === 0 ? events : [...this.events, ...events]
     if (this.waiting) return this.answer(this.handOver())

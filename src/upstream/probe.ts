@@ -34,9 +34,14 @@ export async function probe(provider: Provider, preset: Preset): Promise<Probe> 
   const stop = new Stop()
   const timer = setTimeout(() => stop.stop(), PROBE_TIMEOUT_MS)
   const url = `${provider.baseUrl.replace(VERTEX_PLACE, '')}/models`
+  const side = upstreamSideOf(preset.dialects)
+  const { reach } = provider
   const sent = await sendAs(
     { provider, preset },
-    (headers) => outbound.sendForText({ url, method: 'GET', headers, stop, reach: provider.reach }, PROBE_BYTES_MAX),
+    (credential) => {
+      const headers = { ...side.headers, ...credential }
+      return outbound.sendForText({ url, method: 'GET', headers, stop, reach }, PROBE_BYTES_MAX)
+    },
     { statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined) },
   )
   clearTimeout(timer)
@@ -47,7 +52,7 @@ export async function probe(provider: Provider, preset: Preset): Promise<Probe> 
   if (sent.kind === 'network') return ended({ problem: `no connection (${sent.message})` })
   const { status, text } = sent
   if (status !== 200) {
-    const failure = upstreamSideOf(preset.dialects).failures.response(status, sent.headers, text ?? '')
+    const failure = side.failures.response(status, sent.headers, text ?? '')
     return ended({ status, problem: `${failure.kind}: ${failure.message}` })
   }
   const models = modelIds(text)

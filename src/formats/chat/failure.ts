@@ -140,7 +140,7 @@ export const chatFailures: FailureReader = {
 }
 
 /** `retry-after-ms` before `retry-after` in seconds; dates are rare enough to be ignored. */
-function retryAfter(headers: ReadonlyMap<string, string>): number | undefined {
+export function retryAfter(headers: ReadonlyMap<string, string>): number | undefined {
   const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
   if (Number.isFinite(ms) && ms >= 0) return ms
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)

@@ -14,6 +14,7 @@ import type {
 import { asFields, asList, asText, numberIn, textIn, type Fields } from '../fields.ts'
 import type { TurnRead } from '../translated.ts'
 import { readCallSignature } from './call-signature.ts'
+import { readDetails } from './reasoning-details.ts'
 import type { ChatBody } from './request.ts'
 
 /** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */
@@ -93,7 +94,9 @@ function assistantParts(message: BodyMessage): OutputPart[] {
   const parts: OutputPart[] = []
   const { content, tool_calls: calls } = message
   const reasoning = message['reasoning_content'] ?? message['reasoning']
-  if (typeof reasoning === 'string' && reasoning !== '') parts.push({ kind: 'reasoning', text: reasoning })
+  const sealed = readDetails(message['reasoning_details'])
+  if (sealed.length > 0) parts.push(...sealed)
+  else if (typeof reasoning === 'string' && reasoning !== '') parts.push({ kind: 'reasoning', text: reasoning })
   if (typeof content === 'string' && content !== '') parts.push({ kind: 'text', text: content })
   for (const part of Array.isArray(content) ? content : []) {
     if (part.type === 'text' && typeof part['text'] === 'string') parts.push({ kind: 'text', text: part['text'] })

@@ -5,6 +5,7 @@ import { reviseJson, unbounded, type ScanLimits } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { asFields, asList, numberIn, parseFields, type Fields } from '../fields.ts'
 import type { PassedStream, ReadEvent } from '../format.ts'
+import { ProducedWords } from '../produced.ts'
 import { brokenFinish } from './decoder.ts'
 import { editsOf, wordsOf } from './direct-edits.ts'
 import { readGeminiError, writeGeminiFailure } from './failure.ts'
@@ -20,7 +21,7 @@ const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
  */
 export class GeminiStream implements PassedStream {
   usage: Usage | undefined
-  produced = ''
+  readonly produced = new ProducedWords()
   /** The last responses, from the last finish reason on. */
   private readonly held: string[] = []
   private readonly running = new Set<number>()
@@ -65,7 +66,7 @@ export class GeminiStream implements PassedStream {
       this.isBlocked = true
       return true
     }
-    this.produced += wordsOf(candidates)
+    this.produced.add(wordsOf(candidates))
     let meaningful = false
     for (const candidate of candidates) {
       const index = numberIn(candidate['index']) ?? 0

@@ -36,4 +36,4 @@ export function readGeminiCount({ text, bytes, path }: Asked): Read {
 }
 
 /** The answer to a request to count. */
-export const writeGeminiCount = (tokens: number): string => JSON.stringify({ totalTokens: tokens })
+export const writeGeminiCount = (tokens: number): object => ({ totalTokens: tokens })
