@@ -1,9 +1,11 @@
 import type { Dialect } from '../domain/turn.ts'
 import { chatUpstreamSide } from './chat/upstream-side.ts'
 import type { UpstreamSide } from './format.ts'
+import { responsesUpstreamSide } from './responses/upstream-side.ts'
 
 const sides: Partial<Record<Dialect, UpstreamSide>> = {
   chat: chatUpstreamSide,
+  responses: responsesUpstreamSide,
 }
 
 /** How to speak to an upstream that understands these dialects: in the first that we can write. */
