@@ -31,7 +31,7 @@ export type StreamOptions = {
  */
 export async function replyWithStream(
   exchange: Exchange,
-  call: Call,
+  call: Pick<Call, 'whenCancelled'>,
   { events, ...options }: StreamOptions,
 ): Promise<void> {
   const { headers, heartbeatMs, begun, onError } = options

@@ -3,6 +3,7 @@ import type { Failure } from '../domain/failure.ts'
 import { readChatClient } from '../formats/chat/client.ts'
 import { writeFailure } from '../formats/chat/failure.ts'
 import type { ClientRequest, FailureWriter } from '../formats/format.ts'
+import { readResponsesClient } from '../formats/responses/client.ts'
 
 export type ReadClientRequest =
   | { readonly kind: 'read'; readonly request: ClientRequest }
@@ -19,6 +20,7 @@ export const chatFailureWriter: FailureWriter = { write: writeFailure }
 /** By path; those whose path holds the model are found by `surfaceOf`. */
 const surfaces: Readonly<Record<string, Surface>> = {
   '/v1/chat/completions': { failures: chatFailureWriter, read: ({ text, bytes }) => readChatClient(text, bytes) },
+  '/v1/responses': { failures: chatFailureWriter, read: ({ text, bytes }) => readResponsesClient(text, bytes) },
 }
 
 export const surfaceOf = (path: string): Surface | undefined =>
