@@ -22,7 +22,7 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
   const { tools } = turn
   const body = {
     model: to.upstreamModel,
-    input: turn.messages.flatMap(itemsOf),
+    input: inputOf(turn.messages),
     store: false,
     ...(sealed ? { include: ['reasoning.encrypted_content'] } : {}),
     ...(stream ? { stream: true } : {}),
@@ -58,7 +58,16 @@ function droppedOf(turn: Turn): string[] {
   return dropped
 }
 
-function itemsOf(message: Message): object[] {
+/** The result of a custom tool has a type of its own here: the call before it says which it is. */
+function inputOf(messages: readonly Message[]): object[] {
+  const custom = new Set<string>()
+  for (const { parts } of messages) {
+    for (const part of parts) if (part.kind === 'tool_call' && part.tool === 'custom') custom.add(part.id)
+  }
+  return messages.flatMap((message) => itemsOf(message, custom))
+}
+
+function itemsOf(message: Message, custom: ReadonlySet<string>): object[] {
   switch (message.role) {
     case 'system':
       return [{ type: 'message', role: 'developer', content: message.parts.map(partOf) }]
@@ -69,7 +78,8 @@ function itemsOf(message: Message): object[] {
       const output = parts.every((part) => part.kind === 'text')
         ? parts.map(({ text }) => text).join('\n\n')
         : parts.map(partOf)
-      return [{ type: 'function_call_output', call_id: callId, output }]
+      const type = custom.has(callId) ? 'custom_tool_call_output' : 'function_call_output'
+      return [{ type, call_id: callId, output }]
     }
     case 'assistant':
       return message.parts.flatMap(assistantItem)
