@@ -52,8 +52,10 @@ export async function meter(
   const { request } = call
   const [prompt = 0, completion = 0] = await relay.tokens.count([request.promptText(), produced])
   if (plausible) {
-    const arrived = Math.max(usage.outputText, completion)
-    return { usage: { ...usage, outputText: arrived }, source: arrived > usage.outputText ? 'estimated' : 'reported' }
+    // What was counted includes the words of the reasoning: it is the whole output that may be behind.
+    const unreported = completion - outputTokens(usage)
+    if (unreported <= 0) return { usage, source: 'reported' }
+    return { usage: { ...usage, outputText: usage.outputText + unreported }, source: 'estimated' }
   }
   const images = request.imageParts * admission.model.limits.imageTokensMax
   const overhead = request.messages * MESSAGE_TOKENS
