@@ -29,7 +29,7 @@ export type StateRoute = {
   readonly answer: (ask: Ask) => Promise<StateAnswer>
 }
 
-const PATH = /^\/v1\/responses\/([^/]{1,200})(?:\/(input_items|cancel))?$/
+const PATH = /^\/v1\/responses\/([^/]+)(?:\/(input_items|cancel))?$/
 
 /** The route of a path below `/v1/responses/`. */
 export function stateRoute(path: string): StateRoute | undefined {

@@ -186,7 +186,7 @@ function expectWhole(events: readonly StreamEvent[]): void {
   let added = 0
   for (const event of events) {
     const { type } = event
-    const at = `${String(event['item_id'])} ${String(event['content_index'] ?? event['summary_index'] ?? '')}`
+    const at = JSON.stringify([event['item_id'], event['content_index'] ?? event['summary_index']])
     if (type === 'response.output_item.added') expect(event['output_index']).toBe(added++)
     if (type.endsWith('.delta')) words.set(at, (words.get(at) ?? '') + String(event['delta']))
     const said = event['text'] ?? event['refusal'] ?? event['arguments'] ?? event['input']
