@@ -17,7 +17,7 @@ let gateway: TestGateway
 
 beforeAll(async () => {
   sandbox = await startSandboxProcess()
-  gateway = await startGateway({ yaml: yamlOf(sandbox.baseUrl) })
+  gateway = await startGateway({ yaml: yamlOf(sandbox.baseUrl), env: { TOLLGATE_HEARTBEAT_MS: '150' } })
 }, 30_000)
 afterAll(async () => {
   await gateway.close()
@@ -372,6 +372,23 @@ describe('answers that do not end well', () => {
       expect(textOf(shown) === '').toBe(!stream)
     },
   )
+
+  test('a stream that fails after its headers says so in the band, is kept as failed, and is free', async () => {
+    const who = await member()
+    const answer = await create(who, { model: 'late-failing', stream: true })
+    expect(answer.status).toBe(200)
+    const events = expectStream(await answer.text())
+    expect(events.map(({ type }) => type)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'error',
+      'response.failed',
+    ])
+    const shown = events.at(-1)?.['response'] as ShownResponse
+    expect(await (await send(who, `/responses/${shown.id}`)).json()).toEqual(shown)
+    const [row] = await who.records(1)
+    expect(row).toMatchObject({ outcome: 'failed', charged: '0' })
+  })
 
   test('an Idempotency-Key: one execution, one charge, one turn', async () => {
     const who = await member()

@@ -50,6 +50,9 @@ export type KeptTurn = {
   readonly trace: string | undefined
 }
 
+/** What later turns need of one. */
+export type PastTurn = Pick<KeptTurn, 'id' | 'state' | 'input' | 'output'>
+
 /** A request's part in a conversation that the gateway keeps. */
 export type Conversation = {
   /** The turn it continues. */
@@ -62,7 +65,7 @@ export type Conversation = {
    * Takes what was said before, oldest first: from here on the request can be priced and written. Called once, before
    * anything else, also where there is nothing to tell.
    */
-  recall(earlier: readonly KeptTurn[], referred: readonly KeptTurn[]): Failure | undefined
+  recall(earlier: readonly PastTurn[], referred: readonly PastTurn[]): Failure | undefined
   /** The client wants the answer no more, or not even to know of it. */
   cancel(what: 'stopped' | 'forgotten'): void
   /** The turn as it stands at its beginning. */

@@ -1,7 +1,7 @@
 /** Requests that continue a conversation the gateway keeps: what was said before is read before they can be priced. */
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
-import type { ClientRequest, KeptTurn } from '../formats/format.ts'
+import type { ClientRequest } from '../formats/format.ts'
 import { KEPT_DAYS, type AccountScope, type Turns } from '../responses/turns.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
@@ -20,7 +20,7 @@ export async function recall(
   const chain = previousId === undefined ? NONE : await turns.chain(scope, previousId)
   if (chain.kind === 'not_found') return NOT_FOUND
   if (chain.kind === 'too_long') return TOO_LONG
-  const found = (await Promise.all(referred)).filter((turn): turn is KeptTurn => turn !== undefined)
+  const found = (await Promise.all(referred)).filter((turn) => turn !== undefined)
   return conversation.recall(chain.turns, found)
 }
 
@@ -70,12 +70,16 @@ export function shownEnd({ request: { conversation } }: Call): string | undefine
 }
 
 /** Characters that are counted for somebody who pays nothing for it; of the rest four bytes are a token. */
-const COUNTED_CHARS_MAX = 1024 * 1024
+const COUNTED_CHARS_MAX = 256 * 1024
+/** One after the other: a settlement that needs the counter waits for one of them at most. */
+let counting: Promise<unknown> = Promise.resolve()
 
 /** How many tokens a request's input has, as an answer without reported usage would be charged. */
 export async function inputTokensOf({ tokens }: Relay, request: ClientRequest, model?: Model): Promise<number> {
   const text = request.promptText()
-  const [counted = 0] = await tokens.count([text.slice(0, COUNTED_CHARS_MAX)])
+  const count = counting.then(() => tokens.count([text.slice(0, COUNTED_CHARS_MAX)]))
+  counting = count
+  const [counted = 0] = await count
   const rest = Math.ceil(Buffer.byteLength(text.slice(COUNTED_CHARS_MAX)) / 4)
   return counted + rest + request.messages * MESSAGE_TOKENS + request.imageParts * (model?.limits.imageTokensMax ?? 0)
 }

@@ -62,6 +62,20 @@ test('a turn comes back as it was kept, and only to its account', async () => {
   expect(await turns.find(a, 'resp_1')).toBeUndefined()
 })
 
+test('there is no way to ask for a turn without saying whose', () => {
+  const unscoped = [
+    // @ts-expect-error: an id alone names no turn
+    () => turns.find('resp_1'),
+    // @ts-expect-error: nor a conversation
+    () => turns.chain('resp_1'),
+    // @ts-expect-error: nor what to delete
+    () => turns.delete('resp_1'),
+    // @ts-expect-error: nor where to keep it
+    () => turns.keep(turn('resp_1')),
+  ]
+  expect(unscoped).toHaveLength(4)
+})
+
 test('the same id of two accounts is two turns', async () => {
   await keep(a, turn('resp_twin', undefined, { input: '["a"]' }))
   await keep(b, turn('resp_twin', undefined, { input: '["b"]' }))

@@ -3,7 +3,7 @@
  * alone. A turn is written in the transaction that resolves its request's hold, so that it is there exactly when its
  * charge is.
  */
-import type { KeptTurn } from '../formats/format.ts'
+import type { KeptTurn, PastTurn } from '../formats/format.ts'
 import { statement, type Row, type Step } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 
@@ -12,7 +12,7 @@ export type AccountScope = { readonly accountId: string }
 
 /** The turns before one, oldest first; or why they cannot be had. */
 export type Chain =
-  | { readonly kind: 'found'; readonly turns: readonly KeptTurn[] }
+  | { readonly kind: 'found'; readonly turns: readonly PastTurn[] }
   /** A turn of it is unknown, deleted, expired, or another account's: nobody is told which. */
   | { readonly kind: 'not_found' }
   | { readonly kind: 'too_long' }
@@ -21,6 +21,7 @@ export const KEPT_DAYS = 30
 const KEPT_MS = KEPT_DAYS * 86_400_000
 /** Bytes of one conversation that are read back: as much as a request may bring. */
 const CHAIN_BYTES_MAX = 32 * 1024 * 1024
+const CHAIN_TURNS_MAX = 10_000
 /** A turn can be megabytes: a step of the sweep must not hold up the requests. */
 const SWEEP_ROWS = 50
 
@@ -42,8 +43,9 @@ export const CHAIN_SQL = `WITH RECURSIVE chain (at, parent_id, depth, bytes) AS 
     SELECT turn.rowid, turn.parent_id, chain.depth + 1,
         chain.bytes + octet_length(turn.input) + octet_length(turn.output)
       FROM chain CROSS JOIN response AS turn ON turn.account_id = ?1 AND turn.id = chain.parent_id
-      WHERE turn.created_at >= ?3 AND chain.bytes <= ${CHAIN_BYTES_MAX})
-  SELECT chain.bytes, turn.id, turn.parent_id, turn.state, turn.head, turn.standing, turn.input, turn.output
+      WHERE turn.created_at >= ?3 AND chain.bytes <= ${CHAIN_BYTES_MAX}
+        AND chain.depth < ${CHAIN_TURNS_MAX})
+  SELECT chain.bytes, turn.id, turn.parent_id, turn.state, turn.input, turn.output
     FROM chain CROSS JOIN response AS turn ON turn.rowid = chain.at ORDER BY chain.depth DESC`
 
 export class Turns {
@@ -79,9 +81,9 @@ export class Turns {
     const rows = await this.store.query(CHAIN_SQL, [accountId, id, oldest()])
     const [first] = rows
     if (!first) return { kind: 'not_found' }
-    if (Number(first['bytes']) > CHAIN_BYTES_MAX) return { kind: 'too_long' }
+    if (Number(first['bytes']) > CHAIN_BYTES_MAX || rows.length > CHAIN_TURNS_MAX) return { kind: 'too_long' }
     // The first must have begun the conversation: otherwise something was taken out of it.
-    return first['parent_id'] === null ? { kind: 'found', turns: rows.map(turnOf) } : { kind: 'not_found' }
+    return first['parent_id'] === null ? { kind: 'found', turns: rows.map(pastOf) } : { kind: 'not_found' }
   }
 
   /** Resolves once it is gone from the disk; false when there was none. */
@@ -104,14 +106,18 @@ const oldest = (): number => Date.now() - KEPT_MS
 
 const text = (row: Row, name: string): string => row[name] as string
 
-const turnOf = (row: Row): KeptTurn => ({
+const pastOf = (row: Row): PastTurn => ({
   id: text(row, 'id'),
-  parentId: (row['parent_id'] as string | null) ?? undefined,
-  state: text(row, 'state') as KeptTurn['state'],
-  head: text(row, 'head'),
-  standing: text(row, 'standing'),
+  state: text(row, 'state') as PastTurn['state'],
   input: text(row, 'input'),
   output: text(row, 'output'),
+})
+
+const turnOf = (row: Row): KeptTurn => ({
+  ...pastOf(row),
+  parentId: (row['parent_id'] as string | null) ?? undefined,
+  head: text(row, 'head'),
+  standing: text(row, 'standing'),
   trace: (row['trace'] as string | null | undefined) ?? undefined,
 })
 

@@ -15,6 +15,7 @@ models:
   late: { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=400' }] }
   stuck: { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=30000' }] }
   failing: { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!status=500' }] }
+  'late-failing': { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=400,status=500' }] }
   cut: { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!cutAfterBytes=4000,pace=2' }] }
   'no-usage': { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!noUsage' }] }
 `

@@ -4,7 +4,7 @@ import type { Delta, Reply, Turn } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { writeFailure } from '../chat/failure.ts'
 import { asFields, asList, asText, parseFields, type Fields } from '../fields.ts'
-import type { AnswerFacts, ClientSide, Conversation, Follower, KeptTurn, StreamEncoder } from '../format.ts'
+import type { AnswerFacts, ClientSide, Conversation, Follower, KeptTurn, PastTurn, StreamEncoder } from '../format.ts'
 import { ResponseEvents, type ErrorWords } from './events.ts'
 import { BadInput, mediaOf, responseOfItem, withIds, type Item, type Media } from './items.ts'
 import { itemsOf } from './output.ts'
@@ -65,7 +65,7 @@ export class ResponsesConversation implements Conversation {
     this.referredIds = [...new Set(referred)].filter((id) => id !== undefined)
   }
 
-  recall(earlier: readonly KeptTurn[], referred: readonly KeptTurn[]): Failure | undefined {
+  recall(earlier: readonly PastTurn[], referred: readonly PastTurn[]): Failure | undefined {
     const running = earlier.at(-1)?.state === 'running'
     if (running) {
       const message = 'The previous response is still being made; it can be continued when it has ended.'
@@ -188,7 +188,7 @@ const bytesOf = (items: readonly Fields[]): number => Buffer.byteLength(JSON.str
 
 const itemsIn = (text: string): Fields[] => asList(JSON.parse(text)).map(asFields)
 
-const itemsOfTurn = ({ input, output }: KeptTurn): Fields[] => [...itemsIn(input), ...itemsIn(output)]
+const itemsOfTurn = ({ input, output }: PastTurn): Fields[] => [...itemsIn(input), ...itemsIn(output)]
 
 /** The input with the items themselves in the place of references to them. */
 function resolved(input: readonly Fields[], known: readonly Fields[]): readonly Fields[] {
