@@ -10,7 +10,18 @@ import {
   type TestSandbox,
 } from './support/gateway.ts'
 import { expectStream, responseSchema, type ShownResponse } from './support/response-events.ts'
-import { create, failure, joined, made, send, streamed, textOf, yamlOf, type Member } from './support/speaker.ts'
+import {
+  create,
+  failure,
+  joined,
+  made,
+  send,
+  streamed,
+  textOf,
+  yamlOf,
+  type Member,
+  type Who,
+} from './support/speaker.ts'
 
 let sandbox: TestSandbox
 let gateway: TestGateway
@@ -204,6 +215,60 @@ describe('conversations', () => {
     await second.close()
   }, 60_000)
 })
+
+test('killed again and again under load: a turn is there exactly where its charge is, and no other', async () => {
+  const folder = freshFolder()
+  const options = { folder, yaml: yamlOf(sandbox.baseUrl) }
+  const told = new Set<string>()
+  const talk = async (who: Who, background: boolean): Promise<void> => {
+    let previous: string | undefined
+    try {
+      for (let i = 0; ; i++) {
+        const body = {
+          previous_response_id: previous,
+          max_output_tokens: 5,
+          stream: !background && i % 2 === 0,
+          background,
+        }
+        const text = await (await create(who, body)).text()
+        const id = /resp_[0-9a-z]{26}/.exec(text)?.[0] ?? ''
+        if (background) continue
+        if (!text.endsWith('data: [DONE]\n\n') && !text.endsWith('}')) continue
+        told.add(id)
+        previous = id
+      }
+    } catch {
+      return // It is dead, which is the point.
+    }
+  }
+  for (let cycle = 0; cycle < 5; cycle++) {
+    const one = await startGateway(options)
+    const talking = Array.from({ length: 6 }, (_, i) => talk(one, i === 0))
+    await Bun.sleep(150 + Math.random() * 150)
+    await one.crash()
+    await Promise.all(talking)
+  }
+  const last = await startGateway(options)
+  const db = new Database(join(folder, 'tollgate.db'), { readonly: true })
+  const charged = db.query("SELECT replace(id, 'req_', 'resp_') AS id FROM request_record WHERE charged > 0").all()
+  const kept = db.query('SELECT id, parent_id, state FROM response').all() as {
+    id: string
+    parent_id: string | null
+    state: string
+  }[]
+  const open = db.query("SELECT replace(id, 'req_', 'resp_') AS id FROM hold WHERE state = 'expired'").all()
+  db.close()
+  const ids = (rows: unknown[]): Set<string> => new Set((rows as { id: string }[]).map(({ id }) => id))
+  const [paid, expired] = [ids(charged), ids(open)]
+  // Those in the background are kept from their beginning: what died with the process is failed, and free.
+  const lost = kept.filter(({ id }) => !paid.has(id))
+  expect(lost.filter(({ id, state }) => !expired.has(id) || state !== 'ended')).toEqual([])
+  expect([...paid].filter((id) => !ids(kept).has(id))).toEqual([])
+  expect([...told].filter((id) => !paid.has(id))).toEqual([])
+  expect(kept.filter(({ parent_id: parent }) => parent !== null && !paid.has(parent))).toEqual([])
+  expect(told.size).toBeGreaterThan(20)
+  await last.close()
+}, 60_000)
 
 describe('input items', () => {
   test('in pages, newest first unless asked otherwise, each with an id', async () => {

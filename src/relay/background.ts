@@ -90,7 +90,8 @@ export class Run {
   async make(): Promise<void> {
     const { call, answer } = this.started
     call.whenCancelled((reason) => {
-      // Everything else ends the answer from the upstream's side; this one has to be closed as by its client.
+      // Everything else ends the answer from the upstream's side; this one has to be closed as by its client. What
+      // goes wrong with it is heard below, where the same closing is waited for.
       if (reason === 'client_closed') answer.close().catch(() => undefined)
     })
     while (!answer.isEnded) {

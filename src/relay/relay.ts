@@ -33,6 +33,7 @@ export async function relayChat(relay: Relay, call: Call): Promise<Relayed> {
   const untold = call.request.conversation && ((await prepare(relay, call)) ?? crowded(relay, call))
   const admission = untold ? { kind: 'refused' as const, failure: untold } : admit(relay, call)
   if (admission.kind === 'refused') {
+    relay.live.delete(call)
     call.claim?.end()
     return { kind: 'failure', failure: admission.failure }
   }
@@ -49,15 +50,16 @@ export async function relayChat(relay: Relay, call: Call): Promise<Relayed> {
 
 /** What has to be known and allowed before a request that continues a conversation can be priced. */
 async function prepare(relay: Relay, call: Call): Promise<Failure | undefined> {
-  const scope = { accountId: call.caller.account.id }
   const model = permittedModel(relay, call)
   if ('kind' in model) return model
-  // A shutdown waits for it, as for any call.
+  // From here on a shutdown waits for it, as for any call.
   relay.live.add(call)
   try {
-    return await recall(relay.turns, scope, call.request)
-  } finally {
+    return await recall(relay.turns, { accountId: call.caller.account.id }, call.request)
+  } catch (error) {
     relay.live.delete(call)
+    call.claim?.end()
+    throw error
   }
 }
 

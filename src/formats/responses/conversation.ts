@@ -78,7 +78,9 @@ export class ResponsesConversation implements Conversation {
       refuseLooseOutputs(all, before.length)
       this.media = mediaOf(all)
       this.items = all.length
-      this.earlierBytes = bytesOf(before) + (this.referredIds.length === 0 ? 0 : bytesOf(this.input))
+      this.earlierBytes =
+        earlier.reduce((sum, turn) => sum + bytesOfTurn(turn), 0) +
+        (this.referredIds.length === 0 ? 0 : bytesOf(this.input))
       this.turn = responsesTurn(this.request.body, all)
       return undefined
     } catch (error) {
@@ -185,6 +187,8 @@ export class ResponsesConversation implements Conversation {
 }
 
 const bytesOf = (items: readonly Fields[]): number => Buffer.byteLength(JSON.stringify(items))
+
+const bytesOfTurn = ({ input, output }: PastTurn): number => Buffer.byteLength(input) + Buffer.byteLength(output)
 
 const itemsIn = (text: string): Fields[] => asList(JSON.parse(text)).map(asFields)
 

@@ -2,7 +2,6 @@
 import type {
   FilePart,
   InputPart,
-  MediaSource,
   Message,
   OutputFormat,
   OutputPart,
@@ -11,6 +10,7 @@ import type {
   ToolChoice,
   Turn,
 } from '../../domain/turn.ts'
+import { sourceOf } from '../chat/turn.ts'
 import { asFields, asList, asText, textIn, type Fields } from '../fields.ts'
 import { BadInput } from './items.ts'
 import type { ResponsesBody } from './request.ts'
@@ -159,15 +159,6 @@ function fileOf(part: Fields): FilePart {
   const data = asText(part['file_data'])
   const source = sourceOf(data.startsWith('data:') ? data : `data:application/pdf;base64,${data}`)
   return { kind: 'file', source, name: textIn(part['filename']) }
-}
-
-const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w=.-]+)*?;base64,/i
-
-/** A `data:` URL in base64 as bytes, any other as an address. */
-function sourceOf(url: string): MediaSource {
-  const match = DATA_URL.exec(url.slice(0, 200))
-  if (!match) return { kind: 'url', url }
-  return { kind: 'data', mediaType: match[1] ?? 'application/octet-stream', base64: url.slice(match[0].length) }
 }
 
 function toolOf(tool: NonNullable<ResponsesBody['tools']>[number]): Tool {

@@ -1,6 +1,7 @@
 /** The responses format towards upstreams. Nothing is stored there: the conversation is ours. */
-import type { InputPart, MediaSource, Message, OutputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
+import type { InputPart, Message, OutputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
 import { chatFailures, readUpstreamError } from '../chat/failure.ts'
+import { urlOf } from '../chat/upstream-side.ts'
 import { asFields, asList, asText, parseFields, textIn, type Fields } from '../fields.ts'
 import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
 import { finishOf, ResponsesDecoder } from './decoder.ts'
@@ -109,9 +110,6 @@ function assistantItem(part: OutputPart): object[] {
 }
 
 const saidItem = (part: object): object => ({ type: 'message', role: 'assistant', content: [part] })
-
-const urlOf = (source: MediaSource): string =>
-  source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`
 
 function partOf(part: InputPart): object {
   switch (part.kind) {
