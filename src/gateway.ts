@@ -5,6 +5,7 @@ import type { Office } from './admin/operations.ts'
 import { createBackup } from './backup.ts'
 import { openCatalog, type Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
+import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import { bookingsOf } from './ledger/bookings.ts'
@@ -13,6 +14,7 @@ import { verifyLedger, type Finding } from './ledger/verify.ts'
 import { forgetExpired, Idempotency, verifyIdempotency } from './records/idempotency.ts'
 import { chargedByDay, findRecord, recentRecords, verifyUsage } from './records/records.ts'
 import { LiveCalls } from './relay/call.ts'
+import { failExpired, Turns, verifyTurns } from './responses/turns.ts'
 import { openSecrets } from './secrets.ts'
 import { openStore, type Store } from './store/store.ts'
 
@@ -23,6 +25,7 @@ export type Gateway = {
   readonly catalog: Catalog
   readonly limiter: Limiter
   readonly idempotency: Idempotency
+  readonly turns: Turns
   readonly live: LiveCalls
   readonly office: Office
   /** Holds of a former life of this process that were given back. */
@@ -56,7 +59,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   const { ledger, expired } = await openLedger(store, {
     owner: timeOrderedId('run_'),
     onBroken: (message) => stop('ledger.broken', message),
-    alsoOnExpiry: forgetExpired,
+    alsoOnExpiry: (holdId) => [...forgetExpired(holdId), ...failExpired(holdId, DIED)],
   })
   const catalog = await openCatalog(store, {
     masterKey: secrets.master_key,
@@ -86,7 +89,20 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     }),
   }
   const idempotency = new Idempotency(store)
-  return { store, accounts, ledger, catalog, limiter, idempotency, live, office, expiredHolds: expired, firstKey }
+  const turns = new Turns(store)
+  return {
+    store,
+    accounts,
+    ledger,
+    catalog,
+    limiter,
+    idempotency,
+    turns,
+    live,
+    office,
+    expiredHolds: expired,
+    firstKey,
+  }
 }
 
 /** The ledger's invariants, and that what stands beside the ledger agrees with it. */
@@ -97,6 +113,7 @@ export async function verifyBooks(store: Store): Promise<readonly Finding[]> {
     ...(await verifyLedger(store)),
     ...named('the usage of an hour is the sum of its requests', await verifyUsage(store)),
     ...named('an idempotency key has an open hold, or an answer and a charge', await verifyIdempotency(store)),
+    ...named('a response that is being made has an open hold', await verifyTurns(store)),
   ]
 }
 

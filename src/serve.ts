@@ -10,6 +10,7 @@ import { createLog, type Log } from './lib/log.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
 import type { RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
+import { Backgrounds } from './relay/background.ts'
 import { Drains } from './relay/drains.ts'
 import { HealthBook } from './relay/health-book.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
@@ -33,7 +34,7 @@ export async function serve(config: Config): Promise<Served> {
   const log = createLog(config.logLevel)
   const sandbox = config.sandbox ? startSandbox() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
-  const { store, accounts, ledger, catalog, limiter, idempotency, live } = gateway
+  const { store, accounts, ledger, catalog, limiter, idempotency, turns, live } = gateway
   const metrics = new Metrics({
     openHolds: () => ledger.openHolds(),
     writesQueued: () => store.queued(),
@@ -50,6 +51,8 @@ export async function serve(config: Config): Promise<Served> {
     live,
     tokens,
     idempotency,
+    turns,
+    backgrounds: new Backgrounds({ runsMax: 256, runsPerAccountMax: 32 }),
     drains: new Drains({ streamsMax: 64, timeoutMs: 120_000 }),
     limits: {
       ...config.limits,
@@ -83,6 +86,7 @@ export async function serve(config: Config): Promise<Served> {
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
   const hourly = setInterval(() => {
     verifyHourly(gateway, log).catch((error: unknown) => log('error', 'ledger.unverified', { message: String(error) }))
+    turns.sweep().catch((error: unknown) => log('error', 'responses.unswept', { message: String(error) }))
     idempotency.sweep().catch((error: unknown) => log('error', 'idempotency.unswept', { message: String(error) }))
   }, HOUR_MS)
   const everySecond = setInterval(() => live.endOverdue(limits.requestTimeoutMs), 1_000)

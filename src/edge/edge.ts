@@ -5,7 +5,6 @@
 import type { Accounts } from '../accounts/accounts.ts'
 import { Entry, type Limiter } from '../accounts/limiter.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
-import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest, FailureWriter } from '../formats/format.ts'
 import type { Malformed } from '../inbound/connection.ts'
@@ -17,6 +16,7 @@ import type { TrustedProxies } from '../lib/trusted-proxies.ts'
 import { INVALID_KEY, modelFor, SUSPENDED } from '../relay/admit.ts'
 import { Call } from '../relay/call.ts'
 import type { Relay } from '../relay/context.ts'
+import { isBackground } from '../relay/conversation.ts'
 import { countInput } from '../relay/count-input.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat } from '../relay/relay.ts'
@@ -26,8 +26,10 @@ import type { Cors } from './cors.ts'
 import { digestsEqual } from './digests-equal.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
 import type { Metrics } from './metrics.ts'
+import { decoded, modelObject } from './model-view.ts'
 import { bearerOf, presentedKey } from './presented-key.ts'
-import { replyWithStream } from './stream-reply.ts'
+import { countResponse, stateRoute, type StateAnswer, type StateRoute } from './responses.ts'
+import { replyWithStream, type EventSource } from './stream-reply.ts'
 import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
 
 export type EdgeOptions = {
@@ -95,6 +97,7 @@ export function createEdge(options: EdgeOptions): Edge {
     ...monitored,
     ['/v1/models', { methods: READ, handle: (turn) => desk.models(turn) }],
     ['/v1/balance', { methods: READ, handle: (turn) => desk.balance(turn) }],
+    ['/v1/responses/input_tokens', { methods: ['POST'], handle: (turn) => desk.countResponse(turn) }],
   ])
   const monitorRoutes = new Map(monitored)
   const generating = new Map<Surface, Route>()
@@ -105,7 +108,8 @@ export function createEdge(options: EdgeOptions): Edge {
       generating.set(surface, route)
       return route
     }
-    return routes.get(path) ?? (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length ? oneModel : undefined)
+    if (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length) return oneModel
+    return routes.get(path) ?? desk.keptResponse(stateRoute(path))
   }
   return {
     handle: (exchange) => desk.serve(desk.open(exchange, 'public'), routeOf(exchange.head.path)),
@@ -255,8 +259,10 @@ class Desk {
     const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, read.text)
     if (once && 'kind' in once) return this.refuse(turn, once)
     const call = new Call({ id, caller, request: read.request, entry, startedMs, clientAddress, once })
-    if (exchange.isGone) call.cancel('client_closed')
-    exchange.onClosed = () => call.cancel('client_closed')
+    if (!isBackground(read.request)) {
+      if (exchange.isGone) call.cancel('client_closed')
+      exchange.onClosed = () => call.cancel('client_closed')
+    }
     const relayed = await relayChat(relay, call)
     const rates = entry.headers()
     if (relayed.kind === 'failure') return this.refuse(turn, relayed.failure, rates)
@@ -264,6 +270,14 @@ class Desk {
       const { answer, requestId } = relayed
       const headers = { ...answer.headers, ...rates, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }
       return this.write(turn, answer.status, headers, answer.body)
+    }
+    if (relayed.kind === 'background') {
+      const { run, text } = relayed
+      const headers = { ...relayed.headers, ...rates }
+      if (read.request.conversation?.mode === 'followed') await this.replyWithEvents(turn, run.follow(-1), headers)
+      else this.write(turn, 200, { ...JSON_TYPE, ...headers }, text)
+      // It counts among the requests of its key until it is over.
+      return run.over
     }
     const { answer } = relayed
     if (answer.kind === 'whole') {
@@ -304,6 +318,55 @@ class Desk {
     this.reply(turn, 200, count(await countInput(relay, request, model)))
   }
 
+  /** The route of a response that is there already, or was. */
+  keptResponse(route: StateRoute | undefined): Route | undefined {
+    if (!route) return undefined
+    const { methods, id, answer } = route
+    return {
+      methods,
+      handle: async (turn) => {
+        const caller = this.callerOf(turn)
+        if ('kind' in caller) return this.refuse(turn, caller)
+        const { method, query } = turn.exchange.head
+        const { relay } = this.options
+        await this.give(turn, await answer({ relay, caller, method, id, query: new URLSearchParams(query) }))
+      },
+    }
+  }
+
+  async countResponse(turn: Turn): Promise<void> {
+    const caller = this.callerOf(turn)
+    if ('kind' in caller) return this.refuse(turn, caller)
+    const body = await readJsonBody(turn.exchange, this.options.chatBody)
+    if (body.kind === 'rejected') return this.refuse(turn, body.failure)
+    await this.give(turn, await countResponse(this.options.relay, caller, body))
+  }
+
+  private async give(turn: Turn, answer: StateAnswer): Promise<void> {
+    if (answer.kind === 'failure') return this.refuse(turn, answer.failure)
+    if (answer.kind === 'body') return this.reply(turn, 200, answer.body)
+    await this.replyWithEvents(turn, answer.events, {})
+  }
+
+  /** Events of an answer that is made without this client. */
+  private async replyWithEvents(turn: Turn, events: EventSource, headers: ReplyHeaders): Promise<void> {
+    const { exchange, id } = turn
+    const listener: Parameters<typeof replyWithStream>[1] = {
+      whenCancelled(tell) {
+        if (exchange.isGone) tell('client_closed')
+        else exchange.onClosed = () => tell('client_closed')
+      },
+    }
+    this.options.metrics.answered(200)
+    await replyWithStream(exchange, listener, {
+      events,
+      headers: { ...STREAM_TYPE, ...headers, ...turn.headers },
+      heartbeatMs: this.options.relay.limits.heartbeatMs,
+      begun: 'answering',
+      onError: (error) => this.options.log('error', 'edge.stream', { request: id, message: String(error) }),
+    })
+  }
+
   private clientOf({ exchange }: Turn): string {
     return this.options.proxies.clientOf(exchange.remoteAddress, exchange.header('x-forwarded-for'))
   }
@@ -329,19 +392,3 @@ class Desk {
 type ReadTurn = { readonly request: ClientRequest; readonly text: string }
 type Admitted = { readonly caller: Caller; readonly entry: Entry }
 type ToCount = { readonly caller: Caller } & Required<Pick<Surface, 'count'>>
-
-/** A path segment as text; what cannot be decoded is no model's id. */
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment // An id with a stray percent sign: the answer names it as it came.
-  }
-}
-
-const modelObject = ({ id, createdAtMs, ownedBy }: Model): object => ({
-  id,
-  object: 'model',
-  created: Math.floor(createdAtMs / 1000),
-  owned_by: ownedBy,
-})

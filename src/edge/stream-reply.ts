@@ -11,7 +11,7 @@ const FAREWELL_MS = 500
 export type EventSource = {
   next(): Promise<string | undefined>
   /** The client is behind: nothing more is to be fetched for it before the next `next`. */
-  rest(): void
+  rest?(): void
   close(): Promise<void>
   /** Whether what `next` gave was the last. */
   readonly isEnded: boolean
@@ -35,7 +35,7 @@ export type StreamOptions = {
  */
 export async function replyWithStream(
   exchange: Exchange,
-  call: Call,
+  call: Pick<Call, 'whenCancelled'>,
   { events, ...options }: StreamOptions,
 ): Promise<void> {
   const { headers, heartbeatMs, heartbeat = PING, begun, onError } = options
@@ -68,7 +68,7 @@ export async function replyWithStream(
       lastSentMs = performance.now()
       if (text === undefined || events.isEnded) return exchange.end(text)
       if (exchange.send(text)) continue
-      events.rest()
+      events.rest?.()
       await exchange.drained()
     }
     await events.close()

@@ -9,6 +9,7 @@ import { readModelPath } from '../formats/gemini/model-path.ts'
 import { readGeminiClient, readGeminiCount, writeGeminiCount } from '../formats/gemini/surface.ts'
 import { readMessagesClient, readMessagesCount } from '../formats/messages/client.ts'
 import { messagesFailureWriter } from '../formats/messages/failure.ts'
+import { readResponsesClient } from '../formats/responses/client.ts'
 
 export type ReadClientRequest =
   | { readonly kind: 'read'; readonly request: ClientRequest }
@@ -50,6 +51,7 @@ const surfaces: Readonly<Record<string, Surface>> = {
     read: ({ text, bytes }) => readMessagesCount(text, bytes),
     count: (inputTokens) => ({ input_tokens: inputTokens }),
   },
+  '/v1/responses': { failures: chatFailureWriter, read: ({ text, bytes }) => readResponsesClient(text, bytes) },
 }
 
 const geminiFailures: FailureWriter = { write: writeGeminiFailure }

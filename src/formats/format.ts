@@ -41,6 +41,57 @@ export type ClientRequest = {
   failStream(failure: Failure, answer: AnswerFacts): string
   /** The way to an upstream that speaks one of these dialects; the first is used where none is the client's own. */
   passage(offers: readonly Dialect[]): Passage
+  /** In dialects whose conversations the gateway keeps. */
+  readonly conversation?: Conversation | undefined
+}
+
+/** A turn as it is kept: JSON texts that only its dialect reads. */
+export type KeptTurn = {
+  readonly id: string
+  readonly parentId: string | undefined
+  readonly state: 'running' | 'ended'
+  /** What its request decided, and how it stands. */
+  readonly head: string
+  readonly standing: string
+  /** The items that this turn brought, and no others. */
+  readonly input: string
+  readonly output: string
+  /** How its stream was cut into events, where it may be followed. */
+  readonly trace: string | undefined
+}
+
+/** What later turns need of one. */
+export type PastTurn = Pick<KeptTurn, 'id' | 'state' | 'input' | 'output'>
+
+/** A request's part in a conversation that the gateway keeps. */
+export type Conversation = {
+  /** The turn it continues. */
+  readonly previousId: string | undefined
+  /** Turns of which it names single items. */
+  readonly referredIds: readonly string[]
+  /** Whether the client waits for the answer; asks for it later; or listens to one that does not need it. */
+  readonly mode: 'attached' | 'polled' | 'followed'
+  /**
+   * Takes what was said before, oldest first: from here on the request can be priced and written. Called once, before
+   * anything else, also where there is nothing to tell.
+   */
+  recall(earlier: readonly PastTurn[], referred: readonly PastTurn[]): Failure | undefined
+  /** The client wants the answer no more, or not even to know of it. */
+  cancel(what: 'stopped' | 'forgotten'): void
+  /** The turn as it stands at its beginning. */
+  begun(answer: AnswerFacts): KeptTurn
+  /** The turn once its answer has ended; undefined before, and where the client wants nothing kept. */
+  ended(): KeptTurn | undefined
+  /** A turn as the client sees it, whole. */
+  show(turn: KeptTurn): string
+  /** Events that are the same as those of the answer, also while it is made. */
+  follow(answer: AnswerFacts, after: number): Follower
+}
+
+/** Reads the events of a turn from the first one after a number on. */
+export type Follower = {
+  /** Events that were not read yet, up to here or up to the end, which must have been settled. */
+  read(upTo: 'here' | 'end'): string
 }
 
 export type WrittenFailure = {

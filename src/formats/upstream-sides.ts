@@ -3,9 +3,11 @@ import { chatUpstreamSide } from './chat/upstream-side.ts'
 import type { UpstreamSide } from './format.ts'
 import { geminiUpstreamSide } from './gemini/upstream-side.ts'
 import { messagesUpstreamSide } from './messages/upstream-side.ts'
+import { responsesUpstreamSide } from './responses/upstream-side.ts'
 
 const sides: Partial<Record<Dialect, UpstreamSide>> = {
   chat: chatUpstreamSide,
+  responses: responsesUpstreamSide,
   messages: messagesUpstreamSide,
   gemini: geminiUpstreamSide,
 }

@@ -30,6 +30,7 @@ export const presets: readonly Preset[] = [
     label: 'OpenAI',
     baseUrl: 'https://api.openai.com/v1',
     keyVariable: 'OPENAI_API_KEY',
+    dialects: ['chat', 'responses'],
     // Reasoning models refuse max_tokens; every current model takes max_completion_tokens (OpenAPI document, 2026-08).
     quirks: { outputMaxField: 'max_completion_tokens' },
   }),
@@ -143,6 +144,7 @@ export const presets: readonly Preset[] = [
   preset({ id: 'vllm', label: 'vLLM', baseUrl: 'http://127.0.0.1:8000/v1', dialects: ['chat', 'messages'] }),
   preset({ id: 'llamacpp', label: 'llama.cpp', baseUrl: 'http://127.0.0.1:8080/v1' }),
   preset({ id: 'custom', label: 'OpenAI-compatible' }),
+  preset({ id: 'custom-responses', label: 'OpenAI-compatible, /responses', dialects: ['responses'] }),
 ]
 
 const THIS_MACHINE = 'http://127.0.0.1:'

@@ -8,6 +8,7 @@ import type { Balance, Hold } from '../ledger/ledger.ts'
 import { planAttempts } from '../router/plan.ts'
 import type { Call } from './call.ts'
 import { limitFailure } from './limit-failure.ts'
+import { begunSteps } from './conversation.ts'
 import { likelyTokens, quote, type Quote } from './quote.ts'
 import type { Relay } from './context.ts'
 
@@ -66,8 +67,9 @@ export function admit(relay: Relay, call: Call): Admission | Refusal {
   if (obstacle) return refuse(limitFailure(obstacle))
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
   const written = request.stream || claim ? 'now' : 'soon'
-  const also = claim?.begin(call.id)
-  const held = ledger.hold({ id: call.id, accountId: account.id, amount: quoted.amount, written, also })
+  const createdAtMs = Date.now()
+  const also = [...(claim?.begin(call.id) ?? []), ...begunSteps(relay, call, { model, createdAtMs })]
+  const held = ledger.hold({ id: call.id, accountId: account.id, amount: quoted.amount, written, also, createdAtMs })
   if (held.kind === 'insufficient') return refuse(insufficient(held.balance, { needed: quoted.amount, fitting: 0 }))
   call.entry.reserve(quoted.amount, tokens)
   const { hold, durable } = held

@@ -10,6 +10,7 @@ import type { Admission } from './admit.ts'
 import { factsOf, type Attempted, type StreamServed, type WholeServed } from './attempt.ts'
 import type { Call, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
+import { shownEnd } from './conversation.ts'
 import { fail, failureOfCancel, INTERNAL, meter, rescue, settle } from './finish.ts'
 
 export type Answer =
@@ -86,7 +87,7 @@ type StreamJob = {
   readonly dropped: readonly string[]
 }
 
-export function answerStream(relay: Relay, call: Call, job: StreamJob): Answer {
+export function answerStream(relay: Relay, call: Call, job: StreamJob): Extract<Answer, { kind: 'stream' }> {
   const { admission, begun, dropped } = job
   const headers = { ...earlyHeaders(admission), ...droppedHeader(dropped) }
   return { kind: 'stream', headers, events: new StreamAnswer(relay, call, job), begun }
@@ -220,8 +221,12 @@ export class StreamAnswer {
     if (served.kind !== 'stream') {
       this.ended = true
       if (served.kind === 'whole') throw new Error('a stream was asked for')
-      const failure = await fail(relay, call, { admission, attempted: served })
-      return call.request.failStream(failure, factsOf(call, admission))
+      let text = ''
+      const tell = (failure: Failure): void => {
+        text = call.request.failStream(failure, factsOf(call, admission))
+      }
+      await fail(relay, call, { admission, attempted: served, tell })
+      return text
     }
     this.served = served
     call.firstEventMs = call.elapsedMs()
@@ -314,6 +319,9 @@ export class StreamAnswer {
       failure,
       answer: () => {
         transcript?.add(text)
+        const shown = shownEnd(call)
+        if (shown !== undefined)
+          return { status: 200, headers: { ...JSON_TYPE, ...earlyHeaders(admission) }, body: shown }
         return { status: 200, headers: { ...STREAM_TYPE, ...earlyHeaders(admission) }, body: transcript?.text }
       },
     })

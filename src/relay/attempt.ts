@@ -9,6 +9,7 @@ import type { EventReader } from '../upstream/event-reader.ts'
 import type { Admission } from './admit.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
+import { isBackground } from './conversation.ts'
 
 /** An upstream stream past its first meaningful event. */
 export type OpenStream = {
@@ -123,7 +124,9 @@ async function tryOffer(
   const { limits } = relay
   const { stream } = call.request
   if (passage.obstacle) return { tried: refused(passage.obstacle), dropped: NOTHING }
-  call.outlivesClient = call.claim !== undefined || (provider.hangUp ?? preset.quirks.hangUp) === 'bills_on'
+  const billsOn = (provider.hangUp ?? preset.quirks.hangUp) === 'bills_on'
+  // One in the background has no client that could leave: it only ends early where it is told to.
+  call.outlivesClient = billsOn || (call.claim !== undefined && !isBackground(call.request))
   const quirks: WriterQuirks = { ...preset.quirks, chatPath: preset.chatPath }
   const destination: Destination = {
     upstreamModel: offer.upstreamModel,

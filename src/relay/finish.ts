@@ -8,10 +8,11 @@ import { estimatedUsage } from '../formats/chat/usage.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
-import type { AllFailed, Served } from './attempt.ts'
+import { factsOf, type AllFailed, type Served } from './attempt.ts'
 import type { Call, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { tokensBesideText } from './count-input.ts'
+import { endedSteps, isBackground } from './conversation.ts'
 
 /** What a request consumed, and how we know. */
 export type Metered = { readonly usage: Usage; readonly source: UsageSource }
@@ -96,18 +97,23 @@ export async function settle(relay: Relay, call: Call, ending: Ending): Promise<
     const record = recordOf(call, ending, { charged, writtenOff, upstreamCost })
     resolve(record)
     call.entry.settle(charged, inputTokens(metered.usage) + outputTokens(metered.usage))
-    return [...recordSteps(record), ...(call.claim?.keep(ending.answer(record)) ?? [])]
+    return [...recordSteps(record), ...(call.claim?.keep(ending.answer(record)) ?? []), ...endedSteps(relay, call)]
   })
   return finished(relay, call, await written)
 }
 
-type Unserved = { readonly admission: Admission; readonly attempted: AllFailed }
+type Unserved = {
+  readonly admission: Admission
+  readonly attempted: AllFailed
+  /** Called before anything is written, where the client hears of it inside a stream. */
+  readonly tell?: ((failure: Failure) => void) | undefined
+}
 
 /**
  * Ends a request no upstream served. The hold goes back, unless the call was cancelled while an upstream was at work:
  * then the input is paid, as in the middle of a stream. Returns what the client is told.
  */
-export async function fail(relay: Relay, call: Call, { admission, attempted }: Unserved): Promise<Failure> {
+export async function fail(relay: Relay, call: Call, { admission, attempted, tell }: Unserved): Promise<Failure> {
   const { failure: upstream, last } = attempted
   // Our own abort; a refusal would have had a status, and an upstream that was never reached has done no work.
   const wasAtWork = upstream.kind === 'network' && call.upstreamStopped
@@ -119,12 +125,16 @@ export async function fail(relay: Relay, call: Call, { admission, attempted }: U
       complete: false,
     })
     const failure = failureOfCancel(call.cancelled)
+    // What is charged is kept, whether its client hears of it or not.
+    if (tell) tell(failure)
+    else call.request.failStream(failure, factsOf(call, admission))
     const answer = (): KeptAnswer => keptFailure(call, failure)
     const outcome = call.cancelled === 'overdue' ? 'cut' : call.cancelled
     await settle(relay, call, { admission, served: last, metered, outcome, answer })
     return failure
   }
   const failure = call.cancelled ? failureOfCancel(call.cancelled) : scrubbed(relay, failureForClient(upstream), last)
+  tell?.(failure)
   await giveBack(relay, call, { admission, failure })
   return failure
 }
@@ -149,7 +159,9 @@ export const INTERNAL: Failure = { kind: 'internal', message: 'Internal error.' 
 
 /** After a programmer's error: the hold must not stay open for as long as the process lives. */
 export async function rescue(relay: Relay, call: Call, admission: Admission): Promise<void> {
-  if (relay.ledger.isOpen(admission.hold)) await giveBack(relay, call, { admission, failure: INTERNAL })
+  if (!relay.ledger.isOpen(admission.hold)) return
+  if (isBackground(call.request)) call.request.failStream(INTERNAL, factsOf(call, admission))
+  await giveBack(relay, call, { admission, failure: INTERNAL })
 }
 
 async function giveBack(
@@ -160,7 +172,11 @@ async function giveBack(
   const ending: Unanswered = { admission, served: undefined, metered: nothing, outcome: 'failed', failure }
   const record = recordOf(call, ending, { charged: 0n, writtenOff: 0n, upstreamCost: 0n })
   call.entry.settle(0n, 0)
-  await relay.ledger.release(admission.hold, [...recordSteps(record), ...(call.claim?.drop() ?? [])])
+  await relay.ledger.release(admission.hold, [
+    ...recordSteps(record),
+    ...(call.claim?.drop() ?? []),
+    ...endedSteps(relay, call),
+  ])
   finished(relay, call, record)
 }
 

@@ -4,17 +4,12 @@ import type { Dialect } from '../../domain/turn.ts'
 import { dataEvent } from '../../lib/sse.ts'
 import type { ClientRequest, Passage } from '../format.ts'
 import { translated } from '../translated.ts'
+import { LARGE_BODY_BYTES } from '../request-json.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
 import { chatClientSide } from './client-side.ts'
 import { DirectChat } from './direct.ts'
 import { writeFailure } from './failure.ts'
-import {
-  LARGE_BODY_BYTES,
-  readChatRequest,
-  readLargeChatRequest,
-  type ChatRequest,
-  type ReadRequest,
-} from './request.ts'
+import { readChatRequest, readLargeChatRequest, type ChatRequest, type ReadRequest } from './request.ts'
 import { chatTurn } from './turn.ts'
 
 type Read = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }

@@ -17,6 +17,7 @@ const table: Record<FailureKind, Row> = {
   content_policy: request(400, 'content_policy_violation'),
   upstream_rejected: request(400, 'invalid_value'),
   model_not_supported: request(400, 'model_not_supported'),
+  previous_response_not_found: request(400, 'previous_response_not_found'),
   invalid_key: request(401, 'invalid_api_key'),
   insufficient_balance: { status: 401, type: 'billing_error', code: 'insufficient_balance' },
   account_suspended: request(403, 'account_suspended'),

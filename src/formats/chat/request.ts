@@ -1,8 +1,8 @@
 /** Requests of the chat format: validation, what the gateway has to know of them, and the edits it makes upstream. */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
-import { nextTurn } from '../../lib/end-of-tick.ts'
-import { editJson, requestScanLimits, scanJson, type Edit, type Member } from '../../lib/json-scan.ts'
+import { editJson, type Edit, type Member } from '../../lib/json-scan.ts'
+import { scanLargeRequest, scanRequest, type ScannedRequest } from '../request-json.ts'
 import { failureOfIssue } from './issue.ts'
 import { isOrdinary } from './ordinary.ts'
 
@@ -96,62 +96,25 @@ export type ReadRequest = { readonly kind: 'read'; readonly request: ChatRequest
 
 const reject = (failure: Failure): Rejected => ({ kind: 'rejected', failure })
 
-/** A body above this is read in several turns of the loop: its steps together take longer than others should wait. */
-export const LARGE_BODY_BYTES = 512 * 1024
-
 /** Reads a request's JSON text: structure, syntax, schema, in this order. Fails with the field named. */
 export function readChatRequest(text: string, bytes: number): ReadRequest {
-  const scanned = scanRequest(text)
-  return 'kind' in scanned ? scanned : parseRequest({ text, bytes, members: scanned })
+  return fromScan(scanRequest(text), { text, bytes })
 }
 
-/** The same, a turn for each step. What comes before and after, decoding and sending, has turns of its own. */
+/** The same in several turns of the loop, for a body above LARGE_BODY_BYTES. */
 export async function readLargeChatRequest(text: string, bytes: number): Promise<ReadRequest> {
-  await nextTurn()
-  const scanned = scanRequest(text)
-  if ('kind' in scanned) return scanned
-  await nextTurn()
-  const read = parseRequest({ text, bytes, members: scanned })
-  await nextTurn()
-  return read
+  return fromScan(await scanLargeRequest(text), { text, bytes })
 }
 
-/** The members of the body; their structure is within bounds. */
-export function scanRequest(text: string): ReadonlyMap<string, Member> | Rejected {
-  const scan = scanJson(text, requestScanLimits)
-  switch (scan.kind) {
-    case 'scanned':
-      return scan.members
-    case 'too_deep':
-      return reject({
-        kind: 'invalid_value',
-        message: `JSON is nested deeper than ${requestScanLimits.depthMax} levels.`,
-      })
-    case 'too_many_nodes':
-      return reject({ kind: 'invalid_value', message: 'JSON holds too many values.' })
-    case 'too_dense':
-      return reject({ kind: 'invalid_value', message: 'JSON holds too many escapes, digits or blanks.' })
-    case 'key_too_long':
-      return reject({ kind: 'invalid_value', message: "A field's name is too long." })
-    case 'repeated_key':
-      return reject({ kind: 'invalid_json', message: 'A field is given more than once.' })
-    case 'malformed':
-      return reject(NOT_JSON)
-  }
-}
-
-const NOT_JSON: Failure = { kind: 'invalid_json', message: 'The body is not valid JSON.' }
-
-function parseRequest(source: Source): ReadRequest {
-  const parsed = parseJson(source.text)
-  if (!parsed) return reject(NOT_JSON)
-  const early = refuseEarly(parsed.value, source.members)
+function fromScan(scan: ScannedRequest, { text, bytes }: { text: string; bytes: number }): ReadRequest {
+  if (scan.kind === 'rejected') return scan
+  const early = refuseEarly(scan.value, scan.members)
   if (early) return reject(early)
-  if (!isOrdinary(parsed.value)) {
-    const checked = chatRequestSchema.safeParse(parsed.value)
-    if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], parsed.value))
+  if (!isOrdinary(scan.value)) {
+    const checked = chatRequestSchema.safeParse(scan.value)
+    if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scan.value))
   }
-  return { kind: 'read', request: describe(parsed.value as ChatBody, source) }
+  return { kind: 'read', request: describe(scan.value as ChatBody, { text, bytes, members: scan.members }) }
 }
 
 const FIELDS_MAX = 1_000
@@ -190,14 +153,6 @@ function refuseEarly(body: unknown, members: ReadonlyMap<string, Member>): Failu
   const odd = Array.isArray(messages) ? messages.findIndex((one) => typeof one !== 'object' || one === null) : -1
   if (odd === -1) return undefined
   return { kind: 'invalid_type', message: `Invalid 'messages[${odd}]': expected an object.`, param: `messages[${odd}]` }
-}
-
-function parseJson(text: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) as unknown }
-  } catch {
-    return undefined // The caller answers 400.
-  }
 }
 
 type Source = Pick<ChatRequest, 'text' | 'members'> & { readonly bytes: number }

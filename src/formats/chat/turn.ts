@@ -160,7 +160,7 @@ function textOnly(part: InputPart, path: string): TextPart {
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w=.-]+)*?;base64,/i
 
 /** A `data:` URL in base64 as bytes, any other as an address. */
-function sourceOf(url: string): MediaSource {
+export function sourceOf(url: string): MediaSource {
   const match = DATA_URL.exec(url.slice(0, 200))
   if (!match) return { kind: 'url', url }
   return { kind: 'data', mediaType: match[1] ?? 'application/octet-stream', base64: url.slice(match[0].length) }

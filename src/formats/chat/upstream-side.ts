@@ -121,7 +121,7 @@ function contentOf(parts: readonly InputPart[]): string | object[] {
   return parts.map(partOf)
 }
 
-const urlOf = (source: MediaSource): string =>
+export const urlOf = (source: MediaSource): string =>
   source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`
 
 function partOf(part: InputPart): object {

@@ -6,8 +6,8 @@ import type { Dialect } from '../../domain/turn.ts'
 import type { Member } from '../../lib/json-scan.ts'
 import { writeFailure } from '../chat/failure.ts'
 import { failureOfIssue } from '../chat/issue.ts'
-import { scanRequest } from '../chat/request.ts'
 import type { ClientRequest, Passage } from '../format.ts'
+import { scanRequest } from '../request-json.ts'
 import type { EmbeddingBody, EmbeddingInput } from './body.ts'
 import { EmbeddingPassage } from './passage.ts'
 import { geminiEmbeddings, openaiEmbeddings } from './upstream.ts'
@@ -35,14 +35,12 @@ type ReadClient =
 const reject = (failure: Failure): ReadClient => ({ kind: 'rejected', failure })
 
 export function readEmbeddingClient(text: string): ReadClient {
-  const members = scanRequest(text)
-  if ('kind' in members) return members
-  const value = parsed(text)
-  if (!value) return reject({ kind: 'invalid_json', message: 'The body is not valid JSON.' })
-  const stranger = lookAlike(members)
+  const scan = scanRequest(text)
+  if (scan.kind === 'rejected') return scan
+  const stranger = lookAlike(scan.members)
   if (stranger) return reject(stranger)
-  const checked = schema.safeParse(value.body)
-  if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], value.body))
+  const checked = schema.safeParse(scan.value)
+  if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scan.value))
   const inputs = inputsOf(checked.data.input)
   if (typeof inputs === 'string') return reject(wrongInput(checked.data.input, inputs))
   const { model, input: _, encoding_format: encoding, dimensions, ...others } = checked.data
@@ -54,14 +52,6 @@ export function readEmbeddingClient(text: string): ReadClient {
     others,
   }
   return { kind: 'read', request: new EmbeddingClient(body) }
-}
-
-function parsed(text: string): { readonly body: unknown } | undefined {
-  try {
-    return { body: JSON.parse(text) as unknown }
-  } catch {
-    return undefined // The caller answers 400.
-  }
 }
 
 /** Some upstreams match keys without regard to case: what they would read must be what was priced. */

@@ -25,6 +25,7 @@ const table: Record<FailureKind, Row> = {
   account_suspended: row(403, 'PERMISSION_DENIED', 'account_suspended'),
   model_not_allowed: row(403, 'PERMISSION_DENIED', 'model_not_allowed'),
   model_not_found: row(404, 'NOT_FOUND', 'model_not_found'),
+  previous_response_not_found: row(400, 'INVALID_ARGUMENT', 'previous_response_not_found'),
   not_found: row(404, 'NOT_FOUND', 'not_found'),
   method_not_allowed: row(405, 'UNIMPLEMENTED', 'method_not_allowed'),
   request_too_large: invalid('request_too_large', 413),

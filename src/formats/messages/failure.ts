@@ -29,6 +29,7 @@ const table: Record<FailureKind, Row> = {
   account_suspended: denied,
   model_not_allowed: denied,
   model_not_found: missing,
+  previous_response_not_found: missing,
   not_found: missing,
   method_not_allowed: request(405),
   request_too_large: { status: 413, type: 'request_too_large' },
