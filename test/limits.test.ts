@@ -62,6 +62,7 @@ describe('requests a minute', () => {
     await streamed.text()
     const third = await chat(who, { model: 'priced', max_tokens: 1 })
     expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(25)
+    expect(third.headers.get('x-ratelimit-remaining-requests')).toBe('0')
     expect(await refusal(third)).toMatchObject({
       status: 429,
       type: 'rate_limit_error',

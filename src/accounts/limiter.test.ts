@@ -154,6 +154,18 @@ describe('spend', () => {
     expect(limiter.standings(who)[0]?.day).toMatchObject({ spent: 0n, held: 0n })
   })
 
+  test('a clock that is set back gives nothing back', () => {
+    const { clock, limiter, enter } = setUp()
+    const who = caller({ spendPerDay: 100n })
+    const entry = enter(who)
+    entry.reserve(100n, 0)
+    entry.settle(100n, 0)
+    clock.nowMs -= DAY_MS
+    expect(limiter.enter(who)).toMatchObject({ kind: 'spend' })
+    clock.nowMs += DAY_MS
+    expect(limiter.enter(who)).toMatchObject({ kind: 'spend', spent: 100n })
+  })
+
   test('what was spent before a restart counts', () => {
     const { limiter, enter } = setUp(past)
     const standing = limiter.standings(caller())

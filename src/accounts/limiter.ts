@@ -115,6 +115,11 @@ export class Limiter {
     return new Entry(this, stands)
   }
 
+  /** `x-ratelimit-*` for a caller that was not let in. */
+  headers(caller: Caller): Record<string, string> {
+    return rateHeaders(this.standsOf(caller), this.now())
+  }
+
   standings(caller: Caller): readonly Standing[] {
     return this.standsOf(caller).map((stand) => this.standing(stand))
   }
@@ -187,11 +192,14 @@ export class Limiter {
     return this.roll(subject)
   }
 
-  /** Puts a subject in the day and month of now. Requests that began in an earlier one keep hold of its window. */
+  /**
+   * Puts a subject in the day and month of now. Requests that began in an earlier one keep hold of its window. A clock
+   * that is set back opens nothing: what was spent today stays spent.
+   */
   roll(subject: Subject): Subject {
     const { day, month } = this.calendar.at(this.now())
-    if (subject.day.period !== day) subject.day = opened(day)
-    if (subject.month.period !== month) subject.month = opened(month)
+    if (day > subject.day.period) subject.day = opened(day)
+    if (month > subject.month.period) subject.month = opened(month)
     return subject
   }
 

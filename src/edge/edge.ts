@@ -236,7 +236,9 @@ class Desk {
     if ('kind' in caller) return this.refuse(turn, caller)
     if (surface.count) return this.count(turn, surface, { caller, count: surface.count })
     const entry = this.options.limiter.enter(caller)
-    if (!(entry instanceof Entry)) return this.refuse(turn, limitFailure(entry))
+    if (!(entry instanceof Entry)) {
+      return this.refuse(turn, limitFailure(entry), this.options.limiter.headers(caller))
+    }
     try {
       await this.generateWithin(turn, surface, { caller, entry })
     } finally {

@@ -57,10 +57,10 @@ export async function replyWithStream(
     if (reason === 'client_closed') events.close().catch(onError)
     else farewell = setTimeout(() => !isAsking && exchange.destroy(), FAREWELL_MS)
   }
-  exchange.begin(200, headers)
-  if (begun === 'waiting') exchange.send(heartbeat)
-  call.whenCancelled(onCancelled)
   try {
+    exchange.begin(200, headers)
+    if (begun === 'waiting') exchange.send(heartbeat)
+    call.whenCancelled(onCancelled)
     while (!exchange.isGone) {
       isAsking = true
       const text = await events.next()
@@ -75,6 +75,8 @@ export async function replyWithStream(
   } catch (error) {
     onError(error)
     exchange.destroy()
+    // Whatever went wrong on this side, what the upstream has done is settled.
+    await events.close()
   } finally {
     clearTimeout(timer)
     clearTimeout(farewell)

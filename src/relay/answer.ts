@@ -11,7 +11,7 @@ import { factsOf, type Attempted, type StreamServed, type WholeServed } from './
 import type { Call, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { shownEnd } from './conversation.ts'
-import { fail, failureOfCancel, INTERNAL, meter, rescue, settle } from './finish.ts'
+import { fail, failureOfCancel, INTERNAL, meter, NOT_REPEATABLE, rescue, settle } from './finish.ts'
 
 export type Answer =
   | { readonly kind: 'whole'; readonly headers: Readonly<Record<string, string>>; readonly text: string }
@@ -96,6 +96,8 @@ export function answerStream(relay: Relay, call: Call, job: StreamJob): Extract<
 type StreamEnd = {
   readonly outcome: RequestRecord['outcome']
   readonly failure?: Failure | undefined
+  /** Whether a repetition may get this answer: not one that ended for reasons of its first client or of our own. */
+  readonly repeatable: boolean
   /** The text that ends the stream, for what it came to. */
   readonly end: (usage: Usage) => string
 }
@@ -177,6 +179,7 @@ export class StreamAnswer {
       await this.settle(served, {
         outcome: outcomeOf(cancelled),
         failure,
+        repeatable: complete !== undefined,
         end: (usage) =>
           complete
             ? complete.text + served.open.stream.end(usage)
@@ -195,7 +198,12 @@ export class StreamAnswer {
       const { served, relay, call, admission } = this
       served?.open.events.close()
       if (served && relay.ledger.isOpen(admission.hold)) {
-        await this.settle(served, { outcome: 'cut', failure: INTERNAL, end: () => served.open.stream.fail(INTERNAL) })
+        await this.settle(served, {
+          outcome: 'cut',
+          failure: INTERNAL,
+          repeatable: false,
+          end: () => served.open.stream.fail(INTERNAL),
+        })
       }
       await rescue(relay, call, admission)
       throw error
@@ -276,7 +284,7 @@ export class StreamAnswer {
     const { cancelled } = this.call
     if (step.end === 'done') {
       const end = (usage: Usage): string => step.text + served.open.stream.end(usage)
-      const text = await this.settle(served, { outcome: 'completed', end })
+      const text = await this.settle(served, { outcome: 'completed', repeatable: true, end })
       this.relay.health.succeeded(served.offer.id)
       return text
     }
@@ -284,6 +292,7 @@ export class StreamAnswer {
     const text = await this.settle(served, {
       outcome: cancelled ? outcomeOf(cancelled) : 'cut',
       failure: cancelled === 'client_closed' ? undefined : failure,
+      repeatable: cancelled === undefined,
       end: () => step.text + served.open.stream.fail(failure),
     })
     if (!cancelled) this.relay.health.failed(served.offer.id, step.failure)
@@ -300,7 +309,7 @@ export class StreamAnswer {
   }
 
   /** Settles, and gives the text that ends the stream. */
-  private async settle(served: StreamServed, { outcome, failure, end }: StreamEnd): Promise<string> {
+  private async settle(served: StreamServed, { outcome, failure, repeatable, end }: StreamEnd): Promise<string> {
     const { relay, call, admission, transcript } = this
     const { usage, produced, thoughts, finished } = served.open.stream
     const metered = await meter(relay, call, {
@@ -319,6 +328,7 @@ export class StreamAnswer {
       failure,
       answer: () => {
         transcript?.add(text)
+        if (!repeatable) return NOT_REPEATABLE
         const shown = shownEnd(call)
         if (shown !== undefined)
           return { status: 200, headers: { ...JSON_TYPE, ...earlyHeaders(admission) }, body: shown }

@@ -85,4 +85,4 @@ export async function inputTokensOf({ tokens }: Relay, request: ClientRequest, m
 }
 
 /** What a chat template adds to each message, by the vendors' own cookbooks. */
-export const MESSAGE_TOKENS = 4
+const MESSAGE_TOKENS = 4

@@ -128,7 +128,7 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
     // What is charged is kept, whether its client hears of it or not.
     if (tell) tell(failure)
     else call.request.failStream(failure, factsOf(call, admission))
-    const answer = (): KeptAnswer => keptFailure(call, failure)
+    const answer = (): KeptAnswer => NOT_REPEATABLE
     const outcome = call.cancelled === 'overdue' ? 'cut' : call.cancelled
     await settle(relay, call, { admission, served: last, metered, outcome, answer })
     return failure
@@ -198,10 +198,8 @@ export function failureOfCancel(reason: CancelReason): Failure {
   }
 }
 
-function keptFailure({ id, request }: Call, failure: Failure): KeptAnswer {
-  const { status, headers, body } = request.failures.write(failure, id)
-  return { status, headers: { ...headers, 'content-type': 'application/json; charset=utf-8' }, body }
-}
+/** Charged, but nothing that another client, or the same one later, should be told again: who sent it was barred, say. */
+export const NOT_REPEATABLE: KeptAnswer = { status: 200, headers: {}, body: undefined }
 
 const nothing: Metered = { usage: estimatedUsage(0, 0), source: 'reported' }
 
