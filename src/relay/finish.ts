@@ -198,7 +198,7 @@ export function failureOfCancel(reason: CancelReason): Failure {
   }
 }
 
-/** Charged, but nothing that another client, or the same one later, should be told again: who sent it was barred, say. */
+/** Charged, and nothing that a repetition should be told: its client was barred, say, or the gateway shut down. */
 export const NOT_REPEATABLE: KeptAnswer = { status: 200, headers: {}, body: undefined }
 
 const nothing: Metered = { usage: estimatedUsage(0, 0), source: 'reported' }
