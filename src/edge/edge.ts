@@ -127,8 +127,9 @@ class Desk {
     if (route?.failures) turn.failures = route.failures
     if (!route) return this.refuse(turn, { kind: 'not_found', message: `There is no ${method} ${path.slice(0, 200)}.` })
     if (route.methods.includes(method)) return this.run(turn, route)
-    const preflight = this.options.cors.preflight(exchange, route.methods)
-    if (preflight) return this.write(turn, 204, preflight, '')
+    const preflight = isForPages(turn.port, path) && this.options.cors.preflight(exchange, route.methods)
+    // They stand in for the turn's own: a preflight varies with more than the origin.
+    if (preflight) return this.write({ ...turn, headers: { ...turn.headers, ...preflight } }, 204, {}, '')
     const allow = route.methods.join(', ')
     const message = `${method} is not allowed here; allowed: ${allow}.`
     return this.refuse(turn, { kind: 'method_not_allowed', message }, { allow })
@@ -147,7 +148,8 @@ class Desk {
 
   open(exchange: Exchange, port: Turn['port']): Turn {
     const id = timeOrderedId('req_')
-    const headers = { ...this.options.cors.headersFor(exchange), 'x-request-id': id }
+    const forPages = isForPages(port, exchange.head.path) ? this.options.cors.headersFor(exchange) : {}
+    const headers = { ...forPages, 'x-request-id': id }
     return { exchange, id, startedMs: performance.now(), port, failures: chatFailureWriter, headers }
   }
 
@@ -326,6 +328,9 @@ class Desk {
 type ToCount = { readonly caller: Caller; readonly write: (tokens: number) => string }
 type ReadTurn = { readonly request: ClientRequest; readonly text: string }
 type Admitted = { readonly caller: Caller; readonly entry: Entry }
+
+/** Whether web pages of listed origins may read what is there: the API, never what operators watch. */
+const isForPages = (port: Turn['port'], path: string): boolean => port === 'public' && path.startsWith('/v1')
 
 /** A path segment as text; what cannot be decoded is no model's id. */
 function decoded(segment: string): string {
