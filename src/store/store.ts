@@ -2,7 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { copyDatabase } from './copy.ts'
 import { lockFolder } from './lock.ts'
-import { keepBeforeUpgrade, migrate } from './migrate.ts'
+import { upgrade } from './migrate.ts'
 import { Reader } from './reader.ts'
 import type { Row, SqlValue, Step, WriteOutcome } from './statement.ts'
 import { Writer, type Deferred } from './writer.ts'
@@ -50,8 +50,7 @@ export async function openStore(
     // SQLite would make it readable by all, and gives the files beside it the same mode.
     closeSync(openSync(path, 'a', 0o600))
     chmodSync(path, 0o600)
-    keepBeforeUpgrade(path)
-    migrate(path)
+    upgrade(path)
     await writer.open(path)
     await reader.open(path)
   } catch (error) {
