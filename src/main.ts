@@ -67,7 +67,11 @@ const program: Program = {
   async serve() {
     const [config, { serve }] = await Promise.all([readConfig(), import('./serve.ts')])
     // A Tollgate that has the folder has the port as well, but the folder is what there is to say.
-    if (!(await consult('account.list', {}))) probePort(config)
+    if (!(await consult('account.list', {}))) {
+      const { metricsHost, metricsPort } = config
+      probePort(config)
+      if (metricsPort !== undefined) probePort({ host: metricsHost, port: metricsPort })
+    }
     const { baseUrl, firstKey, gateway, drain } = await serve(config)
     const [account] = gateway.accounts.list()
     const models = gateway.catalog.models().map(({ id }) => id)

@@ -536,6 +536,8 @@ describe('serve', () => {
     expect(failed).toMatchObject({ code: 1, out: '' })
     expect(failed.err).toMatch(new RegExp(`^tollgate: 127\\.0\\.0\\.1:${port} is in use; choose another PORT`))
     expect(await errorOf(folder, ['serve', '--port', port])).toEqual({ code: 'port_in_use', exit: 1 })
+    const monitored = await run(folder, ['serve'], { env: { PORT: '0', TOLLGATE_METRICS_PORT: port } })
+    expect(monitored.err).toStartWith(`tollgate: 127.0.0.1:${port} is in use; choose another TOLLGATE_METRICS_PORT,`)
     await other.stop(true)
     const server = await start(folder, ['serve'])
     expect(server.block).toContain('sk-tg-')
