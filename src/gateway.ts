@@ -122,12 +122,20 @@ async function makeAccount(
   return id
 }
 
-/** Accounts of the declaration: made once with their opening balance; their allow-list follows the file. */
+/**
+ * Accounts of the declaration: made once with their opening balance; their allow-list and limits follow the file. One
+ * that is no longer in it keeps its keys, its money and its last limits, and is changed by command from then on.
+ */
 async function declareAccounts({ declared }: Config, accounts: Accounts, ledger: Ledger): Promise<void> {
+  const names = new Set(declared.accounts.map(({ name }) => name))
+  for (const { id, name, origin } of accounts.list()) {
+    if (origin === 'declared' && !names.has(name)) await accounts.update(id, { origin: 'stored' })
+  }
   for (const draft of declared.accounts) {
     const known = accounts.find(draft.name)
     const { allowedModels = null, limits } = draft
-    if (known) await accounts.update(known.id, { allowedModels, limits })
+    const change = { allowedModels, limits, origin: 'declared' } as const
+    if (known) await accounts.update(known.id, change)
     else await makeAccount(accounts, ledger, { ...draft, origin: 'declared' })
   }
 }
