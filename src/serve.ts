@@ -81,10 +81,15 @@ export async function serve(config: Config): Promise<Served> {
   const server = listen({ hostname, port, handle, refuse, limits, onError })
   const monitoring = openMonitoring(config, log, { handle: monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
+  const sweep = (): void => {
+    idempotency.sweep().catch((error: unknown) => log('error', 'idempotency.unswept', { message: String(error) }))
+  }
   const hourly = setInterval(() => {
     verifyHourly(gateway, log).catch((error: unknown) => log('error', 'ledger.unverified', { message: String(error) }))
-    idempotency.sweep().catch((error: unknown) => log('error', 'idempotency.unswept', { message: String(error) }))
+    sweep()
   }, HOUR_MS)
+  // A gateway that never lives an hour would never forget.
+  sweep()
   const everySecond = setInterval(() => live.endOverdue(limits.requestTimeoutMs), 1_000)
   return {
     baseUrl: `${config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`}/v1`,
