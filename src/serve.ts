@@ -57,6 +57,7 @@ export async function serve(config: Config): Promise<Served> {
       eventCharsMax: 1024 * 1024,
     },
     log,
+    notReady: () => (draining ? 'shutting down' : undefined),
     onRecord: (record, { clientAddress }) => {
       metrics.recorded(record)
       logRecord(log, record, clientAddress)
@@ -71,7 +72,6 @@ export async function serve(config: Config): Promise<Served> {
     proxies: config.trustedProxies,
     metricsToken: config.metricsToken,
     chatBody: { bytesMax: config.limits.bodyBytesMax, graceMs: 10_000, bytesPerSecondMin: 8 * 1024 },
-    notReady: () => (draining ? 'shutting down' : undefined),
   })
   const control = serveControl(config.dataFolder, gateway.office)
   const { handle, monitor, refuse } = edge

@@ -14,7 +14,7 @@ import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { TrustedProxies } from '../lib/trusted-proxies.ts'
-import { INVALID_KEY, modelFor, SUSPENDED } from '../relay/admit.ts'
+import { INVALID_KEY, modelFor, SUSPENDED, unready } from '../relay/admit.ts'
 import { Call } from '../relay/call.ts'
 import type { Relay } from '../relay/context.ts'
 import { unspokenTokens } from '../relay/finish.ts'
@@ -40,8 +40,6 @@ export type EdgeOptions = {
   readonly proxies: TrustedProxies
   /** What `/metrics` and the reasons of `/readyz` are shown for; undefined: nobody sees them on this port. */
   readonly metricsToken: string | undefined
-  /** Why new work is refused at the moment; undefined while it is not. */
-  readonly notReady: () => string | undefined
 }
 
 /** What the server is started with. */
@@ -182,7 +180,7 @@ class Desk {
   }
 
   ready(turn: Turn): void {
-    const reason = this.options.notReady()
+    const reason = this.options.relay.notReady()
     if (reason === undefined) this.reply(turn, 200, { status: 'ready' })
     else this.reply(turn, 503, { status: 'not ready', ...(this.isOperator(turn) ? { reason } : {}) })
   }
@@ -240,16 +238,15 @@ class Desk {
   }
 
   private async generateWithin(turn: Turn, surface: Surface, { caller, entry }: Admitted): Promise<void> {
-    const { relay, notReady } = this.options
+    const { relay } = this.options
     const { exchange, id, startedMs } = turn
     const read = await this.readRequest(turn, surface)
     if (!read) return
 
-    // Asked after the body has arrived: from here to the hold there is no await in which a shutdown could begin.
-    const reason = notReady()
-    if (reason) {
-      return this.refuse(turn, { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 })
-    }
+    // Asked after the body has arrived: from here to the hold a shutdown can only begin while an idempotency key is
+    // looked up, and the relay asks again after that.
+    const refusal = unready(relay)
+    if (refusal) return this.refuse(turn, refusal)
     const clientAddress = this.clientOf(turn)
     const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, read.text)
     if (once && 'kind' in once) return this.refuse(turn, once)

@@ -80,6 +80,14 @@ export const INVALID_KEY: Failure = {
 }
 export const SUSPENDED: Failure = { kind: 'account_suspended', message: 'This account is suspended.' }
 
+/** What new work is told while there is none to be taken. */
+export function unready({ notReady }: Relay): Failure | undefined {
+  const reason = notReady()
+  return reason === undefined
+    ? undefined
+    : { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 }
+}
+
 /** The model, if it exists and both allow-lists admit it. */
 export function modelFor(catalog: Catalog, caller: Caller, id: string): Model | Failure {
   const model = catalog.model(id)

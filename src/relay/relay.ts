@@ -3,7 +3,7 @@
  * cookies; what it touches comes in through `Relay`.
  */
 import type { Failure } from '../domain/failure.ts'
-import { admit, type Admission } from './admit.ts'
+import { admit, unready, type Admission } from './admit.ts'
 import { answerStream, answerWhole, type Answer } from './answer.ts'
 import { tryOffers } from './attempt.ts'
 import type { Call } from './call.ts'
@@ -20,6 +20,12 @@ export type Relayed =
 export async function relayChat(relay: Relay, call: Call): Promise<Relayed> {
   const earlier = call.once && (await claimOnce(relay, call, call.once))
   if (earlier) return earlier
+  // The look-up takes a while, in which a shutdown may have begun: nobody would wait for what starts now.
+  const refusal = unready(relay)
+  if (refusal) {
+    call.claim?.end()
+    return { kind: 'failure', failure: refusal }
+  }
   const admission = admit(relay, call)
   if (admission.kind === 'refused') {
     call.claim?.end()
