@@ -85,7 +85,10 @@ export async function serve(config: Config): Promise<Served> {
     idempotency.sweep().catch((error: unknown) => log('error', 'idempotency.unswept', { message: String(error) }))
   }
   const hourly = setInterval(() => {
-    verifyHourly(gateway, log).catch((error: unknown) => log('error', 'ledger.unverified', { message: String(error) }))
+    verifyHourly(gateway, log).catch((error: unknown) => {
+      // A shutdown does not wait for it.
+      if (!draining) log('error', 'ledger.unverified', { message: String(error) })
+    })
     sweep()
   }, HOUR_MS)
   // A gateway that never lives an hour would never forget.

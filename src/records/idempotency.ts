@@ -3,7 +3,7 @@
  * first one claims the key, in memory at once and on disk with its hold; the others wait their turn or get its answer.
  */
 import { statement, type Step } from '../store/statement.ts'
-import type { Store } from '../store/store.ts'
+import type { Queryable, Store } from '../store/store.ts'
 
 /** An answer as it is sent again. `body` is undefined when it was too large to keep. */
 export type KeptAnswer = {
@@ -137,7 +137,7 @@ export class Idempotency {
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
 
 /** Keys whose state and hold disagree; empty means none. */
-export async function verifyIdempotency(store: Store): Promise<readonly { subject: string; detail: string }[]> {
+export async function verifyIdempotency(store: Queryable): Promise<readonly { subject: string; detail: string }[]> {
   const sql = `SELECT i.account_id || ' ' || i.request_id AS subject, coalesce(h.state, 'no hold') AS detail
     FROM idempotency i LEFT JOIN hold h ON h.id = i.request_id
     WHERE h.state IS NULL OR h.state <> CASE WHEN i.status IS NULL THEN 'open' ELSE 'settled' END`
