@@ -59,7 +59,7 @@ export function admit(relay: Relay, call: Call): Admission | Refusal {
   const quoted = quote(request, model, affordable)
   if (quoted.kind === 'unaffordable') {
     const limited = quoted.needed <= balance.available && call.entry.obstacle(quoted.needed, 0)
-    return refuse(limited ? limitFailure(limited) : insufficient(balance, quoted))
+    return refuse(limited ? limitFailure(limited, quoted.fitting) : insufficient(balance, quoted))
   }
   const tokens = likelyTokens(request, model)
   const obstacle = call.entry.obstacle(quoted.amount, tokens)
