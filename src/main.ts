@@ -61,6 +61,15 @@ async function onFolder<T>(
   }
 }
 
+/** Limits under the names they have outside. */
+const named = (limits: Readonly<Record<string, number>>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(limits).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  )
+
 const program: Program = {
   operate,
   consult,
@@ -92,6 +101,7 @@ const program: Program = {
     return onFolder(config, 'make', ({ firstKey }) => firstKey)
   },
   async settings() {
+    const { fixedLimits } = await import('./fixed-limits.ts')
     const { host, port, dataFolder, configFile, publicUrl, limits } = await readConfig()
     return {
       host,
@@ -99,12 +109,8 @@ const program: Program = {
       dataFolder,
       configFile,
       publicUrl,
-      limits: Object.fromEntries(
-        Object.entries(limits).map(([name, value]) => [
-          name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-          value,
-        ]),
-      ),
+      limits: named(limits),
+      fixedLimits: named(fixedLimits),
     }
   },
   async restore(request) {

@@ -4,6 +4,7 @@ import type { Config } from './config.ts'
 import { createEdge } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
+import { answerBounds, bodyPace, drainBounds } from './fixed-limits.ts'
 import { listen, type Server, type ServerOptions } from './inbound/server.ts'
 import { openGateway, verifyBooks, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
@@ -50,12 +51,8 @@ export async function serve(config: Config): Promise<Served> {
     live,
     tokens,
     idempotency,
-    drains: new Drains({ streamsMax: 64, timeoutMs: 120_000 }),
-    limits: {
-      ...config.limits,
-      replyBytesMax: 64 * 1024 * 1024,
-      eventCharsMax: 1024 * 1024,
-    },
+    drains: new Drains(drainBounds),
+    limits: { ...config.limits, ...answerBounds },
     log,
     notReady: () => (draining ? 'shutting down' : undefined),
     onRecord: (record, { clientAddress }) => {
@@ -71,7 +68,7 @@ export async function serve(config: Config): Promise<Served> {
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
     metricsToken: config.metricsToken,
-    chatBody: { bytesMax: config.limits.bodyBytesMax, graceMs: 10_000, bytesPerSecondMin: 8 * 1024 },
+    chatBody: { bytesMax: config.limits.bodyBytesMax, ...bodyPace },
   })
   const control = serveControl(config.dataFolder, gateway.office)
   const { handle, monitor, refuse } = edge

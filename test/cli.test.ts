@@ -406,6 +406,7 @@ for (const served of [true, false]) {
       expect(out).toMatch(/\nfail {2}provider far +no connection/)
       expect(out).toMatch(/\nok {4}ledger +clean/)
       expect(out).toContain('body_bytes_max')
+      expect(out).toMatch(/\nFixed limits\n(?:\w+ +\d+\n)*json_depth_max +64\n/)
       await json(folder, 'provider', 'remove', 'far', '--yes')
       await json(folder, 'provider', 'remove', 'near', '--yes')
       const report = await json<{ ok: boolean; checks: { name: string; state: string }[] }>(folder, 'doctor')
