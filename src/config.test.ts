@@ -37,6 +37,7 @@ test('a wrong variable stops the start and is named', () => {
   for (const [name, value] of [
     ['PORT', '99999'],
     ['PORT', 'http'],
+    ['TOLLGATE_METRICS_PORT', '8080'],
     ['TOLLGATE_PUBLIC_URL', 'ftp://x'],
     ['TOLLGATE_LOG', 'loud'],
     ['TOLLGATE_CONFIG', join(folder, 'none.yaml')],

@@ -113,6 +113,21 @@ function trustedProxies(env: Environment): TrustedProxies {
   }
 }
 
+type Listening = Pick<Config, 'host' | 'port' | 'metricsHost' | 'metricsPort'>
+
+/** Where it listens: for clients, and where wished for on a port of its own for operators. */
+function listening(env: Environment): Listening {
+  const ports = { fallback: 0, min: 0, max: 65_535 }
+  const [host, port] = [env['HOST'] || '127.0.0.1', integer(env, 'PORT', { ...ports, fallback: 8080 })]
+  const metricsHost = env['TOLLGATE_METRICS_HOST'] || '127.0.0.1'
+  const metricsPort = env['TOLLGATE_METRICS_PORT'] ? integer(env, 'TOLLGATE_METRICS_PORT', ports) : undefined
+  // Said here, because the system would only say that the port is in use.
+  if (port !== 0 && port === metricsPort && host === metricsHost) {
+    throw new ConfigError(`TOLLGATE_METRICS_PORT must be another port than PORT, not ${port} as well`)
+  }
+  return { host, port, metricsHost, metricsPort }
+}
+
 /** Reads the whole configuration. Throws ConfigError. */
 export function loadConfig(env: Environment): Config {
   const configFile = configFileOf(env)
@@ -126,17 +141,12 @@ export function loadConfig(env: Environment): Config {
     models.push(...sandboxModels.filter(({ id }) => !models.some((model) => model.id === id)))
   }
   return Object.freeze({
-    host: env['HOST'] || '127.0.0.1',
-    port: integer(env, 'PORT', { fallback: 8080, min: 0, max: 65_535 }),
+    ...listening(env),
     dataFolder: resolve(env['TOLLGATE_DATA'] || 'data'),
     publicUrl: publicUrl(env),
     corsOrigins: corsOrigins(env),
     trustedProxies: trustedProxies(env),
     metricsToken: env['TOLLGATE_METRICS_TOKEN'] || undefined,
-    metricsPort: env['TOLLGATE_METRICS_PORT']
-      ? integer(env, 'TOLLGATE_METRICS_PORT', { fallback: 0, min: 0, max: 65_535 })
-      : undefined,
-    metricsHost: env['TOLLGATE_METRICS_HOST'] || '127.0.0.1',
     logLevel: logLevel(env),
     limits: limitsOf(env),
     keyPepper: env['TOLLGATE_KEY_PEPPER'] || undefined,

@@ -105,16 +105,16 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   }
 }
 
-/** The ledger's invariants, and that what stands beside the ledger agrees with it. */
-export async function verifyBooks(store: Store): Promise<readonly Finding[]> {
+/** The ledger’s invariants, and that what stands beside the ledger agrees with it. For seconds, on its own thread. */
+export function verifyBooks(store: Store): Promise<readonly Finding[]> {
   const named = (invariant: string, found: readonly Omit<Finding, 'invariant'>[]): Finding[] =>
     found.map((finding) => ({ invariant, ...finding }))
-  return [
-    ...(await verifyLedger(store)),
-    ...named('the usage of an hour is the sum of its requests', await verifyUsage(store)),
-    ...named('an idempotency key has an open hold, or an answer and a charge', await verifyIdempotency(store)),
-    ...named('a response that is being made has an open hold', await verifyTurns(store)),
-  ]
+  return store.apart(async (reader) => [
+    ...(await verifyLedger(reader)),
+    ...named('the usage of an hour is the sum of its requests', await verifyUsage(reader)),
+    ...named('an idempotency key has an open hold, or an answer and a charge', await verifyIdempotency(reader)),
+    ...named('a response that is being made has an open hold', await verifyTurns(reader)),
+  ])
 }
 
 /** What is said last when a commit has failed. */
@@ -139,12 +139,20 @@ async function makeAccount(
   return id
 }
 
-/** Accounts of the declaration: made once with their opening balance; their allow-list follows the file. */
+/**
+ * Accounts of the declaration: made once with their opening balance; their allow-list and limits follow the file. One
+ * that is no longer in it keeps its keys, its money and its last limits, and is changed by command from then on.
+ */
 async function declareAccounts({ declared }: Config, accounts: Accounts, ledger: Ledger): Promise<void> {
+  const names = new Set(declared.accounts.map(({ name }) => name))
+  for (const { id, name, origin } of accounts.list()) {
+    if (origin === 'declared' && !names.has(name)) await accounts.update(id, { origin: 'stored' })
+  }
   for (const draft of declared.accounts) {
     const known = accounts.find(draft.name)
     const { allowedModels = null, limits } = draft
-    if (known) await accounts.update(known.id, { allowedModels, limits })
+    const change = { allowedModels, limits, origin: 'declared' } as const
+    if (known) await accounts.update(known.id, change)
     else await makeAccount(accounts, ledger, { ...draft, origin: 'declared' })
   }
 }

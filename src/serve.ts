@@ -4,6 +4,7 @@ import type { Config } from './config.ts'
 import { createEdge } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
+import { answerBounds, backgroundBounds, bodyPace, drainBounds } from './fixed-limits.ts'
 import { listen, type Server, type ServerOptions } from './inbound/server.ts'
 import { openGateway, verifyBooks, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
@@ -52,14 +53,11 @@ export async function serve(config: Config): Promise<Served> {
     tokens,
     idempotency,
     turns,
-    backgrounds: new Backgrounds({ runsMax: 256, runsPerAccountMax: 32 }),
-    drains: new Drains({ streamsMax: 64, timeoutMs: 120_000 }),
-    limits: {
-      ...config.limits,
-      replyBytesMax: 64 * 1024 * 1024,
-      eventCharsMax: 1024 * 1024,
-    },
+    backgrounds: new Backgrounds(backgroundBounds),
+    drains: new Drains(drainBounds),
+    limits: { ...config.limits, ...answerBounds },
     log,
+    notReady: () => (draining ? 'shutting down' : undefined),
     onRecord: (record, { clientAddress }) => {
       metrics.recorded(record)
       logRecord(log, record, clientAddress)
@@ -73,8 +71,7 @@ export async function serve(config: Config): Promise<Served> {
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
     metricsToken: config.metricsToken,
-    chatBody: { bytesMax: config.limits.bodyBytesMax, graceMs: 10_000, bytesPerSecondMin: 8 * 1024 },
-    notReady: () => (draining ? 'shutting down' : undefined),
+    chatBody: { bytesMax: config.limits.bodyBytesMax, ...bodyPace },
   })
   const control = serveControl(config.dataFolder, gateway.office)
   const { handle, monitor, refuse } = edge
@@ -84,11 +81,19 @@ export async function serve(config: Config): Promise<Served> {
   const server = listen({ hostname, port, handle, refuse, limits, onError })
   const monitoring = openMonitoring(config, log, { handle: monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
-  const hourly = setInterval(() => {
-    verifyHourly(gateway, log).catch((error: unknown) => log('error', 'ledger.unverified', { message: String(error) }))
+  const sweep = (): void => {
     turns.sweep().catch((error: unknown) => log('error', 'responses.unswept', { message: String(error) }))
     idempotency.sweep().catch((error: unknown) => log('error', 'idempotency.unswept', { message: String(error) }))
+  }
+  const hourly = setInterval(() => {
+    verifyHourly(gateway, log).catch((error: unknown) => {
+      // A shutdown does not wait for it.
+      if (!draining) log('error', 'ledger.unverified', { message: String(error) })
+    })
+    sweep()
   }, HOUR_MS)
+  // A gateway that never lives an hour would never forget.
+  sweep()
   const everySecond = setInterval(() => live.endOverdue(limits.requestTimeoutMs), 1_000)
   return {
     baseUrl: `${config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`}/v1`,

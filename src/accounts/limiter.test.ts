@@ -181,6 +181,20 @@ describe('spend', () => {
     expect(entry.obstacle(6n, 0)).toMatchObject({ scope: 'account', period: 'day' })
   })
 
+  test('of all limits in the way the one that keeps a request out the longest is named, with what it needs', () => {
+    const { enter } = setUp()
+    const who = caller({ spendPerDay: 100n, spendPerMonth: 400n }, { spendPerMonth: 120n })
+    const one = enter(who)
+    one.reserve(60n, 0)
+    const two = enter(who)
+    expect(two.obstacle(50n, 0)).toMatchObject({ scope: 'key', period: 'day', needed: 50n, freedBy: 'holds' })
+    one.settle(60n, 0)
+    expect(two.obstacle(50n, 0)).toMatchObject({ scope: 'key', period: 'day', freedBy: 'period' })
+    expect(two.obstacle(70n, 0)).toMatchObject({ scope: 'account', period: 'month', freedBy: 'period' })
+    expect(two.obstacle(101n, 0)).toMatchObject({ scope: 'key', period: 'day', freedBy: 'nothing' })
+    expect(two.obstacle(121n, 0)).toMatchObject({ needed: 121n, freedBy: 'nothing' })
+  })
+
   test('the month begins at midnight of its first day in UTC', () => {
     expect(monthStartHour(START_MS) * 3_600_000).toBe(Date.UTC(2026, 10, 1))
   })

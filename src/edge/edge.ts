@@ -13,7 +13,7 @@ import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { TrustedProxies } from '../lib/trusted-proxies.ts'
-import { INVALID_KEY, modelFor, SUSPENDED } from '../relay/admit.ts'
+import { INVALID_KEY, modelFor, SUSPENDED, unready } from '../relay/admit.ts'
 import { Call } from '../relay/call.ts'
 import type { Relay } from '../relay/context.ts'
 import { isBackground } from '../relay/conversation.ts'
@@ -42,8 +42,6 @@ export type EdgeOptions = {
   readonly proxies: TrustedProxies
   /** What `/metrics` and the reasons of `/readyz` are shown for; undefined: nobody sees them on this port. */
   readonly metricsToken: string | undefined
-  /** Why new work is refused at the moment; undefined while it is not. */
-  readonly notReady: () => string | undefined
 }
 
 /** What the server is started with. */
@@ -133,8 +131,9 @@ class Desk {
     if (route?.requestIdHeader) turn.headers = { ...turn.headers, [route.requestIdHeader]: turn.id }
     if (!route) return this.refuse(turn, { kind: 'not_found', message: `There is no ${method} ${path.slice(0, 200)}.` })
     if (route.methods.includes(method)) return this.run(turn, route)
-    const preflight = this.options.cors.preflight(exchange, route.methods)
-    if (preflight) return this.write(turn, 204, preflight, '')
+    const preflight = isForPages(turn.port, path) && this.options.cors.preflight(exchange, route.methods)
+    // They stand in for the turn's own: a preflight varies with more than the origin.
+    if (preflight) return this.write({ ...turn, headers: { ...turn.headers, ...preflight } }, 204, {}, '')
     const allow = route.methods.join(', ')
     const message = `${method} is not allowed here; allowed: ${allow}.`
     return this.refuse(turn, { kind: 'method_not_allowed', message }, { allow })
@@ -153,7 +152,8 @@ class Desk {
 
   open(exchange: Exchange, port: Turn['port']): Turn {
     const id = timeOrderedId('req_')
-    const headers = { ...this.options.cors.headersFor(exchange), 'x-request-id': id }
+    const forPages = isForPages(port, exchange.head.path) ? this.options.cors.headersFor(exchange) : {}
+    const headers = { ...forPages, 'x-request-id': id }
     return { exchange, id, startedMs: performance.now(), port, failures: chatFailureWriter, headers }
   }
 
@@ -186,7 +186,7 @@ class Desk {
   }
 
   ready(turn: Turn): void {
-    const reason = this.options.notReady()
+    const reason = this.options.relay.notReady()
     if (reason === undefined) this.reply(turn, 200, { status: 'ready' })
     else this.reply(turn, 503, { status: 'not ready', ...(this.isOperator(turn) ? { reason } : {}) })
   }
@@ -247,16 +247,15 @@ class Desk {
   }
 
   private async generateWithin(turn: Turn, surface: Surface, { caller, entry }: Admitted): Promise<void> {
-    const { relay, notReady } = this.options
+    const { relay } = this.options
     const { exchange, id, startedMs } = turn
     const read = await this.readRequest(turn, surface)
     if (!read) return
 
-    // Asked after the body has arrived: from here to the hold there is no await in which a shutdown could begin.
-    const reason = notReady()
-    if (reason) {
-      return this.refuse(turn, { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 })
-    }
+    // Asked after the body has arrived: from here to the hold a shutdown can only begin while an idempotency key is
+    // looked up, and the relay asks again after that.
+    const refusal = unready(relay)
+    if (refusal) return this.refuse(turn, refusal)
     const clientAddress = this.clientOf(turn)
     const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, read.text)
     if (once && 'kind' in once) return this.refuse(turn, once)
@@ -394,3 +393,6 @@ class Desk {
 type ReadTurn = { readonly request: ClientRequest; readonly text: string }
 type Admitted = { readonly caller: Caller; readonly entry: Entry }
 type ToCount = { readonly caller: Caller } & Required<Pick<Surface, 'count'>>
+
+/** Whether web pages of listed origins may read what is there: the API, never what operators watch. */
+const isForPages = (port: Turn['port'], path: string): boolean => port === 'public' && path.startsWith('/v1')

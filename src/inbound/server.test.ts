@@ -228,6 +228,17 @@ test('a stream is framed byte by byte as it should be', async () => {
   expect(client.text.slice(bodyAt)).toBe(Buffer.from(framed).toString('latin1'))
 })
 
+test('a 204 says nothing of a length, and the connection goes on behind it', async () => {
+  const server = start((exchange) => exchange.reply(exchange.head.path === '/none' ? 204 : 200, {}, ''))
+  const client = await dial(server)
+  client.send(get('/none') + get('/some'))
+  await client.until(({ statuses }) => statuses.length === 2)
+  const [none = ''] = client.text.split('\r\n\r\n')
+  expect(none).toStartWith('HTTP/1.1 204 No Content')
+  expect(none).not.toContain('content-length')
+  expect(client.text.slice(none.length)).toStartWith('\r\n\r\nHTTP/1.1 200')
+})
+
 test('HEAD gets the headers of GET and no body, streamed or whole', async () => {
   const server = start((exchange) => {
     if (exchange.head.path === '/whole') return exchange.reply(200, {}, 'abc')

@@ -60,7 +60,7 @@ export function admit(relay: Relay, call: Call): Admission | Refusal {
   const quoted = quote(request, model, affordable)
   if (quoted.kind === 'unaffordable') {
     const limited = quoted.needed <= balance.available && call.entry.obstacle(quoted.needed, 0)
-    return refuse(limited ? limitFailure(limited) : insufficient(balance, quoted))
+    return refuse(limited ? limitFailure(limited, quoted.fitting) : insufficient(balance, quoted))
   }
   const tokens = likelyTokens(request, model)
   const obstacle = call.entry.obstacle(quoted.amount, tokens)
@@ -81,6 +81,14 @@ export const INVALID_KEY: Failure = {
   message: 'The API key is missing, malformed, unknown or revoked. Send it as: Authorization: Bearer <key>.',
 }
 export const SUSPENDED: Failure = { kind: 'account_suspended', message: 'This account is suspended.' }
+
+/** What new work is told while there is none to be taken. */
+export function unready({ notReady }: Relay): Failure | undefined {
+  const reason = notReady()
+  return reason === undefined
+    ? undefined
+    : { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 }
+}
 
 /** The model, if it exists and both allow-lists admit it. */
 export function modelFor(catalog: Catalog, caller: Caller, id: string): Model | Failure {

@@ -37,6 +37,8 @@ export type Relay = {
   readonly backgrounds: Backgrounds
   readonly limits: RelayLimits
   readonly log: Log
+  /** Why new work is refused at the moment; undefined while it is not. */
+  readonly notReady: () => string | undefined
   /** Told of every request that held money, once it is resolved. */
   readonly onRecord: (record: RequestRecord, call: Call) => void
 }

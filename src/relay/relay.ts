@@ -4,7 +4,7 @@
  */
 import type { Failure } from '../domain/failure.ts'
 import type { Conversation } from '../formats/format.ts'
-import { admit, permittedModel, type Admission } from './admit.ts'
+import { admit, permittedModel, unready, type Admission } from './admit.ts'
 import { answerStream, answerWhole, type Answer } from './answer.ts'
 import { factsOf, tryOffers } from './attempt.ts'
 import type { Run } from './background.ts'
@@ -30,6 +30,12 @@ export type Relayed =
 export async function relayChat(relay: Relay, call: Call): Promise<Relayed> {
   const earlier = call.once && (await claimOnce(relay, call, call.once))
   if (earlier) return earlier
+  // The look-up takes a while, in which a shutdown may have begun: nobody would wait for what starts now.
+  const refusal = unready(relay)
+  if (refusal) {
+    call.claim?.end()
+    return { kind: 'failure', failure: refusal }
+  }
   const untold = call.request.conversation && ((await prepare(relay, call)) ?? crowded(relay, call))
   const admission = untold ? { kind: 'refused' as const, failure: untold } : admit(relay, call)
   if (admission.kind === 'refused') {

@@ -5,7 +5,7 @@
  */
 import type { KeptTurn, PastTurn } from '../formats/format.ts'
 import { statement, type Row, type Step } from '../store/statement.ts'
-import type { Store } from '../store/store.ts'
+import type { Queryable, Store } from '../store/store.ts'
 
 /** Whose turns are meant. */
 export type AccountScope = { readonly accountId: string }
@@ -127,7 +127,7 @@ export const failExpired = (holdId: string, standing: string): Step[] => [
 ]
 
 /** Turns that are said to run and have no open hold; empty means none. */
-export async function verifyTurns(store: Store): Promise<readonly { subject: string; detail: string }[]> {
+export async function verifyTurns(store: Queryable): Promise<readonly { subject: string; detail: string }[]> {
   const sql = `SELECT r.account_id || ' ' || r.id AS subject, coalesce(h.state, 'no hold') AS detail
     FROM response r LEFT JOIN hold h ON h.id = 'req_' || substr(r.id, 6)
     WHERE r.state = 'running' AND h.state IS NOT 'open'`
