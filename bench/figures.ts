@@ -152,9 +152,7 @@ export function summarizeFigures(
       const besides = bar.kind === 'beside' ? each(bar.value) : []
       const met = isMet(bar, each(value), besides, (values) => spreadOf(values).median) ? 'met' : 'missed'
       const found = `${text} (${spread.median.toFixed(digits)})`
-      bars.push(
-        mine.length === 0 ? { text, isBar: true, verdict: 'not measured' } : { text: found, isBar: true, verdict: met },
-      )
+      bars.push(mine.length === 0 ? { text, verdict: 'not measured' } : { text: found, verdict: met })
     }
   }
   return { rows, bars }

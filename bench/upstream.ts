@@ -4,7 +4,7 @@
  * prints its address: bun bench/upstream.ts
  */
 import type { Socket, TCPSocketListener } from 'bun'
-import { answerOf, PACE_MS, replyText, type Answer } from './workload.ts'
+import { answerOf, paceMs, replyText, type Answer, type Pace } from './workload.ts'
 
 type Stage = 'head' | 'body'
 
@@ -19,7 +19,7 @@ type Line = {
   next: number
   /** Bytes of the next frame that the socket has taken already. */
   sent: number
-  pace: 'burst' | 'turns' | 'paced'
+  pace: Pace
 }
 
 const freshLine = (): Line => ({
@@ -168,14 +168,17 @@ function proceed(socket: Socket<Line>): void {
       if (!isTurning) setImmediate(turn)
       isTurning = true
       break
-    case 'paced': {
+    case 'paced':
+    case 'slow': {
+      // The head, and the first chunk with it.
+      if (writeFrame(socket)) break
       writeFrame(socket)
       const timer = setInterval(() => {
         // The terminator follows its [DONE] at once.
         if (writeFrame(socket) || (socket.data.next === socket.data.frames.length - 1 && writeFrame(socket))) {
           clearInterval(timer)
         }
-      }, PACE_MS)
+      }, paceMs[socket.data.pace])
     }
   }
 }
@@ -227,7 +230,7 @@ function listen(): TCPSocketListener<Line> {
       },
       data: take,
       drain(socket) {
-        if (socket.data.pace !== 'paced') proceed(socket)
+        if (paceMs[socket.data.pace] === undefined) proceed(socket)
       },
       close: (socket) => void turning.delete(socket),
       error: (socket) => void socket.end(),
