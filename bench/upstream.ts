@@ -13,7 +13,7 @@ type Line = {
   stage: Stage
   head: Buffer
   bodyLeft: number
-  /** The first part of the body: model and stream options stand in front. */
+  /** The first part of the body, where most have model and stream options, and the last of a body that has not. */
   start: string
   frames: readonly Buffer[]
   next: number
@@ -216,7 +216,9 @@ function take(socket: Socket<Line>, bytes: Buffer): void {
   }
   if (line.start.length < START_BYTES) line.start += body.toString('latin1', 0, START_BYTES)
   line.bodyLeft -= body.length
-  if (line.bodyLeft <= 0) reply(socket)
+  if (line.bodyLeft > 0) return
+  if (!line.start.includes('"model"')) line.start += body.toString('latin1', Math.max(0, body.length - START_BYTES))
+  reply(socket)
 }
 
 function listen(): TCPSocketListener<Line> {

@@ -81,15 +81,15 @@ const streamed = (pace: Pace, connections: number, rest: Extent): Case => ({
 
 export const cases: readonly Case[] = [
   sized(2, 1, { requestsMin: 500, warmUp: 300, extent: 'quick' }),
-  sized(2, 32, { requestsMin: 6_000, warmUp: 15_000, extent: 'quick' }),
+  sized(2, 32, { requestsMin: 6_000, warmUp: 2_000, extent: 'quick' }),
   {
-    ...sized(2, 32, { requestsMin: 6_000, warmUp: 15_000, extent: 'quick' }),
+    ...sized(2, 32, { requestsMin: 6_000, warmUp: 2_000, extent: 'quick' }),
     id: 'whole-2k-think-c32',
     title: 'non-streamed 2 KB each way, vendor takes 10 ms',
     answer: whole(2, 10),
   },
   streamed('turns', 1, { requestsMin: 300, warmUp: 100, extent: 'quick' }),
-  streamed('turns', 32, { requestsMin: 2_000, warmUp: 3_000, extent: 'quick' }),
+  streamed('turns', 32, { requestsMin: 2_000, warmUp: 500, extent: 'quick' }),
   {
     ...streamed('turns', 32, { requestsMin: 1_000, warmUp: 200, extent: 'full' }),
     id: 'stream-turns-usage-c32',
