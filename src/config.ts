@@ -1,7 +1,7 @@
 /** Configuration: the environment and `tollgate.yaml`, read once into one frozen value. A mistake stops the start. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { readDeclaration, type Declared } from './declaration.ts'
+import type { Declaration, Declared } from './declaration.ts'
 import type { ProviderDraft } from './domain/catalog.ts'
 import type { LogLevel } from './lib/log.ts'
 import { TrustedProxies } from './lib/trusted-proxies.ts'
@@ -128,10 +128,10 @@ function listening(env: Environment): Listening {
   return { host, port, metricsHost, metricsPort }
 }
 
-/** Reads the whole configuration. Throws ConfigError. */
-export function loadConfig(env: Environment): Config {
+/** Reads the whole configuration. Rejects with ConfigError, or DeclarationError. */
+export async function loadConfig(env: Environment): Promise<Config> {
   const configFile = configFileOf(env)
-  const file = configFile ? readDeclaration(readFileSync(configFile, 'utf8'), configFile, env) : undefined
+  const file = configFile ? await readFile(configFile, env) : undefined
   const sandbox = file?.sandbox ?? true
   const providers = [...(file?.providers ?? [])]
   for (const provider of providersOf(env)) if (!providers.some(({ id }) => id === provider.id)) providers.push(provider)
@@ -155,6 +155,12 @@ export function loadConfig(env: Environment): Config {
     declared: { providers, models, accounts: file?.accounts ?? [] },
     configFile,
   })
+}
+
+/** The parser and the schemas take 100 ms to load: a start without a file need not wait for them. */
+async function readFile(file: string, env: Environment): Promise<Declaration> {
+  const { readDeclaration } = await import('./declaration.ts')
+  return readDeclaration(readFileSync(file, 'utf8'), file, env)
 }
 
 function configFileOf(env: Environment): string | undefined {

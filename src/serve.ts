@@ -16,7 +16,7 @@ import { Drains } from './relay/drains.ts'
 import { HealthBook } from './relay/health-book.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
 import { TokenCounter } from './relay/token-counter.ts'
-import { startSandbox } from './sandbox/server.ts'
+import { startOnDemand } from './sandbox/on-demand.ts'
 
 export type Served = {
   /** `http://127.0.0.1:8080/v1` */
@@ -33,7 +33,7 @@ const SOCKETS_CLOSE_MS = 1_000
 /** Starts everything. Resolves when the public port answers. */
 export async function serve(config: Config): Promise<Served> {
   const log = createLog(config.logLevel)
-  const sandbox = config.sandbox ? startSandbox() : undefined
+  const sandbox = config.sandbox ? startOnDemand() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
   const { store, accounts, ledger, catalog, limiter, idempotency, turns, live } = gateway
   const metrics = new Metrics({

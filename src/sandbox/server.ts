@@ -3,7 +3,8 @@ import { respond } from './delivery.ts'
 import { answerEmbeddings } from './embeddings/embeddings.ts'
 import { exchange, readBody, refuseBody, type Shared } from './exchange.ts'
 import { FaultPlan } from './fault-plan.ts'
-import { parseKnobs, type Faults, type ParsedKnobs } from './faults.ts'
+import { parseKnobs, type ParsedKnobs } from './faults.ts'
+import { listen, type Sandbox, type SandboxOptions, type Vendor } from './listen.ts'
 import { messagesRoutes } from './messages/messages.ts'
 import { listModels, showModel } from './models.ts'
 import { randomId } from './random.ts'
@@ -12,22 +13,6 @@ import { geminiRoutes } from './gemini/gemini.ts'
 import { matchRoute, type ControlRoute, type VendorRoute } from './route.ts'
 import { Stats } from './stats.ts'
 import { SERVER_ERROR } from './vendor-failure.ts'
-
-export type { Faults } from './faults.ts'
-
-export type SandboxOptions = {
-  /** 0, the default, takes a free port. */
-  port?: number
-  hostname?: string
-  /** When set, everything but `/health` wants it, as the bearer token or as `x-api-key`. */
-  apiKey?: string
-  /** Time between two events of a stream, 8 ms unless set: about 120 tokens per second. */
-  paceMs?: number
-  faults?: Faults
-}
-
-/** `url` is the base URL for clients, such as `http://127.0.0.1:4010/v1`. `stop` also ends the streams in flight. */
-export type Sandbox = { url: string; port: number; stop(): Promise<void> }
 
 const PACE_DEFAULT_MS = 8
 
@@ -50,17 +35,15 @@ const WRONG_KEY: Complaint = {
  * demand (faults.ts).
  */
 export function startSandbox(options: SandboxOptions = {}): Sandbox {
-  const { port: wantedPort = 0, hostname = '127.0.0.1', apiKey, paceMs = PACE_DEFAULT_MS, faults = {} } = options
+  return listen(createVendor(options), options)
+}
+
+/** The vendor without its server. */
+export function createVendor({ apiKey, paceMs = PACE_DEFAULT_MS, faults = {} }: SandboxOptions): Vendor {
   const shared: Shared = { paceMs, plan: new FaultPlan(faults), stats: new Stats() }
   const routes = [...VENDOR_ROUTES, ...messagesRoutes(), ...controlRoutes(shared)]
-  const server = Bun.serve({
-    port: wantedPort,
-    hostname,
-    idleTimeout: 0,
-    // Otherwise every cut on purpose would be printed with its source.
-    development: false,
-    reusePort: false,
-    fetch: (request) => {
+  return {
+    answer(request) {
       const { pathname } = new URL(request.url)
       const requestId = randomId('req_')
       const match = matchRoute(routes, request.method, pathname)
@@ -73,10 +56,8 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
       if (route.kind === 'control') return operate(request, route, requestId)
       return exchange(request, { route, tail, requestId }, shared)
     },
-    error: ({ message }) => respond(refuse(500, { ...SERVER_ERROR, message }), randomId('req_')),
-  })
-  const port = server.port ?? wantedPort
-  return { url: `http://${authorityOf(hostname)}:${port}/v1`, port, stop: () => server.stop(true) }
+    fault: ({ message }) => respond(refuse(500, { ...SERVER_ERROR, message }), randomId('req_')),
+  }
 }
 
 function controlRoutes({ plan, stats }: Shared): readonly ControlRoute[] {
@@ -104,9 +85,4 @@ function isAuthorized(request: Request, apiKey: string | undefined): boolean {
   const { headers, url } = request
   const presented = [headers.get('x-api-key'), headers.get('x-goog-api-key'), new URL(url).searchParams.get('key')]
   return apiKey === undefined || headers.get('authorization') === `Bearer ${apiKey}` || presented.includes(apiKey)
-}
-
-function authorityOf(hostname: string): string {
-  if (hostname === '0.0.0.0' || hostname === '::') return '127.0.0.1'
-  return hostname.includes(':') ? `[${hostname}]` : hostname
 }
