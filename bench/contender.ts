@@ -12,9 +12,11 @@ export type Field = {
   readonly models: readonly string[]
 }
 
-/** How a gateway is started and spoken to. Another gateway is one more of these in relay.ts. */
+/** How a gateway is started and spoken to. Another gateway is one more of these, in contenders/. */
 export type Contender = {
   readonly name: string
+  /** Fetches the program into `folder`, which is there. Throws where it cannot be had: then it is left out. */
+  install?(folder: string): Promise<void>
   /** Program and arguments; it must stay in the foreground. The program's absence leaves the contender out. */
   command(field: Field): readonly [string, ...string[]]
   /** Files to be written into the folder before the start, by name. */
@@ -24,6 +26,9 @@ export type Contender = {
   readonly basePath: string
   /** Compiled while it runs: it gets some seconds of load before anything is counted. */
   readonly needsWarmUp?: boolean
+  /** The part of the requests that it gets, where all of them would take it minutes. */
+  readonly effort?: number
+  readonly startTimeoutMs?: number
   /** Called once it listens: makes what requests need, and returns their headers. */
   prepare?(field: Field): Promise<Readonly<Record<string, string>>>
   /** Called after the last request, before the stop: what its books have against `requests` of them. */
@@ -55,9 +60,10 @@ export async function freePort(): Promise<number> {
 
 /** Starts a contender and waits until it listens. Undefined when its program is not installed. */
 export async function start(contender: Contender, field: Field): Promise<Running | undefined> {
+  mkdirSync(field.folder, { recursive: true })
+  await contender.install?.(field.folder)
   const [program, ...args] = contender.command(field)
   if (!existsSync(program)) return undefined
-  mkdirSync(field.folder, { recursive: true })
   for (const [name, text] of Object.entries(contender.files?.(field) ?? {}))
     writeFileSync(join(field.folder, name), text)
   const outputFile = join(field.folder, 'output.log')
@@ -74,7 +80,7 @@ export async function start(contender: Contender, field: Field): Promise<Running
     await child.exited
     clearTimeout(timer)
   }
-  const deadlineMs = performance.now() + START_TIMEOUT_MS
+  const deadlineMs = performance.now() + (contender.startTimeoutMs ?? START_TIMEOUT_MS)
   while (!(await listens(field.port))) {
     if (child.exitCode === null && performance.now() < deadlineMs) continue
     await stop()
@@ -97,4 +103,11 @@ async function listens(port: number): Promise<boolean> {
     await Bun.sleep(50)
     return false
   }
+}
+
+/** Runs a program to its end, for `install`. Throws with what it said when it fails. */
+export async function runToEnd(command: readonly string[], cwd: string): Promise<void> {
+  const child = Bun.spawn([...command], { cwd, env: process.env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+  const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  if ((await child.exited) !== 0) throw new Error(`${command.join(' ')}:\n${(errors || output).slice(-1_500)}`)
 }

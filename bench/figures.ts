@@ -25,6 +25,8 @@ export type FigureCase = {
   readonly program: string
   readonly args: readonly string[]
   readonly figures: readonly Figure[]
+  /** Whether `--quick` has it too. */
+  readonly extent: 'quick' | 'full'
 }
 
 export type FigureSample = { readonly caseId: string; readonly measured: Measured }
@@ -63,12 +65,13 @@ const barred = [
   ...holds.map((hold) => (hold.value === 'holdP99Ms' ? { ...hold, bar: overDisk } : hold)),
 ] as const satisfies readonly Figure[]
 
-const ledger = (clients: number, figures: readonly Figure[]): FigureCase => ({
+const ledger = (clients: number, figures: readonly Figure[], extent: FigureCase['extent']): FigureCase => ({
   id: `ledger-c${clients}`,
   title: `hold, then settlement, on one account; ${clients} ${clients === 1 ? 'client' : 'clients'}`,
   program: 'ledger.ts',
   args: ['--clients', String(clients)],
   figures: [...figures, ...pairs, cpu, ...disk],
+  extent,
 })
 
 const start = (by: string, title: string): FigureCase => ({
@@ -81,19 +84,21 @@ const start = (by: string, title: string): FigureCase => ({
     { value: 'chatMs', title: 'first chat ms', digits: 0 },
     { value: 'cpuMs', title: 'CPU ms', digits: 0 },
   ],
+  extent: 'quick',
 })
 
 export const figureCases: readonly FigureCase[] = [
-  ledger(1, [rate, ...holds]),
-  ledger(64, [rate, ...holds]),
-  ledger(128, barred),
-  ledger(512, [rate, ...holds]),
+  ledger(1, [rate, ...holds], 'quick'),
+  ledger(64, [rate, ...holds], 'full'),
+  ledger(128, barred, 'quick'),
+  ledger(512, [rate, ...holds], 'full'),
   {
     id: 'ledger-soon-c128',
     title: 'hold and settlement in one commit, on one account; 128 clients',
     program: 'ledger.ts',
     args: ['--clients', '128', '--written', 'soon'],
     figures: [rate, ...pairs, cpu, ...disk],
+    extent: 'full',
   },
   start('launcher', 'start on an existing folder, `node bin/tollgate.js serve`'),
   start('program', 'start on an existing folder, the bare program'),
@@ -152,9 +157,7 @@ export function summarizeFigures(
       const besides = bar.kind === 'beside' ? each(bar.value) : []
       const met = isMet(bar, each(value), besides, (values) => spreadOf(values).median) ? 'met' : 'missed'
       const found = `${text} (${spread.median.toFixed(digits)})`
-      bars.push(
-        mine.length === 0 ? { text, isBar: true, verdict: 'not measured' } : { text: found, isBar: true, verdict: met },
-      )
+      bars.push(mine.length === 0 ? { text, verdict: 'not measured' } : { text: found, verdict: met })
     }
   }
   return { rows, bars }

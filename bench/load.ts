@@ -72,6 +72,17 @@ const chunkOf = (event: string): Chunk => JSON.parse(event.replace(/^data: /, ''
 /** How long a round lasts: until both are reached. */
 type Extent = { readonly requestsMin: number; readonly runMs: number }
 
+/** Thousands at once would overflow the queue of a listening socket, and wait a second to try again. */
+const STEP = 200
+const STEP_MS = 20
+
+async function inSteps<T>(all: readonly T[], each: (one: T) => unknown): Promise<void> {
+  for (let at = 0; at < all.length; at += STEP) {
+    if (at > 0) await Bun.sleep(STEP_MS)
+    await Promise.all(all.slice(at, at + STEP).map(each))
+  }
+}
+
 /** One run of one job: requests under way, and what came of the others. */
 class Round {
   private sent = 0
@@ -92,7 +103,7 @@ class Round {
 
   async over(clients: readonly Client[], timeoutMs: number): Promise<LoadReport> {
     const timer = setTimeout(() => this.end('timed out'), timeoutMs)
-    for (const client of clients) client.next(this)
+    await inSteps(clients, (client) => client.next(this))
     const report = await this.finished.promise
     clearTimeout(timer)
     return report
@@ -248,7 +259,7 @@ async function obey(order: LoadOrder): Promise<LoadReport> {
     const job = new Job(address, work)
     const clients = Array.from({ length: work.connections }, () => new Client(job))
     opened = { job, clients, work }
-    await Promise.all(clients.map((client) => client.connect(address)))
+    await inSteps(clients, (client) => client.connect(address))
     return new Round(job, { requestsMin: work.warmUp, runMs: 0 }).over(clients, timeoutMs)
   }
   if (!opened) throw new Error('nothing is open')

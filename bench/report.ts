@@ -1,45 +1,9 @@
-/** The summary as a table for people. */
+/** The summary as tables for people, one for each kind of figure. */
 import type { FigureRow } from './figures.ts'
-import type { Row, Spread, Summary } from './summary.ts'
-
-const COLUMNS = [
-  'case',
-  'clients',
-  'CPU µs/request: ours',
-  'nginx',
-  'ratio (spread)',
-  'added ms p50/p99: ours',
-  'nginx',
-  'added first byte ms: ours',
-  'nginx',
-  'requests/s: ours',
-  'nginx',
-  'direct',
-] as const
+import type { FrontierRow, HeldRow, Row, Spread, Summary } from './summary.ts'
 
 const whole = (spread: Spread | undefined): string => (spread ? Math.round(spread.median).toLocaleString('en') : '–')
-
-function cellsOf({ work, cpuUs, ratio, added, requestsPerSecond }: Row): string[] {
-  const latency = (target: string): string => {
-    const its = added?.[target]
-    return its ? `${its.p50Ms.toFixed(2)} / ${its.p99Ms.toFixed(2)}` : ''
-  }
-  const firstByte = (target: string): string => added?.[target]?.firstByteP50Ms.toFixed(2) ?? ''
-  return [
-    work.title,
-    String(work.connections),
-    whole(cpuUs['tollgate']),
-    whole(cpuUs['nginx']),
-    ratio ? `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)})` : '–',
-    latency('tollgate'),
-    latency('nginx'),
-    firstByte('tollgate'),
-    firstByte('nginx'),
-    whole(requestsPerSecond['tollgate']),
-    whole(requestsPerSecond['nginx']),
-    whole(requestsPerSecond['direct']),
-  ]
-}
+const fixed = (value: number | undefined, digits: number): string => value?.toFixed(digits) ?? '–'
 
 /** A table in Markdown; the columns after the first are aligned as numbers are. */
 function tableOf(lines: readonly (readonly string[])[]): string {
@@ -51,6 +15,89 @@ function tableOf(lines: readonly (readonly string[])[]): string {
   return [pad(header), pad(rule), ...body.map(pad)].join('\n')
 }
 
+const printTable = (title: string, lines: readonly (readonly string[])[]): void => {
+  console.log(`\n${title}\n\n${tableOf(lines)}`)
+}
+
+/** Prints the tables, in Markdown, then what the bars say and what went wrong. */
+export function printReport(summary: Summary): void {
+  const { cores, rows, frontier, held, residents, figures, bars, complaints } = summary
+  if (rows.length > 0) printCpu(rows)
+  const alone = rows.filter(({ added }) => added)
+  if (alone.length > 0) printLatency(alone)
+  if (frontier.length > 0) printFrontier(frontier)
+  if (held.length > 0) printHeld(held)
+  const resident = Object.entries(residents)
+  if (resident.length > 0) {
+    const lines = resident.map(([name, { idleMb, afterMb }]) => [name, fixed(idleMb, 0), fixed(afterMb, 0)])
+    printTable('Resident memory, MB', [['', 'before the first request', 'after the last'], ...lines])
+  }
+  if (figures.length > 0) {
+    const header = ['case', 'figure', 'median', 'spread', 'bar']
+    printTable('The ledger and the start', [header, ...figures.map(figureCells)])
+  }
+  console.log(`\n${cores} cores shared by gateway, vendor and load generator: compare ratios of one run.`)
+  if (rows.length > 0) printThreads(rows)
+  console.log()
+  for (const { text, verdict } of bars) console.log(`${verdict.toUpperCase()}: ${text}`)
+  for (const complaint of complaints) console.log(`WRONG: ${complaint}`)
+}
+
+function printCpu(rows: readonly Row[]): void {
+  const targets = Object.keys(rows[0]?.cpuUs ?? {})
+  const lines = rows.map(({ work, cpuUs, ratio, requestsPerSecond }) => [
+    work.title,
+    String(work.connections),
+    ...targets.map((target) => whole(cpuUs[target])),
+    ratio ? `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)})` : '–',
+    ...[...targets, 'direct'].map((target) => whole(requestsPerSecond[target])),
+  ])
+  const rates = ['requests/s', ...targets.slice(1), 'direct']
+  printTable('CPU per request, µs, and requests a second', [
+    ['case', 'clients', ...targets, 'to nginx (spread)', ...rates],
+    ...lines,
+  ])
+}
+
+function printLatency(rows: readonly Row[]): void {
+  const targets = Object.keys(rows[0]?.added ?? {})
+  const lines = rows.map(({ work, added }) => [
+    work.title,
+    ...targets.flatMap((target) => {
+      const its = added?.[target]
+      return [`${fixed(its?.p50Ms, 2)} / ${fixed(its?.p99Ms, 2)}`, fixed(its?.firstByteP50Ms, 2)]
+    }),
+  ])
+  const header = targets.flatMap((target) => [`${target} p50 / p99`, 'first byte p50'])
+  printTable('Latency added at one client, ms', [['case', ...header], ...lines])
+}
+
+function printFrontier(rows: readonly FrontierRow[]): void {
+  const targets = [...new Set(rows.flatMap(({ rate }) => Object.keys(rate)))]
+  const lines = rows.map(({ clients, rate, p99Ms }) => [
+    String(clients),
+    ...targets.flatMap((target) => [whole(rate[target]), fixed(p99Ms[target]?.median, 1)]),
+  ])
+  const header = targets.flatMap((target) => [`${target} requests/s`, 'p99 ms'])
+  printTable('Throughput, non-streamed 2 KB each way, until more clients add nothing', [
+    ['clients', ...header],
+    ...lines,
+  ])
+}
+
+function printHeld(rows: readonly HeldRow[]): void {
+  const lines = rows.map(({ target, streams, idleMb, overMb, overPercent, firstByteP99Ms }) => [
+    target,
+    whole(idleMb),
+    whole(overMb),
+    fixed((overMb.median * 1024) / streams, 1),
+    fixed(overPercent.median, 1),
+    fixed(firstByteP99Ms.median, 0),
+  ])
+  const header = ['', 'idle MB', 'MB over idle', 'KB a stream', '% of a core over idle', 'first byte p99 ms']
+  printTable(`${rows[0]?.streams.toLocaleString('en')} open streams, a chunk a second each`, [header, ...lines])
+}
+
 function figureCells({ title, figure, spread, digits, bar }: FigureRow): string[] {
   const [median, min, max] = [spread.median, spread.min, spread.max].map((value) =>
     value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits }),
@@ -58,23 +105,7 @@ function figureCells({ title, figure, spread, digits, bar }: FigureRow): string[
   return [title, figure, median ?? '', `${min}–${max}`, bar]
 }
 
-/** Prints the tables, in Markdown, then what the bars say and what went wrong. */
-export function printReport(summary: Summary): void {
-  if (summary.rows.length > 0) printRelay(summary)
-  if (summary.figures.length > 0) {
-    console.log(tableOf([['case', 'figure', 'median', 'spread', 'bar'], ...summary.figures.map(figureCells)]))
-  }
-  console.log()
-  for (const { text, verdict, isBar } of summary.bars)
-    console.log(`${isBar ? 'bar ' : 'next'} ${verdict.toUpperCase()}: ${text}`)
-  for (const complaint of summary.complaints) console.log(`WRONG: ${complaint}`)
-}
-
-function printRelay({ cores, rows, residentMb }: Summary): void {
-  console.log(tableOf([[...COLUMNS], ...rows.map(cellsOf)]))
-  console.log(`\n${cores} cores shared by gateway, vendor and load generator: compare ratios, not requests per second.`)
-  const memory = Object.entries(residentMb).map(([name, mb]) => `${name} ${Math.round(mb)} MB`)
-  console.log(`Resident memory at the end: ${memory.join(', ')}.`)
+function printThreads(rows: readonly Row[]): void {
   console.log('\nOurs by thread, µs/request:')
   for (const { work, threads, upstreamConnections } of rows) {
     const parts = Object.entries(threads)
@@ -84,5 +115,4 @@ function printRelay({ cores, rows, residentMb }: Summary): void {
     const opened = upstreamConnections['tollgate']?.median ?? 0
     if (opened >= 0.01) console.log(`    NOT KEPT ALIVE: ${opened.toFixed(2)} upstream connections per request`)
   }
-  console.log()
 }

@@ -1,7 +1,7 @@
 /** From samples to the figures that are compared: medians over rounds, ratios within a round, spreads. */
 import { summarizeFigures, type FigureRow, type FigureSample } from './figures.ts'
 import type { LoadReport } from './load.ts'
-import { cases, type Case } from './workload.ts'
+import { cases, heldCase, type Case } from './workload.ts'
 
 /** One case measured once against one target. */
 export type Sample = {
@@ -17,6 +17,20 @@ export type Sample = {
   readonly report: LoadReport
   readonly problem: string | undefined
   /** Requests sent, the warm-up included. */
+  readonly sent: number
+}
+
+/** Memory of all processes of a target, and which part of a core they take. */
+type Load = { readonly residentMb: number; readonly corePart: number }
+
+/** Streams that were open all at once, beside the same process without them. */
+export type HeldSample = {
+  readonly caseId: string
+  readonly target: string
+  readonly idle: Load
+  readonly held: Load
+  readonly report: LoadReport
+  readonly problem: string | undefined
   readonly sent: number
 }
 
@@ -38,17 +52,37 @@ export type Row = {
 }
 export type Added = { readonly p50Ms: number; readonly p99Ms: number; readonly firstByteP50Ms: number }
 
+/** A step of the climb: clients, and what came of them by target. */
+export type FrontierRow = {
+  readonly clients: number
+  readonly rate: Readonly<Record<string, Spread>>
+  readonly p99Ms: Readonly<Record<string, Spread>>
+}
+
+export type HeldRow = {
+  readonly target: string
+  readonly streams: number
+  readonly idleMb: Spread
+  readonly overMb: Spread
+  /** Percent of a core, over that of the idle process. */
+  readonly overPercent: Spread
+  readonly firstByteP99Ms: Spread
+}
+
+/** Resident memory in MB: before the first request, and after the last. */
+export type Resident = { readonly idleMb: number; readonly afterMb: number }
+
 export type Verdict = {
   readonly text: string
-  /** Whether a miss fails `--assert`; the others are the next goals. */
-  readonly isBar: boolean
   readonly verdict: 'met' | 'missed' | 'not measured'
 }
 
 export type Summary = {
   readonly cores: number
-  readonly residentMb: Readonly<Record<string, number>>
+  readonly residents: Readonly<Record<string, Resident>>
   readonly rows: readonly Row[]
+  readonly frontier: readonly FrontierRow[]
+  readonly held: readonly HeldRow[]
   /** What programs of their own have measured: the ledger, the start. */
   readonly figures: readonly FigureRow[]
   readonly bars: readonly Verdict[]
@@ -59,11 +93,15 @@ const OURS = 'tollgate'
 const FLOOR = 'nginx'
 const DIRECT = 'direct'
 
-/** The bars: CPU per request at 32 connections, as a multiple of nginx's. */
-const BARS = [
-  { caseId: 'whole-2k-c32', label: 'non-streamed, 32 connections', bar: 5, next: 4 },
-  { caseId: 'stream-turns-c32', label: '100-chunk stream, 32 connections', bar: 2, next: 1.7 },
+/** CPU per request at 32 connections, at most so many times that of nginx. */
+const CPU_BARS = [
+  { caseId: 'whole-2k-c32', label: 'non-streamed, 32 connections', times: 4 },
+  { caseId: 'stream-turns-c32', label: '100-chunk stream, 32 connections', times: 1.7 },
 ] as const
+/** A hold and a settlement on the disk, and this much for the rest. */
+const LATENCY_BAR = { caseId: 'whole-2k-c1', commits: 2, overMs: 0.3 }
+const IDLE_MB_MAX = 130
+const HELD_OVER_MB_MAX = 150
 
 function spread(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b)
@@ -131,29 +169,83 @@ function addedOf(of: CaseSamples): Record<string, Added> {
 
 export type Facts = {
   readonly cores: number
-  readonly residents: Readonly<Record<string, number>>
+  readonly residents: Readonly<Record<string, Resident>>
   readonly complaints: readonly string[]
   readonly figures: readonly FigureSample[]
+  readonly held: readonly HeldSample[]
 }
 
-export function summarize(samples: readonly Sample[], { cores, residents, complaints, figures }: Facts): Summary {
+export function summarize(samples: readonly Sample[], facts: Facts): Summary {
+  const { cores, residents, complaints, figures } = facts
   const measured = new Set(samples.filter(({ round }) => round !== 'warm-up').map(({ caseId }) => caseId))
   const rows = cases.filter(({ id }) => measured.has(id)).map((work) => rowOf(samples, work))
-  const bars = BARS.flatMap(({ caseId, label, bar, next }) => {
-    const ratio = rows.find(({ work }) => work.id === caseId)?.ratio
-    return [
-      verdictOf(ratio, { label, times: bar, isBar: true }),
-      verdictOf(ratio, { label, times: next, isBar: false }),
-    ]
-  })
   const others = summarizeFigures(figures, spread)
-  return { cores, residentMb: residents, rows, figures: others.rows, bars: [...bars, ...others.bars], complaints }
+  const held = heldRows(facts.held)
+  const bars = [
+    ...CPU_BARS.map((bar) => cpuVerdict(rows, bar)),
+    latencyVerdict(rows, figures),
+    ...memoryVerdicts(residents[OURS], held),
+    ...others.bars,
+  ]
+  return { cores, residents, rows, frontier: frontierRows(samples), held, figures: others.rows, bars, complaints }
 }
 
-type Bar = { readonly label: string; readonly times: number; readonly isBar: boolean }
+function frontierRows(samples: readonly Sample[]): FrontierRow[] {
+  const climbed = Map.groupBy(
+    samples.filter(({ caseId }) => caseId.startsWith('frontier-c')),
+    ({ caseId }) => Number(caseId.slice('frontier-c'.length)),
+  )
+  return [...climbed]
+    .toSorted(([a], [b]) => a - b)
+    .map(([clients, mine]) => {
+      const byTarget = [...Map.groupBy(mine, ({ target }) => target)]
+      const each = (read: (report: LoadReport) => number): Record<string, Spread> =>
+        Object.fromEntries(byTarget.map(([target, list]) => [target, spread(list.map(({ report }) => read(report)))]))
+      return {
+        clients,
+        rate: each(({ requests, tookMs }) => (requests / tookMs) * 1000),
+        p99Ms: each(({ totalMs }) => totalMs.p99),
+      }
+    })
+}
 
-function verdictOf(ratio: Spread | undefined, { label, times, isBar }: Bar): Verdict {
-  const text = `${label}: ≤ ${times} × nginx`
-  if (!ratio) return { text, isBar, verdict: 'not measured' }
-  return { text: `${text} (${ratio.median.toFixed(2)} ×)`, isBar, verdict: ratio.median <= times ? 'met' : 'missed' }
+const heldRows = (samples: readonly HeldSample[]): HeldRow[] =>
+  [...Map.groupBy(samples, ({ target }) => target)].map(([target, mine]) => ({
+    target,
+    streams: heldCase.connections,
+    idleMb: spread(mine.map(({ idle }) => idle.residentMb)),
+    overMb: spread(mine.map(({ idle, held }) => held.residentMb - idle.residentMb)),
+    overPercent: spread(mine.map(({ idle, held }) => (held.corePart - idle.corePart) * 100)),
+    firstByteP99Ms: spread(mine.map(({ report }) => report.firstByteMs.p99)),
+  }))
+
+function cpuVerdict(rows: readonly Row[], { caseId, label, times }: (typeof CPU_BARS)[number]): Verdict {
+  const ratio = rows.find(({ work }) => work.id === caseId)?.ratio
+  return verdictOf(`${label}: CPU per request ≤ ${times} × nginx`, ratio?.median, { most: times, unit: '×' })
+}
+
+/** The commit's own time is that of the ledger bench of this run, at one client. */
+function latencyVerdict(rows: readonly Row[], figures: readonly FigureSample[]): Verdict {
+  const { caseId, commits, overMs } = LATENCY_BAR
+  const added = rows.find(({ work }) => work.id === caseId)?.added?.[OURS]?.p50Ms
+  const lone = figures.filter((figure) => figure.caseId === 'ledger-c1')
+  const commitMs = spread(lone.map(({ measured }) => measured.values['holdP50Ms'] ?? Number.NaN)).median
+  const most = commits * commitMs + overMs
+  const text = `one client: added latency p50 ≤ ${commits} × the ledger's commit p50 + ${overMs} ms`
+  if (!Number.isFinite(most)) return { text, verdict: 'not measured' }
+  return verdictOf(`${text} = ${most.toFixed(2)} ms`, added, { most, unit: 'ms' })
+}
+
+const memoryVerdicts = (ours: Resident | undefined, held: readonly HeldRow[]): Verdict[] => [
+  verdictOf(`idle: resident memory ≤ ${IDLE_MB_MAX} MB`, ours?.idleMb, { most: IDLE_MB_MAX, unit: 'MB' }),
+  verdictOf(
+    `${heldCase.title}: resident memory ≤ ${HELD_OVER_MB_MAX} MB over idle`,
+    held.find(({ target }) => target === OURS)?.overMb.median,
+    { most: HELD_OVER_MB_MAX, unit: 'MB' },
+  ),
+]
+
+function verdictOf(text: string, found: number | undefined, { most, unit }: { most: number; unit: string }): Verdict {
+  if (found === undefined) return { text, verdict: 'not measured' }
+  return { text: `${text} (${found.toFixed(2)} ${unit})`, verdict: found <= most ? 'met' : 'missed' }
 }

@@ -4,7 +4,7 @@
  * prints its address: bun bench/upstream.ts
  */
 import type { Socket, TCPSocketListener } from 'bun'
-import { answerOf, PACE_MS, replyText, type Answer } from './workload.ts'
+import { answerOf, paceMs, replyText, type Answer, type Pace } from './workload.ts'
 
 type Stage = 'head' | 'body'
 
@@ -13,13 +13,13 @@ type Line = {
   stage: Stage
   head: Buffer
   bodyLeft: number
-  /** The first part of the body: model and stream options stand in front. */
+  /** The first part of the body, where most have model and stream options, and the last of a body that has not. */
   start: string
   frames: readonly Buffer[]
   next: number
   /** Bytes of the next frame that the socket has taken already. */
   sent: number
-  pace: 'burst' | 'turns' | 'paced'
+  pace: Pace
 }
 
 const freshLine = (): Line => ({
@@ -168,14 +168,17 @@ function proceed(socket: Socket<Line>): void {
       if (!isTurning) setImmediate(turn)
       isTurning = true
       break
-    case 'paced': {
+    case 'paced':
+    case 'slow': {
+      // The head, and the first chunk with it.
+      if (writeFrame(socket)) break
       writeFrame(socket)
       const timer = setInterval(() => {
         // The terminator follows its [DONE] at once.
         if (writeFrame(socket) || (socket.data.next === socket.data.frames.length - 1 && writeFrame(socket))) {
           clearInterval(timer)
         }
-      }, PACE_MS)
+      }, paceMs[socket.data.pace])
     }
   }
 }
@@ -213,7 +216,9 @@ function take(socket: Socket<Line>, bytes: Buffer): void {
   }
   if (line.start.length < START_BYTES) line.start += body.toString('latin1', 0, START_BYTES)
   line.bodyLeft -= body.length
-  if (line.bodyLeft <= 0) reply(socket)
+  if (line.bodyLeft > 0) return
+  if (!line.start.includes('"model"')) line.start += body.toString('latin1', Math.max(0, body.length - START_BYTES))
+  reply(socket)
 }
 
 function listen(): TCPSocketListener<Line> {
@@ -227,7 +232,7 @@ function listen(): TCPSocketListener<Line> {
       },
       data: take,
       drain(socket) {
-        if (socket.data.pace !== 'paced') proceed(socket)
+        if (paceMs[socket.data.pace] === undefined) proceed(socket)
       },
       close: (socket) => void turning.delete(socket),
       error: (socket) => void socket.end(),

@@ -12,11 +12,13 @@ export type Answer =
 
 /**
  * `burst`: all chunks in one loop, so that a reader finds many at once. `turns`: one chunk of every open stream per
- * turn of the event loop. `paced`: one chunk each 10 ms, as a fast model writes; every chunk travels alone.
+ * turn of the event loop. `paced`: one chunk each 10 ms, as a fast model writes; every chunk travels alone. `slow`: one
+ * a second, so that many streams are open and little goes over them.
  */
-export type Pace = 'burst' | 'turns' | 'paced'
+export type Pace = 'burst' | 'turns' | 'paced' | 'slow'
 
-export const PACE_MS = 10
+/** Between two chunks, where time and not the event loop sets the pace. */
+export const paceMs: Partial<Record<Pace, number>> = { paced: 10, slow: 1_000 }
 
 /** The model a workload asks for; also the offer's upstream model, so that only the answer's model name is to edit. */
 export const modelName = (answer: Answer): string =>
@@ -28,7 +30,7 @@ export const modelName = (answer: Answer): string =>
 export function answerOf(model: string): Answer | undefined {
   const whole = /^bench-whole-(\d+)-(\d+)$/.exec(model)
   if (whole) return { kind: 'whole', replyKiB: Number(whole[1]), thinkMs: Number(whole[2]) }
-  const stream = /^bench-stream-(\d+)-(burst|turns|paced)$/.exec(model)
+  const stream = /^bench-stream-(\d+)-(burst|turns|paced|slow)$/.exec(model)
   return stream ? { kind: 'stream', chunks: Number(stream[1]), pace: stream[2] as Pace } : undefined
 }
 
@@ -45,11 +47,12 @@ export type Case = {
   readonly requestsMin: number
   readonly runMs: number
   readonly warmUp: number
+  /** Whether `--quick` has it too. */
   readonly extent: 'quick' | 'full'
 }
 
 const whole = (kib: number, thinkMs = 0): Answer => ({ kind: 'whole', replyKiB: kib, thinkMs })
-const stream = (pace: Pace): Answer => ({ kind: 'stream', chunks: 100, pace })
+const stream = (pace: Pace, chunks = 100): Answer => ({ kind: 'stream', chunks, pace })
 
 type Extent = Pick<Case, 'requestsMin' | 'warmUp' | 'extent'>
 const RUN_MS = 1_500
@@ -78,15 +81,15 @@ const streamed = (pace: Pace, connections: number, rest: Extent): Case => ({
 
 export const cases: readonly Case[] = [
   sized(2, 1, { requestsMin: 500, warmUp: 300, extent: 'quick' }),
-  sized(2, 32, { requestsMin: 6_000, warmUp: 15_000, extent: 'quick' }),
+  sized(2, 32, { requestsMin: 6_000, warmUp: 2_000, extent: 'quick' }),
   {
-    ...sized(2, 32, { requestsMin: 6_000, warmUp: 15_000, extent: 'quick' }),
+    ...sized(2, 32, { requestsMin: 6_000, warmUp: 2_000, extent: 'quick' }),
     id: 'whole-2k-think-c32',
     title: 'non-streamed 2 KB each way, vendor takes 10 ms',
     answer: whole(2, 10),
   },
   streamed('turns', 1, { requestsMin: 300, warmUp: 100, extent: 'quick' }),
-  streamed('turns', 32, { requestsMin: 2_000, warmUp: 3_000, extent: 'quick' }),
+  streamed('turns', 32, { requestsMin: 2_000, warmUp: 500, extent: 'quick' }),
   {
     ...streamed('turns', 32, { requestsMin: 1_000, warmUp: 200, extent: 'full' }),
     id: 'stream-turns-usage-c32',
@@ -97,13 +100,28 @@ export const cases: readonly Case[] = [
   streamed('paced', 32, { requestsMin: 256, warmUp: 32, extent: 'full' }),
   sized(68, 1, { requestsMin: 300, warmUp: 60, extent: 'full' }),
   sized(68, 32, { requestsMin: 1_000, warmUp: 200, extent: 'full' }),
-  { ...sized(1024, 1, { requestsMin: 60, warmUp: 10, extent: 'full' }), answer: whole(2), title: '1 MB in, 2 KB out' },
-  {
-    ...sized(1024, 32, { requestsMin: 200, warmUp: 32, extent: 'full' }),
-    answer: whole(2),
-    title: '1 MB in, 2 KB out',
-  },
+  sized(1024, 1, { requestsMin: 60, warmUp: 10, extent: 'full' }),
+  sized(1024, 32, { requestsMin: 200, warmUp: 32, extent: 'full' }),
 ]
+
+/** A step of the climb to the most requests a second: see frontier.ts. */
+export const frontierCase = (connections: number): Case => ({
+  ...sized(2, connections, { requestsMin: connections * 2, warmUp: connections * 2, extent: 'full' }),
+  id: `frontier-c${connections}`,
+  runMs: 1_000,
+})
+
+/** Streams that are open all at once: each connection asks once, and is answered for a quarter of a minute. */
+export const heldCase: Case = {
+  ...streamed('slow', 2_000, { requestsMin: 2_000, warmUp: 0, extent: 'full' }),
+  id: 'held-2000',
+  title: '2,000 open streams, a chunk a second each',
+  answer: stream('slow', 16),
+  runMs: 0,
+}
+
+/** What the vendor is asked for in all of them. */
+export const models: readonly string[] = [...new Set([...cases, heldCase].map(({ answer }) => modelName(answer)))]
 
 /** Words of a plain conversation: mostly letters, with the quotes and line ends that JSON has to escape. */
 const PROSE =

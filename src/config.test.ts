@@ -10,8 +10,8 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 const empty = join(folder, 'empty.yaml')
 await Bun.write(empty, '')
 
-test('defaults: loopback, port 8080, the sandbox with priced models', () => {
-  const config = loadConfig({ TOLLGATE_CONFIG: empty })
+test('defaults: loopback, port 8080, the sandbox with priced models', async () => {
+  const config = await loadConfig({ TOLLGATE_CONFIG: empty })
   expect(config).toMatchObject({ host: '127.0.0.1', port: 8080, sandbox: true, publicUrl: undefined })
   expect(config.declared.models.map(({ id }) => id)).toEqual([
     'sandbox-chat',
@@ -24,8 +24,8 @@ test('defaults: loopback, port 8080, the sandbox with priced models', () => {
   ])
 })
 
-test('a vendor key in the environment adds its provider', () => {
-  const { declared } = loadConfig({ TOLLGATE_CONFIG: empty, GROQ_API_KEY: 'secret' })
+test('a vendor key in the environment adds its provider', async () => {
+  const { declared } = await loadConfig({ TOLLGATE_CONFIG: empty, GROQ_API_KEY: 'secret' })
   expect(declared.providers).toContainEqual({
     id: 'groq',
     preset: 'groq',
@@ -35,16 +35,18 @@ test('a vendor key in the environment adds its provider', () => {
   })
 })
 
-test('a wrong variable stops the start and is named', () => {
+test('a wrong variable stops the start and is named', async () => {
   for (const [name, value] of [
     ['PORT', '99999'],
     ['PORT', 'http'],
+    ['TOLLGATE_METRICS_PORT', '8080'],
     ['TOLLGATE_PUBLIC_URL', 'ftp://x'],
     ['TOLLGATE_LOG', 'loud'],
     ['TOLLGATE_CONFIG', join(folder, 'none.yaml')],
   ] as const) {
-    expect(() => loadConfig({ TOLLGATE_CONFIG: empty, [name]: value })).toThrow(ConfigError)
-    expect(() => loadConfig({ TOLLGATE_CONFIG: empty, [name]: value })).toThrow(name)
+    const thrown = await loadConfig({ TOLLGATE_CONFIG: empty, [name]: value }).catch((error: unknown) => error)
+    expect(thrown).toBeInstanceOf(ConfigError)
+    expect(String(thrown)).toContain(name)
   }
 })
 

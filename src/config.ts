@@ -1,7 +1,7 @@
 /** Configuration: the environment and `tollgate.yaml`, read once into one frozen value. A mistake stops the start. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { readDeclaration, type Declared } from './declaration.ts'
+import type { Declaration, Declared } from './declaration.ts'
 import type { ProviderDraft } from './domain/catalog.ts'
 import type { LogLevel } from './lib/log.ts'
 import { TrustedProxies } from './lib/trusted-proxies.ts'
@@ -114,10 +114,25 @@ function trustedProxies(env: Environment): TrustedProxies {
   }
 }
 
-/** Reads the whole configuration. Throws ConfigError. */
-export function loadConfig(env: Environment): Config {
+type Listening = Pick<Config, 'host' | 'port' | 'metricsHost' | 'metricsPort'>
+
+/** Where it listens: for clients, and where wished for on a port of its own for operators. */
+function listening(env: Environment): Listening {
+  const ports = { fallback: 0, min: 0, max: 65_535 }
+  const [host, port] = [env['HOST'] || '127.0.0.1', integer(env, 'PORT', { ...ports, fallback: 8080 })]
+  const metricsHost = env['TOLLGATE_METRICS_HOST'] || '127.0.0.1'
+  const metricsPort = env['TOLLGATE_METRICS_PORT'] ? integer(env, 'TOLLGATE_METRICS_PORT', ports) : undefined
+  // Said here, because the system would only say that the port is in use.
+  if (port !== 0 && port === metricsPort && host === metricsHost) {
+    throw new ConfigError(`TOLLGATE_METRICS_PORT must be another port than PORT, not ${port} as well`)
+  }
+  return { host, port, metricsHost, metricsPort }
+}
+
+/** Reads the whole configuration. Rejects with ConfigError, or DeclarationError. */
+export async function loadConfig(env: Environment): Promise<Config> {
   const configFile = configFileOf(env)
-  const file = configFile ? readDeclaration(readFileSync(configFile, 'utf8'), configFile, env) : undefined
+  const file = configFile ? await readFile(configFile, env) : undefined
   const sandbox = file?.sandbox ?? true
   const providers = [...(file?.providers ?? [])]
   for (const provider of providersOf(env)) if (!providers.some(({ id }) => id === provider.id)) providers.push(provider)
@@ -127,17 +142,12 @@ export function loadConfig(env: Environment): Config {
     models.push(...sandboxModels.filter(({ id }) => !models.some((model) => model.id === id)))
   }
   return Object.freeze({
-    host: env['HOST'] || '127.0.0.1',
-    port: integer(env, 'PORT', { fallback: 8080, min: 0, max: 65_535 }),
+    ...listening(env),
     dataFolder: resolve(env['TOLLGATE_DATA'] || 'data'),
     publicUrl: publicUrl(env),
     corsOrigins: corsOrigins(env),
     trustedProxies: trustedProxies(env),
     metricsToken: env['TOLLGATE_METRICS_TOKEN'] || undefined,
-    metricsPort: env['TOLLGATE_METRICS_PORT']
-      ? integer(env, 'TOLLGATE_METRICS_PORT', { fallback: 0, min: 0, max: 65_535 })
-      : undefined,
-    metricsHost: env['TOLLGATE_METRICS_HOST'] || '127.0.0.1',
     logLevel: logLevel(env),
     limits: limitsOf(env),
     keyPepper: env['TOLLGATE_KEY_PEPPER'] || undefined,
@@ -146,6 +156,12 @@ export function loadConfig(env: Environment): Config {
     declared: { providers, models, accounts: file?.accounts ?? [] },
     configFile,
   })
+}
+
+/** The parser and the schemas take 100 ms to load: a start without a file need not wait for them. */
+async function readFile(file: string, env: Environment): Promise<Declaration> {
+  const { readDeclaration } = await import('./declaration.ts')
+  return readDeclaration(readFileSync(file, 'utf8'), file, env)
 }
 
 function configFileOf(env: Environment): string | undefined {

@@ -194,9 +194,14 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
       // What has no price would be served for nothing.
       const isText = declared.kind === 'text'
       if (isText && stated.output === undefined) fail(path, 'output: a text model needs its price')
-      const isPriced = stated.input !== undefined || (!isText && stated.each !== undefined)
+      const hasPieces = Object.keys(stated.each ?? {}).length > 0
+      const isByPiece = declared.kind === 'image' || declared.kind === 'video'
+      const isPriced = stated.input !== undefined || (isByPiece && hasPieces)
       if (!isPriced)
-        fail(path, isText ? 'input: a text model needs its price' : 'a model needs a price: input, or each')
+        fail(
+          path,
+          isByPiece ? 'a model needs a price: input, or each' : `input: a ${declared.kind} model needs its price`,
+        )
       return pricesOf(stated)
     }
     const sale = priceOf(declared.price, ['models', id, 'price'])

@@ -5,6 +5,7 @@ import type { Office } from './admin/operations.ts'
 import { createBackup } from './backup.ts'
 import { openCatalog, type Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
+import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import { bookingsOf } from './ledger/bookings.ts'
@@ -13,6 +14,7 @@ import { verifyLedger, type Finding } from './ledger/verify.ts'
 import { forgetExpired, Idempotency, verifyIdempotency } from './records/idempotency.ts'
 import { chargedByDay, findRecord, recentRecords, verifyUsage } from './records/records.ts'
 import { LiveCalls } from './relay/call.ts'
+import { failExpired, Turns, verifyTurns } from './responses/turns.ts'
 import { openSecrets } from './secrets.ts'
 import { openStore, type Store } from './store/store.ts'
 
@@ -23,6 +25,7 @@ export type Gateway = {
   readonly catalog: Catalog
   readonly limiter: Limiter
   readonly idempotency: Idempotency
+  readonly turns: Turns
   readonly live: LiveCalls
   readonly office: Office
   /** Holds of a former life of this process that were given back. */
@@ -56,7 +59,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   const { ledger, expired } = await openLedger(store, {
     owner: timeOrderedId('run_'),
     onBroken: (message) => stop('ledger.broken', message),
-    alsoOnExpiry: forgetExpired,
+    alsoOnExpiry: (holdId) => [...forgetExpired(holdId), ...failExpired(holdId, DIED)],
   })
   const catalog = await openCatalog(store, {
     masterKey: secrets.master_key,
@@ -86,18 +89,32 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     }),
   }
   const idempotency = new Idempotency(store)
-  return { store, accounts, ledger, catalog, limiter, idempotency, live, office, expiredHolds: expired, firstKey }
+  const turns = new Turns(store)
+  return {
+    store,
+    accounts,
+    ledger,
+    catalog,
+    limiter,
+    idempotency,
+    turns,
+    live,
+    office,
+    expiredHolds: expired,
+    firstKey,
+  }
 }
 
-/** The ledger's invariants, and that what stands beside the ledger agrees with it. */
-export async function verifyBooks(store: Store): Promise<readonly Finding[]> {
+/** The ledger’s invariants, and that what stands beside the ledger agrees with it. For seconds, on its own thread. */
+export function verifyBooks(store: Store): Promise<readonly Finding[]> {
   const named = (invariant: string, found: readonly Omit<Finding, 'invariant'>[]): Finding[] =>
     found.map((finding) => ({ invariant, ...finding }))
-  return [
-    ...(await verifyLedger(store)),
-    ...named('the usage of an hour is the sum of its requests', await verifyUsage(store)),
-    ...named('an idempotency key has an open hold, or an answer and a charge', await verifyIdempotency(store)),
-  ]
+  return store.apart(async (reader) => [
+    ...(await verifyLedger(reader)),
+    ...named('the usage of an hour is the sum of its requests', await verifyUsage(reader)),
+    ...named('an idempotency key has an open hold, or an answer and a charge', await verifyIdempotency(reader)),
+    ...named('a response that is being made has an open hold', await verifyTurns(reader)),
+  ])
 }
 
 /** What is said last when a commit has failed. */
@@ -122,12 +139,20 @@ async function makeAccount(
   return id
 }
 
-/** Accounts of the declaration: made once with their opening balance; their allow-list follows the file. */
+/**
+ * Accounts of the declaration: made once with their opening balance; their allow-list and limits follow the file. One
+ * that is no longer in it keeps its keys, its money and its last limits, and is changed by command from then on.
+ */
 async function declareAccounts({ declared }: Config, accounts: Accounts, ledger: Ledger): Promise<void> {
+  const names = new Set(declared.accounts.map(({ name }) => name))
+  for (const { id, name, origin } of accounts.list()) {
+    if (origin === 'declared' && !names.has(name)) await accounts.update(id, { origin: 'stored' })
+  }
   for (const draft of declared.accounts) {
     const known = accounts.find(draft.name)
     const { allowedModels = null, limits } = draft
-    if (known) await accounts.update(known.id, { allowedModels, limits })
+    const change = { allowedModels, limits, origin: 'declared' } as const
+    if (known) await accounts.update(known.id, change)
     else await makeAccount(accounts, ledger, { ...draft, origin: 'declared' })
   }
 }

@@ -61,13 +61,26 @@ async function onFolder<T>(
   }
 }
 
+/** Limits under the names they have outside. */
+const named = (limits: Readonly<Record<string, number>>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(limits).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  )
+
 const program: Program = {
   operate,
   consult,
   async serve() {
     const [config, { serve }] = await Promise.all([readConfig(), import('./serve.ts')])
     // A Tollgate that has the folder has the port as well, but the folder is what there is to say.
-    if (!(await consult('account.list', {}))) probePort(config)
+    if (!(await consult('account.list', {}))) {
+      const { metricsHost, metricsPort } = config
+      probePort(config)
+      if (metricsPort !== undefined) probePort({ host: metricsHost, port: metricsPort })
+    }
     const { baseUrl, firstKey, gateway, drain } = await serve(config)
     const [account] = gateway.accounts.list()
     const models = gateway.catalog.models().map(({ id }) => id)
@@ -88,6 +101,7 @@ const program: Program = {
     return onFolder(config, 'make', ({ firstKey }) => firstKey)
   },
   async settings() {
+    const { fixedLimits } = await import('./fixed-limits.ts')
     const { host, port, dataFolder, configFile, publicUrl, limits } = await readConfig()
     return {
       host,
@@ -95,12 +109,8 @@ const program: Program = {
       dataFolder,
       configFile,
       publicUrl,
-      limits: Object.fromEntries(
-        Object.entries(limits).map(([name, value]) => [
-          name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-          value,
-        ]),
-      ),
+      limits: named(limits),
+      fixedLimits: named(fixedLimits),
     }
   },
   async restore(request) {

@@ -1,13 +1,15 @@
 /** `tollgate restore`: a backup back in the data folder, verified before anything is replaced. */
-import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Result } from './admin/operations.ts'
 import { verifyCopy } from './backup.ts'
 import type { Config } from './config.ts'
-import { writeSecret } from './lib/secret-file.ts'
+import { DamagedSecret, writeSecret } from './lib/secret-file.ts'
 import { findSecret, secretPlace } from './secrets.ts'
 import { openCopy, type Manifest } from './store/copy.ts'
+import { FileSwap } from './store/file-swap.ts'
 import { lockFolder } from './store/lock.ts'
+import { syncPath } from './store/migrate.ts'
 import { foldDatabase, removeDatabase, replaceDatabase, stageBackup } from './store/replace.ts'
 import { checkOf, readChecks, secretNames, type SecretName } from './store/secret-check.ts'
 import { DATABASE } from './store/store.ts'
@@ -40,6 +42,7 @@ export async function restoreBackup(config: Config, request: RestoreRequest): Pr
     return await restoreLocked(config, { file, path, staged })
   } finally {
     removeDatabase(staged)
+    for (const name of secretNames) rmSync(stagedSecret(secretPlace(config, name).file), { force: true })
     lock.release()
   }
 }
@@ -53,16 +56,26 @@ async function restoreLocked(config: Config, { file, path, staged }: Paths): Pro
   const verdict = await verifyCopy(staged)
   if (verdict.kind === 'broken') return refused('failed', `nothing was changed: ${verdict.message}`)
   const checks = await checksOf(staged)
-  foldDatabase(staged)
-  const suffix = `before-restore-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
-  const secretState = (name: SecretName): SecretState => {
-    const given = backup.manifest && secretOf(backup.manifest, name)
-    return given ? installSecret(config, name, { given, suffix }) : compareSecret(config, name, checks.get(name))
-  }
-  const states = { key_pepper: secretState('key_pepper'), master_key: secretState('master_key') }
   const isReplaced = existsSync(path)
+  const suffix = `before-restore-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
   const aside = `${path}.${suffix}`
-  replaceDatabase(staged, { path, aside })
+  const swap = new FileSwap()
+  const plans: SecretPlan[] = []
+  try {
+    foldDatabase(staged)
+    for (const name of secretNames) {
+      plans.push(planSecret(config, name, { given: secretOf(backup.manifest, name), check: checks.get(name) }))
+    }
+    for (const { install } of plans) if (install) writeStaged(install)
+    // The database first: a process that dies behind it leaves one that refuses to start with the secrets there are.
+    replaceDatabase(swap, { staged, path, aside })
+    for (const { install } of plans) if (install) putSecret(swap, install.file, suffix)
+    syncPath(config.dataFolder)
+  } catch (error) {
+    const left = swap.takeBack()
+    const outcome = left.length === 0 ? 'nothing was changed' : `not all of it could be undone (${left.join('; ')})`
+    return refused('failed', `${outcome}: ${(error as Error).message}`)
+  }
   return {
     ok: true,
     value: {
@@ -74,8 +87,8 @@ async function restoreLocked(config: Config, { file, path, staged }: Paths): Pro
       ...verdict.contents,
       verified: true,
       kept: isReplaced ? aside : null,
-      secrets: states,
-      problems: secretNames.flatMap((name) => problemOf(config, name, states[name])),
+      secrets: Object.fromEntries(plans.map(({ name, state }) => [name, state])),
+      problems: plans.flatMap(({ name, state }) => problemOf(config, name, state)),
       took_ms: Math.round(performance.now() - startedMs),
     },
   }
@@ -90,29 +103,56 @@ async function checksOf(staged: string): Promise<ReadonlyMap<SecretName, string>
   }
 }
 
-const secretOf = (manifest: Manifest, name: SecretName): Uint8Array | undefined =>
-  name === 'key_pepper' ? manifest.keyPepper : manifest.masterKey
+const secretOf = (manifest: Manifest | undefined, name: SecretName): Uint8Array | undefined =>
+  name === 'key_pepper' ? manifest?.keyPepper : manifest?.masterKey
 
-/** Writes a backup's secret to its file; another one there is kept beside it. The environment goes first. */
-function installSecret(
-  config: Config,
-  name: SecretName,
-  { given, suffix }: { given: Uint8Array; suffix: string },
-): SecretState {
-  const found = findSecret(config, name)
-  if (found && checkOf(found) === checkOf(given)) return 'matches'
-  const place = secretPlace(config, name)
-  if (found && place.given !== undefined) return 'differs'
-  if (found) renameSync(place.file, `${place.file}.${suffix}`)
-  writeSecret(place.file, given)
-  return 'restored'
+/** What becomes of a secret, decided before anything is changed. */
+type SecretPlan = {
+  readonly name: SecretName
+  readonly state: SecretState
+  /** Set where the backup's own takes the place of the file. */
+  readonly install: { readonly file: string; readonly secret: Uint8Array } | undefined
 }
 
-function compareSecret(config: Config, name: SecretName, check: string | undefined): SecretState {
-  const found = findSecret(config, name)
-  if (!found) return 'missing'
-  if (check === undefined) return 'unknown'
-  return checkOf(found) === check ? 'matches' : 'differs'
+/** The environment goes first: what it gives is in force, and no file would change that. */
+function planSecret(
+  config: Config,
+  name: SecretName,
+  { given, check }: { given: Uint8Array | undefined; check: string | undefined },
+): SecretPlan {
+  const found = findWhole(config, name)
+  const plan = (state: SecretState): SecretPlan => ({ name, state, install: undefined })
+  const own = given ? checkOf(given) : check
+  if (found instanceof Uint8Array && own === checkOf(found)) return plan('matches')
+  const place = secretPlace(config, name)
+  if (given && place.given === undefined) {
+    return { name, state: 'restored', install: { file: place.file, secret: given } }
+  }
+  if (found === undefined) return plan('missing')
+  return plan(own === undefined && found !== 'damaged' ? 'unknown' : 'differs')
+}
+
+/** A damaged file is another secret than the right one, no more: what follows sets it aside or says so. */
+function findWhole(config: Config, name: SecretName): Uint8Array | 'damaged' | undefined {
+  try {
+    return findSecret(config, name)
+  } catch (error) {
+    if (error instanceof DamagedSecret) return 'damaged'
+    throw error
+  }
+}
+
+const stagedSecret = (file: string): string => `${file}.restoring`
+
+function writeStaged({ file, secret }: NonNullable<SecretPlan['install']>): void {
+  rmSync(stagedSecret(file), { force: true }) // Of a process that died over it.
+  writeSecret(stagedSecret(file), secret)
+}
+
+/** Puts a written secret in its place; another one there is kept beside it. */
+function putSecret(swap: FileSwap, file: string, suffix: string): void {
+  if (existsSync(file)) swap.keep(file, `${file}.${suffix}`)
+  swap.rename(stagedSecret(file), file)
 }
 
 /** What the operator has to do before the next start. */

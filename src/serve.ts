@@ -6,18 +6,20 @@ import type { Config } from './config.ts'
 import { createEdge } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
+import { answerBounds, backgroundBounds, bodyPace, drainBounds } from './fixed-limits.ts'
 import { listen, type Server, type ServerOptions } from './inbound/server.ts'
 import { openGateway, verifyBooks, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
 import type { RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
+import { Backgrounds } from './relay/background.ts'
 import { Drains } from './relay/drains.ts'
 import { HealthBook } from './relay/health-book.ts'
 import { Pictures } from './relay/pictures.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
 import { TokenCounter } from './relay/token-counter.ts'
-import { startSandbox } from './sandbox/server.ts'
+import { startOnDemand } from './sandbox/on-demand.ts'
 
 export type Served = {
   /** `http://127.0.0.1:8080/v1` */
@@ -37,9 +39,9 @@ const SOCKETS_CLOSE_MS = 1_000
 /** Starts everything. Resolves when the public port answers. */
 export async function serve(config: Config): Promise<Served> {
   const log = createLog(config.logLevel)
-  const sandbox = config.sandbox ? startSandbox() : undefined
+  const sandbox = config.sandbox ? startOnDemand() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
-  const { store, accounts, ledger, catalog, limiter, idempotency, live } = gateway
+  const { store, accounts, ledger, catalog, limiter, idempotency, turns, live } = gateway
   const metrics = new Metrics({
     openHolds: () => ledger.openHolds(),
     writesQueued: () => store.queued(),
@@ -59,13 +61,12 @@ export async function serve(config: Config): Promise<Served> {
     tokens,
     pictures: new Pictures(blobs, config.limits.imageUrlMs),
     idempotency,
-    drains: new Drains({ streamsMax: 64, timeoutMs: 120_000 }),
-    limits: {
-      ...config.limits,
-      replyBytesMax: 64 * 1024 * 1024,
-      eventCharsMax: 1024 * 1024,
-    },
+    turns,
+    backgrounds: new Backgrounds(backgroundBounds),
+    drains: new Drains(drainBounds),
+    limits: { ...config.limits, ...answerBounds },
     log,
+    notReady: () => (draining ? 'shutting down' : undefined),
     onRecord: (record, { clientAddress }) => {
       metrics.recorded(record)
       logRecord(log, record, clientAddress)
@@ -82,8 +83,7 @@ export async function serve(config: Config): Promise<Served> {
     uploads: new Uploads(config.dataFolder),
     links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
     metricsToken: config.metricsToken,
-    chatBody: { bytesMax: config.limits.bodyBytesMax, graceMs: 10_000, bytesPerSecondMin: 8 * 1024 },
-    notReady: () => (draining ? 'shutting down' : undefined),
+    chatBody: { bytesMax: config.limits.bodyBytesMax, ...bodyPace },
   })
   const control = serveControl(config.dataFolder, gateway.office)
   const { handle, monitor, refuse } = edge
@@ -93,10 +93,19 @@ export async function serve(config: Config): Promise<Served> {
   const server = listen({ hostname, port, handle, refuse, limits, onError })
   const monitoring = openMonitoring(config, log, { handle: monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
-  const hourly = setInterval(() => {
-    verifyHourly(gateway, log).catch((error: unknown) => log('error', 'ledger.unverified', { message: String(error) }))
+  const sweep = (): void => {
+    turns.sweep().catch((error: unknown) => log('error', 'responses.unswept', { message: String(error) }))
     idempotency.sweep().catch((error: unknown) => log('error', 'idempotency.unswept', { message: String(error) }))
+  }
+  const hourly = setInterval(() => {
+    verifyHourly(gateway, log).catch((error: unknown) => {
+      // A shutdown does not wait for it.
+      if (!draining) log('error', 'ledger.unverified', { message: String(error) })
+    })
+    sweep()
   }, HOUR_MS)
+  // A gateway that never lives an hour would never forget.
+  sweep()
   const sweeping = sweepEvery(Math.min(SWEEP_MS, limits.imageUrlMs), blobs, log)
   const everySecond = setInterval(() => live.endOverdue(limits.requestTimeoutMs), 1_000)
   return {

@@ -241,6 +241,43 @@ describe('restore', () => {
     expect(modeOf(join(folder, 'tollgate.db'))).toBe('600')
   })
 
+  test('over a damaged secret keeps that one beside, and over what cannot be read changes nothing at all', async () => {
+    const source = await stoppedFolder()
+    const full = join(folderFor(), 'full.db')
+    await runJson(source.folder, ['backup', full, '--with-secrets'])
+    const { folder } = await stoppedFolder()
+    const master = join(folder, 'master.key')
+    rmSync(master)
+    mkdirSync(master)
+    const before = readdirSync(folder).toSorted()
+    const pepper = readFileSync(join(folder, 'key.pepper'))
+    const { error } = await runJson<Failed>(folder, ['restore', full, '--force'])
+    expect(error.message).toStartWith('nothing was changed: ')
+    expect(readdirSync(folder).toSorted()).toEqual(before)
+    expect(readFileSync(join(folder, 'key.pepper'))).toEqual(pepper)
+
+    rmSync(master, { recursive: true })
+    writeFileSync(master, 'half a sec')
+    const value = await runJson<Restored>(folder, ['restore', full, '--force'])
+    expect(value).toMatchObject({ problems: [], secrets: { key_pepper: 'restored', master_key: 'restored' } })
+    const aside = readdirSync(folder).find((name) => name.startsWith('master.key.before-restore')) ?? ''
+    expect(readFileSync(join(folder, aside), 'utf8')).toBe('half a sec')
+    expect(readdirSync(folder).filter((name) => name.includes('.restoring'))).toEqual([])
+    const next = await startGateway({ folder })
+    expect(await charged(next, source.key)).toBe(200)
+    await next.close()
+  })
+
+  test('names a damaged secret that the backup does not hold', async () => {
+    const { folder } = await stoppedFolder()
+    const plain = join(folderFor(), 'plain.db')
+    await runJson(folder, ['backup', plain])
+    writeFileSync(join(folder, 'key.pepper'), 'half a sec')
+    const { secrets, problems } = await runJson<Restored>(folder, ['restore', plain, '--force'])
+    expect(secrets).toEqual({ key_pepper: 'differs', master_key: 'matches' })
+    expect(problems).toEqual([expect.stringContaining('key.pepper is not the one of this backup')])
+  })
+
   test('refuses what is no sound backup, and changes nothing then', async () => {
     const { folder, accountId } = await stoppedFolder()
     const vault = folderFor()

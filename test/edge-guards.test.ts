@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chat, startGateway, type TestGateway } from './support/gateway.ts'
 
 const PAGE = 'https://app.example.com'
+const WATCHED = ['/healthz', '/readyz', '/metrics']
 let gateway: TestGateway
 let origin: string
 
@@ -59,7 +60,9 @@ describe('pages in a browser', () => {
       'access-control-allow-methods': 'POST',
       'access-control-allow-headers': 'authorization,content-type,x-stainless-lang',
       'access-control-max-age': '600',
+      vary: 'origin, access-control-request-method, access-control-request-headers',
     })
+    expect(asked.headers.get('content-length')).toBeNull()
     for (const stream of [false, true]) {
       const headers = { origin: PAGE, authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
       const answer = await chat(gateway, { model: 'sandbox-chat', max_tokens: 1, stream }, { headers })
@@ -74,6 +77,26 @@ describe('pages in a browser', () => {
     const answer = await fetch(`${gateway.baseUrl}/models`, { headers: { origin: 'http://localhost:3000' } })
     expect(answer.status).toBe(401)
     expect(answer.headers.get('access-control-allow-origin')).toBe('http://localhost:3000')
+  })
+
+  test('read the API alone: nothing of what operators watch, and nothing on their port', async () => {
+    const port = /"monitoring":"(http:[^"]+)"/.exec(gateway.output())?.[1] ?? ''
+    for (const url of [
+      ...WATCHED.map((path) => origin + path),
+      ...WATCHED.map((path) => port + path),
+      `${port}/v1/x`,
+    ]) {
+      const asking = { origin: PAGE, 'access-control-request-method': 'GET' }
+      for (const method of ['GET', 'OPTIONS']) {
+        const answer = await fetch(url, { method, headers: asking })
+        await answer.text()
+        const given = [...answer.headers.keys()].filter((name) => /^access-control|^vary$/.test(name))
+        expect([url, method, answer.status === 204, ...given]).toEqual([url, method, false])
+      }
+    }
+    // A wrong path under it is the API's too: a page can read why.
+    const missing = await fetch(`${gateway.baseUrl}/nothing`, { headers: { origin: PAGE } })
+    expect([missing.status, missing.headers.get('access-control-allow-origin')]).toEqual([404, PAGE])
   })
 
   test('of any other origin get nothing', async () => {

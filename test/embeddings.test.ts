@@ -197,6 +197,9 @@ describe('what is refused', () => {
     [{ model: 'small', input: 'x', encoding_format: 'int8' }, 'encoding_format'],
     [{ model: 'small', input: 'x', dimensions: 0 }, 'dimensions'],
     [{ model: 'small', input: 'x', Model: 'fixed' }, 'Model'],
+    [{ model: 'small', input: 'x', service_tier: 'priority' }, 'service_tier'],
+    [{ model: 'small', input: [[1], []] }, 'input'],
+    [{ model: 'small', input: [1, 'a'] }, 'input'],
   ])('%j', async (body, param) => {
     expect(await refusal(body)).toMatchObject({
       status: 400,

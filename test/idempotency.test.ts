@@ -208,6 +208,19 @@ describe('what is not the same, or not charged', () => {
     expect([refused.status, await code(refused)]).toEqual([403, 'model_not_allowed'])
   })
 
+  test('what ended because its key was revoked is not told to another key', async () => {
+    const who = await member()
+    const spare = await gateway.operate<{ secret: string }>('key.create', { account: who.account, name: 'spare' })
+    const [{ id } = { id: '' }] = await gateway.operate<{ id: string }[]>('key.list', { account: who.account })
+    const running = ask(who, 'v', { model: 'late' })
+    await Bun.sleep(150)
+    await gateway.operate('key.revoke', { key: id })
+    expect((await running).status).toBe(401)
+    const again = await ask({ ...who, key: spare.secret }, 'v', { model: 'late' })
+    expect([again.status, await code(again)]).toEqual([409, 'idempotency_answer_not_kept'])
+    expect(await who.records()).toHaveLength(1)
+  })
+
   test('an answer too large to keep is charged once and not made again', async () => {
     const who = await member()
     const body = { model: 'plain', messages: [{ role: 'user', content: 'write 60000 tokens' }], stream: true }

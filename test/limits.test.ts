@@ -62,6 +62,7 @@ describe('requests a minute', () => {
     await streamed.text()
     const third = await chat(who, { model: 'priced', max_tokens: 1 })
     expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(25)
+    expect(third.headers.get('x-ratelimit-remaining-requests')).toBe('0')
     expect(await refusal(third)).toMatchObject({
       status: 429,
       type: 'rate_limit_error',
@@ -142,7 +143,7 @@ describe('spend', () => {
     expect(refused && (await refusal(refused))).toMatchObject({
       type: 'billing_error',
       code: 'spend_limit_exceeded',
-      message: expect.stringContaining('limit $0.01'),
+      message: expect.stringContaining('may spend $0.01 in a day (UTC)'),
     })
     await Promise.all(answers.map((answer) => answer.text().catch(() => '')))
     const { limits } = await balance(who)
@@ -160,11 +161,33 @@ describe('spend', () => {
   })
 
   test('of a month: spent is refused until it is over', async () => {
-    const who = await member({}, { spend_per_month: '0' })
-    const refused = await chat(who, { model: 'priced', max_tokens: 1 })
+    const who = await member({}, { spend_per_month: '0.001' })
+    await (await chat(who, { model: 'priced', max_tokens: 80 })).text()
+    const refused = await chat(who, { model: 'priced', max_tokens: 100 })
     expect(refused.headers.get('x-should-retry')).toBe('false')
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(await refusal(refused)).toMatchObject({ status: 429, code: 'spend_limit_exceeded' })
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(2)
+    const { message } = await refusal(refused)
+    expect(message).toContain('may spend $0.001 in a month (UTC): spent $0.000')
+    expect(message).toMatch(/, held \$0\.00, needed \$0\.001\. A max_tokens of \d+ would fit\.$/)
+  })
+
+  test('a request larger than the limit itself is not told to come back, but what would fit', async () => {
+    const who = await member({ spend_per_day: '0.01' })
+    const running = await chat(who, { model: 'slow', max_tokens: 400, stream: true })
+    const refused = await chat(who, { model: 'priced', max_tokens: 2_000 })
+    expect(refused.headers.get('x-should-retry')).toBe('false')
+    expect(refused.headers.get('retry-after')).toBeNull()
+    expect(await refusal(refused)).toMatchObject({
+      status: 429,
+      code: 'spend_limit_exceeded',
+      message:
+        'This account may spend $0.01 in a day (UTC): spent $0.00, held $0.004; this request alone needs $0.02.' +
+        ' A max_tokens of 600 would fit.',
+    })
+    await running.text()
+    const nothing = await chat(await member({}, { spend_per_month: '0' }), { model: 'priced', max_tokens: 1 })
+    expect([nothing.status, nothing.headers.get('retry-after')]).toEqual([429, null])
+    expect(nothing.headers.get('x-should-retry')).toBe('false')
   })
 
   test('outlives a restart', async () => {
@@ -194,6 +217,29 @@ test('what the file declares holds, and is changed only there', async () => {
   })
   const change = gateway.operate('account.limits', { account: 'from-the-file', limits: {} })
   expect(String(await change.catch((error: unknown) => error))).toContain('declared')
+})
+
+test('what the file no longer declares keeps its limits, keys and money, and is changed by command', async () => {
+  const yaml = 'accounts: { leaving: { opening_balance: 5, limits: { requests_per_minute: 3 } } }'
+  const first = await startGateway({ yaml })
+  const { secret: key } = await first.operate<{ secret: string }>('key.create', { account: 'leaving', name: 'k' })
+  await first.crash()
+  const second = await startGateway({ yaml: 'accounts: {}', folder: first.folder })
+  const who = { key, baseUrl: second.baseUrl }
+  const limited = { origin: 'stored', posted_usd: '5.00', limits: { requests_per_minute: 3 } }
+  expect(await second.operate('account.show', { account: 'leaving' })).toMatchObject(limited)
+  await second.operate('account.limits', { account: 'leaving', limits: { requests_per_minute: 1 } })
+  const statuses = [await chat(who, { model: 'sandbox-mini' }), await chat(who, { model: 'sandbox-mini' })]
+  expect(statuses.map(({ status }) => status)).toEqual([200, 429])
+  await second.crash()
+  // Back in the file it is the file's again, its balance untouched.
+  const third = await startGateway({ yaml, folder: first.folder })
+  const shown = await third.operate<{ posted_usd: string }>('account.show', { account: 'leaving' })
+  expect(shown).toMatchObject({ origin: 'declared', limits: { requests_per_minute: 3 } })
+  expect(Number(shown.posted_usd)).toBeWithin(4, 5)
+  const change = third.operate('account.limits', { account: 'leaving', limits: {} })
+  expect(String(await change.catch((error: unknown) => error))).toContain('declared')
+  await third.close()
 })
 
 test('GET /v1/balance: money as exact text, limits and what is left of them', async () => {

@@ -22,7 +22,7 @@ const readings = [
   /\(env, ["'](\w+)["']/g,
   /\bname: ["'](TOLLGATE_\w+)["']/g,
   /const \{ ([A-Z_, ]+) \} = (?:process\.)?env\b/g,
-  /^ {2}([A-Z][A-Z0-9_]+): ["'\w]/gm,
+  /^ {2}([A-Z]\w+): ["'\w]/gm,
 ]
 /** Names that a program's texts look like, in quotes: `TOLLGATE_API_KEY` is a default that `chat` hands on. */
 const quoted = /["'](TOLLGATE_[A-Z_]+)["']/g
@@ -49,8 +49,8 @@ test('every variable that is read is in the table, and nothing else is', () => {
   expect(found.has('TOLLGATE_DRAIN_MS') && found.has('PORT') && found.has('TOLLGATE_BUN')).toBe(true)
 })
 
-test('the defaults in the table are those of the code', () => {
-  const { host, port, limits, logLevel } = loadConfig({ TOLLGATE_DATA: ROOT })
+test('the defaults in the table are those of the code', async () => {
+  const { host, port, limits, logLevel } = await loadConfig({ TOLLGATE_DATA: ROOT })
   const lineOf = (name: string): string => environment.split('\n').find((line) => line.includes(`\`${name}\``)) ?? ''
   expect(lineOf('PORT')).toContain(`\`${port}\`, \`${host}\``)
   for (const [name, value] of Object.entries(limits)) {
@@ -79,8 +79,8 @@ test('files that the guide points to are there', () => {
   expect(targets.filter((path) => !existsSync(path))).toEqual([])
 })
 
-test('whoever stops the server waits for longer than it drains', () => {
-  const drainS = loadConfig({ TOLLGATE_DATA: ROOT }).limits.drainMs / 1000
+test('whoever stops the server waits for longer than it drains', async () => {
+  const drainS = (await loadConfig({ TOLLGATE_DATA: ROOT })).limits.drainMs / 1000
   // What serve.ts adds to the drain: two waits of 5 s and one of 1 s.
   const neededS = drainS + 12
   const waits = [

@@ -57,12 +57,26 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   declaration: [...layer0, 'providers', 'outbound'],
   'sandbox-offer': layer0,
   config: [...layer0, 'providers', 'declaration', 'sandbox-offer'],
+  'fixed-limits': ['domain', 'lib', 'inbound', 'outbound'],
   secrets: ['lib', 'store', 'config'],
   backup: ['ledger', 'store', 'admin', 'secrets'],
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],
   gateway: [...layer3, 'relay', 'admin', 'config', 'secrets', 'backup'],
-  serve: [...layer3, 'inbound', 'relay', 'edge', 'admin', 'sandbox', 'config', 'gateway'],
-  main: [...layer3, 'relay', 'edge', 'admin', 'cli', 'sandbox', 'config', 'secrets', 'restore', 'gateway', 'serve'],
+  serve: [...layer3, 'inbound', 'relay', 'edge', 'admin', 'sandbox', 'config', 'fixed-limits', 'gateway'],
+  main: [
+    ...layer3,
+    'relay',
+    'edge',
+    'admin',
+    'cli',
+    'sandbox',
+    'config',
+    'fixed-limits',
+    'secrets',
+    'restore',
+    'gateway',
+    'serve',
+  ],
 }
 
 /** Folders that are told the time and never reach outside the process. */

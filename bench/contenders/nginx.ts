@@ -8,10 +8,11 @@ const PLACES = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/local/nginx/sb
 const config = ({ folder, port, upstreamPort }: Field): string => `
 daemon off;
 worker_processes 1;
+worker_rlimit_nofile 16384;
 pid ${folder}/nginx.pid;
 error_log ${folder}/error.log warn;
 ${process.getuid?.() === 0 ? 'user root;' : ''}
-events { worker_connections 4096; }
+events { worker_connections 8192; }
 http {
   access_log off;
   client_max_body_size 64m;

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { callControl } from '../../src/admin/control.ts'
 import type { Contender, Field } from '../contender.ts'
 
-const ROOT = resolve(import.meta.dir, '../..')
+export const ROOT = resolve(import.meta.dir, '../..')
 const ACCOUNT = 'bench'
 
 const dataOf = ({ folder }: Field): string => join(folder, 'data')
@@ -52,15 +52,22 @@ function books(field: Field): { holds: Record<string, number>; records: Record<s
   }
 }
 
-/** `bunArgs` go before the program: a profiler's switches, for example. */
-export const tollgate = (bunArgs: readonly string[]): Contender => ({
-  name: 'tollgate',
+export type Checkout = {
+  readonly name: string
+  /** The folder of its sources. */
+  readonly root: string
+  /** Go before the program: a profiler's switches, for example. */
+  readonly bunArgs: readonly string[]
+}
+
+export const tollgate = ({ name, root, bunArgs }: Checkout): Contender => ({
+  name,
   command: () => [
     process.execPath,
     '--no-env-file',
-    `--config=${ROOT}/package.json`,
+    `--config=${root}/package.json`,
     ...bunArgs,
-    join(ROOT, 'src/main.ts'),
+    join(root, 'src/main.ts'),
     'serve',
   ],
   files: (field) => ({ 'tollgate.yaml': config(field) }),

@@ -13,7 +13,9 @@ import { isKeyShaped, makeKey } from './key-format.ts'
 const insertAccount = statement(
   'INSERT INTO account (id, name, status, allowed_models, limits, declared, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
 )
-const updateAccount = statement('UPDATE account SET status = ?, allowed_models = ?, limits = ? WHERE id = ?')
+const updateAccount = statement(
+  'UPDATE account SET status = ?, allowed_models = ?, limits = ?, declared = ? WHERE id = ?',
+)
 const updateKey = statement('UPDATE api_key SET limits = ? WHERE id = ?')
 const insertKey = statement(
   'INSERT INTO api_key (id, account_id, name, digest, last4, allowed_models, limits, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
@@ -40,6 +42,7 @@ export type AccountChange = {
   readonly status?: AccountStatus
   readonly allowedModels?: readonly string[] | null
   readonly limits?: Limits
+  readonly origin?: Origin
 }
 
 export type KeyDraft = {
@@ -70,6 +73,8 @@ export type Accounts = {
 const listOf = (text: unknown): readonly string[] | undefined =>
   typeof text === 'string' ? (JSON.parse(text) as string[]) : undefined
 const jsonOf = (list: readonly string[] | undefined): string | null => (list ? JSON.stringify(list) : null)
+
+const declaredFlag = (origin: Origin): 0 | 1 => (origin === 'declared' ? 1 : 0)
 
 const accountOf = (row: Row): Account => ({
   id: row['id'] as string,
@@ -132,13 +137,13 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
         createdAtMs: Date.now(),
       }
       const { id, status, createdAtMs } = account
-      const declared = origin === 'declared' ? 1 : 0
+      const declared = declaredFlag(origin)
       const bind = [id, name, status, jsonOf(allowedModels), limitsText(limits), declared, createdAtMs]
       await write({ run: insertAccount, bind })
       accounts.set(id, account)
       return account
     },
-    async update(id, { status, allowedModels, limits }) {
+    async update(id, { status, allowedModels, limits, origin }) {
       const before = accounts.get(id)
       if (!before) throw new Error(`no account ${id}`)
       const account: Account = {
@@ -146,11 +151,18 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
         status: status ?? before.status,
         allowedModels: allowedModels === undefined ? before.allowedModels : (allowedModels ?? undefined),
         limits: limits ?? before.limits,
+        origin: origin ?? before.origin,
       }
       // Memory first: a suspension must not admit one more request while the disk works.
       accounts.set(id, account)
       if (account.status === 'suspended') onBarred({ accountId: id })
-      const bind = [account.status, jsonOf(account.allowedModels), limitsText(account.limits), id]
+      const bind = [
+        account.status,
+        jsonOf(account.allowedModels),
+        limitsText(account.limits),
+        declaredFlag(account.origin),
+        id,
+      ]
       await write({ run: updateAccount, bind, changes: 1 })
       return account
     },

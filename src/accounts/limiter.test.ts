@@ -154,6 +154,18 @@ describe('spend', () => {
     expect(limiter.standings(who)[0]?.day).toMatchObject({ spent: 0n, held: 0n })
   })
 
+  test('a clock that is set back gives nothing back', () => {
+    const { clock, limiter, enter } = setUp()
+    const who = caller({ spendPerDay: 100n })
+    const entry = enter(who)
+    entry.reserve(100n, 0)
+    entry.settle(100n, 0)
+    clock.nowMs -= DAY_MS
+    expect(limiter.enter(who)).toMatchObject({ kind: 'spend' })
+    clock.nowMs += DAY_MS
+    expect(limiter.enter(who)).toMatchObject({ kind: 'spend', spent: 100n })
+  })
+
   test('what was spent before a restart counts', () => {
     const { limiter, enter } = setUp(past)
     const standing = limiter.standings(caller())
@@ -167,6 +179,20 @@ describe('spend', () => {
     const entry = enter(caller({ spendPerMonth: 500n }, { spendPerDay: 35n, spendPerMonth: 1_000n }))
     expect(entry.spendable).toBe(5n)
     expect(entry.obstacle(6n, 0)).toMatchObject({ scope: 'account', period: 'day' })
+  })
+
+  test('of all limits in the way the one that keeps a request out the longest is named, with what it needs', () => {
+    const { enter } = setUp()
+    const who = caller({ spendPerDay: 100n, spendPerMonth: 400n }, { spendPerMonth: 120n })
+    const one = enter(who)
+    one.reserve(60n, 0)
+    const two = enter(who)
+    expect(two.obstacle(50n, 0)).toMatchObject({ scope: 'key', period: 'day', needed: 50n, freedBy: 'holds' })
+    one.settle(60n, 0)
+    expect(two.obstacle(50n, 0)).toMatchObject({ scope: 'key', period: 'day', freedBy: 'period' })
+    expect(two.obstacle(70n, 0)).toMatchObject({ scope: 'account', period: 'month', freedBy: 'period' })
+    expect(two.obstacle(101n, 0)).toMatchObject({ scope: 'key', period: 'day', freedBy: 'nothing' })
+    expect(two.obstacle(121n, 0)).toMatchObject({ needed: 121n, freedBy: 'nothing' })
   })
 
   test('the month begins at midnight of its first day in UTC', () => {

@@ -20,16 +20,25 @@ export type Limited =
       readonly retryAfterMs: number | undefined
     }
   | { readonly kind: 'concurrency'; readonly scope: Scope; readonly limit: number }
-  | {
-      readonly kind: 'spend'
-      readonly scope: Scope
-      readonly period: 'day' | 'month'
-      readonly limit: NanoUsd
-      readonly spent: NanoUsd
-      readonly held: NanoUsd
-      /** When the period ends. */
-      readonly resetsInMs: number
-    }
+  | SpendLimited
+
+export type SpendLimited = {
+  readonly kind: 'spend'
+  readonly scope: Scope
+  readonly period: 'day' | 'month'
+  readonly limit: NanoUsd
+  readonly spent: NanoUsd
+  readonly held: NanoUsd
+  /** What the request needs; undefined before anything is known of it. */
+  readonly needed: NanoUsd | undefined
+  /**
+   * What makes room: open `holds` that settle for less, the end of the `period`, or `nothing`, since the request alone
+   * is beyond the limit.
+   */
+  readonly freedBy: 'holds' | 'period' | 'nothing'
+  /** When the period ends. */
+  readonly resetsInMs: number
+}
 
 /** How a key or an account stands with one of its limits. */
 export type Standing = {
@@ -108,11 +117,18 @@ export class Limiter {
       const limited = this.barrierOf(stand, nowMs)
       if (limited) return limited
     }
+    const spent = this.spendLimited(stands, undefined)
+    if (spent) return spent
     for (const { limits, subject } of stands) {
       subject.inFlight++
       if (limits.requestsPerMinute !== undefined) subject.requests.take(limits.requestsPerMinute, nowMs, 1)
     }
     return new Entry(this, stands)
+  }
+
+  /** `x-ratelimit-*` for a caller that was not let in. */
+  headers(caller: Caller): Record<string, string> {
+    return rateHeaders(this.standsOf(caller), this.now())
   }
 
   standings(caller: Caller): readonly Standing[] {
@@ -149,25 +165,31 @@ export class Limiter {
       const retryAfterMs = subject[unit].waitMs(limit, nowMs, 1)
       if (retryAfterMs > 0) return { kind: 'rate', scope, unit, limit, retryAfterMs }
     }
-    return this.spendLimited({ scope, limits, subject }, 1n)
+    return undefined
   }
 
-  /** The first spend limit that `amount` more would break. */
-  spendLimited({ scope, limits, subject }: Stand, amount: NanoUsd): Limited | undefined {
+  /** The spend limit that keeps `needed` more out the longest; undefined: as little as there is. */
+  spendLimited(stands: readonly Stand[], needed: NanoUsd | undefined): SpendLimited | undefined {
     const nowMs = this.now()
     const { dayEndsMs, monthEndsMs } = this.calendar.at(nowMs)
-    this.roll(subject)
-    for (const [period, limit, endsMs] of [
-      ['day', limits.spendPerDay, dayEndsMs],
-      ['month', limits.spendPerMonth, monthEndsMs],
-    ] as const) {
-      if (limit === undefined) continue
-      const { spent, held } = subject[period]
-      if (spent + held + amount > limit) {
-        return { kind: 'spend', scope, period, limit, spent, held, resetsInMs: endsMs - nowMs }
+    let longest: SpendLimited | undefined
+    for (const { scope, limits, subject } of stands) {
+      this.roll(subject)
+      for (const [period, limit, endsMs] of [
+        ['day', limits.spendPerDay, dayEndsMs],
+        ['month', limits.spendPerMonth, monthEndsMs],
+      ] as const) {
+        if (limit === undefined) continue
+        const { spent, held } = subject[period]
+        const amount = needed ?? 1n
+        if (spent + held + amount <= limit) continue
+        const freedBy = amount > limit ? 'nothing' : spent + amount > limit ? 'period' : 'holds'
+        const found = { kind: 'spend', scope, period, limit, spent, held, needed, freedBy } as const
+        const limited = { ...found, resetsInMs: endsMs - nowMs }
+        if (!longest || patience(limited) > patience(longest)) longest = limited
       }
     }
-    return undefined
+    return longest
   }
 
   private standsOf({ key, account }: Caller): readonly Stand[] {
@@ -187,11 +209,14 @@ export class Limiter {
     return this.roll(subject)
   }
 
-  /** Puts a subject in the day and month of now. Requests that began in an earlier one keep hold of its window. */
+  /**
+   * Puts a subject in the day and month of now. Requests that began in an earlier one keep hold of its window. A clock
+   * that is set back opens nothing: what was spent today stays spent.
+   */
   roll(subject: Subject): Subject {
     const { day, month } = this.calendar.at(this.now())
-    if (subject.day.period !== day) subject.day = opened(day)
-    if (subject.month.period !== month) subject.month = opened(month)
+    if (day > subject.day.period) subject.day = opened(day)
+    if (month > subject.month.period) subject.month = opened(month)
     return subject
   }
 
@@ -199,6 +224,10 @@ export class Limiter {
     return this.now()
   }
 }
+
+/** How long a spend limit keeps a request out, to be compared. */
+const patience = ({ freedBy, resetsInMs }: SpendLimited): number =>
+  freedBy === 'holds' ? 0 : freedBy === 'period' ? resetsInMs : Number.POSITIVE_INFINITY
 
 const opened = (period: number): Window => ({ period, spent: 0n, held: 0n })
 
@@ -234,10 +263,9 @@ export class Entry {
   /** Why `amount` of spend and `tokens` are not to be had; undefined when they are, for as long as this tick lasts. */
   obstacle(amount: NanoUsd, tokens: number): Limited | undefined {
     const nowMs = this.limiter.clock()
-    for (const stand of this.stands) {
-      const spend = this.limiter.spendLimited(stand, amount)
-      if (spend) return spend
-      const { limits, scope, subject } = stand
+    const spend = this.limiter.spendLimited(this.stands, amount)
+    if (spend) return spend
+    for (const { limits, scope, subject } of this.stands) {
       const limit = limits.tokensPerMinute
       if (limit === undefined) continue
       const waitMs = subject.tokens.waitMs(limit, nowMs, tokens)

@@ -1,7 +1,7 @@
 /** The control socket: how a command reaches the gateway that owns the data folder. File permissions are its guard. */
 import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { resultJson, runOperation, type Office, type Result } from './operations.ts'
+import { resultJson, type Office, type Result } from './operation.ts'
 
 /** A socket's path is limited to about 104 bytes on some systems. */
 const PATH_BYTES_MAX = 103
@@ -31,6 +31,8 @@ export function serveControl(dataFolder: string, office: Office): { stop(): Prom
     error: ({ message }) => new Response(resultJson({ ok: false, code: 'failed', message })),
     async fetch(request) {
       const name = decodeURIComponent(new URL(request.url).pathname.slice(1))
+      // Loaded at the first call: its schemas are not what a start should wait for.
+      const { runOperation } = await import('./operations.ts')
       const result = await runOperation(office, name, await request.json())
       return new Response(resultJson(result), { headers: { 'content-type': 'application/json' } })
     },

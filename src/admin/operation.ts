@@ -58,3 +58,7 @@ export const declaredElsewhere = (what: string): Result => ({
   code: 'declared',
   message: `${what} is declared in tollgate.yaml or the environment; change it there`,
 })
+
+/** Results as JSON text: integers of the store are bigint, and leave as decimal text. */
+export const resultJson = (result: Result): string =>
+  JSON.stringify(result, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))

@@ -67,7 +67,3 @@ export async function runOperation(office: Office, name: string, input: unknown)
   }
   return found.run(office, checked.data as never)
 }
-
-/** Results as JSON text: integers of the store are bigint, and leave as decimal text. */
-export const resultJson = (result: Result): string =>
-  JSON.stringify(result, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))

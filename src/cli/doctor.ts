@@ -16,17 +16,24 @@ function checkLines(checks: readonly Check[], { paint }: Terminal): string {
     .join('')
 }
 
+function limitLines(title: string, limits: Readonly<Record<string, number>>, terminal: Terminal): string {
+  const lines = Object.entries(limits)
+  return lines.length === 0 ? '' : `\n${terminal.paint('bold', title)}\n${details(lines, terminal)}`
+}
+
 export const doctor = command({
   name: 'doctor',
   summary: 'Checks configuration, data folder, ledger, providers and models.',
   examples: [['tollgate doctor'], ['tollgate doctor --json | jq \'.checks[] | select(.state != "ok")\'']],
   failure: 'a check failed; warnings alone do not count',
   run: async ({ program, terminal }) => {
-    const { checks, limits } = await examine(program)
+    const { checks, limits, fixedLimits } = await examine(program)
     const ok = checks.every(({ state }) => state !== 'fail')
-    const limitLines = Object.entries(limits).map(([name, value]) => [name, value] as const)
-    const limitText =
-      limitLines.length > 0 ? `\n${terminal.paint('bold', 'Limits')}\n${details(limitLines, terminal)}` : ''
-    return { ...shown({ ok, checks, limits }, checkLines(checks, terminal) + limitText), exitCode: ok ? 0 : 1 }
+    const text = [
+      checkLines(checks, terminal),
+      limitLines('Limits', limits, terminal),
+      limitLines('Fixed limits', fixedLimits, terminal),
+    ].join('')
+    return { ...shown({ ok, checks, limits, fixed_limits: fixedLimits }, text), exitCode: ok ? 0 : 1 }
   },
 })

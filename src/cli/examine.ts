@@ -7,7 +7,7 @@ import type { Finding } from './verify-ledger.ts'
 
 export type CheckState = 'ok' | 'warn' | 'fail'
 export type Check = { readonly name: string; readonly state: CheckState; readonly detail: string }
-export type Examined = { readonly checks: readonly Check[]; readonly limits: Settings['limits'] }
+export type Examined = { readonly checks: readonly Check[] } & Pick<Settings, 'limits' | 'fixedLimits'>
 
 /** The value of the operation `doctor`, as far as it is used here. */
 type Facts = {
@@ -44,13 +44,13 @@ const ask = <V>(program: Program, name: string, input: object = {}): Promise<Got
 /** Checks from the outside in. What cannot be reached because an earlier check failed is left out. */
 export async function examine(program: Program): Promise<Examined> {
   const read = await got(async () => ({ ok: true, value: await program.settings() }))
-  if (!read.ok) return { checks: [fail('configuration', read.message)], limits: {} }
-  const { limits, configFile } = read.value
+  if (!read.ok) return { checks: [fail('configuration', read.message)], limits: {}, fixedLimits: {} }
+  const { limits, fixedLimits, configFile } = read.value
   const outer = [ok('configuration', configFile ?? 'no tollgate.yaml; environment and defaults'), bindCheck(read.value)]
   const facts = await ask<Facts>(program, 'doctor')
-  if (!facts.ok) return { checks: [...outer, fail('data folder', facts.message)], limits }
+  if (!facts.ok) return { checks: [...outer, fail('data folder', facts.message)], limits, fixedLimits }
   const inner = factChecks(facts.value, read.value)
-  return { checks: [...outer, ...inner, ...(await providerChecks(program, facts.value))], limits }
+  return { checks: [...outer, ...inner, ...(await providerChecks(program, facts.value))], limits, fixedLimits }
 }
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/

@@ -49,4 +49,5 @@ sandbox: true
 #   team:
 #     opening_balance: 25.00
 #     models: [gpt-4.1-mini, sandbox-chat]
+#     limits: { requests_per_minute: 600, concurrent_requests: 50, spend_per_day: 20.00 }
 `

@@ -1,6 +1,8 @@
 import { failed, type Outcome } from './outcome.ts'
 
 export type Address = { readonly host: string; readonly port: number }
+/** An address, and where its two halves are set. */
+export type SetAddress = Address & { readonly setBy: { readonly host: string; readonly port: string } }
 
 /**
  * Throws what the system says when an address cannot be listened on. Asked before anything else is done: a first key,
@@ -11,16 +13,25 @@ export function probePort({ host, port }: Address): void {
   if (port !== 0) Bun.listen({ hostname: host, port, socket: { data: () => undefined } }).stop(true)
 }
 
-/** What to do about an address that cannot be listened on; undefined for any other error. */
-export function listenFailure(error: unknown, { host, port }: Address): Outcome | undefined {
+/**
+ * What to do about an address that cannot be listened on; undefined for any other error. Of several addresses it is the
+ * one that the error names.
+ */
+export function listenFailure(
+  error: unknown,
+  ...addresses: readonly [SetAddress, ...SetAddress[]]
+): Outcome | undefined {
+  const { code, address, port: failedPort } = error as { code?: unknown; address?: unknown; port?: unknown }
+  const { host, port, setBy } =
+    addresses.find((known) => known.host === address && known.port === failedPort) ?? addresses[0]
   const where = `${host}:${port}`
-  switch ((error as { code?: unknown }).code) {
+  switch (code) {
     case 'EADDRINUSE':
-      return failed('port_in_use', `${where} is in use; choose another PORT (--port), 0 takes a free one`)
+      return failed('port_in_use', `${where} is in use; choose another ${setBy.port}, 0 takes a free one`)
     case 'EACCES':
-      return failed('port_denied', `this user may not listen on ${where}; choose a PORT (--port) above 1023`)
+      return failed('port_denied', `this user may not listen on ${where}; choose a ${setBy.port} above 1023`)
     case 'EADDRNOTAVAIL':
-      return failed('host_unknown', `HOST in ${where} is no address of this machine (--host)`)
+      return failed('host_unknown', `${where} is no address of this machine; choose another ${setBy.host}`)
     default:
       return undefined
   }

@@ -22,6 +22,8 @@ export type Settings = {
   readonly publicUrl: string | undefined
   /** By name, in the unit that the name ends in. */
   readonly limits: Readonly<Record<string, number>>
+  /** The same of what cannot be set. */
+  readonly fixedLimits: Readonly<Record<string, number>>
 }
 
 /** An operation's result, or that there is nothing yet to operate on. */

@@ -55,7 +55,8 @@ The same knobs go into a model name (sandbox-chat!status=500), the header x-sand
     if (parsed.kind === 'refused') return usage(`sandbox: ${parsed.message}`)
     const apiKey = readKey(options['key-env'])
     if (typeof apiKey === 'object') return apiKey
-    const address = { host: options.host ?? '127.0.0.1', port: Number(options.port ?? PORT_DEFAULT) }
+    const setBy = { host: '--host', port: '--port' }
+    const address = { host: options.host ?? '127.0.0.1', port: Number(options.port ?? PORT_DEFAULT), setBy }
     const stop = stopSignal()
     try {
       probePort(address)

@@ -1,7 +1,7 @@
 import manifest from '../../package.json' with { type: 'json' }
 import { command } from './command.ts'
 import { ended, jsonLine } from './outcome.ts'
-import { listenFailure } from './port.ts'
+import { listenFailure, type SetAddress } from './port.ts'
 import type { Serving } from './program.ts'
 import { curlFor, keyHint } from './first-call.ts'
 import { stopSignal } from './stop.ts'
@@ -34,8 +34,7 @@ export const serve = command({
     try {
       serving = await program.serve()
     } catch (error) {
-      const { HOST, PORT } = process.env
-      return listenFailure(error, { host: HOST || '127.0.0.1', port: Number(PORT || 8080) }) ?? failureOf(error)
+      return listenFailure(error, ...addressesOf(process.env)) ?? failureOf(error)
     }
     terminal.data(terminal.json ? `${jsonLine(servingValue(serving))}\n` : servingText(serving, terminal))
     await stop
@@ -43,6 +42,19 @@ export const serve = command({
     return ended(0)
   },
 })
+
+/** Where a server is to listen: the API, and what operators watch. */
+function addressesOf(env: Readonly<Record<string, string | undefined>>): readonly [SetAddress, SetAddress] {
+  const { HOST, PORT, TOLLGATE_METRICS_HOST, TOLLGATE_METRICS_PORT } = env
+  return [
+    { host: HOST || '127.0.0.1', port: Number(PORT || 8080), setBy: { host: 'HOST (--host)', port: 'PORT (--port)' } },
+    {
+      host: TOLLGATE_METRICS_HOST || '127.0.0.1',
+      port: Number(TOLLGATE_METRICS_PORT),
+      setBy: { host: 'TOLLGATE_METRICS_HOST', port: 'TOLLGATE_METRICS_PORT' },
+    },
+  ]
+}
 
 const servingValue = (serving: Serving): object => ({
   version: manifest.version,

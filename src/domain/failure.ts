@@ -13,6 +13,7 @@ export type FailureKind =
   | 'content_policy'
   | 'upstream_rejected'
   | 'model_not_supported'
+  | 'previous_response_not_found'
   | 'invalid_key'
   | 'insufficient_balance'
   | 'account_suspended'

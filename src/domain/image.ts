@@ -9,6 +9,20 @@ export type ImageFormat = (typeof imageFormats)[number]
 export const imageDeliveries = ['url', 'b64_json'] as const
 export type ImageDelivery = (typeof imageDeliveries)[number]
 
+/** Of a form and what is in it; of JSON with pictures in it as far as it applies. */
+export const imageFormBounds = {
+  bytesMax: 512 * 1024 * 1024,
+  partsMax: 32,
+  filesMax: 16,
+  headBytesMax: 8 * 1024,
+  fieldBytesMax: 256 * 1024,
+  imageBytesMax: 50 * 1024 * 1024,
+  maskBytesMax: 4 * 1024 * 1024,
+}
+
+/** Of an image at an upstream's own address. */
+export const imageFetchBounds = { fetchTimeoutMs: 60_000, fetchedBytesMax: 64 * 1024 * 1024 }
+
 /** Sizes besides the named ones: both sides multiples of a number, neither side too long beside the other. */
 export type FreeSizes = { readonly multipleOf: number; readonly ratioMax: number; readonly pixelsMax: number }
 

@@ -86,12 +86,12 @@ function dearestOfKind({ nanoPerMillion }: PriceCard, unit: PieceUnit): bigint {
 
 /** The dearest price an input token can have: what a quote must assume before the upstream has answered. */
 export function dearestInput(card: PriceCard): bigint {
-  const { inputFresh, inputCached, cacheWrite5m, cacheWrite1h } = card.nanoPerMillion
-  return [inputFresh, inputCached, cacheWrite5m, cacheWrite1h].reduce((a, b) => (a > b ? a : b))
+  const { inputFresh, inputCached, cacheWrite5m, cacheWrite1h, inputImage } = card.nanoPerMillion
+  return [inputFresh, inputCached, cacheWrite5m, cacheWrite1h, inputImage].reduce((a, b) => (a > b ? a : b))
 }
 
 /** The dearest price an output token can have. */
 export function dearestOutput(card: PriceCard): bigint {
-  const { outputText, outputReasoning } = card.nanoPerMillion
-  return outputText > outputReasoning ? outputText : outputReasoning
+  const { outputText, outputReasoning, outputImage } = card.nanoPerMillion
+  return [outputText, outputReasoning, outputImage].reduce((a, b) => (a > b ? a : b))
 }

@@ -6,6 +6,7 @@ const NONE: ReplyHeaders = {}
 const PREFLIGHT_SECONDS = 600
 const EXPOSED = [
   'x-request-id',
+  'request-id',
   'retry-after',
   'x-should-retry',
   'x-ratelimit-limit-requests',

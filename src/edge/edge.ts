@@ -5,49 +5,48 @@
 import type { Accounts } from '../accounts/accounts.ts'
 import { Entry, type Limiter } from '../accounts/limiter.ts'
 import type { Blobs } from '../blobs/blobs.ts'
-import type { Uploads } from '../blobs/uploads.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
-import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { FailureWriter } from '../formats/format.ts'
 import type { Malformed } from '../inbound/connection.ts'
-import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
+import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { TrustedProxies } from '../lib/trusted-proxies.ts'
-import { INVALID_KEY, modelFor, SUSPENDED } from '../relay/admit.ts'
+import { INVALID_KEY, modelFor, SUSPENDED, unready } from '../relay/admit.ts'
 import { Call } from '../relay/call.ts'
 import type { Relay } from '../relay/context.ts'
+import { isBackground } from '../relay/conversation.ts'
+import { countInput } from '../relay/count-input.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
+import { readJsonBody } from './body.ts'
 import { Content, CONTENT_PATH } from './content.ts'
 import type { Cors } from './cors.ts'
 import { digestsEqual } from './digests-equal.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
-import { receive, type Received } from './receive.ts'
+import { receive, type Received, type Reception } from './receive.ts'
 import type { Metrics } from './metrics.ts'
 import { linkBaseOf, type Links } from './links.ts'
+import { decoded, modelObject } from './model-view.ts'
 import { bearerOf, presentedKey } from './presented-key.ts'
-import { replyWithStream } from './stream-reply.ts'
+import { countResponse, stateRoute, type StateAnswer, type StateRoute } from './responses.ts'
+import { presenceOf, replyWithStream, type EventSource } from './stream-reply.ts'
 import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
 
-export type EdgeOptions = {
+export type EdgeOptions = Reception & {
   readonly relay: Relay
   readonly metrics: Metrics
   readonly log: Log
-  readonly chatBody: BodyLimits
   readonly limiter: Limiter
   readonly cors: Cors
   readonly proxies: TrustedProxies
   readonly blobs: Blobs
-  readonly uploads: Uploads
   readonly links: Links
   /** What `/metrics` and the reasons of `/readyz` are shown for; undefined: nobody sees them on this port. */
   readonly metricsToken: string | undefined
-  /** Why new work is refused at the moment; undefined while it is not. */
-  readonly notReady: () => string | undefined
 }
 
 /** What the server is started with. */
@@ -68,7 +67,7 @@ type Turn = {
   readonly port: 'public' | 'monitor'
   failures: FailureWriter
   /** Go with every answer. */
-  readonly headers: ReplyHeaders
+  headers: ReplyHeaders
 }
 
 type Route = {
@@ -76,6 +75,7 @@ type Route = {
   readonly handle: (turn: Turn) => void | Promise<void>
   /** Undefined: in the envelope of the chat dialect, as all that belongs to no dialect. */
   readonly failures?: FailureWriter
+  readonly requestIdHeader?: Surface['requestIdHeader']
 }
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
@@ -91,7 +91,8 @@ const MODEL_PATH = '/v1/models/'
 export function createEdge(options: EdgeOptions): Edge {
   const desk = new Desk(options)
   const oneModel: Route = { methods: READ, handle: (turn) => desk.oneModel(turn) }
-  const content: Route = { methods: READ, handle: (turn) => desk.content(turn) }
+  const files = new Content(options.blobs)
+  const content: Route = { methods: READ, handle: (turn) => desk.content(turn, files) }
   const monitored: [string, Route][] = [
     ['/healthz', { methods: READ, handle: (turn) => desk.reply(turn, 200, { status: 'ok' }) }],
     ['/readyz', { methods: READ, handle: (turn) => desk.ready(turn) }],
@@ -101,6 +102,7 @@ export function createEdge(options: EdgeOptions): Edge {
     ...monitored,
     ['/v1/models', { methods: READ, handle: (turn) => desk.models(turn) }],
     ['/v1/balance', { methods: READ, handle: (turn) => desk.balance(turn) }],
+    ['/v1/responses/input_tokens', { methods: ['POST'], handle: (turn) => desk.countResponse(turn) }],
   ])
   const monitorRoutes = new Map(monitored)
   const generating = new Map<Surface, Route>()
@@ -112,7 +114,8 @@ export function createEdge(options: EdgeOptions): Edge {
       return route
     }
     if (path.startsWith(CONTENT_PATH) && path.length > CONTENT_PATH.length) return content
-    return routes.get(path) ?? (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length ? oneModel : undefined)
+    if (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length) return oneModel
+    return routes.get(path) ?? desk.keptResponse(stateRoute(path))
   }
   return {
     handle: (exchange) => desk.serve(desk.open(exchange, 'public'), routeOf(exchange.head.path)),
@@ -124,16 +127,14 @@ export function createEdge(options: EdgeOptions): Edge {
 /** Answers requests, one method a route. */
 class Desk {
   private readonly options: EdgeOptions
-  private readonly files: Content
 
   constructor(options: EdgeOptions) {
     this.options = options
-    this.files = new Content(options.blobs)
   }
 
   /** A file, to whoever has its address. */
-  async content(turn: Turn): Promise<void> {
-    const failure = await this.files.serve(turn.exchange, this.clientOf(turn), turn.headers)
+  async content(turn: Turn, files: Content): Promise<void> {
+    const failure = await files.serve(turn.exchange, this.clientOf(turn), turn.headers)
     if (failure) this.refuse(turn, failure)
   }
 
@@ -141,10 +142,12 @@ class Desk {
     const { exchange } = turn
     const { method, path } = exchange.head
     if (route?.failures) turn.failures = route.failures
+    if (route?.requestIdHeader) turn.headers = { ...turn.headers, [route.requestIdHeader]: turn.id }
     if (!route) return this.refuse(turn, { kind: 'not_found', message: `There is no ${method} ${path.slice(0, 200)}.` })
     if (route.methods.includes(method)) return this.run(turn, route)
-    const preflight = this.options.cors.preflight(exchange, route.methods)
-    if (preflight) return this.write(turn, 204, preflight, '')
+    const preflight = isForPages(turn.port, path) && this.options.cors.preflight(exchange, route.methods)
+    // They stand in for the turn's own: a preflight varies with more than the origin.
+    if (preflight) return this.write({ ...turn, headers: { ...turn.headers, ...preflight } }, 204, {}, '')
     const allow = route.methods.join(', ')
     const message = `${method} is not allowed here; allowed: ${allow}.`
     return this.refuse(turn, { kind: 'method_not_allowed', message }, { allow })
@@ -163,7 +166,8 @@ class Desk {
 
   open(exchange: Exchange, port: Turn['port']): Turn {
     const id = timeOrderedId('req_')
-    const headers = { ...this.options.cors.headersFor(exchange), 'x-request-id': id }
+    const forPages = isForPages(port, exchange.head.path) ? this.options.cors.headersFor(exchange) : {}
+    const headers = { ...forPages, 'x-request-id': id }
     return { exchange, id, startedMs: performance.now(), port, failures: chatFailureWriter, headers }
   }
 
@@ -173,7 +177,7 @@ class Desk {
 
   /** Writes a failure and its log line. */
   refuse(turn: Turn, failure: Failure, extra?: ReplyHeaders): void {
-    const { status, code, body, headers } = turn.failures.write(failure)
+    const { status, code, body, headers } = turn.failures.write(failure, turn.id)
     const tookMs = Math.round(performance.now() - turn.startedMs)
     this.options.log('info', 'request.refused', {
       request: turn.id,
@@ -196,15 +200,15 @@ class Desk {
   }
 
   ready(turn: Turn): void {
-    const reason = this.options.notReady()
+    const reason = this.options.relay.notReady()
     if (reason === undefined) this.reply(turn, 200, { status: 'ready' })
     else this.reply(turn, 503, { status: 'not ready', ...(this.isOperator(turn) ? { reason } : {}) })
   }
 
   /** Without its token the route is not there: the figures say who buys what, and how much. */
-  async metrics(turn: Turn): Promise<void> {
+  metrics(turn: Turn): void {
     if (!this.isOperator(turn)) return this.refuse(turn, { kind: 'not_found', message: 'There is no GET /metrics.' })
-    this.write(turn, 200, { 'content-type': 'text/plain; version=0.0.4' }, await this.options.metrics.text())
+    this.write(turn, 200, { 'content-type': 'text/plain; version=0.0.4' }, this.options.metrics.text())
   }
 
   private isOperator({ exchange, port }: Turn): boolean {
@@ -237,14 +241,18 @@ class Desk {
 
   /** The route of an endpoint that generates. */
   generates(surface: Surface): Route {
-    return { methods: ['POST'], failures: surface.failures, handle: (turn) => this.generate(turn, surface) }
+    const { failures, requestIdHeader } = surface
+    return { methods: ['POST'], failures, requestIdHeader, handle: (turn) => this.generate(turn, surface) }
   }
 
   private async generate(turn: Turn, surface: Surface): Promise<void> {
     const caller = this.callerOf(turn)
     if ('kind' in caller) return this.refuse(turn, caller)
+    if (surface.count) return this.count(turn, surface, { caller, count: surface.count })
     const entry = this.options.limiter.enter(caller)
-    if (!(entry instanceof Entry)) return this.refuse(turn, limitFailure(entry))
+    if (!(entry instanceof Entry)) {
+      return this.refuse(turn, limitFailure(entry), this.options.limiter.headers(caller))
+    }
     try {
       await this.generateWithin(turn, surface, { caller, entry })
     } finally {
@@ -263,20 +271,21 @@ class Desk {
   }
 
   private async relay(turn: Turn, { request, fingerprint }: Received, { caller, entry }: Admitted): Promise<void> {
-    const { relay, notReady } = this.options
+    const { relay } = this.options
     const { exchange, id, startedMs } = turn
-    // Asked after the body has arrived: from here to the hold there is no await in which a shutdown could begin.
-    const reason = notReady()
-    if (reason) {
-      return this.refuse(turn, { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 })
-    }
+    // Asked after the body has arrived: from here to the hold a shutdown can only begin while an idempotency key is
+    // looked up, and the relay asks again after that.
+    const refusal = unready(relay)
+    if (refusal) return this.refuse(turn, refusal)
     const clientAddress = this.clientOf(turn)
     const linkBase = linkBaseOf(exchange, this.options.links)
     const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, fingerprint)
     if (once && 'kind' in once) return this.refuse(turn, once)
     const call = new Call({ id, caller, request, entry, startedMs, clientAddress, once, linkBase })
-    if (exchange.isGone) call.cancel('client_closed')
-    exchange.onClosed = () => call.cancel('client_closed')
+    if (!isBackground(request)) {
+      if (exchange.isGone) call.cancel('client_closed')
+      exchange.onClosed = () => call.cancel('client_closed')
+    }
     const relayed = await relayChat(relay, call)
     const rates = entry.headers()
     if (relayed.kind === 'failure') return this.refuse(turn, relayed.failure, rates)
@@ -284,6 +293,14 @@ class Desk {
       const { answer, requestId } = relayed
       const headers = { ...answer.headers, ...rates, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }
       return this.write(turn, answer.status, headers, answer.body)
+    }
+    if (relayed.kind === 'background') {
+      const { run, text } = relayed
+      const headers = { ...relayed.headers, ...rates }
+      if (request.conversation?.mode === 'followed') await this.replyWithEvents(turn, run.follow(-1), headers)
+      else this.write(turn, 200, { ...JSON_TYPE, ...headers }, text)
+      // It counts among the requests of its key until it is over.
+      return run.over
     }
     const { answer } = relayed
     if (answer.kind === 'whole') {
@@ -294,8 +311,63 @@ class Desk {
       events: answer.events,
       headers: { ...STREAM_TYPE, ...answer.headers, ...rates, ...turn.headers },
       heartbeatMs: relay.limits.heartbeatMs,
+      heartbeat: request.heartbeat,
       begun: answer.begun,
       onError: (error) => this.options.log('error', 'edge.stream', { request: call.id, message: String(error) }),
+    })
+  }
+
+  /** Says how many tokens a request would put in, by our own count: nothing is sent and nothing is charged. */
+  private async count(turn: Turn, surface: Surface, { caller, count }: ToCount): Promise<void> {
+    const { relay } = this.options
+    const received = await receive(turn.exchange, surface, this.options)
+    if (received.kind === 'rejected') return this.refuse(turn, received.failure)
+    const { request } = received
+    const model = modelFor(relay.catalog, caller, request.model)
+    if ('message' in model) return this.refuse(turn, model)
+    this.reply(turn, 200, count(await countInput(relay, request, model)))
+  }
+
+  /** The route of a response that is there already, or was. */
+  keptResponse(route: StateRoute | undefined): Route | undefined {
+    if (!route) return undefined
+    const { methods, id, answer } = route
+    return {
+      methods,
+      handle: async (turn) => {
+        const caller = this.callerOf(turn)
+        if ('kind' in caller) return this.refuse(turn, caller)
+        const { method, query } = turn.exchange.head
+        const { relay } = this.options
+        await this.give(turn, await answer({ relay, caller, method, id, query: new URLSearchParams(query) }))
+      },
+    }
+  }
+
+  async countResponse(turn: Turn): Promise<void> {
+    const caller = this.callerOf(turn)
+    if ('kind' in caller) return this.refuse(turn, caller)
+    const body = await readJsonBody(turn.exchange, this.options.chatBody)
+    if (body.kind === 'rejected') return this.refuse(turn, body.failure)
+    await this.give(turn, await countResponse(this.options.relay, caller, body))
+  }
+
+  private async give(turn: Turn, answer: StateAnswer): Promise<void> {
+    if (answer.kind === 'failure') return this.refuse(turn, answer.failure)
+    if (answer.kind === 'body') return this.reply(turn, 200, answer.body)
+    await this.replyWithEvents(turn, answer.events, {})
+  }
+
+  /** Events of an answer that is made without this client. */
+  private async replyWithEvents(turn: Turn, events: EventSource, headers: ReplyHeaders): Promise<void> {
+    const { exchange, id } = turn
+    this.options.metrics.answered(200)
+    await replyWithStream(exchange, presenceOf(exchange), {
+      events,
+      headers: { ...STREAM_TYPE, ...headers, ...turn.headers },
+      heartbeatMs: this.options.relay.limits.heartbeatMs,
+      begun: 'answering',
+      onError: (error) => this.options.log('error', 'edge.stream', { request: id, message: String(error) }),
     })
   }
 
@@ -322,19 +394,7 @@ class Desk {
 }
 
 type Admitted = { readonly caller: Caller; readonly entry: Entry }
+type ToCount = { readonly caller: Caller } & Required<Pick<Surface, 'count'>>
 
-/** A path segment as text; what cannot be decoded is no model's id. */
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment // An id with a stray percent sign: the answer names it as it came.
-  }
-}
-
-const modelObject = ({ id, createdAtMs, ownedBy }: Model): object => ({
-  id,
-  object: 'model',
-  created: Math.floor(createdAtMs / 1000),
-  owned_by: ownedBy,
-})
+/** Whether web pages of listed origins may read what is there: the API, never what operators watch. */
+const isForPages = (port: Turn['port'], path: string): boolean => port === 'public' && path.startsWith('/v1')

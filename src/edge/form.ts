@@ -1,6 +1,7 @@
 /** Reads the form of an edit: its pictures to the disk, its fields to memory, both within bounds. */
 import type { Upload, UploadBatch, UploadedFile } from '../blobs/uploads.ts'
 import type { Failure } from '../domain/failure.ts'
+import { imageFormBounds } from '../domain/image.ts'
 import { invalidMask, type EditFile, type EditForm } from '../formats/images/edit.ts'
 import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
 import { boundaryOf, MultipartError, MultipartReader, type MultipartEvent } from '../lib/multipart.ts'
@@ -8,14 +9,6 @@ import { boundaryOf, MultipartError, MultipartReader, type MultipartEvent } from
 export type ReadForm =
   | { readonly kind: 'read'; readonly form: EditForm; readonly fingerprint: string }
   | { readonly kind: 'rejected'; readonly failure: Failure }
-
-const PARTS_MAX = 32
-const FILES_MAX = 16
-const HEAD_BYTES_MAX = 8 * 1024
-const FIELD_BYTES_MAX = 256 * 1024
-const IMAGE_BYTES_MAX = 50 * 1024 * 1024
-const MASK_BYTES_MAX = 4 * 1024 * 1024
-const FORM_BYTES_MAX = 512 * 1024 * 1024
 
 const IMAGE_NAME = /^image(?:\[(\d{0,3})\])?$/
 const MASK_NAME = /^mask(?:\[\])?$/
@@ -43,10 +36,10 @@ export async function readForm(
   if (exchange.header('content-encoding') !== undefined) {
     return rejected({ kind: 'unsupported_media_type', message: 'Compressed bodies are not accepted.' })
   }
-  const reader = new MultipartReader(boundary, { partsMax: PARTS_MAX, headBytesMax: HEAD_BYTES_MAX })
+  const reader = new MultipartReader(boundary, imageFormBounds)
   const collector = new FormCollector(batch)
   try {
-    const end = await exchange.readPieces({ ...limits, bytesMax: FORM_BYTES_MAX }, (piece) => {
+    const end = await exchange.readPieces({ ...limits, bytesMax: imageFormBounds.bytesMax }, (piece) => {
       for (const event of reader.push(piece)) collector.take(event)
     })
     if (end !== 'complete') return rejected(brokenForm[end])
@@ -59,7 +52,7 @@ export async function readForm(
 }
 
 const brokenForm: Readonly<Record<'too_large' | 'broken_off' | 'timeout', Failure>> = {
-  too_large: { kind: 'request_too_large', message: `The form is larger than ${FORM_BYTES_MAX} bytes.` },
+  too_large: { kind: 'request_too_large', message: `The form is larger than ${imageFormBounds.bytesMax} bytes.` },
   broken_off: { kind: 'invalid_value', message: 'The body broke off.' },
   timeout: { kind: 'request_timeout', message: 'The body did not arrive in time.' },
 }
@@ -118,8 +111,8 @@ class FormCollector {
     }
     this.counts[kind]++
     if (this.counts.mask > 1) return this.fail(invalidMask('More than one mask was sent.'))
-    if (this.counts.image > FILES_MAX) {
-      const message = `A form may have ${FILES_MAX} images at most.`
+    if (this.counts.image > imageFormBounds.filesMax) {
+      const message = `A form may have ${imageFormBounds.filesMax} images at most.`
       return this.fail({ kind: 'invalid_value', message, param: 'image' })
     }
     return { kind, name, upload: this.batch.create(), bytes: 0 }
@@ -129,7 +122,7 @@ class FormCollector {
     const { open } = this
     if (open.kind === 'dropped' || this.failure) return
     open.bytes += bytes.length
-    const bytesMax = open.kind === 'field' ? FIELD_BYTES_MAX : open.kind === 'mask' ? MASK_BYTES_MAX : IMAGE_BYTES_MAX
+    const bytesMax = imageFormBounds[`${open.kind}BytesMax`]
     if (open.bytes > bytesMax) this.open = this.fail(tooLarge(open, bytesMax))
     else if (open.kind === 'field') open.pieces.push(Buffer.from(bytes))
     else open.upload.write(bytes)
@@ -173,19 +166,19 @@ export function formOfJson(body: Readonly<Record<string, unknown>>, batch: Uploa
   const { images: listed, mask: masked, ...fields } = body
   const images: EditFile[] = []
   const list = Array.isArray(listed) ? (listed as unknown[]) : []
-  if (list.length > FILES_MAX) {
-    const message = `A request may have ${FILES_MAX} images at most.`
+  if (list.length > imageFormBounds.filesMax) {
+    const message = `A request may have ${imageFormBounds.filesMax} images at most.`
     return rejected({ kind: 'invalid_value', message, param: 'images' })
   }
   for (const [i, entry] of list.entries()) {
     const param = `images[${i}].image_url`
-    const saved = saveDataUrl(entry, batch, { param, bytesMax: IMAGE_BYTES_MAX })
+    const saved = saveDataUrl(entry, batch, { param, bytesMax: imageFormBounds.imageBytesMax })
     if ('message' in saved) return rejected(saved)
     images.push(saved)
   }
   let mask: EditFile | undefined
   if (masked !== undefined && masked !== null) {
-    const saved = saveDataUrl(masked, batch, { param: 'mask', bytesMax: MASK_BYTES_MAX })
+    const saved = saveDataUrl(masked, batch, { param: 'mask', bytesMax: imageFormBounds.maskBytesMax })
     if ('message' in saved) return rejected(invalidMask(saved.message))
     mask = saved
   }

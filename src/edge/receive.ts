@@ -19,7 +19,7 @@ type Outcome = (Received | { readonly kind: 'rejected'; readonly failure: Failur
   release(): Promise<void>
 }
 
-type Reception = { readonly chatBody: BodyLimits; readonly uploads: Uploads }
+export type Reception = { readonly chatBody: BodyLimits; readonly uploads: Uploads }
 
 const NOTHING = (): Promise<void> => Promise.resolve()
 const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
@@ -44,7 +44,11 @@ export async function receive(
   }
   const body = await readJsonBody(exchange, chatBody)
   if (body.kind === 'rejected') return { ...body, release: NOTHING }
-  return { ...outcomeOf(surface.read(body, exchange.head.path), body.text), release: NOTHING }
+  const { path, query } = exchange.head
+  const reading = surface.read(body, { path, query, header: (name) => exchange.header(name) })
+  // What is read at once is not put off to another tick.
+  const read = reading instanceof Promise ? await reading : reading
+  return { ...outcomeOf(read, body.text), release: NOTHING }
 }
 
 const outcomeOf = (read: ReadClientRequest, fingerprint: string): Received | Extract<Outcome, { kind: 'rejected' }> =>

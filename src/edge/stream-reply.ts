@@ -10,6 +10,8 @@ const FAREWELL_MS = 500
 /** Where the text of a stream comes from: complete events, then undefined. `close` is for leaving early; it settles. */
 export type EventSource = {
   next(): Promise<string | undefined>
+  /** The client is behind: nothing more is to be fetched for it before the next `next`. */
+  rest?(): void
   close(): Promise<void>
   /** Whether what `next` gave was the last. */
   readonly isEnded: boolean
@@ -19,10 +21,20 @@ export type StreamOptions = {
   readonly events: EventSource
   readonly headers: ReplyHeaders
   readonly heartbeatMs: number
+  /** The comment that fills silence, where the client's dialect has one of its own. */
+  readonly heartbeat?: string | undefined
   /** Whether an upstream has begun to answer, or is still being waited for. */
   readonly begun: 'waiting' | 'answering'
   readonly onError: (error: unknown) => void
 }
+
+/** The client of an answer that is made without it, for as long as it is there. */
+export const presenceOf = (exchange: Exchange): Pick<Call, 'whenCancelled'> => ({
+  whenCancelled(tell) {
+    if (exchange.isGone) tell('client_closed')
+    else exchange.onClosed = () => tell('client_closed')
+  },
+})
 
 /**
  * Passes a stream's events on. Nothing is queued: the next event is asked for when the client has taken the last.
@@ -31,10 +43,10 @@ export type StreamOptions = {
  */
 export async function replyWithStream(
   exchange: Exchange,
-  call: Call,
+  call: Pick<Call, 'whenCancelled'>,
   { events, ...options }: StreamOptions,
 ): Promise<void> {
-  const { headers, heartbeatMs, begun, onError } = options
+  const { headers, heartbeatMs, heartbeat = PING, begun, onError } = options
   let lastSentMs = performance.now()
   let isAsking = false
   let farewell: Timer | undefined
@@ -42,7 +54,7 @@ export async function replyWithStream(
     const nowMs = performance.now()
     if (isAsking && nowMs - lastSentMs >= heartbeatMs - 1) {
       lastSentMs = nowMs
-      exchange.send(PING)
+      exchange.send(heartbeat)
     }
     timer = setTimeout(heart, Math.max(lastSentMs + heartbeatMs - nowMs, heartbeatMs / 4))
   }
@@ -53,22 +65,26 @@ export async function replyWithStream(
     if (reason === 'client_closed') events.close().catch(onError)
     else farewell = setTimeout(() => !isAsking && exchange.destroy(), FAREWELL_MS)
   }
-  exchange.begin(200, headers)
-  if (begun === 'waiting') exchange.send(PING)
-  call.whenCancelled(onCancelled)
   try {
+    exchange.begin(200, headers)
+    if (begun === 'waiting') exchange.send(heartbeat)
+    call.whenCancelled(onCancelled)
     while (!exchange.isGone) {
       isAsking = true
       const text = await events.next()
       isAsking = false
       lastSentMs = performance.now()
       if (text === undefined || events.isEnded) return exchange.end(text)
-      if (!exchange.send(text)) await exchange.drained()
+      if (exchange.send(text)) continue
+      events.rest?.()
+      await exchange.drained()
     }
     await events.close()
   } catch (error) {
     onError(error)
     exchange.destroy()
+    // Whatever went wrong on this side, what the upstream has done is settled.
+    await events.close()
   } finally {
     clearTimeout(timer)
     clearTimeout(farewell)

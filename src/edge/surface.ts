@@ -6,6 +6,12 @@ import { readEmbeddingClient } from '../formats/embeddings/request.ts'
 import { readEditClient, type EditForm } from '../formats/images/edit.ts'
 import { readImageClient } from '../formats/images/client.ts'
 import type { ClientRequest, FailureWriter } from '../formats/format.ts'
+import { writeGeminiFailure } from '../formats/gemini/failure.ts'
+import { readModelPath } from '../formats/gemini/model-path.ts'
+import { readGeminiClient, readGeminiCount, writeGeminiCount } from '../formats/gemini/surface.ts'
+import { readMessagesClient, readMessagesCount } from '../formats/messages/client.ts'
+import { messagesFailureWriter } from '../formats/messages/failure.ts'
+import { readResponsesClient } from '../formats/responses/client.ts'
 
 export type ReadClientRequest =
   | { readonly kind: 'read'; readonly request: ClientRequest }
@@ -13,10 +19,23 @@ export type ReadClientRequest =
 
 export type Surface = {
   readonly failures: FailureWriter
-  /** Reads a body that is valid UTF-8. `path` is that of the request, for dialects that put the model there. */
+  /** Reads a body that is valid UTF-8. */
+  read(body: Body, head: Head): ReadClientRequest | Promise<ReadClientRequest>
   /** Reads a form with files, or JSON with the like. Such a surface is read by this alone. */
   readForm?(form: EditForm): Promise<ReadClientRequest>
-  read(body: { readonly text: string; readonly bytes: number }, path: string): ReadClientRequest
+  /** Where the tokens of a request are only to be counted, for nothing: how that is answered. */
+  readonly count?: (inputTokens: number) => object
+  /** Where clients look for the request's id beside `x-request-id`. */
+  readonly requestIdHeader?: 'request-id'
+}
+
+type Body = { readonly text: string; readonly bytes: number }
+
+/** What else of a request is part of its dialect. */
+export type Head = {
+  readonly path: string
+  readonly query: string
+  readonly header: (name: string) => string | undefined
 }
 
 export const chatFailureWriter: FailureWriter = { write: writeFailure }
@@ -25,6 +44,18 @@ export const chatFailureWriter: FailureWriter = { write: writeFailure }
 const surfaces: Readonly<Record<string, Surface>> = {
   '/v1/chat/completions': { failures: chatFailureWriter, read: ({ text, bytes }) => readChatClient(text, bytes) },
   '/v1/embeddings': { failures: chatFailureWriter, read: ({ text }) => readEmbeddingClient(text) },
+  '/v1/messages': {
+    failures: messagesFailureWriter,
+    requestIdHeader: 'request-id',
+    read: ({ text, bytes }, { header }) => readMessagesClient(text, bytes, header('anthropic-beta')),
+  },
+  '/v1/messages/count_tokens': {
+    failures: messagesFailureWriter,
+    requestIdHeader: 'request-id',
+    read: ({ text, bytes }) => readMessagesCount(text, bytes),
+    count: (inputTokens) => ({ input_tokens: inputTokens }),
+  },
+  '/v1/responses': { failures: chatFailureWriter, read: ({ text, bytes }) => readResponsesClient(text, bytes) },
   '/v1/images/generations': { failures: chatFailureWriter, read: ({ text }) => readImageClient(text) },
   '/v1/images/edits': {
     failures: chatFailureWriter,
@@ -35,5 +66,24 @@ const surfaces: Readonly<Record<string, Surface>> = {
   },
 }
 
-export const surfaceOf = (path: string): Surface | undefined =>
-  Object.hasOwn(surfaces, path) ? surfaces[path] : undefined
+const geminiFailures: FailureWriter = { write: writeGeminiFailure }
+const geminiContent: Surface = {
+  failures: geminiFailures,
+  read: (body, { path, query }) => readGeminiClient({ ...body, path, query }),
+}
+/** By what stands behind the model. */
+const geminiActions: Readonly<Record<string, Surface>> = {
+  generateContent: geminiContent,
+  streamGenerateContent: geminiContent,
+  countTokens: {
+    failures: geminiFailures,
+    read: (body, { path, query }) => readGeminiCount({ ...body, path, query }),
+    count: writeGeminiCount,
+  },
+}
+
+export function surfaceOf(path: string): Surface | undefined {
+  if (Object.hasOwn(surfaces, path)) return surfaces[path]
+  const action = readModelPath(path)?.action
+  return action !== undefined && Object.hasOwn(geminiActions, action) ? geminiActions[action] : undefined
+}

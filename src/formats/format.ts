@@ -9,6 +9,7 @@ import type { Delta, Dialect, Reply, Turn } from '../domain/turn.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
 import type { Upload } from '../lib/form.ts'
 import type { SseEvent } from '../lib/sse.ts'
+import type { Produced } from './produced.ts'
 import type { UsageDialect } from './chat/usage.ts'
 
 /** What the relay has to know of a client's request, whatever its dialect. */
@@ -33,7 +34,11 @@ export type ClientRequest = {
   readonly messages: number
   /** The words of the prompt, without media, for an estimate. */
   promptText(): string
+  /** Whether a word is one of the request's own, so that nobody else's message may be kept for it. */
+  mentions?(word: string): boolean
   readonly failures: FailureWriter
+  /** The comment that fills silence in its streams, where the usual one (`: ping\n`) would be misread. */
+  readonly heartbeat?: string
   /** A stream that ends before anything of an answer: the dialect's error inside a stream. */
   failStream(failure: Failure, answer: AnswerFacts): string
   /** What it asks for where it asks for images. */
@@ -42,6 +47,57 @@ export type ClientRequest = {
   meter?(images: ImageMeter): Metered
   /** The way to an upstream that speaks one of these dialects; the first is used where none is the client's own. */
   passage(offers: readonly Dialect[], context: PassageContext): Passage
+  /** In dialects whose conversations the gateway keeps. */
+  readonly conversation?: Conversation | undefined
+}
+
+/** A turn as it is kept: JSON texts that only its dialect reads. */
+export type KeptTurn = {
+  readonly id: string
+  readonly parentId: string | undefined
+  readonly state: 'running' | 'ended'
+  /** What its request decided, and how it stands. */
+  readonly head: string
+  readonly standing: string
+  /** The items that this turn brought, and no others. */
+  readonly input: string
+  readonly output: string
+  /** How its stream was cut into events, where it may be followed. */
+  readonly trace: string | undefined
+}
+
+/** What later turns need of one. */
+export type PastTurn = Pick<KeptTurn, 'id' | 'state' | 'input' | 'output'>
+
+/** A request's part in a conversation that the gateway keeps. */
+export type Conversation = {
+  /** The turn it continues. */
+  readonly previousId: string | undefined
+  /** Turns of which it names single items. */
+  readonly referredIds: readonly string[]
+  /** Whether the client waits for the answer; asks for it later; or listens to one that does not need it. */
+  readonly mode: 'attached' | 'polled' | 'followed'
+  /**
+   * Takes what was said before, oldest first: from here on the request can be priced and written. Called once, before
+   * anything else, also where there is nothing to tell.
+   */
+  recall(earlier: readonly PastTurn[], referred: readonly PastTurn[]): Failure | undefined
+  /** The client wants the answer no more, or not even to know of it. */
+  cancel(what: 'stopped' | 'forgotten'): void
+  /** The turn as it stands at its beginning. */
+  begun(answer: AnswerFacts): KeptTurn
+  /** The turn once its answer has ended; undefined before, and where the client wants nothing kept. */
+  ended(): KeptTurn | undefined
+  /** A turn as the client sees it, whole. */
+  show(turn: KeptTurn): string
+  /** Events that are the same as those of the answer, also while it is made. */
+  follow(answer: AnswerFacts, after: number): Follower
+}
+
+/** Reads the events of a turn from the first one after a number on. */
+export type Follower = {
+  /** Events that were not read yet, up to here or up to the end, which must have been settled. */
+  read(upTo: 'here' | 'end'): string
 }
 
 /** What a passage may want to know of its surroundings. */
@@ -85,7 +141,8 @@ export type WrittenFailure = {
 
 /** How a dialect tells its client of a failure. */
 export type FailureWriter = {
-  write(failure: Failure): WrittenFailure
+  /** `requestId` for dialects whose envelope names it. */
+  write(failure: Failure, requestId?: string): WrittenFailure
 }
 
 /** What a vendor's API wants done differently, as far as a writer can do something about it. */
@@ -94,6 +151,8 @@ export type WriterQuirks = {
   readonly usageInStream: 'on_request' | 'unasked'
   readonly usageDialect: UsageDialect
   readonly chatPath: string
+  /** Whether ids of tool calls may be sent back, in a dialect where they may be left out. */
+  readonly callIds?: 'sent' | 'refused'
 }
 
 /** One upstream model that a request is to be written for. */
@@ -147,8 +206,8 @@ export type PassedStream = {
   /** The last usage the upstream reported; running totals overwrite, they do not add. */
   readonly usage: Usage | undefined
   /** What arrived so far, as text; thoughts apart where the dialect tells them apart. */
-  readonly produced: string
-  readonly thoughts?: string
+  readonly produced: string | Produced
+  readonly thoughts?: string | Produced
   /** Images that arrived, and how many are under way of which the client has seen something. */
   readonly delivered?: readonly DeliveredImage[]
   readonly begun?: number
@@ -171,11 +230,10 @@ export type Passage = {
   request(to: Destination): UpstreamRequest
   readReply(text: string, quirks: WriterQuirks): ReadReply
   openStream(answer: AnswerFacts, quirks: WriterQuirks): PassedStream
-  /** For a request that takes more than one exchange: its parts, and the reply from their answers in the same order. */
+  /** For a request that takes more than one exchange: its parts. */
   split?(to: Destination): readonly UpstreamRequest[]
-  join?(texts: readonly string[]): ReadReply
-  /** The same where looking into the answer takes a while. */
-  readAll?(texts: readonly string[]): Promise<ReadReply>
+  /** The reply from the answers of all parts in the same order, or from the one, where reading takes a while. */
+  join?(texts: readonly string[]): Promise<ReadReply>
   /** Where the upstream does not stream, or not this: its whole reply as the events of a stream. */
   readonly asEvents?: ((text: string) => readonly SseEvent[]) | undefined
   readonly failures: FailureReader
@@ -193,9 +251,14 @@ export type FailureReader = {
 export type UpstreamSide = {
   readonly dialect: Dialect
   readonly failures: FailureReader
+  /** What every request carries, also one that asks for nothing but the list of models. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Why a turn cannot be said in this dialect; undefined when it can. */
+  obstacle?(turn: Turn): Failure | undefined
   write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest
-  readReply(text: string, quirks: WriterQuirks): { readonly kind: 'reply'; readonly reply: Reply } | Failed
-  decoder(quirks: WriterQuirks): StreamDecoder
+  /** `turn` is what was asked: an answer may take its meaning from it. */
+  readReply(text: string, quirks: WriterQuirks, turn: Turn): { readonly kind: 'reply'; readonly reply: Reply } | Failed
+  decoder(quirks: WriterQuirks, turn: Turn): StreamDecoder
 }
 
 /** What one upstream event means. */

@@ -3,6 +3,7 @@ import type { Failure } from '../domain/failure.ts'
 import { wordsOfParts, type Turn } from '../domain/turn.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { SseEvent } from '../lib/sse.ts'
+import { ProducedWords } from './produced.ts'
 import type {
   AnswerFacts,
   ClientSide,
@@ -20,17 +21,20 @@ export type TurnRead =
   | { readonly kind: 'rejected'; readonly failure: Failure }
 
 export function translated(read: TurnRead, stream: boolean, client: ClientSide, upstream: UpstreamSide): Passage {
+  const turn = (): Turn => {
+    if (read.kind === 'turn') return read.turn
+    throw new Error('this request has no way to this upstream')
+  }
   return {
     dialect: upstream.dialect,
-    obstacle: read.kind === 'rejected' ? read.failure : undefined,
+    obstacle: read.kind === 'rejected' ? read.failure : upstream.obstacle?.(read.turn),
     failures: upstream.failures,
     request(to) {
-      if (read.kind === 'rejected') throw new Error('this request has no way to this upstream')
-      const written = upstream.write(read.turn, stream, to)
-      return { ...written, dropped: [...read.turn.foreign, ...written.dropped] }
+      const written = upstream.write(turn(), stream, to)
+      return { ...written, dropped: [...new Set([...turn().foreign, ...written.dropped])] }
     },
     readReply(text, quirks) {
-      const got = upstream.readReply(text, quirks)
+      const got = upstream.readReply(text, quirks, turn())
       if (got.kind === 'failed') return got
       const { reply } = got
       return {
@@ -43,15 +47,13 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
       }
     },
     openStream: (answer: AnswerFacts, quirks) =>
-      new TranslatedStream(upstream.decoder(quirks), client.encoder(answer), choicesOf(read)),
+      new TranslatedStream(upstream.decoder(quirks, turn()), client.encoder(answer), turn().choices),
   }
 }
 
-const choicesOf = (read: TurnRead): number => (read.kind === 'turn' ? read.turn.choices : 1)
-
 class TranslatedStream implements PassedStream {
-  produced = ''
-  thoughts = ''
+  readonly produced = new ProducedWords()
+  readonly thoughts = new ProducedWords()
   private readonly decoder: StreamDecoder
   private readonly encoder: StreamEncoder
   private readonly choices: number
@@ -76,9 +78,9 @@ class TranslatedStream implements PassedStream {
     const decoded = this.decoder.decode(event)
     if (decoded.kind !== 'deltas') return decoded
     for (const delta of decoded.deltas) {
-      if (delta.kind === 'reasoning') this.thoughts += delta.text
-      else if ('text' in delta) this.produced += delta.text
-      else if (delta.kind === 'call') this.produced += delta.name
+      if (delta.kind === 'reasoning') this.thoughts.add(delta.text)
+      else if ('text' in delta) this.produced.add(delta.text)
+      else if (delta.kind === 'call') this.produced.add(delta.name)
       else if (delta.kind === 'finish') this.ended.add(delta.choice)
     }
     const text = decoded.deltas.length === 0 ? '' : this.encoder.encode(decoded.deltas)

@@ -1,9 +1,15 @@
 import type { Dialect } from '../domain/turn.ts'
 import { chatUpstreamSide } from './chat/upstream-side.ts'
 import type { UpstreamSide } from './format.ts'
+import { geminiUpstreamSide } from './gemini/upstream-side.ts'
+import { messagesUpstreamSide } from './messages/upstream-side.ts'
+import { responsesUpstreamSide } from './responses/upstream-side.ts'
 
 const sides: Partial<Record<Dialect, UpstreamSide>> = {
   chat: chatUpstreamSide,
+  responses: responsesUpstreamSide,
+  messages: messagesUpstreamSide,
+  gemini: geminiUpstreamSide,
 }
 
 /** How to speak to an upstream that understands these dialects: in the first that we can write. */

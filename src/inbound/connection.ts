@@ -6,7 +6,7 @@ import { Exchange, type RequestHead, type Wire } from './exchange.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
 
 /** What was wrong with something that is not a request. */
-export type Malformed = { readonly status: 400 | 408 | 417 | 431 | 505; readonly message: string }
+export type Malformed = { readonly status: 400 | 408 | 417 | 431; readonly message: string }
 
 export type ConnectionLimits = {
   readonly headBytesMax: number
@@ -270,7 +270,8 @@ export class Connection implements Wire {
   private send(data: string | Uint8Array): boolean {
     const taken = Math.max(0, this.socket.write(data))
     if (taken === (typeof data === 'string' ? Buffer.byteLength(data) : data.length)) return true
-    this.unsent = Buffer.from(data as string).subarray(taken)
+    // A copy of the rest alone: a part of the whole would keep the whole in memory for as long as the client stalls.
+    this.unsent = Buffer.from(Buffer.from(data as string).subarray(taken))
     this.progressMs = performance.now()
     return false
   }
@@ -365,9 +366,9 @@ const KEEP_ALIVE = /(?:^|,)\s*keep-alive\s*(?:,|$)/i
 function malformedStart(text: string): Malformed {
   const start = text.slice(0, text.indexOf('\r\n') === -1 ? undefined : text.indexOf('\r\n'))
   const version = / HTTP\/(\d+)(?:\.\d+)?$/.exec(start)?.[1]
-  if (version !== undefined && version !== '1')
-    return { status: 505, message: 'Only HTTP/1.0 and HTTP/1.1 are spoken here.' }
-  return { status: 400, message: MALFORMED }
+  // Not 505: a 5xx says that the fault is ours, alarms count it, and clients try again.
+  const isOther = version !== undefined && version !== '1'
+  return { status: 400, message: isOther ? 'Only HTTP/1.0 and HTTP/1.1 are spoken here.' : MALFORMED }
 }
 
 type RequestLine = Pick<RequestHead, 'method' | 'headers' | 'version'> & { readonly target: string }

@@ -130,14 +130,17 @@ export class Exchange {
     })
   }
 
-  /** Answers with a whole body. */
+  /** Answers with a whole body, or with none where the status has none. */
   reply(status: number, headers: ReplyHeaders, body: string | Uint8Array): void {
     if (this.state !== 'waiting') throw new Error('this request has an answer already')
     const { connection, head } = this
-    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-    const text = replyHead(status, headers, `content-length: ${length}\r\n${connection.persistence(this)}`)
+    // A 204 ends with its head and must not speak of a length (RFC 9110, 8.6).
+    const isEmpty = status === 204
+    const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+    const length = isEmpty ? '' : `content-length: ${bytes}\r\n`
+    const text = replyHead(status, headers, length + connection.persistence(this))
     this.state = 'answered'
-    if (head.method === 'HEAD') connection.write(text)
+    if (isEmpty || head.method === 'HEAD') connection.write(text)
     else if (typeof body === 'string') connection.write(text + body)
     else {
       connection.write(text)

@@ -130,7 +130,7 @@ test.each<[string, string, number]>([
   ['a method in lower case', 'get / HTTP/1.1\r\nHost: a\r\n\r\n', 400],
   ['HTTP/0.9', 'GET /\r\n\r\n', 400],
   ['HTTP/1.2', 'GET / HTTP/1.2\r\nHost: a\r\n\r\n', 400],
-  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 505],
+  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
   ['the hello of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
   ['a length and a coding', chunked('0\r\n\r\n', 'Content-Length: 5'), 400],
   ['two lengths', post('', 'Content-Length: 5'), 400],
@@ -226,6 +226,17 @@ test('a stream is framed byte by byte as it should be', async () => {
   )
   const framed = '3\r\none\r\nb\r\nzw\u00f6lf \u{1f600}\r\n1\r\n.\r\n0\r\n\r\n'
   expect(client.text.slice(bodyAt)).toBe(Buffer.from(framed).toString('latin1'))
+})
+
+test('a 204 says nothing of a length, and the connection goes on behind it', async () => {
+  const server = start((exchange) => exchange.reply(exchange.head.path === '/none' ? 204 : 200, {}, ''))
+  const client = await dial(server)
+  client.send(get('/none') + get('/some'))
+  await client.until(({ statuses }) => statuses.length === 2)
+  const [none = ''] = client.text.split('\r\n\r\n')
+  expect(none).toStartWith('HTTP/1.1 204 No Content')
+  expect(none).not.toContain('content-length')
+  expect(client.text.slice(none.length)).toStartWith('\r\n\r\nHTTP/1.1 200')
 })
 
 test('HEAD gets the headers of GET and no body, streamed or whole', async () => {

@@ -21,7 +21,8 @@ export type Server = {
   readonly connections: number
 }
 
-const defaults: ConnectionLimits = {
+/** What holds where `listen` is told nothing else. */
+export const connectionLimits: ConnectionLimits = {
   headBytesMax: 16 * 1024,
   headTimeoutMs: 10_000,
   idleTimeoutMs: 75_000,
@@ -35,7 +36,7 @@ export function listen({ hostname, port, handle, refuse, limits, onError }: Serv
   const connections = new Set<Connection>()
   let isStopping = false
   const host: Host = {
-    limits: { ...defaults, ...limits },
+    limits: { ...connectionLimits, ...limits },
     handle,
     refuse,
     get isStopping() {

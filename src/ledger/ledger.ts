@@ -54,6 +54,8 @@ export type HoldRequest = {
   readonly written?: 'now' | 'soon' | undefined
   /** Steps that are written in the same transaction. */
   readonly also?: readonly Step[] | undefined
+  /** When it is made; now, where nothing is said. */
+  readonly createdAtMs?: number | undefined
 }
 
 export type HoldResult =
@@ -161,12 +163,12 @@ class Book implements Ledger {
     return { posted, held, available: posted - held }
   }
 
-  hold({ id, accountId, amount, written = 'now', also = [] }: HoldRequest): HoldResult {
+  hold({ id, accountId, amount, written = 'now', also = [], createdAtMs = Date.now() }: HoldRequest): HoldResult {
     const funds = this.of(accountId)
     if (amount < 0n) throw new RangeError('a hold is never negative')
     if (funds.posted - funds.held < amount) return { kind: 'insufficient', balance: this.balance(accountId) }
     funds.held += amount
-    const hold: Hold = { id, accountId, amount, createdAtMs: Date.now() }
+    const hold: Hold = { id, accountId, amount, createdAtMs }
     const steps: Step[] = [
       { run: holdFunds, bind: [amount, accountId], changes: 1 },
       { run: insertHold, bind: [id, accountId, amount, this.options.owner, hold.createdAtMs], changes: 1 },

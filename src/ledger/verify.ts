@@ -1,11 +1,8 @@
 import type { Row } from '../store/statement.ts'
-import type { Store } from '../store/store.ts'
+import type { Queryable } from '../store/store.ts'
 
 /** A broken invariant: which, and what was found. */
 export type Finding = { readonly invariant: string; readonly subject: string; readonly detail: string }
-
-/** The store, or a copy of its database. */
-type Queryable = Pick<Store, 'query'>
 
 type Check = { readonly invariant: string; readonly sql: string }
 

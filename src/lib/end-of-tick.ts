@@ -17,3 +17,6 @@ function flushAll(): void {
 export function flushAtEndOfTick(one: Flushable): void {
   if (due.push(one) === 1) setImmediate(flushAll)
 }
+
+/** Resolves in the next turn of the event loop, once others have had theirs. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))

@@ -37,6 +37,18 @@ test('depth and size are bounded', () => {
   expect(scanJson('{"a":"', requestScanLimits).kind).toBe('malformed')
 })
 
+test('what is slow to read for its size is bounded: escapes, what stands outside of texts, long names', () => {
+  const { escapesMax, bareMax, keyCharsMax } = requestScanLimits
+  const kindOf = (text: string): string => scanJson(text, requestScanLimits).kind
+  expect(kindOf(`{"a":"${'\\n'.repeat(escapesMax)}"}`)).toBe('scanned')
+  expect(kindOf(`{"a":"${'\\n'.repeat(escapesMax + 1)}"}`)).toBe('too_dense')
+  expect(kindOf(`{"a":"${'\\\\'.repeat(escapesMax)}"}`)).toBe('scanned')
+  expect(kindOf(`{"a":${'1'.repeat(bareMax)}}`)).toBe('too_dense')
+  expect(kindOf(`{${' '.repeat(bareMax)}"a":1}`)).toBe('too_dense')
+  expect(kindOf(`{"${'k'.repeat(keyCharsMax)}":1}`)).toBe('key_too_long')
+  expect(kindOf(`{"a":{"${'k'.repeat(keyCharsMax)}":1}}`)).toBe('scanned')
+})
+
 test('a repeated key is refused: two parsers could read two different requests', () => {
   expect(scanJson('{"model":"a","model":"b"}', requestScanLimits).kind).toBe('repeated_key')
   expect(scanJson('{"model":"a","\\u006dodel":"b"}', requestScanLimits).kind).toBe('repeated_key')

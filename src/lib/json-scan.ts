@@ -17,13 +17,34 @@ export type ScanLimits = {
   readonly nodesMax: number
   /** Commas, which is what long arrays of numbers are made of. */
   readonly commasMax: number
+  /** Characters outside of texts: white space and the digits of numbers (a number of 32 MB is read for 120 ms). */
+  readonly bareMax: number
+  /** Backslash escapes: 16 million of them are read for 220 ms, as many plain characters for 10. */
+  readonly escapesMax: number
+  /** Of a name in the outermost object, as it is written. */
+  readonly keyCharsMax: number
 }
 
 export type Scan =
   | { readonly kind: 'scanned'; readonly members: ReadonlyMap<string, Member> }
-  | { readonly kind: 'too_deep' | 'too_many_nodes' | 'malformed' | 'repeated_key' }
+  | { readonly kind: 'too_deep' | 'too_many_nodes' | 'too_dense' | 'key_too_long' | 'malformed' | 'repeated_key' }
 
-export const requestScanLimits: ScanLimits = { depthMax: 64, nodesMax: 200_000, commasMax: 400_000 }
+/** By the last three no step of reading the largest body takes the thread for 100 ms (test/malformed.test.ts). */
+export const requestScanLimits: ScanLimits = {
+  depthMax: 64,
+  nodesMax: 200_000,
+  commasMax: 400_000,
+  bareMax: 12_000_000,
+  escapesMax: 2_000_000,
+  keyCharsMax: 1_000,
+}
+
+/** What an upstream may do and a client may not: its answers come one at a time, and are ours to take. */
+export const unbounded = {
+  bareMax: Number.POSITIVE_INFINITY,
+  escapesMax: Number.POSITIVE_INFINITY,
+  keyCharsMax: Number.POSITIVE_INFINITY,
+}
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -44,6 +65,14 @@ function closingQuote(text: string, open: number): number {
   return -1
 }
 
+/** Whether there are more escapes than allowed. Two characters each: most texts are too short for it. */
+function hasTooManyEscapes(text: string, escapesMax: number): boolean {
+  if (text.length <= 2 * escapesMax) return false
+  let escapes = 0
+  for (let at = text.indexOf('\\'); at !== -1; at = text.indexOf('\\', at + 2)) if (++escapes > escapesMax) return true
+  return false
+}
+
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
@@ -58,14 +87,16 @@ function trimmed(text: string, start: number, end: number): Span {
 /** Notes the members of the outermost object while the scan passes over them. */
 class MemberNotes {
   readonly members = new Map<string, Member>()
-  repeated = false
+  fault: 'repeated_key' | 'key_too_long' | undefined
   private keyStart = -1
   private keyEnd = -1
   private valueStart = -1
   private readonly text: string
+  private readonly keyCharsMax: number
 
-  constructor(text: string) {
+  constructor(text: string, keyCharsMax: number) {
     this.text = text
+    this.keyCharsMax = keyCharsMax
   }
 
   string(start: number, end: number): void {
@@ -80,10 +111,11 @@ class MemberNotes {
   }
 
   close(at: number): void {
-    if (this.valueStart !== -1 && this.keyStart !== -1) {
+    if (this.keyEnd - this.keyStart > this.keyCharsMax) this.fault = 'key_too_long'
+    else if (this.valueStart !== -1 && this.keyStart !== -1) {
       const raw = this.text.slice(this.keyStart + 1, this.keyEnd)
       const key = raw.includes('\\') ? unescape(raw) : raw
-      if (this.members.has(key)) this.repeated = true
+      if (this.members.has(key)) this.fault ??= 'repeated_key'
       this.members.set(key, { keyStart: this.keyStart, value: trimmed(this.text, this.valueStart, at) })
     }
     this.keyStart = this.valueStart = -1
@@ -100,12 +132,15 @@ function unescape(raw: string): string {
 
 /** Scans JSON text. It accepts some text that is not JSON: JSON.parse stays the judge of that. */
 export function scanJson(text: string, limits: ScanLimits): Scan {
-  const notes = new MemberNotes(text)
+  if (hasTooManyEscapes(text, limits.escapesMax)) return { kind: 'too_dense' }
+  const notes = new MemberNotes(text, limits.keyCharsMax)
+  let bare = 0
   let depth = 0
   let nodes = 0
   let commas = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
+    if (++bare > limits.bareMax) return { kind: 'too_dense' }
     if (code === QUOTE) {
       const end = closingQuote(text, at)
       if (end === -1) return { kind: 'malformed' }
@@ -126,7 +161,7 @@ export function scanJson(text: string, limits: ScanLimits): Scan {
     }
   }
   // Of two equal keys one parser takes the first, another the last: what we read and what we send on could differ.
-  if (notes.repeated) return { kind: 'repeated_key' }
+  if (notes.fault) return { kind: notes.fault }
   return depth === 0 ? { kind: 'scanned', members: notes.members } : { kind: 'malformed' }
 }
 

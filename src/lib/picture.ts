@@ -17,7 +17,7 @@ export type Picture = {
 export type Looked = Picture | { readonly kind: 'too_large' | 'unreadable' }
 
 /** More pixels than any vendor makes or takes; a picture of so many takes 400 MB when it is held as a whole. */
-const PIXELS_MAX = 100_000_000
+export const PIXELS_MAX = 100_000_000
 /** Decoders at work at once: each holds rows of a picture, interlaced ones the whole. */
 const DECODERS_MAX = 2
 

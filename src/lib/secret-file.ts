@@ -2,9 +2,14 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs
 
 const SECRET_BYTES = 32
 
+/** What is where a secret should be is none. */
+export class DamagedSecret extends Error {
+  override readonly name = 'DamagedSecret'
+}
+
 /**
  * A 256-bit secret, from the environment's value (64 hex digits) or else its file. Undefined where there is neither;
- * throws where what is there is no secret.
+ * throws DamagedSecret where what is there is no secret.
  */
 export function readSecret(file: string, fromEnvironment: string | undefined): Uint8Array | undefined {
   if (fromEnvironment !== undefined) return decode(fromEnvironment.trim(), 'the environment')
@@ -28,6 +33,6 @@ export function writeSecret(file: string, secret: Uint8Array): void {
 }
 
 function decode(text: string, where: string): Uint8Array {
-  if (!/^[0-9a-f]{64}$/i.test(text)) throw new Error(`the secret in ${where} is not 64 hexadecimal digits`)
+  if (!/^[0-9a-f]{64}$/i.test(text)) throw new DamagedSecret(`the secret in ${where} is not 64 hexadecimal digits`)
   return Buffer.from(text, 'hex')
 }

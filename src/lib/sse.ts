@@ -1,5 +1,10 @@
+import { detached } from './detached.ts'
+
 /** One server-sent event: its name, if it has one, and its data lines joined. */
 export type SseEvent = { readonly name: string | undefined; readonly data: string }
+
+/** From here on the unfinished rest of a read must not keep the whole read in memory. */
+const DETACH_FROM_CHARS = 16 * 1024
 
 /**
  * Cuts a byte stream into server-sent events. Comments, ids and retry hints are dropped; CRLF and a missing space
@@ -45,7 +50,7 @@ export class SseDecoder {
         this.finished = undefined
       }
     }
-    this.rest = start === 0 ? text : text.slice(start)
+    this.rest = start === 0 ? text : start < DETACH_FROM_CHARS ? text.slice(start) : detached(text.slice(start))
     if (this.rest.length + (this.data?.length ?? 0) > this.eventCharsMax) throw new RangeError('event too large')
     return events
   }
@@ -65,9 +70,9 @@ export class SseDecoder {
 
 const LINE_BREAKS = /[\r\n]+/g
 
-/** JSON as an event with a name. */
-export const namedEvent = (name: string, json: string): string => `event: ${name}\n${dataEvent(json)}`
-
 /** JSON as an unnamed event, ready to be written in one piece. A line break in it can only be white space. */
 export const dataEvent = (json: string): string =>
   `data: ${json.includes('\n') || json.includes('\r') ? json.replace(LINE_BREAKS, ' ') : json}\n\n`
+
+/** JSON as a named event, as dialects send it whose clients go by the name. */
+export const namedEvent = (name: string, json: string): string => `event: ${name}\n${dataEvent(json)}`

@@ -66,6 +66,7 @@ const barredAddresses: Record<string, string[]> = {
 }
 barredAddresses['cloud metadata']?.push('::ffff:169.254.169.254', '::ffff:a9fe:a9fe', '64:ff9b::a9fe:a9fe')
 barredAddresses['cloud metadata']?.push('2002:a9fe:a9fe::', 'fd00:ec2::254', 'fd20:ce::254', '2001:0:a9fe:a9fe::')
+barredAddresses['cloud metadata']?.push('fd00:ec2::23', 'fd00:42::42')
 barredAddresses['reserved']?.push('fec0::1', '5f00::1', '4000::1', '1::1', '8000::1', 'fe00::1')
 
 const seen = (text: string): object => {

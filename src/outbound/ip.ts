@@ -26,8 +26,10 @@ const blocks = (kind: 'private' | 'barred', name: string, ...texts: string[]): B
 
 /** IANA's special-purpose registries (2026-08) and the clouds' own addresses. The first block that fits decides. */
 const special: readonly Block[] = [
-  // Some lie outside link-local, one of them among public addresses: AWS, Google, Alibaba, Oracle, Azure.
-  ...blocks('barred', 'cloud metadata', '169.254.169.254', '169.254.170.2', 'fd00:ec2::254', 'fd20:ce::254'),
+  // Some lie outside link-local, one of them among public addresses: AWS (fd00:ec2::23 for pods), Google, Scaleway,
+  // Alibaba, Oracle, Azure.
+  ...blocks('barred', 'cloud metadata', '169.254.169.254', '169.254.170.2', 'fd00:ec2::254', 'fd00:ec2::23'),
+  ...blocks('barred', 'cloud metadata', 'fd20:ce::254', 'fd00:42::42'),
   ...blocks('barred', 'cloud metadata', '100.100.100.200', '192.0.0.192', '168.63.129.16'),
   ...blocks('private', 'loopback', '127.0.0.0/8', '::1'),
   ...blocks('private', 'private network', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'),

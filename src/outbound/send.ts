@@ -37,7 +37,7 @@ export type WholeResult =
 /** A URL taken apart: its origin's connections, and its lines of a request's head. */
 type Endpoint = { readonly pool: Pool; readonly lines: string }
 
-const CONNECT_TIMEOUT_MS = 5_000
+export const CONNECT_TIMEOUT_MS = 5_000
 const ENDPOINTS_MAX = 1_000
 /** Printable ASCII and tabs: the rest is forbidden, or read differently from server to server. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/

@@ -3,7 +3,14 @@ import type { Dialect } from '../domain/turn.ts'
 import type { UsageDialect } from '../formats/chat/usage.ts'
 
 /** How the credential travels. */
-export type AuthScheme = 'bearer' | 'api-key' | 'none'
+export type AuthScheme =
+  | 'bearer'
+  | 'api-key'
+  | 'x-api-key'
+  | 'x-goog-api-key'
+  /** The secret is a service account's JSON, which is exchanged for a token of an hour. */
+  | 'google-service-account'
+  | 'none'
 
 /** What a vendor does differently from OpenAI. Each value set in presets.ts carries its vendor, date and source. */
 export type Quirks = {
@@ -13,6 +20,8 @@ export type Quirks = {
   readonly usageInStream: 'on_request' | 'unasked'
   readonly usageDialect: UsageDialect
   readonly hangUp: HangUp
+  /** Whether ids of tool calls may be sent back; undefined where the dialect demands them anyway. */
+  readonly callIds?: 'sent' | 'refused'
 }
 
 /** A vendor connection ready to be made: everything but the credential. */

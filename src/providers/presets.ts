@@ -1,6 +1,6 @@
 /**
- * Vendors that speak the chat format, as data. Addresses and differences from the vendors' own documentation and SDKs,
- * read in August to November 2026.
+ * Vendors, as data; most of them speak the chat format. Addresses and differences from the vendors' own documentation
+ * and SDKs, read in August to November 2026.
  */
 import type { Preset, Quirks } from './preset.ts'
 
@@ -24,14 +24,24 @@ const preset = ({ quirks, ...vendor }: Vendor): Preset => ({
 })
 
 export const presets: readonly Preset[] = [
-  preset({ id: 'sandbox', label: 'Sandbox', auth: 'none' }),
+  preset({ id: 'sandbox', label: 'Sandbox', auth: 'none', dialects: ['chat', 'messages'] }),
   preset({
     id: 'openai',
     label: 'OpenAI',
     baseUrl: 'https://api.openai.com/v1',
     keyVariable: 'OPENAI_API_KEY',
+    dialects: ['chat', 'responses'],
     // Reasoning models refuse max_tokens; every current model takes max_completion_tokens (OpenAPI document, 2026-08).
     quirks: { outputMaxField: 'max_completion_tokens' },
+  }),
+  // A stream states its input at its start: a hang-up is billed by that, and by what arrived.
+  preset({
+    id: 'anthropic',
+    label: 'Anthropic',
+    baseUrl: 'https://api.anthropic.com/v1',
+    keyVariable: 'ANTHROPIC_API_KEY',
+    auth: 'x-api-key',
+    dialects: ['messages'],
   }),
   preset({ id: 'azure', label: 'Azure OpenAI', auth: 'api-key', quirks: { outputMaxField: 'max_completion_tokens' } }),
   preset({
@@ -112,10 +122,29 @@ export const presets: readonly Preset[] = [
     keyVariable: 'PERPLEXITY_API_KEY',
     quirks: { usageDialect: 'reasoning_apart' },
   }),
+  preset({
+    id: 'gemini',
+    label: 'Google Gemini',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    keyVariable: 'GEMINI_API_KEY',
+    auth: 'x-goog-api-key',
+    dialects: ['gemini'],
+  }),
+  preset({
+    id: 'vertex',
+    label: 'Google Vertex AI',
+    // https://{region}-aiplatform.googleapis.com/v1beta1/projects/{project}/locations/{region}/publishers/google
+    auth: 'google-service-account',
+    dialects: ['gemini'],
+    // Refuses functionCall.id and functionResponse.id, which AI Studio gives and takes (Vertex, 2026-11).
+    quirks: { callIds: 'refused' },
+  }),
   preset({ id: 'ollama', label: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', auth: 'none' }),
-  preset({ id: 'vllm', label: 'vLLM', baseUrl: 'http://127.0.0.1:8000/v1' }),
+  // Serves /v1/messages beside /v1/chat/completions (2026-08).
+  preset({ id: 'vllm', label: 'vLLM', baseUrl: 'http://127.0.0.1:8000/v1', dialects: ['chat', 'messages'] }),
   preset({ id: 'llamacpp', label: 'llama.cpp', baseUrl: 'http://127.0.0.1:8080/v1' }),
   preset({ id: 'custom', label: 'OpenAI-compatible' }),
+  preset({ id: 'custom-responses', label: 'OpenAI-compatible, /responses', dialects: ['responses'] }),
 ]
 
 const THIS_MACHINE = 'http://127.0.0.1:'

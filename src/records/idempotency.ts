@@ -3,7 +3,7 @@
  * first one claims the key, in memory at once and on disk with its hold; the others wait their turn or get its answer.
  */
 import { statement, type Step } from '../store/statement.ts'
-import type { Store } from '../store/store.ts'
+import type { Queryable, Store } from '../store/store.ts'
 
 /** An answer as it is sent again. `body` is undefined when it was too large to keep. */
 export type KeptAnswer = {
@@ -27,8 +27,8 @@ export type Claimed =
 
 /** How long an answer is kept. */
 const KEPT_MS = 24 * 3_600_000
-/** Characters of an answer that are kept. */
-const ANSWER_CHARS_MAX = 1024 * 1024
+/** An answer up to this size, in UTF-8, is kept. */
+const ANSWER_BYTES_MAX = 1024 * 1024
 const SWEEP_ROWS = 200
 
 const forgetStale = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ? AND created_at < ?')
@@ -38,9 +38,9 @@ const insert = statement(
 const keep = statement('UPDATE idempotency SET status = ?, headers = ?, body = ? WHERE account_id = ? AND key = ?')
 const drop = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ?')
 const dropRunning = statement('DELETE FROM idempotency WHERE request_id = ? AND status IS NULL')
-const sweep = statement(
-  `DELETE FROM idempotency WHERE rowid IN (SELECT rowid FROM idempotency WHERE created_at < ? LIMIT ${SWEEP_ROWS})`,
-)
+// What still runs is an open hold's: its row goes with the hold, however long a request may take.
+const STALE = 'FROM idempotency WHERE created_at < ? AND status IS NOT NULL'
+const sweep = statement(`DELETE FROM idempotency WHERE rowid IN (SELECT rowid ${STALE} LIMIT ${SWEEP_ROWS})`)
 
 /** What a hold that expires takes with it: a request that died with its process may be sent again. */
 export const forgetExpired = (holdId: string): Step[] => [{ run: dropRunning, bind: [holdId] }]
@@ -70,7 +70,7 @@ export class Claim {
   }
 
   keep({ status, headers, body }: KeptAnswer): Step[] {
-    const text = body !== undefined && body.length <= ANSWER_CHARS_MAX ? body : null
+    const text = body !== undefined && Buffer.byteLength(body) <= ANSWER_BYTES_MAX ? body : null
     return [{ run: keep, bind: [status, JSON.stringify(headers), text, this.accountId, this.key], changes: 1 }]
   }
 
@@ -127,8 +127,7 @@ export class Idempotency {
   /** Deletes what is older than it needs to be, in small steps behind the requests. */
   async sweep(): Promise<void> {
     const before = Date.now() - KEPT_MS
-    const sql = 'SELECT count(*) AS stale FROM idempotency WHERE created_at < ?'
-    const [row] = await this.store.query(sql, [before])
+    const [row] = await this.store.query(`SELECT count(*) AS stale ${STALE}`, [before])
     for (let left = Number(row?.['stale'] ?? 0); left > 0; left -= SWEEP_ROWS) {
       await this.store.write([{ run: sweep, bind: [before] }], 'bulk')
     }
@@ -138,7 +137,7 @@ export class Idempotency {
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
 
 /** Keys whose state and hold disagree; empty means none. */
-export async function verifyIdempotency(store: Store): Promise<readonly { subject: string; detail: string }[]> {
+export async function verifyIdempotency(store: Queryable): Promise<readonly { subject: string; detail: string }[]> {
   const sql = `SELECT i.account_id || ' ' || i.request_id AS subject, coalesce(h.state, 'no hold') AS detail
     FROM idempotency i LEFT JOIN hold h ON h.id = i.request_id
     WHERE h.state IS NULL OR h.state <> CASE WHEN i.status IS NULL THEN 'open' ELSE 'settled' END`
@@ -148,11 +147,12 @@ export async function verifyIdempotency(store: Store): Promise<readonly { subjec
 /** The text of an answer while it is made, as far as it is worth keeping. */
 export class Transcript {
   private parts: string[] | undefined = []
-  private chars = 0
+  private bytes = 0
 
   add(text: string): void {
-    this.chars += text.length
-    if (this.chars > ANSWER_CHARS_MAX) this.parts = undefined
+    if (!this.parts) return
+    this.bytes += Buffer.byteLength(text)
+    if (this.bytes > ANSWER_BYTES_MAX) this.parts = undefined
     this.parts?.push(text)
   }
 

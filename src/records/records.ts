@@ -5,7 +5,7 @@
 import type { NanoUsd } from '../domain/money.ts'
 import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
 import { statement, type Row, type Step } from '../store/statement.ts'
-import type { Store } from '../store/store.ts'
+import type { Queryable, Store } from '../store/store.ts'
 
 /** One try of an offer, as the record keeps it. */
 export type AttemptNote = {
@@ -134,7 +134,7 @@ function recordStep(record: RequestRecord): Step {
 export type StoredRecord = Row & { readonly attempts: string }
 
 /** Hours whose sums are not those of their requests: `subject` is account and hour. Empty means the numbers add up. */
-export async function verifyUsage(store: Store): Promise<readonly { subject: string; detail: string }[]> {
+export async function verifyUsage(store: Queryable): Promise<readonly { subject: string; detail: string }[]> {
   const sql = `SELECT account_id || ' ' || hour AS subject, 'hour ' || sum(hours) || ', requests ' || sum(records) AS detail
     FROM (SELECT account_id, hour, charged AS hours, 0 AS records FROM usage_hour
           UNION ALL SELECT account_id, created_at / ${HOUR_MS}, 0, charged FROM request_record)

@@ -8,6 +8,7 @@ import type { Balance, Hold } from '../ledger/ledger.ts'
 import { planAttempts } from '../router/plan.ts'
 import type { Call } from './call.ts'
 import { limitFailure } from './limit-failure.ts'
+import { begunSteps } from './conversation.ts'
 import { likelyTokens, quote, type Quote } from './quote.ts'
 import type { Relay } from './context.ts'
 
@@ -59,15 +60,16 @@ export function admit(relay: Relay, call: Call): Admission | Refusal {
   const quoted = quote(request, model, affordable)
   if (quoted.kind === 'unaffordable') {
     const limited = quoted.needed <= balance.available && call.entry.obstacle(quoted.needed, 0)
-    return refuse(limited ? limitFailure(limited) : insufficient(balance, quoted))
+    return refuse(limited ? limitFailure(limited, quoted.fitting) : insufficient(balance, quoted))
   }
   const tokens = likelyTokens(request, model)
   const obstacle = call.entry.obstacle(quoted.amount, tokens)
   if (obstacle) return refuse(limitFailure(obstacle))
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
   const written = request.stream || request.kind === 'image' || claim ? 'now' : 'soon'
-  const also = claim?.begin(call.id)
-  const held = ledger.hold({ id: call.id, accountId: account.id, amount: quoted.amount, written, also })
+  const createdAtMs = Date.now()
+  const also = [...(claim?.begin(call.id) ?? []), ...begunSteps(relay, call, { model, createdAtMs })]
+  const held = ledger.hold({ id: call.id, accountId: account.id, amount: quoted.amount, written, also, createdAtMs })
   if (held.kind === 'insufficient') return refuse(insufficient(held.balance, { needed: quoted.amount, fitting: 0 }))
   call.entry.reserve(quoted.amount, tokens)
   const { hold, durable } = held
@@ -79,6 +81,14 @@ export const INVALID_KEY: Failure = {
   message: 'The API key is missing, malformed, unknown or revoked. Send it as: Authorization: Bearer <key>.',
 }
 export const SUSPENDED: Failure = { kind: 'account_suspended', message: 'This account is suspended.' }
+
+/** What new work is told while there is none to be taken. */
+export function unready({ notReady }: Relay): Failure | undefined {
+  const reason = notReady()
+  return reason === undefined
+    ? undefined
+    : { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 }
+}
 
 /** The model, if it exists and both allow-lists admit it. */
 export function modelFor(catalog: Catalog, caller: Caller, id: string): Model | Failure {

@@ -11,7 +11,8 @@ import type { Admission } from './admit.ts'
 import { factsOf, type Attempted, type StreamServed, type WholeServed } from './attempt.ts'
 import type { Call, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
-import { fail, failureOfCancel, INTERNAL, meter, rescue, settle } from './finish.ts'
+import { shownEnd } from './conversation.ts'
+import { fail, failureOfCancel, INTERNAL, meter, NOT_REPEATABLE, rescue, settle } from './finish.ts'
 
 export type Answer =
   | { readonly kind: 'whole'; readonly headers: Readonly<Record<string, string>>; readonly text: string }
@@ -30,7 +31,8 @@ export async function answerWhole(
 ): Promise<Answer> {
   const { reply } = served
   call.firstEventMs = call.elapsedMs()
-  const metered = await meter(relay, call, { ...reply, admission, complete: true })
+  const { usage, produced, delivered } = reply
+  const metered = await meter(relay, call, { usage, produced, delivered, admission, complete: true })
   const text = reply.write(factsOf(call, admission), metered.usage)
   const headersOf = (record: RequestRecord): Record<string, string> => ({
     ...earlyHeaders(admission),
@@ -57,8 +59,16 @@ function earlyHeaders({ quoted: { cap }, hold }: Admission): Record<string, stri
   return headers
 }
 
-const droppedHeader = (dropped: readonly string[]): Record<string, string> =>
-  dropped.length === 0 ? {} : { 'x-tollgate-dropped': dropped.join(', ') }
+/** Fields are named as the client did, who may have chosen any name: a header holds few characters, and no novel. */
+const DROPPED_NAMES_MAX = 50
+const DROPPED_NAME_CHARS_MAX = 64
+
+function droppedHeader(dropped: readonly string[]): Record<string, string> {
+  if (dropped.length === 0) return {}
+  const named = dropped.slice(0, DROPPED_NAMES_MAX).map((name) => name.replace(/[^\w.:>[\]-]/g, '_'))
+  if (dropped.length > named.length) named.push('...')
+  return { 'x-tollgate-dropped': named.map((name) => name.slice(0, DROPPED_NAME_CHARS_MAX)).join(', ') }
+}
 
 /** Headers known only after the settlement: a stream's are long gone by then. */
 function lateHeaders(record: RequestRecord): Record<string, string> {
@@ -79,7 +89,7 @@ type StreamJob = {
   readonly dropped: readonly string[]
 }
 
-export function answerStream(relay: Relay, call: Call, job: StreamJob): Answer {
+export function answerStream(relay: Relay, call: Call, job: StreamJob): Extract<Answer, { kind: 'stream' }> {
   const { admission, begun, dropped } = job
   const headers = { ...earlyHeaders(admission), ...droppedHeader(dropped) }
   return { kind: 'stream', headers, events: new StreamAnswer(relay, call, job), begun }
@@ -88,6 +98,8 @@ export function answerStream(relay: Relay, call: Call, job: StreamJob): Answer {
 type StreamEnd = {
   readonly outcome: RequestRecord['outcome']
   readonly failure?: Failure | undefined
+  /** Whether a repetition may get this answer: not one that ended for reasons of its first client or of our own. */
+  readonly repeatable: boolean
   /** The text that ends the stream, for what it came to. */
   readonly end: (usage: Usage) => string
 }
@@ -134,6 +146,12 @@ export class StreamAnswer {
     return advancing
   }
 
+  /** The client is behind. What `next` gave is on its way: to remember it would keep it in memory once more. */
+  rest(): void {
+    this.busy = undefined
+    this.served?.open.events.rest()
+  }
+
   /** The client takes no more. Reported usage is paid, or the input plus what arrived. Safe to call again. */
   close(): Promise<void> {
     // Deferred: cancelling the call comes back here, and must find that closing has begun.
@@ -163,6 +181,7 @@ export class StreamAnswer {
       await this.settle(served, {
         outcome: outcomeOf(cancelled),
         failure,
+        repeatable: complete !== undefined,
         end: (usage) =>
           complete
             ? complete.text + served.open.stream.end(usage)
@@ -181,7 +200,12 @@ export class StreamAnswer {
       const { served, relay, call, admission } = this
       served?.open.events.close()
       if (served && relay.ledger.isOpen(admission.hold)) {
-        await this.settle(served, { outcome: 'cut', failure: INTERNAL, end: () => served.open.stream.fail(INTERNAL) })
+        await this.settle(served, {
+          outcome: 'cut',
+          failure: INTERNAL,
+          repeatable: false,
+          end: () => served.open.stream.fail(INTERNAL),
+        })
       }
       await rescue(relay, call, admission)
       throw error
@@ -207,12 +231,19 @@ export class StreamAnswer {
     if (served.kind !== 'stream') {
       this.ended = true
       if (served.kind === 'whole') throw new Error('a stream was asked for')
-      const failure = await fail(relay, call, { admission, attempted: served })
-      return call.request.failStream(failure, factsOf(call, admission))
+      let text = ''
+      const tell = (failure: Failure): void => {
+        text = call.request.failStream(failure, factsOf(call, admission))
+      }
+      await fail(relay, call, { admission, attempted: served, tell })
+      return text
     }
     this.served = served
     call.firstEventMs = call.elapsedMs()
-    const step = this.pass(served, served.open.arrived, served.open.text)
+    const { arrived, text } = served.open
+    // They can be half a megabyte, which would stay in memory for as long as the stream lasts.
+    Object.assign(served.open, { arrived: [], text: '' })
+    const step = this.pass(served, arrived, text)
     return step.end === 'open' ? this.noted(step.text) : this.finish(served, step)
   }
 
@@ -256,7 +287,7 @@ export class StreamAnswer {
     const { cancelled } = this.call
     if (step.end === 'done') {
       const end = (usage: Usage): string => step.text + served.open.stream.end(usage)
-      const text = await this.settle(served, { outcome: 'completed', end })
+      const text = await this.settle(served, { outcome: 'completed', repeatable: true, end })
       this.relay.health.succeeded(served.offer.id)
       return text
     }
@@ -264,6 +295,7 @@ export class StreamAnswer {
     const text = await this.settle(served, {
       outcome: cancelled ? outcomeOf(cancelled) : 'cut',
       failure: cancelled === 'client_closed' ? undefined : failure,
+      repeatable: cancelled === undefined,
       end: () => step.text + served.open.stream.fail(failure),
     })
     if (!cancelled) this.relay.health.failed(served.offer.id, step.failure)
@@ -280,7 +312,7 @@ export class StreamAnswer {
   }
 
   /** Settles, and gives the text that ends the stream. */
-  private async settle(served: StreamServed, { outcome, failure, end }: StreamEnd): Promise<string> {
+  private async settle(served: StreamServed, { outcome, failure, repeatable, end }: StreamEnd): Promise<string> {
     const { relay, call, admission, transcript } = this
     const { usage, produced, thoughts, finished, delivered, begun } = served.open.stream
     const metered = await meter(relay, call, {
@@ -302,6 +334,10 @@ export class StreamAnswer {
       failure,
       answer: () => {
         transcript?.add(text)
+        if (!repeatable) return NOT_REPEATABLE
+        const shown = shownEnd(call)
+        if (shown !== undefined)
+          return { status: 200, headers: { ...JSON_TYPE, ...earlyHeaders(admission) }, body: shown }
         return { status: 200, headers: { ...STREAM_TYPE, ...earlyHeaders(admission) }, body: transcript?.text }
       },
     })

@@ -16,6 +16,7 @@ import { attemptStream, attemptWhole, type AttemptLimits, type Target } from '..
 import type { Admission } from './admit.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
+import { isBackground } from './conversation.ts'
 import { GivenEvents, PreparedEvents, type EventSource } from './events.ts'
 
 /** An upstream stream past its first meaningful event. */
@@ -64,7 +65,10 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
       desk: relay.pictures.deskOf(call, provider.reach),
     })
     const target = { provider, preset, failures: passage.failures }
-    const { tried, dropped } = await tryOffer(relay, call, { target, passage, offer, admission })
+    const attempt = await tryOffer(relay, call, { target, passage, offer, admission })
+    const { dropped } = attempt
+    let { tried } = attempt
+    if (tried.kind === 'failed') tried = { kind: 'failed', failure: discreet(tried.failure, provider.secret, call) }
     note(call, offer, startedMs, tried)
     if (tried.kind !== 'failed') {
       // A stream has yet to show that it does not break.
@@ -79,6 +83,31 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     if (isRequestFault(failure.kind) || (failure.kind === 'timeout' && !call.request.stream)) break
   }
   return { kind: 'failed', failure, last }
+}
+
+/** A shorter word in common with a credential says nothing. */
+const PART_OF_SECRET_CHARS = 8
+
+/**
+ * A failure without a code or field name that repeats the credential, and without a code that is a word of the request:
+ * both look like what a vendor would send, and the code is kept in the record and in the log.
+ */
+function discreet(
+  { code, param, ...failure }: UpstreamFailure,
+  secret: string | undefined,
+  call: Call,
+): UpstreamFailure {
+  const tellsSecret = (word: string): boolean =>
+    secret !== undefined && (word.includes(secret) || (word.length >= PART_OF_SECRET_CHARS && secret.includes(word)))
+  return {
+    ...failure,
+    ...(code === undefined ||
+    tellsSecret(code) ||
+    (call.request.mentions?.(code) ?? call.request.promptText().includes(code))
+      ? {}
+      : { code }),
+    ...(param === undefined || tellsSecret(param) ? {} : { param }),
+  }
 }
 
 type Try = {
@@ -105,7 +134,9 @@ async function tryOffer(
   const { preset, provider } = target
   const { stream } = call.request
   if (passage.obstacle) return { tried: refused(passage.obstacle), dropped: NOTHING }
-  call.outlivesClient = call.claim !== undefined || (provider.hangUp ?? preset.quirks.hangUp) === 'bills_on'
+  const billsOn = (provider.hangUp ?? preset.quirks.hangUp) === 'bills_on'
+  // One in the background has no client that could leave: it only ends early where it is told to.
+  call.outlivesClient = billsOn || (call.claim !== undefined && !isBackground(call.request))
   const quirks: WriterQuirks = { ...preset.quirks, chatPath: preset.chatPath }
   const destination: Destination = {
     upstreamModel: offer.upstreamModel,
@@ -122,7 +153,7 @@ async function tryOffer(
       if (attempt.kind === 'failed') return { tried: attempt, dropped }
       texts.push(attempt.text)
     }
-    const read = (await passage.readAll?.(texts)) ?? passage.join?.(texts) ?? passage.readReply(texts[0] ?? '', quirks)
+    const read = passage.join ? await passage.join(texts) : passage.readReply(texts[0] ?? '', quirks)
     return { tried: read.kind === 'failed' ? read : { kind: 'whole', reply: read.reply }, dropped }
   }
   const opened = await openEvents(target, { request, passage }, attemptLimits)

@@ -4,6 +4,8 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
 import type { Idempotency } from '../records/idempotency.ts'
 import type { RequestRecord } from '../records/records.ts'
+import type { Turns } from '../responses/turns.ts'
+import type { Backgrounds } from './background.ts'
 import type { Call, LiveCalls } from './call.ts'
 import type { Drains } from './drains.ts'
 import type { HealthBook } from './health-book.ts'
@@ -33,8 +35,12 @@ export type Relay = {
   readonly pictures: Pictures
   readonly drains: Drains
   readonly idempotency: Idempotency
+  readonly turns: Turns
+  readonly backgrounds: Backgrounds
   readonly limits: RelayLimits
   readonly log: Log
+  /** Why new work is refused at the moment; undefined while it is not. */
+  readonly notReady: () => string | undefined
   /** Told of every request that held money, once it is resolved. */
   readonly onRecord: (record: RequestRecord, call: Call) => void
 }

@@ -3,7 +3,7 @@ import type { PassedStream } from '../formats/format.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { EventReader, ReadEvents } from '../upstream/event-reader.ts'
 
-export type EventSource = Pick<EventReader, 'next' | 'close'>
+export type EventSource = Pick<EventReader, 'next' | 'rest' | 'close'>
 
 /** Events that are there already. */
 export class GivenEvents implements EventSource {
@@ -17,6 +17,10 @@ export class GivenEvents implements EventSource {
     const { events } = this
     this.events = []
     return Promise.resolve(events.length === 0 ? { kind: 'end' } : { kind: 'events', events })
+  }
+
+  rest(): void {
+    // Nobody is there to be made to wait.
   }
 
   close(): void {
@@ -38,6 +42,10 @@ export class PreparedEvents implements EventSource {
     const next = await this.events.next()
     if (next.kind === 'events') for (const event of next.events) await this.stream.prepare?.(event)
     return next
+  }
+
+  rest(): void {
+    this.events.rest()
   }
 
   close(): void {

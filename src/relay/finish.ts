@@ -3,14 +3,17 @@ import type { Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
 import { inputTokens, outputTokens, type Usage } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
+import { asProduced, type Produced } from '../formats/produced.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
 import type { DeliveredImage, Metered } from '../formats/format.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
-import type { AllFailed, Served } from './attempt.ts'
+import { factsOf, type AllFailed, type Served } from './attempt.ts'
 import type { Call, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
+import { tokensBesideText } from './count-input.ts'
+import { endedSteps, isBackground } from './conversation.ts'
 
 export type Ending = {
   readonly admission: Admission
@@ -26,9 +29,9 @@ type Unanswered = Omit<Ending, 'answer'>
 
 type ToMeter = {
   readonly usage: Usage | undefined
-  /** What arrived, as text, and apart from it the reasoning, where the two can be told apart. */
-  readonly produced: string
-  readonly thoughts?: string | undefined
+  /** What arrived, and apart from it the reasoning, where the two can be told apart. */
+  readonly produced: string | Produced
+  readonly thoughts?: string | Produced | undefined
   readonly delivered?: readonly DeliveredImage[] | undefined
   readonly begun?: number | undefined
   readonly admission: Admission
@@ -55,12 +58,13 @@ export async function meter(
   }
   if (plausible && complete) return { usage, source: 'reported' }
   const { request } = call
-  const texts = [request.promptText(), produced, thoughts]
-  const [prompt = 0, words = 0, thought = 0] = await relay.tokens.count(texts)
-  if (plausible) return atLeast(usage, words, thought)
-  const images = request.imageParts * admission.model.limits.imageTokensMax
-  const overhead = request.messages * MESSAGE_TOKENS
-  return { usage: estimatedUsage(prompt + overhead + images, words + thought), source: 'estimated' }
+  const [said, thought] = [asProduced(produced), asProduced(thoughts)]
+  const texts = [request.promptText(), said.text, thought.text]
+  const [prompt = 0, saidBegun = 0, thoughtBegun = 0] = await relay.tokens.count(texts)
+  const [words, thinking] = [withRest(saidBegun, said), withRest(thoughtBegun, thought)]
+  if (plausible) return atLeast(usage, words, thinking)
+  const input = prompt + tokensBesideText(request, admission.model)
+  return { usage: estimatedUsage(input, words + thinking), source: 'estimated' }
 }
 
 /**
@@ -75,8 +79,9 @@ function atLeast(usage: Usage, words: number, thought: number): Metered {
   return { usage: { ...usage, outputText, outputReasoning }, source: isReported ? 'reported' : 'estimated' }
 }
 
-/** What a chat template adds to each message, by the vendors' own cookbooks. */
-const MESSAGE_TOKENS = 4
+/** The count of all that was produced, where only its beginning was counted: the rest is taken to be like it. */
+const withRest = (counted: number, { text, moreChars }: Produced): number =>
+  moreChars === 0 ? counted : counted + Math.ceil((moreChars * counted) / text.length)
 
 function isPlausible(usage: Usage, { quoted }: Admission): boolean {
   const within = (tokens: number, bound: number): boolean =>
@@ -97,30 +102,44 @@ export async function settle(relay: Relay, call: Call, ending: Ending): Promise<
     const record = recordOf(call, ending, { charged, writtenOff, upstreamCost })
     resolve(record)
     call.entry.settle(charged, inputTokens(metered.usage) + outputTokens(metered.usage))
-    return [...recordSteps(record), ...(call.claim?.keep(ending.answer(record)) ?? [])]
+    return [...recordSteps(record), ...(call.claim?.keep(ending.answer(record)) ?? []), ...endedSteps(relay, call)]
   })
   return finished(relay, call, await written)
 }
 
-type Unserved = { readonly admission: Admission; readonly attempted: AllFailed }
+type Unserved = {
+  readonly admission: Admission
+  readonly attempted: AllFailed
+  /** Called before anything is written, where the client hears of it inside a stream. */
+  readonly tell?: ((failure: Failure) => void) | undefined
+}
 
 /**
  * Ends a request no upstream served. The hold goes back, unless the call was cancelled while an upstream was at work:
  * then the input is paid, as in the middle of a stream. Returns what the client is told.
  */
-export async function fail(relay: Relay, call: Call, { admission, attempted }: Unserved): Promise<Failure> {
+export async function fail(relay: Relay, call: Call, { admission, attempted, tell }: Unserved): Promise<Failure> {
   const { failure: upstream, last } = attempted
   // Our own abort; a refusal would have had a status, and an upstream that was never reached has done no work.
   const wasAtWork = upstream.kind === 'network' && call.upstreamStopped
   if (wasAtWork && call.cancelled !== undefined && call.cancelled !== 'shutdown') {
-    const metered = await meter(relay, call, { usage: undefined, produced: '', admission, complete: false })
+    const metered = await meter(relay, call, {
+      usage: undefined,
+      produced: '',
+      admission,
+      complete: false,
+    })
     const failure = failureOfCancel(call.cancelled)
-    const answer = (): KeptAnswer => keptFailure(call, failure)
+    // What is charged is kept, whether its client hears of it or not.
+    if (tell) tell(failure)
+    else call.request.failStream(failure, factsOf(call, admission))
+    const answer = (): KeptAnswer => NOT_REPEATABLE
     const outcome = call.cancelled === 'overdue' ? 'cut' : call.cancelled
     await settle(relay, call, { admission, served: last, metered, outcome, answer })
     return failure
   }
   const failure = call.cancelled ? failureOfCancel(call.cancelled) : scrubbed(relay, failureForClient(upstream), last)
+  tell?.(failure)
   await giveBack(relay, call, { admission, failure })
   return failure
 }
@@ -145,7 +164,9 @@ export const INTERNAL: Failure = { kind: 'internal', message: 'Internal error.' 
 
 /** After a programmer's error: the hold must not stay open for as long as the process lives. */
 export async function rescue(relay: Relay, call: Call, admission: Admission): Promise<void> {
-  if (relay.ledger.isOpen(admission.hold)) await giveBack(relay, call, { admission, failure: INTERNAL })
+  if (!relay.ledger.isOpen(admission.hold)) return
+  if (isBackground(call.request)) call.request.failStream(INTERNAL, factsOf(call, admission))
+  await giveBack(relay, call, { admission, failure: INTERNAL })
 }
 
 async function giveBack(
@@ -156,7 +177,11 @@ async function giveBack(
   const ending: Unanswered = { admission, served: undefined, metered: nothing, outcome: 'failed', failure }
   const record = recordOf(call, ending, { charged: 0n, writtenOff: 0n, upstreamCost: 0n })
   call.entry.settle(0n, 0)
-  await relay.ledger.release(admission.hold, [...recordSteps(record), ...(call.claim?.drop() ?? [])])
+  await relay.ledger.release(admission.hold, [
+    ...recordSteps(record),
+    ...(call.claim?.drop() ?? []),
+    ...endedSteps(relay, call),
+  ])
   finished(relay, call, record)
 }
 
@@ -178,10 +203,8 @@ export function failureOfCancel(reason: CancelReason): Failure {
   }
 }
 
-function keptFailure({ request }: Call, failure: Failure): KeptAnswer {
-  const { status, headers, body } = request.failures.write(failure)
-  return { status, headers: { ...headers, 'content-type': 'application/json; charset=utf-8' }, body }
-}
+/** Charged, and nothing that a repetition should be told: its client was barred, say, or the gateway shut down. */
+export const NOT_REPEATABLE: KeptAnswer = { status: 200, headers: {}, body: undefined }
 
 const nothing: Metered = { usage: estimatedUsage(0, 0), source: 'reported' }
 

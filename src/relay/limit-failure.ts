@@ -1,12 +1,18 @@
-import type { Limited } from '../accounts/limiter.ts'
+import type { Limited, SpendLimited } from '../accounts/limiter.ts'
 import type { Failure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
 
 /** A client that waits for another of its requests to end should look again soon. */
 const CONCURRENCY_RETRY_MS = 1_000
 
-/** What a client over one of its limits is told: whose limit, how much of it, and when it is worth trying again. */
-export function limitFailure(limited: Limited): Failure {
+/** Holds give back what their requests do not come to. */
+const HOLDS_RETRY_MS = 2_000
+
+/**
+ * What a client over one of its limits is told: whose limit, how much of it, and when it is worth trying again.
+ * `fitting` is the `max_tokens` there is room for, 0 where none is known.
+ */
+export function limitFailure(limited: Limited, fitting = 0): Failure {
   const whose = limited.scope === 'key' ? 'This key' : 'This account'
   switch (limited.kind) {
     case 'concurrency':
@@ -23,13 +29,25 @@ export function limitFailure(limited: Limited): Failure {
       const message = `${whose} may use ${limit} ${unit} a minute; this request alone asks for more. Lower max_tokens.`
       return { kind: 'rate_limited', message, shouldRetry: false }
     }
-    case 'spend': {
-      const { period, limit, spent, held, resetsInMs } = limited
-      const amounts = `limit $${formatUsd(limit)}, spent $${formatUsd(spent)}, held $${formatUsd(held)}`
-      const message = `${whose} has reached what it may spend in a ${period} (UTC): ${amounts}.`
-      // Open holds alone in the way will give some of it back; otherwise only the next day or month does.
-      if (spent < limit && held > 0n) return { kind: 'spend_limited', message, retryAfterMs: 2_000 }
+    case 'spend':
+      return spendFailure(whose, limited, fitting)
+  }
+}
+
+function spendFailure(whose: string, limited: SpendLimited, fitting: number): Failure {
+  const { period, limit, spent, held, needed, freedBy, resetsInMs } = limited
+  const amounts = `spent $${formatUsd(spent)}, held $${formatUsd(held)}`
+  const demand = freedBy === 'nothing' ? '; this request alone needs ' : ', needed '
+  const wanted = needed === undefined ? '' : `${demand}$${formatUsd(needed)}`
+  const advice = fitting > 0 ? ` A max_tokens of ${fitting} would fit.` : ''
+  const message = `${whose} may spend $${formatUsd(limit)} in a ${period} (UTC): ${amounts}${wanted}.${advice}`
+  switch (freedBy) {
+    case 'holds':
+      return { kind: 'spend_limited', message, retryAfterMs: HOLDS_RETRY_MS }
+    case 'period':
+      // Hours or days: an SDK must not wait for that by itself.
       return { kind: 'spend_limited', message, retryAfterMs: resetsInMs, shouldRetry: false }
-    }
+    case 'nothing':
+      return { kind: 'spend_limited', message, shouldRetry: false }
   }
 }

@@ -52,6 +52,6 @@ const MISMATCH: Failure = {
 }
 const notKept = (requestId: string): Failure => ({
   kind: 'idempotency_not_kept',
-  message: `The answer to this Idempotency-Key was too large to keep. It was charged once, as ${requestId}.`,
+  message: `The answer to this Idempotency-Key was not kept: it was too large, or cut off. It was charged as ${requestId}.`,
   shouldRetry: false,
 })

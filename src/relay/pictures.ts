@@ -1,16 +1,13 @@
 /** What is done with images on their way through: fetched, decoded, and put where clients find them. */
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Reach } from '../domain/catalog.ts'
+import { imageFetchBounds } from '../domain/image.ts'
 import type { ImageDesk } from '../formats/format.ts'
 import { inspectPicture } from '../lib/picture.ts'
 import { readBytes } from '../outbound/bytes.ts'
 import { outbound } from '../outbound/send.ts'
 import { Flight } from '../upstream/flight.ts'
 import type { Call } from './call.ts'
-
-/** An image at an upstream's own address may take so long. */
-const FETCH_TIMEOUT_MS = 60_000
-const FETCHED_BYTES_MAX = 64 * 1024 * 1024
 
 export class Pictures {
   private readonly blobs: Blobs
@@ -42,12 +39,12 @@ export class Pictures {
 }
 
 async function fetchPicture(call: Call, url: string, reach: Reach): Promise<Buffer | undefined> {
-  const flight = new Flight(call, FETCH_TIMEOUT_MS)
+  const flight = new Flight(call, imageFetchBounds.fetchTimeoutMs)
   const { stop } = flight
   const sent = await outbound.send({ url, method: 'GET', headers: {}, stop, reach })
   const bytes =
     sent.kind === 'response' && sent.response.status === 200
-      ? await readBytes(sent.response, FETCHED_BYTES_MAX)
+      ? await readBytes(sent.response, imageFetchBounds.fetchedBytesMax)
       : undefined
   if (sent.kind === 'response' && sent.response.status !== 200) sent.response.cancel()
   flight.land()

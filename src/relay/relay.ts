@@ -3,35 +3,90 @@
  * cookies; what it touches comes in through `Relay`.
  */
 import type { Failure } from '../domain/failure.ts'
-import { admit, type Admission } from './admit.ts'
+import type { Conversation } from '../formats/format.ts'
+import { admit, permittedModel, unready, type Admission } from './admit.ts'
 import { answerStream, answerWhole, type Answer } from './answer.ts'
-import { tryOffers } from './attempt.ts'
+import { factsOf, tryOffers } from './attempt.ts'
+import type { Run } from './background.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
+import { isBackground, recall } from './conversation.ts'
 import { claimOnce, type Repeated } from './once.ts'
 import { fail, rescue } from './finish.ts'
 
 export type Relayed =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'failure'; readonly failure: Failure }
+  /** It is made without the client; `text` says how it stands. */
+  | {
+      readonly kind: 'background'
+      readonly run: Run
+      readonly text: string
+      readonly headers: Readonly<Record<string, string>>
+    }
   | Repeated
 
 /** Relays one chat request. Resolves when its answer, or the start of its stream, may go to the client. */
 export async function relayChat(relay: Relay, call: Call): Promise<Relayed> {
   const earlier = call.once && (await claimOnce(relay, call, call.once))
   if (earlier) return earlier
-  const admission = admit(relay, call)
+  // The look-up takes a while, in which a shutdown may have begun: nobody would wait for what starts now.
+  const refusal = unready(relay)
+  if (refusal) {
+    call.claim?.end()
+    return { kind: 'failure', failure: refusal }
+  }
+  const untold = call.request.conversation && ((await prepare(relay, call)) ?? crowded(relay, call))
+  const admission = untold ? { kind: 'refused' as const, failure: untold } : admit(relay, call)
   if (admission.kind === 'refused') {
+    relay.live.delete(call)
     call.claim?.end()
     return { kind: 'failure', failure: admission.failure }
   }
   relay.live.add(call)
   try {
+    const { conversation } = call.request
+    if (conversation && isBackground(call.request)) return await detach(relay, call, { admission, conversation })
     return await serve(relay, call, admission)
   } catch (error) {
     await rescue(relay, call, admission)
     throw error
   }
+}
+
+/** What has to be known and allowed before a request that continues a conversation can be priced. */
+async function prepare(relay: Relay, call: Call): Promise<Failure | undefined> {
+  const model = permittedModel(relay, call)
+  if ('message' in model) return model
+  // From here on a shutdown waits for it, as for any call.
+  relay.live.add(call)
+  try {
+    return await recall(relay.turns, { accountId: call.caller.account.id }, call.request)
+  } catch (error) {
+    relay.live.delete(call)
+    call.claim?.end()
+    throw error
+  }
+}
+
+/** Asked in the tick in which the answer would begin. */
+const crowded = ({ backgrounds }: Relay, { request, caller }: Call): Failure | undefined =>
+  isBackground(request) ? backgrounds.obstacle({ accountId: caller.account.id }) : undefined
+
+type Detached = { readonly admission: Admission; readonly conversation: Conversation }
+
+/** Lets an answer be made on its own, once hold and turn are on disk. */
+async function detach(relay: Relay, call: Call, { admission, conversation }: Detached): Promise<Relayed> {
+  const ready = Promise.all([tryOffers(relay, call, admission), admission.durable]).then(([attempted]) => attempted)
+  const job = { admission, ready, begun: 'waiting', dropped: [] } as const
+  const { headers, events: answer } = answerStream(relay, call, job)
+  const facts = factsOf(call, admission)
+  const turn = conversation.begun(facts)
+  const run = relay.backgrounds.start({ call, conversation, facts, id: turn.id, answer }, (error) =>
+    relay.log('error', 'relay.background', { request: call.id, message: String(error) }),
+  )
+  await admission.durable
+  return { kind: 'background', run, text: conversation.show(turn), headers }
 }
 
 async function serve(relay: Relay, call: Call, admission: Admission): Promise<Relayed> {

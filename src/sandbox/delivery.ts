@@ -1,10 +1,19 @@
 import type { Faults } from './faults.ts'
-import { DONE, errorBody, frameOf, type Frame, type JsonReply, type Reply } from './reply.ts'
+import { errorBody, frameOf, type ErrorDialect, type Frame, type JsonReply, type Reply } from './reply.ts'
+import type { Voice } from './route.ts'
 import { Sleeper, turn } from './sleeper.ts'
 import type { Outcome, Visit } from './stats.ts'
 import { SERVER_ERROR } from './vendor-failure.ts'
 
-export type Delivery = { faults: Faults; paceMs: number; requestId: string; signal: AbortSignal; visit: Visit }
+export type Delivery = {
+  faults: Faults
+  paceMs: number
+  requestId: string
+  signal: AbortSignal
+  visit: Visit
+  voice: Voice | undefined
+  errors: ErrorDialect | undefined
+}
 
 /** A stream without a pace still gives way to other requests, and learns of hang-ups, every so many events. */
 const EVENTS_PER_TURN = 32
@@ -14,20 +23,20 @@ const GARBAGE = '\u0000\u0001<html>{"id": "chatcmpl-\ufffd'
 
 /** Puts a reply on the wire: in time, one write per event, and broken where the faults say so. */
 export function deliver(reply: Reply, delivery: Delivery): Response {
-  const { faults, requestId, visit } = delivery
+  const { faults, requestId, visit, errors, voice } = delivery
   if (reply.kind === 'stream') {
     const headers = {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
-      'x-request-id': requestId,
+      ...idHeaders(requestId),
     }
-    return new Response(bodyOf(misshape(reply.frames, faults), delivery), { headers })
+    return new Response(bodyOf(misshape(reply.frames, delivery), delivery), { headers })
   }
   if (reply.kind === 'bytes') {
     visit.end('completed')
-    return new Response(reply.bytes, { headers: { 'content-type': reply.contentType, 'x-request-id': requestId } })
+    return new Response(reply.bytes, { headers: { 'content-type': reply.contentType, ...idHeaders(requestId) } })
   }
-  const text = reply.status === 200 ? misshapeBody(reply.body, faults) : JSON.stringify(reply.body)
+  const text = reply.status === 200 ? misshapeBody(reply.body, { faults, errors, voice }) : JSON.stringify(reply.body)
   const init = { status: reply.status, headers: jsonHeaders(reply, requestId) }
   if (faults.cutAfterBytes !== undefined) return new Response(bodyOf([{ text, tokens: 0 }], delivery), init)
   visit.end('completed')
@@ -49,22 +58,35 @@ export function hangUp(visit: Visit): Response {
 }
 
 function jsonHeaders(reply: JsonReply, requestId: string): Record<string, string> {
-  return { 'content-type': 'application/json', 'x-request-id': requestId, ...reply.headers }
+  return { 'content-type': 'application/json', ...idHeaders(requestId), ...reply.headers }
 }
 
-function misshapeBody(body: unknown, faults: Faults): string {
+/** Vendors disagree on the name. */
+const idHeaders = (id: string): Record<string, string> => ({ 'x-request-id': id, 'request-id': id })
+
+const SERVER_ERROR_STATUS = 500
+type Shape = Pick<Delivery, 'faults' | 'errors' | 'voice'>
+
+function serverError({ errors, voice }: Shape): unknown {
+  if (voice) return voice.refuse(SERVER_ERROR_STATUS, SERVER_ERROR).body
+  return errors ? errors.envelope(SERVER_ERROR, SERVER_ERROR_STATUS) : errorBody(SERVER_ERROR)
+}
+
+function misshapeBody(body: unknown, shape: Shape): string {
+  const { faults } = shape
   if (faults.emptyStream) return ''
   if (faults.garbage) return GARBAGE
-  return JSON.stringify(faults.errorEvent === undefined ? body : errorBody(SERVER_ERROR))
+  return JSON.stringify(faults.errorEvent === undefined ? body : serverError(shape))
 }
 
-function* misshape(frames: Iterable<Frame>, faults: Faults): Generator<Frame> {
+function* misshape(frames: Iterable<Frame>, shape: Shape): Generator<Frame> {
+  const { faults, errors } = shape
   if (faults.emptyStream) return
   let events = 0
   for (const frame of frames) {
     events += 1
-    if (events === faults.errorEvent) return yield frameOf(JSON.stringify(errorBody(SERVER_ERROR)), 0)
-    if (frame === DONE && faults.noDone) return
+    if (events === faults.errorEvent) return yield frameOf(JSON.stringify(serverError(shape)), 0, errors?.event)
+    if (frame.isTerminator && faults.noDone) return
     yield faults.garbage ? frameOf(GARBAGE, 0) : frame
   }
 }

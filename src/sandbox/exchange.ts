@@ -1,15 +1,17 @@
 import { deliver, hangUp } from './delivery.ts'
 import type { FaultPlan } from './fault-plan.ts'
-import { parseKnobText, type Faults, type ParsedKnobs } from './faults.ts'
+import { parseKnobText, type ParsedKnobs } from './faults.ts'
 import { splitModelId } from './models.ts'
-import { refuse, type JsonReply, type Reply } from './reply.ts'
-import type { VendorRoute } from './route.ts'
+import { inDialect, refuse, type JsonReply, type Reply } from './reply.ts'
+import type { Call, VendorRoute, Voice } from './route.ts'
 import { Sleeper } from './sleeper.ts'
 import type { Stats } from './stats.ts'
 import { failWith } from './vendor-failure.ts'
 
 /** What the requests of one sandbox share. */
 export type Shared = { paceMs: number; plan: FaultPlan; stats: Stats }
+
+type Addressed = { route: VendorRoute; tail: string; requestId: string }
 
 export type Body = { kind: 'read'; value: unknown } | { kind: 'unreadable' }
 
@@ -19,13 +21,13 @@ const CLIENT_CLOSED_REQUEST = 499
 /** The life of one request to the vendor: read, be delayed, fail on demand, answer. */
 export async function exchange(
   request: Request,
-  { route, tail, requestId }: { route: VendorRoute; tail: string; requestId: string },
+  { route, tail, requestId }: Addressed,
   { paceMs, plan, stats }: Shared,
 ): Promise<Response> {
   const visit = stats.begin(`${route.method} ${route.path}`)
   const { signal } = request
   const body = await readBody(request)
-  const modelId = modelOf(body)
+  const modelId = route.modelIn ? route.modelIn(tail) : modelOf(body)
   if (modelId !== '') stats.countModel(modelId)
   const own = knobsOf(request.headers, modelId)
   const knobs = own.kind === 'knobs' ? plan.draw(own.knobs) : {}
@@ -36,10 +38,14 @@ export async function exchange(
   }
   if (knobs.acceptThenClose || knobs.cutAfterBytes === 0) return hangUp(visit)
   try {
-    const { origin } = new URL(request.url)
-    const reply =
-      own.kind === 'refused' ? refuseKnobs(own.message) : await replyTo(route, { body, tail, faults: knobs, origin })
-    return deliver(reply, { faults: knobs, paceMs: knobs.paceMs ?? paceMs, requestId, signal, visit })
+    const { headers } = request
+    const { origin, searchParams: query } = new URL(request.url)
+    const given = { body, tail, query, faults: knobs, headers, origin }
+    const plain = own.kind === 'refused' ? refuseKnobs(own.message) : await replyTo(route, given)
+    const { errors, voice } = route
+    const reply = plain.kind === 'json' ? inDialect(plain, errors) : plain
+    const pace = knobs.paceMs ?? paceMs
+    return deliver(reply, { faults: knobs, paceMs: pace, requestId, signal, visit, errors, voice })
   } catch (error) {
     visit.end('cut')
     throw error
@@ -71,16 +77,16 @@ function fieldsOf(form: Awaited<ReturnType<Request['formData']>>): Record<string
   )
 }
 
-export function refuseBody(): JsonReply {
-  return refuse(400, { message: 'We could not parse the JSON body of your request.', code: 'invalid_json' })
+export function refuseBody(voice: Voice = { refuse }): JsonReply {
+  return voice.refuse(400, { message: 'We could not parse the JSON body of your request.', code: 'invalid_json' })
 }
 
-type Asked = { body: Body; tail: string; faults: Faults; origin: string }
+type Given = Omit<Required<Call>, 'body'> & { body: Body }
 
-function replyTo(route: VendorRoute, { body, ...call }: Asked): Reply | Promise<Reply> {
-  const { status, retryAfter } = call.faults
-  if (status !== undefined) return failWith(status, retryAfter)
-  return body.kind === 'read' ? route.answer({ body: body.value, ...call }) : refuseBody()
+function replyTo(route: VendorRoute, { body, ...given }: Given): Reply | Promise<Reply> {
+  const { faults } = given
+  if (faults.status !== undefined) return failWith(faults.status, faults.retryAfter, route.voice)
+  return body.kind === 'read' ? route.answer({ body: body.value, ...given }) : refuseBody(route.voice)
 }
 
 function modelOf(body: Body): string {

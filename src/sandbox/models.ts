@@ -31,6 +31,8 @@ export function findModel(id: string): Model | undefined {
   return MODELS.find((model) => model.id === name)
 }
 
+export const listModelIds = (): string[] => MODELS.map(({ id }) => id)
+
 export function refuseModel(id: string): JsonReply {
   const message = `The model \`${id}\` does not exist or you do not have access to it.`
   return refuse(404, { message, code: 'model_not_found', param: 'model' })

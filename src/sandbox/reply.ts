@@ -1,18 +1,28 @@
 /** One server-sent event, ready to be written, and how many output tokens it carries. */
-export type Frame = { text: string; tokens: number }
+export type Frame = { text: string; tokens: number; isTerminator?: true }
 
 /** What a modality answers. It knows nothing of time and sockets: delivery.ts paces it, and breaks it when asked to. */
 export type Reply = JsonReply | { kind: 'stream'; frames: Iterable<Frame> } | BytesReply
 export type BytesReply = { kind: 'bytes'; contentType: string; bytes: Uint8Array<ArrayBuffer> }
-export type JsonReply = { kind: 'json'; status: number; body: unknown; headers?: Record<string, string> }
+export type JsonReply = {
+  kind: 'json'
+  status: number
+  body: unknown
+  headers?: Record<string, string>
+  /** Of an error: what it says, for dialects that say it in another envelope. */
+  complaint?: Complaint
+}
+
+/** How a dialect that is not OpenAI's puts its errors, and what it calls them in a stream. */
+export type ErrorDialect = { envelope: (complaint: Complaint, status: number) => object; event: string }
 
 /** The part of the error envelope that varies; `type` is `invalid_request_error` unless said otherwise. */
 export type Complaint = { message: string; code: string | null; param?: string | null; type?: string }
 
-export const DONE: Frame = { text: 'data: [DONE]\n\n', tokens: 0 }
+export const DONE: Frame = { text: 'data: [DONE]\n\n', tokens: 0, isTerminator: true }
 
-export function frameOf(json: string, tokens: number): Frame {
-  return { text: `data: ${json}\n\n`, tokens }
+export function frameOf(json: string, tokens: number, event?: string): Frame {
+  return { text: `${event === undefined ? '' : `event: ${event}\n`}data: ${json}\n\n`, tokens }
 }
 
 /** OpenAI's error envelope: all four keys, always. */
@@ -22,5 +32,11 @@ export function errorBody(complaint: Complaint): object {
 }
 
 export function refuse(status: number, complaint: Complaint): JsonReply {
-  return { kind: 'json', status, body: errorBody(complaint) }
+  return { kind: 'json', status, body: errorBody(complaint), complaint }
+}
+
+/** The same error in a dialect's own envelope. */
+export function inDialect(reply: JsonReply, errors: ErrorDialect | undefined): JsonReply {
+  const { complaint, status } = reply
+  return errors && complaint ? { ...reply, body: errors.envelope(complaint, status) } : reply
 }

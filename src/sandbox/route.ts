@@ -1,5 +1,5 @@
 import type { Faults } from './faults.ts'
-import { refuse, type JsonReply, type Reply } from './reply.ts'
+import { refuse, type Complaint, type ErrorDialect, type JsonReply, type Reply } from './reply.ts'
 import { decodeLoosely } from './uri.ts'
 
 export type Call = {
@@ -7,16 +7,29 @@ export type Call = {
   body: unknown
   /** What stands for the `*` at the end of the route's path, decoded. */
   tail: string
+  query?: URLSearchParams
   faults: Faults
+  headers?: Headers
   /** Where the sandbox was asked, without a path. */
   origin: string
 }
+
+/** How a dialect says what went wrong, where it does not say it as OpenAI does. */
+export type Voice = { refuse(status: number, complaint: Complaint, retryAfterSeconds?: number): JsonReply }
 
 /** `path` is exact, or ends in `*`: model ids contain slashes, which clients send raw or encoded. */
 type Address = { method: 'GET' | 'POST' | 'DELETE'; path: string }
 
 /** A modality: counted, and broken on demand. */
-export type VendorRoute = Address & { kind: 'vendor'; answer: (call: Call) => Reply | Promise<Reply> }
+export type VendorRoute = Address & {
+  kind: 'vendor'
+  answer: (call: Call) => Reply | Promise<Reply>
+  voice?: Voice
+  /** The model in the path, in dialects that have it there. */
+  modelIn?: (tail: string) => string
+  /** Undefined: OpenAI's. */
+  errors?: ErrorDialect
+}
 
 /** What steers and watches the sandbox: gets the body, always works, and counts nowhere. */
 export type ControlRoute = Address & { kind: 'control'; answer: (body: unknown) => JsonReply }

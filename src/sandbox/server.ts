@@ -5,29 +5,16 @@ import { exchange, readBody, refuseBody, type Shared } from './exchange.ts'
 import { answerEdits } from './images/edits.ts'
 import { answerImages, showImage } from './images/images.ts'
 import { FaultPlan } from './fault-plan.ts'
-import { parseKnobs, type Faults, type ParsedKnobs } from './faults.ts'
+import { parseKnobs, type ParsedKnobs } from './faults.ts'
+import { listen, type Sandbox, type SandboxOptions, type Vendor } from './listen.ts'
+import { messagesRoutes } from './messages/messages.ts'
 import { listModels, showModel } from './models.ts'
 import { randomId } from './random.ts'
-import { refuse, type Complaint, type JsonReply } from './reply.ts'
+import { inDialect, refuse, type Complaint, type JsonReply } from './reply.ts'
+import { geminiRoutes } from './gemini/gemini.ts'
 import { matchRoute, type ControlRoute, type VendorRoute } from './route.ts'
 import { Stats } from './stats.ts'
 import { SERVER_ERROR } from './vendor-failure.ts'
-
-export type { Faults } from './faults.ts'
-
-export type SandboxOptions = {
-  /** 0, the default, takes a free port. */
-  port?: number
-  hostname?: string
-  /** When set, everything but `/health` wants it as the bearer token. */
-  apiKey?: string
-  /** Time between two events of a stream, 8 ms unless set: about 120 tokens per second. */
-  paceMs?: number
-  faults?: Faults
-}
-
-/** `url` is the base URL for clients, such as `http://127.0.0.1:4010/v1`. `stop` also ends the streams in flight. */
-export type Sandbox = { url: string; port: number; stop(): Promise<void> }
 
 const PACE_DEFAULT_MS = 8
 
@@ -38,6 +25,7 @@ const VENDOR_ROUTES: readonly VendorRoute[] = [
   { kind: 'vendor', method: 'POST', path: '/v1/images/generations', answer: answerImages },
   { kind: 'vendor', method: 'POST', path: '/v1/images/edits', answer: answerEdits },
   { kind: 'vendor', method: 'GET', path: '/v1/sandbox-images/*', answer: showImage },
+  ...geminiRoutes,
   { kind: 'vendor', method: 'GET', path: '/v1/models', answer: listModels },
   { kind: 'vendor', method: 'GET', path: '/v1/models/*', answer: ({ tail }) => showModel(tail) },
 ]
@@ -47,32 +35,34 @@ const WRONG_KEY: Complaint = {
   code: 'invalid_api_key',
 }
 
-/** The built-in vendor: OpenAI's wire format, answers that follow from the input, and faults on demand (faults.ts). */
+/**
+ * The built-in vendor: the wire formats of OpenAI and Anthropic, answers that follow from the input, and faults on
+ * demand (faults.ts).
+ */
 export function startSandbox(options: SandboxOptions = {}): Sandbox {
-  const { port: wantedPort = 0, hostname = '127.0.0.1', apiKey, paceMs = PACE_DEFAULT_MS, faults = {} } = options
+  return listen(createVendor(options), options)
+}
+
+/** The vendor without its server. */
+export function createVendor({ apiKey, paceMs = PACE_DEFAULT_MS, faults = {} }: SandboxOptions): Vendor {
   const shared: Shared = { paceMs, plan: new FaultPlan(faults), stats: new Stats() }
-  const routes = [...VENDOR_ROUTES, ...controlRoutes(shared)]
-  const server = Bun.serve({
-    port: wantedPort,
-    hostname,
-    idleTimeout: 0,
-    // Otherwise every cut on purpose would be printed with its source.
-    development: false,
-    reusePort: false,
-    fetch: (request) => {
+  const routes = [...VENDOR_ROUTES, ...messagesRoutes(), ...controlRoutes(shared)]
+  return {
+    answer(request) {
       const { pathname } = new URL(request.url)
       const requestId = randomId('req_')
-      if (pathname !== '/health' && !isAuthorized(request, apiKey)) return respond(refuse(401, WRONG_KEY), requestId)
       const match = matchRoute(routes, request.method, pathname)
+      if (pathname !== '/health' && !isAuthorized(request, apiKey)) {
+        const errors = match.kind === 'found' && match.route.kind === 'vendor' ? match.route.errors : undefined
+        return respond(inDialect(refuse(401, WRONG_KEY), errors), requestId)
+      }
       if (match.kind === 'none') return respond(match.reply, requestId)
       const { route, tail } = match
       if (route.kind === 'control') return operate(request, route, requestId)
       return exchange(request, { route, tail, requestId }, shared)
     },
-    error: ({ message }) => respond(refuse(500, { ...SERVER_ERROR, message }), randomId('req_')),
-  })
-  const port = server.port ?? wantedPort
-  return { url: `http://${authorityOf(hostname)}:${port}/v1`, port, stop: () => server.stop(true) }
+    fault: ({ message }) => respond(refuse(500, { ...SERVER_ERROR, message }), randomId('req_')),
+  }
 }
 
 function controlRoutes({ plan, stats }: Shared): readonly ControlRoute[] {
@@ -97,10 +87,7 @@ async function operate(request: Request, route: ControlRoute, requestId: string)
 }
 
 function isAuthorized(request: Request, apiKey: string | undefined): boolean {
-  return apiKey === undefined || request.headers.get('authorization') === `Bearer ${apiKey}`
-}
-
-function authorityOf(hostname: string): string {
-  if (hostname === '0.0.0.0' || hostname === '::') return '127.0.0.1'
-  return hostname.includes(':') ? `[${hostname}]` : hostname
+  const { headers, url } = request
+  const presented = [headers.get('x-api-key'), headers.get('x-goog-api-key'), new URL(url).searchParams.get('key')]
+  return apiKey === undefined || headers.get('authorization') === `Bearer ${apiKey}` || presented.includes(apiKey)
 }

@@ -1,4 +1,5 @@
 import { refuse, type Complaint, type JsonReply } from './reply.ts'
+import type { Voice } from './route.ts'
 
 /** What a vendor says with a status, when no request is to blame for it. Other statuses borrow 400's or 500's. */
 const COMPLAINTS: Readonly<Record<number, Complaint>> = {
@@ -27,9 +28,10 @@ export const SERVER_ERROR: Complaint = {
   type: 'server_error',
 }
 
-export function failWith(status: number, retryAfterSeconds: number | undefined): JsonReply {
+export function failWith(status: number, retryAfterSeconds: number | undefined, voice: Voice = { refuse }): JsonReply {
   const complaint = COMPLAINTS[status] ?? (status < 500 ? BAD_REQUEST : SERVER_ERROR)
-  if (retryAfterSeconds === undefined) return refuse(status, complaint)
+  if (retryAfterSeconds === undefined) return voice.refuse(status, complaint)
   const message = `${complaint.message} Please try again in ${retryAfterSeconds}s.`
-  return { ...refuse(status, { ...complaint, message }), headers: { 'retry-after': String(retryAfterSeconds) } }
+  const reply = voice.refuse(status, { ...complaint, message }, retryAfterSeconds)
+  return { ...reply, headers: { 'retry-after': String(retryAfterSeconds) } }
 }

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { keepBeforeUpgrade, migrate, schemaOf } from './migrate.ts'
+import { migrate, schemaOf, upgrade } from './migrate.ts'
 
 const MIGRATIONS = join(import.meta.dir, 'migrations')
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-migrate-'))
@@ -20,6 +20,13 @@ function read<T>(use: (db: Database) => T): T {
     db.close()
   }
 }
+
+test('migrations are numbered without a gap: their count is the number of the schema', () => {
+  const files = readdirSync(MIGRATIONS)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+  expect(files.map((name) => Number(name.slice(0, 4)))).toEqual(files.map((_, i) => i + 1))
+})
 
 test('a released migration never changes: databases that had it will not get it again', () => {
   const released = readFileSync(join(MIGRATIONS, 'RELEASED'), 'utf8').trim().split('\n')
@@ -54,17 +61,32 @@ test('a migration that fails half-way leaves the database as it was, and runs wh
 test('a database of a newer program is refused by name and left alone', () => {
   read((db) => db.exec('CREATE TABLE account (id TEXT); PRAGMA user_version = 9999'))
   const before = readFileSync(path)
-  keepBeforeUpgrade(path)
-  expect(() => migrate(path)).toThrow(/newer Tollgate \(schema 9999, this program knows \d+\)/)
+  expect(() => upgrade(path)).toThrow(/newer Tollgate \(schema 9999, this program knows \d+\)/)
   expect(readFileSync(path).equals(before)).toBe(true)
   expect(readdirSync(folder)).toEqual(['tollgate.db'])
 })
 
 test('a new database is not kept, nor one that is up to date', () => {
   writeFileSync(path, '')
-  keepBeforeUpgrade(path)
-  migrate(path)
-  keepBeforeUpgrade(path)
+  upgrade(path)
+  upgrade(path)
   expect(readdirSync(folder)).toEqual(['tollgate.db'])
   expect(existsSync(`${path}.schema-0`)).toBe(false)
+})
+
+test('a lock that a process on its way out still holds is waited for', async () => {
+  migrate(path)
+  const lock = `const db = new (require('bun:sqlite').Database)(${JSON.stringify(path)})
+    db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; PRAGMA user_version = 1; COMMIT")
+    console.log('locked'); Bun.sleepSync(400)`
+  const other = Bun.spawn([process.execPath, '-e', lock], { stdout: 'pipe' })
+  await other.stdout.getReader().read()
+  const own = join(folder, 'migrations')
+  cpSync(MIGRATIONS, own, { recursive: true })
+  for (const name of readdirSync(own).filter((file) => file.endsWith('.sql') && !file.startsWith('0001'))) {
+    writeFileSync(join(own, name), '')
+  }
+  upgrade(path, own)
+  expect(await other.exited).toBe(0)
+  expect(existsSync(`${path}.schema-1`)).toBe(true)
 })

@@ -24,48 +24,57 @@ const migrationsIn = (folder: string): string[] =>
  * DatabaseTooNew when the database is newer than this program, and changes nothing then.
  */
 export function migrate(path: string, folder = FOLDER): void {
+  withDatabase(path, (db) => migrateOpened(db, folder))
+}
+
+/**
+ * Migrates a database in use, and keeps it before as it is, in `tollgate.db.schema-<n>` beside it: migrations go
+ * forward only, so that file is the way back to the version before. Nothing is kept where there is nothing to upgrade.
+ */
+export function upgrade(path: string, folder = FOLDER): void {
+  withDatabase(path, (db) => {
+    const applied = schemaOf(db)
+    if (applied > 0 && applied < migrationsIn(folder).length) keep(db, path, `${path}.schema-${applied}`)
+    migrateOpened(db, folder)
+  })
+}
+
+/** One connection for both: a second one would meet locks that the first has waited for. */
+function withDatabase(path: string, use: (db: Database) => void): void {
   const db = new Database(path, { create: true })
   try {
     // A process that was killed may be still on its way out, with its lock on the folder gone already.
     db.exec('PRAGMA busy_timeout = 5000')
     assertSqliteVersion(db)
-    const files = migrationsIn(folder)
-    const applied = schemaOf(db)
-    if (applied > files.length) {
-      throw new DatabaseTooNew(
-        `the database is of a newer Tollgate (schema ${applied}, this program knows ${files.length}); nothing was changed`,
-      )
-    }
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-    files.slice(applied).forEach((file, i) => {
-      const sql = readFileSync(join(folder, file), 'utf8')
-      db.transaction(() => db.exec(`${sql}\nPRAGMA user_version = ${applied + i + 1};`)).immediate()
-    })
+    use(db)
   } finally {
     db.close()
   }
 }
 
-/**
- * Keeps the database as it is before an upgrade, in `tollgate.db.schema-<n>` beside it: migrations go forward only, so
- * that file is the way back to the version before. Does nothing where there is nothing to upgrade.
- */
-export function keepBeforeUpgrade(path: string): void {
-  const db = new Database(path)
-  try {
-    const applied = schemaOf(db)
-    if (applied === 0 || applied >= migrationsIn(FOLDER).length) return
-    const kept = `${path}.schema-${applied}`
-    const unfinished = `${kept}.tmp`
-    rmSync(unfinished, { force: true })
-    closeSync(openSync(unfinished, 'wx', 0o600))
-    db.prepare('VACUUM INTO ?').run(unfinished)
-    syncPath(unfinished)
-    renameSync(unfinished, kept)
-    syncPath(dirname(path))
-  } finally {
-    db.close()
+function migrateOpened(db: Database, folder: string): void {
+  const files = migrationsIn(folder)
+  const applied = schemaOf(db)
+  if (applied > files.length) {
+    throw new DatabaseTooNew(
+      `the database is of a newer Tollgate (schema ${applied}, this program knows ${files.length}); nothing was changed`,
+    )
   }
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+  files.slice(applied).forEach((file, i) => {
+    const sql = readFileSync(join(folder, file), 'utf8')
+    db.transaction(() => db.exec(`${sql}\nPRAGMA user_version = ${applied + i + 1};`)).immediate()
+  })
+}
+
+function keep(db: Database, path: string, kept: string): void {
+  const unfinished = `${kept}.tmp`
+  rmSync(unfinished, { force: true })
+  closeSync(openSync(unfinished, 'wx', 0o600))
+  db.prepare('VACUUM INTO ?').run(unfinished)
+  syncPath(unfinished)
+  renameSync(unfinished, kept)
+  syncPath(dirname(path))
 }
 
 /** Waits until a file's bytes, or a folder's names, are on the disk. */

@@ -10,6 +10,7 @@ export class Reader {
   private next = 1
   private opened: (() => void) | undefined
   private closed: (() => void) | undefined
+  private closing: Promise<void> | undefined
 
   constructor() {
     this.worker.onmessage = ({ data }: MessageEvent<ReaderReply>) => this.receive(data)
@@ -23,8 +24,9 @@ export class Reader {
     })
   }
 
-  /** Runs a query. Integers come back as bigint. Rejects on an SQL error, which is a programmer's. */
+  /** Runs a query. Integers come back as bigint. Rejects on an SQL error, which is a programmer's, and once closed. */
   query(sql: string, bind: readonly SqlValue[] = []): Promise<readonly Row[]> {
+    if (this.closing) return Promise.reject(new Error('the database is closed'))
     return new Promise((resolve, reject) => {
       const id = this.next++
       this.waiting.set(id, { resolve, reject })
@@ -35,8 +37,13 @@ export class Reader {
   /**
    * Answers what was asked, then closes the connection. A thread that is only terminated closes it at some later time,
    * and the last connection of a database locks it while it puts the log away: the next start would find it locked.
+   * Safe to call again.
    */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return (this.closing ??= this.end())
+  }
+
+  private async end(): Promise<void> {
     const closed = new Promise<void>((resolve) => (this.closed = resolve))
     this.worker.postMessage({ kind: 'close' } satisfies ReaderRequest)
     await closed

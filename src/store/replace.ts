@@ -1,8 +1,8 @@
 /** Putting a backup in the place of a data folder's database. The caller holds the folder's lock. */
 import { Database } from 'bun:sqlite'
-import { chmodSync, copyFileSync, existsSync, linkSync, renameSync, rmSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { chmodSync, copyFileSync, existsSync, rmSync } from 'node:fs'
 import { takeManifest, type Manifest } from './copy.ts'
+import type { FileSwap } from './file-swap.ts'
 import { migrate, schemaOf, syncPath } from './migrate.ts'
 
 /** The files that SQLite keeps beside a database in use. */
@@ -66,22 +66,20 @@ export function foldDatabase(path: string): void {
  * Puts `staged` in the place of `path` in one step; what was there is kept as `aside`. Whatever moment the machine
  * stops at, the folder has the one database or the other, whole.
  */
-export function replaceDatabase(staged: string, { path, aside }: { path: string; aside: string }): void {
-  if (existsSync(path)) setAside(path, aside)
-  renameSync(staged, path)
-  syncPath(dirname(path))
+export function replaceDatabase(
+  swap: FileSwap,
+  { staged, path, aside }: { staged: string; path: string; aside: string },
+): void {
+  if (existsSync(path)) setAside(swap, path, aside)
+  swap.rename(staged, path)
 }
 
-function setAside(path: string, aside: string): void {
+function setAside(swap: FileSwap, path: string, aside: string): void {
   try {
     foldDatabase(path)
   } catch {
     // Damaged, perhaps the reason for all this: it is kept as it is, with its log under the matching name.
-    for (const end of BESIDE) if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${aside}${end}`)
+    for (const end of BESIDE) if (existsSync(`${path}${end}`)) swap.rename(`${path}${end}`, `${aside}${end}`)
   }
-  try {
-    linkSync(path, aside)
-  } catch {
-    renameSync(path, aside) // A file system without hard links: for a moment there is no database.
-  }
+  swap.keep(path, aside)
 }

@@ -51,3 +51,23 @@ test('a transaction that is refused at a later step leaves nothing behind, and t
   expect((await store.query('SELECT id FROM account ORDER BY id')).map(({ id }) => id)).toEqual(['a', 'd'])
   await store.close()
 })
+
+test('what is read apart keeps no other query waiting, and ends with the store', async () => {
+  const store = await open(freshFolder())
+  const slow = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 400000) SELECT max(i) AS i FROM n'
+  const order: string[] = []
+  const apart = store.apart(async (reader) => {
+    const [row] = await reader.query(slow)
+    order.push(`apart ${String(row?.['i'])}`)
+    const queries = [1, 2, 3].map(() => reader.query(slow))
+    const closed = store.close()
+    const after = await reader.query('SELECT 1').catch((error: unknown) => String(error))
+    return { after, asked: (await Promise.all(queries)).length, closed }
+  })
+  await store.query('SELECT 1')
+  order.push('query')
+  const { after, asked, closed } = await apart
+  expect(order).toEqual(['query', 'apart 400000'])
+  expect({ after, asked }).toEqual({ after: 'Error: the database is closed', asked: 3 })
+  await closed
+})

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { copyDatabase } from './copy.ts'
 import { lockFolder } from './lock.ts'
-import { keepBeforeUpgrade, migrate } from './migrate.ts'
+import { upgrade } from './migrate.ts'
 import { Reader } from './reader.ts'
 import type { Row, SqlValue, Step, WriteOutcome } from './statement.ts'
 import { Writer, type Deferred } from './writer.ts'
@@ -15,12 +15,20 @@ export type Store = {
   /** Queues a transaction that is written within milliseconds, or replaced by one that says more. */
   defer(steps: readonly Step[]): Deferred
   query(sql: string, bind?: readonly SqlValue[]): Promise<readonly Row[]>
+  /**
+   * Long queries, on a connection and a thread of their own that end with `use`: no request waits behind them. When the
+   * store is closed meanwhile, the query at hand ends and the next rejects.
+   */
+  apart<T>(use: (reader: Queryable) => Promise<T>): Promise<T>
   /** Transactions waiting or in flight: the gauge that tells a disk from a bottleneck. */
   queued(): number
   /** Writes a consistent copy to a file that must not exist, mode 0600, while transactions go on. */
   copy(to: string): Promise<void>
   close(): Promise<void>
 }
+
+/** Where rows can be read: the store, a thread apart, or a copy of its database. */
+export type Queryable = Pick<Store, 'query'>
 
 export type StoreOptions = {
   /** How long a deferred transaction waits for a better one. */
@@ -46,12 +54,12 @@ export async function openStore(
   const path = join(folder, DATABASE)
   const writer = new Writer(onFatal, deferMs)
   const reader = new Reader()
+  const readersApart = new Set<Reader>()
   try {
     // SQLite would make it readable by all, and gives the files beside it the same mode.
     closeSync(openSync(path, 'a', 0o600))
     chmodSync(path, 0o600)
-    keepBeforeUpgrade(path)
-    migrate(path)
+    upgrade(path)
     await writer.open(path)
     await reader.open(path)
   } catch (error) {
@@ -63,10 +71,21 @@ export async function openStore(
     write: (steps, lane) => writer.write(steps, lane),
     defer: (steps) => writer.defer(steps),
     query: (sql, bind) => reader.query(sql, bind),
+    async apart(use) {
+      const own = new Reader()
+      readersApart.add(own)
+      try {
+        await own.open(path)
+        return await use(own)
+      } finally {
+        await own.close()
+        readersApart.delete(own)
+      }
+    },
     queued: () => writer.queued,
     copy: (to) => copyDatabase(path, to),
     async close() {
-      await reader.close()
+      await Promise.all([reader, ...readersApart].map((each) => each.close()))
       await writer.close()
       lock.release()
     },

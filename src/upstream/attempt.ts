@@ -7,7 +7,8 @@ import type { UpstreamFailure } from '../domain/failure.ts'
 import type { FailureReader, UpstreamRequest } from '../formats/format.ts'
 import { outbound, type OutboundRequest } from '../outbound/send.ts'
 import { readText } from '../outbound/text.ts'
-import type { AuthScheme, Preset } from '../providers/preset.ts'
+import type { Preset } from '../providers/preset.ts'
+import { sendAs, type Headers } from './credentials.ts'
 import { EventReader } from './event-reader.ts'
 import { Flight, type Stoppable } from './flight.ts'
 
@@ -31,27 +32,13 @@ export type StreamAttempt = { readonly kind: 'stream'; readonly events: EventRea
 
 const ERROR_BYTES_MAX = 64 * 1024
 
-/** The headers that carry a credential. */
-export function authHeaders(scheme: AuthScheme, secret: string | undefined): Record<string, string> {
-  if (!secret) return {}
-  switch (scheme) {
-    case 'bearer':
-      return { authorization: `Bearer ${secret}` }
-    case 'api-key':
-      return { 'api-key': secret }
-    case 'none':
-      return {}
-  }
-}
+type Sending = { readonly target: Target; readonly request: UpstreamRequest; readonly flight: Flight }
 
-function requestOf({ provider, preset }: Target, request: UpstreamRequest, { stop }: Flight): OutboundRequest {
+function requestOf({ target: { provider }, request, flight }: Sending, credential: Headers): OutboundRequest {
   const { path, body, upload } = request
-  const headers = {
-    'content-type': upload?.contentType ?? 'application/json',
-    ...request.headers,
-    ...authHeaders(preset.auth, provider.secret),
-  }
-  return { url: provider.baseUrl + path, method: 'POST', headers, body: upload ?? body, stop, reach: provider.reach }
+  const headers = { 'content-type': upload?.contentType ?? 'application/json', ...request.headers, ...credential }
+  const { baseUrl, reach } = provider
+  return { url: baseUrl + path, method: 'POST', headers, body: upload ?? body, stop: flight.stop, reach }
 }
 
 const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })
@@ -63,8 +50,14 @@ export async function attemptWhole(
   limits: AttemptLimits,
 ): Promise<WholeAttempt> {
   const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
-  const sent = await outbound.sendForText(requestOf(target, request, flight), limits.replyBytesMax)
+  const sending = { target, request, flight }
+  const sent = await sendAs(
+    target,
+    (credential) => outbound.sendForText(requestOf(sending, credential), limits.replyBytesMax),
+    { statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined) },
+  )
   flight.land()
+  if (sent.kind === 'failed') return sent
   if (sent.kind === 'network') return failed(flight.failure(sent))
   const { status, headers, text } = sent
   if (status !== 200) return failed(target.failures.response(status, headers, text ?? ''))
@@ -79,10 +72,14 @@ export async function attemptStream(
   limits: AttemptLimits,
 ): Promise<StreamAttempt> {
   const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
-  const sent = await outbound.send(requestOf(target, request, flight))
-  if (sent.kind === 'network') {
+  const sending = { target, request, flight }
+  const sent = await sendAs(target, (credential) => outbound.send(requestOf(sending, credential)), {
+    statusOf: (opened) => (opened.kind === 'response' ? opened.response.status : undefined),
+    discard: (opened) => opened.kind === 'response' && opened.response.cancel(),
+  })
+  if (sent.kind !== 'response') {
     flight.land()
-    return failed(flight.failure(sent))
+    return sent.kind === 'failed' ? sent : failed(flight.failure(sent))
   }
   const { response } = sent
   const { status, headers } = response

@@ -63,6 +63,23 @@ test('events are handed to whoever waits, and those that nobody waited for all a
   for (let i = 0; i < 2; i++) expect(await reader.next()).toEqual({ kind: 'end' })
 })
 
+test('a reader that rests makes the upstream wait until the next event is asked for', async () => {
+  const { response, reader } = reading()
+  response.part('data: a\n\n')
+  await reader.next()
+  reader.rest()
+  expect(response.told.at(-1)).toBe('pause')
+  // What was on its way already is not lost.
+  response.part('data: b\n\n')
+  expect(await reader.next()).toMatchObject(events('b'))
+  expect(response.told.at(-1)).toBe('resume')
+  reader.rest()
+  const waited = reader.next()
+  expect(response.told.at(-1)).toBe('resume')
+  response.part('data: c\n\n')
+  expect(await waited).toMatchObject(events('c'))
+})
+
 test('what has arrived before a break comes before it, and after it nothing', async () => {
   const { response, reader } = reading()
   response.part('data: a\n\n')
@@ -108,10 +125,12 @@ test('closing stops the upstream, but behind the terminator its connection is ke
   expect(early.response.told).toEqual(['cancel'])
   expect(await early.reader.next()).toEqual({ kind: 'end' })
 
-  const late = reading()
-  late.response.part('data: a\n\ndata: [DONE]\n\n')
-  late.reader.close()
-  expect(late.response.told).toEqual(['release'])
+  for (const terminator of ['data: [DONE]\n\n', 'event: message_stop\ndata: {"type":"message_stop"}\n\n']) {
+    const late = reading()
+    late.response.part(`data: a\n\n${terminator}`)
+    late.reader.close()
+    expect(late.response.told).toEqual(['release'])
+  }
 
   const over = reading()
   over.response.sink?.end(NONE)

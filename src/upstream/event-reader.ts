@@ -17,8 +17,8 @@ export type ReadEvents =
 const END: ReadEvents = { kind: 'end' }
 /** What may lie unread before the upstream is made to wait. */
 const QUEUED_BYTES_MAX = 256 * 1024
-/** Behind it only the end of the body comes, which is worth a connection. */
-const TERMINATOR = '[DONE]'
+/** Behind it only the end of the body comes, which is worth a connection. By its data, or by its name. */
+const isTerminator = ({ name, data }: SseEvent): boolean => data === '[DONE]' || name === 'message_stop'
 
 export class EventReader implements Sink {
   private readonly response: Incoming
@@ -32,6 +32,7 @@ export class EventReader implements Sink {
   private last: ReadEvents | undefined
   private begun = false
   private isTerminated = false
+  private isResting = false
 
   constructor(response: Incoming, flight: Flight, { eventGapTimeoutMs, eventCharsMax }: ReaderLimits) {
     this.response = response
@@ -51,7 +52,18 @@ export class EventReader implements Sink {
     }
     // The first event has a limit of its own, which is running already.
     if (this.begun) this.flight.watchdog.beat(this.gapMs)
+    if (this.isResting) {
+      this.isResting = false
+      this.response.resume()
+    }
     return new Promise((resolve) => (this.waiting = resolve))
+  }
+
+  /** Makes the upstream wait until the next `next`: one read of a fast upstream is half a megabyte. */
+  rest(): void {
+    if (this.waiting || this.last) return
+    this.isResting = true
+    this.response.pause()
   }
 
   /** Takes no more. Stops the upstream, if it is still at work. */
@@ -99,7 +111,8 @@ export class EventReader implements Sink {
   private take(events: SseEvent[], bytes: number): void {
     if (events.length === 0) return
     this.begun = true
-    this.isTerminated = events.at(-1)?.data === TERMINATOR
+    const last = events.at(-1)
+    this.isTerminated = last !== undefined && isTerminator(last)
     this.flight.watchdog.rest()
     this.events = this.events.length === 0 ? events : [...this.events, ...events]
     if (this.waiting) return this.answer(this.handOver())
@@ -111,6 +124,7 @@ export class EventReader implements Sink {
     const { events } = this
     this.events = []
     this.queuedBytes = 0
+    this.isResting = false
     this.response.resume()
     return { kind: 'events', events }
   }

@@ -44,6 +44,8 @@ export type GatewayOptions = {
   readonly root?: string
   /** Hears the process id at once, long before it listens. */
   readonly onSpawn?: (pid: number) => void
+  /** Files that the gateway's process loads before the program, to measure it from inside. */
+  readonly preload?: readonly string[]
 }
 
 let serial = 0
@@ -57,12 +59,13 @@ export async function startGateway({
   as,
   root = ROOT,
   onSpawn,
+  preload = [],
 }: GatewayOptions = {}): Promise<TestGateway> {
   const configFile = join(folder, 'tollgate.yaml')
   if (yaml !== undefined) await Bun.write(configFile, yaml)
+  const program = [...preload.map((file) => `--preload=${file}`), join(root, 'src/main.ts'), 'serve']
   const { child, baseUrl, output } = await startProcess(
-    join(root, 'src/main.ts'),
-    ['serve'],
+    program,
     {
       PORT: '0',
       TOLLGATE_DATA: folder,
@@ -74,7 +77,9 @@ export async function startGateway({
   )
   const operate = async <T>(name: string, input: object = {}): Promise<T> => {
     const result = await callControl(folder, name, input)
-    if (!result?.ok) throw new Error(`${name}: ${result ? result.message : 'no server'}`)
+    // A gateway that is gone usually said why.
+    if (!result) throw new Error(`${name}: no server (exit code ${child.exitCode}): ${output().slice(-1_000)}`)
+    if (!result.ok) throw new Error(`${name}: ${result.message}`)
     return result.value as T
   }
   const createAccount = async (): Promise<Pick<TestGateway, 'accountId' | 'key'>> => {
@@ -118,7 +123,7 @@ export type TestSandbox = { readonly baseUrl: string; stats(): Promise<Record<st
 
 /** Starts the sandbox vendor alone. */
 export async function startSandboxProcess(): Promise<TestSandbox> {
-  const { child, baseUrl } = await startProcess(join(ROOT, 'test/support/sandbox-main.ts'))
+  const { child, baseUrl } = await startProcess([join(ROOT, 'test/support/sandbox-main.ts')])
   return {
     baseUrl,
     stats: async () =>
@@ -134,15 +139,20 @@ type Started = { readonly child: Bun.Subprocess; readonly baseUrl: string; reado
 
 type Environment = Readonly<Record<string, string>>
 
-/** Starts the program and waits until it says where it listens. */
+/** Starts a program and waits until it says where it listens. */
 async function startProcess(
-  file: string,
-  args: readonly string[] = [],
+  args: readonly string[],
   env: Environment = {},
   onSpawn?: (pid: number) => void,
 ): Promise<Started> {
-  const child = Bun.spawn([process.execPath, ...process.execArgv, file, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), BUN_CONFIG_MAX_HTTP_REQUESTS: '65000', ...env },
+  const child = Bun.spawn([process.execPath, ...process.execArgv, ...args], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: tmpdir(),
+      BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
+      BUN_JSC_forceRAMSize: String(384 * 1024 * 1024),
+      ...env,
+    },
     stdout: 'pipe',
     stderr: 'pipe',
     cwd: ROOT,

@@ -4,7 +4,9 @@ import type { Delta, OutputPart, Reply } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { dataEvent } from '../../lib/sse.ts'
 import type { AnswerFacts, ClientSide, StreamEncoder } from '../format.ts'
+import { writeCallSignature } from './call-signature.ts'
 import { writeFailure } from './failure.ts'
+import { detailOf, type ReasoningDetail } from './reasoning-details.ts'
 import { writeChatUsage } from './usage.ts'
 
 /** `usageAsked`: the client wants the usage chunk of a stream. */
@@ -37,27 +39,33 @@ function messageOf(parts: readonly OutputPart[]): object {
   const calls = parts.flatMap((part) => (part.kind === 'tool_call' ? [callOf(part)] : []))
   const content = words('text')
   const reasoning = words('reasoning')
+  const details = parts.flatMap((part) =>
+    part.kind === 'reasoning' && part.sealed ? [detailOf(part.text, part.sealed)] : [],
+  )
   return {
     role: 'assistant',
     content: content === '' && calls.length > 0 ? null : content,
     refusal: words('refusal') || null,
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   }
 }
 
 type Call = Extract<OutputPart, { kind: 'tool_call' }>
 
-const callOf = ({ id, name, tool, ...call }: Call): object =>
+const callOf = ({ id, name, tool, sealed, ...call }: Call): object =>
   tool === 'custom'
     ? { id, type: 'custom', custom: { name, input: call.arguments } }
-    : { id, type: 'function', function: { name, arguments: call.arguments } }
+    : { id, type: 'function', function: { name, arguments: call.arguments }, ...writeCallSignature(sealed) }
 
 class ChatEncoder implements StreamEncoder {
   private readonly head: string
   private readonly usageAsked: boolean
   private readonly begun = new Set<number>()
   private readonly custom = new Set<string>()
+  /** By choice: the thought under way, and those that are sealed. They go with the finish, in one piece. */
+  private readonly thoughts = new Map<number, { text: string; details: ReasoningDetail[] }>()
 
   constructor(answer: AnswerFacts, usageAsked: boolean) {
     this.usageAsked = usageAsked
@@ -85,6 +93,7 @@ class ChatEncoder implements StreamEncoder {
       case 'refusal':
         return text + this.chunk(choice, { refusal: delta.text }, null)
       case 'reasoning':
+        this.thoughtsOf(choice).text += delta.text
         return text + this.chunk(choice, { reasoning_content: delta.text }, null)
       case 'call':
         return text + this.chunk(choice, { tool_calls: [this.begin(delta)] }, null)
@@ -94,15 +103,29 @@ class ChatEncoder implements StreamEncoder {
         const call = isCustom ? { index, custom: { input: part } } : { index, function: { arguments: part } }
         return text + this.chunk(choice, { tool_calls: [call] }, null)
       }
-      case 'finish':
-        return text + this.chunk(choice, {}, delta.reason)
-      case 'sealed':
-        return text // The format has no place for it.
+      case 'finish': {
+        const details = this.thoughts.get(choice)?.details ?? []
+        return text + this.chunk(choice, details.length === 0 ? {} : { reasoning_details: details }, delta.reason)
+      }
+      case 'sealed': {
+        const thoughts = this.thoughtsOf(choice)
+        thoughts.details.push(detailOf(thoughts.text, delta.sealed))
+        thoughts.text = ''
+        return text
+      }
     }
   }
 
-  private begin({ choice, call: index, id, name, tool }: Extract<Delta, { kind: 'call' }>): object {
-    if (tool === 'function') return { index, id, type: 'function', function: { name, arguments: '' } }
+  private thoughtsOf(choice: number): { text: string; details: ReasoningDetail[] } {
+    const thoughts = this.thoughts.get(choice) ?? { text: '', details: [] }
+    this.thoughts.set(choice, thoughts)
+    return thoughts
+  }
+
+  private begin({ choice, call: index, id, name, tool, sealed }: Extract<Delta, { kind: 'call' }>): object {
+    if (tool === 'function') {
+      return { index, id, type: 'function', function: { name, arguments: '' }, ...writeCallSignature(sealed) }
+    }
     this.custom.add(`${choice}/${index}`)
     return { index, id, type: 'custom', custom: { name, input: '' } }
   }

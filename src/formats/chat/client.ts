@@ -4,21 +4,24 @@ import type { Dialect } from '../../domain/turn.ts'
 import { dataEvent } from '../../lib/sse.ts'
 import type { ClientRequest, Passage } from '../format.ts'
 import { translated } from '../translated.ts'
+import { LARGE_BODY_BYTES } from '../request-json.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
 import { chatClientSide } from './client-side.ts'
 import { DirectChat } from './direct.ts'
 import { writeFailure } from './failure.ts'
-import { readChatRequest, type ChatRequest } from './request.ts'
+import { readChatRequest, readLargeChatRequest, type ChatRequest, type ReadRequest } from './request.ts'
 import { chatTurn } from './turn.ts'
 
-/** Reads a chat completion request. */
-export function readChatClient(
-  text: string,
-  bytes: number,
-): { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure } {
-  const read = readChatRequest(text, bytes)
-  return read.kind === 'rejected' ? read : { kind: 'read', request: new ChatClient(read.request) }
+type Read = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }
+
+/** Reads a chat completion request; a large one in several turns of the loop. */
+export function readChatClient(text: string, bytes: number): Read | Promise<Read> {
+  if (bytes > LARGE_BODY_BYTES) return readLargeChatRequest(text, bytes).then(clientOf)
+  return clientOf(readChatRequest(text, bytes))
 }
+
+const clientOf = (read: ReadRequest): Read =>
+  read.kind === 'rejected' ? read : { kind: 'read', request: new ChatClient(read.request) }
 
 class ChatClient implements ClientRequest {
   readonly endpoint = 'chat.completions'
@@ -58,6 +61,10 @@ class ChatClient implements ClientRequest {
 
   failStream(failure: Failure): string {
     return dataEvent(writeFailure(failure).body)
+  }
+
+  mentions(word: string): boolean {
+    return this.request.text.includes(word)
   }
 
   passage(offered: readonly Dialect[]): Passage {

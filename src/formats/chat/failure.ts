@@ -17,6 +17,7 @@ const table: Record<FailureKind, Row> = {
   content_policy: request(400, 'content_policy_violation'),
   upstream_rejected: request(400, 'invalid_value'),
   model_not_supported: request(400, 'model_not_supported'),
+  previous_response_not_found: request(400, 'previous_response_not_found'),
   invalid_key: request(401, 'invalid_api_key'),
   insufficient_balance: { status: 401, type: 'billing_error', code: 'insufficient_balance' },
   account_suspended: request(403, 'account_suspended'),
@@ -141,7 +142,7 @@ export const chatFailures: FailureReader = {
 }
 
 /** `retry-after-ms` before `retry-after` in seconds; dates are rare enough to be ignored. */
-function retryAfter(headers: ReadonlyMap<string, string>): number | undefined {
+export function retryAfter(headers: ReadonlyMap<string, string>): number | undefined {
   const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
   if (Number.isFinite(ms) && ms >= 0) return ms
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)

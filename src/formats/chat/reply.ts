@@ -1,13 +1,13 @@
 /** Whole replies of the chat format: read for their usage, passed on byte for byte but for the spec's own fields. */
 import type { Usage } from '../../domain/usage.ts'
 import type { AnswerFacts, ReadReply } from '../format.ts'
-import { reviseJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
+import { reviseJson, unbounded, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { readUpstreamError } from './failure.ts'
 import { wordsOfMessage } from './produced.ts'
 import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
 /** An upstream is trusted further than a client, not blindly. */
-const replyLimits: ScanLimits = { depthMax: 128, nodesMax: 2_000_000, commasMax: 4_000_000 }
+const replyLimits: ScanLimits = { depthMax: 128, nodesMax: 2_000_000, commasMax: 4_000_000, ...unbounded }
 
 type Choice = { readonly message: Readonly<Record<string, unknown>> }
 

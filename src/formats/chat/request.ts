@@ -1,7 +1,8 @@
 /** Requests of the chat format: validation, what the gateway has to know of them, and the edits it makes upstream. */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
-import { editJson, requestScanLimits, scanJson, type Edit, type Member } from '../../lib/json-scan.ts'
+import { editJson, type Edit, type Member } from '../../lib/json-scan.ts'
+import { scanLargeRequest, scanRequest, type ScannedRequest } from '../request-json.ts'
 import { failureOfIssue } from './issue.ts'
 import { isOrdinary } from './ordinary.ts'
 
@@ -90,34 +91,30 @@ export type ChatRequest = {
   readonly members: ReadonlyMap<string, Member>
 }
 
-export type ReadRequest =
-  | { readonly kind: 'read'; readonly request: ChatRequest }
-  | { readonly kind: 'rejected'; readonly failure: Failure }
+type Rejected = { readonly kind: 'rejected'; readonly failure: Failure }
+export type ReadRequest = { readonly kind: 'read'; readonly request: ChatRequest } | Rejected
 
-const reject = (failure: Failure): ReadRequest => ({ kind: 'rejected', failure })
+const reject = (failure: Failure): Rejected => ({ kind: 'rejected', failure })
 
 /** Reads a request's JSON text: structure, syntax, schema, in this order. Fails with the field named. */
 export function readChatRequest(text: string, bytes: number): ReadRequest {
-  const scan = scanJson(text, requestScanLimits)
-  if (scan.kind === 'too_deep') {
-    return reject({
-      kind: 'invalid_value',
-      message: `JSON is nested deeper than ${requestScanLimits.depthMax} levels.`,
-    })
-  }
-  if (scan.kind === 'too_many_nodes') return reject({ kind: 'invalid_value', message: 'JSON holds too many values.' })
-  if (scan.kind === 'repeated_key') return reject({ kind: 'invalid_json', message: 'A field is given more than once.' })
-  const parsed = scan.kind === 'scanned' ? parseJson(text) : undefined
-  if (scan.kind !== 'scanned' || !parsed) {
-    return reject({ kind: 'invalid_json', message: 'The body is not valid JSON.' })
-  }
-  const early = refuseEarly(parsed.value, scan.members)
+  return fromScan(scanRequest(text), { text, bytes })
+}
+
+/** The same in several turns of the loop, for a body above LARGE_BODY_BYTES. */
+export async function readLargeChatRequest(text: string, bytes: number): Promise<ReadRequest> {
+  return fromScan(await scanLargeRequest(text), { text, bytes })
+}
+
+function fromScan(scan: ScannedRequest, { text, bytes }: { text: string; bytes: number }): ReadRequest {
+  if (scan.kind === 'rejected') return scan
+  const early = refuseEarly(scan.value, scan.members)
   if (early) return reject(early)
-  if (!isOrdinary(parsed.value)) {
-    const checked = chatRequestSchema.safeParse(parsed.value)
-    if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], parsed.value))
+  if (!isOrdinary(scan.value)) {
+    const checked = chatRequestSchema.safeParse(scan.value)
+    if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scan.value))
   }
-  return { kind: 'read', request: describe(parsed.value as ChatBody, { text, bytes, members: scan.members }) }
+  return { kind: 'read', request: describe(scan.value as ChatBody, { text, bytes, members: scan.members }) }
 }
 
 const FIELDS_MAX = 1_000
@@ -156,14 +153,6 @@ function refuseEarly(body: unknown, members: ReadonlyMap<string, Member>): Failu
   const odd = Array.isArray(messages) ? messages.findIndex((one) => typeof one !== 'object' || one === null) : -1
   if (odd === -1) return undefined
   return { kind: 'invalid_type', message: `Invalid 'messages[${odd}]': expected an object.`, param: `messages[${odd}]` }
-}
-
-function parseJson(text: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) as unknown }
-  } catch {
-    return undefined // The caller answers 400.
-  }
 }
 
 type Source = Pick<ChatRequest, 'text' | 'members'> & { readonly bytes: number }

@@ -1,15 +1,16 @@
 /** Streams of the chat format: each event is metered and passed on, byte for byte but for the spec's own fields. */
 import type { Failure } from '../../domain/failure.ts'
 import type { Usage } from '../../domain/usage.ts'
-import { reviseJson, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
+import { reviseJson, unbounded, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import type { PassedStream, ReadEvent } from '../format.ts'
 import { readUpstreamError, writeFailure } from './failure.ts'
+import { ProducedWords } from '../produced.ts'
 import { isThought, wordsOf } from './produced.ts'
 import { contentOf, learnTemplate, type Template } from './template.ts'
 import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
-const eventLimits: ScanLimits = { depthMax: 128, nodesMax: 200_000, commasMax: 1_000_000 }
+const eventLimits: ScanLimits = { depthMax: 128, nodesMax: 200_000, commasMax: 1_000_000, ...unbounded }
 
 type Delta = Readonly<Record<string, unknown>>
 type Choice = { readonly index?: unknown; readonly delta?: Delta | null; readonly finish_reason?: unknown }
@@ -39,9 +40,9 @@ const DONE_EVENT = dataEvent('[DONE]')
 export class ChatStream implements PassedStream {
   /** The last usage the upstream reported; running totals overwrite, they do not add. */
   usage: Usage | undefined
-  /** Text that arrived so far, for an estimate when the stream ends without usage; thoughts are apart. */
-  produced = ''
-  thoughts = ''
+  /** What arrived so far, for an estimate when the stream ends without usage; thoughts are apart. */
+  readonly produced = new ProducedWords()
+  readonly thoughts = new ProducedWords()
   private usageSent = false
   private readonly running = new Set<unknown>()
   private readonly ended = new Set<unknown>()
@@ -64,7 +65,7 @@ export class ChatStream implements PassedStream {
   read({ data }: SseEvent): ReadEvent {
     const plain = this.template && contentOf(data, this.template)
     if (plain !== undefined && this.template) {
-      this.produced += plain
+      this.produced.add(plain)
       return { kind: 'chunk', text: this.template.sentBefore + plain + this.template.sentAfter, meaningful: true }
     }
     if (data === '[DONE]') return { kind: 'done' }
@@ -108,8 +109,8 @@ export class ChatStream implements PassedStream {
       const value = delta[name]
       if (name === 'role' || isNothing(value)) continue
       meaningful = true
-      if (isThought(name)) this.thoughts += wordsOf(name, value)
-      else this.produced += wordsOf(name, value)
+      if (isThought(name)) this.thoughts.add(wordsOf(name, value))
+      else this.produced.add(wordsOf(name, value))
     }
     if (meaningful) this.running.add(index)
     if (finish === null || finish === undefined) return meaningful

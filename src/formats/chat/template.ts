@@ -1,3 +1,5 @@
+import { detached } from '../../lib/detached.ts'
+
 /**
  * The shape of a stream's ordinary events. Token after token, an upstream sends the same JSON with another word in it;
  * once one such event has been read in full, the next that has the same bytes before and after the word needs no
@@ -45,5 +47,6 @@ function split(text: string, content: string): { before: string; after: string }
   const at = text.indexOf(`${KEY}${content}"`)
   if (at === -1) return undefined
   const start = at + KEY.length
-  return { before: text.slice(0, start), after: text.slice(start + content.length) }
+  // A template lasts as long as its stream; the read it was learned from must not.
+  return { before: detached(text.slice(0, start)), after: detached(text.slice(start + content.length)) }
 }

@@ -13,6 +13,8 @@ import type {
 } from '../../domain/turn.ts'
 import { asFields, asList, asText, numberIn, textIn, type Fields } from '../fields.ts'
 import type { TurnRead } from '../translated.ts'
+import { readCallSignature } from './call-signature.ts'
+import { readDetails } from './reasoning-details.ts'
 import type { ChatBody } from './request.ts'
 
 /** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */
@@ -92,7 +94,9 @@ function assistantParts(message: BodyMessage): OutputPart[] {
   const parts: OutputPart[] = []
   const { content, tool_calls: calls } = message
   const reasoning = message['reasoning_content'] ?? message['reasoning']
-  if (typeof reasoning === 'string' && reasoning !== '') parts.push({ kind: 'reasoning', text: reasoning })
+  const sealed = readDetails(message['reasoning_details'])
+  if (sealed.length > 0) parts.push(...sealed)
+  else if (typeof reasoning === 'string' && reasoning !== '') parts.push({ kind: 'reasoning', text: reasoning })
   if (typeof content === 'string' && content !== '') parts.push({ kind: 'text', text: content })
   for (const part of Array.isArray(content) ? content : []) {
     if (part.type === 'text' && typeof part['text'] === 'string') parts.push({ kind: 'text', text: part['text'] })
@@ -108,6 +112,7 @@ function assistantParts(message: BodyMessage): OutputPart[] {
       name: asText(body['name']),
       arguments: asText(isCustom ? body['input'] : body['arguments']),
       tool: isCustom ? 'custom' : 'function',
+      sealed: readCallSignature(call),
     })
   }
   return parts
@@ -155,7 +160,7 @@ function textOnly(part: InputPart, path: string): TextPart {
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w=.-]+)*?;base64,/i
 
 /** A `data:` URL in base64 as bytes, any other as an address. */
-function sourceOf(url: string): MediaSource {
+export function sourceOf(url: string): MediaSource {
   const match = DATA_URL.exec(url.slice(0, 200))
   if (!match) return { kind: 'url', url }
   return { kind: 'data', mediaType: match[1] ?? 'application/octet-stream', base64: url.slice(match[0].length) }

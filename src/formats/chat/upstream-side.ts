@@ -31,7 +31,7 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
   const { quirks } = to
   const body = {
     model: to.upstreamModel,
-    messages: turn.messages.map(messageOf),
+    messages: messagesOf(turn.messages),
     ...(stream ? { stream: true } : {}),
     ...(stream && quirks.usageInStream === 'on_request' ? { stream_options: { include_usage: true } } : {}),
     [quirks.outputMaxField]: to.outputTokensMax,
@@ -52,7 +52,34 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
     parallel_tool_calls: turn.tools.length === 0 ? undefined : turn.parallelToolCalls,
     response_format: formatOf(turn.format),
   }
-  return { path: quirks.chatPath, headers: {}, body: JSON.stringify(body), dropped: [] }
+  return { path: quirks.chatPath, headers: {}, body: JSON.stringify(body), dropped: droppedOf(turn) }
+}
+
+/** What a turn says that has no field here. */
+function droppedOf({ messages }: Turn): string[] {
+  const dropped = new Set<string>()
+  for (const { role, parts, ...message } of messages) {
+    if (role === 'tool' && 'isError' in message && message.isError === true) dropped.add('is_error')
+    if (parts.some((part) => part.kind === 'text' && part.cache !== undefined)) dropped.add('cache_control')
+  }
+  return [...dropped]
+}
+
+/** Tool messages take text only: what else a tool gave is shown by the user, behind the last of the results. */
+function messagesOf(messages: readonly Message[]): object[] {
+  const written: object[] = []
+  let shown: InputPart[] = []
+  const show = (): void => {
+    if (shown.length > 0) written.push({ role: 'user', content: contentOf(shown) })
+    shown = []
+  }
+  for (const message of messages) {
+    if (message.role !== 'tool') show()
+    else shown.push(...message.parts.filter(({ kind }) => kind !== 'text'))
+    written.push(messageOf(message))
+  }
+  show()
+  return written
 }
 
 function messageOf(message: Message): object {
@@ -62,7 +89,7 @@ function messageOf(message: Message): object {
     case 'user':
       return { role: 'user', content: contentOf(message.parts) }
     case 'tool':
-      return { role: 'tool', tool_call_id: message.callId, content: contentOf(message.parts) }
+      return { role: 'tool', tool_call_id: message.callId, content: resultOf(message.parts) }
     case 'assistant': {
       const words = (kind: 'text' | 'refusal'): string =>
         message.parts.map((part) => (part.kind === kind ? part.text : '')).join('')
@@ -79,6 +106,11 @@ function messageOf(message: Message): object {
   }
 }
 
+function resultOf(parts: readonly InputPart[]): string {
+  const words = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []))
+  return words.length === 0 && parts.length > 0 ? 'The result is shown below.' : words.join('\n\n')
+}
+
 const callOf = ({ id, name, tool, ...call }: Extract<OutputPart, { kind: 'tool_call' }>): object =>
   tool === 'custom'
     ? { id, type: 'custom', custom: { name, input: call.arguments } }
@@ -89,7 +121,7 @@ function contentOf(parts: readonly InputPart[]): string | object[] {
   return parts.map(partOf)
 }
 
-const urlOf = (source: MediaSource): string =>
+export const urlOf = (source: MediaSource): string =>
   source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`
 
 function partOf(part: InputPart): object {

@@ -3,14 +3,14 @@ import type { Destination } from '../format.ts'
 import { EmbeddingPassage } from './passage.ts'
 import { readEmbeddingClient } from './request.ts'
 import { geminiEmbeddings, openaiEmbeddings } from './upstream.ts'
-import { reduced, toBase64, toNumbers, vectorOf } from './vector.ts'
+import { rewritten } from './vector.ts'
 
 const to = { upstreamModel: 'gemini-embedding-001', outputTokensMax: 0, quirks: {} } as unknown as Destination
 const facts = { requestId: 'req_1', createdAtMs: 0, publicModel: 'public' }
 const body = (inputs: string[], dimensions?: number) =>
   ({ model: 'm', inputs, encoding: 'float', dimensions, others: {} }) as const
 
-test('inputs go in as many exchanges as the upstream wants, and come back in order', () => {
+test('inputs go in as many exchanges as the upstream wants, and come back in order', async () => {
   const inputs = Array.from({ length: 250 }, (_, i) => `text ${i}`)
   const passage = new EmbeddingPassage(body(inputs, 2), geminiEmbeddings)
   const parts = passage
@@ -27,7 +27,7 @@ test('inputs go in as many exchanges as the upstream wants, and come back in ord
   const answers = parts.map(({ body: { requests } }, part) =>
     JSON.stringify({ embeddings: requests.map((_, i) => ({ values: [part * 100 + i + 1, 0] })) }),
   )
-  const read = passage.join(answers)
+  const read = await passage.join(answers)
   if (read.kind === 'failed') throw new Error(read.failure.message)
   expect(read.reply.usage).toBeUndefined()
   const counted = { inputFresh: 9, inputCached: 0, cacheWrite5m: 0, cacheWrite1h: 0, outputText: 0, outputReasoning: 0 }
@@ -41,14 +41,14 @@ test('inputs go in as many exchanges as the upstream wants, and come back in ord
   expect(reply.usage).toEqual({ prompt_tokens: 9, total_tokens: 9 })
 })
 
-test('a part without usage leaves the whole without', () => {
+test('a part without usage leaves the whole without', async () => {
   const inputs = Array.from({ length: 2_049 }, () => 'x')
   const passage = new EmbeddingPassage(body(inputs), openaiEmbeddings)
   const answer = (count: number, usage?: object): string =>
     JSON.stringify({ data: Array.from({ length: count }, (_, index) => ({ index, embedding: [1] })), usage })
-  const with_ = passage.join([answer(2_048, { prompt_tokens: 5 }), answer(1, { prompt_tokens: 2 })])
+  const with_ = await passage.join([answer(2_048, { prompt_tokens: 5 }), answer(1, { prompt_tokens: 2 })])
   expect(with_.kind === 'reply' && with_.reply.usage?.inputFresh).toBe(7)
-  const without = passage.join([answer(2_048, { prompt_tokens: 5 }), answer(1)])
+  const without = await passage.join([answer(2_048, { prompt_tokens: 5 }), answer(1)])
   expect(without.kind === 'reply' && without.reply.usage).toBeUndefined()
 })
 
@@ -58,12 +58,32 @@ test('Gemini takes no token numbers', () => {
 })
 
 test('vectors survive both forms; what is no vector is none', () => {
-  const vector = Float64Array.from([0.1, -2.5, 3e-9].map(Math.fround))
-  expect(vectorOf(toBase64(vector))).toEqual(vector)
-  expect(vectorOf(toNumbers(vector))?.map(Math.fround)).toEqual(vector)
-  for (const value of [[], ['a'], [Number.NaN], 'AAA', '', null, [1, null], 'AACAfw=='])
-    expect(vectorOf(value)).toBeUndefined()
-  expect(Math.hypot(...reduced(Float64Array.from([3, 4, 12]), 2))).toBeCloseTo(1, 12)
+  const numbers = [0.1, -2.5, 3e-9].map(Math.fround)
+  const packed = rewritten(numbers, 'base64', undefined)
+  expect(packed).toBe(Buffer.from(Float32Array.from(numbers).buffer).toString('base64'))
+  expect(rewritten(packed, 'float', undefined)).toEqual(numbers)
+  // In the form that is wanted already nothing is touched.
+  expect(rewritten(packed, 'base64', undefined)).toBe(packed)
+  expect(rewritten([0.1234567890123456], 'float', undefined)).toEqual([0.1234567890123456])
+  const none = [[], ['a'], [Number.NaN], 'AAA', 'AAAA', '', '====', null, [1, null], {}]
+  for (const value of none)
+    for (const form of ['float', 'base64'] as const) expect(rewritten(value, form, undefined)).toBeUndefined()
+  const nan = Buffer.from(Float32Array.from([Number.NaN]).buffer).toString('base64')
+  expect(rewritten(nan, 'float', undefined)).toBeUndefined()
+  expect(Math.hypot(...(rewritten([3, 4, 12], 'float', 2) as number[]))).toBeCloseTo(1, 6)
+})
+
+test('a large reply is read elsewhere, with the same result', async () => {
+  const inputs = Array.from({ length: 600 }, (_, i) => `text ${i}`)
+  const passage = new EmbeddingPassage(body(inputs), openaiEmbeddings)
+  const embedding = Array.from({ length: 256 }, (_, i) => i / 256)
+  const reply = JSON.stringify({ data: inputs.map((_, index) => ({ index, embedding })), usage: { prompt_tokens: 9 } })
+  expect(reply.length).toBeGreaterThan(256 * 1024)
+  const read = await passage.join([reply])
+  if (read.kind === 'failed') throw new Error(read.failure.message)
+  const written = JSON.parse(read.reply.write(facts, {} as never)) as { data: { embedding: number[] }[]; usage: object }
+  expect(written.data[599]?.embedding).toEqual(embedding)
+  expect(written.usage).toEqual({ prompt_tokens: 9, total_tokens: 9 })
 })
 
 test('400,000 token numbers are read, a depth bomb is not', () => {

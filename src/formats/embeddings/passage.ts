@@ -2,16 +2,21 @@
 import type { Failure } from '../../domain/failure.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { inputTokens } from '../../domain/usage.ts'
-import type { AnswerFacts, Destination, FailureReader, Passage, ReadReply, UpstreamRequest } from '../format.ts'
+import { chatFailures } from '../chat/failure.ts'
+import type { AnswerFacts, Destination, Passage, ReadReply, UpstreamRequest } from '../format.ts'
+import { geminiFailures } from '../gemini/failure.ts'
 import type { EmbeddingBody, EmbeddingInput } from './body.ts'
-import type { Batch, EmbeddingUpstream } from './upstream.ts'
-import { inputUsage } from './usage.ts'
-import { reduced, toBase64, toNumbers } from './vector.ts'
+import { largeReadings } from './large-readings.ts'
+import { readEmbeddings, type ReadEmbeddings, type Reading } from './reading.ts'
+import type { EmbeddingUpstream } from './upstream.ts'
+
+/** Replies above this are read by another thread: here they would hold up everybody's streams. */
+const LARGE_REPLY_CHARS = 256 * 1024
 
 export class EmbeddingPassage implements Passage {
-  readonly dialect: EmbeddingUpstream['dialect']
+  readonly dialect: Passage['dialect']
   readonly obstacle: Failure | undefined
-  readonly failures: FailureReader
+  readonly failures: Passage['failures']
   private readonly body: EmbeddingBody
   private readonly upstream: EmbeddingUpstream
   private readonly batches: readonly (readonly EmbeddingInput[])[]
@@ -20,8 +25,8 @@ export class EmbeddingPassage implements Passage {
     const { inputs } = body
     this.body = body
     this.upstream = upstream
-    this.dialect = upstream.dialect
-    this.failures = upstream.failures
+    this.dialect = upstream.dialect === 'gemini' ? 'gemini' : 'chat'
+    this.failures = upstream.dialect === 'gemini' ? geminiFailures : chatFailures
     this.obstacle = upstream.obstacle(body)
     this.batches = Array.from({ length: Math.ceil(inputs.length / upstream.inputsMax) }, (_, i) =>
       inputs.slice(i * upstream.inputsMax, (i + 1) * upstream.inputsMax),
@@ -36,45 +41,30 @@ export class EmbeddingPassage implements Passage {
     return this.batches.map((inputs) => this.upstream.write(inputs, this.body, to.upstreamModel))
   }
 
-  readReply(text: string): ReadReply {
-    return this.join([text])
+  readReply(): never {
+    throw new Error('embeddings are joined from their parts')
   }
 
-  join(texts: readonly string[]): ReadReply {
-    const batches: Batch[] = []
-    for (const [i, text] of texts.entries()) {
-      const read = this.upstream.read(text, this.batches[i]?.length ?? 0)
-      if (read.kind === 'failed') return read
-      batches.push(read.batch)
-    }
-    const vectors = batches.flatMap((batch) => batch.vectors)
-    const usage = totalOf(batches)
-    const write = ({ publicModel }: AnswerFacts, counted: Usage): string =>
-      this.write(vectors, publicModel, usage ?? counted)
-    return { kind: 'reply', reply: { usage, produced: '', write } }
+  async join(texts: readonly string[]): Promise<ReadReply> {
+    const { encoding, dimensions } = this.body
+    const parts = texts.map((text, i) => ({ text, inputs: this.batches[i]?.length ?? 0 }))
+    const reading: Reading = { dialect: this.upstream.dialect, encoding, dimensions, parts }
+    const chars = texts.reduce((sum, { length }) => sum + length, 0)
+    return replyOf(chars > LARGE_REPLY_CHARS ? await largeReadings.read(reading) : readEmbeddings(reading))
   }
 
   openStream(): never {
     throw new Error('embeddings are not streamed')
   }
-
-  private write(vectors: readonly Float64Array[], model: string, usage: Usage): string {
-    const { dimensions, encoding } = this.body
-    const data = vectors.map((vector, index) => {
-      const asked = dimensions === undefined ? vector : reduced(vector, dimensions)
-      return { object: 'embedding', index, embedding: encoding === 'base64' ? toBase64(asked) : toNumbers(asked) }
-    })
-    const tokens = inputTokens(usage)
-    return JSON.stringify({ object: 'list', data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } })
-  }
 }
 
-/** Undefined when any exchange came without usage: a part of the truth is none. */
-function totalOf(batches: readonly Batch[]): Usage | undefined {
-  let tokens = 0
-  for (const { usage } of batches) {
-    if (!usage) return undefined
-    tokens += inputTokens(usage)
+function replyOf(read: ReadEmbeddings): ReadReply {
+  if (read.kind === 'failed') return read
+  const { data, usage } = read
+  const write = ({ publicModel }: AnswerFacts, counted: Usage): string => {
+    const tokens = inputTokens(usage ?? counted)
+    const rest = JSON.stringify({ model: publicModel, usage: { prompt_tokens: tokens, total_tokens: tokens } })
+    return `{"object":"list","data":${data},${rest.slice(1)}`
   }
-  return inputUsage(tokens)
+  return { kind: 'reply', reply: { usage, produced: '', write } }
 }

@@ -3,52 +3,50 @@ import { z } from 'zod'
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
-import { requestScanLimits, scanJson, type Member, type ScanLimits } from '../../lib/json-scan.ts'
+import type { Member } from '../../lib/json-scan.ts'
 import { writeFailure } from '../chat/failure.ts'
 import { failureOfIssue } from '../chat/issue.ts'
 import type { ClientRequest, Passage } from '../format.ts'
+import { scanRequest } from '../request-json.ts'
 import type { EmbeddingBody, EmbeddingInput } from './body.ts'
 import { EmbeddingPassage } from './passage.ts'
 import { geminiEmbeddings, openaiEmbeddings } from './upstream.ts'
 
 const INPUTS_MAX = 2_048
-/** Token arrays are numbers without structure, so they have a bound of their own. */
-const scanLimits: ScanLimits = { ...requestScanLimits, commasMax: 400_000 }
-
-const token = z.int().min(0).max(1_000_000)
-const tokens = z.array(token).min(1)
-const texts = z.array(z.string().min(1)).min(1).max(INPUTS_MAX)
+const TOKEN_MAX = 1_000_000
 
 const schema = z.looseObject({
   model: z.string().min(1),
-  input: z.union([z.string().min(1), texts, tokens, z.array(tokens).min(1).max(INPUTS_MAX)]),
+  /** Looked at by hand: a schema would make an issue for each of 400,000 numbers. */
+  input: z.unknown(),
   encoding_format: z.enum(['float', 'base64']).nullable().optional(),
   dimensions: z.int().min(1).max(65_536).nullable().optional(),
   user: z.string().nullable().optional(),
 })
+/** Fields by which an answer would cost more than its model's price says. */
+const dearerFields = ['models', 'best_of', 'service_tier']
+/** What an encoder puts round each input. */
+const TOKENS_AN_INPUT = 4
 
 type ReadClient =
   | { readonly kind: 'read'; readonly request: ClientRequest }
   | { readonly kind: 'rejected'; readonly failure: Failure }
 
 const reject = (failure: Failure): ReadClient => ({ kind: 'rejected', failure })
-const invalid = (message: string): ReadClient => reject({ kind: 'invalid_value', message })
 
 export function readEmbeddingClient(text: string): ReadClient {
-  const scan = scanJson(text, scanLimits)
-  if (scan.kind === 'too_deep') return invalid('JSON is nested too deeply.')
-  if (scan.kind === 'too_many_nodes') return invalid('JSON holds too many values.')
-  if (scan.kind === 'repeated_key') return reject({ kind: 'invalid_json', message: 'A field is given more than once.' })
-  const value = scan.kind === 'scanned' ? parsed(text) : undefined
-  if (scan.kind !== 'scanned' || !value) return reject({ kind: 'invalid_json', message: 'The body is not valid JSON.' })
+  const scan = scanRequest(text)
+  if (scan.kind === 'rejected') return scan
   const stranger = lookAlike(scan.members)
   if (stranger) return reject(stranger)
-  const checked = schema.safeParse(value.body)
-  if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], value.body))
-  const { model, input, encoding_format: encoding, dimensions, ...others } = checked.data
+  const checked = schema.safeParse(scan.value)
+  if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scan.value))
+  const inputs = inputsOf(checked.data.input)
+  if (typeof inputs === 'string') return reject(wrongInput(checked.data.input, inputs))
+  const { model, input: _, encoding_format: encoding, dimensions, ...others } = checked.data
   const body = {
     model,
-    inputs: inputsOf(input),
+    inputs,
     encoding: encoding ?? 'float',
     dimensions: dimensions ?? undefined,
     others,
@@ -56,17 +54,13 @@ export function readEmbeddingClient(text: string): ReadClient {
   return { kind: 'read', request: new EmbeddingClient(body) }
 }
 
-function parsed(text: string): { readonly body: unknown } | undefined {
-  try {
-    return { body: JSON.parse(text) as unknown }
-  } catch {
-    return undefined // The caller answers 400.
-  }
-}
-
 /** Some upstreams match keys without regard to case: what they would read must be what was priced. */
 function lookAlike(members: ReadonlyMap<string, Member>): Failure | undefined {
   for (const key of members.keys()) {
+    if (dearerFields.includes(key)) {
+      const message = `'${key}' is not supported: its cost has no price here.`
+      return { kind: 'unsupported_parameter', message, param: key }
+    }
     const folded = key.normalize('NFKC').toLowerCase()
     if (folded === key || !(folded in schema.shape)) continue
     return {
@@ -78,11 +72,31 @@ function lookAlike(members: ReadonlyMap<string, Member>): Failure | undefined {
   return undefined
 }
 
-function inputsOf(
-  input: string | readonly string[] | readonly number[] | readonly (readonly number[])[],
-): EmbeddingInput[] {
-  if (typeof input === 'string') return [input]
-  return typeof input[0] === 'number' ? [input as readonly number[]] : [...(input as readonly EmbeddingInput[])]
+/** The inputs, or what is wrong with them. */
+function inputsOf(input: unknown): readonly EmbeddingInput[] | string {
+  if (typeof input === 'string') return input === '' ? 'must not be empty' : [input]
+  if (!Array.isArray(input)) return 'must be a text, texts, or token numbers'
+  const [first] = input as unknown[]
+  if (first === undefined) return 'must not be empty'
+  if (typeof first === 'number') return areTokens(input) ? [input] : 'holds what is no token number'
+  if (input.length > INPUTS_MAX) return `must not have more than ${INPUTS_MAX} entries`
+  const isInput = typeof first === 'string' ? (one: unknown) => typeof one === 'string' && one !== '' : areTokens
+  const wrong = input.findIndex((one) => !isInput(one))
+  if (wrong === -1) return input as EmbeddingInput[]
+  return `[${wrong}] is not ${typeof first === 'string' ? 'a text that says something' : 'a list of token numbers'}`
+}
+
+function areTokens(value: unknown): value is number[] {
+  if (!Array.isArray(value) || value.length === 0) return false
+  return value.every((token) => Number.isInteger(token) && token >= 0 && token <= TOKEN_MAX)
+}
+
+function wrongInput(input: unknown, problem: string): Failure {
+  if (input === undefined || input === null) {
+    return { kind: 'missing_parameter', message: "Missing required parameter: 'input'.", param: 'input' }
+  }
+  const at = /^\[\d+\]/.exec(problem)?.[0] ?? ''
+  return { kind: 'invalid_value', message: `'input${at}' ${problem.slice(at.length).trim()}.`, param: `input${at}` }
 }
 
 class EmbeddingClient implements ClientRequest {
@@ -104,7 +118,7 @@ class EmbeddingClient implements ClientRequest {
     this.body = body
     this.model = body.model
     this.textBytes = body.inputs.reduce<number>(
-      (sum, input) => sum + (typeof input === 'string' ? Buffer.byteLength(input) : input.length),
+      (sum, input) => sum + TOKENS_AN_INPUT + (typeof input === 'string' ? Buffer.byteLength(input) : input.length),
       0,
     )
   }

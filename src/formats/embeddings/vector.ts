@@ -2,39 +2,52 @@
 
 /** More dimensions than any model has. */
 const DIMENSIONS_MAX = 65_536
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-/** Reads either form; undefined for what is neither, or holds what is no number. */
-export function vectorOf(value: unknown): Float64Array | undefined {
-  if (typeof value === 'string') return fromBase64(value)
-  if (!Array.isArray(value) || value.length === 0 || value.length > DIMENSIONS_MAX) return undefined
+export type Encoding = 'float' | 'base64'
+
+/**
+ * A vector as it is to be written: as it came where that is the form that is wanted, or made into it. Undefined for
+ * what is no vector. `dimensions`: what was asked for; a longer vector is cut, and a cut one made of unit length.
+ */
+export function rewritten(value: unknown, encoding: Encoding, dimensions: number | undefined): unknown {
+  if (typeof value === 'string') {
+    const count = base64Count(value)
+    if (count === undefined) return undefined
+    if (encoding === 'base64' && dimensions === undefined) return value
+  } else if (!isVector(value)) return undefined
+  else if (encoding === 'float' && dimensions === undefined) return value
+  const numbers = typeof value === 'string' ? fromBase64(value) : Float32Array.from(value)
+  if (typeof value === 'string' && !numbers.every(Number.isFinite)) return undefined
+  const asked = dimensions === undefined ? numbers : reduced(numbers, dimensions)
+  return encoding === 'base64' ? toBase64(asked) : Array.from(asked)
+}
+
+function isVector(value: unknown): value is number[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > DIMENSIONS_MAX) return false
   return value.every((number) => typeof number === 'number' && Number.isFinite(number))
-    ? Float64Array.from(value as number[])
-    : undefined
 }
 
-function fromBase64(text: string): Float64Array | undefined {
-  const bytes = Buffer.from(text, 'base64')
-  if (bytes.length === 0 || bytes.length % 4 !== 0 || bytes.length > DIMENSIONS_MAX * 4) return undefined
-  const vector = new Float64Array(bytes.length / 4)
-  for (let i = 0; i < vector.length; i++) vector[i] = bytes.readFloatLE(i * 4)
-  return vector.every(Number.isFinite) ? vector : undefined
+/** How many float32 a base64 text holds; undefined when it is none of them. */
+function base64Count(text: string): number | undefined {
+  if (text.length % 4 !== 0 || !BASE64.test(text)) return undefined
+  const bytes = (text.length / 4) * 3 - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0)
+  return bytes % 4 === 0 && bytes / 4 <= DIMENSIONS_MAX ? bytes / 4 : undefined
 }
 
-export function toBase64(vector: Float64Array): string {
-  const bytes = Buffer.alloc(vector.length * 4)
-  for (const [i, number] of vector.entries()) bytes.writeFloatLE(number, i * 4)
-  return bytes.toString('base64')
+/** All machines this runs on are little-endian, so a view on the bytes is the vector. */
+function fromBase64(text: string): Float32Array {
+  const bytes = Uint8Array.from(Buffer.from(text, 'base64'))
+  return new Float32Array(bytes.buffer)
 }
 
-/** Decimal numbers as short as float32 allows: what a vendor sent as float32 has no more digits than that. */
-export function toNumbers(vector: Float64Array): number[] {
-  return Array.from(vector, (number) => (Math.fround(number) === number ? Number(number.toPrecision(9)) : number))
-}
+const toBase64 = ({ buffer, byteOffset, byteLength }: Float32Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64')
 
 /** A vector cut to fewer dimensions, of unit length: most models give only their full vectors so. */
-export function reduced(vector: Float64Array, dimensions: number): Float64Array {
+function reduced(vector: Float32Array, dimensions: number): Float32Array {
   const cut = vector.length > dimensions ? vector.slice(0, dimensions) : vector
-  const length = Math.hypot(...cut)
+  const length = Math.sqrt(cut.reduce((sum, number) => sum + number * number, 0))
   if (length === 0 || Math.abs(length - 1) < 1e-6) return cut
   return cut.map((number) => number / length)
 }

@@ -81,10 +81,10 @@ export class ImagePassage implements Passage {
   }
 
   readReply(): never {
-    throw new Error('images are decoded, which takes a while: see readAll')
+    throw new Error('images are decoded, which takes a while: see join')
   }
 
-  async readAll(texts: readonly string[]): Promise<ReadReply> {
+  async join(texts: readonly string[]): Promise<ReadReply> {
     const [text = ''] = texts
     const reply = parseFields(text)
     if (!reply) return garbage('the reply is not a JSON object')

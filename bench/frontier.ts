@@ -1,0 +1,27 @@
+/** How many requests a second there can be, and at which price in waiting: more clients until that adds nothing. */
+import type { Crew } from './crew.ts'
+import { measure, type Target } from './measure.ts'
+import type { Sample } from './summary.ts'
+import { frontierCase } from './workload.ts'
+
+const CLIENTS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+/** A step that brings less has brought nothing: so much is noise. */
+const GROWTH_MIN = 1.03
+/** A noisy second must not end a climb that has hardly begun. */
+const CLIENTS_MIN = 64
+
+const rateOf = ({ report }: Sample): number => report.requests / report.tookMs
+
+/** Climbs until two steps after one another have brought nothing, or the clients run out. */
+export async function climb(crew: Crew, target: Target): Promise<Sample[]> {
+  const samples: Sample[] = []
+  let [best, flat] = [0, 0]
+  for (const clients of CLIENTS) {
+    if (clients > CLIENTS_MIN && flat >= 2) break
+    const sample = await measure(crew, target, frontierCase(clients))
+    samples.push(sample)
+    flat = rateOf(sample) < best * GROWTH_MIN ? flat + 1 : 0
+    best = Math.max(best, rateOf(sample))
+  }
+  return samples
+}

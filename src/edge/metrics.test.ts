@@ -1,0 +1,115 @@
+import { expect, test } from 'bun:test'
+import type { RequestRecord } from '../records/records.ts'
+import { Metrics } from './metrics.ts'
+
+const record: RequestRecord = {
+  id: 'req_1',
+  accountId: 'acc_1',
+  keyId: 'key_1',
+  endpoint: '/v1/chat/completions',
+  model: 'a',
+  stream: false,
+  status: 200,
+  outcome: 'completed',
+  errorCode: undefined,
+  offerId: 'o',
+  providerId: 'p',
+  upstreamModel: 'u',
+  usage: { inputFresh: 500, inputCached: 1, cacheWrite5m: 0, cacheWrite1h: 0, outputText: 200, outputReasoning: 2 },
+  usageSource: 'reported',
+  priceCardId: 1,
+  costCardId: 1,
+  held: 60n,
+  charged: 25n,
+  writtenOff: 0n,
+  upstreamCost: 10n,
+  attempts: [{ offerId: 'o', providerId: 'p', upstreamModel: 'u', result: 'ok', startedMs: 1, tookMs: 2 }],
+  createdAtMs: 0,
+  firstEventMs: 4,
+  totalMs: 12,
+}
+
+const fresh = (): Metrics => new Metrics({ openHolds: () => 3, writesQueued: () => 0, liveCalls: () => 2 })
+
+/** The lines of one metric, without HELP and TYPE. */
+const linesOf = (metrics: Metrics, name: string): string[] =>
+  metrics
+    .text()
+    .split('\n')
+    .filter((line) => line.startsWith(name))
+    .map((line) => line.slice(name.length))
+
+test('before the first request every metric is there by name, type and help', () => {
+  const text = fresh().text()
+  expect(text.replace(/_bytes \d+/, '_bytes N')).toBe(
+    `${[
+      ['tollgate_http_responses_total', 'counter', 'HTTP responses by status.'],
+      ['tollgate_requests_total', 'counter', 'Requests that held money, by outcome.'],
+      ['tollgate_upstream_attempts_total', 'counter', 'Attempts at offers, by result.'],
+      ['tollgate_tokens_total', 'counter', 'Tokens billed.'],
+      ['tollgate_charged_nano_usd_total', 'counter', 'Charged to customers.'],
+      ['tollgate_upstream_cost_nano_usd_total', 'counter', 'Owed to upstreams.'],
+      ['tollgate_estimated_usage_total', 'counter', 'Requests billed by our own count.'],
+      ['tollgate_first_event_seconds', 'histogram', 'Request to first event of an answer.'],
+      ['tollgate_request_seconds', 'histogram', 'Request to settlement.'],
+      ['tollgate_write_off_nano_usd_total', 'counter', 'What balances lacked.'],
+      ['tollgate_open_holds', 'gauge', 'Holds not yet resolved.', ' 3'],
+      ['tollgate_writes_queued', 'gauge', 'Transactions waiting for the writer.', ' 0'],
+      ['tollgate_live_calls', 'gauge', 'Requests under way.', ' 2'],
+      ['process_resident_memory_bytes', 'gauge', 'Resident memory.', ' N'],
+    ]
+      .map(([name, type, help, value]) =>
+        [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...(value ? [name + value] : [])].join('\n'),
+      )
+      .join('\n\n')}\n`,
+  )
+})
+
+test('counts add up by their labels', () => {
+  const metrics = fresh()
+  for (const status of [200, 200, 503]) metrics.answered(status)
+  metrics.recorded(record)
+  metrics.recorded({ ...record, usageSource: 'estimated', writtenOff: 4n })
+  metrics.recorded({ ...record, model: 'b', outcome: 'failed', charged: 0n, upstreamCost: 0n, attempts: [] })
+  expect(linesOf(metrics, 'tollgate_http_responses_total')).toEqual(['{status="200"} 2', '{status="503"} 1'])
+  expect(linesOf(metrics, 'tollgate_requests_total')).toEqual([
+    '{model="a",outcome="completed"} 2',
+    '{model="b",outcome="failed"} 1',
+  ])
+  expect(linesOf(metrics, 'tollgate_upstream_attempts_total')).toEqual(['{provider="p",result="ok"} 2'])
+  expect(linesOf(metrics, 'tollgate_tokens_total')).toEqual([
+    '{model="a",direction="input"} 1002',
+    '{model="a",direction="output"} 404',
+  ])
+  expect(linesOf(metrics, 'tollgate_charged_nano_usd_total')).toEqual(['{model="a"} 50'])
+  expect(linesOf(metrics, 'tollgate_upstream_cost_nano_usd_total')).toEqual(['{model="a"} 20'])
+  expect(linesOf(metrics, 'tollgate_estimated_usage_total')).toEqual(['{model="a"} 1'])
+  expect(linesOf(metrics, 'tollgate_write_off_nano_usd_total')).toEqual(['{model="a"} 4'])
+})
+
+test('a bucket counts what is at most its bound, and all that is in the ones below', () => {
+  const metrics = fresh()
+  for (const totalMs of [5, 5.1, 12, 400_000]) metrics.recorded({ ...record, totalMs, firstEventMs: undefined })
+  const lines = linesOf(metrics, 'tollgate_request_seconds')
+  expect(lines.slice(0, 4)).toEqual([
+    '_bucket{le="0.005",model="a"} 1',
+    '_bucket{le="0.01",model="a"} 2',
+    '_bucket{le="0.025",model="a"} 3',
+    '_bucket{le="0.05",model="a"} 3',
+  ])
+  expect(lines.slice(-4)).toEqual([
+    '_bucket{le="300",model="a"} 3',
+    '_bucket{le="+Inf",model="a"} 4',
+    '_sum{model="a"} 400.0221',
+    '_count{model="a"} 4',
+  ])
+  expect(linesOf(metrics, 'tollgate_first_event_seconds')).toEqual([])
+})
+
+test('label values are escaped', () => {
+  const metrics = fresh()
+  metrics.recorded({ ...record, model: 'odd "\\\n name' })
+  expect(linesOf(metrics, 'tollgate_requests_total')).toEqual([
+    String.raw`{model="odd \"\\\n name",outcome="completed"} 1`,
+  ])
+})

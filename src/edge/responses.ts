@@ -1,0 +1,165 @@
+/** What clients ask of responses that are there already. None of it costs anything, and none of it is counted. */
+import type { Caller } from '../domain/account.ts'
+import type { Failure } from '../domain/failure.ts'
+import type { KeptTurn } from '../formats/format.ts'
+import { readCountedClient } from '../formats/responses/client.ts'
+import { followKept, inputItems, showKept } from '../formats/responses/conversation.ts'
+import { modelFor } from '../relay/admit.ts'
+import type { Relay } from '../relay/context.ts'
+import { inputTokensOf, recall } from '../relay/conversation.ts'
+import type { EventSource } from './stream-reply.ts'
+
+export type StateAnswer =
+  | { readonly kind: 'body'; readonly body: object }
+  | { readonly kind: 'stream'; readonly events: EventSource }
+  | { readonly kind: 'failure'; readonly failure: Failure }
+
+/** A request for one response. */
+export type Ask = {
+  readonly relay: Relay
+  readonly caller: Caller
+  readonly method: string
+  readonly id: string
+  readonly query: URLSearchParams
+}
+
+export type StateRoute = {
+  readonly methods: readonly string[]
+  readonly id: string
+  readonly answer: (ask: Ask) => Promise<StateAnswer>
+}
+
+const PATH = /^\/v1\/responses\/([^/]+)(?:\/(input_items|cancel))?$/
+
+/** The route of a path below `/v1/responses/`. */
+export function stateRoute(path: string): StateRoute | undefined {
+  const [, id, part] = PATH.exec(path) ?? []
+  if (id === undefined) return undefined
+  if (part === 'input_items') return { methods: ['GET', 'HEAD'], id, answer: listInput }
+  if (part === 'cancel') return { methods: ['POST'], id, answer: cancel }
+  return {
+    methods: ['GET', 'HEAD', 'DELETE'],
+    id,
+    answer: (ask) => (ask.method === 'DELETE' ? remove(ask) : show(ask)),
+  }
+}
+
+const failed = (failure: Failure): StateAnswer => ({ kind: 'failure', failure })
+const invalid = (param: string, rule: string): StateAnswer =>
+  failed({ kind: 'invalid_value', message: `Invalid '${param}': ${rule}.`, param })
+
+/** The same words whether it never was, was deleted, was not stored, or is somebody else's. */
+const NOT_FOUND = failed({ kind: 'not_found', message: 'There is no response with this id.' })
+
+const scopeOf = ({ account }: Caller): { accountId: string } => ({ accountId: account.id })
+
+const find = ({ relay, caller, id }: Ask): Promise<KeptTurn | undefined> => relay.turns.find(scopeOf(caller), id)
+
+/** `include`, `include[]` or `include[0]`, as the SDKs write lists. */
+const includeOf = (query: URLSearchParams): string[] =>
+  [...query].flatMap(([name, value]) => (/^include(?:\[\d*\])?$/.test(name) ? [value] : []))
+
+async function show(ask: Ask): Promise<StateAnswer> {
+  const { relay, caller, query, id } = ask
+  const turn = await find(ask)
+  if (!turn) return NOT_FOUND
+  const include = includeOf(query)
+  if (query.get('stream') !== 'true') return { kind: 'body', body: showKept(turn, include) }
+  const after = query.has('starting_after') ? Number(query.get('starting_after')) : -1
+  if (!Number.isSafeInteger(after) || after < -1) return invalid('starting_after', 'must be the number of an event')
+  const run = turn.state === 'running' ? relay.backgrounds.find(scopeOf(caller), id) : undefined
+  if (run) return { kind: 'stream', events: run.follow(after) }
+  // It may have ended since it was read.
+  const ended = turn.state === 'running' ? await find(ask) : turn
+  if (!ended) return NOT_FOUND
+  const text = followKept(ended, { after, include })
+  if (text === undefined) return invalid('stream', 'only responses made with background: true can be followed')
+  return { kind: 'stream', events: once(text) }
+}
+
+/** A stream that is there already. */
+function once(text: string): EventSource {
+  let isEnded = false
+  return {
+    get isEnded() {
+      return isEnded
+    },
+    next: () => {
+      if (isEnded) return Promise.resolve(undefined)
+      isEnded = true
+      return Promise.resolve(text)
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+async function remove({ relay, caller, id }: Ask): Promise<StateAnswer> {
+  const scope = scopeOf(caller)
+  await relay.backgrounds.find(scope, id)?.cancel('forgotten')
+  const deleted = await relay.turns.delete(scope, id)
+  return deleted ? { kind: 'body', body: { id, object: 'response', deleted: true } } : NOT_FOUND
+}
+
+async function cancel(ask: Ask): Promise<StateAnswer> {
+  const { relay, caller, id } = ask
+  const turn = await find(ask)
+  if (!turn) return NOT_FOUND
+  const shown = showKept(turn, []) as { background?: unknown }
+  if (shown.background !== true) {
+    const message = 'Only responses made with background: true can be cancelled.'
+    return failed({ kind: 'invalid_value', message, param: 'response_id' })
+  }
+  const run = relay.backgrounds.find(scopeOf(caller), id)
+  if (!run && turn.state === 'ended') return { kind: 'body', body: shown }
+  await run?.cancel('stopped')
+  const now = await find(ask)
+  return now ? { kind: 'body', body: showKept(now, []) } : NOT_FOUND
+}
+
+const LIMIT_MAX = 100
+const LIMIT_DEFAULT = 20
+
+async function listInput(ask: Ask): Promise<StateAnswer> {
+  const { query } = ask
+  const limit = query.has('limit') ? Number(query.get('limit')) : LIMIT_DEFAULT
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX) {
+    return invalid('limit', `must be a whole number from 1 to ${LIMIT_MAX}`)
+  }
+  const order = query.get('order') ?? 'desc'
+  if (order !== 'asc' && order !== 'desc') return invalid('order', "must be 'asc' or 'desc'")
+  const turn = await find(ask)
+  if (!turn) return NOT_FOUND
+  const items = [...inputItems(turn, includeOf(query))]
+  if (order === 'desc') items.reverse()
+  const after = query.get('after')
+  const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
+  if (after !== null && from === 0) return invalid('after', 'there is no item with this id')
+  const data = items.slice(from, from + limit)
+  const hasMore = from + limit < items.length
+  const [first, last] = [data[0], data.at(-1)]
+  const body = {
+    object: 'list',
+    data,
+    first_id: first?.['id'] ?? null,
+    last_id: last?.['id'] ?? null,
+    has_more: hasMore,
+  }
+  return { kind: 'body', body }
+}
+
+/** `POST /v1/responses/input_tokens`: how many tokens a request's input has, counted by ourselves. */
+export async function countResponse(
+  relay: Relay,
+  caller: Caller,
+  body: { readonly text: string; readonly bytes: number },
+): Promise<StateAnswer> {
+  const read = readCountedClient(body.text, body.bytes)
+  if (read.kind === 'rejected') return failed(read.failure)
+  const { request } = read
+  const model = request.model === '' ? undefined : modelFor(relay.catalog, caller, request.model)
+  if (model && 'message' in model) return failed(model)
+  const untold = await recall(relay.turns, scopeOf(caller), request)
+  if (untold) return failed(untold)
+  const tokens = await inputTokensOf(relay, request, model)
+  return { kind: 'body', body: { object: 'response.input_tokens', input_tokens: tokens } }
+}

@@ -1,0 +1,47 @@
+/**
+ * The limits that nobody sets. Those of the whole gateway stand here; those of a part stand in it, and are gathered so
+ * that `tollgate doctor` can show every one.
+ */
+import { imageFetchBounds, imageFormBounds } from './domain/image.ts'
+import { connectionLimits } from './inbound/server.ts'
+import { requestScanLimits } from './lib/json-scan.ts'
+import { PIXELS_MAX } from './lib/picture.ts'
+import { CONNECT_TIMEOUT_MS } from './outbound/send.ts'
+
+/** Of an upstream's answer, whole or as one event of a stream: what may have to be in memory at once. */
+export const answerBounds = { replyBytesMax: 64 * 1024 * 1024, eventCharsMax: 1024 * 1024 }
+/** Of a request's body on its way in. */
+export const bodyPace = { graceMs: 10_000, bytesPerSecondMin: 8 * 1024 }
+/** Of upstream streams that are read on after their client left. */
+export const drainBounds = { streamsMax: 64, timeoutMs: 120_000 }
+
+/** Of responses that are made in the background, in all and of one account. */
+export const backgroundBounds = { runsMax: 256, runsPerAccountMax: 32 }
+
+/** By name, in the unit that the name ends in. */
+export const fixedLimits = {
+  headBytesMax: connectionLimits.headBytesMax,
+  headTimeoutMs: connectionLimits.headTimeoutMs,
+  idleTimeoutMs: connectionLimits.idleTimeoutMs,
+  bodyGraceMs: bodyPace.graceMs,
+  bodyBytesPerSecondMin: bodyPace.bytesPerSecondMin,
+  jsonDepthMax: requestScanLimits.depthMax,
+  jsonNodesMax: requestScanLimits.nodesMax,
+  jsonCommasMax: requestScanLimits.commasMax,
+  formBytesMax: imageFormBounds.bytesMax,
+  formPartsMax: imageFormBounds.partsMax,
+  formFilesMax: imageFormBounds.filesMax,
+  formFieldBytesMax: imageFormBounds.fieldBytesMax,
+  formImageBytesMax: imageFormBounds.imageBytesMax,
+  formMaskBytesMax: imageFormBounds.maskBytesMax,
+  imagePixelsMax: PIXELS_MAX,
+  imageFetchTimeoutMs: imageFetchBounds.fetchTimeoutMs,
+  imageFetchedBytesMax: imageFetchBounds.fetchedBytesMax,
+  connectTimeoutMs: CONNECT_TIMEOUT_MS,
+  eventCharsMax: answerBounds.eventCharsMax,
+  replyBytesMax: answerBounds.replyBytesMax,
+  drainStreamsMax: drainBounds.streamsMax,
+  drainTimeoutMs: drainBounds.timeoutMs,
+  backgroundRunsMax: backgroundBounds.runsMax,
+  backgroundRunsPerAccountMax: backgroundBounds.runsPerAccountMax,
+} as const

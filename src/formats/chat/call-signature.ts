@@ -1,0 +1,15 @@
+/**
+ * The signature of the thoughts behind a tool call. The chat format has no place for it, but the vendor that needs it
+ * back, Gemini, has made one in its own endpoint of this format: `extra_content.google.thought_signature` beside the
+ * call (2026-11). SDKs hand unknown fields of a message back as they came.
+ */
+import type { Sealed } from '../../domain/turn.ts'
+import { asFields, textIn, type Fields } from '../fields.ts'
+
+export const writeCallSignature = (sealed: Sealed | undefined): object =>
+  sealed?.origin === 'gemini' ? { extra_content: { google: { thought_signature: sealed.data } } } : {}
+
+export function readCallSignature(call: Fields): Sealed | undefined {
+  const data = textIn(asFields(asFields(call['extra_content'])['google'])['thought_signature'])
+  return data === undefined ? undefined : { origin: 'gemini', data }
+}

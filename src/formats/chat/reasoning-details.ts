@@ -1,0 +1,38 @@
+/**
+ * Sealed thoughts in the chat format, which has no field for them: `reasoning_details`, an extension that clients send
+ * back with the message it came in. Without it a model that signs its thoughts cannot go on behind a tool call.
+ */
+import { dialects, type ReasoningPart, type Sealed } from '../../domain/turn.ts'
+import { asFields, asList, asText, textIn } from '../fields.ts'
+
+export type ReasoningDetail = {
+  readonly type: 'reasoning.sealed'
+  readonly text: string
+  readonly origin: Sealed['origin']
+  readonly form?: string | undefined
+  readonly data: string
+}
+
+export const detailOf = (text: string, { origin, form, data }: Sealed): ReasoningDetail => ({
+  type: 'reasoning.sealed',
+  text,
+  origin,
+  form,
+  data,
+})
+
+/** Reads them back, each once: clients that join deltas may have any of them twice. */
+export function readDetails(value: unknown): ReasoningPart[] {
+  const parts = new Map<string, ReasoningPart>()
+  for (const detail of asList(value).map(asFields)) {
+    const origin = dialects.find((dialect) => dialect === detail['origin'])
+    const data = asText(detail['data'])
+    if (detail['type'] !== 'reasoning.sealed' || !origin || parts.has(data)) continue
+    parts.set(data, {
+      kind: 'reasoning',
+      text: asText(detail['text']),
+      sealed: { origin, form: textIn(detail['form']), data },
+    })
+  }
+  return [...parts.values()]
+}

@@ -1,0 +1,68 @@
+/** Replies with embeddings, read and written again. Pure, so that a worker can do it for large ones. */
+import type { UpstreamFailure } from '../../domain/failure.ts'
+import type { Usage } from '../../domain/usage.ts'
+import { inputTokens } from '../../domain/usage.ts'
+import { readUpstreamError } from '../chat/failure.ts'
+import { asFields, asList, parseFields, type Fields } from '../fields.ts'
+import { inputUsage, readEmbeddingUsage } from './usage.ts'
+import { rewritten, type Encoding } from './vector.ts'
+
+export type EmbeddingDialect = 'openai' | 'gemini'
+
+/** What the answers to the parts of one request are to become. */
+export type Reading = {
+  readonly dialect: EmbeddingDialect
+  readonly encoding: Encoding
+  readonly dimensions: number | undefined
+  /** The answers, and how many inputs each was given for. */
+  readonly parts: readonly { readonly text: string; readonly inputs: number }[]
+}
+
+/** `data`: the JSON text of the list's `data`. */
+export type ReadEmbeddings =
+  | { readonly kind: 'read'; readonly data: string; readonly usage: Usage | undefined }
+  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+
+type Part =
+  | { readonly kind: 'part'; readonly vectors: readonly unknown[]; readonly usage: Usage | undefined }
+  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+
+const garbage = (message: string) => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } }) as const
+
+export function readEmbeddings({ dialect, encoding, dimensions, parts }: Reading): ReadEmbeddings {
+  const data: string[] = []
+  let usage: Usage | undefined = inputUsage(0)
+  for (const { text, inputs } of parts) {
+    const reply = parseFields(text)
+    if (!reply) return garbage('the reply is not a JSON object')
+    if (reply['error']) return { kind: 'failed', failure: readUpstreamError(undefined, reply) }
+    const part = readers[dialect](reply, inputs)
+    if (part.kind === 'failed') return part
+    for (const vector of part.vectors) {
+      const embedding = rewritten(vector, encoding, dimensions)
+      if (embedding === undefined) return garbage('an input has no embedding')
+      data.push(JSON.stringify({ object: 'embedding', index: data.length, embedding }))
+    }
+    // A part of the truth is none: without one usage there is no sum.
+    usage = usage && part.usage && inputUsage(inputTokens(usage) + inputTokens(part.usage))
+  }
+  return { kind: 'read', data: `[${data.join(',')}]`, usage }
+}
+
+const readers: Record<EmbeddingDialect, (reply: Fields, inputs: number) => Part> = {
+  openai(reply, inputs) {
+    const vectors: unknown[] = Array.from({ length: inputs })
+    for (const [i, entry] of asList(reply['data']).entries()) {
+      const { index, embedding } = asFields(entry)
+      const at = typeof index === 'number' ? index : i
+      if (!Number.isInteger(at) || at < 0 || at >= inputs) return garbage('an embedding has an index of no input')
+      vectors[at] = embedding
+    }
+    return { kind: 'part', vectors, usage: readEmbeddingUsage(reply['usage']) }
+  },
+  gemini(reply, inputs) {
+    const vectors = asList(reply['embeddings']).map((embedding) => asFields(embedding)['values'])
+    if (vectors.length !== inputs) return garbage(`${vectors.length} embeddings came for ${inputs} inputs`)
+    return { kind: 'part', vectors, usage: undefined }
+  },
+}

@@ -1,0 +1,25 @@
+/** Media by address: what Gemini's API fetches by itself, and what kind of thing an address names. */
+import { asText, type Fields } from '../fields.ts'
+
+const types: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  heic: 'image/heic',
+  heif: 'image/heif',
+  gif: 'image/gif',
+}
+const EXTENSION = /\.([a-z0-9]{2,4})(?:$|[?#])/i
+
+/** The media type an address suggests by its ending. */
+export const imageTypeOf = (uri: string): string | undefined => types[EXTENSION.exec(uri)?.[1]?.toLowerCase() ?? '']
+
+export function isImageFile({ mimeType, fileUri }: Fields): boolean {
+  const type = asText(mimeType) || imageTypeOf(asText(fileUri))
+  return type?.startsWith('image/') ?? false
+}
+
+/** Google's own stores. What is elsewhere the gateway would have to fetch, and it does not. */
+export const isGooglesOwn = (uri: string): boolean =>
+  uri.startsWith('gs://') || uri.startsWith('https://generativelanguage.googleapis.com/')

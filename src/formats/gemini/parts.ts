@@ -1,0 +1,97 @@
+/** Parts of an answer, between the neutral turn and Gemini's API: the same for whole replies and streams. */
+import type { FinishReason, OutputPart, Sealed } from '../../domain/turn.ts'
+import { timeOrderedId } from '../../lib/ids.ts'
+import { asFields, asList, asText, parseFields, type Fields } from '../fields.ts'
+import { readSignature, writeSignature } from './signature.ts'
+
+const finishes: Readonly<Record<string, FinishReason>> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  CONTINUATION: 'length',
+  SAFETY: 'content_filter',
+  RECITATION: 'content_filter',
+  BLOCKLIST: 'content_filter',
+  PROHIBITED_CONTENT: 'content_filter',
+  SPII: 'content_filter',
+  IMAGE_SAFETY: 'content_filter',
+}
+/** The model broke its own format: another try may do better. */
+const broken = new Set(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MALFORMED_RESPONSE'])
+
+export const isBrokenFinish = (reason: unknown): boolean => broken.has(asText(reason))
+
+export function finishOf(reason: unknown, hasCalls: boolean): FinishReason {
+  const finish = finishes[asText(reason)] ?? 'stop'
+  return finish === 'stop' && hasCalls ? 'tool_calls' : finish
+}
+
+const reasons: Readonly<Record<FinishReason, string>> = {
+  stop: 'STOP',
+  tool_calls: 'STOP',
+  length: 'MAX_TOKENS',
+  content_filter: 'SAFETY',
+}
+export const reasonOf = (finish: FinishReason): string => reasons[finish]
+
+/** The parts of one candidate. A call without an id gets one: every other dialect has to name it. */
+export function readParts(candidate: Fields): OutputPart[] {
+  return asList(asFields(candidate['content'])['parts']).flatMap((part) => readPart(asFields(part)))
+}
+
+function readPart({ text, thought, thoughtSignature, functionCall }: Fields): OutputPart[] {
+  const signature = asText(thoughtSignature)
+  const words = asText(text)
+  if (typeof functionCall === 'object' && functionCall !== null) {
+    const { id, name, args } = asFields(functionCall)
+    return [
+      {
+        kind: 'tool_call',
+        id: asText(id) || timeOrderedId('call_'),
+        name: asText(name),
+        arguments: JSON.stringify(args ?? {}),
+        tool: 'function',
+        sealed: signature === '' ? undefined : readSignature(signature),
+      },
+    ]
+  }
+  if (thought === true) {
+    if (words === '' && signature === '') return []
+    return [{ kind: 'reasoning', text: words, sealed: signature === '' ? undefined : readSignature(signature) }]
+  }
+  const parts: OutputPart[] = words === '' ? [] : [{ kind: 'text', text: words }]
+  // An empty part may be there for its signature alone.
+  if (signature !== '') parts.push({ kind: 'reasoning', text: '', sealed: readSignature(signature, 'text') })
+  return parts
+}
+
+/** A signature on a part of its own, where it stood: on a thought, or on text. */
+export const sealedPart = (sealed: Sealed): object => ({
+  text: '',
+  ...(sealed.form === 'text' ? {} : { thought: true }),
+  thoughtSignature: writeSignature(sealed),
+})
+
+/** The part of a call; undefined when its arguments broke off. A function must not be called with half of them. */
+export function callPart(call: Extract<OutputPart, { kind: 'tool_call' }>): object | undefined {
+  const { id, name, tool, sealed, arguments: words } = call
+  const args = tool === 'custom' ? { input: words } : words.trim() === '' ? {} : parseFields(words)
+  if (!args) return undefined
+  return { functionCall: { id, name, args }, ...(sealed ? { thoughtSignature: writeSignature(sealed) } : {}) }
+}
+
+export function writePart(part: OutputPart): object | undefined {
+  switch (part.kind) {
+    case 'text':
+    case 'refusal':
+      return { text: part.text }
+    case 'reasoning':
+      if (part.text === '') return part.sealed && sealedPart(part.sealed)
+      return {
+        text: part.text,
+        thought: true,
+        ...(part.sealed ? { thoughtSignature: writeSignature(part.sealed) } : {}),
+      }
+    case 'tool_call':
+      return callPart(part)
+  }
+}

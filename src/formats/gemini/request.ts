@@ -1,0 +1,198 @@
+/** Requests of Gemini's API: validation, what the gateway has to know of them, and the edits it makes upstream. */
+import { z } from 'zod'
+import type { Failure } from '../../domain/failure.ts'
+import { editJson, requestScanLimits, scanJson, type Edit, type Member } from '../../lib/json-scan.ts'
+import { failureOfIssue } from '../chat/issue.ts'
+import { parseFields, type Fields } from '../fields.ts'
+import { refuseUnpriced } from './unpriced.ts'
+import { camelOf, inCamelCase, SpeltTwice } from './spelling.ts'
+
+/** The API's JSON takes null for "not set". */
+const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
+const object = z.looseObject({})
+
+const part = z.looseObject({
+  text: optional(z.string()),
+  thought: optional(z.boolean()),
+  thoughtSignature: optional(z.string()),
+  inlineData: optional(z.looseObject({ mimeType: z.string(), data: z.string() })),
+  fileData: optional(z.looseObject({ mimeType: optional(z.string()), fileUri: z.string() })),
+  functionCall: optional(z.looseObject({ id: optional(z.string()), name: z.string().min(1), args: optional(object) })),
+  functionResponse: optional(
+    z.looseObject({ id: optional(z.string()), name: z.string().min(1), response: optional(object) }),
+  ),
+})
+const content = z.looseObject({
+  role: optional(z.enum(['user', 'model', 'function'])),
+  parts: optional(z.array(part)),
+})
+const generationConfig = z.looseObject({
+  maxOutputTokens: optional(z.int().min(1)),
+  candidateCount: optional(z.int().min(1)),
+  temperature: optional(z.number().min(0).max(2)),
+  topP: optional(z.number().min(0).max(1)),
+  topK: optional(z.number().min(0)),
+  stopSequences: optional(z.array(z.string())),
+  seed: optional(z.int()),
+  frequencyPenalty: optional(z.number()),
+  presencePenalty: optional(z.number()),
+  responseMimeType: optional(z.string()),
+  responseSchema: optional(object),
+  responseJsonSchema: optional(object),
+  thinkingConfig: optional(
+    z.looseObject({
+      includeThoughts: optional(z.boolean()),
+      thinkingBudget: optional(z.int()),
+      thinkingLevel: optional(z.string()),
+    }),
+  ),
+})
+const declaration = z.looseObject({
+  name: z.string().min(1),
+  description: optional(z.string()),
+  parameters: optional(object),
+  parametersJsonSchema: optional(object),
+})
+const callingConfig = z.looseObject({
+  mode: optional(z.string()),
+  allowedFunctionNames: optional(z.array(z.string())),
+})
+
+const requestSchema = z.looseObject({
+  contents: z.array(content).min(1),
+  systemInstruction: optional(z.union([content, z.string()])),
+  generationConfig: optional(generationConfig),
+  tools: optional(z.array(z.looseObject({ functionDeclarations: optional(z.array(declaration)) }))),
+  toolConfig: optional(z.looseObject({ functionCallingConfig: optional(callingConfig) })),
+})
+
+export type GeminiBody = z.infer<typeof requestSchema>
+export type GeminiContent = z.infer<typeof content>
+export type GeminiPart = z.infer<typeof part>
+
+export type GeminiRequest = {
+  readonly model: string
+  readonly stream: boolean
+  readonly choices: number
+  readonly outputTokensMax: number | undefined
+  /** Size of the body without media payloads: no tokenizer makes more tokens than bytes of it. */
+  readonly textBytes: number
+  readonly imageParts: number
+  /** Decoded bytes of audio and file payloads, whose tokens cannot exceed them. */
+  readonly mediaBytes: number
+  /** In camel case. */
+  readonly body: GeminiBody
+  readonly text: string
+  readonly members: ReadonlyMap<string, Member>
+}
+
+export type GeminiRead =
+  | { readonly kind: 'read'; readonly request: GeminiRequest }
+  | { readonly kind: 'rejected'; readonly failure: Failure }
+
+const reject = (kind: Failure['kind'], message: string, param?: string): GeminiRead => ({
+  kind: 'rejected',
+  failure: { kind, message, ...(param === undefined ? {} : { param }) },
+})
+
+type Asked = { readonly text: string; readonly bytes: number; readonly model: string; readonly stream: boolean }
+
+/** Reads a request's JSON text: structure, syntax, spelling, schema, in this order. Fails with the field named. */
+export function readGeminiRequest({ text, bytes, model, stream }: Asked): GeminiRead {
+  const scan = scanJson(text, requestScanLimits)
+  if (scan.kind === 'too_deep') {
+    return reject('invalid_value', `JSON is nested deeper than ${requestScanLimits.depthMax} levels.`)
+  }
+  if (scan.kind === 'too_many_nodes') return reject('invalid_value', 'JSON holds too many values.')
+  if (scan.kind === 'repeated_key') return reject('invalid_json', 'A field is given more than once.')
+  const parsed = scan.kind === 'scanned' ? parseFields(text) : undefined
+  if (scan.kind !== 'scanned' || !parsed) return reject('invalid_json', 'The body is not a valid JSON object.')
+  let fields: Fields
+  try {
+    fields = inCamelCase(parsed)
+  } catch (error) {
+    if (!(error instanceof SpeltTwice)) throw error
+    return reject('invalid_json', `The field '${error.message.slice(0, 100)}' is given in two spellings.`)
+  }
+  const unpriced = refuseUnpriced(fields)
+  if (unpriced) return { kind: 'rejected', failure: unpriced }
+  const checked = requestSchema.safeParse(fields)
+  if (!checked.success) return { kind: 'rejected', failure: failureOfIssue(checked.error.issues[0], fields) }
+  const body = fields as GeminiBody
+  const media = mediaOf(body.contents)
+  const config = body.generationConfig
+  const [, stated] = memberOf(scan.members, 'generationConfig') ?? []
+  if (
+    config &&
+    stated &&
+    scanJson(text.slice(stated.value.start, stated.value.end), requestScanLimits).kind !== 'scanned'
+  ) {
+    return reject('invalid_json', "A field of 'generationConfig' is given more than once.", 'generationConfig')
+  }
+  return {
+    kind: 'read',
+    request: {
+      model,
+      stream,
+      choices: config?.candidateCount ?? 1,
+      outputTokensMax: config?.maxOutputTokens ?? undefined,
+      textBytes: bytes - media.payloadChars,
+      imageParts: media.images,
+      mediaBytes: media.bytes,
+      body,
+      text,
+      members: scan.members,
+    },
+  }
+}
+
+type Media = { images: number; bytes: number; payloadChars: number }
+
+/** Finds the media payloads: they count by their own rule, not by the length of their base64. */
+function mediaOf(contents: GeminiBody['contents']): Media {
+  const media: Media = { images: 0, bytes: 0, payloadChars: 0 }
+  for (const { inlineData, fileData } of contents.flatMap(({ parts }) => parts ?? [])) {
+    if (fileData) media.images++ // Others are refused: nobody here knows how long they are.
+    if (!inlineData) continue
+    media.payloadChars += inlineData.data.length
+    if (inlineData.mimeType.startsWith('image/')) media.images++
+    else media.bytes += Math.ceil((inlineData.data.length * 3) / 4)
+  }
+  return media
+}
+
+/** A member in whichever spelling it came. */
+function memberOf(members: ReadonlyMap<string, Member>, name: string): [string, Member] | undefined {
+  return [...members].find(([key]) => camelOf(key) === name)
+}
+
+/** The body for an upstream: the client's own bytes, but for the output cap and a model's name beside the path's. */
+export function writeUpstreamBody({ body, text, members }: GeminiRequest, outputTokensMax: number): string {
+  const edits: Edit[] = []
+  if (members.has('model')) edits.push({ key: 'model', value: undefined })
+  if (body.generationConfig?.maxOutputTokens !== outputTokensMax) {
+    const [key, member] = memberOf(members, 'generationConfig') ?? ['generationConfig']
+    edits.push({ key, value: configWith(member && text.slice(member.value.start, member.value.end), outputTokensMax) })
+  }
+  return edits.length === 0 ? text : editJson(text, members, edits)
+}
+
+/** A generationConfig's text with this output cap. */
+function configWith(text: string | undefined, outputTokensMax: number): string {
+  const scan = text?.startsWith('{') ? scanJson(text, requestScanLimits) : undefined
+  if (text === undefined || scan?.kind !== 'scanned') return JSON.stringify({ maxOutputTokens: outputTokensMax })
+  const [key] = memberOf(scan.members, 'maxOutputTokens') ?? ['maxOutputTokens']
+  return editJson(text, scan.members, [{ key, value: String(outputTokensMax) }])
+}
+
+/** The body without the ids of calls and results, for a vendor that refuses them. Only then other bytes change. */
+export function withoutCallIds(text: string): string {
+  if (!text.includes('"id"')) return text
+  return JSON.stringify(JSON.parse(text), function (this: unknown, key: string, value: unknown) {
+    if (!CALLS.has(camelOf(key)) || typeof value !== 'object' || value === null) return value
+    const { id: _, ...rest } = value as Fields
+    return rest
+  })
+}
+
+const CALLS = new Set(['functionCall', 'functionResponse'])

@@ -1,0 +1,104 @@
+/** Streams of Gemini's API: each response is metered and passed on, byte for byte but for the spec's own fields. */
+import type { Failure } from '../../domain/failure.ts'
+import type { Usage } from '../../domain/usage.ts'
+import { reviseJson, unbounded, type ScanLimits } from '../../lib/json-scan.ts'
+import { dataEvent, type SseEvent } from '../../lib/sse.ts'
+import { asFields, asList, numberIn, parseFields, type Fields } from '../fields.ts'
+import type { PassedStream, ReadEvent } from '../format.ts'
+import { ProducedWords } from '../produced.ts'
+import { brokenFinish } from './decoder.ts'
+import { editsOf, wordsOf } from './direct-edits.ts'
+import { readGeminiError, writeGeminiFailure } from './failure.ts'
+import { isBrokenFinish, readParts } from './parts.ts'
+import { readGeminiUsage, writeGeminiUsage } from './usage.ts'
+
+const eventLimits: ScanLimits = { depthMax: 128, nodesMax: 200_000, commasMax: 1_000_000, ...unbounded }
+const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
+
+/**
+ * Reads one upstream stream. The dialect has no terminator: a client takes the answer for complete at the last finish
+ * reason, which therefore waits, with whatever comes behind it, until the answer is paid for.
+ */
+export class GeminiStream implements PassedStream {
+  usage: Usage | undefined
+  readonly produced = new ProducedWords()
+  /** The last responses, from the last finish reason on. */
+  private readonly held: string[] = []
+  private readonly running = new Set<number>()
+  private ended = 0
+  private isBlocked = false
+  private hasSent = false
+  private readonly publicModel: string
+
+  constructor(publicModel: string) {
+    this.publicModel = publicModel
+  }
+
+  get finished(): boolean {
+    return this.isBlocked || (this.ended > 0 && this.running.size === 0)
+  }
+
+  read({ data }: SseEvent): ReadEvent {
+    if (data === '') return NOTHING
+    const response = parseFields(data)
+    if (!response) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not a JSON object' } }
+    if (response['error']) return { kind: 'failed', failure: readGeminiError(undefined, response) }
+    const candidates = asList(response['candidates']).map(asFields)
+    const malformed = candidates.find((one) => isBrokenFinish(one['finishReason']))
+    // With something sent already it is the client's to see: the vendor ends such an answer properly.
+    if (malformed && !this.hasSent) return brokenFinish(malformed['finishReason'])
+    const usage = readGeminiUsage(response['usageMetadata'])
+    this.usage = usage ?? this.usage
+    const meaningful = this.meter(response, candidates)
+    const edits = editsOf(response, this.publicModel, usage)
+    const json = edits.length === 0 ? data : reviseJson(data, edits, eventLimits)
+    if (this.finished) {
+      this.held.push(json)
+      return { kind: 'chunk', text: '', meaningful }
+    }
+    this.hasSent ||= meaningful
+    return { kind: 'chunk', text: dataEvent(json), meaningful }
+  }
+
+  /** Counts what came. True when a client could not take it back. */
+  private meter(response: Fields, candidates: readonly Fields[]): boolean {
+    if (asFields(response['promptFeedback'])['blockReason'] !== undefined && candidates.length === 0) {
+      this.isBlocked = true
+      return true
+    }
+    this.produced.add(wordsOf(candidates))
+    let meaningful = false
+    for (const candidate of candidates) {
+      const index = numberIn(candidate['index']) ?? 0
+      const isFinished = typeof candidate['finishReason'] === 'string'
+      if (readParts(candidate).length > 0 || otherParts(candidate)) {
+        this.running.add(index)
+        meaningful = true
+      }
+      if (!isFinished) continue
+      this.running.delete(index)
+      this.ended++
+      meaningful = true
+    }
+    return meaningful
+  }
+
+  end(counted: Usage): string {
+    const last = this.held.pop()
+    if (last === undefined) return ''
+    const metadata = { key: 'usageMetadata', value: writeGeminiUsage(counted) }
+    const json = this.usage ? last : reviseJson(last, [metadata], eventLimits)
+    return [...this.held, json].map(dataEvent).join('')
+  }
+
+  fail(failure: Failure): string {
+    return dataEvent(writeGeminiFailure(failure).body)
+  }
+}
+
+/** Parts of kinds that only the vendor and its client know. */
+const otherParts = (candidate: Fields): boolean =>
+  asList(asFields(candidate['content'])['parts']).some((part) => {
+    const { text, thought: _, ...rest } = asFields(part)
+    return (typeof text === 'string' && text !== '') || Object.keys(rest).length > 0
+  })

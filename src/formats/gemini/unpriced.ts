@@ -1,0 +1,74 @@
+/** What is refused because it would cost more than the model's price says, or because nobody here can bound it. */
+import type { Failure } from '../../domain/failure.ts'
+import { asFields, asList, asText, type Fields } from '../fields.ts'
+import { isImageFile } from './media.ts'
+
+/** Fields the gateway prices or edits, folded: some servers match keys without regard to case. */
+const priced = new Set(['generationconfig', 'maxoutputtokens', 'candidatecount'])
+const plainTiers = new Set<unknown>(['standard', 'flex', 'unspecified', 'service_tier_unspecified', ''])
+
+const refuse = (param: string, message: string): Failure => ({ kind: 'unsupported_parameter', message, param })
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false
+
+/** Checks a body in camel case, before anything is known of its types. */
+export function refuseUnpriced(body: Fields): Failure | undefined {
+  const config = asFields(body['generationConfig'])
+  return (
+    lookAlike(body, '') ??
+    lookAlike(config, 'generationConfig.') ??
+    unboundContext(body) ??
+    dearerOutput(config) ??
+    serverTool(body)
+  )
+}
+
+function lookAlike(fields: Fields, path: string): Failure | undefined {
+  for (const key of Object.keys(fields)) {
+    const folded = key.normalize('NFKC').toLowerCase().replaceAll('_', '')
+    if (!priced.has(folded) || key === 'generationConfig' || key === 'maxOutputTokens' || key === 'candidateCount')
+      continue
+    return refuse(path + key, `Unknown parameter: '${path}${key.slice(0, 100)}'. Mind its capitals.`)
+  }
+  return undefined
+}
+
+function unboundContext(body: Fields): Failure | undefined {
+  if (isSet(body['cachedContent'])) {
+    return refuse('cachedContent', "'cachedContent' is not supported: caches belong to the vendor's account.")
+  }
+  const tier = body['serviceTier']
+  if (isSet(tier) && !plainTiers.has(asText(tier).toLowerCase())) {
+    return refuse('serviceTier', "'serviceTier' may be standard or flex: dearer tiers have no price here.")
+  }
+  for (const [i, content] of asList(body['contents']).entries()) {
+    for (const [j, part] of asList(asFields(content)['parts']).entries()) {
+      const file = asFields(part)['fileData']
+      if (!isSet(file) || isImageFile(asFields(file))) continue
+      const message = 'Files by address may be images only: how much others cost is not known. Send them as inlineData.'
+      return refuse(`contents[${i}].parts[${j}].fileData`, message)
+    }
+  }
+  return undefined
+}
+
+function dearerOutput(config: Fields): Failure | undefined {
+  const modalities = asList(config['responseModalities'])
+  if (modalities.every((one) => asText(one).toUpperCase() === 'TEXT')) return undefined
+  return refuse('generationConfig.responseModalities', 'Only text is answered here: other output has no price.')
+}
+
+/** Tools that run at the vendor: searches cost by themselves, and what they read has no bound. */
+function serverTool(body: Fields): Failure | undefined {
+  for (const [i, tool] of asList(body['tools']).entries()) {
+    const other = Object.entries(asFields(tool)).find(
+      ([name, value]) => name !== 'functionDeclarations' && isSet(value),
+    )
+    if (!other) continue
+    return refuse(
+      `tools[${i}].${other[0]}`,
+      `'${other[0].slice(0, 100)}' is not supported: its cost has no price here.`,
+    )
+  }
+  return undefined
+}

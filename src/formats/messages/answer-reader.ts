@@ -1,0 +1,88 @@
+/** What the blocks of an answer mean for a turn: its custom tools, and its structured answer where that is a tool. */
+import type { FinishReason, OutputPart, Sealed, Turn } from '../../domain/turn.ts'
+import { asFields, asText, parseFields, textIn, type Fields } from '../fields.ts'
+
+/** The tool by which models without structured output give one: a name that none of the client's tools has. */
+export function answerToolName({ tools }: Turn): string {
+  let name = 'structured_answer'
+  while (tools.some((tool) => tool.name === name)) name += '_'
+  return name
+}
+
+const finishes: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  pause_turn: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+}
+
+export type CallKind = 'function' | 'custom' | 'answer'
+
+/** Servers of other models think without signing. */
+export const thoughtSeal = (signature: string): Sealed | undefined =>
+  signature === '' ? undefined : { origin: 'messages', data: signature }
+export const redactedSeal = (data: string): Sealed => ({ origin: 'messages', form: 'redacted', data })
+
+export class AnswerReader {
+  private readonly answerTool: string | undefined
+  private readonly custom: ReadonlySet<string>
+  private hasCalled = false
+
+  constructor(turn: Turn) {
+    this.answerTool = turn.format?.kind === 'json_schema' ? answerToolName(turn) : undefined
+    this.custom = new Set(turn.tools.flatMap(({ kind, name }) => (kind === 'custom' ? [name] : [])))
+  }
+
+  kindOf(name: string): CallKind {
+    if (name === this.answerTool) return 'answer'
+    this.hasCalled = true
+    return this.custom.has(name) ? 'custom' : 'function'
+  }
+
+  /** Whether the model only answered, which here it may do by a tool. */
+  finishOf(stopReason: unknown): FinishReason {
+    const finish = finishes[asText(stopReason)] ?? 'stop'
+    return finish === 'tool_calls' && !this.hasCalled ? 'stop' : finish
+  }
+
+  part(block: Fields): OutputPart[] {
+    switch (block['type']) {
+      case 'text':
+        return [{ kind: 'text', text: asText(block['text']) }]
+      case 'thinking':
+        return [{ kind: 'reasoning', text: asText(block['thinking']), sealed: thoughtSeal(asText(block['signature'])) }]
+      case 'redacted_thinking':
+        return [{ kind: 'reasoning', text: '', sealed: redactedSeal(asText(block['data'])) }]
+      case 'tool_use':
+        return [this.call(block)]
+      default:
+        return [] // The vendor's own tools, which nobody here asked for.
+    }
+  }
+
+  private call({ id, name, input }: Fields): OutputPart {
+    const called = asText(name)
+    const kind = this.kindOf(called)
+    const json = JSON.stringify(input ?? {})
+    if (kind === 'answer') return { kind: 'text', text: json }
+    const words = kind === 'custom' ? freeText(json) : json
+    return { kind: 'tool_call', id: asText(id), name: called, arguments: words, tool: kind }
+  }
+
+  choice(parts: OutputPart[], reply: Fields): { parts: OutputPart[]; finish: FinishReason } {
+    const refusal = refusalOf(reply)
+    const finish = this.finishOf(reply['stop_reason'])
+    return { parts: refusal === undefined ? parts : [...parts, { kind: 'refusal', text: refusal }], finish }
+  }
+}
+
+/** The text of a custom tool, out of the argument that carries it. */
+export const freeText = (json: string): string => textIn(parseFields(json)?.['input']) ?? json
+
+/** Why the vendor refused, where it says. */
+export function refusalOf({ stop_reason: reason, stop_details: details }: Fields): string | undefined {
+  return reason === 'refusal' ? textIn(asFields(details)['explanation']) : undefined
+}

@@ -1,0 +1,186 @@
+/** Answers in the Messages format from neutral ones. */
+import type { Failure } from '../../domain/failure.ts'
+import type { Delta, FinishReason, OutputPart, Reply, Sealed } from '../../domain/turn.ts'
+import type { Usage } from '../../domain/usage.ts'
+import { namedEvent } from '../../lib/sse.ts'
+import { parseFields } from '../fields.ts'
+import type { AnswerFacts, ClientSide, StreamEncoder } from '../format.ts'
+import { writeMessagesFailure } from './failure.ts'
+import { signatureOf } from './seal.ts'
+import { writeMessagesUsage } from './usage.ts'
+
+export type ClientWish = {
+  /**
+   * What the input is likely to count. A stream states it at its start, when no other dialect's upstream has said yet;
+   * the end states what it was.
+   */
+  readonly inputTokens: number
+  readonly showThoughts: boolean
+}
+
+export const messagesClientSide = (wish: ClientWish): ClientSide => ({
+  reply: (reply, answer, usage) => writeReply(reply, answer, { usage, wish }),
+  encoder: (answer) => new MessagesEncoder(answer, wish),
+})
+
+const stopReasons: Readonly<Record<FinishReason, string>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  content_filter: 'refusal',
+}
+
+const headOf = ({ requestId, publicModel }: AnswerFacts): object => ({
+  id: requestId.replace(/^req_/, 'msg_'),
+  type: 'message',
+  role: 'assistant',
+  model: publicModel,
+})
+
+type Told = { readonly usage: Usage; readonly wish: ClientWish }
+
+function writeReply({ choices }: Reply, answer: AnswerFacts, { usage, wish }: Told): string {
+  const [choice] = choices
+  return JSON.stringify({
+    ...headOf(answer),
+    content: choice?.parts.flatMap((part) => blocksOf(part, wish)) ?? [],
+    stop_reason: stopReasons[choice?.finish ?? 'stop'],
+    stop_sequence: null,
+    usage: writeMessagesUsage(usage),
+  })
+}
+
+function blocksOf(part: OutputPart, { showThoughts }: ClientWish): object[] {
+  switch (part.kind) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+    case 'reasoning':
+      if (!showThoughts && !part.sealed) return []
+      return [thought(showThoughts ? part.text : '', part.sealed)]
+    case 'tool_call': {
+      const { id, name, sealed } = part
+      const call = { type: 'tool_use', id, name, input: parseFields(part.arguments) ?? {} }
+      return sealed ? [{ type: 'thinking', thinking: '', signature: signatureOf(sealed, 'call') }, call] : [call]
+    }
+  }
+}
+
+const thought = (text: string, sealed: Sealed | undefined): object =>
+  sealed?.origin === 'messages' && sealed.form === 'redacted'
+    ? { type: 'redacted_thinking', data: sealed.data }
+    : { type: 'thinking', thinking: text, signature: signatureOf(sealed) }
+
+type Open = { readonly kind: 'text' | 'thinking' | 'call'; readonly index: number }
+
+type WireEvent = { readonly type: string; readonly [field: string]: unknown }
+const event = (body: WireEvent): string => namedEvent(body.type, JSON.stringify(body))
+
+class MessagesEncoder implements StreamEncoder {
+  private readonly answer: AnswerFacts
+  private readonly wish: ClientWish
+  private begun = false
+  private blocks = 0
+  private open: Open | undefined
+  /** Where the arguments of a call go, also when another block has begun since. */
+  private readonly calls = new Map<number, number>()
+  private finish: FinishReason = 'stop'
+
+  constructor(answer: AnswerFacts, wish: ClientWish) {
+    this.answer = answer
+    this.wish = wish
+  }
+
+  encode(deltas: readonly Delta[]): string {
+    let text = this.start()
+    for (const delta of deltas) if (delta.choice === 0) text += this.one(delta)
+    return text
+  }
+
+  private one(delta: Delta): string {
+    switch (delta.kind) {
+      case 'text':
+      case 'refusal':
+        return this.within('text') + this.piece({ type: 'text_delta', text: delta.text })
+      case 'reasoning':
+        if (!this.wish.showThoughts) return ''
+        return this.within('thinking') + this.piece({ type: 'thinking_delta', thinking: delta.text })
+      case 'sealed':
+        return this.seal(delta.sealed)
+      case 'call':
+        return this.call(delta)
+      case 'arguments':
+        return this.piece({ type: 'input_json_delta', partial_json: delta.text }, this.calls.get(delta.call))
+      case 'finish':
+        this.finish = delta.reason
+        return ''
+    }
+  }
+
+  private start(): string {
+    if (this.begun) return ''
+    this.begun = true
+    const usage = { input_tokens: this.wish.inputTokens, output_tokens: 0 }
+    const message = { ...headOf(this.answer), content: [], stop_reason: null, stop_sequence: null, usage }
+    return event({ type: 'message_start', message })
+  }
+
+  /** Goes on in a block of this kind, or begins one. */
+  private within(kind: 'text' | 'thinking'): string {
+    if (this.open?.kind === kind) return ''
+    const block = kind === 'text' ? { type: kind, text: '' } : { type: kind, thinking: '', signature: '' }
+    return this.begin(kind, block)
+  }
+
+  private begin(kind: Open['kind'], block: object): string {
+    const before = this.close()
+    const index = this.blocks++
+    this.open = { kind, index }
+    return before + event({ type: 'content_block_start', index, content_block: block })
+  }
+
+  private piece(delta: object, index = this.open?.index ?? 0): string {
+    return event({ type: 'content_block_delta', index, delta })
+  }
+
+  /** Ends the block under way. A thought that nobody sealed gets our stamp: no vendor shall take it for its own. */
+  private close(): string {
+    const { open } = this
+    if (!open) return ''
+    this.open = undefined
+    const signature = signatureOf(undefined)
+    const stamp = open.kind === 'thinking' ? this.piece({ type: 'signature_delta', signature }, open.index) : ''
+    return stamp + event({ type: 'content_block_stop', index: open.index })
+  }
+
+  private seal(sealed: Sealed): string {
+    // Whole from its start. As 'call' nothing that follows goes on in it.
+    if (sealed.origin === 'messages' && sealed.form === 'redacted') return this.begin('call', thought('', sealed))
+    const before = this.within('thinking')
+    const index = this.open?.index ?? 0
+    this.open = undefined
+    const sealing = this.piece({ type: 'signature_delta', signature: signatureOf(sealed) }, index)
+    return before + sealing + event({ type: 'content_block_stop', index })
+  }
+
+  private call({ call, id, name, sealed }: Extract<Delta, { kind: 'call' }>): string {
+    let text = ''
+    if (sealed) {
+      const block = { type: 'thinking', thinking: '', signature: signatureOf(sealed, 'call') }
+      text = this.begin('call', block)
+    }
+    text += this.begin('call', { type: 'tool_use', id, name, input: {} })
+    this.calls.set(call, this.blocks - 1)
+    return text
+  }
+
+  end(usage: Usage): string {
+    const delta = { stop_reason: stopReasons[this.finish], stop_sequence: null }
+    const last = { type: 'message_delta', delta, usage: writeMessagesUsage(usage) }
+    return this.start() + this.close() + event(last) + event({ type: 'message_stop' })
+  }
+
+  fail(failure: Failure): string {
+    return namedEvent('error', writeMessagesFailure(failure, this.answer.requestId).body)
+  }
+}

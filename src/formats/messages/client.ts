@@ -1,0 +1,80 @@
+/** A client that speaks Messages. */
+import type { Failure } from '../../domain/failure.ts'
+import type { Dialect } from '../../domain/turn.ts'
+import { namedEvent } from '../../lib/sse.ts'
+import type { AnswerFacts, ClientRequest, Passage } from '../format.ts'
+import { translated } from '../translated.ts'
+import { upstreamSideOf } from '../upstream-sides.ts'
+import { messagesClientSide } from './client-side.ts'
+import { allBlocks, wordsOfBlock } from './content.ts'
+import { DirectMessages } from './direct.ts'
+import { messagesFailureWriter, writeMessagesFailure } from './failure.ts'
+import { readMessagesRequest, type MessagesRequest } from './request.ts'
+import { messagesTurn, wantsThoughts } from './turn.ts'
+
+type Read = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }
+
+/** Reads a Messages request. `betas` is its `anthropic-beta` header. */
+export function readMessagesClient(text: string, bytes: number, betas: string | undefined): Read {
+  const read = readMessagesRequest(text, bytes, 'answer')
+  return read.kind === 'rejected' ? read : { kind: 'read', request: new MessagesClient(read.request, betas) }
+}
+
+/** Reads a request to count tokens: a Messages request that wants no answer. */
+export function readMessagesCount(text: string, bytes: number): Read {
+  const read = readMessagesRequest(text, bytes, 'count')
+  return read.kind === 'rejected' ? read : { kind: 'read', request: new MessagesClient(read.request, undefined) }
+}
+
+/** English text has about four bytes a token; an image is pixels / 750, at most 1.6k (Anthropic, 2026-08). */
+const BYTES_PER_TOKEN = 4
+const IMAGE_TOKENS = 1_000
+
+class MessagesClient implements ClientRequest {
+  readonly endpoint = 'messages'
+  readonly failures = messagesFailureWriter
+  readonly choices = 1
+  readonly model: string
+  readonly stream: boolean
+  readonly outputTokensMax: number | undefined
+  readonly textBytes: number
+  readonly imageParts: number
+  readonly mediaBytes: number
+  readonly messages: number
+  private readonly request: MessagesRequest
+  private readonly betas: string | undefined
+
+  constructor(request: MessagesRequest, betas: string | undefined) {
+    this.request = request
+    this.betas = betas
+    this.model = request.model
+    this.stream = request.stream
+    this.outputTokensMax = request.outputTokensMax
+    this.textBytes = request.textBytes
+    this.imageParts = request.imageParts
+    this.mediaBytes = request.mediaBytes
+    this.messages = request.body.messages.length
+  }
+
+  promptText(): string {
+    const { system, messages, tools } = this.request.body
+    const texts: string[] = []
+    for (const content of [system, ...messages.map((message) => message.content)]) {
+      for (const block of allBlocks(content)) texts.push(wordsOfBlock(block))
+    }
+    if (tools) texts.push(JSON.stringify(tools))
+    return texts.filter((text) => text !== '').join('\n')
+  }
+
+  failStream(failure: Failure, { requestId }: AnswerFacts): string {
+    return namedEvent('error', writeMessagesFailure(failure, requestId).body)
+  }
+
+  passage(offered: readonly Dialect[]): Passage {
+    const { body, stream, textBytes, imageParts } = this.request
+    if (offered.includes('messages')) return new DirectMessages(this.request, this.betas)
+    const inputTokens = Math.ceil(textBytes / BYTES_PER_TOKEN) + imageParts * IMAGE_TOKENS
+    const client = messagesClientSide({ inputTokens, showThoughts: wantsThoughts(body) })
+    return translated(messagesTurn(body), stream, client, upstreamSideOf(offered))
+  }
+}

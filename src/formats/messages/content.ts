@@ -1,0 +1,47 @@
+/** What content blocks hold, wherever they lie: tool results and documents have content of their own. */
+import { asFields, asList, asText, type Fields } from '../fields.ts'
+
+/** The blocks of a `content` or a `system`, a plain text as the one block that it is. */
+export function blocksOf(content: unknown): readonly Fields[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return asList(content).map(asFields)
+}
+
+/** Blocks and the blocks inside them, depth first. The depth is bounded by the scan of the body. */
+export function* allBlocks(content: unknown): Generator<Fields> {
+  for (const block of blocksOf(content)) {
+    yield block
+    const { source } = block
+    if (typeof block['content'] === 'object') yield* allBlocks(block['content'])
+    if (asFields(source)['type'] === 'content') yield* allBlocks(asFields(source)['content'])
+  }
+}
+
+export type Media = { images: number; bytes: number; payloadChars: number }
+
+/** Counts media payloads: they cost by their own rule, not by the length of their base64. */
+export function addMedia(media: Media, block: Fields): void {
+  const source = asFields(block['source'])
+  const data = source['type'] === 'base64' ? asText(source['data']) : ''
+  media.payloadChars += data.length
+  if (block['type'] === 'image') media.images++
+  else media.bytes += Math.ceil((data.length * 3) / 4)
+}
+
+/** The words of a block, for an estimate. */
+export function wordsOfBlock(block: Fields): string {
+  switch (block['type']) {
+    case 'text':
+      return asText(block['text'])
+    case 'tool_use':
+      return `${asText(block['name'])}\n${JSON.stringify(block['input'] ?? {})}`
+    case 'tool_result':
+      return asText(block['content'])
+    case 'document': {
+      const source = asFields(block['source'])
+      return source['type'] === 'text' ? asText(source['data']) : asText(source['content'])
+    }
+    default:
+      return ''
+  }
+}

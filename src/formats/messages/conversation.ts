@@ -1,0 +1,195 @@
+/** The messages of a turn as this format wants them: roles in turn, tool results first, nothing empty. */
+import type {
+  FilePart,
+  ImagePart,
+  InputPart,
+  MediaSource,
+  Message,
+  OutputPart,
+  TextPart,
+  Turn,
+} from '../../domain/turn.ts'
+import { parseFields } from '../fields.ts'
+
+type Block = { type: string; cache_control?: object; [field: string]: unknown }
+type WireMessage = { readonly role: 'user' | 'assistant' | 'system'; content: Block[] }
+
+export type Conversation = {
+  readonly system: readonly Block[]
+  readonly messages: readonly WireMessage[]
+  /** What could not be said. */
+  readonly dropped: ReadonlySet<string>
+  /** A tool is being answered whose caller's thought is lost: models that think by budget refuse to go on thinking. */
+  readonly lostThought: boolean
+}
+
+/** How many places of one request may be marked for the cache (Anthropic, 2026-11). */
+const CACHE_MARKS_MAX = 4
+/** What a conversation begins with that would begin with the assistant. */
+const OPENING: Block = { type: 'text', text: 'Continue.' }
+
+export function conversationOf({ messages }: Turn, { systemInside }: { readonly systemInside: boolean }): Conversation {
+  const writer = new Writer(systemInside)
+  for (const message of messages) writer.add(message)
+  return writer.finish()
+}
+
+class Writer {
+  private readonly system: Block[] = []
+  private readonly messages: WireMessage[] = []
+  private readonly dropped = new Set<string>()
+  private readonly systemInside: boolean
+
+  constructor(systemInside: boolean) {
+    this.systemInside = systemInside
+  }
+
+  add(message: Message): void {
+    switch (message.role) {
+      case 'system': {
+        const blocks = message.parts.flatMap(textBlock)
+        if (this.messages.length === 0) this.system.push(...blocks)
+        // Between a call and its result nothing may stand: there, and for older models, it is said by the user.
+        else if (this.systemInside && !this.hasOpenCall()) this.last('system').push(...blocks)
+        else this.last('user').push(...blocks)
+        return
+      }
+      case 'user':
+        this.last('user').push(...message.parts.flatMap((part) => this.input(part)))
+        return
+      case 'tool': {
+        const content = message.parts.flatMap((part) => this.input(part))
+        const result: Block = { type: 'tool_result', tool_use_id: callId(message.callId) }
+        if (content.length > 0) result['content'] = content
+        if (message.isError === true) result['is_error'] = true
+        const blocks = this.last('user')
+        const first = blocks.findIndex(({ type }) => type !== 'tool_result')
+        blocks.splice(first === -1 ? blocks.length : first, 0, result)
+        return
+      }
+      case 'assistant':
+        this.last('assistant').push(...message.parts.flatMap((part) => this.output(part)))
+    }
+  }
+
+  finish(): Conversation {
+    const said = this.messages.filter(({ content }) => content.length > 0)
+    if (said[0]?.role === 'assistant') said.unshift({ role: 'user', content: [OPENING] })
+    const end = said.at(-1)
+    const prefill = end?.role === 'assistant' ? end.content.at(-1) : undefined
+    if (prefill?.type === 'text') prefill['text'] = String(prefill['text']).trimEnd()
+    this.limitMarks(said)
+    return { system: this.system, messages: said, dropped: this.dropped, lostThought: lostThought(said) }
+  }
+
+  /** The blocks of the last message, if it is this role's: two in a row are one. */
+  private last(role: WireMessage['role']): Block[] {
+    const last = this.messages.at(-1)
+    if (last?.role === role) return last.content
+    const message: WireMessage = { role, content: [] }
+    this.messages.push(message)
+    return message.content
+  }
+
+  private hasOpenCall(): boolean {
+    const last = this.messages.at(-1)
+    return last?.role === 'assistant' && last.content.some(({ type }) => type === 'tool_use')
+  }
+
+  private input(part: InputPart): Block[] {
+    switch (part.kind) {
+      case 'text':
+        return textBlock(part)
+      case 'image':
+        if (part.detail !== undefined && part.detail !== 'auto') this.dropped.add('detail')
+        return [{ type: 'image', source: imageSource(part) }]
+      case 'file':
+        return [documentBlock(part)]
+      case 'audio':
+        return [] // Refused before: see obstacleOf.
+    }
+  }
+
+  private output(part: OutputPart): Block[] {
+    switch (part.kind) {
+      case 'text':
+        return textBlock(part)
+      case 'refusal':
+        return textBlock({ kind: 'text', text: part.text })
+      case 'reasoning': {
+        const { sealed, text } = part
+        if (sealed?.origin !== 'messages') {
+          this.dropped.add('reasoning')
+          return []
+        }
+        if (sealed.form === 'redacted') return [{ type: 'redacted_thinking', data: sealed.data }]
+        return [{ type: 'thinking', thinking: text, signature: sealed.data }]
+      }
+      case 'tool_call': {
+        const input = part.tool === 'custom' ? { input: part.arguments } : argumentsOf(part.arguments)
+        return [{ type: 'tool_use', id: callId(part.id), name: part.name, input }]
+      }
+    }
+  }
+
+  /** The last marks count most: they reach furthest. */
+  private limitMarks(messages: readonly WireMessage[]): void {
+    const marked = [...this.system, ...messages.flatMap(({ content }) => content)].filter((one) => one.cache_control)
+    for (const block of marked.slice(0, -CACHE_MARKS_MAX)) {
+      delete block.cache_control
+      this.dropped.add('cache_control')
+    }
+  }
+}
+
+function textBlock({ text, cache }: TextPart): Block[] {
+  if (text.trim() === '') return []
+  const block: Block = { type: 'text', text }
+  if (cache) block.cache_control = cache === '1h' ? { type: 'ephemeral', ttl: cache } : { type: 'ephemeral' }
+  return [block]
+}
+
+const mediaOf = (source: MediaSource): object =>
+  source.kind === 'url'
+    ? { type: 'url', url: source.url }
+    : { type: 'base64', media_type: source.mediaType, data: source.base64 }
+
+const imageSource = ({ source }: ImagePart): object => mediaOf(source)
+
+function documentBlock({ source, name }: FilePart): Block {
+  const title = name === undefined ? {} : { title: name }
+  if (source.kind === 'url' || !isText(source.mediaType)) return { type: 'document', source: mediaOf(source), ...title }
+  const data = Buffer.from(source.base64, 'base64').toString()
+  return { type: 'document', source: { type: 'text', media_type: 'text/plain', data }, ...title }
+}
+
+const isText = (mediaType: string): boolean => mediaType.startsWith('text/') || mediaType === 'application/json'
+
+/** Ids of other vendors' making may hold what is no id here; the same is done to a call and to its result. */
+const callId = (id: string): string => id.replace(/[^\w-]/g, '_') || '_'
+
+/** Arguments that are no JSON object are handed back as what they were: the model is told what it wrote. */
+const argumentsOf = (text: string): object => parseFields(text) ?? (text.trim() === '' ? {} : { arguments: text })
+
+function lostThought(messages: readonly WireMessage[]): boolean {
+  const [caller, answer] = [messages.at(-2), messages.at(-1)]
+  if (caller?.role !== 'assistant' || answer?.content[0]?.type !== 'tool_result') return false
+  const first = caller.content[0]?.type
+  return first !== 'thinking' && first !== 'redacted_thinking'
+}
+
+const IMAGE_TYPES = /^image\/(?:png|jpeg|jpg|gif|webp)$/i
+
+/** What this format has no way to say at all; undefined when there is nothing of the kind. */
+export function unsayable(parts: readonly InputPart[]): string | undefined {
+  for (const part of parts) {
+    if (part.kind === 'audio') return 'audio'
+    if (part.kind === 'image' && part.source.kind === 'data' && !IMAGE_TYPES.test(part.source.mediaType)) {
+      return part.source.mediaType
+    }
+    if (part.kind !== 'file' || part.source.kind === 'url') continue
+    const { mediaType } = part.source
+    if (mediaType !== 'application/pdf' && !isText(mediaType)) return mediaType
+  }
+  return undefined
+}

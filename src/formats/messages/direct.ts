@@ -1,0 +1,41 @@
+/** Messages to Messages: the client's own bytes up, the upstream's own bytes down. */
+import type { AnswerFacts, Destination, Passage, PassedStream, ReadReply, UpstreamRequest } from '../format.ts'
+import { messagesFailures } from './failure.ts'
+import { readMessagesReply } from './reply.ts'
+import { writeUpstreamBody, type MessagesRequest } from './request.ts'
+import { MessagesStream } from './stream.ts'
+import { MESSAGES_PATH, VERSION_HEADER } from './wire.ts'
+
+/** Betas by which tokens cost more than the model's price says (2026-11). */
+const DEARER_BETA = /^(?:context-1m|fast-mode|mcp-client|code-execution|advisor|fallback)/
+const BETA = /^[\w.-]{1,100}$/
+
+export class DirectMessages implements Passage {
+  readonly dialect = 'messages'
+  readonly obstacle = undefined
+  readonly failures = messagesFailures
+  private readonly client: MessagesRequest
+  private readonly betas: readonly string[]
+
+  constructor(client: MessagesRequest, betas: string | undefined) {
+    this.client = client
+    this.betas = (betas ?? '').split(',').map((beta) => beta.trim())
+  }
+
+  request({ upstreamModel, outputTokensMax }: Destination): UpstreamRequest {
+    const known = this.betas.filter((beta) => BETA.test(beta))
+    const dropped = known.filter((beta) => DEARER_BETA.test(beta))
+    const kept = known.filter((beta) => !DEARER_BETA.test(beta))
+    const body = writeUpstreamBody(this.client, { upstreamModel, outputTokensMax })
+    const headers = kept.length === 0 ? VERSION_HEADER : { ...VERSION_HEADER, 'anthropic-beta': kept.join(',') }
+    return { path: MESSAGES_PATH, headers, body, dropped }
+  }
+
+  readReply(text: string): ReadReply {
+    return readMessagesReply(text)
+  }
+
+  openStream(answer: AnswerFacts): PassedStream {
+    return new MessagesStream(answer)
+  }
+}

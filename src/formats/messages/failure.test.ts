@@ -1,0 +1,86 @@
+import { expect, test } from 'bun:test'
+import type { UpstreamFailureKind } from '../../domain/failure.ts'
+import { messagesFailures, readMessagesError, writeMessagesFailure } from './failure.ts'
+
+const body = (type: string, message = 'm', details?: object): string =>
+  JSON.stringify({ type: 'error', error: { type, message, ...(details ? { details } : {}) }, request_id: 'req_1' })
+const none = new Map<string, string>()
+
+const rows: [number, string, string, UpstreamFailureKind, string?][] = [
+  [400, 'invalid_request_error', 'messages.0: bad', 'bad_request'],
+  [413, 'request_too_large', 'Request exceeds the maximum size', 'bad_request'],
+  [404, 'not_found_error', 'model: claude-none', 'model_gone'],
+  [404, 'not_found_error', 'Not Found', 'bad_request'],
+  [400, 'invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum', 'context_length'],
+  [400, 'invalid_request_error', 'input length and `max_tokens` exceed context limit: 1 + 2 > 3', 'context_length'],
+  [400, 'invalid_request_error', 'Output blocked by content filtering policy', 'policy'],
+  [401, 'authentication_error', 'invalid x-api-key', 'auth'],
+  [403, 'permission_error', 'denied', 'auth'],
+  [402, 'billing_error', 'pay', 'funds'],
+  [400, 'billing_error', 'pay', 'funds'],
+  [400, 'invalid_request_error', 'Your credit balance is too low to access the API', 'funds'],
+  [429, 'rate_limit_error', 'slow down', 'rate'],
+  [429, 'rate_limit_error', 'slow down', 'funds', 'enforced_spend_limit_reached'],
+  [429, 'rate_limit_error', 'slow down', 'funds', 'contract_spend_limit_reached'],
+  [429, 'rate_limit_error', 'slow down', 'funds', 'ramp_limit_exceeded'],
+  [400, 'invalid_request_error', 'on hold', 'funds', 'organization_on_hold'],
+  [500, 'api_error', 'oh', 'server'],
+  [503, 'api_error', 'oh', 'overload'],
+  [504, 'timeout_error', 'late', 'timeout'],
+  [529, 'overloaded_error', 'Overloaded', 'overload'],
+  [409, 'conflict_error', 'busy', 'server'],
+  [418, 'something_new', 'tea', 'bad_request'],
+]
+
+test('every error of the vendor has its kind', () => {
+  for (const [status, type, message, kind, code] of rows) {
+    const details = code === undefined ? undefined : { error_code: code }
+    const read = messagesFailures.response(status, none, body(type, message, details))
+    expect(`${status} ${type} ${message}: ${read.kind}`).toBe(`${status} ${type} ${message}: ${kind}`)
+    expect(read).toMatchObject({ status, message })
+  }
+})
+
+test('proxies answer in HTML, and the status has to do', () => {
+  const kindOf = (status: number): string => messagesFailures.response(status, none, '<html>').kind
+  expect([502, 503, 504, 429, 401, 404].map(kindOf)).toEqual('server overload timeout rate auth bad_request'.split(' '))
+})
+
+test('in a stream there is no status: the type says it all', () => {
+  const kindOf = (type: string): string => readMessagesError(undefined, JSON.parse(body(type))).kind
+  expect(kindOf('overloaded_error')).toBe('overload')
+  expect(kindOf('api_error')).toBe('server')
+  expect(kindOf('rate_limit_error')).toBe('rate')
+  expect(kindOf('invalid_request_error')).toBe('bad_request')
+  expect(kindOf('something_new')).toBe('server')
+})
+
+test('an error that comes with 200 is one, and retry-after is heeded', () => {
+  expect(messagesFailures.hidden(body('overloaded_error'))).toMatchObject({ kind: 'overload' })
+  expect(messagesFailures.hidden('{"type":"message"}')).toBeUndefined()
+  expect(messagesFailures.hidden('nonsense')).toBeUndefined()
+  const headers = new Map([['retry-after', '7']])
+  expect(messagesFailures.response(429, headers, body('rate_limit_error'))).toMatchObject({ retryAfterMs: 7_000 })
+})
+
+test('a type is the operator’s code, and none for a client whose request was bad', () => {
+  expect(readMessagesError(529, JSON.parse(body('overloaded_error')))).toMatchObject({ code: 'overloaded_error' })
+  expect(readMessagesError(400, JSON.parse(body('invalid_request_error')))).not.toHaveProperty('code')
+})
+
+test('failures are written in the envelope of the dialect, with our own reason beside its type', () => {
+  const written = writeMessagesFailure(
+    { kind: 'insufficient_balance', message: 'no money', shouldRetry: false },
+    'req_abc',
+  )
+  expect([written.status, written.code]).toEqual([402, 'insufficient_balance'])
+  expect(written.headers).toEqual({ 'x-should-retry': 'false' })
+  expect(JSON.parse(written.body)).toEqual({
+    type: 'error',
+    error: { type: 'billing_error', message: 'no money', details: { error_code: 'insufficient_balance' } },
+    request_id: 'req_abc',
+  })
+  const limited = writeMessagesFailure({ kind: 'rate_limited', message: 'slow', retryAfterMs: 1_200 })
+  expect([limited.status, limited.headers['retry-after']]).toEqual([429, '2'])
+  expect(JSON.parse(limited.body)).toMatchObject({ request_id: null })
+})

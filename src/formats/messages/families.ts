@@ -1,0 +1,103 @@
+/**
+ * What the model families of this format take, as data. From the vendor's model pages and its SDKs, read 2026-11; the
+ * first row whose name is part of the model's wins. A new family that is not here is taken for the newest.
+ */
+import type { Effort } from '../../domain/turn.ts'
+
+type Level = Exclude<Effort, 'none' | 'minimal'>
+
+export type Family = {
+  /** Parts of model names, any of them. */
+  readonly names: readonly string[]
+  /** The most an answer may have. */
+  readonly outputTokensMax: number | undefined
+  /** Whether temperature, top_p and top_k are taken. */
+  readonly sampling: boolean
+  /** How not to think: by saying so, by thinking only between tools, or not at all but little. */
+  readonly off: 'disabled' | 'between_tools' | 'least'
+  /** How a level of effort is asked for: by a level of the vendor's own, or by a budget in tokens. */
+  readonly thinking: 'adaptive' | 'budget'
+  /** Whether a budget in tokens is taken. */
+  readonly budget: boolean
+  /** Whether tools can be forced. */
+  readonly forcedTool: boolean
+  /** The levels of `output_config.effort`, lowest first; none where there is no such field. */
+  readonly efforts: readonly Level[]
+  /** Whether `output_config.format` and strict tools are understood. */
+  readonly schemas: boolean
+  /** Whether a system message may stand among the others. */
+  readonly systemInside: boolean
+}
+
+const toMax: readonly Level[] = ['low', 'medium', 'high', 'max']
+const withXhigh: readonly Level[] = ['low', 'medium', 'high', 'xhigh', 'max']
+
+const newest: Family = {
+  names: ['claude'],
+  outputTokensMax: 128_000,
+  sampling: false,
+  off: 'disabled',
+  thinking: 'adaptive',
+  budget: true,
+  forcedTool: true,
+  efforts: withXhigh,
+  schemas: true,
+  systemInside: true,
+}
+const unforced: Family = { ...newest, off: 'least', budget: false, forcedTool: false }
+const classic: Family = {
+  ...newest,
+  outputTokensMax: 64_000,
+  sampling: true,
+  thinking: 'budget',
+  efforts: [],
+  systemInside: false,
+}
+
+const families: readonly Family[] = [
+  { ...unforced, names: ['sonnet-5-5'], off: 'between_tools' },
+  { ...unforced, names: ['opus-5-5', 'fable-5-1', 'fable-5-2'] },
+  { ...unforced, names: ['fable-5'], forcedTool: true },
+  { ...newest, names: ['haiku-5-5'], budget: false },
+  { ...newest, names: ['opus-5'] },
+  { ...newest, names: ['opus-4-8', 'sonnet-5'] },
+  { ...newest, names: ['opus-4-7'], systemInside: false },
+  { ...newest, names: ['opus-4-6', 'sonnet-4-6'], sampling: true, efforts: toMax, systemInside: false },
+  { ...classic, names: ['opus-4-5'], efforts: ['low', 'medium', 'high'] },
+  { ...classic, names: ['sonnet-4-5', 'haiku-4-5'] },
+  { ...classic, names: ['opus-4-1'], outputTokensMax: 32_000 },
+  newest,
+]
+
+/** A model of somebody else's, on a server that speaks the format: only what the format always had. */
+const other: Family = { ...classic, names: [], outputTokensMax: undefined, schemas: false }
+
+export function familyOf(upstreamModel: string): Family {
+  const name = upstreamModel.toLowerCase().replaceAll('.', '-')
+  return families.find(({ names }) => names.some((part) => name.includes(part))) ?? other
+}
+
+/** The nearest level that a family has. */
+export function levelOf(effort: Effort, { efforts }: Family): Level | undefined {
+  const order: readonly Effort[] = ['none', 'minimal', ...withXhigh]
+  const wanted = order.indexOf(effort)
+  return efforts.find((level) => order.indexOf(level) >= wanted) ?? efforts.at(-1)
+}
+
+/** Shares of the answer's limit that may be thought; the least that a budget may be. */
+const shares: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
+  minimal: 0.02,
+  low: 0.1,
+  medium: 0.3,
+  high: 0.6,
+  xhigh: 0.9,
+  max: 0.9,
+}
+const BUDGET_TOKENS_MIN = 1_024
+
+/** The budget that stands for an effort; undefined where the answer's limit leaves no room for one. */
+export function budgetOf(asked: Exclude<Effort, 'none'> | number, outputTokensMax: number): number | undefined {
+  const share = typeof asked === 'number' ? asked : Math.floor(shares[asked] * outputTokensMax)
+  const budget = Math.min(Math.max(share, BUDGET_TOKENS_MIN), outputTokensMax - 1)
+  return budget < BUDGET_TOKENS_MIN ? undefined : budget
+}

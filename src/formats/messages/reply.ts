@@ -1,0 +1,39 @@
+/** Whole replies of the Messages format: read for their usage, passed on byte for byte but for the model's name. */
+import type { Usage } from '../../domain/usage.ts'
+import { reviseJson, type Edit, type ScanLimits, unbounded } from '../../lib/json-scan.ts'
+import { asFields, asText, parseFields } from '../fields.ts'
+import type { AnswerFacts, ReadReply } from '../format.ts'
+import { readMessagesError } from './failure.ts'
+import { readMessagesUsage, writeMessagesUsage } from './usage.ts'
+
+/** An upstream is trusted further than a client, not blindly. */
+const replyLimits: ScanLimits = { depthMax: 128, nodesMax: 2_000_000, commasMax: 4_000_000, ...unbounded }
+
+const garbage = (message: string): ReadReply => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
+
+/** Reads a 200 reply. What is not a message is a failure of the upstream, whatever its status said. */
+export function readMessagesReply(text: string): ReadReply {
+  const parsed = parseFields(text)
+  if (!parsed) return garbage('the reply is not a JSON object')
+  if (parsed['error']) return { kind: 'failed', failure: readMessagesError(undefined, parsed) }
+  const { content } = parsed
+  if (!Array.isArray(content)) return garbage('the reply has no content')
+  const usage = readMessagesUsage(parsed['usage'])
+  const write = ({ publicModel }: AnswerFacts, counted: Usage): string => {
+    const edits: Edit[] = []
+    if (parsed['model'] !== publicModel) edits.push({ key: 'model', value: JSON.stringify(publicModel) })
+    if (!usage) {
+      const stated = { ...asFields(parsed['usage']), ...writeMessagesUsage(counted) }
+      edits.push({ key: 'usage', value: JSON.stringify(stated) })
+    }
+    return edits.length === 0 ? text : reviseJson(text, edits, replyLimits)
+  }
+  return { kind: 'reply', reply: { usage, produced: content.map(producedBy).join('\n'), write } }
+}
+
+/** The words of one block of an answer. */
+export function producedBy(block: unknown): string {
+  const { type, text, thinking, name, input } = asFields(block)
+  if (type === 'tool_use') return asText(name) + JSON.stringify(input ?? {})
+  return asText(text) + asText(thinking)
+}

@@ -1,0 +1,118 @@
+import { expect, test } from 'bun:test'
+import { DirectMessages } from './direct.ts'
+import { readMessagesRequest, type MessagesRequest } from './request.ts'
+import { signatureOf } from './seal.ts'
+
+const hi = { role: 'user', content: 'Hi' }
+const base = { model: 'public', max_tokens: 100, messages: [hi] }
+
+function read(body: object): MessagesRequest {
+  const text = JSON.stringify(body)
+  const got = readMessagesRequest(text, text.length, 'answer')
+  if (got.kind === 'rejected') throw new Error(got.failure.message)
+  return got.request
+}
+function refusal(body: unknown): { kind: string; message: string; param?: string } {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const got = readMessagesRequest(text, text.length, 'answer')
+  return got.kind === 'rejected' ? got.failure : expect.unreachable()
+}
+
+test('a bad request is refused with the field named', () => {
+  const cases: [unknown, string, string?][] = [
+    ['{nope', 'invalid_json'],
+    ['[]', 'invalid_type'],
+    ['{"model":"a","model":"b"}', 'invalid_json'],
+    [`${'['.repeat(70)}${']'.repeat(70)}`, 'invalid_value'],
+    [{ ...base, model: undefined }, 'missing_parameter', 'model'],
+    [{ ...base, max_tokens: undefined }, 'missing_parameter', 'max_tokens'],
+    [{ ...base, max_tokens: -1 }, 'invalid_value', 'max_tokens'],
+    [{ ...base, messages: [] }, 'invalid_value', 'messages'],
+    [{ ...base, messages: [{ role: 'robot', content: 'x' }] }, 'invalid_value', 'messages[0].role'],
+    [{ ...base, messages: [{ role: 'user' }] }, 'missing_parameter', 'messages[0].content'],
+    [{ ...base, messages: [{ role: 'user', content: [null] }] }, 'invalid_type', 'messages[0].content[0]'],
+    [{ ...base, temperature: 1.5 }, 'invalid_value', 'temperature'],
+    [{ ...base, stream: 'yes' }, 'invalid_type', 'stream'],
+    [{ ...base, tool_choice: { type: 'required' } }, 'invalid_value', 'tool_choice.type'],
+    [{ ...base, tools: [{ name: '' }] }, 'invalid_value', 'tools[0].name'],
+  ]
+  for (const [body, kind, param] of cases) expect(refusal(body)).toMatchObject({ kind, ...(param && { param }) })
+})
+
+test('what has no price here is refused before it can cost', () => {
+  const cases: [object, string][] = [
+    [{ speed: 'fast' }, 'speed'],
+    [{ inference_geo: 'us' }, 'inference_geo'],
+    [{ service_tier: 'priority' }, 'service_tier'],
+    [{ mcp_servers: [{}] }, 'mcp_servers'],
+    [{ container: 'c' }, 'container'],
+    [{ fallbacks: ['x'] }, 'fallbacks'],
+    [{ thread: { type: 'create' } }, 'thread'],
+    [{ Max_Tokens: 5 }, 'Max_Tokens'],
+    [{ tools: [{ type: 'web_search_20260318', name: 'web_search' }] }, 'tools[0].type'],
+    [{ tools: [{ name: 'mine', input_schema: {} }, { type: 'code_execution_20260521' }] }, 'tools[1].type'],
+  ]
+  for (const [fields, param] of cases) {
+    expect(refusal({ ...base, ...fields })).toMatchObject({ kind: 'unsupported_parameter', param })
+  }
+  read({ ...base, speed: 'standard', inference_geo: null, service_tier: 'auto', mcp_servers: null })
+  const document = (source: object): object => ({ role: 'user', content: [{ type: 'document', source }] })
+  for (const source of [
+    { type: 'url', url: 'https://example.com/a.pdf' },
+    { type: 'file', file_id: 'f' },
+  ]) {
+    expect(refusal({ ...base, messages: [document(source)] })).toMatchObject({ param: 'messages[0].content' })
+  }
+})
+
+test('media counts by its own rule, wherever it lies', () => {
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'A'.repeat(4_000) } }
+  const pdf = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'A'.repeat(400) } }
+  const result = { type: 'tool_result', tool_use_id: 't', content: [image, { type: 'text', text: 'seen' }] }
+  const nested = { type: 'document', source: { type: 'content', content: [image] } }
+  const content = [image, pdf, result, nested, { type: 'image', source: { type: 'url', url: 'https://a.b/c.png' } }]
+  const { imageParts, mediaBytes, textBytes } = read({ ...base, messages: [{ role: 'user', content }] })
+  expect([imageParts, mediaBytes]).toEqual([4, 300])
+  expect(textBytes).toBeWithin(400, 1_200)
+})
+
+const quirks = {
+  outputMaxField: 'max_tokens',
+  usageInStream: 'unasked',
+  usageDialect: 'inclusive',
+  chatPath: '/x',
+} as const
+const up = (request: MessagesRequest, outputTokensMax: number, betas?: string) =>
+  new DirectMessages(request, betas).request({ upstreamModel: 'theirs', outputTokensMax, quirks })
+
+test('the vendor gets the client’s own bytes, but for the model and a lowered limit', () => {
+  const text = `{ "max_tokens":100, "model" : "public",\n "messages":[{"role":"user","content":"\\u0047r\\/üße"}], "x":{"model":"public"} }`
+  const got = readMessagesRequest(text, text.length, 'answer')
+  if (got.kind === 'rejected') return expect.unreachable()
+  expect(up(got.request, 100)).toEqual({
+    path: '/messages',
+    headers: { 'anthropic-version': '2023-06-01' },
+    body: text.replace('"model" : "public"', '"model" : "theirs"'),
+    dropped: [],
+  })
+  expect(up(got.request, 50).body).toBe(
+    text.replace('"model" : "public"', '"model" : "theirs"').replace('"max_tokens":100', '"max_tokens":50'),
+  )
+})
+
+test('betas pass, except those that cost more', () => {
+  const { headers, dropped } = up(read(base), 100, 'a-2025-01-01, context-1m-2025-08-07,b-2,"x\ny"')
+  expect(headers).toMatchObject({ 'anthropic-beta': 'a-2025-01-01,b-2' })
+  expect(dropped).toEqual(['context-1m-2025-08-07'])
+})
+
+test('thoughts of another dialect’s models stay here; the vendor’s own go back untouched', () => {
+  const own = { type: 'thinking', thinking: 'Mine.', signature: 'EqoB' }
+  const foreign = { type: 'thinking', thinking: 'Theirs.', signature: signatureOf({ origin: 'gemini', data: 'a:b' }) }
+  const unsigned = { type: 'thinking', thinking: 'Nobody’s.', signature: signatureOf(undefined) }
+  const text = { type: 'text', text: 'Hello' }
+  const said = (content: object[]): object => ({ role: 'assistant', content })
+  const body = { ...base, messages: [hi, said([own, text]), hi, said([foreign, text, unsigned]), said([foreign]), hi] }
+  const { messages } = JSON.parse(up(read(body), 100).body) as { messages: unknown }
+  expect(messages).toEqual([hi, said([own, text]), hi, said([text]), hi])
+})

@@ -1,0 +1,215 @@
+/** Requests of the Messages format: validation, what the gateway has to know of them, and its edits on the way up. */
+import { z } from 'zod'
+import type { Failure } from '../../domain/failure.ts'
+import { editJson, requestScanLimits, scanJson, type Edit, type Member } from '../../lib/json-scan.ts'
+import { failureOfIssue } from '../chat/issue.ts'
+import { asFields, asList, asText, type Fields } from '../fields.ts'
+import { addMedia, allBlocks, blocksOf, type Media } from './content.ts'
+import { readStamp } from './seal.ts'
+
+/** SDKs and people write null for "not set". */
+const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
+
+const block = z.looseObject({ type: z.string() })
+const content = z.union([z.string(), z.array(block)])
+const message = z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content })
+const tool = z.looseObject({
+  type: optional(z.string()),
+  name: optional(z.string().min(1)),
+  description: optional(z.string()),
+  input_schema: optional(z.looseObject({})),
+})
+const thinking = z.looseObject({ type: z.string(), budget_tokens: optional(z.int().min(0)) })
+const format = z.looseObject({ type: z.string(), schema: optional(z.looseObject({})) })
+
+/** A Messages request. Ranges that differ by model and fields that are not priced are the vendor's to judge. */
+const messagesSchema = z.looseObject({
+  model: z.string().min(1),
+  messages: z.array(message).min(1),
+  // 0 fills the prompt cache and generates nothing.
+  max_tokens: z.int().min(0),
+  system: optional(content),
+  stream: optional(z.boolean()),
+  stop_sequences: optional(z.array(z.string())),
+  temperature: optional(z.number().min(0).max(1)),
+  top_p: optional(z.number().min(0).max(1)),
+  top_k: optional(z.int().min(0)),
+  tools: optional(z.array(tool)),
+  tool_choice: optional(
+    z.looseObject({
+      type: z.enum(['auto', 'any', 'tool', 'none']),
+      name: optional(z.string()),
+      disable_parallel_tool_use: optional(z.boolean()),
+    }),
+  ),
+  thinking: optional(thinking),
+  output_config: optional(z.looseObject({ effort: optional(z.string()), format: optional(format) })),
+  metadata: optional(z.looseObject({ user_id: optional(z.string()) })),
+})
+
+/** What a count of its tokens is asked for: the same, without the answer's limit. */
+const countSchema = messagesSchema.extend({ max_tokens: optional(z.int().min(0)) })
+
+export type MessagesBody = z.infer<typeof countSchema>
+
+export type MessagesRequest = {
+  readonly model: string
+  readonly stream: boolean
+  readonly outputTokensMax: number | undefined
+  /** Size of the body without media payloads: no tokenizer makes more tokens than bytes of it. */
+  readonly textBytes: number
+  readonly imageParts: number
+  /** Decoded bytes of documents, whose tokens cannot exceed them. */
+  readonly mediaBytes: number
+  readonly body: MessagesBody
+  readonly text: string
+  readonly members: ReadonlyMap<string, Member>
+}
+
+export type ReadRequest =
+  | { readonly kind: 'read'; readonly request: MessagesRequest }
+  | { readonly kind: 'rejected'; readonly failure: Failure }
+
+const reject = (kind: Failure['kind'], text: string, param?: string): ReadRequest => ({
+  kind: 'rejected',
+  failure: { kind, message: text, ...(param === undefined ? {} : { param }) },
+})
+
+/** Reads a request's JSON text: structure, syntax, prices, schema, in this order. Fails with the field named. */
+export function readMessagesRequest(text: string, bytes: number, purpose: 'answer' | 'count'): ReadRequest {
+  const scan = scanJson(text, requestScanLimits)
+  if (scan.kind === 'too_deep') {
+    return reject('invalid_value', `JSON is nested deeper than ${requestScanLimits.depthMax} levels.`)
+  }
+  if (scan.kind === 'too_many_nodes') return reject('invalid_value', 'JSON holds too many values.')
+  if (scan.kind === 'repeated_key') return reject('invalid_json', 'A field is given more than once.')
+  const parsed = scan.kind === 'scanned' ? parseJson(text) : undefined
+  if (scan.kind !== 'scanned' || !parsed) return reject('invalid_json', 'The body is not valid JSON.')
+  const unpriced = refuseUnpriced(asFields(parsed.value), scan.members)
+  if (unpriced) return { kind: 'rejected', failure: unpriced }
+  const checked = (purpose === 'answer' ? messagesSchema : countSchema).safeParse(parsed.value)
+  if (!checked.success) {
+    return { kind: 'rejected', failure: failureOfIssue(checked.error.issues[0], parsed.value) }
+  }
+  const described = describe(parsed.value as MessagesBody, { text, bytes, members: scan.members })
+  return 'kind' in described ? { kind: 'rejected', failure: described } : { kind: 'read', request: described }
+}
+
+function parseJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown }
+  } catch {
+    return undefined // The caller answers 400.
+  }
+}
+
+const FIELDS_MAX = 1_000
+/** What the gateway prices or edits, also in spellings that a lenient upstream would take for it. */
+const pricedFields = new Set(['model', 'max_tokens', 'stream', 'tools', 'speed', 'inference_geo', 'mcp_servers'])
+/** Fields by which an answer would cost more than its model's price says, unless they hold one of these values. */
+const dearerFields: Readonly<Record<string, readonly unknown[]>> = {
+  speed: ['standard'],
+  inference_geo: ['global', 'not_available'],
+  service_tier: ['auto', 'standard_only'],
+  mcp_servers: [],
+  fallbacks: [],
+  fallback_credit_token: [],
+}
+/** What is kept at the vendor's, in an account that all of our clients share: no length we know of, and no owner. */
+const sharedState = new Set(['thread', 'container'])
+/** Tools that run at the vendor and are billed by the call, the hour, or another model's tokens (2026-11). */
+const VENDOR_TOOL = /^(?:web_search|web_fetch|code_execution|bash_code_execution|advisor|mcp_toolset)/
+
+function refuseUnpriced(body: Fields, members: ReadonlyMap<string, Member>): Failure | undefined {
+  if (members.size > FIELDS_MAX) return { kind: 'invalid_value', message: 'The body has too many fields.' }
+  for (const key of members.keys()) {
+    const folded = key.normalize('NFKC').toLowerCase()
+    if (folded !== key && pricedFields.has(folded)) {
+      const hint = `Unknown parameter: '${key}'. Did you mean '${folded}'?`
+      return { kind: 'unsupported_parameter', message: hint, param: key }
+    }
+    if (sharedState.has(key) && (body[key] ?? null) !== null) {
+      const message = `'${key}' is not supported: the vendor would keep it in an account that is not yours alone.`
+      return { kind: 'unsupported_parameter', message, param: key }
+    }
+    const plain = Object.hasOwn(dearerFields, key) ? dearerFields[key] : undefined
+    const value = body[key] ?? null
+    if (plain === undefined || value === null || plain.includes(value)) continue
+    const which = plain.length === 0 ? `'${key}' is` : `This '${key}' is`
+    return { kind: 'unsupported_parameter', message: `${which} not supported: its cost has no price here.`, param: key }
+  }
+  for (const [i, one] of asList(body['tools']).entries()) {
+    const type = asText(asFields(one)['type'])
+    if (!VENDOR_TOOL.test(type)) continue
+    const param = `tools[${i}].type`
+    return { kind: 'unsupported_parameter', message: `'${type}' has no price here: it runs at the vendor.`, param }
+  }
+  return undefined
+}
+
+type Source = Pick<MessagesRequest, 'text' | 'members'> & { readonly bytes: number }
+
+function describe(body: MessagesBody, { text, bytes, members }: Source): MessagesRequest | Failure {
+  const media: Media = { images: 0, bytes: 0, payloadChars: 0 }
+  for (const [i, { content: said }] of body.messages.entries()) {
+    for (const one of allBlocks(said)) {
+      const refused = refuseSource(one, `messages[${i}].content`)
+      if (refused) return refused
+      addMedia(media, one)
+    }
+  }
+  return {
+    model: body.model,
+    stream: body.stream ?? false,
+    outputTokensMax: body.max_tokens ?? undefined,
+    textBytes: bytes - media.payloadChars,
+    imageParts: media.images,
+    mediaBytes: media.bytes,
+    body,
+    text,
+    members,
+  }
+}
+
+/** What lies elsewhere: files of the vendor's belong to one account there, and a document's cost shows in its bytes. */
+function refuseSource({ type, source }: Fields, param: string): Failure | undefined {
+  const kind = asFields(source)['type']
+  if (kind === 'file') {
+    return { kind: 'unsupported_parameter', message: 'Files stored at a vendor cannot be used; send the bytes.', param }
+  }
+  if (type !== 'document' || kind !== 'url') return undefined
+  const message = 'A document behind a URL has no bound to hold for; send it as base64.'
+  return { kind: 'unsupported_parameter', message, param }
+}
+
+export type UpstreamEdits = { readonly upstreamModel: string; readonly outputTokensMax: number }
+
+/**
+ * The body for an upstream: the client's own bytes, but for the model's name, a lowered limit, and thoughts that
+ * another dialect's model had: their signatures are ours, and no vendor of this dialect would take them.
+ */
+export function writeUpstreamBody(request: MessagesRequest, edits: UpstreamEdits): string {
+  const { body, text, members } = request
+  const changes: Edit[] = []
+  if (edits.upstreamModel !== request.model) changes.push({ key: 'model', value: JSON.stringify(edits.upstreamModel) })
+  if (body.max_tokens !== edits.outputTokensMax)
+    changes.push({ key: 'max_tokens', value: String(edits.outputTokensMax) })
+  const messages = withoutStrangers(body.messages)
+  if (messages) changes.push({ key: 'messages', value: JSON.stringify(messages) })
+  return changes.length === 0 ? text : editJson(text, members, changes)
+}
+
+const isStranger = ({ type, signature }: Fields): boolean =>
+  type === 'thinking' && typeof signature === 'string' && readStamp(signature) !== undefined
+
+/** The messages without such thoughts; undefined where there are none, which is nearly always. */
+function withoutStrangers(messages: MessagesBody['messages']): object[] | undefined {
+  const holds = (one: MessagesBody['messages'][number]): boolean =>
+    one.role === 'assistant' && typeof one.content !== 'string' && blocksOf(one.content).some(isStranger)
+  if (!messages.some(holds)) return undefined
+  return messages.flatMap((one): object[] => {
+    if (!holds(one)) return [one]
+    const kept = blocksOf(one.content).filter((part) => !isStranger(part))
+    return kept.length === 0 ? [] : [{ ...one, content: kept }]
+  })
+}

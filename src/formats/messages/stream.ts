@@ -1,0 +1,124 @@
+/** Streams of the Messages format: each event is metered and passed on, byte for byte but for the model's name. */
+import type { Failure } from '../../domain/failure.ts'
+import type { Usage } from '../../domain/usage.ts'
+import { reviseJson, scanJson, type Edit, type ScanLimits, unbounded } from '../../lib/json-scan.ts'
+import { namedEvent, type SseEvent } from '../../lib/sse.ts'
+import { asFields, asText, parseFields, type Fields } from '../fields.ts'
+import type { AnswerFacts, PassedStream, ReadEvent } from '../format.ts'
+import { ProducedWords } from '../produced.ts'
+import { readMessagesError, writeMessagesFailure } from './failure.ts'
+import { producedBy } from './reply.ts'
+import { mergeUsage, readMessagesUsage, writeMessagesUsage } from './usage.ts'
+
+const eventLimits: ScanLimits = { depthMax: 128, nodesMax: 200_000, commasMax: 1_000_000, ...unbounded }
+const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
+
+/** An ordinary event, as vendors write it. What it matches needs no parsing: it can mean nothing else. */
+const TEXT_DELTA =
+  /^\{"type":"content_block_delta","index":\d{1,6},"delta":\{"type":"text_delta","text":"([^"\\\p{Cc}]+)"\} *\}$/u
+
+/** The text of an ordinary event; undefined when it has to be read in full. */
+export const plainTextOf = (data: string): string | undefined => TEXT_DELTA.exec(data)?.[1]
+
+/** Reads one upstream stream, event by event, and remembers what the bill needs. */
+export class MessagesStream implements PassedStream {
+  readonly produced = new ProducedWords()
+  finished = false
+  private stated: Fields | undefined
+  /** A `message_delta` whose usage the gateway has to count, and the upstream's own terminator. */
+  private owed: string | undefined
+  private terminator = namedEvent('message_stop', '{"type":"message_stop"}')
+  private readonly answer: AnswerFacts
+
+  constructor(answer: AnswerFacts) {
+    this.answer = answer
+  }
+
+  get usage(): Usage | undefined {
+    return this.stated && readMessagesUsage(this.stated)
+  }
+
+  read({ data }: SseEvent): ReadEvent {
+    const plain = plainTextOf(data)
+    if (plain !== undefined) {
+      this.produced.add(plain)
+      return { kind: 'chunk', text: namedEvent('content_block_delta', data), meaningful: true }
+    }
+    if (data === '') return NOTHING
+    // Not this format's, but vendors that serve several send it (vLLM, 2026-08).
+    if (data === '[DONE]') return { kind: 'done' }
+    const event = parseFields(data)
+    const type = asText(event?.['type'])
+    if (!event || type === '') {
+      return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not of the format' } }
+    }
+    return this.readInFull(type, event, data)
+  }
+
+  private readInFull(type: string, event: Fields, data: string): ReadEvent {
+    const pass = (meaningful: boolean): ReadEvent => ({ kind: 'chunk', text: namedEvent(type, data), meaningful })
+    switch (type) {
+      case 'message_start':
+        this.stated = mergeUsage(this.stated, asFields(event['message'])['usage'])
+        return { kind: 'chunk', text: namedEvent(type, this.renamed(event, data)), meaningful: false }
+      case 'content_block_start': {
+        const block = asFields(event['content_block'])
+        const words = block['type'] === 'tool_use' ? asText(block['name']) : producedBy(block)
+        this.produced.add(words)
+        // An empty text can still be taken back: nobody has seen anything of it.
+        return pass(words !== '' || (block['type'] !== 'text' && block['type'] !== 'thinking'))
+      }
+      case 'content_block_delta': {
+        const { text, thinking, partial_json: json, signature } = asFields(event['delta'])
+        const words = asText(text) + asText(thinking) + asText(json)
+        this.produced.add(words)
+        return pass(words !== '' || asText(signature) !== '')
+      }
+      case 'message_delta':
+        return this.delta(event, data)
+      case 'message_stop':
+        this.terminator = namedEvent(type, data)
+        return { kind: 'done' }
+      case 'error':
+        return { kind: 'failed', failure: readMessagesError(undefined, event) }
+      default:
+        return pass(false) // Pings, and what the format may grow.
+    }
+  }
+
+  private delta({ delta, usage }: Fields, data: string): ReadEvent {
+    this.stated = mergeUsage(this.stated, usage)
+    if (typeof asFields(delta)['stop_reason'] === 'string') this.finished = true
+    if (this.usage || !this.finished) {
+      return { kind: 'chunk', text: namedEvent('message_delta', data), meaningful: true }
+    }
+    this.owed = data
+    return { kind: 'chunk', text: '', meaningful: true }
+  }
+
+  /** The start with the public model's name, and with a usage where it has none: clients read on from it. */
+  private renamed({ message }: Fields, data: string): string {
+    const fields = asFields(message)
+    const edits: Edit[] = []
+    const { publicModel } = this.answer
+    if (fields['model'] !== publicModel) edits.push({ key: 'model', value: JSON.stringify(publicModel) })
+    if ((fields['usage'] ?? null) === null) edits.push({ key: 'usage', value: '{"input_tokens":0,"output_tokens":0}' })
+    if (edits.length === 0) return data
+    const scan = scanJson(data, eventLimits)
+    const place = scan.kind === 'scanned' ? scan.members.get('message')?.value : undefined
+    const inner = place ? data.slice(place.start, place.end) : JSON.stringify(fields)
+    return reviseJson(data, [{ key: 'message', value: reviseJson(inner, edits, eventLimits) }], eventLimits)
+  }
+
+  /** The end of the stream for the client: the usage if it is still owed, then the terminator. */
+  end(counted: Usage): string {
+    if (this.owed === undefined) return this.terminator
+    const usage = JSON.stringify(writeMessagesUsage(counted))
+    const event = reviseJson(this.owed, [{ key: 'usage', value: usage }], eventLimits)
+    return namedEvent('message_delta', event) + this.terminator
+  }
+
+  fail(failure: Failure): string {
+    return namedEvent('error', writeMessagesFailure(failure, this.answer.requestId).body)
+  }
+}

@@ -1,0 +1,219 @@
+/** The Messages format towards upstreams, for clients of another dialect. */
+import type { Failure, UpstreamFailure } from '../../domain/failure.ts'
+import type { Reply, Tool, Turn } from '../../domain/turn.ts'
+import { asFields, parseFields } from '../fields.ts'
+import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
+import { answerToolName, AnswerReader } from './answer-reader.ts'
+import { conversationOf, unsayable, type Conversation } from './conversation.ts'
+import { MessagesDecoder } from './decoder.ts'
+import { messagesFailures, readMessagesError } from './failure.ts'
+import { budgetOf, familyOf, levelOf, type Family } from './families.ts'
+import { enforceable } from './schema.ts'
+import { readMessagesUsage } from './usage.ts'
+import { MESSAGES_PATH, VERSION_HEADER } from './wire.ts'
+
+export const messagesUpstreamSide: UpstreamSide = {
+  dialect: 'messages',
+  failures: messagesFailures,
+  headers: VERSION_HEADER,
+  obstacle,
+  write,
+  readReply: (text, _quirks, turn) => readReply(text, turn),
+  decoder: (_quirks, turn) => new MessagesDecoder(turn),
+}
+
+/** What is better refused than left out: an answer without it would be another answer. */
+function obstacle(turn: Turn): Failure | undefined {
+  const refuse = (message: string, param: string): Failure => ({ kind: 'unsupported_parameter', message, param })
+  if (turn.choices > 1) return refuse('This model gives one choice a request.', 'n')
+  for (const [i, message] of turn.messages.entries()) {
+    const kind = message.role === 'user' || message.role === 'tool' ? unsayable(message.parts) : undefined
+    if (kind !== undefined) return refuse(`This model takes no ${kind}.`, `messages[${i}].content`)
+  }
+  return undefined
+}
+
+function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
+  const family = familyOf(to.upstreamModel)
+  const dropped = new Set<string>()
+  const conversation = conversationOf(turn, family)
+  for (const name of conversation.dropped) dropped.add(name)
+  const outputTokensMax = Math.min(to.outputTokensMax, family.outputTokensMax ?? Infinity)
+  const tools = toolsOf(turn, family, dropped)
+  const thinking = thinkingOf(turn, { family, outputTokensMax, conversation, isForced: tools.isForced, dropped })
+  const isThinking = thinking.config !== undefined && thinking.config.type !== 'disabled'
+  const system = turn.format?.kind === 'json_object' ? [...conversation.system, JSON_ONLY] : conversation.system
+  if (turn.format?.kind === 'json_object') dropped.add('response_format')
+  const output = { ...thinking.output, ...tools.output }
+  const body = {
+    model: to.upstreamModel,
+    max_tokens: outputTokensMax,
+    ...(system.length === 0 ? {} : { system }),
+    messages: conversation.messages,
+    ...(stream ? { stream } : {}),
+    ...samplingOf(turn, { sampling: family.sampling && !isThinking, dropped }),
+    ...stopsOf(turn),
+    ...userOf(turn, dropped),
+    ...tools.fields,
+    ...(thinking.config ? { thinking: thinking.config } : {}),
+    ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
+  }
+  for (const [name, value] of Object.entries(strangers(turn))) if (value !== undefined) dropped.add(name)
+  return { path: MESSAGES_PATH, headers: VERSION_HEADER, body: JSON.stringify(body), dropped: [...dropped] }
+}
+
+/** Wishes that have no field here. */
+const strangers = (turn: Turn): object => ({
+  seed: turn.seed,
+  frequency_penalty: turn.frequencyPenalty,
+  presence_penalty: turn.presencePenalty,
+  logprobs: turn.logprobs,
+  verbosity: turn.verbosity,
+})
+
+/** Any JSON object cannot be enforced; it can be asked for. */
+const JSON_ONLY = { type: 'text', text: 'Answer with one JSON object and nothing else, no code fence around it.' }
+
+type Sampling = { readonly sampling: boolean; readonly dropped: Set<string> }
+
+/** Newer models refuse sampling fields, thinking ones too, and none takes temperature and top_p together. */
+function samplingOf({ temperature, topP, topK }: Turn, { sampling, dropped }: Sampling): object {
+  const given = { temperature, top_p: topP, top_k: topK }
+  const fields: Record<string, number> = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue
+    const isSecond = name === 'top_p' && temperature !== undefined
+    if (!sampling || isSecond) dropped.add(name)
+    else if (name === 'temperature' && value > 1) {
+      dropped.add('temperature>1')
+      fields[name] = 1
+    } else fields[name] = value
+  }
+  return fields
+}
+
+function stopsOf({ stop }: Turn): object {
+  const sequences = stop?.filter((sequence) => sequence.trim() !== '') ?? []
+  return sequences.length === 0 ? {} : { stop_sequences: sequences }
+}
+
+/** An opaque id, as the vendor asks for; a name or an address stays here. */
+const OPAQUE = /^[\w.:-]{1,256}$/
+
+function userOf({ user }: Turn, dropped: Set<string>): object {
+  if (user === undefined) return {}
+  if (OPAQUE.test(user)) return { metadata: { user_id: user } }
+  dropped.add('user')
+  return {}
+}
+
+type ThinkingConfig = { readonly type: string; readonly [field: string]: unknown }
+type Thinking = { readonly config?: ThinkingConfig; readonly output?: object }
+type ThinkingRule = {
+  readonly family: Family
+  readonly outputTokensMax: number
+  readonly conversation: Conversation
+  readonly isForced: boolean
+  readonly dropped: Set<string>
+}
+
+function thinkingOf(turn: Turn, rule: ThinkingRule): Thinking {
+  const { effort, thinkingTokens } = turn
+  const { family, dropped } = rule
+  if (effort === 'none' || thinkingTokens === 0) {
+    if (family.off !== 'least') return { config: { type: family.off } }
+    dropped.add('reasoning_effort')
+    return { output: { effort: family.efforts[0] } }
+  }
+  const asked = thinkingTokens ?? effort
+  if (asked === undefined) return {}
+  // A forced tool leaves no room for a thought, and a thought that is lost cannot be gone on from.
+  if (rule.isForced || (family.thinking === 'budget' && rule.conversation.lostThought)) {
+    dropped.add('reasoning_effort')
+    return {}
+  }
+  const level = effort === undefined ? undefined : levelOf(effort, family)
+  const output = level === undefined ? {} : { effort: level }
+  const byBudget = family.thinking === 'budget' || (thinkingTokens !== undefined && family.budget)
+  const display = turn.showReasoning === false ? 'omitted' : 'summarized'
+  if (!byBudget) return { config: { type: 'adaptive', display }, output }
+  const budget = budgetOf(asked, rule.outputTokensMax)
+  if (budget !== undefined) return { config: { type: 'enabled', budget_tokens: budget }, output }
+  dropped.add('reasoning_effort')
+  return { output }
+}
+
+type WrittenTools = { readonly fields: object; readonly output?: object; readonly isForced: boolean }
+
+/** Tools, how they are chosen, and the structured answer, which is a tool where the model knows no other way. */
+function toolsOf(turn: Turn, family: Family, dropped: Set<string>): WrittenTools {
+  const { format, toolChoice } = turn
+  const chosen = toolChoice?.kind === 'allowed' ? new Set(toolChoice.names) : undefined
+  const offered = turn.tools.filter(({ name }) => chosen?.has(name) ?? true)
+  const tools = offered.map((tool) => toolOf(tool, family))
+  const choice = choiceOf(turn, family, dropped)
+  const isForced = choice?.type === 'any' || choice?.type === 'tool'
+  const parallel = turn.parallelToolCalls === false ? { disable_parallel_tool_use: true } : {}
+  if (format?.kind === 'json_schema' && !family.schemas) {
+    const { schema, description } = format
+    const name = answerToolName(turn)
+    const answer = { name, description: description ?? ANSWER, input_schema: { type: 'object', ...schema } }
+    const isAlone = offered.length === 0 || choice?.type === 'none'
+    const one = isAlone ? { type: 'tool', name } : { type: 'any', disable_parallel_tool_use: true }
+    // A tool that the client forces comes first: the answer is due when it has had the result.
+    if (!isForced) return { fields: { tools: [...tools, answer], tool_choice: one }, isForced: true }
+    dropped.add('response_format')
+  }
+  const output = format?.kind === 'json_schema' && family.schemas ? { format: formatOf(format.schema) } : {}
+  if (tools.length === 0) return { fields: {}, output, isForced: false }
+  const stated = choice ?? (turn.parallelToolCalls === false ? { type: 'auto' } : undefined)
+  const tool_choice = stated && (stated.type === 'none' ? stated : { ...stated, ...parallel })
+  return { fields: { tools, ...(tool_choice ? { tool_choice } : {}) }, output, isForced }
+}
+
+const ANSWER = 'Gives the answer. Call it once, with the whole answer.'
+const formatOf = (schema: object): object => ({ type: 'json_schema', schema: enforceable(schema) })
+
+type Choice = { readonly type: 'auto' | 'any' | 'none' } | { readonly type: 'tool'; readonly name: string }
+
+function choiceOf({ toolChoice, tools }: Turn, family: Family, dropped: Set<string>): Choice | undefined {
+  if (!toolChoice || tools.length === 0) return undefined
+  const mode = toolChoice.kind === 'allowed' ? toolChoice.mode : toolChoice.kind
+  if (mode === 'auto' || mode === 'none') return { type: mode }
+  if (!family.forcedTool) {
+    dropped.add('tool_choice')
+    return { type: 'auto' }
+  }
+  return toolChoice.kind === 'tool' ? { type: 'tool', name: toolChoice.name } : { type: 'any' }
+}
+
+function toolOf(tool: Tool, family: Family): object {
+  const { name, description } = tool
+  if (tool.kind === 'custom') {
+    // Free text has no tool here: it is the one argument of a function, and taken out of it again.
+    const grammar = tool.format ? `\n\nThe input has this format: ${JSON.stringify(tool.format)}` : ''
+    const input = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
+    return { name, description: `${description ?? ''}${grammar}`.trim() || undefined, input_schema: input }
+  }
+  const isStrict = tool.strict === true && family.schemas
+  const schema = { type: 'object', ...tool.parameters }
+  const input_schema = isStrict ? enforceable({ properties: {}, ...schema }) : schema
+  return { name, description, input_schema, ...(isStrict ? { strict: true } : {}) }
+}
+
+const garbage = (message: string) => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } }) as const
+
+function readReply(
+  text: string,
+  turn: Turn,
+): { kind: 'reply'; reply: Reply } | { kind: 'failed'; failure: UpstreamFailure } {
+  const parsed = parseFields(text)
+  if (!parsed) return garbage('the reply is not a JSON object')
+  if (parsed['error']) return { kind: 'failed', failure: readMessagesError(undefined, parsed) }
+  const { content } = parsed
+  if (!Array.isArray(content)) return garbage('the reply has no content')
+  const reader = new AnswerReader(turn)
+  const parts = content.flatMap((block) => reader.part(asFields(block)))
+  const choice = reader.choice(parts, parsed)
+  return { kind: 'reply', reply: { choices: [choice], usage: readMessagesUsage(parsed['usage']) } }
+}

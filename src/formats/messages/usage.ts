@@ -1,0 +1,100 @@
+/** Usage of the Messages format in disjoint buckets. The only place that builds one from its wire fields. */
+import type { Usage } from '../../domain/usage.ts'
+import { asFields, asList, type Fields } from '../fields.ts'
+
+/** More tokens than any one answer can have. */
+const TOKENS_MAX = 1_000_000_000
+
+/** A token count, or undefined. Negative, fractional, absurd and non-numeric counts are lies and count as absent. */
+const count = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : undefined
+
+/** The counts of one usage object, as far as it has them. */
+type Counts = {
+  readonly input: number
+  readonly output: number
+  readonly thinking: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+  readonly cacheWrite1h: number
+}
+
+function countsOf(usage: Fields): Counts | undefined {
+  const input = count(usage['input_tokens'])
+  const output = count(usage['output_tokens'])
+  if (input === undefined || output === undefined) return undefined
+  const byTime = asFields(usage['cache_creation'])
+  const fiveMinutes = count(byTime['ephemeral_5m_input_tokens']) ?? 0
+  const oneHour = count(byTime['ephemeral_1h_input_tokens']) ?? 0
+  const cacheWrite = count(usage['cache_creation_input_tokens']) ?? fiveMinutes + oneHour
+  return {
+    input,
+    output,
+    thinking: count(asFields(usage['output_tokens_details'])['thinking_tokens']) ?? 0,
+    cacheRead: count(usage['cache_read_input_tokens']) ?? 0,
+    cacheWrite,
+    cacheWrite1h: Math.min(oneHour, cacheWrite),
+  }
+}
+
+const add = (a: Counts, b: Counts): Counts => ({
+  input: a.input + b.input,
+  output: a.output + b.output,
+  thinking: a.thinking + b.thinking,
+  cacheRead: a.cacheRead + b.cacheRead,
+  cacheWrite: a.cacheWrite + b.cacheWrite,
+  cacheWrite1h: a.cacheWrite1h + b.cacheWrite1h,
+})
+
+/**
+ * Where an answer took several runs of a model (compaction), the totals leave some of them out, and only the list of
+ * all is the bill (Anthropic, 2026-08). The thinking share is told for the whole only.
+ */
+function sumOfIterations(usage: Fields): Counts | undefined {
+  const counts = asList(usage['iterations']).map((one) => countsOf(asFields(one)))
+  let total: Counts | undefined
+  for (const one of counts) {
+    if (!one) return undefined
+    total = total ? add(total, one) : one
+  }
+  const thinking = countsOf(usage)?.thinking ?? 0
+  return total && { ...total, thinking: Math.max(total.thinking, thinking) }
+}
+
+/** Reads a `usage` object. Undefined when it is absent or holds no counts: that is unknown, never zero. */
+export function readMessagesUsage(raw: unknown): Usage | undefined {
+  const usage = asFields(raw)
+  const counts = sumOfIterations(usage) ?? countsOf(usage)
+  if (!counts) return undefined
+  const outputReasoning = Math.min(counts.thinking, counts.output)
+  return {
+    inputFresh: counts.input,
+    inputCached: counts.cacheRead,
+    cacheWrite5m: counts.cacheWrite - counts.cacheWrite1h,
+    cacheWrite1h: counts.cacheWrite1h,
+    outputText: counts.output - outputReasoning,
+    outputReasoning,
+  }
+}
+
+/**
+ * The usage of a stream so far: `message_start` states the input, `message_delta` the running totals, of which it
+ * repeats what it likes. A later count overwrites an earlier one; null says nothing.
+ */
+export function mergeUsage(earlier: Fields | undefined, later: unknown): Fields | undefined {
+  const stated = Object.entries(asFields(later)).filter(([, value]) => value !== null)
+  return stated.length === 0 ? earlier : { ...earlier, ...Object.fromEntries(stated) }
+}
+
+/** Writes a usage as the format's `usage` object. */
+export const writeMessagesUsage = (usage: Usage): object => ({
+  input_tokens: usage.inputFresh,
+  cache_creation_input_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
+  cache_read_input_tokens: usage.inputCached,
+  cache_creation: {
+    ephemeral_5m_input_tokens: usage.cacheWrite5m,
+    ephemeral_1h_input_tokens: usage.cacheWrite1h,
+  },
+  output_tokens: usage.outputText + usage.outputReasoning,
+  output_tokens_details: { thinking_tokens: usage.outputReasoning },
+})

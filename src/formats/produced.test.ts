@@ -1,0 +1,16 @@
+import { expect, test } from 'bun:test'
+import { ProducedWords } from './produced.ts'
+
+test('all of a usual answer is kept, however small its pieces', () => {
+  const produced = new ProducedWords()
+  const words = Array.from({ length: 1_000 }, (_, i) => ` word${i}`)
+  for (const word of words) produced.add(word)
+  expect(produced).toMatchObject({ text: words.join(''), moreChars: 0 })
+})
+
+test('of an endless answer the beginning is kept, and how long the rest is', () => {
+  const produced = new ProducedWords()
+  for (let i = 0; i < 10_000; i++) produced.add('x'.repeat(1_000))
+  expect(produced.text.length).toBeWithin(64 * 1024, 66 * 1024)
+  expect(produced.text.length + produced.moreChars).toBe(10_000_000)
+})

@@ -1,0 +1,59 @@
+/** The JSON of a client's request: structure within bounds first, then syntax. */
+import type { Failure } from '../domain/failure.ts'
+import { nextTurn } from '../lib/end-of-tick.ts'
+import { requestScanLimits, scanJson, type Member } from '../lib/json-scan.ts'
+
+type Rejected = { readonly kind: 'rejected'; readonly failure: Failure }
+type Members = ReadonlyMap<string, Member>
+export type ScannedRequest = { readonly kind: 'scanned'; readonly value: unknown; readonly members: Members } | Rejected
+
+/** A body above this is read in several turns of the loop: its steps together take longer than others should wait. */
+export const LARGE_BODY_BYTES = 512 * 1024
+
+const reject = (kind: Failure['kind'], message: string): Rejected => ({ kind: 'rejected', failure: { kind, message } })
+const NOT_JSON = reject('invalid_json', 'The body is not valid JSON.')
+
+export function scanRequest(text: string): ScannedRequest {
+  const bounded = boundedMembers(text)
+  return 'kind' in bounded ? bounded : parse(text, bounded)
+}
+
+/** The same, a turn for each step. What comes before and after, decoding and sending, has turns of its own. */
+export async function scanLargeRequest(text: string): Promise<ScannedRequest> {
+  await nextTurn()
+  const bounded = boundedMembers(text)
+  if ('kind' in bounded) return bounded
+  await nextTurn()
+  const scanned = parse(text, bounded)
+  await nextTurn()
+  return scanned
+}
+
+/** The members of the body; their structure is within bounds. */
+function boundedMembers(text: string): Members | Rejected {
+  const scan = scanJson(text, requestScanLimits)
+  switch (scan.kind) {
+    case 'scanned':
+      return scan.members
+    case 'too_deep':
+      return reject('invalid_value', `JSON is nested deeper than ${requestScanLimits.depthMax} levels.`)
+    case 'too_many_nodes':
+      return reject('invalid_value', 'JSON holds too many values.')
+    case 'too_dense':
+      return reject('invalid_value', 'JSON holds too many escapes, digits or blanks.')
+    case 'key_too_long':
+      return reject('invalid_value', "A field's name is too long.")
+    case 'repeated_key':
+      return reject('invalid_json', 'A field is given more than once.')
+    case 'malformed':
+      return NOT_JSON
+  }
+}
+
+function parse(text: string, members: Members): ScannedRequest {
+  try {
+    return { kind: 'scanned', value: JSON.parse(text) as unknown, members }
+  } catch {
+    return NOT_JSON
+  }
+}

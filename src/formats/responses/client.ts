@@ -1,0 +1,80 @@
+/** A client that speaks responses. The way to every upstream is through the turn: the state is ours. */
+import type { Failure } from '../../domain/failure.ts'
+import { wordsOfParts, type Dialect, type Turn } from '../../domain/turn.ts'
+import { writeFailure } from '../chat/failure.ts'
+import type { AnswerFacts, ClientRequest, Passage } from '../format.ts'
+import { translated } from '../translated.ts'
+import { upstreamSideOf } from '../upstream-sides.ts'
+import { ResponsesConversation } from './conversation.ts'
+import { readCountRequest, readResponsesRequest, type ReadResponses, type ResponsesRequest } from './request.ts'
+
+type ReadClient = ReadResponses<ClientRequest & { readonly conversation: ResponsesConversation }>
+
+/** Reads a request of `/v1/responses`. */
+export const readResponsesClient = (text: string, bytes: number): ReadClient => made(readResponsesRequest(text, bytes))
+
+/** Reads a request of `/v1/responses/input_tokens`. */
+export const readCountedClient = (text: string, bytes: number): ReadClient => made(readCountRequest(text, bytes))
+
+const made = (read: ReadResponses<ResponsesRequest>): ReadClient =>
+  read.kind === 'rejected' ? read : { kind: 'read', request: new ResponsesClient(read.request) }
+
+class ResponsesClient implements ClientRequest {
+  readonly endpoint = 'responses'
+  readonly failures = { write: writeFailure }
+  readonly choices = 1
+  readonly model: string
+  readonly stream: boolean
+  readonly outputTokensMax: number | undefined
+  readonly conversation: ResponsesConversation
+  private readonly bytes: number
+
+  constructor(request: ResponsesRequest) {
+    const { body, bytes } = request
+    this.model = body.model
+    // Nobody waits for an answer in the background: what there is of it can be read while it is made.
+    this.stream = (body.stream ?? false) || (body.background ?? false)
+    this.outputTokensMax = body.max_output_tokens ?? undefined
+    this.bytes = bytes
+    this.conversation = new ResponsesConversation(request)
+  }
+
+  get textBytes(): number {
+    const { earlierBytes, media } = this.conversation
+    return Math.max(0, this.bytes + earlierBytes - media.payloadChars)
+  }
+
+  get imageParts(): number {
+    return this.conversation.media.images
+  }
+
+  get mediaBytes(): number {
+    return this.conversation.media.bytes
+  }
+
+  get messages(): number {
+    return this.turn.messages.length
+  }
+
+  promptText(): string {
+    const { messages, tools } = this.turn
+    const texts = messages.map(({ parts }) => wordsOfParts(parts))
+    if (tools.length > 0) texts.push(JSON.stringify(tools))
+    return texts.join('\n')
+  }
+
+  failStream(failure: Failure, answer: AnswerFacts): string {
+    return this.conversation.failed(failure, answer)
+  }
+
+  passage(offered: readonly Dialect[]): Passage {
+    const upstream = upstreamSideOf(offered.includes('responses') ? ['responses'] : offered)
+    return translated({ kind: 'turn', turn: this.turn }, this.stream, this.conversation.side(), upstream)
+  }
+
+  private get turn(): Turn {
+    const { turn } = this.conversation
+    if (!turn) throw new Error('what was said before has not been recalled')
+    return turn
+  }
+}

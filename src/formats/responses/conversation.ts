@@ -1,0 +1,258 @@
+/** One request's turn in a conversation: what was said before, what is said now, and how it ended. */
+import type { Failure } from '../../domain/failure.ts'
+import type { Delta, Reply, Turn } from '../../domain/turn.ts'
+import type { Usage } from '../../domain/usage.ts'
+import { writeFailure } from '../chat/failure.ts'
+import { asFields, asList, asText, parseFields, type Fields } from '../fields.ts'
+import type { AnswerFacts, ClientSide, Conversation, Follower, KeptTurn, PastTurn, StreamEncoder } from '../format.ts'
+import { ResponseEvents, type ErrorWords } from './events.ts'
+import { BadInput, mediaOf, responseOfItem, withIds, type Item, type Media } from './items.ts'
+import { itemsOf } from './output.ts'
+import type { ResponsesRequest } from './request.ts'
+import {
+  CANCELLED,
+  endedWith,
+  failedWith,
+  headOf,
+  keptResponse,
+  responseOf,
+  RUNNING,
+  shownBy,
+  shownItem,
+  type Shown,
+  type Standing,
+} from './response.ts'
+import { deltasOf, traceOf } from './trace.ts'
+import { isBrokenCall, responsesTurn } from './turn.ts'
+
+/** Request and response of one exchange share an id, but for its prefix. */
+const responseIdOf = ({ requestId }: AnswerFacts): string => requestId.replace(/^req_/, 'resp_')
+
+const NO_WORDS: ErrorWords = { type: 'server_error', code: 'server_error', param: null }
+
+/** An answer while it is made: what came of it so far. */
+type Draft = { readonly head: Fields; readonly deltas: Delta[]; end: End | undefined }
+type End = { readonly standing: Standing; readonly words: ErrorWords; readonly output: readonly Item[] }
+
+export class ResponsesConversation implements Conversation {
+  readonly mode: Conversation['mode']
+  readonly previousId: string | undefined
+  readonly referredIds: readonly string[]
+  turn: Turn | undefined
+  /** Of what was said before. */
+  earlierBytes = 0
+  media: Media
+  items = 0
+  private readonly request: ResponsesRequest
+  private readonly shown: Shown
+  private input: readonly Fields[]
+  private draft: Draft | undefined
+  private isCancelled = false
+  private isForgotten: boolean
+
+  constructor(request: ResponsesRequest) {
+    const { body, input } = request
+    this.request = request
+    this.input = input
+    this.media = mediaOf(input)
+    this.mode = !body.background ? 'attached' : body.stream ? 'followed' : 'polled'
+    this.previousId = body.previous_response_id ?? undefined
+    this.shown = shownBy(body.include)
+    this.isForgotten = body.store === false
+    const referred = input.flatMap(({ type, id }) =>
+      type === 'item_reference' ? responseOfItem(asText(id)) : undefined,
+    )
+    this.referredIds = [...new Set(referred)].filter((id) => id !== undefined)
+  }
+
+  recall(earlier: readonly PastTurn[], referred: readonly PastTurn[]): Failure | undefined {
+    const running = earlier.at(-1)?.state === 'running'
+    if (running) {
+      const message = 'The previous response is still being made; it can be continued when it has ended.'
+      return { kind: 'invalid_value', message, param: 'previous_response_id' }
+    }
+    const before = earlier.flatMap(itemsOfTurn)
+    try {
+      this.input = resolved(this.input, [...before, ...referred.flatMap(itemsOfTurn)])
+      const all = [...before, ...this.input]
+      refuseLooseOutputs(all, before.length)
+      this.media = mediaOf(all)
+      this.items = all.length
+      this.earlierBytes =
+        earlier.reduce((sum, turn) => sum + bytesOfTurn(turn), 0) +
+        (this.referredIds.length === 0 ? 0 : bytesOf(this.input))
+      this.turn = responsesTurn(this.request.body, all)
+      return undefined
+    } catch (error) {
+      if (error instanceof BadInput) return error.failure
+      throw error
+    }
+  }
+
+  cancel(what: 'stopped' | 'forgotten'): void {
+    this.isCancelled = true
+    this.isForgotten = what === 'forgotten'
+  }
+
+  begun(answer: AnswerFacts): KeptTurn {
+    return this.kept(this.headFor(answer), RUNNING, [])
+  }
+
+  ended(): KeptTurn | undefined {
+    const { draft } = this
+    if (!draft?.end || this.isForgotten) return undefined
+    const { standing, output, words } = draft.end
+    const trace = this.mode !== 'attached' ? traceOf(draft.deltas, words) : undefined
+    return { ...this.kept(draft.head, standing, output), state: 'ended', trace }
+  }
+
+  show(turn: KeptTurn): string {
+    return JSON.stringify(keptResponse(turn, this.shown))
+  }
+
+  follow(answer: AnswerFacts, after: number): Follower {
+    const events = new ResponseEvents(this.headFor(answer), { ...this.shown, after })
+    let at = 0
+    return {
+      read: (upTo) => {
+        const { deltas = [], end } = this.draft ?? {}
+        const fresh = deltas.slice(at)
+        at = deltas.length
+        const text = events.add(fresh)
+        return upTo === 'end' && end ? text + events.end(end.standing, end.words) : text
+      },
+    }
+  }
+
+  /** How answers are told to the client. */
+  side(): ClientSide {
+    return {
+      reply: (reply, answer, usage) => this.whole(reply, answer, usage),
+      encoder: (answer) => this.encoder(answer),
+    }
+  }
+
+  /** The stream of an answer that failed before it began. */
+  failed(failure: Failure, answer: AnswerFacts): string {
+    return this.encoder(answer).fail(failure)
+  }
+
+  private whole(reply: Reply, answer: AnswerFacts, usage: Usage): string {
+    const head = this.headFor(answer)
+    const [choice] = reply.choices
+    const output = itemsOf(choice, responseIdOf(answer))
+    const standing = endedWith(choice?.finish ?? 'stop', usage, Date.now())
+    this.draft = { head, deltas: [], end: { standing, words: NO_WORDS, output } }
+    const visible = output.map((item) => shownItem(item, this.shown))
+    return JSON.stringify(responseOf(head, standing, visible))
+  }
+
+  private encoder(answer: AnswerFacts): StreamEncoder {
+    const draft: Draft = { head: this.headFor(answer), deltas: [], end: undefined }
+    this.draft = draft
+    const events = new ResponseEvents(draft.head, { ...this.shown, after: -1 })
+    const end = (standing: Standing, words: ErrorWords): string => {
+      const text = events.end(standing, words)
+      draft.end = { standing, words, output: events.output() }
+      return text
+    }
+    return {
+      encode: (deltas) => {
+        if (this.mode !== 'attached') draft.deltas.push(...deltas)
+        return events.add(deltas)
+      },
+      end: (usage) => end(endedWith(events.finish ?? 'stop', usage, Date.now()), NO_WORDS),
+      fail: (failure) => (this.isCancelled ? end(CANCELLED, NO_WORDS) : end(failedWith(failure), wordsOf(failure))),
+    }
+  }
+
+  private headFor(answer: AnswerFacts): Fields {
+    const { createdAtMs, publicModel: model } = answer
+    return headOf(this.request.body, { id: responseIdOf(answer), createdAtMs, model })
+  }
+
+  private kept(head: Fields, standing: Standing, output: readonly Item[]): KeptTurn {
+    const id = asText(head['id'])
+    return {
+      id,
+      parentId: this.previousId,
+      state: 'running',
+      head: JSON.stringify(head),
+      standing: JSON.stringify(standing),
+      input: JSON.stringify(withIds(this.input, id)),
+      output: JSON.stringify(output),
+      trace: undefined,
+    }
+  }
+}
+
+const bytesOf = (items: readonly Fields[]): number => Buffer.byteLength(JSON.stringify(items))
+
+const bytesOfTurn = ({ input, output }: PastTurn): number => Buffer.byteLength(input) + Buffer.byteLength(output)
+
+const itemsIn = (text: string): Fields[] => asList(JSON.parse(text)).map(asFields)
+
+const itemsOfTurn = ({ input, output }: PastTurn): Fields[] => [...itemsIn(input), ...itemsIn(output)]
+
+/** The input with the items themselves in the place of references to them. */
+function resolved(input: readonly Fields[], known: readonly Fields[]): readonly Fields[] {
+  if (!input.some(({ type }) => type === 'item_reference')) return input
+  const byId = new Map(known.map((item) => [item['id'], item]))
+  return input.map((item, i) => {
+    if (item['type'] !== 'item_reference') return item
+    const found = byId.get(item['id'])
+    if (found) return found
+    // The same words for an id that never was, was deleted, or is somebody else's.
+    throw new BadInput('invalid_value', `input[${i}].id`, 'There is no item with this id.')
+  })
+}
+
+/** A result needs the call it belongs to: vendors refuse it in words of their own, or worse, take it. */
+function refuseLooseOutputs(items: readonly Fields[], from: number): void {
+  const calls = new Set<unknown>()
+  for (const [i, item] of items.entries()) {
+    const { type, call_id: callId } = item
+    if (type === 'function_call' || type === 'custom_tool_call') {
+      if (!isBrokenCall(item)) calls.add(callId)
+    } else if ((type === 'function_call_output' || type === 'custom_tool_call_output') && !calls.has(callId)) {
+      const param = `input[${i - from}].call_id`
+      throw new BadInput('invalid_value', param, 'There is no tool call with this call_id before its output.')
+    }
+  }
+}
+
+/** Type and code of a failure, as in its envelope. */
+function wordsOf(failure: Failure): ErrorWords {
+  const { type, code, param } = asFields(parseFields(writeFailure(failure).body)?.['error'])
+  return { type: asText(type), code: asText(code), param: failure.param ?? (param === null ? null : asText(param)) }
+}
+
+/** The events of a background turn that has ended, as they were streamed; undefined for any other. */
+export function followKept(
+  turn: KeptTurn,
+  { after, include }: { after: number; include: unknown },
+): string | undefined {
+  const head = asFields(JSON.parse(turn.head))
+  if (head['background'] !== true) return undefined
+  const events = new ResponseEvents(head, { ...shownBy(include), after })
+  // One that died with its process has no trace, and nothing to trace.
+  const { deltas, words } = turn.trace === undefined ? NO_TRACE : deltasOf(turn.trace, itemsIn(turn.output))
+  return events.add(deltas) + events.end(JSON.parse(turn.standing) as Standing, words)
+}
+
+const NO_TRACE = { deltas: [], words: NO_WORDS }
+
+/** How a background turn stands whose process died. */
+export const DIED: string = JSON.stringify(
+  failedWith({
+    kind: 'internal',
+    message: 'The gateway stopped while this response was being made. Nothing was charged.',
+  }),
+)
+
+/** A kept turn as a client sees it who asks for it later. */
+export const showKept = (turn: KeptTurn, include: unknown): Fields => keptResponse(turn, shownBy(include))
+
+/** The items that a turn brought, as the client sees them. */
+export const inputItems = (turn: KeptTurn, include: unknown): readonly Fields[] =>
+  itemsIn(turn.input).map((item) => shownItem(item, shownBy(include)))

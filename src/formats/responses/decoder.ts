@@ -1,0 +1,128 @@
+import type { Delta, FinishReason } from '../../domain/turn.ts'
+import type { Usage } from '../../domain/usage.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import { readUpstreamError } from '../chat/failure.ts'
+import { asFields, asList, asText, numberIn, parseFields, textIn, type Fields } from '../fields.ts'
+import type { Decoded, StreamDecoder } from '../format.ts'
+import { readResponsesUsage } from './usage.ts'
+
+/** Why a response ended; `whole` where nothing cut it off. */
+export function finishOf(response: Fields, whole: FinishReason): FinishReason {
+  if (response['status'] !== 'incomplete') return whole
+  return asFields(response['incomplete_details'])['reason'] === 'content_filter' ? 'content_filter' : 'length'
+}
+
+/** Reads the events of an upstream's response. */
+export class ResponsesDecoder implements StreamDecoder {
+  usage: Usage | undefined
+  finished = false
+  /** Calls by their output index, with whether their arguments came. */
+  private readonly calls = new Map<number, { readonly call: number; said: boolean }>()
+  /** Output items whose words came piece by piece. */
+  private readonly said = new Set<number>()
+
+  decode({ data }: SseEvent): Decoded {
+    if (data === '[DONE]') return { kind: 'done' }
+    if (data === '') return deltas()
+    const event = parseFields(data)
+    if (!event) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not JSON' } }
+    const index = numberIn(event['output_index']) ?? 0
+    switch (event['type']) {
+      case 'response.output_text.delta':
+        return this.say('text', index, event['delta'])
+      case 'response.refusal.delta':
+        return this.say('refusal', index, event['delta'])
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta':
+      case 'response.reasoning.delta':
+        return this.say('reasoning', index, event['delta'])
+      case 'response.output_item.added':
+        return deltas(...this.begin(index, asFields(event['item'])))
+      case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
+        return this.argue(index, event['delta'])
+      case 'response.output_item.done':
+        return deltas(...this.end(index, asFields(event['item'])))
+      case 'response.completed':
+      case 'response.incomplete':
+        return this.finish(asFields(event['response']))
+      case 'response.failed':
+        this.usage = readResponsesUsage(asFields(event['response'])['usage']) ?? this.usage
+        return { kind: 'failed', failure: readUpstreamError(undefined, event['response']) }
+      case 'error':
+        return { kind: 'failed', failure: readUpstreamError(undefined, event) }
+      default:
+        return deltas()
+    }
+  }
+
+  private say(kind: 'text' | 'refusal' | 'reasoning', index: number, text: unknown): Decoded {
+    if (typeof text !== 'string' || text === '') return deltas()
+    this.said.add(index)
+    return deltas({ kind, choice: 0, text })
+  }
+
+  private begin(index: number, item: Fields): Delta[] {
+    const { type } = item
+    if ((type !== 'function_call' && type !== 'custom_tool_call') || this.calls.has(index)) return []
+    const call = this.calls.size
+    this.calls.set(index, { call, said: false })
+    const tool = type === 'custom_tool_call' ? 'custom' : 'function'
+    return [{ kind: 'call', choice: 0, call, id: asText(item['call_id']), name: asText(item['name']), tool }]
+  }
+
+  private argue(index: number, text: unknown): Decoded {
+    const known = this.calls.get(index)
+    if (!known || typeof text !== 'string' || text === '') return deltas()
+    known.said = true
+    return deltas({ kind: 'arguments', choice: 0, call: known.call, text })
+  }
+
+  /** Some upstreams send an item whole instead of piece by piece: what did not come before comes now. */
+  private end(index: number, item: Fields): Delta[] {
+    switch (item['type']) {
+      case 'function_call':
+      case 'custom_tool_call': {
+        const begun = this.begin(index, item)
+        const known = this.calls.get(index)
+        const text = asText(item['arguments'] ?? item['input'])
+        if (!known || known.said || text === '') return begun
+        return [...begun, { kind: 'arguments', choice: 0, call: known.call, text }]
+      }
+      case 'message':
+        if (this.said.has(index)) return []
+        return asList(item['content']).flatMap((part): Delta[] => {
+          const { type, text, refusal } = asFields(part)
+          const words = asText(text ?? refusal)
+          return words === '' ? [] : [{ kind: type === 'refusal' ? type : 'text', choice: 0, text: words }]
+        })
+      case 'reasoning': {
+        const sealed = textIn(item['encrypted_content'])
+        const words = this.said.has(index) ? '' : summaryOf(item)
+        const thought: Delta[] = words === '' ? [] : [{ kind: 'reasoning', choice: 0, text: words }]
+        if (sealed === undefined) return thought
+        const form = textIn(item['id'])
+        return [...thought, { kind: 'sealed', choice: 0, sealed: { origin: 'responses', data: sealed, form } }]
+      }
+      default:
+        return []
+    }
+  }
+
+  private finish(response: Fields): Decoded {
+    this.usage = readResponsesUsage(response['usage']) ?? this.usage
+    this.finished = true
+    return deltas({
+      kind: 'finish',
+      choice: 0,
+      reason: finishOf(response, this.calls.size > 0 ? 'tool_calls' : 'stop'),
+    })
+  }
+}
+
+const deltas = (...list: Delta[]): Decoded => ({ kind: 'deltas', deltas: list })
+
+const summaryOf = (item: Fields): string =>
+  asList(item['summary'])
+    .map((part) => asText(asFields(part)['text']))
+    .join('\n')

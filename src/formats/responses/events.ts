@@ -1,0 +1,254 @@
+/** The event stream of a response, from neutral deltas. The same deltas always make the same events. */
+import type { Delta, FinishReason, Sealed } from '../../domain/turn.ts'
+import type { Fields } from '../fields.ts'
+import { outputItemId, type Item } from './items.ts'
+import { callItem, messageItem, reasoningItem, refusalPart, summaryPart, textPart, type ItemStatus } from './output.ts'
+import { responseOf, RUNNING, shownItem, type Shown, type Standing } from './response.ts'
+
+/** What the `error` event says beside its message. */
+export type ErrorWords = { readonly type: string; readonly code: string; readonly param: string | null }
+
+export type EventOptions = Shown & {
+  /** The number of the last event that is not wanted; -1 for all. */
+  readonly after: number
+}
+
+type Message = { readonly kind: 'message'; readonly index: number; readonly done: Fields[]; part: Part | undefined }
+type Part = { readonly kind: 'text' | 'refusal'; text: string }
+type Reasoning = { readonly kind: 'reasoning'; readonly index: number; text: string; sealed: Sealed | undefined }
+type Call = { readonly index: number; readonly begun: Extract<Delta, { kind: 'call' }>; input: string }
+
+const DONE = 'data: [DONE]\n\n'
+
+export class ResponseEvents {
+  private readonly head: Fields
+  private readonly id: string
+  private readonly options: EventOptions
+  private sequence = 0
+  private begun = false
+  /** By output index, as far as they are done. */
+  private readonly items: (Item | undefined)[] = []
+  private current: Message | Reasoning | undefined
+  private readonly calls = new Map<number, Call>()
+  finish: FinishReason | undefined
+
+  constructor(head: Fields, options: EventOptions) {
+    this.head = head
+    this.id = String(head['id'])
+    this.options = options
+  }
+
+  add(deltas: readonly Delta[]): string {
+    let text = this.begin()
+    for (const delta of deltas) if (delta.choice === 0) text += this.one(delta)
+    return text
+  }
+
+  /** Ends the stream. What was not finished when an answer broke is incomplete. */
+  end(standing: Standing, words: ErrorWords): string {
+    let text = this.begin()
+    const { status, error } = standing
+    const whole = status === 'completed' || status === 'incomplete'
+    if (whole) text += this.closeAll()
+    if (error) {
+      const told = { type: words.type, code: words.code, message: error.message, param: words.param }
+      // Both forms in one: some clients read the flat one, some the nested.
+      text += this.event('error', { code: told.code, message: told.message, param: told.param, error: told })
+    }
+    const name = status === 'completed' || status === 'failed' ? status : 'incomplete'
+    return `${text}${this.event(`response.${name}`, { response: this.response(standing, this.output()) })}${DONE}`
+  }
+
+  /** All items, those that are still open as incomplete ones. */
+  output(): Item[] {
+    const items = [...this.items]
+    if (this.current) items[this.current.index] = this.openItem(this.current, 'incomplete')
+    for (const call of this.calls.values()) items[call.index] = this.openCall(call, 'incomplete')
+    return items.filter((item) => item !== undefined)
+  }
+
+  private begin(): string {
+    if (this.begun) return ''
+    this.begun = true
+    const response = this.response(RUNNING, [])
+    return this.event('response.created', { response }) + this.event('response.in_progress', { response })
+  }
+
+  private response(standing: Standing, output: readonly Item[]): Fields {
+    const shown = output.map((item) => shownItem(item, this.options))
+    return responseOf(this.head, standing, shown)
+  }
+
+  private event(type: string, fields: Fields): string {
+    const sequence = this.sequence++
+    if (sequence <= this.options.after) return ''
+    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, ...fields })}\n\n`
+  }
+
+  private one(delta: Delta): string {
+    switch (delta.kind) {
+      case 'text':
+      case 'refusal':
+        return this.say(delta.kind, delta.text)
+      case 'reasoning':
+        return this.think(delta.text)
+      case 'sealed':
+        return this.seal(delta.sealed)
+      case 'call':
+        return this.call(delta)
+      case 'arguments':
+        return this.argue(delta.call, delta.text)
+      case 'finish':
+        this.finish = delta.reason
+        return this.closeAll()
+    }
+  }
+
+  private open(item: Item): string {
+    this.items.push(undefined)
+    return this.event('response.output_item.added', { output_index: this.items.length - 1, item: this.shown(item) })
+  }
+
+  private shown(item: Item): Fields {
+    return shownItem(item, this.options)
+  }
+
+  private close(index: number, item: Item): string {
+    this.items[index] = item
+    return this.event('response.output_item.done', { output_index: index, item: this.shown(item) })
+  }
+
+  private say(kind: Part['kind'], text: string): string {
+    let events = ''
+    if (this.current?.kind !== 'message') {
+      events = this.closeCurrent('completed')
+      this.current = { kind: 'message', index: this.items.length, done: [], part: undefined }
+      events += this.open(this.openItem(this.current, 'in_progress'))
+    }
+    const message = this.current
+    if (message.part?.kind !== kind) {
+      events += this.closePart(message)
+      message.part = { kind, text: '' }
+      const part = kind === 'text' ? textPart('') : refusalPart('')
+      events += this.event('response.content_part.added', { ...this.partAt(message), part })
+    }
+    if (message.part) message.part.text += text
+    const at = this.partAt(message)
+    if (kind === 'refusal') return events + this.event('response.refusal.delta', { ...at, delta: text })
+    return events + this.event('response.output_text.delta', { ...at, delta: text, logprobs: [] })
+  }
+
+  private itemAt({ kind, index }: Message | Reasoning): Fields {
+    return { item_id: outputItemId(this.id, kind, index), output_index: index }
+  }
+
+  private partAt(message: Message): Fields {
+    return { ...this.itemAt(message), content_index: message.done.length }
+  }
+
+  private closePart(message: Message): string {
+    const { part } = message
+    if (!part) return ''
+    const at = this.partAt(message)
+    const { kind, text } = part
+    const done = kind === 'text' ? textPart(text) : refusalPart(text)
+    message.part = undefined
+    message.done.push(done)
+    const ended =
+      kind === 'text'
+        ? this.event('response.output_text.done', { ...at, text, logprobs: [] })
+        : this.event('response.refusal.done', { ...at, refusal: text })
+    return ended + this.event('response.content_part.done', { ...at, part: done })
+  }
+
+  private think(text: string): string {
+    let events = ''
+    if (this.current?.kind !== 'reasoning') {
+      events = this.beginReasoning()
+    }
+    const reasoning = this.current as Reasoning
+    const at = { ...this.itemAt(reasoning), summary_index: 0 }
+    if (reasoning.text === '') {
+      events += this.event('response.reasoning_summary_part.added', { ...at, part: summaryPart('') })
+    }
+    reasoning.text += text
+    return events + this.event('response.reasoning_summary_text.delta', { ...at, delta: text })
+  }
+
+  private beginReasoning(): string {
+    const events = this.closeCurrent('completed')
+    this.current = { kind: 'reasoning', index: this.items.length, text: '', sealed: undefined }
+    return events + this.open(this.openItem(this.current, 'in_progress'))
+  }
+
+  private seal(sealed: Sealed): string {
+    const events = this.current?.kind === 'reasoning' ? '' : this.beginReasoning()
+    const reasoning = this.current as Reasoning
+    reasoning.sealed = sealed
+    return events + this.closeCurrent('completed')
+  }
+
+  private call(begun: Extract<Delta, { kind: 'call' }>): string {
+    const call: Call = { index: this.items.length, begun, input: '' }
+    const events = this.closeCurrent('completed')
+    // Calls may grow side by side: they end together.
+    this.calls.set(begun.call, call)
+    return events + this.open(this.openCall(call, 'in_progress'))
+  }
+
+  private argue(number: number, text: string): string {
+    const call = this.calls.get(number)
+    if (!call) return ''
+    call.input += text
+    const name = call.begun.tool === 'custom' ? 'custom_tool_call_input' : 'function_call_arguments'
+    const { id } = this.openCall(call, 'in_progress')
+    return this.event(`response.${name}.delta`, { item_id: id, output_index: call.index, delta: text })
+  }
+
+  private openCall({ index, begun, input }: Call, status: ItemStatus): Item {
+    const { id: callId, name, tool, sealed } = begun
+    return callItem(this.id, index, { status, callId, name, tool, sealed, input })
+  }
+
+  private openItem(open: Message | Reasoning, status: ItemStatus): Item {
+    const { index } = open
+    if (open.kind === 'reasoning') return reasoningItem(this.id, index, { ...open, status })
+    const { part } = open
+    const last = part && (part.kind === 'text' ? textPart(part.text) : refusalPart(part.text))
+    return messageItem(this.id, index, { status, content: last ? [...open.done, last] : [...open.done] })
+  }
+
+  private closeCurrent(status: ItemStatus): string {
+    const { current } = this
+    if (!current) return ''
+    let events = ''
+    if (current.kind === 'message') events = this.closePart(current)
+    else if (current.text !== '') {
+      const at = { ...this.itemAt(current), summary_index: 0 }
+      const { text } = current
+      events = this.event('response.reasoning_summary_text.done', { ...at, text })
+      events += this.event('response.reasoning_summary_part.done', { ...at, part: summaryPart(text) })
+    }
+    events += this.close(current.index, this.openItem(current, status))
+    this.current = undefined
+    return events
+  }
+
+  /** What the limit cut off is the last item, and incomplete. */
+  private closeAll(): string {
+    const last = this.finish === 'length' || this.finish === 'content_filter' ? 'incomplete' : 'completed'
+    let events = this.closeCurrent(this.calls.size === 0 ? last : 'completed')
+    for (const [number, call] of this.calls) {
+      this.calls.delete(number)
+      const item = this.openCall(call, this.calls.size === 0 ? last : 'completed')
+      const at = { item_id: item.id, output_index: call.index }
+      const { name, tool } = call.begun
+      events +=
+        tool === 'custom'
+          ? this.event('response.custom_tool_call_input.done', { ...at, input: call.input })
+          : this.event('response.function_call_arguments.done', { ...at, name, arguments: call.input })
+      events += this.close(call.index, item)
+    }
+    return events
+  }
+}

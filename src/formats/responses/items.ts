@@ -1,0 +1,234 @@
+/** Items of a conversation: what clients send, brought into one shape, so that what is kept is always whole. */
+import type { Failure, FailureKind } from '../../domain/failure.ts'
+import { asFields, asList, textIn, type Fields } from '../fields.ts'
+
+export type Item = Fields & { readonly type: string; readonly id: string }
+
+/** Something in a request that cannot be taken. */
+export class BadInput extends Error {
+  readonly failure: Failure
+
+  constructor(kind: FailureKind, param: string, message: string) {
+    super(message)
+    this.failure = { kind, message, param }
+  }
+}
+
+const prefixes: Readonly<Record<string, string>> = {
+  message: 'msg_',
+  function_call: 'fc_',
+  function_call_output: 'fco_',
+  custom_tool_call: 'ctc_',
+  custom_tool_call_output: 'ctco_',
+  reasoning: 'rs_',
+}
+
+/** The part of a response's id that the ids of its items share. */
+export const tailOf = (responseId: string): string => responseId.replace(/^resp_/, '')
+
+/** Ids of items say which turn they belong to, so that a reference to one is found without an index of its own. */
+export const outputItemId = (responseId: string, type: string, index: number): string =>
+  `${prefixes[type] ?? 'item_'}${tailOf(responseId)}_${index}`
+
+const inputItemId = (responseId: string, type: string, index: number): string =>
+  `${prefixes[type] ?? 'item_'}${tailOf(responseId)}_i${index}`
+
+const ITEM_ID = /^[a-z]+_([0-9a-z]{26})_i?\d{1,6}$/
+
+/** The response an item belongs to; undefined for an id that is none of ours. */
+export function responseOfItem(itemId: string): string | undefined {
+  const tail = ITEM_ID.exec(itemId)?.[1]
+  return tail === undefined ? undefined : `resp_${tail}`
+}
+
+/** Puts the items of a request that came as text, items, bare content objects or a mix into one shape. */
+export function readInput(input: unknown): Fields[] {
+  if (typeof input === 'string') return [messageItem('user', [{ type: 'input_text', text: input }], {})]
+  const items: Fields[] = []
+  let bare: Fields[] | undefined
+  for (const [i, value] of asList(input).entries()) {
+    const path = `input[${i}]`
+    if (typeof value === 'string') {
+      throw new BadInput('invalid_type', path, `Invalid '${path}': expected an item or a content object, not a text.`)
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new BadInput('invalid_type', path, `Invalid '${path}': expected an object.`)
+    }
+    const fields = value as Fields
+    if (isContent(fields)) {
+      // Content objects side by side are one message.
+      const part = inputPart(fields, path)
+      if (bare) bare.push(part)
+      else items.push(messageItem('user', (bare = [part]), {}))
+    } else {
+      bare = undefined
+      items.push(readItem(fields, path))
+    }
+  }
+  return items
+}
+
+/** Items with the ids that a turn gives them; what the client named itself keeps its name. */
+export const withIds = (items: readonly Fields[], responseId: string): Item[] =>
+  items.map((item, i) => {
+    const { id, type, ...rest } = item
+    const kind = String(type)
+    return { id: textIn(id) ?? inputItemId(responseId, kind, i), type: kind, ...rest }
+  })
+
+const contentTypes = new Set(['input_text', 'text', 'input_image', 'input_file', 'input_audio'])
+const isContent = ({ type, role }: Fields): boolean => role === undefined && contentTypes.has(String(type))
+
+const messageItem = (role: string, content: readonly Fields[], rest: Fields): Fields => ({
+  type: 'message',
+  ...rest,
+  status: 'completed',
+  role,
+  content,
+})
+
+function readItem(item: Fields, path: string): Fields {
+  const { type = 'message' } = item
+  switch (type) {
+    case 'message':
+      return readMessage(item, path)
+    case 'function_call':
+      need(item, path, ['call_id', 'name', 'arguments'])
+      return { status: 'completed', ...item }
+    case 'custom_tool_call':
+      need(item, path, ['call_id', 'name', 'input'])
+      return { status: 'completed', ...item }
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      need(item, path, ['call_id'])
+      return { status: 'completed', ...item, output: readOutput(item['output'], `${path}.output`) }
+    case 'reasoning':
+      return { ...item, summary: asList(item['summary']) }
+    case 'item_reference':
+      need(item, path, ['id'])
+      return item
+    default: {
+      const message = `Items of type '${String(type).slice(0, 100)}' are not supported.`
+      throw new BadInput('unsupported_parameter', `${path}.type`, message)
+    }
+  }
+}
+
+function need(item: Fields, path: string, names: readonly string[]): void {
+  for (const name of names) {
+    const param = `${path}.${name}`
+    const value = item[name] ?? undefined
+    if (value === undefined) throw new BadInput('missing_parameter', param, `Missing required parameter: '${param}'.`)
+    if (typeof value !== 'string') throw new BadInput('invalid_type', param, `Invalid '${param}': expected a string.`)
+  }
+}
+
+const roles = new Set(['user', 'assistant', 'system', 'developer'])
+
+function readMessage(item: Fields, path: string): Fields {
+  need(item, path, ['role'])
+  const { role, content, ...rest } = item
+  if (!roles.has(String(role))) {
+    const message = `Invalid '${path}.role': must be one of 'user', 'assistant', 'system', 'developer'.`
+    throw new BadInput('invalid_value', `${path}.role`, message)
+  }
+  const parts = readContent(content, `${path}.content`, role === 'assistant' ? 'output' : 'input')
+  return messageItem(String(role), parts, rest)
+}
+
+function readContent(content: unknown, path: string, side: 'input' | 'output'): Fields[] {
+  if (content === undefined || content === null) {
+    throw new BadInput('missing_parameter', path, `Missing required parameter: '${path}'.`)
+  }
+  const read = side === 'input' ? inputPart : outputPart
+  if (typeof content === 'string') return [read({ type: 'text', text: content }, path)]
+  if (!Array.isArray(content)) {
+    throw new BadInput('invalid_type', path, `Invalid '${path}': expected a text or a list of content objects.`)
+  }
+  return content.map((part: unknown, i) => read(asFields(part), `${path}[${i}]`))
+}
+
+function readOutput(output: unknown, path: string): string | Fields[] {
+  return typeof output === 'string' ? output : readContent(output, path, 'input')
+}
+
+function outputPart(part: Fields, path: string): Fields {
+  switch (part['type']) {
+    case 'output_text':
+    case 'text':
+    case 'input_text':
+      need(part, path, ['text'])
+      return { annotations: [], logprobs: [], ...part, type: 'output_text' }
+    case 'refusal':
+      need(part, path, ['refusal'])
+      return part
+    default:
+      throw unknownPart(part, path)
+  }
+}
+
+function unknownPart({ type }: Fields, path: string): BadInput {
+  const message = `Content of type '${String(type).slice(0, 100)}' is not supported here.`
+  return new BadInput(type === undefined ? 'missing_parameter' : 'invalid_value', `${path}.type`, message)
+}
+
+function inputPart(part: Fields, path: string): Fields {
+  switch (part['type']) {
+    case 'input_text':
+    case 'text':
+    case 'output_text':
+      need(part, path, ['text'])
+      return { ...part, type: 'input_text' }
+    case 'input_image': {
+      refuseFileId(part, path)
+      // The chat format nests the address; clients that switch formats send it so.
+      const url = textIn(part['image_url']) ?? asFields(part['image_url'])['url']
+      const plain = { ...part, image_url: url }
+      need(plain, path, ['image_url'])
+      return { detail: 'auto', ...plain }
+    }
+    case 'input_file':
+      refuseFileId(part, path)
+      if (typeof part['file_url'] === 'string') {
+        const message = `'file_url' is not supported: what a file costs must be known before it is sent. Send file_data.`
+        throw new BadInput('unsupported_parameter', `${path}.file_url`, message)
+      }
+      need(part, path, ['file_data'])
+      return part
+    case 'input_audio':
+      need(asFields(part['input_audio']), `${path}.input_audio`, ['data'])
+      return part
+    default:
+      throw unknownPart(part, path)
+  }
+}
+
+function refuseFileId(part: Fields, path: string): void {
+  if ((part['file_id'] ?? null) === null) return
+  const message = `'file_id' is not supported: this gateway keeps no files. Send the data or an address.`
+  throw new BadInput('unsupported_parameter', `${path}.file_id`, message)
+}
+
+export type Media = { images: number; bytes: number; payloadChars: number }
+
+/** Finds the media payloads of items: they count by their own rule, not by the length of their base64. */
+export function mediaOf(items: readonly Fields[]): Media {
+  const media: Media = { images: 0, bytes: 0, payloadChars: 0 }
+  for (const { content, output } of items) {
+    for (const part of [...asList(content), ...asList(output)]) addMedia(media, asFields(part))
+  }
+  return media
+}
+
+function addMedia(media: Media, part: Fields): void {
+  if (part['type'] === 'input_image') {
+    media.images++
+    const url = textIn(part['image_url'])
+    if (url?.startsWith('data:')) media.payloadChars += url.length
+    return
+  }
+  const data = textIn(part['file_data']) ?? textIn(asFields(part['input_audio'])['data'])
+  if (data === undefined) return
+  media.payloadChars += data.length
+  media.bytes += Math.ceil((data.length * 3) / 4)
+}

@@ -1,0 +1,146 @@
+/** Requests of the responses format: validation, and what the gateway has to know of them. */
+import { z } from 'zod'
+import type { Failure } from '../../domain/failure.ts'
+import { failureOfIssue } from '../chat/issue.ts'
+import type { Fields } from '../fields.ts'
+import { scanRequest } from '../request-json.ts'
+import { BadInput, readInput } from './items.ts'
+
+/** SDKs and people write null for "not set". */
+const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
+
+const tool = z.looseObject({
+  type: z.string(),
+  name: optional(z.string().min(1)),
+  description: optional(z.string()),
+  parameters: optional(z.looseObject({})),
+  strict: optional(z.boolean()),
+  format: optional(z.looseObject({})),
+})
+const toolChoice = z.union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string() })])
+const textFormat = z.looseObject({
+  type: z.enum(['text', 'json_object', 'json_schema']),
+  name: optional(z.string().min(1)),
+  schema: optional(z.looseObject({})),
+  description: optional(z.string()),
+  strict: optional(z.boolean()),
+})
+
+const options = z.looseObject({
+  model: z.string().min(1),
+  instructions: optional(z.string()),
+  previous_response_id: optional(z.string().min(1)),
+  store: optional(z.boolean()),
+  background: optional(z.boolean()),
+  stream: optional(z.boolean()),
+  include: optional(z.array(z.string())),
+  tools: optional(z.array(tool)),
+  tool_choice: optional(toolChoice),
+  parallel_tool_calls: optional(z.boolean()),
+  max_tool_calls: optional(z.int().min(1)),
+  max_output_tokens: optional(z.int().min(1)),
+  text: optional(z.looseObject({ format: optional(textFormat), verbosity: optional(z.string()) })),
+  reasoning: optional(
+    z.looseObject({
+      effort: optional(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])),
+      summary: optional(z.string()),
+    }),
+  ),
+  truncation: optional(z.enum(['auto', 'disabled'])),
+  temperature: optional(z.number().min(0).max(2)),
+  top_p: optional(z.number().min(0).max(1)),
+  presence_penalty: optional(z.number()),
+  frequency_penalty: optional(z.number()),
+  top_logprobs: optional(z.int().min(0).max(20)),
+  metadata: optional(z.record(z.string().max(64), z.string().max(512))),
+  user: optional(z.string()),
+  safety_identifier: optional(z.string()),
+  prompt_cache_key: optional(z.string()),
+  service_tier: optional(z.string()),
+})
+const input = z.union([z.string(), z.array(z.unknown()).min(1)])
+const schema = options.extend({ input })
+/** What is counted need not name a model. */
+const countedSchema = options.extend({ input, model: optional(z.string().min(1)) })
+
+/** A request without its input. */
+export type ResponsesBody = z.infer<typeof options>
+
+export type ResponsesRequest = {
+  readonly body: ResponsesBody
+  /** In one shape, without ids. */
+  readonly input: readonly Fields[]
+  readonly bytes: number
+}
+
+export type ReadResponses<T> =
+  | { readonly kind: 'read'; readonly request: T }
+  | { readonly kind: 'rejected'; readonly failure: Failure }
+
+const reject = (failure: Failure): { readonly kind: 'rejected'; readonly failure: Failure } => ({
+  kind: 'rejected',
+  failure,
+})
+
+export const readResponsesRequest = (text: string, bytes: number): ReadResponses<ResponsesRequest> =>
+  readBy(schema, text, bytes)
+
+/** A request of `/v1/responses/input_tokens`: the same, but for a model that need not be. */
+export const readCountRequest = (text: string, bytes: number): ReadResponses<ResponsesRequest> =>
+  readBy(countedSchema, text, bytes)
+
+function readBy(
+  by: typeof schema | typeof countedSchema,
+  text: string,
+  bytes: number,
+): ReadResponses<ResponsesRequest> {
+  const scan = scanRequest(text)
+  if (scan.kind === 'rejected') return scan
+  const checked = by.safeParse(scan.value)
+  if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scan.value))
+  const { input: given, ...rest } = checked.data
+  const body = { ...rest, model: checked.data.model ?? '' } as ResponsesBody
+  try {
+    refuseUnsupported(body)
+    return { kind: 'read', request: { body, input: readInput(given), bytes } }
+  } catch (error) {
+    if (error instanceof BadInput) return reject(error.failure)
+    throw error
+  }
+}
+
+const METADATA_PAIRS_MAX = 16
+/** What would be another conversation, or another prompt, than the one we can see. */
+const unsupported = ['conversation', 'prompt']
+
+function refuseUnsupported(body: ResponsesBody): void {
+  for (const name of unsupported) {
+    if ((body[name] ?? null) === null) continue
+    throw new BadInput('unsupported_parameter', name, `'${name}' is not supported.`)
+  }
+  if (body.background && body.store === false) {
+    throw new BadInput(
+      'invalid_value',
+      'background',
+      'A background response has to be stored: store must not be false.',
+    )
+  }
+  if (Object.keys(body.metadata ?? {}).length > METADATA_PAIRS_MAX) {
+    throw new BadInput('invalid_value', 'metadata', `Invalid 'metadata': at most ${METADATA_PAIRS_MAX} pairs.`)
+  }
+  for (const [i, { type, name }] of (body.tools ?? []).entries()) {
+    if (type !== 'function' && type !== 'custom') {
+      const message = `Tools of type '${type.slice(0, 100)}' are not supported; use 'function' or 'custom'.`
+      throw new BadInput('unsupported_parameter', `tools[${i}].type`, message)
+    }
+    if (name) continue
+    const param = `tools[${i}].name`
+    throw new BadInput('missing_parameter', param, `Missing required parameter: '${param}'.`)
+  }
+  const { format } = body.text ?? {}
+  if (format?.type !== 'json_schema') return
+  for (const name of ['name', 'schema'] as const) {
+    const param = `text.format.${name}`
+    if (!format[name]) throw new BadInput('missing_parameter', param, `Missing required parameter: '${param}'.`)
+  }
+}

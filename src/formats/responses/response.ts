@@ -1,0 +1,145 @@
+/** The Response object: what the client asked for, as it is echoed, and how the turn ended. */
+import type { Failure, FailureKind } from '../../domain/failure.ts'
+import type { FinishReason } from '../../domain/turn.ts'
+import type { Usage } from '../../domain/usage.ts'
+import { asFields, asList, type Fields } from '../fields.ts'
+import type { ResponsesBody } from './request.ts'
+import { responsesUsage } from './usage.ts'
+
+/** How a response stands: the fields that its end decides. */
+export type Standing = {
+  readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled'
+  readonly completed_at: number | null
+  readonly error: { readonly code: string; readonly message: string } | null
+  readonly incomplete_details: { readonly reason: string } | null
+  readonly usage: object | null
+}
+
+export const RUNNING: Standing = {
+  status: 'in_progress',
+  completed_at: null,
+  error: null,
+  incomplete_details: null,
+  usage: null,
+}
+
+const seconds = (ms: number): number => Math.floor(ms / 1000)
+
+export function endedWith(finish: FinishReason, usage: Usage, endedAtMs: number): Standing {
+  const reason = finish === 'length' ? 'max_output_tokens' : finish === 'content_filter' ? finish : undefined
+  return {
+    status: reason === undefined ? 'completed' : 'incomplete',
+    completed_at: reason === undefined ? seconds(endedAtMs) : null,
+    error: null,
+    incomplete_details: reason === undefined ? null : { reason },
+    usage: responsesUsage(usage),
+  }
+}
+
+/** What the format's closed set of codes has for a failure. */
+const codes: Partial<Record<FailureKind, string>> = {
+  rate_limited: 'rate_limit_exceeded',
+  context_length: 'invalid_prompt',
+  content_policy: 'invalid_prompt',
+  upstream_rejected: 'invalid_prompt',
+}
+
+export const failedWith = ({ kind, message }: Failure): Standing => ({
+  ...RUNNING,
+  status: 'failed',
+  error: { code: codes[kind] ?? 'server_error', message },
+})
+
+export const CANCELLED: Standing = { ...RUNNING, status: 'cancelled' }
+
+/** The fields of a response that its request decides, in the order in which they are shown after `status`. */
+export function headOf(
+  body: ResponsesBody,
+  { id, createdAtMs, model }: { id: string; createdAtMs: number; model: string },
+): Fields {
+  const { text, reasoning } = body
+  return {
+    id,
+    object: 'response',
+    created_at: seconds(createdAtMs),
+    model,
+    background: body.background ?? false,
+    instructions: body.instructions ?? null,
+    previous_response_id: body.previous_response_id ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    max_tool_calls: body.max_tool_calls ?? null,
+    parallel_tool_calls: body.parallel_tool_calls ?? true,
+    tools: (body.tools ?? []).map(toolEcho),
+    tool_choice: body.tool_choice ?? 'auto',
+    text: { format: formatEcho(text?.format), verbosity: text?.verbosity ?? 'medium' },
+    reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
+    truncation: body.truncation ?? 'disabled',
+    temperature: body.temperature ?? 1,
+    top_p: body.top_p ?? 1,
+    presence_penalty: body.presence_penalty ?? 0,
+    frequency_penalty: body.frequency_penalty ?? 0,
+    top_logprobs: body.top_logprobs ?? 0,
+    service_tier: 'default',
+    store: body.store ?? true,
+    metadata: body.metadata ?? {},
+    user: body.user ?? null,
+    safety_identifier: body.safety_identifier ?? null,
+    prompt_cache_key: body.prompt_cache_key ?? null,
+  }
+}
+
+function toolEcho(tool: NonNullable<ResponsesBody['tools']>[number]): Fields {
+  const { type, name, description, parameters, strict, format } = tool
+  const named = { type, name: name ?? '', description: description ?? null }
+  if (type === 'custom') return { ...named, format: format ?? { type: 'text' } }
+  return { ...named, parameters: parameters ?? null, strict: strict ?? null }
+}
+
+function formatEcho(format: NonNullable<ResponsesBody['text']>['format']): Fields {
+  if (format?.type !== 'json_schema') return { type: format?.type ?? 'text' }
+  const { type, name, description, schema, strict } = format
+  return { type, name, description: description ?? null, schema, strict: strict ?? null }
+}
+
+/** The whole object. `output` holds items as they are shown. */
+export function responseOf(head: Fields, standing: Standing, output: readonly Fields[]): Fields {
+  const { id, object, created_at: createdAt, ...rest } = head
+  const { status, completed_at: completedAt, error, incomplete_details: details, usage } = standing
+  return {
+    id,
+    object,
+    created_at: createdAt,
+    status,
+    completed_at: completedAt,
+    error,
+    incomplete_details: details,
+    ...rest,
+    output,
+    usage,
+  }
+}
+
+export type Shown = { readonly encrypted: 'shown' | 'hidden' }
+
+/** Whether a list of `include` wants sealed reasoning. */
+export const shownBy = (include: unknown): Shown => ({
+  encrypted: asList(include).includes('reasoning.encrypted_content') ? 'shown' : 'hidden',
+})
+
+/** An item as the client sees it: what is sealed is kept for later turns, and shown only where it was asked for. */
+export function shownItem(item: Fields, { encrypted }: Shown): Fields {
+  if (encrypted === 'shown') return item
+  if (item['type'] === 'reasoning' && (item['encrypted_content'] ?? null) !== null) {
+    return { ...item, encrypted_content: null }
+  }
+  return item
+}
+
+/** A kept response as it is shown, from the texts of its row. */
+export function keptResponse(
+  { head, standing, output }: { readonly head: string; readonly standing: string; readonly output: string },
+  shown: Shown,
+): Fields {
+  const items = asList(JSON.parse(output)).map((item) => shownItem(asFields(item), shown))
+  return responseOf(asFields(JSON.parse(head)), JSON.parse(standing) as Standing, items)
+}

@@ -1,0 +1,107 @@
+/**
+ * How the stream of a response was cut into deltas: with the items themselves enough to make the same events again, and
+ * a few bytes an event, so that no text is kept twice.
+ */
+import type { Delta, FinishReason } from '../../domain/turn.ts'
+import { asFields, asList, asText, textIn, type Fields } from '../fields.ts'
+import type { ErrorWords } from './events.ts'
+import { sealedFrom } from './sealed.ts'
+
+/** The first letter of a delta's kind, and its length, its call, or its reason. */
+type Mark = readonly [string, ...(string | number)[]]
+
+type Trace = { readonly marks: readonly Mark[]; readonly words: ErrorWords }
+
+export function traceOf(deltas: readonly Delta[], words: ErrorWords): string {
+  const marks = deltas.filter(({ choice }) => choice === 0).map(markOf)
+  return JSON.stringify({ marks, words } satisfies Trace)
+}
+
+function markOf(delta: Delta): Mark {
+  switch (delta.kind) {
+    case 'text':
+    case 'refusal':
+    case 'reasoning':
+      return [delta.kind, delta.text.length]
+    case 'sealed':
+      return ['sealed']
+    case 'call':
+      return ['call', delta.call]
+    case 'arguments':
+      return ['arguments', delta.call, delta.text.length]
+    case 'finish':
+      return ['finish', delta.reason]
+  }
+}
+
+/** The deltas of a trace again, with the words of the output items. */
+export function deltasOf(trace: string, output: readonly Fields[]): { deltas: Delta[]; words: ErrorWords } {
+  const { marks, words } = JSON.parse(trace) as Trace
+  const source = new Source(output)
+  return { deltas: marks.map((mark) => source.delta(mark)), words }
+}
+
+/** The words of all items, taken piece by piece. */
+class Source {
+  private readonly texts: Record<'text' | 'refusal' | 'reasoning', string> = { text: '', refusal: '', reasoning: '' }
+  private readonly taken = new Map<string | number, number>()
+  private readonly seals: string[] = []
+  private readonly calls: Fields[] = []
+  private readonly callsBegun: number[] = []
+
+  constructor(output: readonly Fields[]) {
+    for (const item of output) {
+      const { type, content, summary } = item
+      if (type === 'function_call' || type === 'custom_tool_call') this.calls.push(item)
+      for (const part of asList(summary)) this.texts.reasoning += asText(asFields(part)['text'])
+      for (const part of type === 'message' ? asList(content) : []) {
+        const { text, refusal } = asFields(part)
+        this.texts.text += asText(text)
+        this.texts.refusal += asText(refusal)
+      }
+      const seal = textIn(item['encrypted_content'])
+      if (seal !== undefined) this.seals.push(seal)
+    }
+  }
+
+  delta([kind, ...rest]: Mark): Delta {
+    switch (kind) {
+      case 'text':
+      case 'refusal':
+      case 'reasoning':
+        return { kind, choice: 0, text: this.take(kind, this.texts[kind], Number(rest[0])) }
+      case 'sealed':
+        return { kind, choice: 0, sealed: sealedFrom(this.seals.shift() ?? '') }
+      case 'call':
+        return this.begin(Number(rest[0]))
+      case 'arguments': {
+        const call = Number(rest[0])
+        const { arguments: text, input } = this.calls[this.callsBegun.indexOf(call)] ?? {}
+        return { kind, choice: 0, call, text: this.take(call, asText(text ?? input), Number(rest[1])) }
+      }
+      default:
+        return { kind: 'finish', choice: 0, reason: rest[0] as FinishReason }
+    }
+  }
+
+  private begin(call: number): Delta {
+    const item = this.calls[this.callsBegun.length] ?? {}
+    this.callsBegun.push(call)
+    const seal = textIn(item['tollgate_sealed'])
+    return {
+      kind: 'call',
+      choice: 0,
+      call,
+      id: asText(item['call_id']),
+      name: asText(item['name']),
+      tool: item['type'] === 'custom_tool_call' ? 'custom' : 'function',
+      sealed: seal === undefined ? undefined : sealedFrom(seal),
+    }
+  }
+
+  private take(from: string | number, text: string, length: number): string {
+    const at = this.taken.get(from) ?? 0
+    this.taken.set(from, at + length)
+    return text.slice(at, at + length)
+  }
+}

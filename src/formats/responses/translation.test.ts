@@ -1,0 +1,322 @@
+/** Requests of the responses format as they reach upstreams of either dialect, and replies on their way back. */
+import { describe, expect, test } from 'bun:test'
+import type { Destination, PassageContext, WriterQuirks } from '../format.ts'
+import { readChatClient } from '../chat/client.ts'
+import { readResponsesClient } from './client.ts'
+
+const quirks: WriterQuirks = {
+  outputMaxField: 'max_tokens',
+  usageInStream: 'on_request',
+  usageDialect: 'inclusive',
+  chatPath: '/chat/completions',
+}
+/** Only images look around. */
+const context = {} as PassageContext
+const to: Destination = { upstreamModel: 'theirs', outputTokensMax: 50, quirks }
+const answer = { requestId: `req_${'0'.repeat(26)}`, createdAtMs: 1_000_500, publicModel: 'public' }
+
+function client(body: object) {
+  const text = JSON.stringify({ model: 'public', ...body })
+  const read = readResponsesClient(text, Buffer.byteLength(text))
+  if (read.kind === 'rejected') return read
+  const failure = read.request.conversation.recall([], [])
+  return failure ? { kind: 'rejected' as const, failure } : read
+}
+
+function read(body: object) {
+  const got = client(body)
+  if (got.kind === 'rejected') throw new Error(got.failure.message)
+  return got.request
+}
+
+function refusal(body: object) {
+  const got = client({ input: 'x', ...body })
+  if (got.kind === 'read') throw new Error('it was taken')
+  return [got.failure.kind, got.failure.param]
+}
+
+const tools = [
+  { type: 'function', name: 'look', description: 'Looks.', parameters: { type: 'object' }, strict: true },
+  { type: 'custom', name: 'note', format: { type: 'text' } },
+]
+const full = {
+  instructions: 'Be brief.',
+  input: [
+    { role: 'system', content: 'In French.' },
+    { type: 'input_text', text: 'What is' },
+    { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'low' },
+    { role: 'assistant', content: [{ type: 'output_text', text: 'I look.' }] },
+    { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm.' }], encrypted_content: 'theirs' },
+    { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{"at":1}' },
+    { type: 'custom_tool_call', call_id: 'c2', name: 'note', input: 'free' },
+    { type: 'function_call_output', call_id: 'c1', output: 'a cat' },
+    { type: 'custom_tool_call_output', call_id: 'c2', output: [{ type: 'input_text', text: 'noted' }] },
+    {
+      role: 'user',
+      content: [
+        { type: 'input_text', text: 'And this?' },
+        { type: 'input_file', file_data: 'data:application/pdf;base64,CCCC', filename: 'a.pdf' },
+      ],
+    },
+  ],
+  tools,
+  tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'look' }] },
+  parallel_tool_calls: false,
+  text: { format: { type: 'json_schema', name: 'x', schema: { type: 'object' }, strict: true }, verbosity: 'low' },
+  reasoning: { effort: 'low', summary: 'auto' },
+  temperature: 0.5,
+  top_p: 0.9,
+  truncation: 'auto',
+  safety_identifier: 'someone',
+  max_tool_calls: 3,
+}
+
+test('to an upstream that speaks chat', () => {
+  const { body, dropped } = read(full).passage(['chat'], context).request(to)
+  expect(JSON.parse(body)).toEqual({
+    model: 'theirs',
+    max_tokens: 50,
+    temperature: 0.5,
+    top_p: 0.9,
+    user: 'someone',
+    verbosity: 'low',
+    reasoning_effort: 'low',
+    parallel_tool_calls: false,
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'system', content: 'In French.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA', detail: 'low' } },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: 'I look.',
+        tool_calls: [
+          { id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } },
+          { id: 'c2', type: 'custom', custom: { name: 'note', input: 'free' } },
+        ],
+      },
+      { role: 'tool', tool_call_id: 'c1', content: 'a cat' },
+      { role: 'tool', tool_call_id: 'c2', content: 'noted' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'And this?' },
+          { type: 'file', file: { file_data: 'data:application/pdf;base64,CCCC', filename: 'a.pdf' } },
+        ],
+      },
+    ],
+    tools: [
+      {
+        type: 'function',
+        function: { name: 'look', description: 'Looks.', parameters: { type: 'object' }, strict: true },
+      },
+      { type: 'custom', custom: { name: 'note', format: { type: 'text' } } },
+    ],
+    tool_choice: {
+      type: 'allowed_tools',
+      allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'look' } }] },
+    },
+    response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' }, strict: true } },
+  })
+  expect(dropped.toSorted()).toEqual(['max_tool_calls', 'truncation'])
+})
+
+test('to an upstream that speaks responses: nothing is stored there, and sealed reasoning comes back', () => {
+  const request = read(full).passage(['chat', 'responses'], context).request(to)
+  expect(request.path).toBe('/responses')
+  const user = { type: 'message', role: 'user' }
+  expect(JSON.parse(request.body)).toEqual({
+    model: 'theirs',
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    max_output_tokens: 50,
+    temperature: 0.5,
+    top_p: 0.9,
+    safety_identifier: 'someone',
+    reasoning: { effort: 'low', summary: 'auto' },
+    text: full.text,
+    tools,
+    tool_choice: full.tool_choice,
+    parallel_tool_calls: false,
+    input: [
+      { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Be brief.' }] },
+      { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'In French.' }] },
+      {
+        ...user,
+        content: [
+          { type: 'input_text', text: 'What is' },
+          { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'low' },
+        ],
+      },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I look.' }] },
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }], encrypted_content: 'theirs' },
+      { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{"at":1}' },
+      { type: 'custom_tool_call', call_id: 'c2', name: 'note', input: 'free' },
+      { type: 'function_call_output', call_id: 'c1', output: 'a cat' },
+      { type: 'custom_tool_call_output', call_id: 'c2', output: 'noted' },
+      {
+        ...user,
+        content: [
+          { type: 'input_text', text: 'And this?' },
+          { type: 'input_file', file_data: 'data:application/pdf;base64,CCCC', filename: 'a.pdf' },
+        ],
+      },
+    ],
+  })
+  const never = read(full)
+    .passage(['responses'], context)
+    .request({ ...to, upstreamModel: 'gpt-4o-mini' })
+  expect(JSON.parse(never.body)).not.toHaveProperty('include')
+})
+
+test('a chat client reaches an upstream that only speaks responses', async () => {
+  const text = JSON.stringify({
+    model: 'public',
+    messages: [{ role: 'user', content: 'hi' }],
+    stop: ['x'],
+    n: 2,
+    seed: 1,
+  })
+  const got = await readChatClient(text, text.length)
+  if (got.kind === 'rejected') throw new Error(got.failure.message)
+  const passage = got.request.passage(['responses'], context)
+  const { body, dropped } = passage.request(to)
+  expect(JSON.parse(body)).toMatchObject({ input: [{ role: 'user', content: [{ text: 'hi' }] }], store: false })
+  expect(dropped).toEqual(['stop', 'seed', 'n'])
+  const reply = passage.readReply(JSON.stringify(wholeReply), quirks)
+  if (reply.kind === 'failed') throw new Error(reply.failure.message)
+  const completion = JSON.parse(reply.reply.write(answer, reply.reply.usage as never)) as unknown
+  expect(completion).toMatchObject({
+    choices: [
+      {
+        finish_reason: 'tool_calls',
+        message: {
+          content: 'A cat.',
+          reasoning_content: 'Hm.',
+          tool_calls: [{ id: 'c1', function: { name: 'look', arguments: '{}' } }],
+        },
+      },
+    ],
+    usage: { prompt_tokens: 10, completion_tokens: 7, total_tokens: 17 },
+  })
+})
+
+const wholeReply = {
+  id: 'resp_theirs',
+  object: 'response',
+  status: 'completed',
+  error: null,
+  output: [
+    { id: 'rs_9', type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }], encrypted_content: 'opaque' },
+    { id: 'msg_9', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'A cat.' }] },
+    { id: 'fc_9', type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
+  ],
+  usage: { input_tokens: 10, output_tokens: 7, total_tokens: 17 },
+}
+
+test('a reply of the same dialect: ids are ours, sealed reasoning is stamped and goes back to it', () => {
+  const request = read({ input: 'hi', include: ['reasoning.encrypted_content'] })
+  const got = request.passage(['responses'], context).readReply(JSON.stringify(wholeReply), quirks)
+  if (got.kind === 'failed') throw new Error(got.failure.message)
+  const response = JSON.parse(got.reply.write(answer, got.reply.usage as never)) as { output: { id: string }[] }
+  const tail = '0'.repeat(26)
+  expect(response.output.map(({ id }) => id)).toEqual([`rs_${tail}_0`, `msg_${tail}_1`, `fc_${tail}_2`])
+  const next = read({ input: [...response.output, { type: 'function_call_output', call_id: 'c1', output: 'x' }] })
+  const { input } = JSON.parse(next.passage(['responses'], context).request(to).body) as { input: object[] }
+  expect(input[0]).toEqual({
+    type: 'reasoning',
+    id: 'rs_9',
+    summary: [{ type: 'summary_text', text: 'Hm.' }],
+    encrypted_content: 'opaque',
+  })
+})
+
+test('a reply that failed, is cut off, or is none', () => {
+  const passage = read({ input: 'hi' }).passage(['responses'], context)
+  const failed = { ...wholeReply, status: 'failed', error: { code: 'server_error', message: 'Oh.' } }
+  expect(passage.readReply(JSON.stringify(failed), quirks)).toMatchObject({
+    kind: 'failed',
+    failure: { kind: 'server' },
+  })
+  expect(passage.readReply('{}', quirks)).toMatchObject({ kind: 'failed', failure: { kind: 'garbage' } })
+  expect(passage.readReply('<', quirks)).toMatchObject({ kind: 'failed', failure: { kind: 'garbage' } })
+  const cut = { ...wholeReply, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
+  const got = passage.readReply(JSON.stringify(cut), quirks)
+  if (got.kind === 'failed') throw new Error(got.failure.message)
+  const response: unknown = JSON.parse(got.reply.write(answer, got.reply.usage as never))
+  expect(response).toMatchObject({ status: 'incomplete', output: [{}, {}, { status: 'incomplete' }] })
+})
+
+describe('what counts for the price', () => {
+  const bytes = (body: object): number => read(body).textBytes
+  test('media by its own rule', () => {
+    const image = { type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(100_000)}` }
+    const file = { type: 'input_file', file_data: 'A'.repeat(4_000) }
+    const request = read({ input: [{ role: 'user', content: [image, file] }] })
+    expect([request.imageParts, request.mediaBytes]).toEqual([1, 3_000])
+    expect(request.textBytes).toBeLessThan(400)
+  })
+  test('what was said before', () => {
+    const first = read({ input: 'x'.repeat(1_000) })
+    const turn = first.conversation.begun(answer)
+    const second = read({ input: 'y' })
+    const alone = bytes({ input: 'y' })
+    expect(second.conversation.recall([{ ...turn, state: 'ended' }], [])).toBeUndefined()
+    expect(second.textBytes - alone).toBeWithin(1_000, 1_300)
+    expect(second.promptText()).toContain('x'.repeat(1_000))
+  })
+})
+
+test('what is refused, with the field at fault', () => {
+  expect(refusal({ input: undefined })).toEqual(['missing_parameter', 'input'])
+  expect(refusal({ input: [] })).toEqual(['invalid_value', 'input'])
+  expect(refusal({ input: 3 })).toEqual(['invalid_type', 'input'])
+  expect(refusal({ input: ['x'] })).toEqual(['invalid_type', 'input[0]'])
+  expect(refusal({ input: [null] })).toEqual(['invalid_type', 'input[0]'])
+  expect(refusal({ input: [{ role: 'pirate', content: 'x' }] })).toEqual(['invalid_value', 'input[0].role'])
+  expect(refusal({ input: [{ role: 'user' }] })).toEqual(['missing_parameter', 'input[0].content'])
+  expect(refusal({ input: [{ role: 'user', content: [{ type: 'x' }] }] })).toEqual([
+    'invalid_value',
+    'input[0].content[0].type',
+  ])
+  expect(refusal({ input: [{ type: 'web_search_call' }] })).toEqual(['unsupported_parameter', 'input[0].type'])
+  expect(refusal({ input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] })).toEqual([
+    'invalid_value',
+    'input[0].call_id',
+  ])
+  const part = (fields: object): unknown => refusal({ input: [{ type: 'input_image', ...fields }] })
+  expect(part({})).toEqual(['missing_parameter', 'input[0].image_url'])
+  expect(part({ file_id: 'file_1' })).toEqual(['unsupported_parameter', 'input[0].file_id'])
+  expect(refusal({ input: [{ type: 'input_file', file_url: 'https://x' }] })).toEqual([
+    'unsupported_parameter',
+    'input[0].file_url',
+  ])
+  expect(refusal({ input: [{ type: 'item_reference', id: 'msg_x' }] })).toEqual(['invalid_value', 'input[0].id'])
+  expect(refusal({ tools: [{ type: 'web_search' }] })).toEqual(['unsupported_parameter', 'tools[0].type'])
+  expect(refusal({ tools: [{ type: 'function' }] })).toEqual(['missing_parameter', 'tools[0].name'])
+  expect(refusal({ tool_choice: { type: 'file_search' } })).toEqual(['unsupported_parameter', 'tool_choice.type'])
+  expect(refusal({ conversation: 'conv_1' })).toEqual(['unsupported_parameter', 'conversation'])
+  expect(refusal({ prompt: { id: 'p' } })).toEqual(['unsupported_parameter', 'prompt'])
+  expect(refusal({ background: true, store: false })).toEqual(['invalid_value', 'background'])
+  expect(refusal({ text: { format: { type: 'json_schema', name: 'x' } } })).toEqual([
+    'missing_parameter',
+    'text.format.schema',
+  ])
+  expect(refusal({ max_output_tokens: 0 })).toEqual(['invalid_value', 'max_output_tokens'])
+  expect(refusal({ metadata: { a: 1 } })).toEqual(['invalid_type', 'metadata.a'])
+  expect(refusal({ model: undefined })).toEqual(['missing_parameter', 'model'])
+  expect(refusal({ temperature: 3 })).toEqual(['invalid_value', 'temperature'])
+})
+
+test('null is the same as absent', () => {
+  const names = ['instructions', 'previous_response_id', 'store', 'stream', 'tools', 'tool_choice', 'text', 'reasoning']
+  const nothing = Object.fromEntries(
+    [...names, 'include', 'metadata', 'truncation', 'user'].map((name) => [name, null]),
+  )
+  expect(read({ input: 'x', ...nothing }).conversation.turn).toEqual(read({ input: 'x' }).conversation.turn)
+})

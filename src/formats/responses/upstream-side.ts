@@ -1,0 +1,189 @@
+/** The responses format towards upstreams. Nothing is stored there: the conversation is ours. */
+import type { InputPart, Message, OutputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
+import { chatFailures, readUpstreamError } from '../chat/failure.ts'
+import { urlOf } from '../chat/upstream-side.ts'
+import { asFields, asList, asText, parseFields, textIn, type Fields } from '../fields.ts'
+import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
+import { finishOf, ResponsesDecoder } from './decoder.ts'
+import { readResponsesUsage } from './usage.ts'
+
+export const responsesUpstreamSide: UpstreamSide = {
+  dialect: 'responses',
+  failures: chatFailures,
+  write,
+  readReply,
+  decoder: () => new ResponsesDecoder(),
+}
+
+/** Models that never reason: their vendor refuses a request that asks for sealed reasoning (OpenAI, 2026-08). */
+const NEVER_REASONS = /(?:^|\/)(?:chatgpt-|gpt-[34])/
+
+function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
+  const sealed = !NEVER_REASONS.test(to.upstreamModel)
+  const { tools } = turn
+  const body = {
+    model: to.upstreamModel,
+    input: inputOf(turn.messages),
+    store: false,
+    ...(sealed ? { include: ['reasoning.encrypted_content'] } : {}),
+    ...(stream ? { stream: true } : {}),
+    max_output_tokens: to.outputTokensMax,
+    temperature: turn.temperature,
+    top_p: turn.topP,
+    safety_identifier: turn.user,
+    reasoning:
+      turn.effort || turn.showReasoning
+        ? { effort: turn.effort, summary: turn.showReasoning ? 'auto' : undefined }
+        : undefined,
+    text:
+      turn.format || turn.verbosity !== undefined
+        ? { format: turn.format && formatOf(turn.format), verbosity: turn.verbosity }
+        : undefined,
+    tools: tools.length === 0 ? undefined : tools.map(toolOf),
+    tool_choice: tools.length === 0 ? undefined : turn.toolChoice && choiceOf(turn.toolChoice, tools),
+    parallel_tool_calls: tools.length === 0 ? undefined : turn.parallelToolCalls,
+  }
+  return { path: '/responses', headers: {}, body: JSON.stringify(body), dropped: droppedOf(turn) }
+}
+
+/** What this format has no field for. */
+function droppedOf(turn: Turn): string[] {
+  const dropped: string[] = []
+  if (turn.stop && turn.stop.length > 0) dropped.push('stop')
+  if (turn.seed !== undefined) dropped.push('seed')
+  if (turn.topK !== undefined) dropped.push('top_k')
+  if (turn.frequencyPenalty) dropped.push('frequency_penalty')
+  if (turn.presencePenalty) dropped.push('presence_penalty')
+  if (turn.logprobs !== undefined) dropped.push('logprobs')
+  if (turn.choices > 1) dropped.push('n')
+  return dropped
+}
+
+/** The result of a custom tool has a type of its own here: the call before it says which it is. */
+function inputOf(messages: readonly Message[]): object[] {
+  const custom = new Set<string>()
+  for (const { parts } of messages) {
+    for (const part of parts) if (part.kind === 'tool_call' && part.tool === 'custom') custom.add(part.id)
+  }
+  return messages.flatMap((message) => itemsOf(message, custom))
+}
+
+function itemsOf(message: Message, custom: ReadonlySet<string>): object[] {
+  switch (message.role) {
+    case 'system':
+      return [{ type: 'message', role: 'developer', content: message.parts.map(partOf) }]
+    case 'user':
+      return [{ type: 'message', role: 'user', content: message.parts.map(partOf) }]
+    case 'tool': {
+      const { parts, callId } = message
+      const output = parts.every((part) => part.kind === 'text')
+        ? parts.map(({ text }) => text).join('\n\n')
+        : parts.map(partOf)
+      const type = custom.has(callId) ? 'custom_tool_call_output' : 'function_call_output'
+      return [{ type, call_id: callId, output }]
+    }
+    case 'assistant':
+      return message.parts.flatMap(assistantItem)
+  }
+}
+
+function assistantItem(part: OutputPart): object[] {
+  switch (part.kind) {
+    case 'text':
+      return [saidItem({ type: 'output_text', text: part.text })]
+    case 'refusal':
+      return [saidItem({ type: 'refusal', refusal: part.text })]
+    case 'reasoning': {
+      const { sealed, text } = part
+      // Without its seal, or with another vendor's, it would be refused.
+      if (sealed?.origin !== 'responses') return []
+      const summary = text === '' ? [] : [{ type: 'summary_text', text }]
+      return [{ type: 'reasoning', id: sealed.form, summary, encrypted_content: sealed.data }]
+    }
+    case 'tool_call': {
+      const { id, name, tool } = part
+      return tool === 'custom'
+        ? [{ type: 'custom_tool_call', call_id: id, name, input: part.arguments }]
+        : [{ type: 'function_call', call_id: id, name, arguments: part.arguments }]
+    }
+  }
+}
+
+const saidItem = (part: object): object => ({ type: 'message', role: 'assistant', content: [part] })
+
+function partOf(part: InputPart): object {
+  switch (part.kind) {
+    case 'text':
+      return { type: 'input_text', text: part.text }
+    case 'image':
+      return { type: 'input_image', image_url: urlOf(part.source), detail: part.detail ?? 'auto' }
+    case 'audio': {
+      const format = part.source.kind === 'data' && /mpeg|mp3/.test(part.source.mediaType) ? 'mp3' : 'wav'
+      const data = part.source.kind === 'data' ? part.source.base64 : part.source.url
+      return { type: 'input_audio', input_audio: { data, format } }
+    }
+    case 'file':
+      return { type: 'input_file', file_data: urlOf(part.source), filename: part.name ?? 'file.pdf' }
+  }
+}
+
+function toolOf(tool: Tool): object {
+  const { kind, ...rest } = tool
+  if (kind === 'custom') return { type: kind, ...rest }
+  // OpenAI takes an absent `strict` for true here, where chat takes it for false.
+  return { type: kind, ...rest, parameters: tool.parameters ?? EMPTY_OBJECT, strict: tool.strict ?? false }
+}
+
+const EMPTY_OBJECT = { type: 'object', properties: {} }
+
+function choiceOf(choice: ToolChoice, tools: readonly Tool[]): unknown {
+  const named = (name: string): object => ({ type: tools.find((tool) => tool.name === name)?.kind ?? 'function', name })
+  if (choice.kind === 'tool') return named(choice.name)
+  if (choice.kind !== 'allowed') return choice.kind
+  return { type: 'allowed_tools', mode: choice.mode, tools: choice.names.map(named) }
+}
+
+function formatOf(format: NonNullable<Turn['format']>): object {
+  const { kind, ...rest } = format
+  return { type: kind, ...rest }
+}
+
+type Read = ReturnType<UpstreamSide['readReply']>
+
+const garbage = (message: string): Read => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
+
+function readReply(text: string): Read {
+  const response = parseFields(text)
+  if (!response) return garbage('the reply is not JSON')
+  if (response['error']) return { kind: 'failed', failure: readUpstreamError(undefined, response) }
+  if (!Array.isArray(response['output'])) return garbage('the reply has no output')
+  const parts = response['output'].flatMap((item: unknown) => partsOf(asFields(item)))
+  const finish = finishOf(response, parts.some(({ kind }) => kind === 'tool_call') ? 'tool_calls' : 'stop')
+  return { kind: 'reply', reply: { choices: [{ parts, finish }], usage: readResponsesUsage(response['usage']) } }
+}
+
+function partsOf(item: Fields): OutputPart[] {
+  switch (item['type']) {
+    case 'message':
+      return asList(item['content']).map((value) => {
+        const { type, text, refusal } = asFields(value)
+        return type === 'refusal' ? { kind: type, text: asText(refusal) } : { kind: 'text', text: asText(text) }
+      })
+    case 'reasoning': {
+      const text = [...asList(item['summary']), ...asList(item['content'])].map((part) =>
+        asText(asFields(part)['text']),
+      )
+      const data = textIn(item['encrypted_content'])
+      const sealed = data === undefined ? undefined : { origin: 'responses' as const, data, form: textIn(item['id']) }
+      return [{ kind: 'reasoning', text: text.join('\n'), sealed }]
+    }
+    case 'function_call':
+    case 'custom_tool_call': {
+      const tool = item['type'] === 'function_call' ? 'function' : 'custom'
+      const words = asText(tool === 'custom' ? item['input'] : item['arguments'])
+      return [{ kind: 'tool_call', id: asText(item['call_id']), name: asText(item['name']), arguments: words, tool }]
+    }
+    default:
+      return []
+  }
+}

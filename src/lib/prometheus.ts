@@ -1,0 +1,116 @@
+/**
+ * Counters, gauges and histograms in Prometheus' text format, version 0.0.4. Of our own because each request counts a
+ * dozen times: the library's two histograms took 2 % of a request, and its import 45 ms of a start.
+ */
+
+/** One metric with all its label values. */
+export type Metric = {
+  readonly name: string
+  readonly help: string
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  /** Its lines, without HELP and TYPE. */
+  lines(): readonly string[]
+}
+
+/** All metrics as one text, in the order given. */
+export const exposition = (metrics: readonly Metric[]): string =>
+  `${metrics
+    .map((metric) => {
+      const { name, help, type } = metric
+      return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...metric.lines()].join('\n')
+    })
+    .join('\n\n')}\n`
+
+const escaped = (value: string): string => value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"')
+
+const pairs = (names: readonly string[], values: readonly string[]): string =>
+  names.map((name, i) => `${name}="${escaped(values[i] ?? '')}"`).join(',')
+
+export class Counter implements Metric {
+  readonly type = 'counter'
+  readonly name: string
+  readonly help: string
+  private readonly labels: readonly string[]
+  /** By the label values in one text: a look-up without an object for each count. */
+  private readonly counts = new Map<string, { readonly values: readonly string[]; count: number }>()
+
+  constructor(name: string, help: string, labels: readonly string[]) {
+    this.name = name
+    this.help = help
+    this.labels = labels
+  }
+
+  /** Adds to one combination of label values, given in the order of the labels. */
+  add(values: readonly string[], amount = 1): void {
+    const key = values.length === 1 ? (values[0] as string) : values.join('\n')
+    const entry = this.counts.get(key)
+    if (entry) entry.count += amount
+    else this.counts.set(key, { values, count: amount })
+  }
+
+  lines(): readonly string[] {
+    return [...this.counts.values()].map(({ values, count }) => `${this.name}{${pairs(this.labels, values)}} ${count}`)
+  }
+}
+
+export class Gauge implements Metric {
+  readonly type = 'gauge'
+  readonly name: string
+  readonly help: string
+  private readonly read: () => number
+
+  /** `read` is asked at each scrape. */
+  constructor(name: string, help: string, read: () => number) {
+    this.name = name
+    this.help = help
+    this.read = read
+  }
+
+  lines(): readonly string[] {
+    return [`${this.name} ${this.read()}`]
+  }
+}
+
+type Distribution = { readonly counts: Float64Array; sum: number }
+
+/** Observations by one label, counted in buckets that are added up only when they are read. */
+export class Histogram implements Metric {
+  readonly type = 'histogram'
+  readonly name: string
+  readonly help: string
+  private readonly label: string
+  private readonly bounds: readonly number[]
+  private readonly distributions = new Map<string, Distribution>()
+
+  /** `bounds` are ascending upper bounds, inclusive; the bucket without a bound comes on top. */
+  constructor(name: string, help: string, { label, bounds }: { label: string; bounds: readonly number[] }) {
+    this.name = name
+    this.help = help
+    this.label = label
+    this.bounds = bounds
+  }
+
+  observe(value: string, observed: number): void {
+    let distribution = this.distributions.get(value)
+    if (!distribution) {
+      distribution = { counts: new Float64Array(this.bounds.length + 1), sum: 0 }
+      this.distributions.set(value, distribution)
+    }
+    let bucket = 0
+    while (bucket < this.bounds.length && observed > (this.bounds[bucket] as number)) bucket++
+    distribution.counts[bucket] = (distribution.counts[bucket] as number) + 1
+    distribution.sum += observed
+  }
+
+  lines(): readonly string[] {
+    return [...this.distributions].flatMap(([value, { counts, sum }]) => {
+      const label = pairs([this.label], [value])
+      let total = 0
+      const buckets = Array.from(counts, (count, i) => {
+        total += count
+        return `${this.name}_bucket{le="${this.bounds[i] ?? '+Inf'}",${label}} ${total}`
+      })
+      return [...buckets, `${this.name}_sum{${label}} ${sum}`, `${this.name}_count{${label}} ${total}`]
+    })
+  }
+}

@@ -1,0 +1,153 @@
+/** Answers that are made without their client: it asks for them later, listens meanwhile, or calls them off. */
+import type { Failure } from '../domain/failure.ts'
+import type { AnswerFacts, Conversation } from '../formats/format.ts'
+import type { AccountScope } from '../responses/turns.ts'
+import type { Call } from './call.ts'
+
+export type BackgroundLimits = { readonly runsMax: number; readonly runsPerAccountMax: number }
+
+/** How long a client that calls an answer off waits for it to be settled. */
+const CANCEL_WAIT_MS = 5_000
+
+export class Backgrounds {
+  private readonly limits: BackgroundLimits
+  private readonly runs = new Map<string, Run>()
+
+  constructor(limits: BackgroundLimits) {
+    this.limits = limits
+  }
+
+  /** Why no other may begin at the moment. */
+  obstacle({ accountId }: AccountScope): Failure | undefined {
+    const { runsMax, runsPerAccountMax } = this.limits
+    if (this.runs.size >= runsMax) {
+      const message = 'Too many responses are being made in the background. Try again shortly.'
+      return { kind: 'unavailable', message, retryAfterMs: RETRY_MS }
+    }
+    let own = 0
+    for (const run of this.runs.values()) if (run.accountId === accountId) own++
+    if (own < runsPerAccountMax) return undefined
+    const message = `This account may have ${runsPerAccountMax} responses in the background at once, and has.`
+    return { kind: 'rate_limited', message, retryAfterMs: RETRY_MS }
+  }
+
+  /** One that is being made. */
+  find({ accountId }: AccountScope, id: string): Run | undefined {
+    return this.runs.get(nameOf(accountId, id))
+  }
+
+  /** Makes the answer to its end. `onError` is told of a programmer's error. */
+  start(started: RunStart, onError: (error: unknown) => void): Run {
+    const run = new Run(started)
+    const name = nameOf(run.accountId, run.id)
+    this.runs.set(name, run)
+    run.over = run
+      .make()
+      .catch(onError)
+      .finally(() => {
+        this.runs.delete(name)
+        run.ended()
+      })
+    return run
+  }
+}
+
+const RETRY_MS = 5_000
+const nameOf = (accountId: string, id: string): string => `${accountId}\n${id}`
+
+/** Where the text of a stream comes from: complete events, then undefined. `close` is for leaving early. */
+type Events = {
+  readonly isEnded: boolean
+  next(): Promise<string | undefined>
+  close(): Promise<void>
+}
+
+type RunStart = {
+  readonly call: Call
+  readonly conversation: Conversation
+  readonly facts: AnswerFacts
+  readonly id: string
+  /** Settles itself, at its end or when it is closed. */
+  readonly answer: Events
+}
+
+/** One answer in the making. */
+export class Run {
+  readonly id: string
+  readonly accountId: string
+  /** Resolves when its settlement is on disk. Never rejects. */
+  over: Promise<void> = Promise.resolve()
+  private isOver = false
+  private readonly started: RunStart
+  private changed = Promise.withResolvers<void>()
+
+  constructor(started: RunStart) {
+    this.started = started
+    this.id = started.id
+    this.accountId = started.call.caller.account.id
+  }
+
+  async make(): Promise<void> {
+    const { call, answer } = this.started
+    call.whenCancelled((reason) => {
+      // Everything else ends the answer from the upstream's side; this one has to be closed as by its client. What
+      // goes wrong with it is heard below, where the same closing is waited for.
+      if (reason === 'client_closed') answer.close().catch(() => undefined)
+    })
+    while (!answer.isEnded) {
+      if ((await answer.next()) === undefined) break
+      this.tell()
+    }
+    await answer.close()
+  }
+
+  ended(): void {
+    this.isOver = true
+    this.tell()
+  }
+
+  private tell(): void {
+    this.changed.resolve()
+    this.changed = Promise.withResolvers<void>()
+  }
+
+  /** Calls it off. Resolves when it is settled, or takes too long. */
+  async cancel(what: 'stopped' | 'forgotten'): Promise<void> {
+    const { call, conversation } = this.started
+    conversation.cancel(what)
+    call.cancel('client_closed')
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, CANCEL_WAIT_MS)
+    await Promise.race([this.over, late.promise])
+    clearTimeout(timer)
+  }
+
+  /** The events after a number, as they come; the last when they are settled. Leaving leaves the answer as it is. */
+  follow(after: number): Events {
+    const { conversation, facts } = this.started
+    const follower = conversation.follow(facts, after)
+    let isEnded = false
+    let isLeft = false
+    const leave = Promise.withResolvers<void>()
+    return {
+      get isEnded() {
+        return isEnded
+      },
+      next: async () => {
+        for (;;) {
+          if (isEnded || isLeft) return undefined
+          const { changed } = this
+          isEnded = this.isOver
+          const text = follower.read(isEnded ? 'end' : 'here')
+          if (text !== '' || isEnded) return text
+          await Promise.race([changed.promise, leave.promise])
+        }
+      },
+      close: () => {
+        isLeft = true
+        leave.resolve()
+        return Promise.resolve()
+      },
+    }
+  }
+}

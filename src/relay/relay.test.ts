@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test'
+import { Idempotency } from '../records/idempotency.ts'
+import type { Row } from '../store/statement.ts'
+import type { Store } from '../store/store.ts'
+import { Call, type CallStart } from './call.ts'
+import type { Relay } from './context.ts'
+import { relayChat } from './relay.ts'
+
+const account = { id: 'acct', status: 'active' }
+const key = { id: 'key', accountId: 'acct' }
+const once = { key: 'k', fingerprint: new Uint8Array([1]) }
+
+test('a shutdown that begins while an idempotency key is looked up refuses the request and frees the key', async () => {
+  const looked = Promise.withResolvers<readonly Row[]>()
+  const idempotency = new Idempotency({ query: () => looked.promise } as unknown as Store)
+  const reasons: string[] = []
+  // No more than what is asked before the admission: to go further is to fail.
+  const relay = {
+    accounts: { find: () => account, findKey: () => key },
+    catalog: { model: () => ({ id: 'm', kind: 'text' }) },
+    idempotency,
+    notReady: () => reasons[0],
+  } as unknown as Relay
+  const start = { id: 'req', caller: { key, account }, request: { model: 'm' }, once } as unknown as CallStart
+  const relayed = relayChat(relay, new Call(start))
+  expect(await idempotency.claim('acct', once)).toEqual({ kind: 'running' })
+  reasons.push('shutting down')
+  looked.resolve([])
+  const failure = { kind: 'unavailable', message: 'Not ready: shutting down.', retryAfterMs: 1_000 }
+  expect(await relayed).toEqual({ kind: 'failure', failure: failure as never })
+  expect(await idempotency.claim('acct', once)).toMatchObject({ kind: 'claimed' })
+})

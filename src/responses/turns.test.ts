@@ -1,0 +1,176 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { KeptTurn } from '../formats/format.ts'
+import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
+import { CHAIN_SQL, failExpired, KEPT_DAYS, Turns, verifyTurns, type AccountScope } from './turns.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-turns-'))
+let store: Store
+let turns: Turns
+beforeAll(async () => {
+  store = await openStore(folder, (message) => {
+    throw new Error(message)
+  })
+  turns = new Turns(store)
+})
+afterAll(async () => {
+  await store.close()
+  rmSync(folder, { recursive: true })
+})
+
+const a: AccountScope = { accountId: 'a' }
+const b: AccountScope = { accountId: 'b' }
+
+const turn = (id: string, parentId?: string, rest: Partial<KeptTurn> = {}): KeptTurn => ({
+  id,
+  parentId,
+  state: 'ended',
+  head: '{}',
+  standing: '{}',
+  input: `["in ${id}"]`,
+  output: `["out ${id}"]`,
+  trace: undefined,
+  ...rest,
+})
+const keep = (scope: AccountScope, kept: KeptTurn): Promise<void> => mustWrite(store, turns.keep(scope, kept))
+const idsOf = async (scope: AccountScope, id: string): Promise<string[] | string> => {
+  const chain = await turns.chain(scope, id)
+  return chain.kind === 'found' ? chain.turns.map((one) => one.id) : chain.kind
+}
+
+function inDatabase<T>(work: (db: Database) => T): T {
+  const db = new Database(join(folder, DATABASE))
+  try {
+    return work(db)
+  } finally {
+    db.close()
+  }
+}
+
+test('a turn comes back as it was kept, and only to its account', async () => {
+  const kept = turn('resp_1', undefined, { head: '{"x":1}', standing: '{"status":"completed"}', trace: '{}' })
+  await keep(a, kept)
+  expect(await turns.find(a, 'resp_1')).toEqual(kept)
+  expect(await turns.find(b, 'resp_1')).toBeUndefined()
+  expect(await turns.delete(b, 'resp_1')).toBe(false)
+  expect(await turns.find(a, 'resp_1')).toEqual(kept)
+  expect(await turns.delete(a, 'resp_1')).toBe(true)
+  expect(await turns.delete(a, 'resp_1')).toBe(false)
+  expect(await turns.find(a, 'resp_1')).toBeUndefined()
+})
+
+test('there is no way to ask for a turn without saying whose', () => {
+  const unscoped = [
+    // @ts-expect-error: an id alone names no turn
+    () => turns.find('resp_1'),
+    // @ts-expect-error: nor a conversation
+    () => turns.chain('resp_1'),
+    // @ts-expect-error: nor what to delete
+    () => turns.delete('resp_1'),
+    // @ts-expect-error: nor where to keep it
+    () => turns.keep(turn('resp_1')),
+  ]
+  expect(unscoped).toHaveLength(4)
+})
+
+test('the same id of two accounts is two turns', async () => {
+  await keep(a, turn('resp_twin', undefined, { input: '["a"]' }))
+  await keep(b, turn('resp_twin', undefined, { input: '["b"]' }))
+  expect((await turns.find(a, 'resp_twin'))?.input).toBe('["a"]')
+  expect((await turns.find(b, 'resp_twin'))?.input).toBe('["b"]')
+})
+
+test('a chain is told oldest first, branches apart, and never through another account', async () => {
+  await keep(a, turn('resp_c1'))
+  await keep(a, turn('resp_c2', 'resp_c1'))
+  await keep(a, turn('resp_c3', 'resp_c2'))
+  await keep(a, turn('resp_c2b', 'resp_c1'))
+  expect(await idsOf(a, 'resp_c3')).toEqual(['resp_c1', 'resp_c2', 'resp_c3'])
+  expect(await idsOf(a, 'resp_c2b')).toEqual(['resp_c1', 'resp_c2b'])
+  expect(await idsOf(b, 'resp_c3')).toBe('not_found')
+  await keep(b, turn('resp_thief', 'resp_c3'))
+  expect(await idsOf(b, 'resp_thief')).toBe('not_found')
+})
+
+test('a chain with a turn taken out of it is not found: what was said there must not silently be missing', async () => {
+  await keep(a, turn('resp_d1'))
+  await keep(a, turn('resp_d2', 'resp_d1'))
+  await keep(a, turn('resp_d3', 'resp_d2'))
+  await turns.delete(a, 'resp_d2')
+  expect(await idsOf(a, 'resp_d3')).toBe('not_found')
+  expect(await idsOf(a, 'resp_d1')).toEqual(['resp_d1'])
+})
+
+test('a conversation beyond what is read back is refused, not cut', async () => {
+  const large = JSON.stringify(['x'.repeat(12 * 1024 * 1024)])
+  await keep(a, turn('resp_l1', undefined, { input: large }))
+  await keep(a, turn('resp_l2', 'resp_l1', { input: large }))
+  await keep(a, turn('resp_l3', 'resp_l2', { input: large }))
+  expect(await idsOf(a, 'resp_l2')).toEqual(['resp_l1', 'resp_l2'])
+  expect(await idsOf(a, 'resp_l3')).toBe('too_long')
+})
+
+test('the chain of 50 among 10,000 turns is read through the index, and costs no more than ten times a chain of one', async () => {
+  await keep(a, turn('resp_n0'))
+  for (let i = 1; i < 50; i++) await keep(a, turn(`resp_n${i}`, `resp_n${i - 1}`))
+  inDatabase((db) => {
+    const insert = db.prepare(
+      `INSERT INTO response (account_id, id, state, head, standing, input, output, created_at)
+       VALUES (?, ?, 'ended', '{}', '{}', '["in"]', '["out"]', ?)`,
+    )
+    db.transaction(() => {
+      for (let i = 0; i < 10_000; i++) insert.run(i % 2 === 0 ? 'a' : 'c', `resp_other${i}`, Date.now())
+    })()
+    const plan = db.query(`EXPLAIN QUERY PLAN ${CHAIN_SQL}`).all('a', 'resp_n49', 0) as { detail: string }[]
+    const steps = plan.map(({ detail }) => detail)
+    // The chain itself is read in full, the turns never are.
+    expect(steps.filter((step) => step.startsWith('SCAN')).every((step) => step === 'SCAN chain')).toBe(true)
+    expect(steps.filter((step) => step.includes('sqlite_autoindex_response_1 (account_id=? AND id=?)'))).toHaveLength(2)
+    expect(steps.filter((step) => step.includes('INTEGER PRIMARY KEY (rowid=?)'))).toHaveLength(1)
+  })
+  expect(await idsOf(a, 'resp_n49')).toHaveLength(50)
+  const cost = async (id: string): Promise<number> => {
+    const times: number[] = []
+    for (let i = 0; i < 60; i++) {
+      const startedMs = performance.now()
+      await turns.chain(a, id)
+      times.push(performance.now() - startedMs)
+    }
+    return times.toSorted((x, y) => x - y)[30] ?? 0
+  }
+  await cost('resp_n0')
+  const [one, fifty] = [await cost('resp_n0'), await cost('resp_n49')]
+  expect(fifty).toBeLessThanOrEqual(one * 10)
+})
+
+test(`what is older than ${KEPT_DAYS} days is gone for every reader at once, and swept from the disk behind them`, async () => {
+  for (let i = 0; i < 120; i++) await keep(a, turn(`resp_old${i}`))
+  await keep(a, turn('resp_young', 'resp_old0'))
+  inDatabase((db) =>
+    db.exec(`UPDATE response SET created_at = created_at - ${KEPT_DAYS * 86_400_000} - 1 WHERE id LIKE 'resp_old%'`),
+  )
+  expect(await turns.find(a, 'resp_old1')).toBeUndefined()
+  expect(await turns.delete(a, 'resp_old1')).toBe(false)
+  expect(await idsOf(a, 'resp_old0')).toBe('not_found')
+  expect(await idsOf(a, 'resp_young')).toBe('not_found')
+  const old = (): unknown =>
+    inDatabase((db) => db.query("SELECT count(*) AS n FROM response WHERE id LIKE 'resp_old%'").get())
+  expect(old()).toEqual({ n: 120 })
+  await turns.sweep()
+  expect(old()).toEqual({ n: 0 })
+  expect(await turns.find(a, 'resp_young')).toBeDefined()
+})
+
+test('a turn that is being made needs an open hold; one whose hold expires has failed', async () => {
+  await keep(a, turn('resp_run', undefined, { state: 'running' }))
+  expect(await verifyTurns(store)).toEqual([{ subject: 'a resp_run', detail: 'no hold' }])
+  await mustWrite(store, failExpired('req_run', '{"status":"failed"}'))
+  expect(await turns.find(a, 'resp_run')).toMatchObject({ state: 'ended', standing: '{"status":"failed"}' })
+  expect(await verifyTurns(store)).toEqual([])
+  // One that had ended stays as it is.
+  await mustWrite(store, failExpired('req_young', '{}'))
+  expect((await turns.find(a, 'resp_young'))?.input).toBe('["in resp_young"]')
+})

@@ -1,0 +1,92 @@
+import { composeChoice } from '../chat/choice.ts'
+import { countPrompt } from '../chat/usage.ts'
+import { complain } from '../complaint.ts'
+import { findModel, listModelIds, type Model } from '../models.ts'
+import { hashOf, randomId } from '../random.ts'
+import type { JsonReply, Reply } from '../reply.ts'
+import type { Call, VendorRoute, Voice } from '../route.ts'
+import { asChatRequest, findConflict } from './conversation.ts'
+import { geminiRequest, type GeminiRequest } from './request.ts'
+import { countBody, responseBody, responseFrames, type Answer } from './response.ts'
+import { findForgery } from './signature.ts'
+import { refuse } from './voice.ts'
+
+const voice: Voice = { refuse }
+
+/** `sandbox-chat!pace=20:generateContent` */
+function splitTail(tail: string): { id: string; action: string } {
+  const colon = tail.lastIndexOf(':')
+  return colon === -1 ? { id: tail, action: '' } : { id: tail.slice(0, colon), action: tail.slice(colon + 1) }
+}
+
+const speaking = { kind: 'vendor', voice } as const
+const asking = {
+  ...speaking,
+  method: 'POST',
+  answer: answerGemini,
+  modelIn: (tail: string) => splitTail(tail).id,
+} as const
+
+/** Google serves two versions at once, and its SDKs ask for either. */
+export const geminiRoutes: readonly VendorRoute[] = [
+  { ...asking, path: '/v1beta/models/*' },
+  { ...asking, path: '/v1/models/*' },
+  { ...speaking, method: 'GET', path: '/v1beta/models', answer: listModels },
+]
+
+function listModels(): JsonReply {
+  const models = listModelIds().map((id) => ({ name: `models/${id}`, supportedGenerationMethods: ['generateContent'] }))
+  return { kind: 'json', status: 200, body: { models } }
+}
+
+function answerGemini({ body, tail, query, faults }: Call): Reply {
+  const { id, action } = splitTail(tail)
+  const model = findModel(id)
+  if (!model) {
+    const message = `models/${id} is not found for API version v1beta, or is not supported for ${action}.`
+    return refuse(404, { message, code: null })
+  }
+  if (action === 'countTokens') return count(id, body)
+  if (action !== 'generateContent' && action !== 'streamGenerateContent') {
+    return refuse(404, { message: `There is no method ${action}.`, code: null })
+  }
+  const parsed = geminiRequest.safeParse(body, { reportInput: true })
+  if (!parsed.success) return refuse(400, complain(parsed.error))
+  const request = parsed.data
+  const conflict = findConflict(request.contents) ?? findForgery(request.contents)
+  if (conflict) return refuse(400, conflict)
+  const answer = compose(id, model, request)
+  if (!answer) {
+    const message = `The input token count exceeds the maximum number of tokens allowed (${model.contextTokensMax}).`
+    return refuse(400, { message, code: null })
+  }
+  const told = { ...answer, faults }
+  if (action === 'generateContent') return { kind: 'json', status: 200, body: responseBody(told) }
+  if (query?.get('alt') === 'sse') return { kind: 'stream', frames: responseFrames(told) }
+  // Without alt=sse the same responses come as the elements of one array.
+  const elements = [...responseFrames(told)].map(({ text }) => JSON.parse(text.slice('data: '.length)) as object)
+  return { kind: 'json', status: 200, body: elements }
+}
+
+function compose(id: string, model: Model, request: GeminiRequest): Omit<Answer, 'faults'> | undefined {
+  const chat = asChatRequest(id, request)
+  const promptTokens = countPrompt(chat)
+  const tokensLeft = model.contextTokensMax - promptTokens
+  if (tokensLeft < 1) return undefined
+  const tokensMax = Math.min(tokensLeft, chat.max_completion_tokens ?? Infinity)
+  const seed = hashOf(JSON.stringify([chat.messages, chat.tools, chat.response_format]), (chat.seed ?? 0) >>> 0)
+  const choices = Array.from({ length: chat.n ?? 1 }, (_, index) =>
+    composeChoice(chat, { index, seed: seed + index, tokensMax }),
+  )
+  const includeThoughts = request.generationConfig?.thinkingConfig?.includeThoughts ?? false
+  return { responseId: randomId(''), model: id, choices, promptTokens, includeThoughts }
+}
+
+/** Takes the contents alone, or the whole request they would be sent in. */
+function count(id: string, body: unknown): Reply {
+  const whole = (body as { generateContentRequest?: object } | undefined)?.generateContentRequest
+  const { model: _, ...request } = (whole ?? body ?? {}) as { model?: unknown }
+  const parsed = geminiRequest.safeParse(request, { reportInput: true })
+  if (!parsed.success) return refuse(400, complain(parsed.error))
+  return { kind: 'json', status: 200, body: countBody(countPrompt(asChatRequest(id, parsed.data))) }
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { jsonSchema } from '../example/schema.ts'
+
+/**
+ * `POST /v1beta/models/{model}:generateContent`, as far as the sandbox reads it. Google's server knows its fields and
+ * refuses all others, and so does this one: a client that misspells a field learns of it.
+ */
+const any = z.unknown()
+const functionCall = z.strictObject({
+  id: z.string().optional(),
+  name: z.string().min(1),
+  args: z.record(z.string(), any).optional(),
+})
+const functionResponse = z.strictObject({
+  id: z.string().optional(),
+  name: z.string().min(1),
+  response: z.record(z.string(), any),
+})
+const part = z.strictObject({
+  text: z.string().optional(),
+  thought: z.boolean().optional(),
+  thoughtSignature: z.base64().optional().or(z.literal('skip_thought_signature_validator')),
+  inlineData: z.strictObject({ mimeType: z.string().min(1), data: z.base64() }).optional(),
+  fileData: z.strictObject({ mimeType: z.string().optional(), fileUri: z.string().min(1) }).optional(),
+  functionCall: functionCall.optional(),
+  functionResponse: functionResponse.optional(),
+})
+const content = z.strictObject({ role: z.enum(['user', 'model']).optional(), parts: z.array(part).min(1) })
+
+/** Google's older schemas have their types in capitals. */
+const openApiSchema = z.record(z.string(), any).transform((schema) => jsonSchema.parse(lowerTypes(schema)))
+
+function lowerTypes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(lowerTypes)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, inner]) => [
+    key,
+    key === 'type' && typeof inner === 'string' ? inner.toLowerCase() : lowerTypes(inner),
+  ])
+  return Object.fromEntries(entries) as unknown
+}
+
+const declaration = z.strictObject({
+  name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/),
+  description: z.string().optional(),
+  parameters: openApiSchema.optional(),
+  parametersJsonSchema: jsonSchema.optional(),
+})
+const generationConfig = z.strictObject({
+  maxOutputTokens: z.int().min(1).optional(),
+  candidateCount: z.int().min(1).max(8).optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  topP: z.number().min(0).max(1).optional(),
+  topK: z.number().min(0).optional(),
+  stopSequences: z.array(z.string().min(1)).max(5).optional(),
+  seed: z
+    .int()
+    .min(-(2 ** 31))
+    .max(2 ** 31 - 1)
+    .optional(),
+  frequencyPenalty: z.number().min(-2).max(2).optional(),
+  presencePenalty: z.number().min(-2).max(2).optional(),
+  responseMimeType: z.enum(['text/plain', 'application/json']).optional(),
+  responseSchema: openApiSchema.optional(),
+  responseJsonSchema: jsonSchema.optional(),
+  responseModalities: z.array(z.string()).optional(),
+  thinkingConfig: z
+    .strictObject({
+      includeThoughts: z.boolean().optional(),
+      thinkingBudget: z.int().min(-1).max(32_768).optional(),
+      thinkingLevel: z
+        .string()
+        .toLowerCase()
+        .pipe(z.enum(['minimal', 'low', 'medium', 'high', 'xhigh']))
+        .optional(),
+    })
+    .optional(),
+})
+
+export const geminiRequest = z.strictObject({
+  contents: z.array(content).min(1),
+  systemInstruction: z.strictObject({ role: z.string().optional(), parts: z.array(part).min(1) }).optional(),
+  generationConfig: generationConfig.optional(),
+  tools: z.array(z.strictObject({ functionDeclarations: z.array(declaration).min(1) })).optional(),
+  toolConfig: z
+    .strictObject({
+      functionCallingConfig: z.strictObject({
+        mode: z.enum(['AUTO', 'ANY', 'NONE', 'VALIDATED']).optional(),
+        allowedFunctionNames: z.array(z.string()).optional(),
+      }),
+    })
+    .optional(),
+  safetySettings: z.array(z.strictObject({ category: z.string(), threshold: z.string() })).optional(),
+  labels: z.record(z.string(), z.string()).optional(),
+})
+
+export type GeminiRequest = z.output<typeof geminiRequest>
+export type Content = GeminiRequest['contents'][number]
+export type Part = z.output<typeof part>

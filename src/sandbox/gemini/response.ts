@@ -1,0 +1,124 @@
+import type { Choice } from '../chat/choice.ts'
+import type { Faults } from '../faults.ts'
+import { randomId } from '../random.ts'
+import { frameOf, type Frame } from '../reply.ts'
+import { signatureOfCall, signatureOfText } from './signature.ts'
+
+/** Everything an answer consists of, before it is written as one body or as a stream. */
+export type Answer = {
+  responseId: string
+  /** As the client spelt it, knobs included. */
+  model: string
+  choices: readonly Choice[]
+  promptTokens: number
+  includeThoughts: boolean
+  faults: Faults
+}
+
+/** What one candidate says at a time. `tokens` and `thoughts` were produced for it. */
+type Step = { parts: object[]; tokens: number; thoughts: number; finishReason?: string }
+type Count = { candidates: number; thoughts: number }
+
+/** By how much a total is off under the fault `wrongUsage`. */
+const WRONG_BY_TOKENS = 13
+
+function stepsOf(choice: Choice, { includeThoughts }: Answer): Step[] {
+  const { pieces, reasoningTokens, finishReason } = choice
+  const steps: Step[] = []
+  const thought = includeThoughts && reasoningTokens > 0 ? [{ text: 'Weighing the words.', thought: true }] : []
+  if (reasoningTokens > 0) steps.push({ parts: thought, tokens: 0, thoughts: reasoningTokens })
+  for (const piece of pieces) steps.push({ parts: [{ text: piece }], tokens: 1, thoughts: 0 })
+  let isFirst = true
+  for (const call of choice.calls) {
+    const args = parsedArgs(call.pieces.join(''))
+    if (!args) continue // Cut short by the limit: calls come whole or not at all.
+    const signature = isFirst ? { thoughtSignature: signatureOfCall(call.name, args) } : {}
+    isFirst = false
+    const functionCall = { id: randomId('fc_'), name: call.name, args }
+    const tokens = call.nameTokens + call.pieces.length
+    steps.push({ parts: [{ functionCall, ...signature }], tokens, thoughts: 0 })
+  }
+  const seal = reasoningTokens > 0 && isFirst ? [{ text: '', thoughtSignature: signatureOfText() }] : []
+  const last = { parts: seal, tokens: 0, thoughts: 0 }
+  steps.push({ ...last, finishReason: finishReason === 'length' ? 'MAX_TOKENS' : 'STOP' })
+  return steps
+}
+
+function parsedArgs(text: string): object | undefined {
+  try {
+    return JSON.parse(text) as object
+  } catch {
+    return undefined // Broken off.
+  }
+}
+
+function usageOf({ promptTokens, faults }: Answer, { candidates, thoughts }: Count): object {
+  if (faults.noUsage) return {}
+  const total = promptTokens + candidates + thoughts + (faults.wrongUsage ? WRONG_BY_TOKENS : 0)
+  return {
+    usageMetadata: {
+      promptTokenCount: promptTokens,
+      // Zeros are left out, as protocol buffers do.
+      ...(candidates === 0 ? {} : { candidatesTokenCount: candidates }),
+      ...(thoughts === 0 ? {} : { thoughtsTokenCount: thoughts }),
+      totalTokenCount: total,
+      promptTokensDetails: [{ modality: 'TEXT', tokenCount: promptTokens }],
+    },
+  }
+}
+
+const wrap = (answer: Answer, candidates: object[], count: Count): object => ({
+  candidates,
+  ...usageOf(answer, count),
+  modelVersion: answer.model,
+  responseId: answer.responseId,
+})
+
+const candidateOf = (index: number, { parts, finishReason }: Pick<Step, 'parts' | 'finishReason'>): object => ({
+  ...(parts.length === 0 ? {} : { content: { parts, role: 'model' } }),
+  ...(finishReason === undefined ? {} : { finishReason }),
+  index,
+})
+
+/** A whole answer: neighbouring texts are one part. */
+export function responseBody(answer: Answer): object {
+  const count: Count = { candidates: 0, thoughts: 0 }
+  const candidates = answer.choices.map((choice) => {
+    const steps = stepsOf(choice, answer)
+    for (const { tokens, thoughts } of steps) {
+      count.candidates += tokens
+      count.thoughts += thoughts
+    }
+    const text = choice.pieces.join('')
+    const others = steps.flatMap(({ parts }) => parts).filter((part) => !('text' in part) || isSpecial(part))
+    const thoughts = others.filter((part) => 'thought' in part)
+    const rest = others.filter((part) => !('thought' in part))
+    const parts = [...thoughts, ...(text === '' ? [] : [{ text }]), ...rest]
+    const finishReason = steps.at(-1)?.finishReason
+    return candidateOf(choice.index, finishReason === undefined ? { parts } : { parts, finishReason })
+  })
+  return wrap(answer, candidates, count)
+}
+
+const isSpecial = (part: object): boolean => 'thought' in part || 'thoughtSignature' in part
+
+/** The events of a streamed answer: whole responses, one token each, the candidates taking turns. */
+export function* responseFrames(answer: Answer): Generator<Frame> {
+  const count: Count = { candidates: 0, thoughts: 0 }
+  const running = answer.choices.map((choice) => ({ index: choice.index, steps: stepsOf(choice, answer) }))
+  const longest = Math.max(...running.map(({ steps }) => steps.length))
+  for (let turn = 0; turn < longest; turn += 1) {
+    for (const { index, steps } of running) {
+      const step = steps[turn]
+      if (!step) continue
+      count.candidates += step.tokens
+      count.thoughts += step.thoughts
+      yield frameOf(JSON.stringify(wrap(answer, [candidateOf(index, step)], count)), step.tokens)
+    }
+  }
+}
+
+export const countBody = (promptTokens: number): object => ({
+  totalTokens: promptTokens,
+  promptTokensDetails: [{ modality: 'TEXT', tokenCount: promptTokens }],
+})

@@ -1,0 +1,25 @@
+import type { Complaint, JsonReply } from '../reply.ts'
+
+/** The status names that go with HTTP's numbers, as Google's APIs pair them. */
+const NAMES: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  402: 'FAILED_PRECONDITION',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+/** Google's error envelope. */
+export function refuse(status: number, { message }: Complaint, retryAfterSeconds?: number): JsonReply {
+  const name = NAMES[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL')
+  const details =
+    retryAfterSeconds === undefined
+      ? {}
+      : { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${retryAfterSeconds}s` }] }
+  return { kind: 'json', status, body: { error: { code: status, message, status: name, ...details } } }
+}

@@ -1,0 +1,83 @@
+import { composeChoice } from '../chat/choice.ts'
+import { lastUserMessage, textOf } from '../chat/conversation.ts'
+import type { Faults } from '../faults.ts'
+import { hashOf, randomFrom, randomId } from '../random.ts'
+import { tokenize } from '../tokens.ts'
+import { SHORT_WORDS } from '../words.ts'
+import { asChat } from './conversion.ts'
+import type { InputCount } from './prompt-cache.ts'
+import type { MessagesRequest } from './request.ts'
+import { redactedData, signatureOf } from './signature.ts'
+
+/** One block of an answer; `pieces` are the tokens that a stream sends one by one. */
+export type Block =
+  | { type: 'text'; pieces: readonly string[] }
+  | { type: 'thinking'; pieces: readonly string[]; signature: string }
+  | { type: 'redacted_thinking'; data: string }
+  | { type: 'tool_use'; id: string; name: string; nameTokens: number; pieces: readonly string[] }
+
+export type Answer = {
+  id: string
+  /** As the client spelt it, knobs included. */
+  model: string
+  blocks: readonly Block[]
+  stopReason: 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal'
+  stopSequence: string | null
+  stopDetails: object | null
+  input: InputCount
+  thinkingTokens: number
+  outputTokens: number
+  faults: Faults
+}
+
+type Given = { input: InputCount; tokensLeft: number; faults: Faults }
+
+export function answerOf(request: MessagesRequest, { input, tokensLeft, faults }: Given): Answer {
+  const chat = asChat(request)
+  const seed = hashOf(JSON.stringify([chat.messages, chat.tools, chat.response_format]))
+  const asked = lastUserMessage(chat.messages)
+  const said = asked ? textOf(asked) : ''
+  const base = { id: randomId('msg_'), model: request.model, input, faults, stopSequence: null, stopDetails: null }
+  if (/\brefuse this\b/i.test(said)) {
+    const stopDetails = { type: 'refusal', category: null, explanation: 'The sandbox was asked to refuse this.' }
+    return { ...base, stopDetails, blocks: [], stopReason: 'refusal', thinkingTokens: 0, outputTokens: 1 }
+  }
+  const tokensMax = Math.min(tokensLeft, request.max_tokens)
+  const { reasoningTokens, pieces, calls, finishReason } = composeChoice(chat, { index: 0, seed, tokensMax })
+  const thought = thoughtOf(reasoningTokens, seed, said)
+  const stopped = cutAtStop(pieces.join(''), request.stop_sequences ?? [])
+  const words = stopped ? tokenize(stopped.text) : pieces
+  const text: Block[] = words.length === 0 ? [] : [{ type: 'text', pieces: words }]
+  const uses = calls.map(({ name, nameTokens, pieces: json }): Block => {
+    return { type: 'tool_use', id: randomId('toolu_'), name, nameTokens, pieces: json }
+  })
+  const outputTokens = calls.reduce((sum, call) => sum + call.nameTokens + call.pieces.length, words.length)
+  const finishes = { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use' } as const
+  return {
+    ...base,
+    blocks: [...thought, ...text, ...uses],
+    stopReason: stopped ? 'stop_sequence' : finishes[finishReason],
+    stopSequence: stopped?.sequence ?? null,
+    thinkingTokens: reasoningTokens,
+    outputTokens: outputTokens + reasoningTokens,
+  }
+}
+
+/** As many words as tokens were thought. */
+function thoughtOf(tokens: number, seed: number, said: string): Block[] {
+  if (tokens === 0) return []
+  if (/\bthink in secret\b/i.test(said)) return [{ type: 'redacted_thinking', data: redactedData(seed) }]
+  const random = randomFrom(seed)
+  const pieces = Array.from({ length: tokens }, (_, i) => (i === 0 ? '' : ' ') + random.pick(SHORT_WORDS))
+  return [{ type: 'thinking', pieces, signature: signatureOf(pieces.join('')) }]
+}
+
+/** The text before the first of the stop sequences, and which it was. */
+function cutAtStop(text: string, sequences: readonly string[]): { text: string; sequence: string } | undefined {
+  let found: { at: number; sequence: string } | undefined
+  for (const sequence of sequences) {
+    const at = text.indexOf(sequence)
+    if (at !== -1 && (!found || at < found.at)) found = { at, sequence }
+  }
+  return found && { text: text.slice(0, found.at), sequence: found.sequence }
+}

@@ -1,0 +1,80 @@
+import { complain } from '../complaint.ts'
+import { findModel } from '../models.ts'
+import { refuse, type Complaint, type ErrorDialect, type Reply } from '../reply.ts'
+import type { Call, VendorRoute } from '../route.ts'
+import { answerOf } from './answer.ts'
+import { PromptCache } from './prompt-cache.ts'
+import { countRequest, messagesRequest } from './request.ts'
+import { findConflict } from './rules.ts'
+import { framesOf, messageBody } from './writing.ts'
+
+/** Anthropic's Messages, with a prompt cache of their own. */
+export function messagesRoutes(): readonly VendorRoute[] {
+  const cache = new PromptCache()
+  const kind = 'vendor'
+  const method = 'POST'
+  return [
+    { kind, method, path: '/v1/messages', answer: (call) => answerMessages(call, cache), errors: messagesErrors },
+    { kind, method, path: '/v1/messages/count_tokens', answer: countTokens, errors: messagesErrors },
+  ]
+}
+
+const TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+}
+
+/** Anthropic's error envelope. */
+const messagesErrors: ErrorDialect = {
+  event: 'error',
+  envelope: ({ message }: Complaint, status: number) => {
+    const type = TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
+    return { type: 'error', error: { type, message }, request_id: null }
+  },
+}
+
+const NO_VERSION: Complaint = { message: 'anthropic-version: header is required', code: 'missing_required_parameter' }
+
+/** `POST /v1/messages` */
+function answerMessages({ body, faults, headers }: Call, cache: PromptCache): Reply {
+  if (headers?.has('anthropic-version') === false) return refuse(400, NO_VERSION)
+  const parsed = messagesRequest.safeParse(body, { reportInput: true })
+  if (!parsed.success) return refuse(400, complain(parsed.error))
+  const request = parsed.data
+  const model = findModel(request.model)
+  if (!model) return refuseModel(request.model)
+  const conflict = findConflict(request)
+  if (conflict) return refuse(400, conflict)
+  const input = cache.count(request)
+  const inputTokens = input.fresh + input.read + input.written
+  const tokensLeft = model.contextTokensMax - inputTokens
+  if (tokensLeft < 1) return refuseLength(inputTokens, model.contextTokensMax)
+  const answer = answerOf(request, { input, tokensLeft, faults })
+  if (!request.stream) return { kind: 'json', status: 200, body: messageBody(answer) }
+  return { kind: 'stream', frames: framesOf(answer) }
+}
+
+/** `POST /v1/messages/count_tokens` */
+function countTokens({ body }: Call): Reply {
+  const parsed = countRequest.safeParse(body, { reportInput: true })
+  if (!parsed.success) return refuse(400, complain(parsed.error))
+  if (!findModel(parsed.data.model)) return refuseModel(parsed.data.model)
+  const { fresh, read, written } = new PromptCache().count(parsed.data)
+  return { kind: 'json', status: 200, body: { input_tokens: fresh + read + written } }
+}
+
+function refuseModel(id: string): Reply {
+  return refuse(404, { message: `model: ${id}`, code: 'model_not_found' })
+}
+
+function refuseLength(inputTokens: number, contextTokensMax: number): Reply {
+  const message = `prompt is too long: ${inputTokens} tokens > ${contextTokensMax} maximum`
+  return refuse(400, { message, code: null })
+}

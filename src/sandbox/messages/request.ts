@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { jsonSchema } from '../example/schema.ts'
+
+/**
+ * `POST /v1/messages`, as far as the sandbox reads it; other fields are accepted and ignored, and null is the same as
+ * absent. What a field may hold follows Anthropic's published SDK.
+ */
+const cacheControl = z.object({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).nullish() }).nullish()
+
+const text = z.object({ type: z.literal('text'), text: z.string(), cache_control: cacheControl })
+const base64 = z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() })
+const url = z.object({ type: z.literal('url'), url: z.string().min(1) })
+const plain = z.object({ type: z.literal('text'), media_type: z.literal('text/plain'), data: z.string() })
+const image = z.object({
+  type: z.literal('image'),
+  source: z.discriminatedUnion('type', [base64, url]),
+  cache_control: cacheControl,
+})
+const document = z.object({
+  type: z.literal('document'),
+  source: z.discriminatedUnion('type', [base64, url, plain]),
+  title: z.string().nullish(),
+  cache_control: cacheControl,
+})
+const toolUse = z.object({
+  type: z.literal('tool_use'),
+  id: z.string().regex(/^[\w-]+$/),
+  name: z.string(),
+  input: z.record(z.string(), z.unknown()),
+  cache_control: cacheControl,
+})
+const toolResult = z.object({
+  type: z.literal('tool_result'),
+  tool_use_id: z.string().regex(/^[\w-]+$/),
+  content: z.union([z.string(), z.array(z.discriminatedUnion('type', [text, image, document]))]).nullish(),
+  is_error: z.boolean().nullish(),
+  cache_control: cacheControl,
+})
+const thinking = z.object({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() })
+const redacted = z.object({ type: z.literal('redacted_thinking'), data: z.string() })
+
+const userBlock = z.discriminatedUnion('type', [text, image, document, toolResult])
+const assistantBlock = z.discriminatedUnion('type', [text, toolUse, thinking, redacted])
+
+const message = z.discriminatedUnion('role', [
+  z.object({ role: z.literal('user'), content: z.union([z.string(), z.array(userBlock)]) }),
+  z.object({ role: z.literal('assistant'), content: z.union([z.string(), z.array(assistantBlock)]) }),
+  z.object({ role: z.literal('system'), content: z.union([z.string(), z.array(text)]) }),
+])
+
+const tool = z.object({
+  type: z.literal('custom').nullish(),
+  name: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/),
+  description: z.string().nullish(),
+  input_schema: z.intersection(z.object({ type: z.literal('object') }), jsonSchema),
+})
+
+const parallel = { disable_parallel_tool_use: z.boolean().nullish() }
+const toolChoice = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('auto'), ...parallel }),
+  z.object({ type: z.literal('any'), ...parallel }),
+  z.object({ type: z.literal('tool'), name: z.string(), ...parallel }),
+  z.object({ type: z.literal('none') }),
+])
+
+const thinkingConfig = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('enabled'), budget_tokens: z.int().min(1_024) }),
+  z.object({ type: z.literal('adaptive'), display: z.enum(['summarized', 'omitted']).nullish() }),
+  z.object({ type: z.literal('disabled') }),
+])
+
+export const messagesRequest = z.object({
+  model: z.string(),
+  messages: z.array(message).min(1),
+  max_tokens: z.int().min(0),
+  system: z.union([z.string(), z.array(text)]).nullish(),
+  stop_sequences: z.array(z.string().regex(/\S/)).nullish(),
+  stream: z.boolean().nullish(),
+  temperature: z.number().min(0).max(1).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  top_k: z.int().min(0).nullish(),
+  tools: z.array(tool).nullish(),
+  tool_choice: toolChoice.nullish(),
+  thinking: thinkingConfig.nullish(),
+  output_config: z
+    .object({
+      effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(),
+      format: z.object({ type: z.literal('json_schema'), schema: jsonSchema }).nullish(),
+    })
+    .nullish(),
+  metadata: z.object({ user_id: z.string().max(256).nullish() }).nullish(),
+  cache_control: cacheControl,
+})
+
+/** What is counted needs no limit. */
+export const countRequest = messagesRequest.extend({ max_tokens: z.int().min(0).nullish() })
+
+export type MessagesRequest = z.output<typeof messagesRequest>
+export type CountRequest = z.output<typeof countRequest>
+export type Message = CountRequest['messages'][number]
+export type UserBlock = z.output<typeof userBlock>
+export type AssistantBlock = z.output<typeof assistantBlock>

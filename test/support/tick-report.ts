@@ -1,0 +1,26 @@
+/** Asks a gateway that was started with the tick meter what its longest tick was. */
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestGateway } from './gateway.ts'
+
+export type TickReport = { readonly ticks: number; readonly longestMs: number; readonly over50: number }
+
+const reportFile = (folder: string): string => join(folder, 'ticks.json')
+
+/** What `startGateway` needs for it; the folder is the gateway's data folder. */
+export const tickMeter = (folder: string): { preload: string[]; env: Record<string, string> } => ({
+  preload: [join(import.meta.dir, 'tick-meter.ts')],
+  env: { TOLLGATE_TICK_REPORT: reportFile(folder) },
+})
+
+/** The ticks since the last report, or since the start. */
+export async function tickReport({ folder, pid }: Pick<TestGateway, 'folder' | 'pid'>): Promise<TickReport> {
+  const file = reportFile(folder)
+  rmSync(file, { force: true })
+  process.kill(pid, 'SIGUSR2')
+  for (let tries = 0; !existsSync(file); tries++) {
+    if (tries > 500) throw new Error('the tick meter does not report')
+    await Bun.sleep(20)
+  }
+  return JSON.parse(readFileSync(file, 'utf8')) as TickReport
+}
