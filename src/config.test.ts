@@ -19,6 +19,8 @@ test('defaults: loopback, port 8080, the sandbox with priced models', async () =
     'sandbox-embedding',
     'sandbox-embedding-small',
     'sandbox-embedding-large',
+    'sandbox-image',
+    'sandbox-image-classic',
   ])
 })
 

@@ -20,6 +20,7 @@ const limitRules = {
   eventGapTimeoutMs: { name: 'TOLLGATE_EVENT_GAP_TIMEOUT_MS', fallback: 120_000, min: 100, max: HOUR_MS },
   heartbeatMs: { name: 'TOLLGATE_HEARTBEAT_MS', fallback: 10_000, min: 100, max: HOUR_MS },
   stallTimeoutMs: { name: 'TOLLGATE_STALL_TIMEOUT_MS', fallback: 60_000, min: 100, max: HOUR_MS },
+  imageUrlMs: { name: 'TOLLGATE_IMAGE_URL_MS', fallback: HOUR_MS, min: 100, max: 24 * HOUR_MS },
   attemptsMax: { name: 'TOLLGATE_ATTEMPTS_MAX', fallback: 3, min: 1, max: 10 },
   drainMs: { name: 'TOLLGATE_DRAIN_MS', fallback: 30_000, min: 0, max: 900_000 },
 } as const

@@ -6,6 +6,7 @@ import { NO_LIMITS, type Limits } from './domain/limits.ts'
 import { parseUsd, type NanoUsd } from './domain/money.ts'
 import { unitPrices, type UnitPrices } from './domain/price.ts'
 import { checkBaseUrl } from './outbound/guard.ts'
+import { imageDeclaration, imageFactsOf } from './providers/image-facts.ts'
 import { findPreset, isOwnAddress, presets } from './providers/presets.ts'
 
 export type AccountDraft = {
@@ -84,6 +85,8 @@ const model = z.strictObject({
   price,
   owned_by: z.string().optional(),
   kind: z.enum(modelKinds).default('text'),
+  /** What may be asked of an image model: a family's facts, and where this model differs from them. */
+  image: imageDeclaration.optional(),
   dimensions: count.optional(),
   dimensions_adjustable: z.boolean().optional(),
   output_tokens_max: count.optional(),
@@ -250,6 +253,7 @@ function limitsOf(declared: z.infer<typeof model>): ModelDraft['limits'] {
     outputTokensMin: declared.output_tokens_min,
     imageTokensMax: declared.image_tokens_max,
     firstEventTimeoutMs: declared.first_event_timeout_ms,
+    image: declared.image && imageFactsOf(declared.image),
     dimensions: declared.dimensions,
     dimensionsAdjustable: declared.dimensions_adjustable,
   }

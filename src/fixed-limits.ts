@@ -2,8 +2,10 @@
  * The limits that nobody sets. Those of the whole gateway stand here; those of a part stand in it, and are gathered so
  * that `tollgate doctor` can show every one.
  */
+import { imageFetchBounds, imageFormBounds } from './domain/image.ts'
 import { connectionLimits } from './inbound/server.ts'
 import { requestScanLimits } from './lib/json-scan.ts'
+import { PIXELS_MAX } from './lib/picture.ts'
 import { CONNECT_TIMEOUT_MS } from './outbound/send.ts'
 
 /** Of an upstream's answer, whole or as one event of a stream: what may have to be in memory at once. */
@@ -26,6 +28,15 @@ export const fixedLimits = {
   jsonDepthMax: requestScanLimits.depthMax,
   jsonNodesMax: requestScanLimits.nodesMax,
   jsonCommasMax: requestScanLimits.commasMax,
+  formBytesMax: imageFormBounds.bytesMax,
+  formPartsMax: imageFormBounds.partsMax,
+  formFilesMax: imageFormBounds.filesMax,
+  formFieldBytesMax: imageFormBounds.fieldBytesMax,
+  formImageBytesMax: imageFormBounds.imageBytesMax,
+  formMaskBytesMax: imageFormBounds.maskBytesMax,
+  imagePixelsMax: PIXELS_MAX,
+  imageFetchTimeoutMs: imageFetchBounds.fetchTimeoutMs,
+  imageFetchedBytesMax: imageFetchBounds.fetchedBytesMax,
   connectTimeoutMs: CONNECT_TIMEOUT_MS,
   eventCharsMax: answerBounds.eventCharsMax,
   replyBytesMax: answerBounds.replyBytesMax,

@@ -1,5 +1,6 @@
 /** The built-in vendor as a provider with priced models, so that the first call works offline and its charge shows. */
 import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
+import { imageFamilies } from './domain/image.ts'
 import { unitPrices } from './domain/price.ts'
 
 export const sandboxProvider: ProviderDraft = {
@@ -29,6 +30,46 @@ const embeddingModel = (id: string, dimensions: number, nanoPerMillion: bigint):
   price: unitPrices({ input: nanoPerMillion, output: 0n }),
 })
 
+/** By tokens, at the prices of gpt-image-1. */
+const imageModel: ModelDraft = {
+  ...sandboxModel('sandbox-image', { input: 0n, output: 0n }),
+  kind: 'image',
+  limits: { image: imageFamilies['gpt-image-2'], imageTokensMax: 1_600 },
+  price: unitPrices({
+    input: 5n * NANO_PER_USD,
+    output: 0n,
+    imageInput: 10n * NANO_PER_USD,
+    imageOutput: 40n * NANO_PER_USD,
+  }),
+}
+
+/** By the piece, at the prices of dall-e-3. */
+const classicImageModel: ModelDraft = {
+  ...sandboxModel('sandbox-image-classic', { input: 0n, output: 0n }),
+  kind: 'image',
+  limits: {
+    image: {
+      ...imageFamilies['dall-e-3'],
+      sizes: [...imageFamilies['dall-e-3'].sizes, '512x512', '256x256'],
+      countMax: 10,
+    },
+  },
+  price: unitPrices({
+    input: 0n,
+    output: 0n,
+    each: {
+      'image/256x256': 16_000_000n,
+      'image/512x512': 18_000_000n,
+      'image/1024x1024/standard': 40_000_000n,
+      'image/1024x1024/hd': 80_000_000n,
+      'image/1792x1024/standard': 80_000_000n,
+      'image/1792x1024/hd': 120_000_000n,
+      'image/1024x1792/standard': 80_000_000n,
+      'image/1024x1792/hd': 120_000_000n,
+    },
+  }),
+}
+
 /** Dollars per million tokens. */
 export const sandboxModels: readonly ModelDraft[] = [
   sandboxModel('sandbox-chat', { input: 1n, output: 4n }),
@@ -36,4 +77,6 @@ export const sandboxModels: readonly ModelDraft[] = [
   embeddingModel('sandbox-embedding', 3_072, 150_000_000n),
   embeddingModel('sandbox-embedding-small', 1_536, 20_000_000n),
   embeddingModel('sandbox-embedding-large', 3_072, 130_000_000n),
+  imageModel,
+  classicImageModel,
 ]

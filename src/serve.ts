@@ -1,5 +1,7 @@
 /** `tollgate serve`: the gateway with its servers, until a signal drains it. */
 import { serveControl } from './admin/control.ts'
+import { Blobs } from './blobs/blobs.ts'
+import { Uploads } from './blobs/uploads.ts'
 import type { Config } from './config.ts'
 import { createEdge } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
@@ -14,6 +16,7 @@ import type { Relay } from './relay/context.ts'
 import { Backgrounds } from './relay/background.ts'
 import { Drains } from './relay/drains.ts'
 import { HealthBook } from './relay/health-book.ts'
+import { Pictures } from './relay/pictures.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { startOnDemand } from './sandbox/on-demand.ts'
@@ -28,6 +31,9 @@ export type Served = {
 }
 
 const HOUR_MS = 3_600_000
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/
+/** Files that have expired are gone from the disk so soon after. */
+const SWEEP_MS = 30_000
 const SOCKETS_CLOSE_MS = 1_000
 
 /** Starts everything. Resolves when the public port answers. */
@@ -43,6 +49,8 @@ export async function serve(config: Config): Promise<Served> {
   })
   let draining = false
   const tokens = new TokenCounter()
+  const blobs = new Blobs(store)
+  await blobs.sweepStrays()
   const relay: Relay = {
     accounts,
     catalog,
@@ -51,6 +59,7 @@ export async function serve(config: Config): Promise<Served> {
     retries: new RetryBudget(),
     live,
     tokens,
+    pictures: new Pictures(blobs, config.limits.imageUrlMs),
     idempotency,
     turns,
     backgrounds: new Backgrounds(backgroundBounds),
@@ -70,6 +79,9 @@ export async function serve(config: Config): Promise<Served> {
     limiter,
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
+    blobs,
+    uploads: new Uploads(config.dataFolder),
+    links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
     metricsToken: config.metricsToken,
     chatBody: { bytesMax: config.limits.bodyBytesMax, ...bodyPace },
   })
@@ -94,6 +106,7 @@ export async function serve(config: Config): Promise<Served> {
   }, HOUR_MS)
   // A gateway that never lives an hour would never forget.
   sweep()
+  const sweeping = sweepEvery(Math.min(SWEEP_MS, limits.imageUrlMs), blobs, log)
   const everySecond = setInterval(() => live.endOverdue(limits.requestTimeoutMs), 1_000)
   return {
     baseUrl: `${config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`}/v1`,
@@ -105,6 +118,7 @@ export async function serve(config: Config): Promise<Served> {
       log('info', 'drain.start', { live: live.size })
       clearInterval(hourly)
       clearInterval(everySecond)
+      clearInterval(sweeping)
       await live.idle(config.limits.drainMs)
       live.cancelAll('shutdown')
       await live.idle(SOCKETS_CLOSE_MS * 5)
@@ -121,6 +135,11 @@ export async function serve(config: Config): Promise<Served> {
       log('info', 'drain.done')
     },
   }
+}
+
+function sweepEvery(ms: number, blobs: Blobs, log: Log): Timer {
+  const onError = (error: unknown): void => log('error', 'blobs.unswept', { message: String(error) })
+  return setInterval(() => void blobs.sweep().catch(onError), ms)
 }
 
 /** The operator's own port, where one is wished for. */

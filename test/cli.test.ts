@@ -110,7 +110,7 @@ describe('help', () => {
       entry.name,
       ...(entry.kind === 'group' ? entry.commands.map(({ name }) => name) : []),
     ])
-    expect(names).toHaveLength(39)
+    expect(names).toHaveLength(40)
     const folder = freshFolder()
     const helps = await Promise.all(names.map((name) => run(folder, [...name.split(' '), '--help'])))
     for (const [i, { code, out, err }] of helps.entries()) {
@@ -465,7 +465,7 @@ describe('serve', () => {
     const folder = freshFolder()
     const server = await start(folder, [])
     expect(server.block).toMatch(
-      /^Tollgate \d+\.\d+\.\d+\n\nBase URL {2}http:\/\/127\.0\.0\.1:\d+\/v1\nModels {4}5: sandbox-chat, sandbox-embedding, .+\n/,
+      /^Tollgate \d+\.\d+\.\d+\n\nBase URL {2}http:\/\/127\.0\.0\.1:\d+\/v1\nModels {4}7: sandbox-chat, sandbox-embedding, .+\n/,
     )
     expect(server.block).toContain(`\nData      ${folder}\n`)
     expect(server.block).toMatch(/\nKey {7}sk-tg-\w{49} \(account 'default'; shown only this once\)\n/)
@@ -503,6 +503,8 @@ describe('serve', () => {
         'sandbox-embedding',
         'sandbox-embedding-large',
         'sandbox-embedding-small',
+        'sandbox-image',
+        'sandbox-image-classic',
         'sandbox-mini',
       ],
       data_folder: join(folder, 'deep'),

@@ -7,7 +7,7 @@ import { parseSync, Visitor, type CallExpression, type EcmaScriptModule, type Pr
 
 const layer0 = ['domain', 'lib']
 const layer1 = [...layer0, 'formats', 'providers', 'store', 'outbound']
-const layer2 = [...layer1, 'accounts', 'catalog', 'ledger', 'records', 'upstream']
+const layer2 = [...layer1, 'accounts', 'blobs', 'catalog', 'ledger', 'records', 'upstream']
 const layer3 = [...layer2, 'router', 'responses', 'video']
 const without = (folders: readonly string[], ...left: string[]) => folders.filter((folder) => !left.includes(folder))
 
@@ -23,6 +23,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   inbound: ['lib'],
 
   accounts: layer1,
+  blobs: [...layer0, 'store'],
   catalog: layer1,
   ledger: [...layer0, 'store'],
   records: layer1,
@@ -34,7 +35,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   relay: without(layer3, 'store'),
 
-  edge: [...layer0, 'formats', 'inbound', 'accounts', 'catalog', 'records', 'relay'],
+  edge: [...layer0, 'formats', 'inbound', 'accounts', 'blobs', 'catalog', 'records', 'relay'],
   admin: [
     ...layer0,
     'providers',
@@ -56,7 +57,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   declaration: [...layer0, 'providers', 'outbound'],
   'sandbox-offer': layer0,
   config: [...layer0, 'providers', 'declaration', 'sandbox-offer'],
-  'fixed-limits': ['lib', 'inbound', 'outbound'],
+  'fixed-limits': ['domain', 'lib', 'inbound', 'outbound'],
   secrets: ['lib', 'store', 'config'],
   backup: ['ledger', 'store', 'admin', 'secrets'],
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],
@@ -81,7 +82,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** Folders that are told the time and never reach outside the process. */
 const pureFolders = ['domain', 'providers', 'router']
 /** Folders that own a table, or the connections to all of them. */
-const sqlFolders = ['store', 'accounts', 'catalog', 'ledger', 'records', 'responses', 'video']
+const sqlFolders = ['store', 'accounts', 'catalog', 'ledger', 'records', 'responses', 'video', 'blobs']
 /** Names that say nothing about what is inside. */
 const emptyNames = 'util utils helper helpers manager service common misc base handler2 new'.split(' ')
 

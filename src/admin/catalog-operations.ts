@@ -44,6 +44,14 @@ const priceView = ({ id: card, effectiveFromMs, nanoPerMillion }: PriceCard): ob
   input_usd_per_million: formatUsd(nanoPerMillion.inputFresh),
   cached_input_usd_per_million: formatUsd(nanoPerMillion.inputCached),
   output_usd_per_million: formatUsd(nanoPerMillion.outputText),
+  image_input_usd_per_million: formatUsd(nanoPerMillion.inputImage),
+  image_output_usd_per_million: formatUsd(nanoPerMillion.outputImage),
+  /** By the name after `piece:`; a card's prices are per million of anything. */
+  each_usd: Object.fromEntries(
+    Object.entries(nanoPerMillion)
+      .filter(([unit]) => unit.startsWith('piece:'))
+      .map(([unit, price]) => [unit.slice('piece:'.length), formatUsd(price / 1_000_000n)]),
+  ),
 })
 
 const offerView = ({ providerId: provider, upstreamModel, priority, weight, cost }: Offer): object => ({
@@ -71,6 +79,7 @@ const modelView = (model: Model): object => ({
   origin: model.origin,
   price: priceView(model.sale),
   limits: limitsView(model.limits),
+  ...(model.kind === 'image' ? { image: model.limits.image } : {}),
   offers: model.offers.map(offerView),
 })
 

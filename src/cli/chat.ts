@@ -1,15 +1,14 @@
 import { Stop } from '../outbound/stop.ts'
+import { accessOf, accessOptions, costOnRecord } from './access.ts'
 import { callChat, type ChatEnd } from './chat-call.ts'
 import { command } from './command.ts'
 import { ended, failed, shown, usage, type Outcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { usd } from './table.ts'
 import { safeText, type Terminal } from './terminal.ts'
-import { formatUsd } from '../domain/money.ts'
 import { text, wholeNumber } from './values.ts'
 
 const INTERRUPTED = 130
-const KEY_VARIABLE = 'TOLLGATE_API_KEY'
 
 type ChatOptions = {
   readonly model: string
@@ -22,7 +21,7 @@ export const chat = command({
   name: 'chat',
   summary: 'Asks a model one question over the public API.',
   examples: [
-    ["tollgate chat 'Why is the sky blue?' --model sandbox-chat", `the key is in ${KEY_VARIABLE}`],
+    ["tollgate chat 'Why is the sky blue?' --model sandbox-chat", 'the key is in TOLLGATE_API_KEY'],
     ["git diff | tollgate chat --model gpt-4.1-mini --system 'Review this change.'", 'the prompt from stdin'],
     ['tollgate chat Hello --model sandbox-chat --json | jq .usage'],
   ],
@@ -32,19 +31,12 @@ export const chat = command({
     system: { summary: 'system message', value: text('TEXT') },
     'max-tokens': { summary: 'most tokens of the answer', value: wholeNumber('N', { min: 1, max: 1e9 }) },
     'no-stream': { summary: 'wait for the whole answer' },
-    'key-env': { summary: `environment variable with the API key (else ${KEY_VARIABLE})`, value: text('NAME') },
-    'base-url': { summary: 'server to ask (TOLLGATE_BASE_URL, else http://127.0.0.1:PORT/v1)', value: text('URL') },
-    key: { refused: 'a key in the command line can be read by others on this machine: use --key-env NAME' },
+    ...accessOptions,
   },
   run: async ({ args, options, program, terminal }) => {
-    const variable = options['key-env'] ?? KEY_VARIABLE
-    const key = process.env[variable]
-    if (!key) return failed('no_key', noKey(variable))
-    const baseUrl =
-      options['base-url'] ??
-      (process.env['TOLLGATE_BASE_URL'] || `http://127.0.0.1:${process.env['PORT'] || '8080'}/v1`)
-    if (!URL.canParse(baseUrl))
-      return usage(`chat: --base-url must be a URL such as http://127.0.0.1:8080/v1, not '${baseUrl}'`)
+    const access = accessOf('chat', options)
+    if (access.kind === 'none') return access.outcome
+    const { baseUrl, key } = access
     const prompt = await promptOf(args.prompt, terminal)
     if (prompt === '') return usage('chat: the prompt is empty')
     const stop = new Stop()
@@ -56,9 +48,6 @@ export const chat = command({
     return conclude(end, { program, terminal, baseUrl })
   },
 })
-
-const noKey = (variable: string): string =>
-  `the environment has no ${variable}. Make a key and put it there:\n  export ${variable}=$(tollgate key create default --name chat)`
 
 async function promptOf(words: readonly string[], terminal: Terminal): Promise<string> {
   if (words.length > 0) return words.join(' ')
@@ -113,14 +102,4 @@ function summaryOf(
   const cost = costUsd === null ? '' : `, ${usd(costUsd)}`
   const cut = finishReason === 'stop' || finishReason === null ? '' : `, ended by ${finishReason}`
   return `[${tokens}${cost}, ${(tookMs / 1000).toFixed(1)} s${cut}]`
-}
-
-/**
- * A stream's headers leave before its cost is known. The server of this machine has it on record by the time the
- * stream ends; of any other server only the tokens are known.
- */
-async function costOnRecord(program: Program, requestId: string | null, baseUrl: string): Promise<string | null> {
-  if (requestId === null || !/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname)) return null
-  const result = await program.consult('request.show', { request: requestId })
-  return result?.ok ? formatUsd(BigInt((result.value as { charged: string }).charged)) : null
 }

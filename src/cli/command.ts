@@ -15,7 +15,12 @@ export type Positional = {
 /** A flag, an option with a value, or a name that is refused with an explanation. */
 export type Option =
   | { readonly summary: string; readonly short?: string }
-  | { readonly summary: string; readonly value: ValueRule; readonly takes?: 'one' | 'needed' | 'many' }
+  | {
+      readonly summary: string
+      readonly value: ValueRule
+      readonly takes?: 'one' | 'needed' | 'many'
+      readonly short?: string
+    }
   | { readonly refused: string }
 
 export type Options = Readonly<Record<string, Option>>

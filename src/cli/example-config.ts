@@ -35,6 +35,13 @@ sandbox: true
 #         model: some-local-model
 #         cost: { input: 0, output: 0 }
 #         priority: 1
+#   painter:
+#     kind: image
+#     price: { input: 5, image_input: 10, image_output: 40 }
+#     image: { family: gpt-image }
+#     offers:
+#       - provider: openai
+#         model: gpt-image-1
 
 ## Accounts: each has a balance, and keys that spend it (tollgate key create team --name my-app).
 ## The opening balance is given once, when the account is first made.

@@ -40,7 +40,7 @@ function optionRow([name, option]: [string, Option]): Row[] {
   const short = 'short' in option && option.short ? `-${option.short}, ` : ''
   if (!('value' in option)) return [[`${short}--${name}`, option.summary]]
   const again = option.takes === 'many' ? ' (repeatable)' : ''
-  return [[`--${name} ${option.value.placeholder}`, option.summary + again]]
+  return [[`${short}--${name} ${option.value.placeholder}`, option.summary + again]]
 }
 
 const optionRows = (options: Options): string => rows(Object.entries(options).flatMap(optionRow))

@@ -33,6 +33,8 @@ export type RecordView = {
   readonly cache_write_tokens: number
   readonly output_tokens: number
   readonly reasoning_tokens: number
+  /** Images and the like that were paid for by the piece. */
+  readonly pieces: readonly { readonly unit: string; readonly count: number }[]
   readonly usage_source: string | null
   readonly held_usd: string
   readonly charged_usd: string
@@ -64,11 +66,12 @@ export function readRecord(row: StoredRow): RecordView {
     error_code: row['error_code'] ?? null,
     provider: row['provider_id'] ?? null,
     upstream_model: row['upstream_model'] ?? null,
-    input_tokens: number('input_fresh') + number('input_cached') + written,
+    input_tokens: number('input_fresh') + number('input_cached') + written + number('input_image'),
     cached_input_tokens: number('input_cached'),
     cache_write_tokens: written,
-    output_tokens: number('output_text') + number('output_reasoning'),
+    output_tokens: number('output_text') + number('output_reasoning') + number('output_image'),
     reasoning_tokens: number('output_reasoning'),
+    pieces: JSON.parse(row['pieces'] ?? '[]') as RecordView['pieces'],
     usage_source: row['usage_source'] ?? null,
     held_usd: dollars('held'),
     charged_usd: dollars('charged'),

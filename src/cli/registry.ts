@@ -12,6 +12,7 @@ const registry: Readonly<Record<string, Load>> = {
   model: async () => (await import('./model.ts')).modelGroup,
   request: async () => (await import('./request.ts')).requestGroup,
   chat: async () => (await import('./chat.ts')).chat,
+  image: async () => (await import('./image.ts')).image,
   sandbox: async () => (await import('./sandbox.ts')).sandbox,
   'verify-ledger': async () => (await import('./verify-ledger.ts')).verifyLedger,
   backup: async () => (await import('./backup.ts')).backup,

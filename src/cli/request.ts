@@ -55,6 +55,7 @@ function drawRecord(view: RecordView, terminal: Terminal): string {
     ['outcome', view.error_code === null ? view.outcome : `${view.outcome}, ${view.error_code}`],
     ['input', `${view.input_tokens} tokens (${inputParts})`],
     ['output', `${view.output_tokens} tokens (${view.reasoning_tokens} of reasoning)`],
+    ['pieces', view.pieces.map(({ unit, count }) => `${count} × ${unit.replace('piece:', '')}`).join(', ') || null],
     ['usage', view.usage_source],
     ['held', usd(view.held_usd)],
     ['charged', usd(view.charged_usd)],

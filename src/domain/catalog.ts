@@ -1,3 +1,4 @@
+import { imageFamilies, type ImageFacts } from './image.ts'
 import type { PriceCard, UnitPrices } from './price.ts'
 
 /** Where a thing was made: by `tollgate.yaml` or the environment (read-only elsewhere), or in the store. */
@@ -79,6 +80,8 @@ export type ModelLimits = {
   /** Of an embedding model: the length of its vectors, and whether a request may ask for shorter ones. */
   readonly dimensions: number | undefined
   readonly dimensionsAdjustable: boolean
+  /** Of an image model: what may be asked of it. */
+  readonly image: ImageFacts
 }
 
 /** What a model makes. */
@@ -105,4 +108,5 @@ export const defaultModelLimits: ModelLimits = {
   firstEventTimeoutMs: 60_000,
   dimensions: undefined,
   dimensionsAdjustable: false,
+  image: imageFamilies.open,
 }

@@ -20,6 +20,7 @@ export type FailureKind =
   | 'model_not_allowed'
   | 'model_not_found'
   | 'not_found'
+  | 'expired'
   | 'method_not_allowed'
   | 'request_too_large'
   | 'unsupported_media_type'

@@ -36,5 +36,17 @@ test('pieces and tokens of images have prices of their own', () => {
     pieces: [{ unit: 'piece:image/hd', count: 3 }],
   } as const
   expect(priceOf(usage, priced)).toBe(100n * 5_000n + 10n * 40_000n + 3n * 80_000_000n)
-  expect(() => priceOf({ ...nothing, pieces: [{ unit: 'piece:image/4k', count: 1 }] }, priced)).toThrow('no price')
+})
+
+test('a piece has the price of its name, of the nearest name above it, or of the dearest of its kind', () => {
+  const each = { image: 10n, 'image/1024x1024': 20n, 'image/1024x1024/hd': 40n }
+  const of = (unit: `piece:${string}`, stated: Record<string, bigint> = each): bigint => {
+    const nanoPerMillion = unitPrices({ input: 0n, output: 0n, each: stated })
+    return priceOf({ ...nothing, pieces: [{ unit, count: 1 }] }, { id: 1, effectiveFromMs: 0, nanoPerMillion })
+  }
+  expect(of('piece:image/1024x1024/hd')).toBe(40n)
+  expect(of('piece:image/1024x1024/standard')).toBe(20n)
+  expect(of('piece:image/512x512/standard')).toBe(10n)
+  expect(of('piece:image/512x512', { 'image/1024x1024': 20n, 'image/256x256': 5n })).toBe(20n)
+  expect(of('piece:image/512x512', { 'second/720p': 20n })).toBe(0n)
 })

@@ -55,12 +55,33 @@ export function priceOf(usage: Usage, card: PriceCard): NanoUsd {
     if (units > 0) total += BigInt(units) * card.nanoPerMillion[bucket]
   }
   for (const { unit, count } of usage.pieces ?? []) {
-    const price = card.nanoPerMillion[unit]
-    // Whoever admits a request has checked that what it can come to is priced.
-    if (price === undefined) throw new Error(`${unit} has no price on card ${card.id}`)
-    total += BigInt(count) * price
+    total += BigInt(count) * (piecePrice(card, unit) ?? dearestOfKind(card, unit))
   }
   return divideUp(total, MILLION)
+}
+
+/**
+ * The price of a piece, by its own name or the nearest above it: `image/1024x1024/high`, `image/1024x1024`, `image`.
+ * Undefined where the card has none of them.
+ */
+export function piecePrice({ nanoPerMillion }: PriceCard, unit: PieceUnit): bigint | undefined {
+  for (let name: PieceUnit = unit; ; name = name.slice(0, name.lastIndexOf('/')) as PieceUnit) {
+    const price = nanoPerMillion[name]
+    if (price !== undefined || !name.includes('/')) return price
+  }
+}
+
+/**
+ * Whoever admits a request has checked that what was asked for is priced. What an upstream made instead of it counts as
+ * the dearest of its kind; a card without any piece of the kind sells by tokens.
+ */
+function dearestOfKind({ nanoPerMillion }: PriceCard, unit: PieceUnit): bigint {
+  const kind = unit.replace(/\/.*/, '')
+  let dearest = 0n
+  for (const [name, price] of Object.entries(nanoPerMillion)) {
+    if ((name === kind || name.startsWith(`${kind}/`)) && price > dearest) dearest = price
+  }
+  return dearest
 }
 
 /** The dearest price an input token can have: what a quote must assume before the upstream has answered. */

@@ -4,11 +4,12 @@
  */
 import type { Accounts } from '../accounts/accounts.ts'
 import { Entry, type Limiter } from '../accounts/limiter.ts'
+import type { Blobs } from '../blobs/blobs.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
-import type { ClientRequest, FailureWriter } from '../formats/format.ts'
+import type { FailureWriter } from '../formats/format.ts'
 import type { Malformed } from '../inbound/connection.ts'
-import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
+import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -22,24 +23,28 @@ import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
 import { readJsonBody } from './body.ts'
+import { Content, CONTENT_PATH } from './content.ts'
 import type { Cors } from './cors.ts'
 import { digestsEqual } from './digests-equal.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
+import { receive, type Received, type Reception } from './receive.ts'
 import type { Metrics } from './metrics.ts'
+import { linkBaseOf, type Links } from './links.ts'
 import { decoded, modelObject } from './model-view.ts'
 import { bearerOf, presentedKey } from './presented-key.ts'
 import { countResponse, stateRoute, type StateAnswer, type StateRoute } from './responses.ts'
-import { replyWithStream, type EventSource } from './stream-reply.ts'
+import { presenceOf, replyWithStream, type EventSource } from './stream-reply.ts'
 import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
 
-export type EdgeOptions = {
+export type EdgeOptions = Reception & {
   readonly relay: Relay
   readonly metrics: Metrics
   readonly log: Log
-  readonly chatBody: BodyLimits
   readonly limiter: Limiter
   readonly cors: Cors
   readonly proxies: TrustedProxies
+  readonly blobs: Blobs
+  readonly links: Links
   /** What `/metrics` and the reasons of `/readyz` are shown for; undefined: nobody sees them on this port. */
   readonly metricsToken: string | undefined
 }
@@ -86,6 +91,8 @@ const MODEL_PATH = '/v1/models/'
 export function createEdge(options: EdgeOptions): Edge {
   const desk = new Desk(options)
   const oneModel: Route = { methods: READ, handle: (turn) => desk.oneModel(turn) }
+  const files = new Content(options.blobs)
+  const content: Route = { methods: READ, handle: (turn) => desk.content(turn, files) }
   const monitored: [string, Route][] = [
     ['/healthz', { methods: READ, handle: (turn) => desk.reply(turn, 200, { status: 'ok' }) }],
     ['/readyz', { methods: READ, handle: (turn) => desk.ready(turn) }],
@@ -106,6 +113,7 @@ export function createEdge(options: EdgeOptions): Edge {
       generating.set(surface, route)
       return route
     }
+    if (path.startsWith(CONTENT_PATH) && path.length > CONTENT_PATH.length) return content
     if (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length) return oneModel
     return routes.get(path) ?? desk.keptResponse(stateRoute(path))
   }
@@ -122,6 +130,12 @@ class Desk {
 
   constructor(options: EdgeOptions) {
     this.options = options
+  }
+
+  /** A file, to whoever has its address. */
+  async content(turn: Turn, files: Content): Promise<void> {
+    const failure = await files.serve(turn.exchange, this.clientOf(turn), turn.headers)
+    if (failure) this.refuse(turn, failure)
   }
 
   serve(turn: Turn, route: Route | undefined): void {
@@ -247,20 +261,28 @@ class Desk {
   }
 
   private async generateWithin(turn: Turn, surface: Surface, { caller, entry }: Admitted): Promise<void> {
+    const received = await receive(turn.exchange, surface, this.options)
+    try {
+      if (received.kind === 'rejected') return this.refuse(turn, received.failure)
+      await this.relay(turn, received, { caller, entry })
+    } finally {
+      await received.release()
+    }
+  }
+
+  private async relay(turn: Turn, { request, fingerprint }: Received, { caller, entry }: Admitted): Promise<void> {
     const { relay } = this.options
     const { exchange, id, startedMs } = turn
-    const read = await this.readRequest(turn, surface)
-    if (!read) return
-
     // Asked after the body has arrived: from here to the hold a shutdown can only begin while an idempotency key is
     // looked up, and the relay asks again after that.
     const refusal = unready(relay)
     if (refusal) return this.refuse(turn, refusal)
     const clientAddress = this.clientOf(turn)
-    const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, read.text)
+    const linkBase = linkBaseOf(exchange, this.options.links)
+    const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, fingerprint)
     if (once && 'kind' in once) return this.refuse(turn, once)
-    const call = new Call({ id, caller, request: read.request, entry, startedMs, clientAddress, once })
-    if (!isBackground(read.request)) {
+    const call = new Call({ id, caller, request, entry, startedMs, clientAddress, once, linkBase })
+    if (!isBackground(request)) {
       if (exchange.isGone) call.cancel('client_closed')
       exchange.onClosed = () => call.cancel('client_closed')
     }
@@ -275,7 +297,7 @@ class Desk {
     if (relayed.kind === 'background') {
       const { run, text } = relayed
       const headers = { ...relayed.headers, ...rates }
-      if (read.request.conversation?.mode === 'followed') await this.replyWithEvents(turn, run.follow(-1), headers)
+      if (request.conversation?.mode === 'followed') await this.replyWithEvents(turn, run.follow(-1), headers)
       else this.write(turn, 200, { ...JSON_TYPE, ...headers }, text)
       // It counts among the requests of its key until it is over.
       return run.over
@@ -289,31 +311,18 @@ class Desk {
       events: answer.events,
       headers: { ...STREAM_TYPE, ...answer.headers, ...rates, ...turn.headers },
       heartbeatMs: relay.limits.heartbeatMs,
-      heartbeat: read.request.heartbeat,
+      heartbeat: request.heartbeat,
       begun: answer.begun,
       onError: (error) => this.options.log('error', 'edge.stream', { request: call.id, message: String(error) }),
     })
   }
 
-  /** The request and its body's text; undefined once it is refused. */
-  private async readRequest(turn: Turn, surface: Surface): Promise<ReadTurn | undefined> {
-    const { exchange } = turn
-    const body = await readJsonBody(exchange, this.options.chatBody)
-    const { path, query } = exchange.head
-    const reading =
-      body.kind === 'rejected' ? body : surface.read(body, { path, query, header: (name) => exchange.header(name) })
-    const read = reading instanceof Promise ? await reading : reading
-    if (read.kind === 'read' && body.kind === 'read') return { request: read.request, text: body.text }
-    if (read.kind === 'rejected') this.refuse(turn, read.failure)
-    return undefined
-  }
-
   /** Says how many tokens a request would put in, by our own count: nothing is sent and nothing is charged. */
   private async count(turn: Turn, surface: Surface, { caller, count }: ToCount): Promise<void> {
     const { relay } = this.options
-    const read = await this.readRequest(turn, surface)
-    if (!read) return
-    const { request } = read
+    const received = await receive(turn.exchange, surface, this.options)
+    if (received.kind === 'rejected') return this.refuse(turn, received.failure)
+    const { request } = received
     const model = modelFor(relay.catalog, caller, request.model)
     if ('message' in model) return this.refuse(turn, model)
     this.reply(turn, 200, count(await countInput(relay, request, model)))
@@ -352,14 +361,8 @@ class Desk {
   /** Events of an answer that is made without this client. */
   private async replyWithEvents(turn: Turn, events: EventSource, headers: ReplyHeaders): Promise<void> {
     const { exchange, id } = turn
-    const listener: Parameters<typeof replyWithStream>[1] = {
-      whenCancelled(tell) {
-        if (exchange.isGone) tell('client_closed')
-        else exchange.onClosed = () => tell('client_closed')
-      },
-    }
     this.options.metrics.answered(200)
-    await replyWithStream(exchange, listener, {
+    await replyWithStream(exchange, presenceOf(exchange), {
       events,
       headers: { ...STREAM_TYPE, ...headers, ...turn.headers },
       heartbeatMs: this.options.relay.limits.heartbeatMs,
@@ -390,7 +393,6 @@ class Desk {
   }
 }
 
-type ReadTurn = { readonly request: ClientRequest; readonly text: string }
 type Admitted = { readonly caller: Caller; readonly entry: Entry }
 type ToCount = { readonly caller: Caller } & Required<Pick<Surface, 'count'>>
 

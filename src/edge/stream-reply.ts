@@ -28,6 +28,14 @@ export type StreamOptions = {
   readonly onError: (error: unknown) => void
 }
 
+/** The client of an answer that is made without it, for as long as it is there. */
+export const presenceOf = (exchange: Exchange): Pick<Call, 'whenCancelled'> => ({
+  whenCancelled(tell) {
+    if (exchange.isGone) tell('client_closed')
+    else exchange.onClosed = () => tell('client_closed')
+  },
+})
+
 /**
  * Passes a stream's events on. Nothing is queued: the next event is asked for when the client has taken the last.
  * Silence longer than `heartbeatMs` is filled with comments, so that proxies in between keep the connection. However

@@ -3,6 +3,8 @@ import type { Failure } from '../domain/failure.ts'
 import { readChatClient } from '../formats/chat/client.ts'
 import { writeFailure } from '../formats/chat/failure.ts'
 import { readEmbeddingClient } from '../formats/embeddings/request.ts'
+import { readEditClient, type EditForm } from '../formats/images/edit.ts'
+import { readImageClient } from '../formats/images/client.ts'
 import type { ClientRequest, FailureWriter } from '../formats/format.ts'
 import { writeGeminiFailure } from '../formats/gemini/failure.ts'
 import { readModelPath } from '../formats/gemini/model-path.ts'
@@ -19,6 +21,8 @@ export type Surface = {
   readonly failures: FailureWriter
   /** Reads a body that is valid UTF-8. */
   read(body: Body, head: Head): ReadClientRequest | Promise<ReadClientRequest>
+  /** Reads a form with files, or JSON with the like. Such a surface is read by this alone. */
+  readForm?(form: EditForm): Promise<ReadClientRequest>
   /** Where the tokens of a request are only to be counted, for nothing: how that is answered. */
   readonly count?: (inputTokens: number) => object
   /** Where clients look for the request's id beside `x-request-id`. */
@@ -52,6 +56,14 @@ const surfaces: Readonly<Record<string, Surface>> = {
     count: (inputTokens) => ({ input_tokens: inputTokens }),
   },
   '/v1/responses': { failures: chatFailureWriter, read: ({ text, bytes }) => readResponsesClient(text, bytes) },
+  '/v1/images/generations': { failures: chatFailureWriter, read: ({ text }) => readImageClient(text) },
+  '/v1/images/edits': {
+    failures: chatFailureWriter,
+    readForm: readEditClient,
+    read: () => {
+      throw new Error('edits are read as a form')
+    },
+  },
 }
 
 const geminiFailures: FailureWriter = { write: writeGeminiFailure }

@@ -4,8 +4,10 @@
  */
 import type { Model, ModelKind } from '../domain/catalog.ts'
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
+import type { ImageFormat, ImageWish } from '../domain/image.ts'
 import type { Delta, Dialect, Reply, Turn } from '../domain/turn.ts'
-import type { Usage } from '../domain/usage.ts'
+import type { Usage, UsageSource } from '../domain/usage.ts'
+import type { Upload } from '../lib/form.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { Produced } from './produced.ts'
 import type { UsageDialect } from './chat/usage.ts'
@@ -39,8 +41,12 @@ export type ClientRequest = {
   readonly heartbeat?: string
   /** A stream that ends before anything of an answer: the dialect's error inside a stream. */
   failStream(failure: Failure, answer: AnswerFacts): string
+  /** What it asks for where it asks for images. */
+  readonly images?: ImageWish
+  /** What images that arrived come to. */
+  meter?(images: ImageMeter): Metered
   /** The way to an upstream that speaks one of these dialects; the first is used where none is the client's own. */
-  passage(offers: readonly Dialect[]): Passage
+  passage(offers: readonly Dialect[], context: PassageContext): Passage
   /** In dialects whose conversations the gateway keeps. */
   readonly conversation?: Conversation | undefined
 }
@@ -94,6 +100,37 @@ export type Follower = {
   read(upTo: 'here' | 'end'): string
 }
 
+/** What a passage may want to know of its surroundings. */
+export type PassageContext = { readonly model: Model; readonly desk: ImageDesk }
+
+/** What is done with the bytes of images on their way; the relay lends it. */
+export type ImageDesk = {
+  /** Fetches what an upstream left at an address of its own; undefined when it cannot be had. */
+  fetch(url: string): Promise<Buffer | undefined>
+  /** Decodes an image to see that it is one; undefined when it is not. */
+  inspect(bytes: Buffer): Promise<ImageInfo | undefined>
+  /** Whether the gateway has an address by which a client could fetch anything. */
+  readonly canHost: boolean
+  /** Keeps the bytes for a while where the client finds them: their address. */
+  host(bytes: Buffer, format: ImageFormat): Promise<string>
+}
+export type ImageInfo = { readonly format: ImageFormat; readonly width: number; readonly height: number }
+
+/** An image that arrived, as far as its price depends on it. */
+export type DeliveredImage = { readonly size: string; readonly quality: string }
+
+export type ImageMeter = {
+  readonly usage: Usage | undefined
+  readonly delivered: readonly DeliveredImage[]
+  /** Images the client left in the middle, after it had seen something of them. */
+  readonly begun: number
+  readonly model: Model
+  readonly promptTokens: number
+}
+
+/** What a request consumed, and how we know. */
+export type Metered = { readonly usage: Usage; readonly source: UsageSource }
+
 export type WrittenFailure = {
   readonly status: number
   readonly code: string
@@ -131,6 +168,8 @@ export type UpstreamRequest = {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** A body that is not text, instead. */
+  readonly upload?: Upload | undefined
   /** What the client asked for and this upstream cannot do. */
   readonly dropped: readonly string[]
 }
@@ -142,6 +181,8 @@ export type PassedReply = {
   readonly usage: Usage | undefined
   /** What was produced, as text, for an estimate when no usage came. */
   readonly produced: string
+  /** The images that can be decoded, where images were asked for. */
+  readonly delivered?: readonly DeliveredImage[]
   /** The reply for the client. `counted` stands in where the upstream reported no usage. */
   write(answer: AnswerFacts, counted: Usage): string
 }
@@ -167,6 +208,11 @@ export type PassedStream = {
   /** What arrived so far, as text; thoughts apart where the dialect tells them apart. */
   readonly produced: string | Produced
   readonly thoughts?: string | Produced
+  /** Images that arrived, and how many are under way of which the client has seen something. */
+  readonly delivered?: readonly DeliveredImage[]
+  readonly begun?: number
+  /** Looks into an event, where that takes a while. Awaited before `read`. */
+  prepare?(event: SseEvent): Promise<void>
   /** Every choice that began has ended: an end of the stream now is a complete one. */
   readonly finished: boolean
   read(event: SseEvent): ReadEvent
@@ -184,9 +230,12 @@ export type Passage = {
   request(to: Destination): UpstreamRequest
   readReply(text: string, quirks: WriterQuirks): ReadReply
   openStream(answer: AnswerFacts, quirks: WriterQuirks): PassedStream
-  /** For a request that takes more than one exchange: its parts, and the reply from their answers in the same order. */
+  /** For a request that takes more than one exchange: its parts. */
   split?(to: Destination): readonly UpstreamRequest[]
+  /** The reply from the answers of all parts in the same order, or from the one, where reading takes a while. */
   join?(texts: readonly string[]): Promise<ReadReply>
+  /** Where the upstream does not stream, or not this: its whole reply as the events of a stream. */
+  readonly asEvents?: ((text: string) => readonly SseEvent[]) | undefined
   readonly failures: FailureReader
 }
 

@@ -33,6 +33,12 @@ export class SseDecoder {
   }
 
   private take(incoming: string): SseEvent[] {
+    // An event of megabytes comes in hundreds of reads: only the last of them is looked through from the start.
+    if (this.rest !== '' && !incoming.includes('\n')) {
+      this.rest += incoming
+      if (this.rest.length + (this.data?.length ?? 0) > this.eventCharsMax) throw new RangeError('event too large')
+      return []
+    }
     const text = this.rest === '' ? incoming : this.rest + incoming
     const events: SseEvent[] = []
     let start = 0

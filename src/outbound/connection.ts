@@ -1,6 +1,7 @@
 /** One connection to an upstream: a socket, and the exchange it is at. */
 import type { Socket, SocketHandler } from 'bun'
 import { flushAtEndOfTick } from '../lib/end-of-tick.ts'
+import type { Upload } from '../lib/form.ts'
 import type { Carrier, Exchange } from './exchange.ts'
 
 /** Where a connection belongs between exchanges. */
@@ -32,6 +33,9 @@ export class Connection implements Carrier {
   private readonly security: ConnectionOptions['security']
   private onReady: ConnectionOptions['onReady'] | undefined
   private unsent: Buffer | undefined
+  /** The body that is being sent, and who waits to send on. */
+  private upload: Upload | undefined
+  private onDrained: (() => void) | undefined
   /** Leaves at the end of the tick. */
   private held: { readonly text: string; readonly bytes: number } | undefined
 
@@ -64,8 +68,9 @@ export class Connection implements Carrier {
   }
 
   /** Writes a request at the end of the tick; what the socket does not take then follows when it can. */
-  write(text: string, bytes: number): void {
+  write(text: string, bytes: number, upload: Upload | undefined): void {
     this.held = { text, bytes }
+    this.upload = upload
     flushAtEndOfTick(this)
   }
 
@@ -76,12 +81,37 @@ export class Connection implements Carrier {
     const taken = Math.max(0, this.socket.write(held.text))
     if (taken > 0) this.exchange?.handedOver()
     if (taken < held.bytes) this.unsent = Buffer.from(held.text).subarray(taken)
+    if (this.upload) this.send(this.upload).catch((error: unknown) => this.uploadFailed(error))
+  }
+
+  /** Sends a body that is read while it is sent, as fast as the upstream takes it. */
+  private async send(upload: Upload): Promise<void> {
+    const { exchange } = this
+    // The head goes first, and each piece before the next is made.
+    await this.drained()
+    for await (const piece of upload.pieces()) {
+      if (!this.isUp || this.exchange !== exchange) return
+      const taken = Math.max(0, this.socket.write(piece))
+      if (taken < piece.length) this.unsent = Buffer.from(piece.buffer, piece.byteOffset + taken, piece.length - taken)
+      await this.drained()
+    }
+    this.upload = undefined
+  }
+
+  private async drained(): Promise<void> {
+    while (this.unsent && this.isUp) await new Promise<void>((resolve) => (this.onDrained = resolve))
+  }
+
+  private uploadFailed(error: unknown): void {
+    this.exchange?.fail((error as Error).name)
+    this.destroy()
   }
 
   drain(): void {
     if (!this.unsent) return
     const taken = Math.max(0, this.socket.write(this.unsent))
     this.unsent = taken < this.unsent.length ? this.unsent.subarray(taken) : undefined
+    if (!this.unsent) this.onDrained?.()
   }
 
   data(bytes: Buffer): void {
@@ -101,6 +131,7 @@ export class Connection implements Carrier {
     this.isUp = false
     this.exchange = undefined
     this.unsent = undefined
+    this.onDrained?.()
     this.home.forget(this)
     const code = error && ((error as { code?: string }).code ?? error.name)
     this.ready(code ?? 'closed while connecting')
@@ -112,7 +143,7 @@ export class Connection implements Carrier {
     this.exchange = undefined
     if (!this.isUp) return
     // An answer that came before the request was out: the upstream would read the rest as another request.
-    if (this.unsent) return this.destroy()
+    if (this.unsent || this.upload) return this.destroy()
     this.isReused = true
     this.home.put(this, keepAliveMs)
   }
@@ -125,6 +156,7 @@ export class Connection implements Carrier {
     this.exchange = undefined
     if (!this.isUp) return
     this.isUp = false
+    this.onDrained?.()
     this.socket.terminate()
   }
 }

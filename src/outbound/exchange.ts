@@ -1,4 +1,5 @@
 /** One request and its answer: the head is parsed once, the body goes to a sink as it arrives. */
+import type { Upload } from '../lib/form.ts'
 import { BodyReader, HeadReader } from '../lib/http1.ts'
 import { readAnswerHead } from './answer-head.ts'
 
@@ -20,7 +21,7 @@ export type Carrier = {
   readonly isReused: boolean
   readonly socket: { pause(): void; resume(): void }
   /** Tells the exchange once bytes have been handed over. */
-  write(text: string, bytes: number): void
+  write(text: string, bytes: number, upload: Upload | undefined): void
   /** The answer was complete. `keepAliveMs`: how long the upstream says it keeps the connection. */
   idle(keepAliveMs: number): void
   /** What is left of the answer must come soon. */
@@ -42,7 +43,13 @@ export type NetworkFailure = {
 export type OutboundResult = { readonly kind: 'response'; readonly response: Incoming } | NetworkFailure
 
 /** The request, ready for the wire. */
-export type Written = { readonly method: string; readonly text: string; readonly bytes: number }
+export type Written = {
+  readonly method: string
+  readonly text: string
+  readonly bytes: number
+  /** What follows the text. */
+  readonly upload?: Upload | undefined
+}
 
 const HEAD_BYTES_MAX = 64 * 1024
 const INTERIM_MAX = 8
@@ -64,6 +71,7 @@ export class Exchange {
   reached = false
   private readonly method: string
   private readonly bytes: number
+  private readonly upload: Upload | undefined
   /** Kept until the answer begins: a connection that turns out to be dead takes it with it. */
   private text: string
   /** Told of the answer's head, or of why there is none, within the read that brought it. */
@@ -84,12 +92,13 @@ export class Exchange {
   private problem = ''
 
   constructor(
-    { method, text, bytes }: Written,
+    { method, text, bytes, upload }: Written,
     onResult: (result: OutboundResult) => void,
     reconnect: (exchange: Exchange) => void,
   ) {
     this.method = method
     this.bytes = bytes
+    this.upload = upload
     this.text = text
     this.onResult = onResult
     this.reconnect = reconnect
@@ -108,7 +117,7 @@ export class Exchange {
     // It may have been closed in the tick in which it became ours.
     if (!connection.isUp) return this.closed(undefined)
     connection.exchange = this
-    connection.write(this.text, this.bytes)
+    connection.write(this.text, this.bytes, this.upload)
   }
 
   /** Bytes of the request have left: from here on the upstream may be at work. */

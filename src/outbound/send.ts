@@ -5,6 +5,7 @@
  * the upstream can have seen it. A request on a kept connection is one write, one promise and no timer: `fetch` took
  * 60 µs of CPU for it, in two threads (Bun 1.4.5).
  */
+import type { Upload } from '../lib/form.ts'
 import { addressesOf } from './address.ts'
 import { Exchange, type NetworkFailure, type OutboundResult } from './exchange.ts'
 import { checkUrl, needsAllowance, type Reach } from './guard.ts'
@@ -17,7 +18,7 @@ export type OutboundRequest = {
   readonly method: 'GET' | 'HEAD' | 'POST'
   /** Names are ours; values are checked, because a credential with a line end in it would be two headers. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | Upload
   readonly stop: Stop
   /** How far it may go. */
   readonly reach: Reach
@@ -91,11 +92,15 @@ export class Outbound {
       if (!HEADER_VALUE.test(value)) return refuse('ERR_INVALID_HEADER')
       text += `${name}: ${value}\r\n`
     }
-    const bodyBytes = body === undefined ? 0 : Buffer.byteLength(body)
+    const upload = typeof body === 'object' ? body : undefined
+    const bodyBytes = upload?.bytes ?? (typeof body === 'string' ? Buffer.byteLength(body) : 0)
     text += body === undefined ? '\r\n' : `content-length: ${bodyBytes}\r\n\r\n`
     const { pool } = endpoint
     // One text, one write: the head is ASCII, a character a byte.
-    const written = { method, text: body === undefined ? text : text + body, bytes: text.length + bodyBytes }
+    const written =
+      typeof body === 'string'
+        ? { method, text: text + body, bytes: text.length + bodyBytes }
+        : { method, text, bytes: text.length, upload }
     const exchange = new Exchange(written, onResult, (again) => pool.connectFor(again))
     stop.onStop = () => exchange.cancel()
     pool.serve(exchange)

@@ -66,7 +66,7 @@ export function admit(relay: Relay, call: Call): Admission | Refusal {
   const obstacle = call.entry.obstacle(quoted.amount, tokens)
   if (obstacle) return refuse(limitFailure(obstacle))
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
-  const written = request.stream || claim ? 'now' : 'soon'
+  const written = request.stream || request.kind === 'image' || claim ? 'now' : 'soon'
   const createdAtMs = Date.now()
   const also = [...(claim?.begin(call.id) ?? []), ...begunSteps(relay, call, { model, createdAtMs })]
   const held = ledger.hold({ id: call.id, accountId: account.id, amount: quoted.amount, written, also, createdAtMs })

@@ -3,6 +3,7 @@ import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { Usage } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
+import type { PassedStream } from '../formats/format.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { Transcript } from '../records/idempotency.ts'
 import type { RequestRecord } from '../records/records.ts'
@@ -30,7 +31,8 @@ export async function answerWhole(
 ): Promise<Answer> {
   const { reply } = served
   call.firstEventMs = call.elapsedMs()
-  const metered = await meter(relay, call, { usage: reply.usage, produced: reply.produced, admission, complete: true })
+  const { usage, produced, delivered } = reply
+  const metered = await meter(relay, call, { usage, produced, delivered, admission, complete: true })
   const text = reply.write(factsOf(call, admission), metered.usage)
   const headersOf = (record: RequestRecord): Record<string, string> => ({
     ...earlyHeaders(admission),
@@ -273,7 +275,8 @@ export class StreamAnswer {
       text += read.text
     }
     // Only the bill is outstanding: a client that leaves at the finish still pays what the vendor is about to report.
-    if (stream.finished) call.outlivesClient = true
+    // So it is with an image of which the client has seen something: the vendor makes and bills it to its end.
+    if (stream.finished || stream.begun) call.outlivesClient = true
     return { end: 'open', text }
   }
 
@@ -288,7 +291,7 @@ export class StreamAnswer {
       this.relay.health.succeeded(served.offer.id)
       return text
     }
-    const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure)
+    const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure, served.open.stream)
     const text = await this.settle(served, {
       outcome: cancelled ? outcomeOf(cancelled) : 'cut',
       failure: cancelled === 'client_closed' ? undefined : failure,
@@ -311,11 +314,14 @@ export class StreamAnswer {
   /** Settles, and gives the text that ends the stream. */
   private async settle(served: StreamServed, { outcome, failure, repeatable, end }: StreamEnd): Promise<string> {
     const { relay, call, admission, transcript } = this
-    const { usage, produced, thoughts, finished } = served.open.stream
+    const { usage, produced, thoughts, finished, delivered, begun } = served.open.stream
     const metered = await meter(relay, call, {
       usage,
       produced,
       thoughts,
+      delivered,
+      // What an upstream broke off was no image; what the client left in the middle is made and billed nevertheless.
+      begun: outcome === 'cut' ? 0 : begun,
       admission,
       complete: finished || outcome === 'completed',
     })
@@ -342,10 +348,11 @@ export class StreamAnswer {
 const outcomeOf = (cancelled: CancelReason): RequestRecord['outcome'] =>
   cancelled === 'shutdown' || cancelled === 'overdue' ? 'cut' : cancelled
 
-/** In the middle of a stream what arrived has been charged: the message must not say otherwise. */
-function inBand(upstream: UpstreamFailure): Failure {
+/** In the middle of a stream what arrived has been charged, of images only whole ones: the message must say so. */
+function inBand(upstream: UpstreamFailure, { delivered }: PassedStream): Failure {
   const { kind } = failureForClient(upstream)
   const timeout = kind === 'upstream_timeout'
   const message = timeout ? 'The upstream went silent in the middle.' : 'The upstream broke off in the middle.'
-  return { kind: timeout ? kind : 'upstream_error', message: `${message} What arrived was charged.` }
+  const charged = delivered?.length === 0 ? 'Nothing was charged.' : 'What arrived was charged.'
+  return { kind: timeout ? kind : 'upstream_error', message: `${message} ${charged}` }
 }

@@ -1,15 +1,23 @@
 /** Trying offers in the order of the plan, until one commits: a whole reply, or a stream's first meaningful event. */
 import type { Offer } from '../domain/catalog.ts'
 import { isRequestFault, type Failure, type UpstreamFailure } from '../domain/failure.ts'
-import type { AnswerFacts, Destination, PassedReply, PassedStream, Passage, WriterQuirks } from '../formats/format.ts'
+import type {
+  AnswerFacts,
+  Destination,
+  PassedReply,
+  PassedStream,
+  Passage,
+  UpstreamRequest,
+  WriterQuirks,
+} from '../formats/format.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { findPreset } from '../providers/presets.ts'
 import { attemptStream, attemptWhole, type AttemptLimits, type Target } from '../upstream/attempt.ts'
-import type { EventReader } from '../upstream/event-reader.ts'
 import type { Admission } from './admit.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
 import { isBackground } from './conversation.ts'
+import { GivenEvents, PreparedEvents, type EventSource } from './events.ts'
 
 /** An upstream stream past its first meaningful event. */
 export type OpenStream = {
@@ -18,7 +26,7 @@ export type OpenStream = {
   readonly text: string
   /** Events that arrived in the same read, still to be looked at. */
   readonly arrived: readonly SseEvent[]
-  readonly events: EventReader
+  readonly events: EventSource
 }
 
 export type Served = {
@@ -52,7 +60,10 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     if (!provider || !preset) continue
     if (last && !relay.retries.spend(performance.now())) break
     const startedMs = call.elapsedMs()
-    const passage = call.request.passage(preset.dialects)
+    const passage = call.request.passage(preset.dialects, {
+      model: admission.model,
+      desk: relay.pictures.deskOf(call, provider.reach),
+    })
     const target = { provider, preset, failures: passage.failures }
     const attempt = await tryOffer(relay, call, { target, passage, offer, admission })
     const { dropped } = attempt
@@ -121,7 +132,6 @@ async function tryOffer(
   { target, passage, offer, admission }: Try,
 ): Promise<{ tried: Tried; dropped: readonly string[] }> {
   const { preset, provider } = target
-  const { limits } = relay
   const { stream } = call.request
   if (passage.obstacle) return { tried: refused(passage.obstacle), dropped: NOTHING }
   const billsOn = (provider.hangUp ?? preset.quirks.hangUp) === 'bills_on'
@@ -135,13 +145,7 @@ async function tryOffer(
   }
   const request = passage.request(destination)
   const { dropped } = request
-  const attemptLimits: AttemptLimits = {
-    firstEventTimeoutMs: stream ? admission.model.limits.firstEventTimeoutMs : limits.wholeReplyTimeoutMs,
-    eventGapTimeoutMs: limits.eventGapTimeoutMs,
-    replyBytesMax: limits.replyBytesMax,
-    eventCharsMax: limits.eventCharsMax,
-    owner: call,
-  }
+  const attemptLimits = limitsOf(relay, call, { admission, isWhole: !stream || passage.asEvents !== undefined })
   if (!stream) {
     const texts: string[] = []
     for (const part of passage.split?.(destination) ?? [request]) {
@@ -152,21 +156,59 @@ async function tryOffer(
     const read = passage.join ? await passage.join(texts) : passage.readReply(texts[0] ?? '', quirks)
     return { tried: read.kind === 'failed' ? read : { kind: 'whole', reply: read.reply }, dropped }
   }
-  const attempt = await attemptStream(target, request, attemptLimits)
-  if (attempt.kind === 'failed') return { tried: attempt, dropped }
-  const tried = await readPrelude(attempt.events, passage.openStream(factsOf(call, admission), quirks))
-  if (tried.kind === 'failed') attempt.events.close()
+  const opened = await openEvents(target, { request, passage }, attemptLimits)
+  if (opened.kind === 'failed') return { tried: opened, dropped }
+  const passed = passage.openStream(factsOf(call, admission), quirks)
+  const events = passed.prepare ? new PreparedEvents(opened.events, passed) : opened.events
+  const tried = await readPrelude(events, passed)
+  if (tried.kind === 'failed') events.close()
   return { tried, dropped }
 }
 
+function limitsOf(
+  { limits }: Relay,
+  call: Call,
+  { admission, isWhole }: { admission: Admission; isWhole: boolean },
+): AttemptLimits {
+  const { wholeReplyTimeoutMs, replyBytesMax } = limits
+  const shared = { replyBytesMax, owner: call }
+  // An image is in one event, and takes as long streamed as in one piece.
+  if (call.request.kind === 'image') {
+    const timeouts = { firstEventTimeoutMs: wholeReplyTimeoutMs, eventGapTimeoutMs: wholeReplyTimeoutMs }
+    return { ...shared, ...timeouts, eventCharsMax: replyBytesMax }
+  }
+  const { eventGapTimeoutMs, eventCharsMax } = limits
+  const firstEventTimeoutMs = isWhole ? wholeReplyTimeoutMs : admission.model.limits.firstEventTimeoutMs
+  return { ...shared, firstEventTimeoutMs, eventGapTimeoutMs, eventCharsMax }
+}
+
+type Opening = { readonly request: UpstreamRequest; readonly passage: Passage }
+
+/** The events of an upstream, or of its whole reply where it does not stream. */
+async function openEvents(
+  target: Target,
+  { request, passage }: Opening,
+  limits: AttemptLimits,
+): Promise<{ readonly kind: 'stream'; readonly events: EventSource } | Failed> {
+  if (!passage.asEvents) return attemptStream(target, request, limits)
+  const attempt = await attemptWhole(target, request, limits)
+  if (attempt.kind === 'failed') return attempt
+  return { kind: 'stream', events: new GivenEvents(passage.asEvents(attempt.text)) }
+}
+
 /** A request that cannot be put in this upstream's dialect is the client's own affair. */
-const refused = ({ message, param }: Failure): Failed => ({
+const refused = ({ message, param, code }: Failure): Failed => ({
   kind: 'failed',
-  failure: { kind: 'bad_request', message, ...(param === undefined ? {} : { param }) },
+  failure: {
+    kind: 'bad_request',
+    message,
+    ...(param === undefined ? {} : { param }),
+    ...(code === undefined ? {} : { code }),
+  },
 })
 
 /** Reads up to the first meaningful event. Until there, everything that goes wrong still leaves the next offer free. */
-async function readPrelude(events: EventReader, stream: PassedStream): Promise<Tried> {
+async function readPrelude(events: EventSource, stream: PassedStream): Promise<Tried> {
   let text = ''
   for (;;) {
     const next = await events.next()

@@ -10,6 +10,7 @@ export type CancelReason = 'client_closed' | 'barred' | 'shutdown' | 'overdue'
 export type CallStart = Pick<Call, 'id' | 'caller' | 'request' | 'entry' | 'clientAddress' | 'once'> & {
   /** When the request arrived, by `performance.now()`. */
   readonly startedMs: number
+  readonly linkBase?: string | undefined
 }
 
 /** One client request on its way through the relay. */
@@ -21,6 +22,8 @@ export class Call {
   readonly entry: Entry
   /** For the log. */
   readonly clientAddress: string
+  /** The address of this gateway as its client can reach it; undefined where that is not known. */
+  readonly linkBase: string | undefined
   /** What makes this request and its repetitions one, where the client wishes so. */
   readonly once: IdempotencyKey | undefined
   /** Held from before the admission until the end is on disk. */
@@ -38,13 +41,14 @@ export class Call {
   private onCancelled: ((reason: CancelReason) => void) | undefined
   private onStop: (() => void) | undefined
 
-  constructor({ id, caller, request, entry, startedMs, clientAddress, once }: CallStart) {
+  constructor({ id, caller, request, entry, startedMs, clientAddress, once, linkBase }: CallStart) {
     this.id = id
     this.caller = caller
     this.request = request
     this.entry = entry
     this.clientAddress = clientAddress
     this.once = once
+    this.linkBase = linkBase
     this.startedMs = startedMs
   }
 

@@ -9,6 +9,7 @@ import type { Backgrounds } from './background.ts'
 import type { Call, LiveCalls } from './call.ts'
 import type { Drains } from './drains.ts'
 import type { HealthBook } from './health-book.ts'
+import type { Pictures } from './pictures.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import type { TokenCounter } from './token-counter.ts'
 
@@ -31,6 +32,7 @@ export type Relay = {
   readonly retries: RetryBudget
   readonly live: LiveCalls
   readonly tokens: TokenCounter
+  readonly pictures: Pictures
   readonly drains: Drains
   readonly idempotency: Idempotency
   readonly turns: Turns

@@ -1,10 +1,11 @@
 /** The end of a request: what it cost, settled or released once, with its record in the same transaction. */
 import type { Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
-import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
+import { inputTokens, outputTokens, type Usage } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import { asProduced, type Produced } from '../formats/produced.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
+import type { DeliveredImage, Metered } from '../formats/format.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
@@ -13,9 +14,6 @@ import type { Call, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { tokensBesideText } from './count-input.ts'
 import { endedSteps, isBackground } from './conversation.ts'
-
-/** What a request consumed, and how we know. */
-export type Metered = { readonly usage: Usage; readonly source: UsageSource }
 
 export type Ending = {
   readonly admission: Admission
@@ -34,6 +32,8 @@ type ToMeter = {
   /** What arrived, and apart from it the reasoning, where the two can be told apart. */
   readonly produced: string | Produced
   readonly thoughts?: string | Produced | undefined
+  readonly delivered?: readonly DeliveredImage[] | undefined
+  readonly begun?: number | undefined
   readonly admission: Admission
   /** Whether the answer reached its end: a running usage of a broken one is behind what arrived. */
   readonly complete: boolean
@@ -47,16 +47,21 @@ const PLAUSIBLE_MARGIN_TOKENS = 20_000
 export async function meter(
   relay: Relay,
   call: Call,
-  { usage, produced, thoughts = '', admission, complete }: ToMeter,
+  { usage, produced, thoughts = '', delivered = [], begun = 0, admission, complete }: ToMeter,
 ): Promise<Metered> {
   const plausible = usage && isPlausible(usage, admission)
   if (usage && !plausible) relay.log('error', 'usage.implausible', { request: call.id, ...usage })
+  if (call.request.meter) {
+    const [promptTokens = 0] = plausible ? [] : await relay.tokens.count([call.request.promptText()])
+    const images = { usage: plausible ? usage : undefined, delivered, begun, model: admission.model, promptTokens }
+    return call.request.meter(images)
+  }
   if (plausible && complete) return { usage, source: 'reported' }
   const { request } = call
   const [said, thought] = [asProduced(produced), asProduced(thoughts)]
   const texts = [request.promptText(), said.text, thought.text]
-  const [prompt = 0, begun = 0, thoughtBegun = 0] = await relay.tokens.count(texts)
-  const [words, thinking] = [withRest(begun, said), withRest(thoughtBegun, thought)]
+  const [prompt = 0, saidBegun = 0, thoughtBegun = 0] = await relay.tokens.count(texts)
+  const [words, thinking] = [withRest(saidBegun, said), withRest(thoughtBegun, thought)]
   if (plausible) return atLeast(usage, words, thinking)
   const input = prompt + tokensBesideText(request, admission.model)
   return { usage: estimatedUsage(input, words + thinking), source: 'estimated' }

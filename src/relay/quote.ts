@@ -1,5 +1,6 @@
 /** The upper bound a request is held for. No tokenizer: a byte of text is never more than one token. */
 import type { Model } from '../domain/catalog.ts'
+import { dearestImage, imagesOf, imageTokensMax, type ImageWish } from '../domain/image.ts'
 import { divideUp, type NanoUsd } from '../domain/money.ts'
 import { dearestInput, dearestOutput } from '../domain/price.ts'
 import type { ClientRequest } from '../formats/format.ts'
@@ -7,7 +8,7 @@ import type { ClientRequest } from '../formats/format.ts'
 /** What of a request its price depends on. */
 export type QuotedRequest = Pick<
   ClientRequest,
-  'outputTokensMax' | 'choices' | 'textBytes' | 'imageParts' | 'mediaBytes'
+  'outputTokensMax' | 'choices' | 'textBytes' | 'imageParts' | 'mediaBytes' | 'images'
 >
 
 export type Quote =
@@ -49,6 +50,7 @@ export function likelyTokens({ textBytes, imageParts, mediaBytes, ...request }: 
  * what the balance affords, down to the model's least useful output.
  */
 export function quote(request: QuotedRequest, model: Model, available: NanoUsd): Quote {
+  if (request.images) return quoteImages(request, request.images, { model, available })
   const { outputTokensMax = Number.MAX_SAFE_INTEGER, outputTokensDefault, outputTokensMin } = model.limits
   const inputTokens = inputTokensMax(request, model)
   const input = BigInt(inputTokens) * dearestInput(model.sale)
@@ -76,6 +78,28 @@ export function quote(request: QuotedRequest, model: Model, available: NanoUsd):
   if (affordable >= usual) return capped(usual)
   const least = Math.min(outputTokensMin, usual)
   return affordable >= least ? capped(affordable) : unaffordable(least)
+}
+
+/** Images are bounded by their number: so many tokens or so many pieces, the dearest the request can come to. */
+function quoteImages(
+  request: QuotedRequest,
+  wish: ImageWish,
+  { model, available }: { readonly model: Model; readonly available: NanoUsd },
+): Quote {
+  const { limits, sale } = model
+  const { image: facts } = limits
+  const { inputFresh, inputImage, outputText, outputImage } = sale.nanoPerMillion
+  const inputTokens = inputTokensMax(request, model)
+  const outputTokens = imagesOf(facts, wish) * imageTokensMax(facts, wish)
+  const dearest = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+  const amount = divideUp(
+    BigInt(inputTokens) * dearest(inputFresh, inputImage) +
+      BigInt(outputTokens) * dearest(outputText, outputImage) +
+      BigInt(imagesOf(facts, wish)) * dearestImage(sale, facts, wish),
+    MILLION,
+  )
+  if (amount > available) return { kind: 'unaffordable', needed: amount, fitting: 0 }
+  return { kind: 'quoted', amount, inputTokens, outputTokens, cap: undefined }
 }
 
 /** How many output tokens the rest of the balance covers; negative when it does not even cover the input. */

@@ -32,6 +32,10 @@ export function deliver(reply: Reply, delivery: Delivery): Response {
     }
     return new Response(bodyOf(misshape(reply.frames, delivery), delivery), { headers })
   }
+  if (reply.kind === 'bytes') {
+    visit.end('completed')
+    return new Response(reply.bytes, { headers: { 'content-type': reply.contentType, ...idHeaders(requestId) } })
+  }
   const text = reply.status === 200 ? misshapeBody(reply.body, { faults, errors, voice }) : JSON.stringify(reply.body)
   const init = { status: reply.status, headers: jsonHeaders(reply, requestId) }
   if (faults.cutAfterBytes !== undefined) return new Response(bodyOf([{ text, tokens: 0 }], delivery), init)

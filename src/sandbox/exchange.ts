@@ -1,9 +1,9 @@
 import { deliver, hangUp } from './delivery.ts'
 import type { FaultPlan } from './fault-plan.ts'
-import { parseKnobText, type Faults, type ParsedKnobs } from './faults.ts'
+import { parseKnobText, type ParsedKnobs } from './faults.ts'
 import { splitModelId } from './models.ts'
 import { inDialect, refuse, type JsonReply, type Reply } from './reply.ts'
-import type { VendorRoute, Voice } from './route.ts'
+import type { Call, VendorRoute, Voice } from './route.ts'
 import { Sleeper } from './sleeper.ts'
 import type { Stats } from './stats.ts'
 import { failWith } from './vendor-failure.ts'
@@ -39,9 +39,9 @@ export async function exchange(
   if (knobs.acceptThenClose || knobs.cutAfterBytes === 0) return hangUp(visit)
   try {
     const { headers } = request
-    const query = new URL(request.url).searchParams
-    const given = { body, tail, query, faults: knobs, headers }
-    const plain = own.kind === 'refused' ? refuseKnobs(own.message) : replyTo(route, given)
+    const { origin, searchParams: query } = new URL(request.url)
+    const given = { body, tail, query, faults: knobs, headers, origin }
+    const plain = own.kind === 'refused' ? refuseKnobs(own.message) : await replyTo(route, given)
     const { errors, voice } = route
     const reply = plain.kind === 'json' ? inDialect(plain, errors) : plain
     const pace = knobs.paceMs ?? paceMs
@@ -52,10 +52,13 @@ export async function exchange(
   }
 }
 
-/** Bodies are JSON; methods without one read as undefined. */
+/** Bodies are JSON or forms; methods without one read as undefined. */
 export async function readBody(request: Request): Promise<Body> {
   if (request.body === null) return { kind: 'read', value: undefined }
   try {
+    if (request.headers.get('content-type')?.startsWith('multipart/form-data')) {
+      return { kind: 'read', value: fieldsOf(await request.formData()) }
+    }
     return { kind: 'read', value: await request.json() }
   } catch {
     // Not JSON, or the client hung up while sending it: the signal tells the two apart.
@@ -63,13 +66,24 @@ export async function readBody(request: Request): Promise<Body> {
   }
 }
 
+/** A form as an object: what comes once by its name, what comes again or is a list as a list. */
+function fieldsOf(form: Awaited<ReturnType<Request['formData']>>): Record<string, unknown> {
+  const names = [...new Set(form.keys())]
+  return Object.fromEntries(
+    names.map((name) => {
+      const all = form.getAll(name)
+      return [name, all.length > 1 || name.endsWith('[]') ? all : all[0]]
+    }),
+  )
+}
+
 export function refuseBody(voice: Voice = { refuse }): JsonReply {
   return voice.refuse(400, { message: 'We could not parse the JSON body of your request.', code: 'invalid_json' })
 }
 
-type Given = { body: Body; tail: string; query: URLSearchParams; faults: Faults; headers: Headers }
+type Given = Omit<Required<Call>, 'body'> & { body: Body }
 
-function replyTo(route: VendorRoute, { body, ...given }: Given): Reply {
+function replyTo(route: VendorRoute, { body, ...given }: Given): Reply | Promise<Reply> {
   const { faults } = given
   if (faults.status !== undefined) return failWith(faults.status, faults.retryAfter, route.voice)
   return body.kind === 'read' ? route.answer({ body: body.value, ...given }) : refuseBody(route.voice)

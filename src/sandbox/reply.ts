@@ -2,7 +2,8 @@
 export type Frame = { text: string; tokens: number; isTerminator?: true }
 
 /** What a modality answers. It knows nothing of time and sockets: delivery.ts paces it, and breaks it when asked to. */
-export type Reply = JsonReply | { kind: 'stream'; frames: Iterable<Frame> }
+export type Reply = JsonReply | { kind: 'stream'; frames: Iterable<Frame> } | BytesReply
+export type BytesReply = { kind: 'bytes'; contentType: string; bytes: Uint8Array<ArrayBuffer> }
 export type JsonReply = {
   kind: 'json'
   status: number

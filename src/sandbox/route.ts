@@ -10,6 +10,8 @@ export type Call = {
   query?: URLSearchParams
   faults: Faults
   headers?: Headers
+  /** Where the sandbox was asked, without a path. */
+  origin: string
 }
 
 /** How a dialect says what went wrong, where it does not say it as OpenAI does. */
@@ -21,7 +23,7 @@ type Address = { method: 'GET' | 'POST' | 'DELETE'; path: string }
 /** A modality: counted, and broken on demand. */
 export type VendorRoute = Address & {
   kind: 'vendor'
-  answer: (call: Call) => Reply
+  answer: (call: Call) => Reply | Promise<Reply>
   voice?: Voice
   /** The model in the path, in dialects that have it there. */
   modelIn?: (tail: string) => string

@@ -2,6 +2,8 @@ import { answerChat } from './chat/chat.ts'
 import { respond } from './delivery.ts'
 import { answerEmbeddings } from './embeddings/embeddings.ts'
 import { exchange, readBody, refuseBody, type Shared } from './exchange.ts'
+import { answerEdits } from './images/edits.ts'
+import { answerImages, showImage } from './images/images.ts'
 import { FaultPlan } from './fault-plan.ts'
 import { parseKnobs, type ParsedKnobs } from './faults.ts'
 import { listen, type Sandbox, type SandboxOptions, type Vendor } from './listen.ts'
@@ -20,6 +22,9 @@ const PACE_DEFAULT_MS = 8
 const VENDOR_ROUTES: readonly VendorRoute[] = [
   { kind: 'vendor', method: 'POST', path: '/v1/chat/completions', answer: answerChat },
   { kind: 'vendor', method: 'POST', path: '/v1/embeddings', answer: answerEmbeddings },
+  { kind: 'vendor', method: 'POST', path: '/v1/images/generations', answer: answerImages },
+  { kind: 'vendor', method: 'POST', path: '/v1/images/edits', answer: answerEdits },
+  { kind: 'vendor', method: 'GET', path: '/v1/sandbox-images/*', answer: showImage },
   ...geminiRoutes,
   { kind: 'vendor', method: 'GET', path: '/v1/models', answer: listModels },
   { kind: 'vendor', method: 'GET', path: '/v1/models/*', answer: ({ tail }) => showModel(tail) },

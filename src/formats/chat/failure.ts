@@ -24,6 +24,7 @@ const table: Record<FailureKind, Row> = {
   model_not_allowed: request(403, 'model_not_allowed'),
   model_not_found: request(404, 'model_not_found'),
   not_found: request(404, 'not_found'),
+  expired: request(410, 'expired'),
   method_not_allowed: request(405, 'method_not_allowed'),
   request_too_large: request(413, 'request_too_large'),
   unsupported_media_type: request(415, 'unsupported_media_type'),

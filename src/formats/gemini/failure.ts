@@ -27,6 +27,7 @@ const table: Record<FailureKind, Row> = {
   model_not_found: row(404, 'NOT_FOUND', 'model_not_found'),
   previous_response_not_found: row(400, 'INVALID_ARGUMENT', 'previous_response_not_found'),
   not_found: row(404, 'NOT_FOUND', 'not_found'),
+  expired: row(410, 'NOT_FOUND', 'expired'),
   method_not_allowed: row(405, 'UNIMPLEMENTED', 'method_not_allowed'),
   request_too_large: invalid('request_too_large', 413),
   unsupported_media_type: invalid('unsupported_media_type', 415),

@@ -31,6 +31,7 @@ const table: Record<FailureKind, Row> = {
   model_not_found: missing,
   previous_response_not_found: missing,
   not_found: missing,
+  expired: { status: 410, type: 'not_found_error' },
   method_not_allowed: request(405),
   request_too_large: { status: 413, type: 'request_too_large' },
   unsupported_media_type: request(415),

@@ -1,6 +1,6 @@
 /** Requests of the responses format as they reach upstreams of either dialect, and replies on their way back. */
 import { describe, expect, test } from 'bun:test'
-import type { Destination, WriterQuirks } from '../format.ts'
+import type { Destination, PassageContext, WriterQuirks } from '../format.ts'
 import { readChatClient } from '../chat/client.ts'
 import { readResponsesClient } from './client.ts'
 
@@ -10,6 +10,8 @@ const quirks: WriterQuirks = {
   usageDialect: 'inclusive',
   chatPath: '/chat/completions',
 }
+/** Only images look around. */
+const context = {} as PassageContext
 const to: Destination = { upstreamModel: 'theirs', outputTokensMax: 50, quirks }
 const answer = { requestId: `req_${'0'.repeat(26)}`, createdAtMs: 1_000_500, publicModel: 'public' }
 
@@ -70,7 +72,7 @@ const full = {
 }
 
 test('to an upstream that speaks chat', () => {
-  const { body, dropped } = read(full).passage(['chat']).request(to)
+  const { body, dropped } = read(full).passage(['chat'], context).request(to)
   expect(JSON.parse(body)).toEqual({
     model: 'theirs',
     max_tokens: 50,
@@ -125,7 +127,7 @@ test('to an upstream that speaks chat', () => {
 })
 
 test('to an upstream that speaks responses: nothing is stored there, and sealed reasoning comes back', () => {
-  const request = read(full).passage(['chat', 'responses']).request(to)
+  const request = read(full).passage(['chat', 'responses'], context).request(to)
   expect(request.path).toBe('/responses')
   const user = { type: 'message', role: 'user' }
   expect(JSON.parse(request.body)).toEqual({
@@ -167,7 +169,7 @@ test('to an upstream that speaks responses: nothing is stored there, and sealed 
     ],
   })
   const never = read(full)
-    .passage(['responses'])
+    .passage(['responses'], context)
     .request({ ...to, upstreamModel: 'gpt-4o-mini' })
   expect(JSON.parse(never.body)).not.toHaveProperty('include')
 })
@@ -182,7 +184,7 @@ test('a chat client reaches an upstream that only speaks responses', async () =>
   })
   const got = await readChatClient(text, text.length)
   if (got.kind === 'rejected') throw new Error(got.failure.message)
-  const passage = got.request.passage(['responses'])
+  const passage = got.request.passage(['responses'], context)
   const { body, dropped } = passage.request(to)
   expect(JSON.parse(body)).toMatchObject({ input: [{ role: 'user', content: [{ text: 'hi' }] }], store: false })
   expect(dropped).toEqual(['stop', 'seed', 'n'])
@@ -219,13 +221,13 @@ const wholeReply = {
 
 test('a reply of the same dialect: ids are ours, sealed reasoning is stamped and goes back to it', () => {
   const request = read({ input: 'hi', include: ['reasoning.encrypted_content'] })
-  const got = request.passage(['responses']).readReply(JSON.stringify(wholeReply), quirks)
+  const got = request.passage(['responses'], context).readReply(JSON.stringify(wholeReply), quirks)
   if (got.kind === 'failed') throw new Error(got.failure.message)
   const response = JSON.parse(got.reply.write(answer, got.reply.usage as never)) as { output: { id: string }[] }
   const tail = '0'.repeat(26)
   expect(response.output.map(({ id }) => id)).toEqual([`rs_${tail}_0`, `msg_${tail}_1`, `fc_${tail}_2`])
   const next = read({ input: [...response.output, { type: 'function_call_output', call_id: 'c1', output: 'x' }] })
-  const { input } = JSON.parse(next.passage(['responses']).request(to).body) as { input: object[] }
+  const { input } = JSON.parse(next.passage(['responses'], context).request(to).body) as { input: object[] }
   expect(input[0]).toEqual({
     type: 'reasoning',
     id: 'rs_9',
@@ -235,7 +237,7 @@ test('a reply of the same dialect: ids are ours, sealed reasoning is stamped and
 })
 
 test('a reply that failed, is cut off, or is none', () => {
-  const passage = read({ input: 'hi' }).passage(['responses'])
+  const passage = read({ input: 'hi' }).passage(['responses'], context)
   const failed = { ...wholeReply, status: 'failed', error: { code: 'server_error', message: 'Oh.' } }
   expect(passage.readReply(JSON.stringify(failed), quirks)).toMatchObject({
     kind: 'failed',

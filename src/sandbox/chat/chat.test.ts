@@ -25,7 +25,7 @@ const completion = z.object({
 })
 
 function call(fields: Fields, faults: Faults = {}): { status: number; body: unknown } {
-  const reply = answerChat({ body: { model: 'sandbox-chat', ...fields }, tail: '', faults })
+  const reply = answerChat({ body: { model: 'sandbox-chat', ...fields }, tail: '', faults, origin: '' })
   if (reply.kind !== 'json') throw new Error('Not asked for a stream')
   return reply
 }
@@ -46,8 +46,8 @@ function callsOf(fields: Fields): { name: string; input: unknown }[] {
 
 function chunksOf(fields: Fields, faults: Faults = {}): unknown[] {
   const body = { model: 'sandbox-chat', stream: true, ...fields }
-  const reply = answerChat({ body, tail: '', faults })
-  if (reply.kind !== 'stream') throw new Error(JSON.stringify(reply.body))
+  const reply = answerChat({ body, tail: '', faults, origin: '' })
+  if (reply.kind !== 'stream') throw new Error(JSON.stringify(reply))
   const texts = Array.from(reply.frames, (frame) => frame.text)
   expect(texts.at(-1)).toBe('data: [DONE]\n\n')
   return texts.slice(0, -1).map((text): unknown => JSON.parse(text.replace(/^data: /, '')))
@@ -335,7 +335,7 @@ test.each<[Fields, string | null, string]>([
 
 test('a body that is no object is refused', () => {
   for (const body of [undefined, null, [], 'Hi']) {
-    expect(answerChat({ body, tail: '', faults: {} })).toMatchObject({ status: 400 })
+    expect(answerChat({ body, tail: '', faults: {}, origin: '' })).toMatchObject({ status: 400 })
   }
 })
 

@@ -17,7 +17,7 @@ export function answerChat({ body, faults }: Call): Reply {
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const request = parsed.data
   const model = findModel(request.model)
-  if (!model || model.dimensions !== undefined) return refuseModel(request.model)
+  if (!model || model.dimensions !== undefined || model.images) return refuseModel(request.model)
   const conflict = findConflict(request)
   if (conflict) return refuse(400, conflict)
   const promptTokens = countPrompt(request)

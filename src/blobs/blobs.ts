@@ -1,0 +1,133 @@
+/**
+ * Files that the gateway serves without a key: whoever has the id may fetch it, until it expires. The id leaves the
+ * process once, in the answer it was made for; what is kept is its digest, which is the file's name too.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { chmodSync, mkdirSync } from 'node:fs'
+import { open, readdir, rename, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { base62 } from '../lib/ids.ts'
+import { statement } from '../store/statement.ts'
+import { mustWrite, type Store } from '../store/store.ts'
+
+export type BlobPurpose = 'image' | 'video'
+
+export type BlobDraft = {
+  readonly accountId: string
+  readonly purpose: BlobPurpose
+  readonly contentType: BlobType
+  readonly keptMs: number
+}
+
+/** What a browser may be told such a file is; nothing that it would run. */
+export const blobTypes = ['image/png', 'image/jpeg', 'image/webp', 'video/mp4'] as const
+export type BlobType = (typeof blobTypes)[number]
+
+/** A file that can be served. */
+export type Blob = {
+  readonly kind: 'blob'
+  readonly path: string
+  readonly contentType: BlobType
+  readonly bytes: number
+  /** For caches; says nothing of the id. */
+  readonly etag: string
+  readonly createdAtMs: number
+  readonly expiresAtMs: number
+}
+export type FoundBlob = Blob | { readonly kind: 'expired' | 'unknown' }
+
+/** 160 bits. */
+const ID_BYTES = 20
+const ID_CHARS = 27
+const ID = /^[a-z]{3}_[0-9A-Za-z]{27}$/
+/** How long a row says that there was a file. */
+const REMEMBERED_MS = 30 * 86_400_000
+const SWEEP_ROWS = 200
+
+const insert = statement(
+  `INSERT INTO blob (digest, account_id, purpose, content_type, bytes, created_at, expires_at)
+   VALUES (?, ?, ?, ?, ?, ?, ?)`,
+)
+const markRemoved = statement('UPDATE blob SET removed_at = ? WHERE digest = ? AND removed_at IS NULL')
+const forget = statement('DELETE FROM blob WHERE removed_at < ?')
+
+const digestOf = (id: string): string => createHash('sha256').update(id).digest('hex')
+
+const PREFIXES: Readonly<Record<BlobPurpose, string>> = { image: 'img_', video: 'vid_' }
+
+export class Blobs {
+  private readonly store: Store
+  private readonly folder: string
+
+  constructor(store: Store) {
+    this.store = store
+    this.folder = join(store.folder, 'blobs')
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    chmodSync(this.folder, 0o700)
+  }
+
+  /** Keeps bytes. The id they are found by is on disk, as its digest, when this resolves. */
+  async put(bytes: Uint8Array, { accountId, purpose, contentType, keptMs }: BlobDraft): Promise<string> {
+    const id = PREFIXES[purpose] + base62(BigInt(`0x${randomBytes(ID_BYTES).toString('hex')}`), ID_CHARS)
+    const digest = digestOf(id)
+    const unfinished = join(this.folder, `${digest}.part`)
+    const file = await open(unfinished, 'wx', 0o600)
+    try {
+      await file.writeFile(bytes)
+    } finally {
+      await file.close()
+    }
+    await rename(unfinished, join(this.folder, digest))
+    const nowMs = Date.now()
+    const bind = [digest, accountId, purpose, contentType, bytes.length, nowMs, nowMs + keptMs]
+    await mustWrite(this.store, [{ run: insert, bind, changes: 1 }])
+    return id
+  }
+
+  async find(id: string): Promise<FoundBlob> {
+    if (!ID.test(id)) return { kind: 'unknown' }
+    const digest = digestOf(id)
+    const sql = 'SELECT content_type, bytes, created_at, expires_at, removed_at FROM blob WHERE digest = ?'
+    const [row] = await this.store.query(sql, [digest])
+    if (!row) return { kind: 'unknown' }
+    const expiresAtMs = Number(row['expires_at'])
+    const contentType = blobTypes.find((type) => type === row['content_type'])
+    if (row['removed_at'] !== null || expiresAtMs <= Date.now() || !contentType) return { kind: 'expired' }
+    return {
+      kind: 'blob',
+      path: join(this.folder, digest),
+      contentType,
+      bytes: Number(row['bytes']),
+      etag: `"${digest.slice(0, 32)}"`,
+      createdAtMs: Number(row['created_at']),
+      expiresAtMs,
+    }
+  }
+
+  /** Removes files that have expired. */
+  async sweep(): Promise<void> {
+    const nowMs = Date.now()
+    const sql = `SELECT digest FROM blob WHERE expires_at <= ? AND removed_at IS NULL LIMIT ${SWEEP_ROWS}`
+    for (;;) {
+      const rows = await this.store.query(sql, [nowMs])
+      for (const { digest } of rows) await this.remove(String(digest))
+      const steps = rows.map(({ digest }) => ({ run: markRemoved, bind: [nowMs, String(digest)] }))
+      if (steps.length > 0) await this.store.write(steps, 'bulk')
+      if (rows.length < SWEEP_ROWS) break
+    }
+    await this.store.write([{ run: forget, bind: [nowMs - REMEMBERED_MS] }], 'bulk')
+  }
+
+  /** Removes files without a row: a crash came between the two. To be called before anything is put. */
+  async sweepStrays(): Promise<void> {
+    const rows = await this.store.query('SELECT digest FROM blob WHERE removed_at IS NULL')
+    const known = new Set(rows.map(({ digest }) => String(digest)))
+    for (const name of await readdir(this.folder)) if (!known.has(name)) await this.remove(name)
+  }
+
+  private async remove(name: string): Promise<void> {
+    await unlink(join(this.folder, name)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Files that a request brings, for as long as it lasts: on the disk, because nobody's memory is large enough for all of
+ * them. Named by us, in a folder that is emptied at the start, so that a crash leaves nothing behind.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import { unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export type UploadedFile = {
+  readonly path: string
+  readonly bytes: number
+  /** Of the contents, hexadecimal. */
+  readonly sha256: string
+}
+
+export class Uploads {
+  private readonly folder: string
+
+  constructor(dataFolder: string) {
+    this.folder = join(dataFolder, 'uploads')
+    rmSync(this.folder, { recursive: true, force: true })
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+  }
+
+  /** The files of one request. They are to be removed when it is over. */
+  begin(): UploadBatch {
+    return new UploadBatch(this.folder)
+  }
+}
+
+/** A file that is being written. Nothing waits: a write ends in the system's memory, as nginx too has it. */
+export type Upload = {
+  write(bytes: Uint8Array): void
+  end(): UploadedFile
+}
+
+export class UploadBatch {
+  private readonly folder: string
+  private readonly paths: string[] = []
+  private readonly unfinished = new Set<number>()
+
+  constructor(folder: string) {
+    this.folder = folder
+  }
+
+  create(): Upload {
+    const path = join(this.folder, randomBytes(16).toString('hex'))
+    const file = openSync(path, 'wx', 0o600)
+    this.paths.push(path)
+    this.unfinished.add(file)
+    const hash = createHash('sha256')
+    let written = 0
+    return {
+      write(bytes) {
+        hash.update(bytes)
+        for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at)
+        written += bytes.length
+      },
+      end: () => {
+        this.unfinished.delete(file)
+        closeSync(file)
+        return { path, bytes: written, sha256: hash.digest('hex') }
+      },
+    }
+  }
+
+  /** Removes everything. Safe to call again. */
+  async remove(): Promise<void> {
+    for (const file of this.unfinished) closeSync(file)
+    this.unfinished.clear()
+    for (const path of this.paths.splice(0)) {
+      await unlink(path).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error
+      })
+    }
+  }
+}

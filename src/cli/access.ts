@@ -1,0 +1,47 @@
+/** How a command reaches the public API, as any client would: a base URL, and a key out of the environment. */
+import { formatUsd } from '../domain/money.ts'
+import { failed, usage, type Outcome } from './outcome.ts'
+import type { Program } from './program.ts'
+import { text } from './values.ts'
+
+const KEY_VARIABLE = 'TOLLGATE_API_KEY'
+
+export const accessOptions = {
+  'key-env': { summary: `environment variable with the API key (else ${KEY_VARIABLE})`, value: text('NAME') },
+  'base-url': { summary: 'server to ask (TOLLGATE_BASE_URL, else http://127.0.0.1:PORT/v1)', value: text('URL') },
+  key: { refused: 'a key in the command line can be read by others on this machine: use --key-env NAME' },
+} as const
+
+type AccessOptions = { readonly 'key-env': string | undefined; readonly 'base-url': string | undefined }
+
+export type Access =
+  | { readonly kind: 'access'; readonly baseUrl: string; readonly key: string }
+  | { readonly kind: 'none'; readonly outcome: Outcome }
+
+/** What the options and the environment say; `name` is the command's. */
+export function accessOf(name: string, { 'key-env': keyEnv, 'base-url': stated }: AccessOptions): Access {
+  const variable = keyEnv ?? KEY_VARIABLE
+  const key = process.env[variable]
+  if (!key) return { kind: 'none', outcome: failed('no_key', noKey(variable, name)) }
+  const baseUrl = stated ?? (process.env['TOLLGATE_BASE_URL'] || `http://127.0.0.1:${process.env['PORT'] || '8080'}/v1`)
+  if (URL.canParse(baseUrl)) return { kind: 'access', baseUrl, key }
+  const message = `${name}: --base-url must be a URL such as http://127.0.0.1:8080/v1, not '${baseUrl}'`
+  return { kind: 'none', outcome: usage(message) }
+}
+
+const noKey = (variable: string, name: string): string =>
+  `the environment has no ${variable}. Make a key and put it there:\n  export ${variable}=$(tollgate key create default --name ${name})`
+
+/**
+ * A stream's headers leave before its cost is known. The server of this machine has it on record by the time the
+ * stream ends; of any other server only the tokens are known.
+ */
+export async function costOnRecord(
+  program: Program,
+  requestId: string | null,
+  baseUrl: string,
+): Promise<string | null> {
+  if (requestId === null || !/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname)) return null
+  const result = await program.consult('request.show', { request: requestId })
+  return result?.ok ? formatUsd(BigInt((result.value as { charged: string }).charged)) : null
+}

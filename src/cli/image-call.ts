@@ -1,0 +1,123 @@
+/** One request for an image over the public API, streamed so that there is something to see while it is made. */
+import { SseDecoder } from '../lib/sse.ts'
+import { readBytes } from '../outbound/bytes.ts'
+import type { Incoming, OutboundResult } from '../outbound/exchange.ts'
+import { outbound } from '../outbound/send.ts'
+import type { Stop } from '../outbound/stop.ts'
+import { readText } from '../outbound/text.ts'
+
+export type ImageCall = {
+  /** Without a slash at the end. */
+  readonly baseUrl: string
+  readonly key: string
+  readonly body: object
+  readonly stop: Stop
+}
+
+export type ImageUsage = { readonly input_tokens: number; readonly output_tokens: number }
+
+export type ImageEnd =
+  | {
+      readonly kind: 'answered'
+      readonly file: Buffer
+      readonly size: string | null
+      readonly revisedPrompt: string | null
+      readonly usage: ImageUsage | null
+      readonly requestId: string | null
+      readonly tookMs: number
+    }
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'unreachable'; readonly message: string }
+
+/** What is used of a reply or of one event. */
+type Event = {
+  readonly type?: string
+  readonly partial_image_index?: number
+  readonly size?: string
+  readonly usage?: ImageUsage
+  readonly data?: readonly { readonly b64_json?: string; readonly url?: string; readonly revised_prompt?: string }[]
+  readonly error?: { readonly message?: string; readonly code?: string | null }
+}
+
+const EVENT_CHARS_MAX = 128 * 1024 * 1024
+const FILE_BYTES_MAX = 64 * 1024 * 1024
+
+/** Asks for the image. `onPartial` hears of previews, counted from 1. */
+export async function callImage(call: ImageCall, onPartial: (count: number) => void): Promise<ImageEnd> {
+  const startedMs = performance.now()
+  try {
+    const sent = await send(call, `${call.baseUrl}/images/generations`, JSON.stringify(call.body))
+    if (sent.kind === 'network') throw new Error(sent.message)
+    const { response } = sent
+    const streams = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false
+    const last = streams ? await follow(response, onPartial) : parse(await readText(response, FILE_BYTES_MAX))
+    if (last?.error) return { kind: 'refused', code: last.error.code ?? 'unknown', message: last.error.message ?? '' }
+    const [entry] = last?.data ?? []
+    const file = entry && (await fileOf(call, entry))
+    if (!file) return { kind: 'refused', code: 'not_an_answer', message: `no image came (status ${response.status})` }
+    return {
+      kind: 'answered',
+      file,
+      size: last?.size ?? null,
+      revisedPrompt: entry.revised_prompt ?? null,
+      usage: last?.usage ?? null,
+      requestId: response.headers.get('x-request-id') ?? null,
+      tookMs: performance.now() - startedMs,
+    }
+  } catch (error) {
+    if (call.stop.isStopped) return { kind: 'interrupted' }
+    return { kind: 'unreachable', message: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** How long an image may take is the server's to say. Which server, is said by whoever types: mostly this machine. */
+function send({ key, stop }: ImageCall, url: string, body?: string): Promise<OutboundResult> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  if (body === undefined) return outbound.send({ url, method: 'GET', headers: {}, stop, reach: 'private' })
+  return outbound.send({ url, method: 'POST', headers, body, stop, reach: 'private' })
+}
+
+async function fileOf(
+  call: ImageCall,
+  { b64_json, url }: { b64_json?: string; url?: string },
+): Promise<Buffer | undefined> {
+  if (b64_json) return Buffer.from(b64_json, 'base64')
+  const sent = url ? await send(call, url) : undefined
+  return sent?.kind === 'response' && sent.response.status === 200
+    ? readBytes(sent.response, FILE_BYTES_MAX)
+    : undefined
+}
+
+function parse(text: string | undefined): Event | undefined {
+  try {
+    return JSON.parse(text ?? '') as Event
+  } catch {
+    return undefined // The caller says that it is no answer.
+  }
+}
+
+/** The last event that says anything. Rejects where the stream breaks off. */
+async function follow(response: Incoming, onPartial: (count: number) => void): Promise<Event | undefined> {
+  const decoder = new SseDecoder(EVENT_CHARS_MAX)
+  let last: Event | undefined
+  const take = (events: readonly { readonly data: string }[]): void => {
+    for (const { data } of events) {
+      const event = parse(data)
+      if (event?.type?.endsWith('.partial_image')) onPartial((event.partial_image_index ?? 0) + 1)
+      else if (event) last = event
+    }
+  }
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
+  response.deliver({
+    part: (bytes) => take(decoder.push(bytes)),
+    end(bytes) {
+      take(decoder.push(bytes))
+      take(decoder.end())
+      resolve()
+    },
+    broken: (message) => reject(new Error(message)),
+  })
+  await ended
+  return last
+}

@@ -1,0 +1,109 @@
+import { Stop } from '../outbound/stop.ts'
+import { accessOf, accessOptions, costOnRecord } from './access.ts'
+import { command } from './command.ts'
+import { callImage, type ImageEnd } from './image-call.ts'
+import { ended, failed, shown, usage, type Outcome } from './outcome.ts'
+import type { Program } from './program.ts'
+import { usd } from './table.ts'
+import { safeText, type Terminal } from './terminal.ts'
+import { text } from './values.ts'
+
+const INTERRUPTED = 130
+const PARTIALS = 2
+const FORMATS: Readonly<Record<string, string>> = { png: 'png', jpg: 'jpeg', jpeg: 'jpeg', webp: 'webp' }
+
+export const image = command({
+  name: 'image',
+  summary: 'Makes an image over the public API and writes it to a file.',
+  examples: [
+    ["tollgate image 'a lighthouse at dusk' --size 1024x1024 -o out.png"],
+    ["tollgate image 'a paper boat' --model sandbox-image --background transparent -o boat.webp"],
+  ],
+  positionals: [{ name: 'prompt', summary: 'what to show', value: text('PROMPT'), takes: 'many' }],
+  options: {
+    output: {
+      summary: 'file to write; its name says the format',
+      value: {
+        placeholder: 'FILE',
+        problem: (given: string) => (formatOf(given) ? undefined : 'must end in .png, .jpg, .jpeg or .webp'),
+      },
+      takes: 'needed',
+      short: 'o',
+    },
+    model: { summary: 'model to ask; else the first that makes images', value: text('MODEL') },
+    size: { summary: 'WIDTHxHEIGHT', value: text('SIZE') },
+    quality: { summary: 'what the model calls it: low, high, hd …', value: text('QUALITY') },
+    background: { summary: 'transparent or opaque', value: text('BACKGROUND') },
+    ...accessOptions,
+  },
+  run: async ({ args, options, program, terminal }) => {
+    const access = accessOf('image', options)
+    if (access.kind === 'none') return access.outcome
+    const prompt = args.prompt.join(' ')
+    if (prompt === '') return usage('image: the prompt is empty')
+    const model = options.model ?? (await firstModel(program))
+    if (model === undefined) return usage('image: --model is needed: the server of this folder makes no images')
+    const format = formatOf(options.output)
+    const { size, quality, background } = options
+    const asked = { size, quality, background, output_format: format === 'png' ? undefined : format }
+    const stop = new Stop()
+    process.once('SIGINT', () => stop.stop())
+    const { baseUrl, key } = access
+    const body = { model, prompt, ...asked, stream: true, partial_images: PARTIALS }
+    if (!terminal.json) terminal.talk(`asking ${model} …\n`)
+    const end = await callImage({ baseUrl: baseUrl.replace(/\/+$/, ''), key, body, stop }, (count) => {
+      if (!terminal.json) terminal.talk(`preview ${count} of ${PARTIALS}\n`)
+    })
+    return conclude(end, { program, terminal, baseUrl, output: options.output })
+  },
+})
+
+const formatOf = (file: string): string | undefined => FORMATS[/\.(\w+)$/.exec(file)?.[1]?.toLowerCase() ?? '']
+
+/** The first model of the server of this folder that makes images. */
+async function firstModel(program: Program): Promise<string | undefined> {
+  const result = await program.consult('model.list', {})
+  const models = result?.ok ? (result.value as readonly { readonly id: string; readonly kind: string }[]) : []
+  return models.find(({ kind }) => kind === 'image')?.id
+}
+
+type Place = {
+  readonly program: Program
+  readonly terminal: Terminal
+  readonly baseUrl: string
+  readonly output: string
+}
+
+async function conclude(end: ImageEnd, { program, terminal, baseUrl, output }: Place): Promise<Outcome> {
+  switch (end.kind) {
+    case 'interrupted':
+      if (!terminal.json) terminal.talk('tollgate: interrupted\n')
+      return ended(INTERRUPTED)
+    case 'unreachable':
+      return failed('unreachable', `no answer from ${baseUrl} (${end.message}); is it running? tollgate serve`)
+    case 'refused':
+      return failed(end.code, terminal.json ? end.message : `${end.message} (${end.code})`)
+    case 'answered': {
+      await Bun.write(output, end.file)
+      const costUsd = await costOnRecord(program, end.requestId, baseUrl)
+      const { size, usage: tokens, requestId, revisedPrompt, tookMs, file } = end
+      const value = {
+        file: output,
+        bytes: file.length,
+        size,
+        usage: tokens,
+        cost_usd: costUsd,
+        request_id: requestId,
+        revised_prompt: revisedPrompt,
+      }
+      const facts = [
+        ...(size === null ? [] : [size]),
+        `${Math.ceil(file.length / 1024)} KiB`,
+        ...(tokens ? [`${tokens.output_tokens} tokens`] : []),
+        ...(costUsd === null ? [] : [usd(costUsd)]),
+        `${(tookMs / 1000).toFixed(1)} s`,
+      ]
+      return shown(value, `${safeText(output)}\n`, { talk: `[${facts.join(', ')}]` })
+    }
+  }
+}

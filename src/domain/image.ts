@@ -1,0 +1,196 @@
+/** What an image model can do, as data: what a request may ask of it, and what an image of its can come to. */
+import { piecePrice, type PriceCard } from './price.ts'
+import type { PieceUnit } from './usage.ts'
+
+export const imageFormats = ['png', 'jpeg', 'webp'] as const
+export type ImageFormat = (typeof imageFormats)[number]
+
+/** How a result reaches the client: an address the gateway serves for a while, or the bytes themselves. */
+export const imageDeliveries = ['url', 'b64_json'] as const
+export type ImageDelivery = (typeof imageDeliveries)[number]
+
+/** Of a form and what is in it; of JSON with pictures in it as far as it applies. */
+export const imageFormBounds = {
+  bytesMax: 512 * 1024 * 1024,
+  partsMax: 32,
+  filesMax: 16,
+  headBytesMax: 8 * 1024,
+  fieldBytesMax: 256 * 1024,
+  imageBytesMax: 50 * 1024 * 1024,
+  maskBytesMax: 4 * 1024 * 1024,
+}
+
+/** Of an image at an upstream's own address. */
+export const imageFetchBounds = { fetchTimeoutMs: 60_000, fetchedBytesMax: 64 * 1024 * 1024 }
+
+/** Sizes besides the named ones: both sides multiples of a number, neither side too long beside the other. */
+export type FreeSizes = { readonly multipleOf: number; readonly ratioMax: number; readonly pixelsMax: number }
+
+export type ImageFacts = {
+  /** `WIDTHxHEIGHT`, and `auto` where the model may choose. */
+  readonly sizes: readonly string[]
+  readonly freeSizes?: FreeSizes | undefined
+  /** What the model does where nothing is said; undefined where the vendor does not say. */
+  readonly sizeDefault: string
+  /** An empty list: the model does not know the field. So for the other lists. */
+  readonly qualities: readonly string[]
+  readonly qualityDefault: string
+  readonly formats: readonly ImageFormat[]
+  readonly backgrounds: readonly string[]
+  readonly moderations: readonly string[]
+  readonly styles: readonly string[]
+  readonly countMax: number
+  /** One image comes, whatever `n` is. */
+  readonly isSingle: boolean
+  /** What `response_format` may be, the default first. Bytes alone: the vendor refuses the field. */
+  readonly deliveries: readonly ImageDelivery[]
+  readonly promptCharsMax: number
+  readonly streams: boolean
+  readonly partialsMax: number
+  /** Input images an edit may have; 0: no edits. */
+  readonly inputsMax: number
+  /** Output tokens of one image of 1.5 megapixels at most, by quality; larger images have more in proportion. */
+  readonly tokens: Readonly<Record<string, number>>
+}
+
+/** What a request asks for, as far as its price depends on it. */
+export type ImageWish = {
+  readonly count: number
+  readonly size: string | undefined
+  readonly quality: string | undefined
+  readonly partials: number
+  /** Input images and mask. */
+  readonly inputs: number
+}
+
+const gptImage: ImageFacts = {
+  sizes: ['auto', '1024x1024', '1536x1024', '1024x1536'],
+  sizeDefault: 'auto',
+  qualities: ['auto', 'low', 'medium', 'high'],
+  qualityDefault: 'auto',
+  formats: ['png', 'jpeg', 'webp'],
+  backgrounds: ['auto', 'transparent', 'opaque'],
+  moderations: ['auto', 'low'],
+  styles: [],
+  countMax: 10,
+  isSingle: true,
+  deliveries: ['b64_json'],
+  promptCharsMax: 32_000,
+  streams: true,
+  partialsMax: 3,
+  inputsMax: 16,
+  // OpenAI's table for gpt-image-1, its longer side at 1536 (2026-08).
+  tokens: { low: 408, medium: 1_584, high: 6_240 },
+}
+
+const dallE3: ImageFacts = {
+  sizes: ['1024x1024', '1792x1024', '1024x1792'],
+  sizeDefault: '1024x1024',
+  qualities: ['standard', 'hd'],
+  qualityDefault: 'standard',
+  formats: [],
+  backgrounds: [],
+  moderations: [],
+  styles: ['vivid', 'natural'],
+  countMax: 1,
+  isSingle: false,
+  deliveries: ['url', 'b64_json'],
+  promptCharsMax: 4_000,
+  streams: false,
+  partialsMax: 0,
+  inputsMax: 0,
+  tokens: {},
+}
+
+/** Facts by family, from the vendors' documentation (August to November 2026). */
+export const imageFamilies = {
+  'gpt-image': gptImage,
+  'gpt-image-2': { ...gptImage, freeSizes: { multipleOf: 16, ratioMax: 3, pixelsMax: 3840 * 2160 } },
+  'dall-e-3': dallE3,
+  'dall-e-2': {
+    ...dallE3,
+    sizes: ['1024x1024', '512x512', '256x256'],
+    qualities: ['standard'],
+    styles: [],
+    countMax: 10,
+    promptCharsMax: 1_000,
+    inputsMax: 1,
+  },
+  /** A vendor of whom nothing is known: it is asked, and says itself what it cannot do. */
+  open: {
+    ...dallE3,
+    sizes: ['1024x1024', '1536x1024', '1024x1536', '1792x1024', '1024x1792', '512x512', '256x256'],
+    freeSizes: { multipleOf: 1, ratioMax: 16, pixelsMax: 4096 * 4096 },
+    qualities: ['standard', 'hd', 'low', 'medium', 'high'],
+    formats: ['png', 'jpeg', 'webp'],
+    backgrounds: ['auto', 'transparent', 'opaque'],
+    moderations: ['auto', 'low'],
+    styles: ['vivid', 'natural'],
+    countMax: 10,
+    promptCharsMax: 32_000,
+    inputsMax: 16,
+    tokens: { standard: 8_192 },
+  },
+} as const satisfies Readonly<Record<string, ImageFacts>>
+
+export const imageFamilyNames = Object.keys(imageFamilies) as (keyof typeof imageFamilies)[]
+
+const SIZE = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/
+
+/** The sides of a size; undefined where it is `auto` or none. */
+export function sidesOf(size: string): readonly [width: number, height: number] | undefined {
+  const match = SIZE.exec(size)
+  return match ? [Number(match[1]), Number(match[2])] : undefined
+}
+
+export function allowsSize({ sizes, freeSizes }: ImageFacts, size: string): boolean {
+  if (sizes.includes(size)) return true
+  const sides = sidesOf(size)
+  if (!freeSizes || !sides) return false
+  const [width, height] = sides
+  const { multipleOf, ratioMax, pixelsMax } = freeSizes
+  if (width % multipleOf !== 0 || height % multipleOf !== 0) return false
+  return width * height <= pixelsMax && Math.max(width, height) <= ratioMax * Math.min(width, height)
+}
+
+/** How many images come. */
+export const imagesOf = ({ isSingle }: ImageFacts, { count }: ImageWish): number => (isSingle ? 1 : count)
+
+export const imageUnit = (size: string, quality: string): PieceUnit =>
+  quality === '' ? `piece:image/${size}` : `piece:image/${size}/${quality}`
+
+/** Every kind of image a request can come to: the one it names, or any where the model chooses. */
+export function unitsOf(facts: ImageFacts, { size, quality }: ImageWish): PieceUnit[] {
+  const choices = (wished: string | undefined, fallback: string, all: readonly string[]): readonly string[] => {
+    const value = wished ?? fallback
+    return value === 'auto' ? all.filter((one) => one !== 'auto') : [value]
+  }
+  const qualities = choices(quality, facts.qualityDefault, facts.qualities)
+  return choices(size, facts.sizeDefault, facts.sizes).flatMap((one) => qualities.map((other) => imageUnit(one, other)))
+}
+
+/** Whether a card sells images by the piece at all. */
+export const sellsPieces = ({ nanoPerMillion }: PriceCard): boolean =>
+  Object.keys(nanoPerMillion).some((unit) => unit === 'piece:image' || unit.startsWith('piece:image/'))
+
+/** Nano-USD per million of the dearest image a request can come to; 0 where images are sold by tokens. */
+export function dearestImage(card: PriceCard, facts: ImageFacts, wish: ImageWish): bigint {
+  return unitsOf(facts, wish)
+    .map((unit) => piecePrice(card, unit) ?? 0n)
+    .reduce((a, b) => (a > b ? a : b), 0n)
+}
+
+/** What `tokens` of the facts are counted for. */
+const COUNTED_PIXELS = 1536 * 1024
+/** OpenAI adds 100 tokens for each partial image (2026-08). */
+const PARTIAL_TOKENS = 100
+
+/** Output tokens one image can have at most. */
+export function imageTokensMax(facts: ImageFacts, { size, quality, partials }: ImageWish): number {
+  const { tokens } = facts
+  const named = tokens[quality ?? facts.qualityDefault]
+  const usual = named ?? Math.max(0, ...Object.values(tokens))
+  // A model that chooses its size chooses one of those it names.
+  const [width, height] = sidesOf(size ?? facts.sizeDefault) ?? [0, 0]
+  return Math.ceil(usual * Math.max(1, (width * height) / COUNTED_PIXELS)) + partials * PARTIAL_TOKENS
+}

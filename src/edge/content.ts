@@ -1,0 +1,112 @@
+/**
+ * Files by an address alone, to whoever has it: in full or in part, as fast as they are taken and no faster. What a
+ * browser is told of them leaves nothing to run and nobody to tell the address to.
+ */
+import { open } from 'node:fs/promises'
+import type { Blob, Blobs } from '../blobs/blobs.ts'
+import type { Failure } from '../domain/failure.ts'
+import type { Exchange } from '../inbound/exchange.ts'
+import type { ReplyHeaders } from '../inbound/reply-head.ts'
+import { Visitors } from './visitors.ts'
+
+export const CONTENT_PATH = '/v1/images/files/'
+
+const PIECE_BYTES = 256 * 1024
+const PER_MINUTE = 240
+const CONCURRENT = 16
+
+const NOT_FOUND: Failure = { kind: 'not_found', message: 'There is no such file.' }
+const EXPIRED: Failure = {
+  kind: 'expired',
+  message: 'This file has expired. Such addresses are good for a short time.',
+}
+const BUSY: Omit<Failure, 'retryAfterMs'> = { kind: 'rate_limited', message: 'Too many requests from your address.' }
+
+export class Content {
+  private readonly blobs: Blobs
+  private readonly visitors = new Visitors({ perMinute: PER_MINUTE, concurrent: CONCURRENT })
+
+  constructor(blobs: Blobs) {
+    this.blobs = blobs
+  }
+
+  /** Serves the file at a path; what comes back is why not. */
+  async serve(exchange: Exchange, client: string, always: ReplyHeaders): Promise<Failure | undefined> {
+    const left = this.visitors.enter(client)
+    if (typeof left === 'number') return { ...BUSY, retryAfterMs: left }
+    try {
+      const [id = ''] = exchange.head.path.slice(CONTENT_PATH.length).split('.')
+      const found = await this.blobs.find(id)
+      if (found.kind === 'blob') return await send(exchange, found, always)
+      return found.kind === 'expired' ? EXPIRED : NOT_FOUND
+    } finally {
+      left()
+    }
+  }
+}
+
+type Part = { readonly from: number; readonly to: number }
+
+async function send(exchange: Exchange, blob: Blob, always: ReplyHeaders): Promise<Failure | undefined> {
+  const headers = { ...headersOf(blob), ...always }
+  if (exchange.header('if-none-match')?.split(/, */).includes(blob.etag)) {
+    exchange.reply(304, headers, '')
+    return undefined
+  }
+  const part = partOf(exchange, blob)
+  if (part === 'none') {
+    exchange.reply(416, { ...always, 'content-range': `bytes */${blob.bytes}` }, '')
+    return undefined
+  }
+  const file = await open(blob.path, 'r').catch(() => undefined)
+  // Swept in this moment.
+  if (!file) return EXPIRED
+  try {
+    const { from, to } = part ?? { from: 0, to: blob.bytes - 1 }
+    const range: ReplyHeaders = part ? { 'content-range': `bytes ${from}-${to}/${blob.bytes}` } : {}
+    exchange.beginSized(part ? 206 : 200, { ...headers, ...range }, to - from + 1)
+    const piece = Buffer.allocUnsafe(PIECE_BYTES)
+    for (let at = from; at <= to && !exchange.isAnswered && !exchange.isGone;) {
+      const { bytesRead } = await file.read(piece, 0, Math.min(PIECE_BYTES, to - at + 1), at)
+      if (bytesRead === 0) exchange.destroy()
+      at += bytesRead
+      if (!exchange.sendBytes(piece.subarray(0, bytesRead))) await exchange.drained()
+    }
+  } finally {
+    await file.close()
+  }
+  return undefined
+}
+
+function headersOf({ contentType, etag, createdAtMs, expiresAtMs }: Blob): ReplyHeaders {
+  const seconds = Math.max(0, Math.floor((expiresAtMs - Date.now()) / 1000))
+  return {
+    'content-type': contentType,
+    'accept-ranges': 'bytes',
+    etag,
+    'last-modified': new Date(createdAtMs).toUTCString(),
+    'cache-control': `private, max-age=${seconds}`,
+    'content-disposition': 'inline',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox",
+    'referrer-policy': 'no-referrer',
+    // A page elsewhere may show it: that is what the address is for.
+    'cross-origin-resource-policy': 'cross-origin',
+  }
+}
+
+/** The part a request asks for; undefined for the whole, `none` where there is no such part. */
+function partOf(exchange: Exchange, { bytes, etag }: Blob): Part | 'none' | undefined {
+  const range = exchange.header('range')
+  const condition = exchange.header('if-range')
+  if (range === undefined || exchange.head.method !== 'GET' || (condition !== undefined && condition !== etag)) {
+    return undefined
+  }
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.trim())
+  // Several ranges, and units nobody knows, may be answered with the whole.
+  if (!match || (match[1] === '' && match[2] === '')) return undefined
+  const [, first = '', last = ''] = match
+  const from = first === '' ? Math.max(0, bytes - Number(last)) : Number(first)
+  const to = first === '' || last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1)
+  return from > to || from >= bytes ? 'none' : { from, to }
+}

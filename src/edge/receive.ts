@@ -1,0 +1,76 @@
+/** A request as it arrives: its body within bounds, read in its dialect. */
+import type { UploadBatch, Uploads } from '../blobs/uploads.ts'
+import type { Failure } from '../domain/failure.ts'
+import type { ClientRequest } from '../formats/format.ts'
+import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
+import { requestScanLimits, scanJson } from '../lib/json-scan.ts'
+import { readJsonBody } from './body.ts'
+import { formOfJson, readForm, type ReadForm } from './form.ts'
+import type { ReadClientRequest, Surface } from './surface.ts'
+
+export type Received = {
+  readonly kind: 'received'
+  readonly request: ClientRequest
+  /** What makes it the same request when it is sent again. */
+  readonly fingerprint: string
+}
+type Outcome = (Received | { readonly kind: 'rejected'; readonly failure: Failure }) & {
+  /** Lets go of what it brought, once it is answered. */
+  release(): Promise<void>
+}
+
+export type Reception = { readonly chatBody: BodyLimits; readonly uploads: Uploads }
+
+const NOTHING = (): Promise<void> => Promise.resolve()
+const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
+
+/** To be called in the tick of the request. */
+export async function receive(
+  exchange: Exchange,
+  surface: Surface,
+  { chatBody, uploads }: Reception,
+): Promise<Outcome> {
+  if (surface.readForm) {
+    const batch = uploads.begin()
+    const release = (): Promise<void> => batch.remove()
+    try {
+      const got = await receiveForm(exchange, batch, chatBody)
+      if (got.kind === 'rejected') return { ...got, release }
+      return { ...outcomeOf(await surface.readForm(got.form), got.fingerprint), release }
+    } catch (error) {
+      await release()
+      throw error
+    }
+  }
+  const body = await readJsonBody(exchange, chatBody)
+  if (body.kind === 'rejected') return { ...body, release: NOTHING }
+  const { path, query } = exchange.head
+  const reading = surface.read(body, { path, query, header: (name) => exchange.header(name) })
+  // What is read at once is not put off to another tick.
+  const read = reading instanceof Promise ? await reading : reading
+  return { ...outcomeOf(read, body.text), release: NOTHING }
+}
+
+const outcomeOf = (read: ReadClientRequest, fingerprint: string): Received | Extract<Outcome, { kind: 'rejected' }> =>
+  read.kind === 'rejected' ? { ...read, release: NOTHING } : { kind: 'received', request: read.request, fingerprint }
+
+async function receiveForm(exchange: Exchange, batch: UploadBatch, limits: BodyLimits): Promise<ReadForm> {
+  if (MULTIPART.test(exchange.header('content-type') ?? '')) return readForm(exchange, batch, limits)
+  const body = await readJsonBody(exchange, limits)
+  if (body.kind === 'rejected') return body
+  const fields = scanJson(body.text, requestScanLimits).kind === 'scanned' ? parsed(body.text) : undefined
+  if (fields) return formOfJson(fields, batch)
+  return {
+    kind: 'rejected',
+    failure: { kind: 'invalid_json', message: 'The body is not a JSON object that can be read.' },
+  }
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined // The caller answers 400.
+  }
+}

@@ -1,0 +1,22 @@
+import type { ImageDelivery, ImageFormat } from '../../domain/image.ts'
+
+/** A request for images, read and checked as far as that goes without the model. */
+export type ImageBody = {
+  readonly model: string
+  readonly prompt: string
+  readonly count: number
+  readonly size: string | undefined
+  readonly quality: string | undefined
+  readonly background: string | undefined
+  readonly format: ImageFormat | undefined
+  readonly compression: number | undefined
+  readonly moderation: string | undefined
+  readonly style: string | undefined
+  readonly delivery: ImageDelivery | undefined
+  readonly fidelity: string | undefined
+  readonly stream: boolean
+  readonly partials: number | undefined
+  readonly user: string | undefined
+  /** Fields nobody here knows, by name. They are not passed on: what they cost is not known either. */
+  readonly unknown: readonly string[]
+}

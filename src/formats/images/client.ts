@@ -1,0 +1,97 @@
+/** A client that asks for images, in OpenAI's format. */
+import type { Model } from '../../domain/catalog.ts'
+import type { Failure } from '../../domain/failure.ts'
+import { imageTokensMax, type ImageFacts, type ImageWish } from '../../domain/image.ts'
+import type { Dialect } from '../../domain/turn.ts'
+import { writeFailure } from '../chat/failure.ts'
+import type { ClientRequest, ImageMeter, Metered, Passage, PassageContext } from '../format.ts'
+import type { ImageAsk } from './ask.ts'
+import type { ImageBody } from './body.ts'
+import { ImagePassage } from './passage.ts'
+import { checkImage, readImageJson } from './request.ts'
+import { failEvent } from './stream.ts'
+import { meterImages } from './usage.ts'
+
+export type ReadClient =
+  | { readonly kind: 'read'; readonly request: ClientRequest }
+  | { readonly kind: 'rejected'; readonly failure: Failure }
+
+/** Reads `POST /v1/images/generations`. */
+export function readImageClient(text: string): ReadClient {
+  const read = readImageJson(text)
+  if (read.kind === 'rejected') return read
+  const { body } = read
+  const write: ImageAsk['write'] = (fields) => ({
+    path: '/images/generations',
+    headers: {},
+    body: JSON.stringify(Object.fromEntries(fields)),
+  })
+  return { kind: 'read', request: new ImageClient(body, { kind: 'generation', inputs: 0, write }) }
+}
+
+type Source = Pick<ImageAsk, 'kind' | 'write'> & { readonly inputs: number }
+
+export class ImageClient implements ClientRequest {
+  readonly endpoint: string
+  readonly kind = 'image'
+  readonly failures = { write: writeFailure }
+  readonly model: string
+  readonly stream: boolean
+  readonly choices = 1
+  readonly outputTokensMax = undefined
+  readonly textBytes: number
+  readonly imageParts: number
+  readonly mediaBytes = 0
+  readonly messages = 0
+  readonly images: ImageWish
+  private readonly body: ImageBody
+  private readonly source: Source
+
+  constructor(body: ImageBody, source: Source) {
+    this.body = body
+    this.source = source
+    this.endpoint = source.kind === 'edit' ? 'images.edits' : 'images.generations'
+    this.model = body.model
+    this.stream = body.stream
+    this.textBytes = Buffer.byteLength(body.prompt)
+    this.imageParts = source.inputs
+    const { count, size, quality, partials } = body
+    this.images = { count, size, quality, partials: body.stream ? (partials ?? 0) : 0, inputs: source.inputs }
+  }
+
+  check(model: Model): Failure | undefined {
+    return checkImage(this.body, this.images, model)
+  }
+
+  promptText(): string {
+    return this.body.prompt
+  }
+
+  meter({ usage, delivered, begun, model, promptTokens }: ImageMeter): Metered {
+    const { limits, sale } = model
+    return meterImages({
+      reported: usage,
+      delivered,
+      begun,
+      sale,
+      facts: limits.image,
+      wish: this.images,
+      promptTokens,
+      inputTokensMax: this.imageParts * limits.imageTokensMax,
+      imageTokens: imageTokensMax(limits.image, this.images),
+    })
+  }
+
+  failStream(failure: Failure): string {
+    return failEvent(failure)
+  }
+
+  passage(offered: readonly Dialect[], { model, desk }: PassageContext): Passage {
+    return new ImagePassage(this.askOf(model.limits.image), desk, offered)
+  }
+
+  private askOf(facts: ImageFacts): ImageAsk {
+    const { kind, write } = this.source
+    return { kind, write, body: this.body, wish: this.images, facts }
+  }
+}

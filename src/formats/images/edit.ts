@@ -1,0 +1,106 @@
+/** Requests for edits: pictures and a mask beside the fields, all decoded before anything is sent or paid. */
+import type { Failure } from '../../domain/failure.ts'
+import { uploadOf, type FormPart } from '../../lib/form.ts'
+import { inspectPicture, type Picture } from '../../lib/picture.ts'
+import type { ImageAsk } from './ask.ts'
+import { ImageClient, type ReadClient } from './client.ts'
+import { readImageFields } from './request.ts'
+
+/** A file of the form. `param` is what its client called it, or would have: `image[1]`. */
+export type EditFile = { readonly param: string; readonly path: string; readonly bytes: number }
+
+export type EditForm = {
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly images: readonly EditFile[]
+  readonly mask: EditFile | undefined
+}
+
+/** What a picture may have, decoded; an interlaced one is held as a whole. */
+const IMAGE_PIXELS_MAX = 50_000_000
+const MASK_PIXELS_MAX = 25_000_000
+
+export const invalidMask = (message: string): Failure => ({
+  kind: 'invalid_value',
+  code: 'invalid_mask',
+  message,
+  param: 'mask',
+})
+
+/** Reads `POST /v1/images/edits`, from a form or from JSON. */
+export async function readEditClient({ fields, images, mask }: EditForm): Promise<ReadClient> {
+  const read = readImageFields(typed(fields))
+  if (read.kind === 'rejected') return read
+  const reject = (failure: Failure): ReadClient => ({ kind: 'rejected', failure })
+  if (images.length === 0) {
+    return reject({ kind: 'missing_parameter', message: "Missing required parameter: 'image'.", param: 'image' })
+  }
+  const pictures: Picture[] = []
+  for (const image of images) {
+    const looked = await inspectPicture(image.path, IMAGE_PIXELS_MAX)
+    if (looked.kind === 'picture') pictures.push(looked)
+    else return reject(unusable(image, looked.kind))
+  }
+  const [first] = pictures
+  const wrong = mask && first ? await wrongMask(mask, first) : undefined
+  if (wrong) return reject(wrong)
+  const files = images.map((image, i) => partOf(image, nameOf(images), pictures[i]))
+  // A mask that is none has been refused: what is left is PNG or WebP.
+  if (mask) files.push(partOf(mask, 'mask', await pictureOf(mask)))
+  const write: ImageAsk['write'] = (values) => {
+    const written = [...values].map(([name, value]): FormPart => ({ kind: 'field', name, value: String(value) }))
+    return { path: '/images/edits', headers: {}, body: '', upload: uploadOf([...written, ...files]) }
+  }
+  return { kind: 'read', request: new ImageClient(read.body, { kind: 'edit', inputs: images.length, write }) }
+}
+
+/** One picture is `image`; several are a list, also where the client repeated the plain name. */
+const nameOf = (images: readonly EditFile[]): string => (images.length === 1 ? 'image' : 'image[]')
+
+async function pictureOf(file: EditFile): Promise<Picture | undefined> {
+  const looked = await inspectPicture(file.path, MASK_PIXELS_MAX)
+  return looked.kind === 'picture' ? looked : undefined
+}
+
+function partOf({ path, bytes }: EditFile, name: string, picture: Picture | undefined): FormPart {
+  const format = picture?.format ?? 'png'
+  return {
+    kind: 'file',
+    name,
+    filename: `${name.replace('[]', '')}.${format}`,
+    contentType: `image/${format}`,
+    path,
+    bytes,
+  }
+}
+
+function unusable({ param }: EditFile, kind: 'too_large' | 'unreadable'): Failure {
+  const message =
+    kind === 'too_large'
+      ? `The image has more than ${IMAGE_PIXELS_MAX / 1e6} megapixels.`
+      : 'The image cannot be decoded: it must be a whole PNG, JPEG or WebP.'
+  return { kind: 'invalid_value', message, param }
+}
+
+async function wrongMask(mask: EditFile, image: Picture): Promise<Failure | undefined> {
+  const looked = await inspectPicture(mask.path, MASK_PIXELS_MAX)
+  if (looked.kind === 'too_large') return invalidMask(`The mask has more than ${MASK_PIXELS_MAX / 1e6} megapixels.`)
+  if (looked.kind !== 'picture') return invalidMask('The mask cannot be decoded: it must be a whole PNG or WebP.')
+  const { format, hasAlpha, width, height } = looked
+  if (format === 'jpeg') return invalidMask('The mask is a JPEG, which has no transparency: send PNG or WebP.')
+  if (!hasAlpha) return invalidMask('The mask has no alpha channel: its transparent areas are what is repainted.')
+  if (width === image.width && height === image.height) return undefined
+  return invalidMask(`The mask is ${width}x${height}, the image ${image.width}x${image.height}: they must be the same.`)
+}
+
+const NUMBERS = new Set(['n', 'output_compression', 'partial_images'])
+
+/** A form knows only texts: those that stand for something else become it. */
+function typed(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entries = Object.entries(fields).map(([name, value]): [string, unknown] => {
+    if (typeof value !== 'string') return [name, value]
+    if (NUMBERS.has(name) && /^\d{1,9}$/.test(value)) return [name, Number(value)]
+    if (name === 'stream' && (value === 'true' || value === 'false')) return [name, value === 'true']
+    return [name, value === '' && name !== 'prompt' && name !== 'model' ? undefined : value]
+  })
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,83 @@
+/** Replies with images: what an upstream sent, looked into, and what the client gets of it. */
+import { imagesOf, sidesOf, type ImageDelivery } from '../../domain/image.ts'
+import type { Usage } from '../../domain/usage.ts'
+import { asFields, asList, numberIn, textIn, type Fields } from '../fields.ts'
+import type { DeliveredImage, ImageDesk } from '../format.ts'
+import type { ImageAsk } from './ask.ts'
+import { hasTokens, writeImageUsage } from './usage.ts'
+
+/** One image of an answer, decoded to see that it is one. */
+export type Picture = DeliveredImage & {
+  /** As the client gets it. */
+  readonly entry: Readonly<Record<string, string>>
+  readonly format: string
+}
+
+/** Answers for the client say so much of all their images. */
+export type ReplyFacts = { readonly background: string | undefined; readonly created: number | undefined }
+
+/** Which way the images go: to the gateway's own address where that is wished for and possible. */
+function deliveryOf({ body, facts }: ImageAsk, desk: ImageDesk): ImageDelivery {
+  const wished = body.delivery ?? facts.deliveries[0] ?? 'b64_json'
+  return wished === 'url' && !desk.canHost ? 'b64_json' : wished
+}
+
+/** The images of a reply that can be decoded, at most as many as were asked for. One at a time: each is large. */
+export async function picturesOf(reply: Fields, ask: ImageAsk, desk: ImageDesk): Promise<Picture[]> {
+  const pictures: Picture[] = []
+  for (const raw of asList(reply['data']).slice(0, imagesOf(ask.facts, ask.wish))) {
+    const picture = await pictureOf({ ...reply, ...asFields(raw) }, ask, desk)
+    if (picture) pictures.push(picture)
+  }
+  return pictures
+}
+
+/** One image, from an entry of a reply or a streamed event; undefined when what came is none. */
+export async function pictureOf(entry: Fields, ask: ImageAsk, desk: ImageDesk): Promise<Picture | undefined> {
+  const sent = textIn(entry['b64_json'])?.replace(/^data:[^,]{0,100},/, '')
+  const bytes = sent ? Buffer.from(sent, 'base64') : await fetched(textIn(entry['url']), desk)
+  const info = bytes && (await desk.inspect(bytes))
+  if (!bytes || !info) return undefined
+  const { facts, wish } = ask
+  const size = wish.size ?? facts.sizeDefault
+  const quality = wish.quality ?? facts.qualityDefault
+  const revised = textIn(entry['revised_prompt'])
+  const hosted = deliveryOf(ask, desk) === 'url' ? { url: await desk.host(bytes, info.format) } : undefined
+  const isBytesOnly = !facts.deliveries.includes('url')
+  const inline = { b64_json: sent ?? bytes.toString('base64'), ...(isBytesOnly ? { url: '' } : {}) }
+  return {
+    // What the model chose is what is said of it, else what it made.
+    size: sidesOf(size) ? size : known(entry['size'], `${info.width}x${info.height}`),
+    quality: quality === 'auto' ? known(entry['quality'], quality) : quality,
+    format: info.format,
+    entry: {
+      ...(hosted ?? inline),
+      ...(revised === undefined ? {} : { revised_prompt: revised }),
+    },
+  }
+}
+
+const known = (value: unknown, otherwise: string): string => {
+  const text = textIn(value)
+  return text !== undefined && /^[\w-]{1,32}$/.test(text) && text !== 'auto' ? text : otherwise
+}
+
+const fetched = (url: string | undefined, desk: ImageDesk): Promise<Buffer | undefined> =>
+  url ? desk.fetch(url) : Promise.resolve(undefined)
+
+export const factsOfReply = (reply: Fields): ReplyFacts => ({
+  background: textIn(reply['background']),
+  created: numberIn(reply['created']) ?? numberIn(reply['created_at']),
+})
+
+/** Fields that an answer, whole or streamed, has beside its images. */
+export function describe(picture: Picture, { background }: ReplyFacts, { body, facts }: ImageAsk): object {
+  return {
+    size: picture.size,
+    quality: picture.quality,
+    ...(facts.backgrounds.length > 0 ? { background: background ?? body.background ?? 'auto' } : {}),
+    output_format: picture.format,
+  }
+}
+
+export const usageField = (usage: Usage): object => (hasTokens(usage) ? { usage: writeImageUsage(usage) } : {})

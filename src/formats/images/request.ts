@@ -1,0 +1,151 @@
+/** Requests for images: the fields, and what a model can do of them. */
+import { z } from 'zod'
+import type { Model } from '../../domain/catalog.ts'
+import type { Failure } from '../../domain/failure.ts'
+import {
+  allowsSize,
+  imageDeliveries,
+  imageFormats,
+  sellsPieces,
+  unitsOf,
+  type ImageFacts,
+  type ImageWish,
+} from '../../domain/image.ts'
+import { piecePrice } from '../../domain/price.ts'
+import { requestScanLimits, scanJson } from '../../lib/json-scan.ts'
+import { failureOfIssue } from '../chat/issue.ts'
+import type { ImageBody } from './body.ts'
+
+/** A choice of a model's own: a word. */
+const word = z.string().min(1).max(64).nullish()
+
+const fields = {
+  model: z.string().min(1),
+  prompt: z.string().min(1).max(32_000),
+  n: z.int().min(1).max(128).nullish(),
+  size: word,
+  quality: word,
+  background: word,
+  output_format: z.enum(imageFormats).nullish(),
+  output_compression: z.int().min(0).max(100).nullish(),
+  moderation: word,
+  style: word,
+  response_format: z.enum(imageDeliveries).nullish(),
+  input_fidelity: z.enum(['low', 'high']).nullish(),
+  stream: z.boolean().nullish(),
+  partial_images: z.int().min(0).max(3).nullish(),
+  user: z.string().max(1_000).nullish(),
+}
+const schema = z.looseObject(fields)
+
+export type ReadImageBody =
+  | { readonly kind: 'read'; readonly body: ImageBody; readonly fields: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'rejected'; readonly failure: Failure }
+
+const reject = (failure: Failure): ReadImageBody => ({ kind: 'rejected', failure })
+const invalid = (message: string): ReadImageBody => reject({ kind: 'invalid_value', message })
+
+/** Reads the JSON of a request. */
+export function readImageJson(text: string): ReadImageBody {
+  const scan = scanJson(text, requestScanLimits)
+  if (scan.kind === 'too_deep') return invalid('JSON is nested too deeply.')
+  if (scan.kind === 'too_many_nodes') return invalid('JSON holds too many values.')
+  if (scan.kind === 'repeated_key') return reject({ kind: 'invalid_json', message: 'A field is given more than once.' })
+  try {
+    if (scan.kind === 'scanned') return readImageFields(JSON.parse(text) as unknown)
+  } catch {
+    // Said below.
+  }
+  return reject({ kind: 'invalid_json', message: 'The body is not valid JSON.' })
+}
+
+/** Checks the fields of a request, from JSON or from a form. */
+export function readImageFields(value: unknown): ReadImageBody {
+  const checked = schema.safeParse(value)
+  if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], value))
+  const { data } = checked
+  const body: ImageBody = {
+    model: data.model,
+    prompt: data.prompt,
+    count: data.n ?? 1,
+    size: data.size ?? undefined,
+    quality: data.quality ?? undefined,
+    background: data.background ?? undefined,
+    format: data.output_format ?? undefined,
+    compression: data.output_compression ?? undefined,
+    moderation: data.moderation ?? undefined,
+    style: data.style ?? undefined,
+    delivery: data.response_format ?? undefined,
+    fidelity: data.input_fidelity ?? undefined,
+    stream: data.stream ?? false,
+    partials: data.partial_images ?? undefined,
+    user: data.user ?? undefined,
+    unknown: Object.keys(data).filter((name) => !Object.hasOwn(fields, name)),
+  }
+  return { kind: 'read', body, fields: data }
+}
+
+const refuse = (param: string, message: string): Failure => ({ kind: 'invalid_value', message, param })
+const unsupported = (param: string, what = 'this parameter'): Failure => ({
+  kind: 'unsupported_parameter',
+  message: `This model does not support ${what}.`,
+  param,
+})
+
+const listed = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(', ')
+
+function sizeRule({ sizes, freeSizes }: ImageFacts): string {
+  if (!freeSizes) return `must be one of ${listed(sizes)}.`
+  const { multipleOf, ratioMax, pixelsMax } = freeSizes
+  const sides = `sides are multiples of ${multipleOf}, at most 1:${ratioMax} and ${pixelsMax} pixels`
+  return `must be one of ${listed(sizes)}, or WIDTHxHEIGHT whose ${sides}.`
+}
+
+/** What the model cannot do of a request; undefined when it can do everything. */
+export function checkImage(
+  body: ImageBody,
+  wish: ImageWish,
+  { id, limits: { image: facts }, sale }: Model,
+): Failure | undefined {
+  const { size, count, delivery, prompt } = body
+  if (size !== undefined && !allowsSize(facts, size)) return refuse('size', `Invalid 'size': ${sizeRule(facts)}`)
+  const choices = [
+    ['quality', body.quality, facts.qualities],
+    ['background', body.background, facts.backgrounds],
+    ['output_format', body.format, facts.formats],
+    ['moderation', body.moderation, facts.moderations],
+    ['style', body.style, facts.styles],
+  ] as const
+  for (const [param, value, allowed] of choices) {
+    if (value === undefined || (allowed as readonly string[]).includes(value)) continue
+    if (allowed.length === 0) return unsupported(param)
+    return refuse(param, `Invalid '${param}': must be one of ${listed(allowed)}.`)
+  }
+  if (body.background === 'transparent' && body.format === 'jpeg') {
+    return refuse('background', "A transparent background needs 'output_format' 'png' or 'webp'.")
+  }
+  if (body.compression !== undefined && (body.format ?? 'png') === 'png') {
+    return refuse('output_compression', "'output_compression' is for 'output_format' 'jpeg' and 'webp'.")
+  }
+  if (count > facts.countMax) return refuse('n', `Invalid 'n': must be at most ${facts.countMax} for this model.`)
+  if (delivery !== undefined && !facts.deliveries.includes(delivery)) {
+    const message = `Invalid 'response_format': this model answers with ${listed(facts.deliveries)} only.`
+    return refuse('response_format', message)
+  }
+  if ((body.partials ?? 0) > facts.partialsMax && facts.streams) {
+    return refuse('partial_images', `Invalid 'partial_images': must be at most ${facts.partialsMax}.`)
+  }
+  if (prompt.length > facts.promptCharsMax) {
+    return refuse('prompt', `Invalid 'prompt': must be a text of length at most ${facts.promptCharsMax}.`)
+  }
+  if (wish.inputs > 0 && facts.inputsMax === 0) {
+    return { kind: 'model_not_supported', message: `The model '${id}' does not edit images.`, param: 'model' }
+  }
+  if (sellsPieces(sale) && unitsOf(facts, wish).some((unit) => piecePrice(sale, unit) === undefined)) {
+    return refuse(
+      size === undefined ? 'quality' : 'size',
+      'This model has no price for images of this size and quality.',
+    )
+  }
+  return undefined
+}

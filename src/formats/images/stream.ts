@@ -1,0 +1,168 @@
+/**
+ * Streams of images. Each event is looked into before it is passed on, which takes a while: `prepare` comes before
+ * `read`. The last image is kept until it is paid for.
+ */
+import type { Failure, UpstreamFailure } from '../../domain/failure.ts'
+import { imagesOf } from '../../domain/image.ts'
+import type { Usage } from '../../domain/usage.ts'
+import { dataEvent, namedEvent, type SseEvent } from '../../lib/sse.ts'
+import { readUpstreamError, writeFailure } from '../chat/failure.ts'
+import { asFields, asText, numberIn, parseFields, type Fields } from '../fields.ts'
+import type { AnswerFacts, DeliveredImage, ImageDesk, PassedStream, ReadEvent } from '../format.ts'
+import type { ImageAsk } from './ask.ts'
+import { describe, factsOfReply, pictureOf, picturesOf, usageField, type Picture, type ReplyFacts } from './reply.ts'
+import { readImageUsage, sumUsage } from './usage.ts'
+
+type Prepared =
+  | { readonly kind: 'partial'; readonly picture: Picture; readonly facts: ReplyFacts; readonly index: number }
+  | {
+      readonly kind: 'completed'
+      readonly pictures: readonly Picture[]
+      readonly facts: ReplyFacts
+      readonly usage: Usage | undefined
+    }
+  | { readonly kind: 'done' | 'nothing' }
+  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+
+const DONE = dataEvent('[DONE]')
+const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
+
+const failed = (message: string): Prepared => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
+
+export class ImageStream implements PassedStream {
+  readonly produced = ''
+  readonly delivered: DeliveredImage[] = []
+  usage: Usage | undefined
+  /** Partial images the client saw, of the image under way. */
+  begun = 0
+  private readonly answer: AnswerFacts
+  private readonly ask: ImageAsk
+  private readonly desk: ImageDesk
+  private readonly name: string
+  private readonly prepared = new WeakMap<SseEvent, Prepared>()
+  /** The image that came last, until the next one or the settlement. */
+  private kept: Extract<Prepared, { kind: 'completed' }> | undefined
+
+  constructor(answer: AnswerFacts, ask: ImageAsk, desk: ImageDesk) {
+    this.answer = answer
+    this.ask = ask
+    this.desk = desk
+    this.name = ask.kind === 'edit' ? 'image_edit' : 'image_generation'
+  }
+
+  get finished(): boolean {
+    return this.delivered.length >= imagesOf(this.ask.facts, this.ask.wish)
+  }
+
+  async prepare(event: SseEvent): Promise<void> {
+    this.prepared.set(event, await this.look(event.data))
+  }
+
+  read(event: SseEvent): ReadEvent {
+    const prepared = this.prepared.get(event)
+    switch (prepared?.kind) {
+      case 'partial':
+        this.begun = 1
+        return { kind: 'chunk', text: this.writePartial(prepared), meaningful: true }
+      case 'completed': {
+        const before = this.kept ? this.writeCompleted(this.kept, this.kept.usage) : ''
+        this.kept = prepared
+        this.begun = 0
+        this.delivered.push(...prepared.pictures)
+        this.usage =
+          this.delivered.length === prepared.pictures.length ? prepared.usage : sumUsage(this.usage, prepared.usage)
+        return { kind: 'chunk', text: before, meaningful: true }
+      }
+      case 'done':
+        return this.delivered.length > 0 ? { kind: 'done' } : { kind: 'failed', failure: NO_IMAGE }
+      case 'failed':
+        return prepared
+      default:
+        return NOTHING
+    }
+  }
+
+  end(counted: Usage): string {
+    return (this.kept ? this.writeCompleted(this.kept, this.kept.usage ?? counted) : '') + DONE
+  }
+
+  /** The error as SDKs know it from the other streams: named, and with the envelope inside. */
+  fail(failure: Failure): string {
+    const kept = this.kept ? this.writeCompleted(this.kept, this.kept.usage) : ''
+    return kept + failEvent(failure)
+  }
+
+  private async look(data: string): Promise<Prepared> {
+    if (data === '[DONE]') return { kind: 'done' }
+    const event = parseFields(data)
+    if (!event) return failed('an event is not a JSON object')
+    if (event['error']) return { kind: 'failed', failure: readUpstreamError(undefined, event) }
+    const type = asText(event['type'])
+    if (type === 'error') return { kind: 'failed', failure: readUpstreamError(undefined, { error: event }) }
+    if (type.endsWith('.partial_image')) return this.partial(event)
+    if (!type.endsWith('.completed') && !('data' in event)) return { kind: 'nothing' }
+    const pictures = await this.pictures(event)
+    if (pictures.length === 0) return failed('the image cannot be decoded')
+    const usage = readImageUsage(event['usage'] ?? asFields(event['response'])['usage'])
+    return { kind: 'completed', pictures, facts: factsOfReply(event), usage }
+  }
+
+  private async pictures(event: Fields): Promise<Picture[]> {
+    const left = imagesOf(this.ask.facts, this.ask.wish) - this.delivered.length
+    if (left <= 0) return []
+    if (event['b64_json'] === undefined) return (await picturesOf(event, this.ask, this.desk)).slice(0, left)
+    const picture = await pictureOf(event, this.ask, this.desk)
+    return picture ? [picture] : []
+  }
+
+  private async partial(event: Fields): Promise<Prepared> {
+    const inline: ImageAsk = { ...this.ask, body: { ...this.ask.body, delivery: 'b64_json' } }
+    const picture = await pictureOf(event, inline, this.desk)
+    // Nobody is worse off without a preview.
+    if (!picture) return { kind: 'nothing' }
+    const index = numberIn(event['partial_image_index']) ?? 0
+    return { kind: 'partial', picture, facts: factsOfReply(event), index }
+  }
+
+  private writePartial({ picture, facts, index }: Extract<Prepared, { kind: 'partial' }>): string {
+    const type = `${this.name}.partial_image`
+    const event = { type, ...this.flat(picture, facts), partial_image_index: index }
+    return namedEvent(type, JSON.stringify(event))
+  }
+
+  /** The flat event, and the image result inside it. */
+  private writeCompleted(
+    { pictures, facts }: Extract<Prepared, { kind: 'completed' }>,
+    usage: Usage | undefined,
+  ): string {
+    const [first] = pictures
+    if (!first) return ''
+    const type = `${this.name}.completed`
+    const flat = this.flat(first, facts)
+    const data = pictures.map(({ entry }) => entry)
+    const event = { type, ...flat, created: this.createdOf(facts), data, ...(usage ? usageField(usage) : {}) }
+    return namedEvent(type, JSON.stringify(event))
+  }
+
+  private flat(picture: Picture, facts: ReplyFacts): object {
+    const { b64_json, url } = picture.entry
+    return {
+      ...(b64_json === undefined ? { url } : { b64_json }),
+      created_at: this.createdOf(facts),
+      background: 'auto',
+      ...describe(picture, facts, this.ask),
+    }
+  }
+
+  private createdOf({ created }: ReplyFacts): number {
+    return created ?? Math.floor(this.answer.createdAtMs / 1000)
+  }
+}
+
+const NO_IMAGE: UpstreamFailure = { kind: 'garbage', status: 200, message: 'the stream ended without an image' }
+
+export function failEvent(failure: Failure): string {
+  const { error } = JSON.parse(writeFailure(failure).body) as { error: Record<string, unknown> }
+  const { code, message, param } = error
+  return namedEvent('error', JSON.stringify({ type: 'error', code, message, param, error }))
+}

@@ -1,0 +1,117 @@
+/** Usage of images: the tokens an upstream reports, and the images that arrived, by the piece. */
+import { imageUnit, sellsPieces, type ImageFacts, type ImageWish } from '../../domain/image.ts'
+import type { PriceCard } from '../../domain/price.ts'
+import { inputTokens, outputTokens, type PieceUnit, type Usage, type UsageSource } from '../../domain/usage.ts'
+import { asFields } from '../fields.ts'
+import type { DeliveredImage, Metered } from '../format.ts'
+
+const TOKENS_MAX = 1_000_000_000
+
+const count = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : undefined
+
+/** Reads the `usage` of an image reply. Undefined when it is absent or holds no counts: unknown, never zero. */
+export function readImageUsage(raw: unknown): Usage | undefined {
+  const usage = asFields(raw)
+  const input = count(usage['input_tokens'])
+  const output = count(usage['output_tokens'])
+  if (input === undefined || output === undefined) return undefined
+  const inputDetails = asFields(usage['input_tokens_details'])
+  const inputImage = Math.min(count(inputDetails['image_tokens']) ?? 0, input)
+  const cached = Math.min(count(inputDetails['cached_tokens']) ?? 0, input - inputImage)
+  // Where the kinds are not told apart, what an image model makes is image.
+  const outputText = Math.min(count(asFields(usage['output_tokens_details'])['text_tokens']) ?? 0, output)
+  return {
+    inputFresh: input - inputImage - cached,
+    inputCached: cached,
+    cacheWrite5m: 0,
+    cacheWrite1h: 0,
+    outputText,
+    outputReasoning: 0,
+    inputImage,
+    outputImage: output - outputText,
+  }
+}
+
+const add = (a: Usage, b: Usage): Usage => ({
+  inputFresh: a.inputFresh + b.inputFresh,
+  inputCached: a.inputCached + b.inputCached,
+  cacheWrite5m: 0,
+  cacheWrite1h: 0,
+  outputText: a.outputText + b.outputText,
+  outputReasoning: 0,
+  inputImage: (a.inputImage ?? 0) + (b.inputImage ?? 0),
+  outputImage: (a.outputImage ?? 0) + (b.outputImage ?? 0),
+})
+
+/** Each image of a stream reports its own. */
+export const sumUsage = (a: Usage | undefined, b: Usage | undefined): Usage | undefined =>
+  a && b ? add(a, b) : (a ?? b)
+
+export function writeImageUsage(usage: Usage): object {
+  const input = inputTokens(usage)
+  const output = outputTokens(usage)
+  const image = usage.inputImage ?? 0
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: input + output,
+    input_tokens_details: { text_tokens: input - image, image_tokens: image },
+    output_tokens_details: { image_tokens: usage.outputImage ?? 0, text_tokens: usage.outputText },
+  }
+}
+
+export const hasTokens = (usage: Usage): boolean => inputTokens(usage) + outputTokens(usage) > 0
+
+const NOTHING: Usage = {
+  inputFresh: 0,
+  inputCached: 0,
+  cacheWrite5m: 0,
+  cacheWrite1h: 0,
+  outputText: 0,
+  outputReasoning: 0,
+}
+
+const unitOf = (one: DeliveredImage): PieceUnit => imageUnit(one.size, one.quality)
+
+export type ToMeterImages = {
+  readonly reported: Usage | undefined
+  readonly delivered: readonly DeliveredImage[]
+  /** Images that the client saw come, the last of which did not. */
+  readonly begun: number
+  readonly sale: PriceCard
+  readonly facts: ImageFacts
+  readonly wish: ImageWish
+  readonly promptTokens: number
+  readonly inputTokensMax: number
+  readonly imageTokens: number
+}
+
+/**
+ * What images come to. No image, no charge. Where images are sold by the piece, what arrived is known; where they are
+ * sold by tokens and none are reported, it is an estimate.
+ */
+export function meterImages(to: ToMeterImages): Metered {
+  const { reported, delivered, begun, sale } = to
+  const arrived = delivered.length + begun
+  if (arrived === 0) return { usage: NOTHING, source: 'reported' }
+  const started = Array.from({ length: begun }, (): DeliveredImage => begunImage(to))
+  const counts = new Map<PieceUnit, number>()
+  for (const one of [...delivered, ...started]) counts.set(unitOf(one), (counts.get(unitOf(one)) ?? 0) + 1)
+  const pieces = [...counts].map(([unit, number]) => ({ unit, count: number }))
+  if (reported && begun === 0) return { usage: { ...reported, pieces }, source: 'reported' }
+  const source: UsageSource = sellsPieces(sale) && begun === 0 ? 'reported' : 'estimated'
+  const tokens = {
+    ...NOTHING,
+    inputFresh: to.promptTokens,
+    inputImage: to.inputTokensMax,
+    outputImage: to.imageTokens * arrived,
+  }
+  return { usage: { ...(sellsPieces(sale) ? NOTHING : tokens), pieces }, source }
+}
+
+/** An image the client left in the middle, as it was asked for. */
+const begunImage = ({ facts, wish }: ToMeterImages): DeliveredImage => ({
+  size: wish.size ?? facts.sizeDefault,
+  quality: wish.quality ?? facts.qualityDefault,
+})

@@ -1,0 +1,91 @@
+import { complain } from '../complaint.ts'
+import { findModel, refuseModel } from '../models.ts'
+import { refuse, type Reply } from '../reply.ts'
+import type { Call } from '../route.ts'
+import { modern, sidesOf } from './images.ts'
+import { paint, type Canvas } from './paint.ts'
+import { decode, resize } from './picture.ts'
+import { modernRequest } from './request.ts'
+
+const IMAGES_MAX = 16
+/** One input image, at any size. */
+const INPUT_TOKENS = 323
+/** How much of the picture beneath shows through where all of it is edited. */
+const KEPT_SHARE = 0.5
+/** Alpha below this is a hole in the mask. */
+const OPAQUE = 128
+
+const refuseFile = (param: string, message: string): Reply =>
+  refuse(400, { message, code: param === 'mask' ? 'invalid_mask' : 'invalid_image', param })
+
+/** `POST /v1/images/edits`, as a form, or as JSON with data URLs. */
+export async function answerEdits({ body, faults }: Call): Promise<Reply> {
+  const { image, 'image[]': list, images: linked, mask, ...fields } = Object(body) as Record<string, unknown>
+  const parsed = modernRequest.safeParse(typed(fields), { reportInput: true })
+  if (!parsed.success) return refuse(400, complain(parsed.error))
+  const request = parsed.data
+  if (findModel(request.model)?.images !== 'modern') return refuseModel(request.model)
+  if (Array.isArray(image)) {
+    return refuse(400, { message: "Duplicate parameter: 'image'.", code: 'duplicate_parameter', param: 'image' })
+  }
+  const files = [image, list, linked].flat().filter((file) => file !== undefined)
+  if (files.length === 0 || files.length > IMAGES_MAX) {
+    return refuse(400, {
+      message: `Between 1 and ${IMAGES_MAX} images are needed.`,
+      code: 'invalid_value',
+      param: 'image',
+    })
+  }
+  const canvases: Canvas[] = []
+  for (const [i, file] of files.entries()) {
+    const canvas = await canvasOf(file)
+    if (!canvas) return refuseFile(`image[${i}]`, 'Invalid image file or mode.')
+    canvases.push(canvas)
+  }
+  const [base] = canvases as [Canvas]
+  const hole = mask === undefined ? undefined : await canvasOf(mask)
+  if (mask !== undefined && !hole) return refuseFile('mask', 'Invalid mask file.')
+  if (hole && (hole.width !== base.width || hole.height !== base.height)) {
+    return refuseFile('mask', 'The mask must have the size of the image.')
+  }
+  const edited = repaint(base, request.prompt, hole)
+  const sides = request.size === undefined || request.size === 'auto' ? base : sidesOf(request.size)
+  if (!sides) return refuse(400, { message: 'Invalid size.', code: 'invalid_value', param: 'size' })
+  const { width, height } = sides
+  const canvas = await resize(edited, { width, height })
+  return modern(request, { canvas, faults, event: 'image_edit', inputImageTokens: INPUT_TOKENS * canvases.length })
+}
+
+/** The pixels of a file of a form, or of a data URL. */
+async function canvasOf(file: unknown): Promise<Canvas | undefined> {
+  if (file instanceof Blob) return decode(await file.bytes())
+  const { image_url: url } = Object(file) as { image_url?: unknown }
+  if (typeof url !== 'string' || !url.startsWith('data:')) return undefined
+  return decode(Buffer.from(url.slice(url.indexOf(',') + 1), 'base64'))
+}
+
+/** Where the mask is transparent, the picture of the prompt; without a mask, both pictures at once. */
+function repaint(base: Canvas, prompt: string, hole: Canvas | undefined): Canvas {
+  const { width, height } = base
+  const other = paint(prompt, { width, height, isTransparent: false, seed: 1 })
+  const pixels = Uint8Array.from(base.pixels)
+  for (let at = 0; at < pixels.length; at += 4) {
+    if (!hole) {
+      for (let i = at; i < at + 3; i++) {
+        pixels[i] = (base.pixels[i] ?? 0) * KEPT_SHARE + (other.pixels[i] ?? 0) * (1 - KEPT_SHARE)
+      }
+    } else if ((hole.pixels[at + 3] ?? 0) < OPAQUE) pixels.set(other.pixels.subarray(at, at + 4), at)
+  }
+  return { width, height, pixels }
+}
+
+const NUMBERS = ['n', 'output_compression', 'partial_images']
+
+/** A form has only texts. */
+function typed(fields: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(fields).map(([name, value]): [string, unknown] => {
+    if (NUMBERS.includes(name) && typeof value === 'string') return [name, Number(value)]
+    return name === 'stream' && typeof value === 'string' ? [name, value === 'true'] : [name, value]
+  })
+  return Object.fromEntries(entries)
+}

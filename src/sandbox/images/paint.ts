@@ -1,0 +1,51 @@
+import { hashOf, randomFrom } from '../random.ts'
+
+/** Pixels, four bytes each: red, green, blue, alpha. */
+export type Canvas = { width: number; height: number; pixels: Uint8Array }
+
+type Color = readonly [red: number, green: number, blue: number]
+type Shape = { x: number; y: number; radius: number; color: Color; isRound: boolean }
+
+export type PaintOptions = { width: number; height: number; isTransparent: boolean; seed: number }
+
+const SHAPES = 9
+
+/**
+ * A picture that follows from the prompt: a sky between two colours, and discs and squares on it. Another prompt, or
+ * another seed, has other colours and shapes; without a background only the shapes are there.
+ */
+export function paint(prompt: string, { width, height, isTransparent, seed }: PaintOptions): Canvas {
+  const random = randomFrom(hashOf(prompt, seed))
+  const color = (): Color => [random.below(256), random.below(256), random.below(256)]
+  const [top, bottom] = [color(), color()]
+  const side = Math.min(width, height)
+  const shapes = Array.from({ length: SHAPES }, (): Shape => {
+    const radius = side * (0.05 + random.next() * 0.2)
+    const [x, y] = [random.next() * width, random.next() * height]
+    return { x, y, radius, color: color(), isRound: random.next() < 0.6 }
+  })
+  const canvas = { width, height, pixels: new Uint8Array(width * height * 4) }
+  if (!isTransparent) sky(canvas, top, bottom)
+  for (const shape of shapes) draw(canvas, shape)
+  return canvas
+}
+
+function sky({ width, height, pixels }: Canvas, top: Color, bottom: Color): void {
+  const row = new Uint8Array(width * 4)
+  for (let y = 0; y < height; y++) {
+    const share = y / height
+    const pixel = [0, 1, 2].map((i) => Math.round((top[i] ?? 0) * (1 - share) + (bottom[i] ?? 0) * share))
+    for (let at = 0; at < row.length; at += 4) row.set([...pixel, 255], at)
+    pixels.set(row, y * row.length)
+  }
+}
+
+function draw({ width, height, pixels }: Canvas, { x, y, radius, color, isRound }: Shape): void {
+  const rows = [Math.max(0, Math.ceil(y - radius)), Math.min(height, Math.floor(y + radius))] as const
+  for (let row = rows[0]; row < rows[1]; row++) {
+    const half = isRound ? Math.sqrt(Math.max(0, radius * radius - (row - y) * (row - y))) : radius
+    const from = Math.max(0, Math.ceil(x - half))
+    const to = Math.min(width, Math.floor(x + half))
+    for (let column = from; column < to; column++) pixels.set([...color, 255], (row * width + column) * 4)
+  }
+}
