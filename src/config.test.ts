@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ConfigError, loadConfig } from './config.ts'
@@ -33,12 +33,34 @@ test('a vendor key in the environment adds its provider', () => {
   })
 })
 
+test('it brings the vendor’s models at their list price and the mark-up, below what the declaration says', () => {
+  const ids = (env: Record<string, string>): string[] =>
+    loadConfig({ TOLLGATE_CONFIG: empty, ...env }).declared.vendorModels.map(({ id }) => id)
+  const key = { OPENAI_API_KEY: 'secret' }
+  expect(ids({})).toEqual([])
+  expect(ids(key)).toContain('gpt-5')
+  expect(ids({ ...key, TOLLGATE_MARKUP: 'off' })).toEqual([])
+  const { vendorModels } = loadConfig({ TOLLGATE_CONFIG: empty, ...key, TOLLGATE_MARKUP: '20%' }).declared
+  const model = vendorModels.find(({ id }) => id === 'gpt-5')
+  expect([model?.price.inputFresh, model?.offers[0]?.cost.inputFresh]).toEqual([1_500_000_000n, 1_250_000_000n])
+  const file = join(folder, 'own.yaml')
+  const offer = '{ provider: openai, model: gpt-5 }'
+  writeFileSync(file, `models: { gpt-5: { price: { input: 9, output: 9 }, offers: [${offer}] } }`)
+  const own = loadConfig({ ...key, TOLLGATE_CONFIG: file }).declared
+  expect(own.vendorModels.map(({ id }) => id)).not.toContain('gpt-5')
+  expect(own.vendorModels.map(({ id }) => id)).toContain('gpt-5-mini')
+  // Whoever declares the provider says what is sold of it.
+  writeFileSync(file, "providers: { openai: { preset: openai, key: '${OPENAI_API_KEY}' } }")
+  expect(ids({ ...key, TOLLGATE_CONFIG: file })).toEqual([])
+})
+
 test('a wrong variable stops the start and is named', () => {
   for (const [name, value] of [
     ['PORT', '99999'],
     ['PORT', 'http'],
     ['TOLLGATE_PUBLIC_URL', 'ftp://x'],
     ['TOLLGATE_LOG', 'loud'],
+    ['TOLLGATE_MARKUP', '-5%'],
     ['TOLLGATE_CONFIG', join(folder, 'none.yaml')],
   ] as const) {
     expect(() => loadConfig({ TOLLGATE_CONFIG: empty, [name]: value })).toThrow(ConfigError)

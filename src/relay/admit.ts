@@ -45,6 +45,7 @@ export function admit(relay: Relay, call: Call): Admission | Refusal {
   const { account } = call.caller
   const model = permittedModel(relay, call)
   if ('message' in model) return refuse(model)
+  if (request.mediaBytes > 0 && model.limits.mediaInput === 'refused') return refuse(noMedia(model))
   const plan = planAttempts({ offers: model.offers, health: health.all, nowMs: Date.now(), random: Math.random })
   if (plan.length === 0) {
     return refuse({
@@ -81,6 +82,12 @@ export const INVALID_KEY: Failure = {
   message: 'The API key is missing, malformed, unknown or revoked. Send it as: Authorization: Bearer <key>.',
 }
 export const SUSPENDED: Failure = { kind: 'account_suspended', message: 'This account is suspended.' }
+
+const noMedia = ({ id }: Model): Failure => ({
+  kind: 'model_not_supported',
+  message: `The model '${id}' takes no audio and no files here: they would cost more than its price says.`,
+  param: 'messages',
+})
 
 /** The model, if it exists and both allow-lists admit it. */
 export function modelFor(catalog: Catalog, caller: Caller, id: string): Model | Failure {

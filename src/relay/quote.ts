@@ -51,8 +51,8 @@ export function likelyTokens({ textBytes, imageParts, mediaBytes, ...request }: 
 export function quote(request: QuotedRequest, model: Model, available: NanoUsd): Quote {
   const { outputTokensMax = Number.MAX_SAFE_INTEGER, outputTokensDefault, outputTokensMin } = model.limits
   const inputTokens = inputTokensMax(request, model)
-  const input = BigInt(inputTokens) * dearestInput(model.sale)
-  const perToken = dearestOutput(model.sale) * BigInt(request.choices)
+  const input = BigInt(inputTokens) * dearestInput(model.sale, inputTokens)
+  const perToken = dearestOutput(model.sale, inputTokens) * BigInt(request.choices)
   const affordable = affordableTokens(available * MILLION - input, perToken)
   const amountFor = (tokens: number): NanoUsd => divideUp(input + BigInt(tokens) * perToken, MILLION)
   const quoted = (tokens: number, cap: number | undefined): Quote => {
