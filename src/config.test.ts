@@ -100,7 +100,23 @@ accounts:
   ])
 })
 
+test('prices of long requests are declared by the input above which they hold', () => {
+  const above = '{ 200000: { input: 2, output: 3, cached_input: 0.2 }, 90000: { input: 1.5, output: 2 } }'
+  const offers = '[{ provider: sandbox, model: x }, { provider: sandbox, model: y, cost: { input: 0, output: 0 } }]'
+  const { models } = read(`models: { m: { price: { input: 1, output: 1, above: ${above} }, offers: ${offers} } }`)
+  expect(models[0]?.priceTiers).toMatchObject([
+    { aboveInputTokens: 90_000, nanoPerMillion: { inputFresh: 1_500_000_000n, inputCached: 1_500_000_000n } },
+    { aboveInputTokens: 200_000, nanoPerMillion: { outputText: 3_000_000_000n, inputCached: 200_000_000n } },
+  ])
+  expect(models[0]?.offers.map(({ costTiers }) => costTiers?.length)).toEqual([2, 0])
+})
+
 const wrong: [string, string, string][] = [
+  [
+    'a tier without an output price',
+    'models:\n  a:\n    price: { input: 1, output: 1, above: { 9: { input: 2 } } }\n    offers: [{ provider: sandbox, model: x }]\n',
+    'tollgate.yaml:3: output: a text model needs its price',
+  ],
   ['an unknown key', 'sandbox: true\nprovider: {}\n', "tollgate.yaml:2: provider: unknown key 'provider'"],
   [
     'an unknown key inside',

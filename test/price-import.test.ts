@@ -137,6 +137,16 @@ test('an import shows what it would do, does that on approval, and what it made 
   await gateway.close()
 })
 
+test('a model whose audio is dearer than its price says takes none', async () => {
+  const gateway = await startGateway({ env: { GEMINI_API_KEY: 'of-a-test' } })
+  const audio = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }
+  const messages = [{ role: 'user', content: [{ type: 'text', text: 'What is said?' }, audio] }]
+  const response = await chat(gateway, { model: 'gemini-2.5-flash', messages })
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({ error: { code: 'model_not_supported' } })
+  await gateway.close()
+})
+
 test('an approval is for what was shown', async () => {
   const gateway = await startGateway({ env: { OPENAI_API_KEY: 'sk-of-a-test' } })
   const input = { provider: 'openai', models: ['gpt-5'], markup: '1%' }
