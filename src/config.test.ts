@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ConfigError, loadConfig } from './config.ts'
@@ -35,6 +35,27 @@ test('a vendor key in the environment adds its provider', async () => {
   })
 })
 
+test('it brings the vendor’s models at their list price and the mark-up, below what the declaration says', async () => {
+  const ids = async (env: Record<string, string>): Promise<string[]> =>
+    (await loadConfig({ TOLLGATE_CONFIG: empty, ...env })).declared.vendorModels.map(({ id }) => id)
+  const key = { OPENAI_API_KEY: 'secret' }
+  expect(await ids({})).toEqual([])
+  expect(await ids(key)).toContain('gpt-5')
+  expect(await ids({ ...key, TOLLGATE_MARKUP: 'off' })).toEqual([])
+  const { vendorModels } = (await loadConfig({ TOLLGATE_CONFIG: empty, ...key, TOLLGATE_MARKUP: '20%' })).declared
+  const model = vendorModels.find(({ id }) => id === 'gpt-5')
+  expect([model?.price.inputFresh, model?.offers[0]?.cost.inputFresh]).toEqual([1_500_000_000n, 1_250_000_000n])
+  const file = join(folder, 'own.yaml')
+  const offer = '{ provider: openai, model: gpt-5 }'
+  writeFileSync(file, `models: { gpt-5: { price: { input: 9, output: 9 }, offers: [${offer}] } }`)
+  const own = (await loadConfig({ ...key, TOLLGATE_CONFIG: file })).declared
+  expect(own.vendorModels.map(({ id }) => id)).not.toContain('gpt-5')
+  expect(own.vendorModels.map(({ id }) => id)).toContain('gpt-5-mini')
+  // Whoever declares the provider says what is sold of it.
+  writeFileSync(file, "providers: { openai: { preset: openai, key: '${OPENAI_API_KEY}' } }")
+  expect(await ids({ ...key, TOLLGATE_CONFIG: file })).toEqual([])
+})
+
 test('a wrong variable stops the start and is named', async () => {
   for (const [name, value] of [
     ['PORT', '99999'],
@@ -42,6 +63,7 @@ test('a wrong variable stops the start and is named', async () => {
     ['TOLLGATE_METRICS_PORT', '8080'],
     ['TOLLGATE_PUBLIC_URL', 'ftp://x'],
     ['TOLLGATE_LOG', 'loud'],
+    ['TOLLGATE_MARKUP', '-5%'],
     ['TOLLGATE_CONFIG', join(folder, 'none.yaml')],
   ] as const) {
     const thrown = await loadConfig({ TOLLGATE_CONFIG: empty, [name]: value }).catch((error: unknown) => error)
@@ -82,7 +104,23 @@ accounts:
   ])
 })
 
+test('prices of long requests are declared by the input above which they hold', () => {
+  const above = '{ 200000: { input: 2, output: 3, cached_input: 0.2 }, 90000: { input: 1.5, output: 2 } }'
+  const offers = '[{ provider: sandbox, model: x }, { provider: sandbox, model: y, cost: { input: 0, output: 0 } }]'
+  const { models } = read(`models: { m: { price: { input: 1, output: 1, above: ${above} }, offers: ${offers} } }`)
+  expect(models[0]?.priceTiers).toMatchObject([
+    { aboveInputTokens: 90_000, nanoPerMillion: { inputFresh: 1_500_000_000n, inputCached: 1_500_000_000n } },
+    { aboveInputTokens: 200_000, nanoPerMillion: { outputText: 3_000_000_000n, inputCached: 200_000_000n } },
+  ])
+  expect(models[0]?.offers.map(({ costTiers }) => costTiers?.length)).toEqual([2, 0])
+})
+
 const wrong: [string, string, string][] = [
+  [
+    'a tier without an output price',
+    'models:\n  a:\n    price: { input: 1, output: 1, above: { 9: { input: 2 } } }\n    offers: [{ provider: sandbox, model: x }]\n',
+    'tollgate.yaml:3: output: a text model needs its price',
+  ],
   ['an unknown key', 'sandbox: true\nprovider: {}\n', "tollgate.yaml:2: provider: unknown key 'provider'"],
   [
     'an unknown key inside',

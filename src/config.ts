@@ -2,9 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Declaration, Declared } from './declaration.ts'
-import type { ProviderDraft } from './domain/catalog.ts'
+import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
 import type { LogLevel } from './lib/log.ts'
 import { TrustedProxies } from './lib/trusted-proxies.ts'
+import { parseMarkUp, type MarkUp } from './prices/mark-up.ts'
+import { modelsOfVendors } from './prices/vendor-models.ts'
 import { presets } from './providers/presets.ts'
 import { sandboxModels, sandboxProvider } from './sandbox-offer.ts'
 
@@ -48,7 +50,9 @@ export type Config = {
   readonly keyPepper: string | undefined
   readonly masterKey: string | undefined
   readonly sandbox: boolean
-  readonly declared: Declared
+  /** On list prices. `off`: a vendor's key brings no models. */
+  readonly markUp: MarkUp | 'off'
+  readonly declared: Declared & { readonly vendorModels: readonly ModelDraft[] }
   /** Where the declaration came from, for messages. */
   readonly configFile: string | undefined
 }
@@ -129,18 +133,27 @@ function listening(env: Environment): Listening {
   return { host, port, metricsHost, metricsPort }
 }
 
+function markUpOf(env: Environment): MarkUp | 'off' {
+  const text = env['TOLLGATE_MARKUP'] || '0%'
+  const by = text === 'off' ? text : parseMarkUp(text)
+  if (by !== undefined) return by
+  throw new ConfigError(`TOLLGATE_MARKUP must be a percentage, such as 20%, or off, not '${text}'`)
+}
+
 /** Reads the whole configuration. Rejects with ConfigError, or DeclarationError. */
 export async function loadConfig(env: Environment): Promise<Config> {
   const configFile = configFileOf(env)
   const file = configFile ? await readFile(configFile, env) : undefined
   const sandbox = file?.sandbox ?? true
   const providers = [...(file?.providers ?? [])]
-  for (const provider of providersOf(env)) if (!providers.some(({ id }) => id === provider.id)) providers.push(provider)
+  const implied = providersOf(env).filter((provider) => !providers.some(({ id }) => id === provider.id))
+  providers.push(...implied)
   const models = [...(file?.models ?? [])]
   if (sandbox) {
     providers.push(sandboxProvider)
     models.push(...sandboxModels.filter(({ id }) => !models.some((model) => model.id === id)))
   }
+  const by = markUpOf(env)
   return Object.freeze({
     ...listening(env),
     dataFolder: resolve(env['TOLLGATE_DATA'] || 'data'),
@@ -153,7 +166,8 @@ export async function loadConfig(env: Environment): Promise<Config> {
     keyPepper: env['TOLLGATE_KEY_PEPPER'] || undefined,
     masterKey: env['TOLLGATE_MASTER_KEY'] || undefined,
     sandbox,
-    declared: { providers, models, accounts: file?.accounts ?? [] },
+    markUp: by,
+    declared: { providers, models, vendorModels: modelsBrought(implied, models, by), accounts: file?.accounts ?? [] },
     configFile,
   })
 }
@@ -178,4 +192,20 @@ function providersOf(env: Environment): ProviderDraft[] {
     const secret = keyVariable && env[keyVariable]
     return secret ? [{ id, preset: id, baseUrl: undefined, reach: 'public', secret }] : []
   })
+}
+
+/**
+ * The models of vendors that are there by their key alone. Who declares a provider says as well what is sold of it; and
+ * a declared model of the same id comes first.
+ */
+function modelsBrought(
+  vendors: readonly ProviderDraft[],
+  declared: readonly ModelDraft[],
+  by: MarkUp | 'off',
+): ModelDraft[] {
+  if (by === 'off' || vendors.length === 0) return []
+  const presetIds = vendors.map(({ id }) => id)
+  return modelsOfVendors(presetIds, { atMs: Date.now(), by }).filter(
+    ({ id }) => !declared.some((model) => model.id === id),
+  )
 }

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { modelKinds, type ModelDraft, type ProviderDraft, type Reach } from './domain/catalog.ts'
 import { NO_LIMITS, type Limits } from './domain/limits.ts'
 import { parseUsd, type NanoUsd } from './domain/money.ts'
-import { unitPrices, type UnitPrices } from './domain/price.ts'
+import { unitPrices, type PriceTier, type UnitPrices } from './domain/price.ts'
 import { checkBaseUrl } from './outbound/guard.ts'
 import { imageDeclaration, imageFactsOf } from './providers/image-facts.ts'
 import { findPreset, isOwnAddress, presets } from './providers/presets.ts'
@@ -36,7 +36,7 @@ const usd = z.union([z.number(), z.string()]).transform((value, context) => {
   return z.NEVER
 })
 
-const price = z.strictObject({
+const units = z.strictObject({
   /** Of tokens; what is sold by the piece has `each` instead. */
   input: usd.optional(),
   /** Needed of what has output: an embedding has none. */
@@ -50,7 +50,12 @@ const price = z.strictObject({
   each: z.record(z.string().regex(/^[a-z]+(?:\/[\w.-]+)*$/), usd).optional(),
 })
 
-const pricesOf = (stated: z.infer<typeof price>): UnitPrices =>
+const price = units.extend({
+  /** By a number of input tokens: what all tokens of a longer request cost. */
+  above: z.record(z.string().regex(/^[1-9]\d{0,8}$/, 'must be a number of input tokens'), units).optional(),
+})
+
+const pricesOf = (stated: z.infer<typeof units>): UnitPrices =>
   unitPrices({
     input: stated.input ?? 0n,
     output: stated.output ?? 0n,
@@ -177,6 +182,7 @@ function offsetAt(document: Document.Parsed, path: readonly PropertyKey[]): numb
   return document.contents?.range?.[0]
 }
 
+type Priced = { readonly units: UnitPrices; readonly tiers: readonly PriceTier[] }
 type FailAt = (path: readonly PropertyKey[], message: string) => never
 
 /** Checks what refers to what, and turns the file's words into drafts. */
@@ -190,7 +196,7 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
     return { id, preset, baseUrl, reach, secret, hangUp }
   })
   const modelOf = ([id, declared]: [string, z.infer<typeof model>]): ModelDraft => {
-    const priceOf = (stated: z.infer<typeof price>, path: readonly PropertyKey[]): UnitPrices => {
+    const unitsOf = (stated: z.infer<typeof units>, path: readonly PropertyKey[]): UnitPrices => {
       // What has no price would be served for nothing.
       const isText = declared.kind === 'text'
       if (isText && stated.output === undefined) fail(path, 'output: a text model needs its price')
@@ -204,6 +210,15 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
         )
       return pricesOf(stated)
     }
+    const priceOf = (stated: z.infer<typeof price>, path: readonly PropertyKey[]): Priced => ({
+      units: unitsOf(stated, path),
+      tiers: Object.entries(stated.above ?? {})
+        .map(([tokens, tier]) => ({
+          aboveInputTokens: Number(tokens),
+          nanoPerMillion: unitsOf(tier, [...path, 'above', tokens]),
+        }))
+        .toSorted((a, b) => a.aboveInputTokens - b.aboveInputTokens),
+    })
     const sale = priceOf(declared.price, ['models', id, 'price'])
     const offers = declared.offers.map((entry, i) => {
       const path = ['models', id, 'offers', i]
@@ -212,9 +227,11 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
       }
       const { provider: providerId, model: upstreamModel, priority, weight } = entry
       const cost = entry.cost ? priceOf(entry.cost, [...path, 'cost']) : sale
-      return { providerId, upstreamModel, priority, weight, cost }
+      return { providerId, upstreamModel, priority, weight, cost: cost.units, costTiers: cost.tiers }
     })
-    return { id, ownedBy: declared.owned_by, kind: declared.kind, limits: limitsOf(declared), price: sale, offers }
+    const { owned_by: ownedBy, kind } = declared
+    const limits = limitsOf(declared)
+    return { id, ownedBy, kind, limits, price: sale.units, priceTiers: sale.tiers, offers }
   }
   const models = Object.entries(read.models).map(modelOf)
   const accounts = Object.entries(read.accounts).map(

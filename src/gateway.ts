@@ -73,6 +73,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     accounts,
     catalog,
     ledger,
+    markUp: config.markUp === 'off' ? 0n : config.markUp,
     adjustments: (accountId, limit) => bookingsOf(store, accountId, limit),
     verify: () => verifyBooks(store),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),

@@ -284,12 +284,12 @@ describe(`a day's spend limit for exactly k of ${CROWD} at once`, () => {
   )
   test.each(cases)('of the %s answers %d', async (by, k) => {
     const refusals = expectAnswers(await rush(k, { by }), k)
-    const amounts = `limit $${formatUsd(fundsFor(k))}, spent $0.00, held $${formatUsd(BigInt(k) * HOLD)}`
+    const held = `spent $0.00, held $${formatUsd(BigInt(k) * HOLD)}, needed $${formatUsd(HOLD)}`
     for (const refusal of refusals) {
       expect(refusal.status).toBe(429)
       expect(JSON.parse(refusal.body)).toMatchObject({
         error: {
-          message: `This ${by} has reached what it may spend in a day (UTC): ${amounts}.`,
+          message: expect.stringContaining(`This ${by} may spend $${formatUsd(fundsFor(k))} in a day (UTC): ${held}`),
           type: 'billing_error',
           code: 'spend_limit_exceeded',
         },

@@ -6,7 +6,7 @@ import { posix } from 'node:path'
 import { parseSync, Visitor, type CallExpression, type EcmaScriptModule, type Program, type Span } from 'oxc-parser'
 
 const layer0 = ['domain', 'lib']
-const layer1 = [...layer0, 'formats', 'providers', 'store', 'outbound']
+const layer1 = [...layer0, 'formats', 'providers', 'prices', 'store', 'outbound']
 const layer2 = [...layer1, 'accounts', 'blobs', 'catalog', 'ledger', 'records', 'upstream']
 const layer3 = [...layer2, 'router', 'responses', 'video']
 const without = (folders: readonly string[], ...left: string[]) => folders.filter((folder) => !left.includes(folder))
@@ -18,6 +18,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   formats: layer0,
   providers: [...layer0, 'formats'],
+  prices: ['domain'],
   store: ['lib'],
   outbound: layer0,
   inbound: ['lib'],
@@ -39,6 +40,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   admin: [
     ...layer0,
     'providers',
+    'prices',
     'outbound',
     'accounts',
     'catalog',
@@ -48,7 +50,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'router',
     'relay',
   ],
-  cli: [...layer0, 'outbound', 'admin', 'sandbox'],
+  cli: [...layer0, 'prices', 'outbound', 'admin', 'sandbox'],
 
   // A vendor like any other: the gateway reaches it over HTTP only.
   sandbox: layer0,
@@ -56,7 +58,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // The files at the root of src: what the operator declares, then the wiring.
   declaration: [...layer0, 'providers', 'outbound'],
   'sandbox-offer': layer0,
-  config: [...layer0, 'providers', 'declaration', 'sandbox-offer'],
+  config: [...layer0, 'providers', 'prices', 'declaration', 'sandbox-offer'],
   'fixed-limits': ['domain', 'lib', 'inbound', 'outbound'],
   secrets: ['lib', 'store', 'config'],
   backup: ['ledger', 'store', 'admin', 'secrets'],

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { modelKinds, type Model, type Offer, type Provider, type Reach } from '../domain/catalog.ts'
-import { formatUsd, parseUsd } from '../domain/money.ts'
-import { unitPrices, type PriceCard, type UnitPrices } from '../domain/price.ts'
+import { parseUsd } from '../domain/money.ts'
+import { unitPrices, type UnitPrices } from '../domain/price.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
 import { findPreset, isOwnAddress, presets } from '../providers/presets.ts'
 import { probe } from '../upstream/probe.ts'
 import { declaredElsewhere, done, notFound, operation, type Operation, type Result } from './operation.ts'
+import { priceView } from './price-view.ts'
 
 const id = z.string().regex(/^[\w][\w.:/@-]{0,199}$/, 'must be 1 to 200 letters, digits or . : / @ - _')
 const providerId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be lower-case letters, digits, - or _')
@@ -38,22 +39,6 @@ const providerView = ({ id: name, preset, baseUrl, reach, secret, origin }: Prov
   origin,
 })
 
-const priceView = ({ id: card, effectiveFromMs, nanoPerMillion }: PriceCard): object => ({
-  card,
-  effective_from: new Date(effectiveFromMs).toISOString(),
-  input_usd_per_million: formatUsd(nanoPerMillion.inputFresh),
-  cached_input_usd_per_million: formatUsd(nanoPerMillion.inputCached),
-  output_usd_per_million: formatUsd(nanoPerMillion.outputText),
-  image_input_usd_per_million: formatUsd(nanoPerMillion.inputImage),
-  image_output_usd_per_million: formatUsd(nanoPerMillion.outputImage),
-  /** By the name after `piece:`; a card's prices are per million of anything. */
-  each_usd: Object.fromEntries(
-    Object.entries(nanoPerMillion)
-      .filter(([unit]) => unit.startsWith('piece:'))
-      .map(([unit, price]) => [unit.slice('piece:'.length), formatUsd(price / 1_000_000n)]),
-  ),
-})
-
 const offerView = ({ providerId: provider, upstreamModel, priority, weight, cost }: Offer): object => ({
   provider,
   model: upstreamModel,
@@ -70,6 +55,8 @@ const limitsView = (limits: Model['limits']): object => ({
   first_event_timeout_ms: limits.firstEventTimeoutMs,
   dimensions: limits.dimensions ?? null,
   dimensions_adjustable: limits.dimensionsAdjustable,
+  context_tokens: limits.contextTokens ?? null,
+  media_input: limits.mediaInput,
 })
 
 const modelView = (model: Model): object => ({
@@ -196,7 +183,9 @@ export const catalogOperations: Readonly<Record<string, Operation>> = {
   'model.add': modelAdd,
   'model.list': operation(z.strictObject({}), ({ catalog }) => done(catalog.models().map(modelView))),
   'model.remove': operation(z.strictObject({ id: z.string() }), async ({ catalog }, { id: name }) => {
-    if (catalog.model(name)?.origin === 'declared') return declaredElsewhere(`model '${name}'`)
+    const origin = catalog.model(name)?.origin ?? 'stored'
+    // What a vendor's key brings would be back at the next start.
+    if (origin !== 'stored') return declaredElsewhere(`model '${name}'`)
     return (await catalog.removeModel(name)) ? done({ id: name, removed: true }) : notFound(`model '${name}'`)
   }),
 }

@@ -4,6 +4,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Booking } from '../ledger/bookings.ts'
 import type { Finding } from '../ledger/verify.ts'
+import type { MarkUp } from '../prices/mark-up.ts'
 import type { StoredRecord } from '../records/records.ts'
 
 /** A backup as it is asked for: `file` is absolute, and written by the process that has the data folder. */
@@ -18,6 +19,8 @@ export type Office = {
   readonly accounts: Accounts
   readonly catalog: Catalog
   readonly ledger: Ledger
+  /** What is put on list prices unless said otherwise. */
+  readonly markUp: MarkUp
   /** What the operator booked on an account, newest first. */
   readonly adjustments: (accountId: string, limit: number) => Promise<readonly Booking[]>
   readonly verify: () => Promise<readonly Finding[]>

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { accountOperations } from './account-operations.ts'
 import { catalogOperations } from './catalog-operations.ts'
+import { priceOperations } from './price-operations.ts'
 import { done, operation, type BackupRequest, type Office, type Operation, type Result } from './operation.ts'
 
 const ledgerVerify = operation(z.strictObject({}), async ({ verify, accounts, ledger }) => {
@@ -48,6 +49,7 @@ const backup = operation(
 const operations: Readonly<Record<string, Operation>> = {
   ...accountOperations,
   ...catalogOperations,
+  ...priceOperations,
   'ledger.verify': ledgerVerify,
   backup,
   doctor,

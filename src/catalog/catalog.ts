@@ -13,12 +13,12 @@ import {
   type Provider,
   type ProviderDraft,
 } from '../domain/catalog.ts'
-import type { PriceCard, UnitPrices } from '../domain/price.ts'
-import type { UsageBucket } from '../domain/usage.ts'
+import type { PriceCard, PriceTier, UnitPrices } from '../domain/price.ts'
 import { seal, unseal } from '../lib/seal.ts'
 import { findPreset, isOwnAddress } from '../providers/presets.ts'
 import { type Row, type Step } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
+import { priceRows, readCards, saysSame, type DatedCard } from './cards.ts'
 import * as sql from './statements.ts'
 
 export type Catalog = {
@@ -33,7 +33,11 @@ export type Catalog = {
   removeProvider(id: string): Promise<boolean>
   /** Makes or replaces a stored model with its offers; a changed price becomes a new dated card. */
   putModel(draft: ModelDraft): Promise<void>
+  /** All of them or none. */
+  putModels(drafts: readonly ModelDraft[]): Promise<void>
   removeModel(id: string): Promise<boolean>
+  /** Every card the model and its offers ever had, the newest first. */
+  priceHistory(modelId: string): Promise<readonly DatedCard[]>
 }
 
 export type CatalogOptions = {
@@ -41,7 +45,12 @@ export type CatalogOptions = {
   readonly masterKey: Uint8Array
   /** Where the built-in sandbox listens, if it runs. */
   readonly sandboxUrl: string | undefined
-  readonly declared: { readonly providers: readonly ProviderDraft[]; readonly models: readonly ModelDraft[] }
+  readonly declared: {
+    readonly providers: readonly ProviderDraft[]
+    readonly models: readonly ModelDraft[]
+    /** What vendors' keys bring: a stored model of the same id comes first. */
+    readonly vendorModels: readonly ModelDraft[]
+  }
 }
 
 const originOf = (baseUrl: string): string => (baseUrl === '' ? '' : new URL(baseUrl).origin)
@@ -54,12 +63,14 @@ export async function openCatalog(store: Store, options: CatalogOptions): Promis
   return book
 }
 
+type Prices = { readonly prices: UnitPrices; readonly tiers: readonly PriceTier[] | undefined }
 type Cards = ReadonlyMap<string, PriceCard>
 
 class CatalogBook implements Catalog {
   private readonly store: Store
   private readonly options: CatalogOptions
   private readonly declaredSecrets: ReadonlyMap<string, string | undefined>
+  private readonly vendorModelIds: ReadonlySet<string>
   private modelsById = new Map<string, Model>()
   private providersById = new Map<string, Provider>()
   private cards: Cards = new Map()
@@ -68,6 +79,7 @@ class CatalogBook implements Catalog {
     this.store = store
     this.options = options
     this.declaredSecrets = new Map(options.declared.providers.map(({ id, secret }) => [id, secret]))
+    this.vendorModelIds = new Set(options.declared.vendorModels.map(({ id }) => id))
   }
 
   models(): readonly Model[] {
@@ -100,7 +112,11 @@ class CatalogBook implements Catalog {
   }
 
   async putModel(draft: ModelDraft): Promise<void> {
-    await this.change(this.modelSteps(draft, 0))
+    await this.putModels([draft])
+  }
+
+  async putModels(drafts: readonly ModelDraft[]): Promise<void> {
+    await this.change(drafts.flatMap((draft) => this.modelSteps(draft, 0)))
   }
 
   async removeModel(id: string): Promise<boolean> {
@@ -109,8 +125,13 @@ class CatalogBook implements Catalog {
     return true
   }
 
+  async priceHistory(modelId: string): Promise<readonly DatedCard[]> {
+    return readCards(await this.store.query(sql.selectPriceHistory, [modelId]))
+  }
+
   async applyDeclared(): Promise<void> {
-    const { providers, models } = this.options.declared
+    const { providers, models: declared, vendorModels } = this.options.declared
+    const models = [...declared, ...vendorModels.filter(({ id }) => this.modelsById.get(id)?.origin !== 'stored')]
     const nowMs = Date.now()
     await this.change([
       { run: sql.withdrawDeclaredModels, bind: [nowMs, JSON.stringify(models.map(({ id }) => id))] },
@@ -144,22 +165,22 @@ class CatalogBook implements Catalog {
         bind: [draft.id, ownedBy, draft.kind ?? 'text', JSON.stringify(draft.limits), declared, nowMs],
       },
       { run: sql.withdrawOffers, bind: [nowMs, draft.id] },
-      ...this.priceSteps('model', draft.id, draft.price),
-      ...draft.offers.flatMap(({ providerId, upstreamModel, priority, weight, cost }) => {
+      ...this.priceSteps('model', draft.id, { prices: draft.price, tiers: draft.priceTiers }),
+      ...draft.offers.flatMap(({ providerId, upstreamModel, priority, weight, cost, costTiers }) => {
         const id = `${draft.id}@${providerId}/${upstreamModel}`
         const bind = [id, draft.id, providerId, upstreamModel, priority, weight]
-        return [{ run: sql.upsertOffer, bind }, ...this.priceSteps('offer', id, cost)]
+        return [{ run: sql.upsertOffer, bind }, ...this.priceSteps('offer', id, { prices: cost, tiers: costTiers })]
       }),
     ]
   }
 
   /** A new dated card, unless the current one says the same. */
-  private priceSteps(subject: 'model' | 'offer', id: string, prices: UnitPrices): Step[] {
-    const current = this.cards.get(`${subject}:${id}`)?.nanoPerMillion
-    if (current && isSame(current, prices)) return []
+  private priceSteps(subject: 'model' | 'offer', id: string, { prices, tiers }: Prices): Step[] {
+    const current = this.cards.get(`${subject}:${id}`)
+    if (current && saysSame(current, prices, tiers)) return []
     return [
       { run: sql.insertCard, bind: [subject, id, Date.now()] },
-      ...Object.entries(prices).map(([unit, price]) => ({ run: sql.insertPrice, bind: [subject, id, unit, price] })),
+      ...priceRows(prices, tiers).map((row) => ({ run: sql.insertPrice, bind: [subject, id, ...row] })),
     ]
   }
 
@@ -180,7 +201,8 @@ class CatalogBook implements Catalog {
     for (const row of models) {
       const sale = cards.get(`model:${String(row['id'])}`)
       // A model without a price cannot be routed: it would be served for nothing.
-      if (sale) this.modelsById.set(row['id'] as string, modelOf(row, sale, offersOf.get(row['id'] as string) ?? []))
+      if (sale)
+        this.modelsById.set(row['id'] as string, this.modelOf(row, sale, offersOf.get(row['id'] as string) ?? []))
     }
   }
 
@@ -220,43 +242,27 @@ class CatalogBook implements Catalog {
       }
     )
   }
+
+  private modelOf(row: Row, sale: PriceCard, offers: readonly Offer[]): Model {
+    const id = row['id'] as string
+    const declared = this.vendorModelIds.has(id) ? 'environment' : 'declared'
+    return {
+      id,
+      ownedBy: row['owned_by'] as string,
+      createdAtMs: Number(row['created_at']),
+      kind: row['kind'] as ModelKind,
+      limits: { ...defaultModelLimits, ...(JSON.parse(row['limits'] as string) as Partial<ModelLimits>) },
+      origin: row['declared'] === 1n ? declared : 'stored',
+      sale,
+      offers,
+    }
+  }
 }
 
 const context = (providerId: string, origin: string): string => `provider|${providerId}|${origin}`
 
-const modelOf = (row: Row, sale: PriceCard, offers: readonly Offer[]): Model => ({
-  id: row['id'] as string,
-  ownedBy: row['owned_by'] as string,
-  createdAtMs: Number(row['created_at']),
-  kind: row['kind'] as ModelKind,
-  limits: { ...defaultModelLimits, ...(JSON.parse(row['limits'] as string) as Partial<ModelLimits>) },
-  origin: row['declared'] === 1n ? 'declared' : 'stored',
-  sale,
-  offers,
-})
-
-/** Cards of before images had prices of their own. */
-function withImages(prices: Partial<Record<UsageBucket, bigint>>): void {
-  prices.inputImage ??= prices.inputFresh ?? 0n
-  prices.outputImage ??= prices.outputText ?? 0n
-}
-
-function isSame(a: UnitPrices, b: UnitPrices): boolean {
-  const [one, other] = [a, b].map((prices) => new Map(Object.entries(prices)))
-  return one?.size === other?.size && [...(one ?? [])].every(([unit, price]) => other?.get(unit) === price)
-}
-
 /** The card in force of every model and offer, by `subject:id`. */
 async function loadCards(store: Store, nowMs: number): Promise<Cards> {
-  const cards = new Map<string, PriceCard>()
-  for (const row of await store.query(sql.selectCurrentPrices, [nowMs])) {
-    const subject = `${String(row['subject'])}:${String(row['subject_id'])}`
-    const card = cards.get(subject)
-    const nanoPerMillion = (card?.nanoPerMillion ?? {}) as Record<UsageBucket, bigint>
-    nanoPerMillion[row['unit'] as UsageBucket] = row['nano_per_million'] as bigint
-    const effectiveFromMs = Number(row['effective_from'])
-    if (!card) cards.set(subject, { id: Number(row['id']), effectiveFromMs, nanoPerMillion })
-  }
-  for (const { nanoPerMillion } of cards.values()) withImages(nanoPerMillion)
-  return cards
+  const cards = readCards(await store.query(sql.selectCurrentPrices, [nowMs]))
+  return new Map(cards.map(({ subject, subjectId, card }) => [`${subject}:${subjectId}`, card]))
 }

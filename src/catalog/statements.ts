@@ -31,8 +31,8 @@ export const upsertOffer = statement(
 export const withdrawOffers = statement('UPDATE offer SET removed_at = ? WHERE model_id = ? AND removed_at IS NULL')
 export const insertCard = statement('INSERT INTO price_card (subject, subject_id, effective_from) VALUES (?, ?, ?)')
 export const insertPrice = statement(
-  `INSERT INTO price (card_id, unit, nano_per_million)
-   SELECT max(id), ?3, ?4 FROM price_card WHERE subject = ?1 AND subject_id = ?2`,
+  `INSERT INTO price (card_id, tier, unit, nano_per_million)
+   SELECT max(id), ?3, ?4, ?5 FROM price_card WHERE subject = ?1 AND subject_id = ?2`,
 )
 
 export const selectProviders = 'SELECT * FROM provider WHERE removed_at IS NULL ORDER BY id'
@@ -40,8 +40,15 @@ export const selectModels = 'SELECT * FROM model WHERE removed_at IS NULL ORDER 
 export const selectOffers = `SELECT offer.* FROM offer JOIN provider ON provider.id = offer.provider_id
   WHERE offer.removed_at IS NULL AND provider.removed_at IS NULL ORDER BY offer.priority, offer.id`
 export const selectCurrentPrices = `SELECT card.id, card.subject, card.subject_id, card.effective_from,
-    price.unit, price.nano_per_million
+    price.tier, price.unit, price.nano_per_million
   FROM price_card AS card JOIN price ON price.card_id = card.id
   WHERE card.id = (SELECT id FROM price_card AS newest
     WHERE newest.subject = card.subject AND newest.subject_id = card.subject_id AND newest.effective_from <= ?
     ORDER BY newest.effective_from DESC, newest.id DESC LIMIT 1)`
+/** All cards a model and its offers ever had, the newest first. */
+export const selectPriceHistory = `SELECT card.id, card.subject, card.subject_id, card.effective_from,
+    price.tier, price.unit, price.nano_per_million
+  FROM price_card AS card JOIN price ON price.card_id = card.id
+  WHERE (card.subject = 'model' AND card.subject_id = ?1)
+    OR (card.subject = 'offer' AND card.subject_id IN (SELECT id FROM offer WHERE model_id = ?1))
+  ORDER BY card.effective_from DESC, card.id DESC`

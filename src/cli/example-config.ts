@@ -12,7 +12,7 @@ sandbox: true
 
 ## Providers: connections to vendors. A preset knows the address (tollgate provider presets).
 ## Servers on this machine or a private network are called only where allow_private says so.
-## A vendor's key in the environment (OPENAI_API_KEY …) adds its provider without a line here.
+## A vendor's key in the environment (OPENAI_API_KEY …) adds its provider and its priced models without a line here.
 # providers:
 #   openai:
 #     preset: openai

@@ -10,6 +10,7 @@ const registry: Readonly<Record<string, Load>> = {
   key: async () => (await import('./key.ts')).keyGroup,
   provider: async () => (await import('./provider.ts')).providerGroup,
   model: async () => (await import('./model.ts')).modelGroup,
+  price: async () => (await import('./price.ts')).priceGroup,
   request: async () => (await import('./request.ts')).requestGroup,
   chat: async () => (await import('./chat.ts')).chat,
   image: async () => (await import('./image.ts')).image,

@@ -1,4 +1,5 @@
 import { parseUsd } from '../domain/money.ts'
+import { parseMarkUp } from '../prices/mark-up.ts'
 
 /** How a value on the command line is named in help, and what is wrong with a given one. */
 export type ValueRule = {
@@ -27,6 +28,11 @@ export const price: ValueRule = { placeholder: 'USD', problem: priceProblem }
 export function priceProblem(given: string): string | undefined {
   const amount = parseUsd(given)
   return amount !== undefined && amount >= 0n ? undefined : 'must be dollars per million tokens, such as 0.15'
+}
+
+export const percentage: ValueRule = {
+  placeholder: 'PERCENT',
+  problem: (given) => (parseMarkUp(given) === undefined ? 'must be a percentage, such as 20% or 12.5%' : undefined),
 }
 
 export const wholeNumber = (placeholder: string, { min, max }: { min: number; max: number }): ValueRule => ({

@@ -1,8 +1,11 @@
 import { imageFamilies, type ImageFacts } from './image.ts'
-import type { PriceCard, UnitPrices } from './price.ts'
+import type { PriceCard, PriceTier, UnitPrices } from './price.ts'
 
 /** Where a thing was made: by `tollgate.yaml` or the environment (read-only elsewhere), or in the store. */
 export type Origin = 'declared' | 'stored'
+
+/** `environment`: brought by a vendor's key, at its list price and a mark-up. A stored model of that id comes first. */
+export type ModelOrigin = Origin | 'environment'
 
 /** What a hang-up does to a vendor's bill: it stops, or the answer is made and billed to its end. */
 export type HangUp = 'stops_billing' | 'bills_on'
@@ -41,6 +44,7 @@ export type OfferDraft = {
   readonly priority: number
   readonly weight: number
   readonly cost: UnitPrices
+  readonly costTiers?: readonly PriceTier[] | undefined
 }
 
 export type ModelDraft = {
@@ -50,6 +54,7 @@ export type ModelDraft = {
   readonly kind?: ModelKind | undefined
   readonly limits: Partial<ModelLimits>
   readonly price: UnitPrices
+  readonly priceTiers?: readonly PriceTier[] | undefined
   readonly offers: readonly OfferDraft[]
 }
 
@@ -82,6 +87,10 @@ export type ModelLimits = {
   readonly dimensionsAdjustable: boolean
   /** Of an image model: what may be asked of it. */
   readonly image: ImageFacts
+  /** What the vendor states as the longest input and output together. Shown, not enforced: the vendor does that. */
+  readonly contextTokens: number | undefined
+  /** `refused`: audio costs more than the model's price for input says, so none is taken, and no files with it. */
+  readonly mediaInput: 'taken' | 'refused'
 }
 
 /** What a model makes. */
@@ -95,7 +104,7 @@ export type Model = {
   readonly createdAtMs: number
   readonly kind: ModelKind
   readonly limits: ModelLimits
-  readonly origin: Origin
+  readonly origin: ModelOrigin
   readonly sale: PriceCard
   readonly offers: readonly Offer[]
 }
@@ -109,4 +118,6 @@ export const defaultModelLimits: ModelLimits = {
   dimensions: undefined,
   dimensionsAdjustable: false,
   image: imageFamilies.open,
+  contextTokens: undefined,
+  mediaInput: 'taken',
 }

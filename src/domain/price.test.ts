@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { dearestInput, priceOf, unitPrices } from './price.ts'
+import { dearestInput, dearestOutput, priceOf, unitPrices } from './price.ts'
 
 const card = {
   id: 1,
@@ -18,7 +18,7 @@ test('each bucket has its own price, and the sum is rounded up once', () => {
 test('no usage costs nothing', () => expect(priceOf(nothing, card)).toBe(0n))
 
 test('a quote assumes the dearest input bucket', () => {
-  expect(dearestInput({ ...card, nanoPerMillion: unitPrices({ input: 1n, output: 1n, cacheWrite: 5n }) })).toBe(5n)
+  expect(dearestInput({ ...card, nanoPerMillion: unitPrices({ input: 1n, output: 1n, cacheWrite: 5n }) }, 1)).toBe(5n)
 })
 
 test('pieces and tokens of images have prices of their own', () => {
@@ -49,4 +49,49 @@ test('a piece has the price of its name, of the nearest name above it, or of the
   expect(of('piece:image/512x512/standard')).toBe(10n)
   expect(of('piece:image/512x512', { 'image/1024x1024': 20n, 'image/256x256': 5n })).toBe(20n)
   expect(of('piece:image/512x512', { 'second/720p': 20n })).toBe(0n)
+})
+
+/** Claude Sonnet 4.5 as listed: $3, $0.30 cached, $3.75 and $6 written, $15 out; twice and 1.5 times above 200,000. */
+const long = {
+  id: 1,
+  effectiveFromMs: 0,
+  nanoPerMillion: unitPrices({
+    input: 3_000_000_000n,
+    output: 15_000_000_000n,
+    cachedInput: 300_000_000n,
+    cacheWrite: 3_750_000_000n,
+    cacheWrite1h: 6_000_000_000n,
+  }),
+  tiers: [
+    {
+      aboveInputTokens: 200_000,
+      nanoPerMillion: unitPrices({
+        input: 6_000_000_000n,
+        output: 22_500_000_000n,
+        cachedInput: 600_000_000n,
+        cacheWrite: 7_500_000_000n,
+        cacheWrite1h: 12_000_000_000n,
+      }),
+    },
+  ],
+}
+
+test('a tier is chosen by the whole input, cached parts included, and prices all of the request', () => {
+  const usage = { ...nothing, inputFresh: 1_000, inputCached: 150_000, cacheWrite5m: 40_000, outputText: 500 }
+  // 1,000 + 150,000 + 40,000 + 9,000 = 200,000: not above.
+  expect(priceOf({ ...usage, cacheWrite1h: 9_000 }, long)).toBe(
+    1_000n * 3_000n + 150_000n * 300n + 40_000n * 3_750n + 9_000n * 6_000n + 500n * 15_000n,
+  )
+  // One more, and every token has the prices of the tier.
+  expect(priceOf({ ...usage, cacheWrite1h: 9_001 }, long)).toBe(
+    1_000n * 6_000n + 150_000n * 600n + 40_000n * 7_500n + 9_001n * 12_000n + 500n * 22_500n,
+  )
+})
+
+test('a quote assumes the dearest tier that its bound of the input can reach', () => {
+  expect([dearestInput(long, 200_000), dearestOutput(long, 200_000)]).toEqual([6_000_000_000n, 15_000_000_000n])
+  expect([dearestInput(long, 200_001), dearestOutput(long, 200_001)]).toEqual([12_000_000_000n, 22_500_000_000n])
+  // A tier that is cheaper does not lower it: the input may be shorter than its bound.
+  const cheaper = { ...long, tiers: [{ aboveInputTokens: 10, nanoPerMillion: unitPrices({ input: 1n, output: 1n }) }] }
+  expect([dearestInput(cheaper, 1_000), dearestOutput(cheaper, 1_000)]).toEqual([6_000_000_000n, 15_000_000_000n])
 })

@@ -1,5 +1,5 @@
 import { divideUp, type NanoUsd } from './money.ts'
-import { usageBuckets, type PieceUnit, type Usage, type UsageBucket } from './usage.ts'
+import { inputTokens, usageBuckets, type PieceUnit, type Usage, type UsageBucket } from './usage.ts'
 
 /**
  * A dated set of unit prices of one model (what the customer pays) or one offer (what it costs us). Cards are never
@@ -10,7 +10,15 @@ export type PriceCard = {
   readonly id: number
   readonly effectiveFromMs: number
   readonly nanoPerMillion: UnitPrices
+  /** By rising `aboveInputTokens`. */
+  readonly tiers?: readonly PriceTier[]
 }
+
+/**
+ * What all tokens of a request cost, input and output, once its whole input, cached parts included, has more than so
+ * many tokens. Vendors price long contexts in this way: by the request, not by the token above the line.
+ */
+export type PriceTier = { readonly aboveInputTokens: number; readonly nanoPerMillion: UnitPrices }
 
 /** Nano-USD per million units of each bucket, and of each kind of piece. */
 export type UnitPrices = Readonly<Record<UsageBucket, bigint>> & { readonly [unit: PieceUnit]: bigint }
@@ -49,10 +57,11 @@ export function unitPrices(stated: StatedPrices): UnitPrices {
 
 /** The price of a usage, rounded up once to the next nano-USD. */
 export function priceOf(usage: Usage, card: PriceCard): NanoUsd {
+  const prices = pricesWithin(card, inputTokens(usage)).at(-1) ?? card.nanoPerMillion
   let total = 0n
   for (const bucket of usageBuckets) {
     const units = usage[bucket] ?? 0
-    if (units > 0) total += BigInt(units) * card.nanoPerMillion[bucket]
+    if (units > 0) total += BigInt(units) * prices[bucket]
   }
   for (const { unit, count } of usage.pieces ?? []) {
     total += BigInt(count) * (piecePrice(card, unit) ?? dearestOfKind(card, unit))
@@ -84,14 +93,34 @@ function dearestOfKind({ nanoPerMillion }: PriceCard, unit: PieceUnit): bigint {
   return dearest
 }
 
+/** The prices that a request of up to so many input tokens can have; the last are those of just so many. */
+const pricesWithin = ({ nanoPerMillion, tiers = [] }: PriceCard, inputTokensMax: number): readonly UnitPrices[] => [
+  nanoPerMillion,
+  ...tiers.filter(({ aboveInputTokens }) => inputTokensMax > aboveInputTokens).map((tier) => tier.nanoPerMillion),
+]
+
+const dearest = (prices: readonly bigint[]): bigint => prices.reduce((a, b) => (a > b ? a : b))
+
 /** The dearest price an input token can have: what a quote must assume before the upstream has answered. */
-export function dearestInput(card: PriceCard): bigint {
-  const { inputFresh, inputCached, cacheWrite5m, cacheWrite1h, inputImage } = card.nanoPerMillion
-  return [inputFresh, inputCached, cacheWrite5m, cacheWrite1h, inputImage].reduce((a, b) => (a > b ? a : b))
+export function dearestInput(card: PriceCard, inputTokensMax: number): bigint {
+  return dearest(
+    pricesWithin(card, inputTokensMax).flatMap((prices) => [
+      prices.inputFresh,
+      prices.inputCached,
+      prices.cacheWrite5m,
+      prices.cacheWrite1h,
+      prices.inputImage,
+    ]),
+  )
 }
 
 /** The dearest price an output token can have. */
-export function dearestOutput(card: PriceCard): bigint {
-  const { outputText, outputReasoning, outputImage } = card.nanoPerMillion
-  return [outputText, outputReasoning, outputImage].reduce((a, b) => (a > b ? a : b))
+export function dearestOutput(card: PriceCard, inputTokensMax: number): bigint {
+  return dearest(
+    pricesWithin(card, inputTokensMax).flatMap(({ outputText, outputReasoning, outputImage }) => [
+      outputText,
+      outputReasoning,
+      outputImage,
+    ]),
+  )
 }

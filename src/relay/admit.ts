@@ -45,6 +45,7 @@ export function admit(relay: Relay, call: Call): Admission | Refusal {
   const { account } = call.caller
   const model = permittedModel(relay, call)
   if ('message' in model) return refuse(model)
+  if (request.mediaBytes > 0 && model.limits.mediaInput === 'refused') return refuse(noMedia(model))
   const plan = planAttempts({ offers: model.offers, health: health.all, nowMs: Date.now(), random: Math.random })
   if (plan.length === 0) {
     return refuse({
@@ -89,6 +90,12 @@ export function unready({ notReady }: Relay): Failure | undefined {
     ? undefined
     : { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 }
 }
+
+const noMedia = ({ id }: Model): Failure => ({
+  kind: 'model_not_supported',
+  message: `The model '${id}' takes no audio and no files here: they would cost more than its price says.`,
+  param: 'messages',
+})
 
 /** The model, if it exists and both allow-lists admit it. */
 export function modelFor(catalog: Catalog, caller: Caller, id: string): Model | Failure {

@@ -53,8 +53,8 @@ export function quote(request: QuotedRequest, model: Model, available: NanoUsd):
   if (request.images) return quoteImages(request, request.images, { model, available })
   const { outputTokensMax = Number.MAX_SAFE_INTEGER, outputTokensDefault, outputTokensMin } = model.limits
   const inputTokens = inputTokensMax(request, model)
-  const input = BigInt(inputTokens) * dearestInput(model.sale)
-  const perToken = dearestOutput(model.sale) * BigInt(request.choices)
+  const input = BigInt(inputTokens) * dearestInput(model.sale, inputTokens)
+  const perToken = dearestOutput(model.sale, inputTokens) * BigInt(request.choices)
   const affordable = affordableTokens(available * MILLION - input, perToken)
   const amountFor = (tokens: number): NanoUsd => divideUp(input + BigInt(tokens) * perToken, MILLION)
   const quoted = (tokens: number, cap: number | undefined): Quote => {

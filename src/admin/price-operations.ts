@@ -1,0 +1,100 @@
+/** Prices: what the cards say and said, and the import of vendors' list prices. */
+import { z } from 'zod'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Provider } from '../domain/catalog.ts'
+import { planImport, type Change, type Difference, type ImportPlan } from '../prices/import-plan.ts'
+import { formatMarkUp, parseMarkUp, type MarkUp } from '../prices/mark-up.ts'
+import { priceList } from '../prices/price-list.ts'
+import { conflict, done, notFound, operation, type Operation, type Result } from './operation.ts'
+import { priceView } from './price-view.ts'
+
+const markUp = z.string().transform((text, context) => {
+  const by = parseMarkUp(text)
+  if (by !== undefined) return by
+  context.addIssue({ code: 'custom', message: 'must be a percentage, such as 20% or 12.5%' })
+  return z.NEVER
+})
+
+const differenceView = ({ what, before, after }: Difference): object => ({ what, before: before ?? null, after })
+
+const changeView = ({ kind, draft, differences }: Change): object => ({
+  model: draft.id,
+  kind,
+  differences: differences.map(differenceView),
+})
+
+/** Stands for what was approved: a plan made later that would do anything else has another one. */
+const fingerprintOf = ({ changes }: ImportPlan, by: MarkUp): string =>
+  Bun.hash(JSON.stringify([formatMarkUp(by), changes.map(changeView)])).toString(16)
+
+function plan(
+  catalog: Catalog,
+  { selected, patterns, by }: { selected: readonly Provider[]; patterns: readonly string[]; by: MarkUp },
+): ImportPlan {
+  const models = new Map(catalog.models().map((model) => [model.id, model]))
+  return planImport({ models, providers: catalog.providers(), selected, patterns, by, atMs: Date.now() })
+}
+
+const priceImport = operation(
+  z.strictObject({
+    /** Left out: every provider of a vendor that the list knows. */
+    provider: z.string().optional(),
+    /** Ids of the vendor's, `*` for any characters. Left out: all. */
+    models: z.array(z.string().min(1)).default([]),
+    /** Left out: TOLLGATE_MARKUP. */
+    markup: markUp.optional(),
+    /** The fingerprint of the plan that was approved. Left out: nothing is changed. */
+    approved: z.string().optional(),
+  }),
+  async ({ catalog, markUp: usual }, { provider, models: patterns, markup, approved }): Promise<Result> => {
+    const selected = catalog
+      .providers()
+      .filter(({ id, preset }) => (provider === undefined ? preset !== 'sandbox' : id === provider))
+    if (provider !== undefined && selected.length === 0) return notFound(`provider '${provider}'`)
+    const by = markup ?? usual
+    const planned = plan(catalog, { selected, patterns, by })
+    const fingerprint = fingerprintOf(planned, by)
+    if (approved !== undefined && approved !== fingerprint) {
+      return conflict('the catalogue has changed since this was shown; look at the import again')
+    }
+    if (approved !== undefined) await catalog.putModels(planned.changes.map(({ draft }) => draft))
+    return done({
+      source: priceList().source,
+      markup: formatMarkUp(by),
+      changes: planned.changes.map(changeView),
+      unchanged: planned.unchanged.length,
+      skipped: planned.skipped,
+      changing: planned.changing,
+      fingerprint,
+      applied: approved !== undefined,
+    })
+  },
+)
+
+/** The cards in force, or of one model all there ever were. */
+const list = operation(z.strictObject({ model: z.string().optional() }), async ({ catalog }, { model }) => {
+  if (model === undefined) {
+    return done(
+      catalog.models().flatMap(({ id, sale, offers }) => [
+        { model: id, of: 'sale', ...priceView(sale) },
+        ...offers.map((offer) => ({
+          model: id,
+          of: `${offer.providerId}/${offer.upstreamModel}`,
+          ...priceView(offer.cost),
+        })),
+      ]),
+    )
+  }
+  const cards = await catalog.priceHistory(model)
+  if (cards.length === 0) return notFound(`model '${model}'`)
+  const ownerOf = (offerId: string): string => offerId.slice(model.length + 1)
+  return done(
+    cards.map(({ subject, subjectId, card }) => ({
+      model,
+      of: subject === 'model' ? 'sale' : ownerOf(subjectId),
+      ...priceView(card),
+    })),
+  )
+})
+
+export const priceOperations: Readonly<Record<string, Operation>> = { 'price.import': priceImport, 'price.list': list }

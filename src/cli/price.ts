@@ -1,0 +1,158 @@
+import { command, group } from './command.ts'
+import { failed, operate, shown, usage, type Outcome } from './outcome.ts'
+import type { Program } from './program.ts'
+import { shortTime, table, type Column } from './table.ts'
+import type { Terminal } from './terminal.ts'
+import { percentage, text } from './values.ts'
+
+type Difference = { readonly what: string; readonly before: string | null; readonly after: string }
+
+/** The value of `price.import`. */
+type ImportView = {
+  readonly source: { readonly package: string; readonly version: string; readonly released: string }
+  readonly markup: string
+  readonly changes: readonly {
+    readonly model: string
+    readonly kind: 'new' | 'changed'
+    readonly differences: readonly Difference[]
+  }[]
+  readonly unchanged: number
+  readonly skipped: readonly { readonly what: string; readonly reason: string }[]
+  readonly changing: readonly { readonly model: string; readonly on: string }[]
+  readonly fingerprint: string
+  readonly applied: boolean
+}
+
+type Units = {
+  readonly input_usd_per_million: string
+  readonly cached_input_usd_per_million: string
+  readonly cache_write_usd_per_million: string
+  readonly output_usd_per_million: string
+}
+
+/** The value of `price.list`, one of them. */
+type CardView = Units & {
+  readonly model: string
+  readonly of: string
+  readonly effective_from: string
+  readonly tiers: readonly (Units & { readonly above_input_tokens: number })[]
+}
+
+type DifferenceRow = Difference & { readonly model: string; readonly kind: string }
+
+const differenceColumns: readonly Column<DifferenceRow>[] = [
+  { title: '', of: ({ kind }) => kind },
+  { title: 'model', of: ({ model }) => model },
+  { title: 'what', of: ({ what }) => what },
+  { title: 'before', of: ({ before }) => before },
+  { title: 'after', of: ({ after }) => after },
+]
+
+/** Of a new model: what it is sold for and what it can have. The rest follows from that and the mark-up. */
+const isShown = (kind: string, { what }: Difference): boolean =>
+  kind !== 'new' || /^(?:sale (?:input|cached input|cache write|output)(?: above .*)?|limit .*)$/.test(what)
+
+function drawImport(view: ImportView, terminal: Terminal): string {
+  const { source, markup, changes, unchanged, skipped, changing } = view
+  const rows = changes.flatMap(({ model, kind, differences }) =>
+    differences.filter((one) => isShown(kind, one)).map((one) => ({ model, kind, ...one })),
+  )
+  const made = changes.filter(({ kind }) => kind === 'new').length
+  const counts = `${made} new, ${changes.length - made} changed, ${unchanged} unchanged`
+  const noted = [
+    ...skipped.map(({ what, reason }) => `left alone: ${what}: ${reason}\n`),
+    ...changing.map(({ model, on }) => `the list has other prices for ${model} from ${on}: import again then\n`),
+  ]
+  const title = `${source.package} ${source.version} of ${source.released}, dollars per million tokens, mark-up ${markup}`
+  return `${title}\n${table(rows, differenceColumns, terminal)}${noted.join('')}${counts}\n`
+}
+
+type Approval = { readonly program: Program; readonly terminal: Terminal; readonly input: object }
+
+/** Shows the plan and has it approved, then asks for just that plan. */
+async function approve(
+  { program, terminal, input }: Approval,
+  view: ImportView,
+  { asked }: { readonly asked: 'yes' | 'terminal' },
+): Promise<Outcome> {
+  if (asked === 'terminal') {
+    if (!terminal.interactive) return usage('There is nobody to ask: add --yes to apply, or --dry-run to look.')
+    terminal.talk(drawImport(view, terminal))
+    const typed = await terminal.ask('Type yes to apply: ')
+    if (typed?.trim() !== 'yes') return failed('not_confirmed', 'not confirmed; nothing was changed')
+  }
+  const approved = { name: 'price.import', input: { ...input, approved: view.fingerprint } }
+  return operate<ImportView>(program, approved, (applied) =>
+    shown(applied, asked === 'yes' ? drawImport(applied, terminal) : '', {
+      talk: `${applied.changes.length} models written.`,
+    }),
+  )
+}
+
+const importing = command({
+  name: 'price import',
+  summary: 'Shows how vendors’ list prices and limits differ from the catalogue, and applies them on approval.',
+  examples: [
+    ['tollgate price import --all --dry-run', 'what would change'],
+    ['tollgate price import --provider openai --markup 20%'],
+    ["tollgate price import --provider anthropic --model 'claude-sonnet-*' --markup 12.5% --yes"],
+  ],
+  options: {
+    provider: { summary: 'import the models of this provider', value: text('PROVIDER') },
+    model: { summary: 'only models with this id; * stands for anything', value: text('PATTERN'), takes: 'many' },
+    all: { summary: 'import all models of all providers' },
+    markup: { summary: 'what is put on the list price (TOLLGATE_MARKUP, else 0%)', value: percentage },
+    'dry-run': { summary: 'only show it' },
+    yes: { summary: 'do it without asking' },
+  },
+  notes:
+    'The list is @pydantic/genai-prices, pinned in this version; nothing is fetched. The cost of an offer is the list\n' +
+    'price, the sale price is that with the mark-up. New prices are new dated cards: what was charged stays as it was.\n' +
+    'Other offers of a model, and limits set by hand, are kept. What tollgate.yaml declares is left alone.',
+  run: async ({ options, program, terminal }) => {
+    const { provider, model: models, markup, all, yes, 'dry-run': dryRun } = options
+    if (provider === undefined && models.length === 0 && !all)
+      return usage('price import: say what: --provider, --model, or --all')
+    const input = { models, ...(provider && { provider }), ...(markup && { markup }) }
+    return operate<ImportView>(program, { name: 'price.import', input }, (view) => {
+      if (dryRun || view.changes.length === 0) return shown(view, drawImport(view, terminal))
+      return approve({ program, terminal, input }, view, { asked: yes ? 'yes' : 'terminal' })
+    })
+  },
+})
+
+type CardRow = Units & { readonly card: CardView; readonly above: string }
+
+const cardColumns: readonly Column<CardRow>[] = [
+  { title: 'model', of: ({ card }) => card.model },
+  { title: 'of', of: ({ card }) => card.of },
+  { title: 'since', of: ({ card }) => shortTime(card.effective_from) },
+  { title: 'above', of: ({ above }) => above },
+  { title: 'input/1M', of: (row) => row.input_usd_per_million, kind: 'money' },
+  { title: 'cached/1M', of: (row) => row.cached_input_usd_per_million, kind: 'money' },
+  { title: 'write/1M', of: (row) => row.cache_write_usd_per_million, kind: 'money' },
+  { title: 'output/1M', of: (row) => row.output_usd_per_million, kind: 'money' },
+]
+
+const list = command({
+  name: 'price list',
+  summary: 'Lists the price cards in force; of one model all it ever had, the newest first.',
+  examples: [['tollgate price list'], ['tollgate price list gpt-5-mini']],
+  positionals: [{ name: 'model', summary: 'id of a model', value: text('MODEL'), takes: 'maybe' }],
+  notes: 'ABOVE is the number of input tokens beyond which a request has the prices of that line.',
+  run: ({ args: { model }, program, terminal }) =>
+    operate<readonly CardView[]>(program, { name: 'price.list', input: model ? { model } : {} }, (cards) => {
+      const rows = cards.flatMap((card): CardRow[] => [
+        { ...card, card, above: '' },
+        ...card.tiers.map((tier) => ({ ...tier, card, above: String(tier.above_input_tokens) })),
+      ])
+      return shown(cards, table(rows, cardColumns, terminal))
+    }),
+})
+
+export const priceGroup = group({
+  name: 'price',
+  summary: 'What models are sold for and what they cost, and vendors’ list prices.',
+  examples: [['tollgate price import --provider openai --markup 20%'], ['tollgate price list']],
+  commands: [importing, list],
+})

@@ -1,0 +1,143 @@
+import { expect, test } from 'bun:test'
+import { defaultModelLimits, type Model, type ModelDraft, type Provider } from '../domain/catalog.ts'
+import { planImport, type ImportPlan, type ImportRequest } from './import-plan.ts'
+import { priceList } from './price-list.ts'
+import { draftOf, vendorModels } from './vendor-models.ts'
+
+const atMs = Date.parse(priceList().source.released)
+const provider = (id: string, preset = id): Provider => ({
+  id,
+  preset,
+  baseUrl: 'https://vendor.example/v1',
+  reach: 'public',
+  secret: 'key',
+  hangUp: undefined,
+  origin: 'stored',
+})
+
+/** A draft as it is when it has been stored. */
+const stored = (draft: ModelDraft, origin: Model['origin'] = 'stored'): Model => ({
+  id: draft.id,
+  ownedBy: draft.ownedBy ?? '',
+  createdAtMs: 0,
+  kind: draft.kind ?? 'text',
+  limits: { ...defaultModelLimits, ...draft.limits },
+  origin,
+  sale: { id: 1, effectiveFromMs: 0, nanoPerMillion: draft.price, tiers: draft.priceTiers ?? [] },
+  offers: draft.offers.map((offer) => ({
+    ...offer,
+    id: `${draft.id}@${offer.providerId}`,
+    modelId: draft.id,
+    cost: { id: 2, effectiveFromMs: 0, nanoPerMillion: offer.cost, tiers: offer.costTiers ?? [] },
+  })),
+})
+
+function plan(models: readonly Model[], request: Partial<ImportRequest> = {}): ImportPlan {
+  const providers = request.providers ?? [provider('openai')]
+  const byId = new Map(models.map((model) => [model.id, model]))
+  return planImport({ models: byId, providers, selected: providers, patterns: [], by: 0n, atMs, ...request })
+}
+
+const gpt5 = (by = 0n): ModelDraft => {
+  const listed = vendorModels('openai', atMs).find(({ id }) => id === 'gpt-5')
+  if (!listed) throw new Error('gpt-5 is not in the list')
+  return draftOf(listed, { id: 'gpt-5', providerId: 'openai', by })
+}
+const only = { patterns: ['gpt-5'] }
+
+test('a model that is not there is new, with its prices and limits', () => {
+  const { changes, unchanged, skipped } = plan([], only)
+  expect([changes.length, unchanged, skipped]).toEqual([1, [], []])
+  expect(changes[0]).toMatchObject({ kind: 'new', draft: { id: 'gpt-5', price: { inputFresh: 1_250_000_000n } } })
+  expect(changes[0]?.differences).toEqual([
+    { what: 'sale input', before: undefined, after: '1.25' },
+    { what: 'sale cached input', before: undefined, after: '0.125' },
+    { what: 'sale output', before: undefined, after: '10.00' },
+    { what: 'cost openai/gpt-5 input', before: undefined, after: '1.25' },
+    { what: 'cost openai/gpt-5 cached input', before: undefined, after: '0.125' },
+    { what: 'cost openai/gpt-5 output', before: undefined, after: '10.00' },
+    { what: 'limit contextTokens', before: 'unknown', after: '400000' },
+  ])
+})
+
+test('what is there already is unchanged; another mark-up is another sale price, and the cost stays', () => {
+  expect(plan([stored(gpt5())], only)).toMatchObject({ changes: [], unchanged: ['gpt-5'] })
+  const { changes } = plan([stored(gpt5())], { ...only, by: 200_000n })
+  expect(changes[0]?.differences).toEqual([
+    { what: 'sale input', before: '1.25', after: '1.50' },
+    { what: 'sale cached input', before: '0.125', after: '0.15' },
+    { what: 'sale output', before: '10.00', after: '12.00' },
+  ])
+})
+
+test('other offers stay, and so do priorities and limits set by hand', () => {
+  const draft = gpt5()
+  const [own] = draft.offers
+  if (!own) throw new Error('no offer')
+  const spare = { ...own, providerId: 'spare', priority: 3 }
+  const limits = { outputTokensMax: 99, contextTokens: 1 }
+  const model = stored({ ...draft, limits, offers: [{ ...own, priority: 1, weight: 7, cost: draft.price }, spare] })
+  const { changes } = plan([model], only)
+  expect(changes[0]?.differences).toEqual([{ what: 'limit contextTokens', before: '1', after: '400000' }])
+  expect(changes[0]?.draft.limits).toEqual({ outputTokensMax: 99, contextTokens: 400_000 })
+  expect(changes[0]?.draft.offers).toMatchObject([
+    { providerId: 'openai', priority: 1, weight: 7 },
+    { providerId: 'spare', priority: 3 },
+  ])
+})
+
+test('a second provider of the same vendor becomes a second offer, another vendor a model of its own', () => {
+  const providers = [provider('openai'), provider('openai-eu', 'openai')]
+  const { changes } = plan([stored(gpt5())], { ...only, providers })
+  expect(changes.map(({ draft }) => draft.id)).toEqual(['gpt-5'])
+  expect(changes[0]?.draft.offers.map(({ providerId }) => providerId)).toEqual(['openai', 'openai-eu'])
+  const others = [provider('fireworks'), provider('cerebras')]
+  expect(plan([], { providers: others, patterns: ['gpt-oss-120b'] }).changes.map(({ draft }) => draft.id)).toEqual([
+    'gpt-oss-120b',
+    'cerebras/gpt-oss-120b',
+  ])
+  // A name that the operator has given to something else is not taken from it.
+  const taken = stored({ ...gpt5(), offers: gpt5().offers.map((offer) => ({ ...offer, upstreamModel: 'llama' })) })
+  expect(plan([taken], only).changes.map(({ draft }) => draft.id)).toEqual(['openai/gpt-5'])
+})
+
+test('what is declared is left alone and named; what a key has brought becomes stored', () => {
+  expect(plan([stored(gpt5(), 'declared')], { ...only, by: 1n })).toMatchObject({
+    changes: [],
+    skipped: [{ what: 'gpt-5', reason: expect.stringContaining('tollgate.yaml') as string }],
+  })
+  expect(plan([stored(gpt5(), 'environment')], only).changes[0]?.differences).toEqual([
+    { what: 'origin', before: 'environment', after: 'stored' },
+  ])
+})
+
+test('what cannot be mapped is named: vendors, kinds, names, and models the list does not price', () => {
+  const providers = [provider('openai'), provider('perplexity'), provider('mine', 'custom')]
+  const odd = stored({ ...gpt5(), id: 'odd', offers: [{ ...gpt5().offers[0], upstreamModel: 'gpt-2' } as never] })
+  const { skipped } = plan([odd], { providers })
+  expect(skipped.map(({ what }) => what)).toEqual(
+    expect.arrayContaining(['gpt-audio', 'provider perplexity', 'provider mine', 'odd']),
+  )
+  expect(plan([], { patterns: ['gpt-5', 'nothing-*'] }).skipped.map(({ what }) => what)).toEqual(['nothing-*'])
+})
+
+test('a pattern is a name with stars, and nothing else in it has a meaning', () => {
+  const ids = (pattern: string): string[] => plan([], { patterns: [pattern] }).changes.map(({ draft }) => draft.id)
+  expect(ids('o3*')).toEqual(['o3', 'o3-mini', 'o3-pro'])
+  expect(ids('gpt-5.')).toEqual([])
+  expect(ids('gpt-4.1')).toEqual(['gpt-4.1'])
+  expect(ids('*').length).toBe(vendorModels('openai', atMs).length)
+})
+
+test('tiers are compared line by line, and announced changes are passed on', () => {
+  const { changes } = plan([], { patterns: ['gpt-5.4'] })
+  expect(changes[0]?.differences).toContainEqual({
+    what: 'sale output above 271999 tokens',
+    before: undefined,
+    after: '22.50',
+  })
+  const gemini = [provider('gemini')]
+  expect(plan([], { providers: gemini, patterns: ['gemini-3.6-flash'] }).changing).toEqual([
+    { model: 'gemini-3.6-flash', on: '2027-01-01' },
+  ])
+})

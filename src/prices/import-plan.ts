@@ -1,0 +1,243 @@
+/** What an import of list prices would change, before anything is changed. */
+import {
+  defaultModelLimits,
+  type Model,
+  type ModelDraft,
+  type ModelLimits,
+  type OfferDraft,
+  type Provider,
+} from '../domain/catalog.ts'
+import { formatUsd } from '../domain/money.ts'
+import type { PriceTier, UnitPrices } from '../domain/price.ts'
+import type { UsageBucket } from '../domain/usage.ts'
+import type { MarkUp } from './mark-up.ts'
+import { priceList } from './price-list.ts'
+import { draftOf, vendorModels, type VendorModel } from './vendor-models.ts'
+
+export type ImportRequest = {
+  readonly models: ReadonlyMap<string, Model>
+  /** All there are: an offer's vendor is found by its provider. */
+  readonly providers: readonly Provider[]
+  /** Whose models are imported. */
+  readonly selected: readonly Provider[]
+  /** Ids, with `*` for any characters; none for all. */
+  readonly patterns: readonly string[]
+  readonly by: MarkUp
+  readonly atMs: number
+}
+
+/** One value that would be another. Amounts are dollars per million tokens. */
+export type Difference = { readonly what: string; readonly before: string | undefined; readonly after: string }
+
+export type Change = {
+  readonly kind: 'new' | 'changed'
+  readonly draft: ModelDraft
+  readonly differences: readonly Difference[]
+}
+
+export type Skipped = { readonly what: string; readonly reason: string }
+
+export type ImportPlan = {
+  readonly changes: readonly Change[]
+  readonly unchanged: readonly string[]
+  readonly skipped: readonly Skipped[]
+  /** Models whose list price changes on a day to come. */
+  readonly changing: readonly { readonly model: string; readonly on: string }[]
+}
+
+function matcher(pattern: string): RegExp {
+  const parts = pattern.split('*').map((part) => RegExp.escape(part))
+  return new RegExp(`^${parts.join('.*')}$`)
+}
+
+/** Compares the list with the catalogue. Pure: the same request gives the same plan. */
+export function planImport(request: ImportRequest): ImportPlan {
+  const { models, selected, patterns, by, atMs } = request
+  const matchers = patterns.map(matcher)
+  const isWanted = (id: string): boolean => matchers.length === 0 || matchers.some((one) => one.test(id))
+  const drafts = new Map<string, ModelDraft>()
+  const skipped: Skipped[] = []
+  const changing = new Map<string, string>()
+  for (const provider of selected) {
+    for (const model of vendorModels(provider.preset, atMs).filter(({ id }) => isWanted(id))) {
+      const id = targetOf(model, provider, { ...request, drafts })
+      if (id === undefined) {
+        skipped.push({ what: model.id, reason: 'declared in tollgate.yaml; change it there' })
+        continue
+      }
+      drafts.set(id, merged(drafts.get(id) ?? models.get(id), draftOf(model, { id, providerId: provider.id, by })))
+      if (model.changesOn !== undefined) changing.set(id, model.changesOn)
+    }
+    skipped.push(...unpriced(provider, request, isWanted))
+  }
+  const changes = [...drafts.values()].map((draft) => changeOf(models.get(draft.id), draft))
+  return {
+    changes: changes.filter(({ differences }) => differences.length > 0),
+    unchanged: changes.filter(({ differences }) => differences.length === 0).map(({ draft }) => draft.id),
+    skipped: [...skipped, ...unmatched(patterns, { skipped, found: [...drafts.keys()] })],
+    changing: [...changing].map(([model, on]) => ({ model, on })),
+  }
+}
+
+type Targets = ImportRequest & { readonly drafts: ReadonlyMap<string, ModelDraft> }
+
+/**
+ * The public id: the vendor's own, or `vendor/id` where that id is another vendor's model. A model is the same when the
+ * same vendor offers it under the same name, through whichever provider. Undefined: tollgate.yaml declares it.
+ */
+function targetOf(
+  model: VendorModel,
+  { preset }: Provider,
+  { models, drafts, providers }: Targets,
+): string | undefined {
+  const presetOf = (providerId: string): string | undefined => providers.find(({ id }) => id === providerId)?.preset
+  const isSame = ({ offers }: Pick<ModelDraft, 'offers'> | Model): boolean =>
+    offers.length === 0 ||
+    offers.some((offer) => offer.upstreamModel === model.upstreamModel && presetOf(offer.providerId) === preset)
+  for (const id of [model.id, `${preset}/${model.id}`]) {
+    const taken = drafts.get(id) ?? models.get(id)
+    if (taken && !isSame(taken)) continue
+    return models.get(id)?.origin === 'declared' ? undefined : id
+  }
+  return undefined
+}
+
+/** A listed model put into what is there: its other offers and what the operator has set stay. */
+function merged(before: ModelDraft | Model | undefined, listed: ModelDraft): ModelDraft {
+  if (!before) return listed
+  const offers = before.offers.map(offerDraft)
+  const [own] = listed.offers
+  const at = offers.findIndex(
+    ({ providerId, upstreamModel }) => providerId === own?.providerId && upstreamModel === own.upstreamModel,
+  )
+  if (own && at === -1) offers.push(own)
+  else if (own) offers.splice(at, 1, { ...own, priority: offers[at]?.priority ?? 0, weight: offers[at]?.weight ?? 1 })
+  const { outputTokensDefault, ...limits } = listed.limits
+  const suggested = outputTokensDefault === undefined ? {} : { outputTokensDefault }
+  return {
+    ...listed,
+    ownedBy: before.ownedBy,
+    kind: before.kind,
+    limits: { ...suggested, ...setByHand(before.limits), ...limits },
+    offers,
+  }
+}
+
+const offerDraft = (offer: OfferDraft | Model['offers'][number]): OfferDraft => {
+  const { providerId, upstreamModel, priority, weight, cost } = offer
+  if (!('nanoPerMillion' in cost)) return offer as OfferDraft
+  const { nanoPerMillion, tiers } = cost
+  return { providerId, upstreamModel, priority, weight, cost: nanoPerMillion, costTiers: tiers }
+}
+
+const setByHand = (limits: Partial<ModelLimits>): Partial<ModelLimits> =>
+  Object.fromEntries(
+    Object.entries(limits).filter(([name, value]) => value !== defaultModelLimits[name as keyof ModelLimits]),
+  )
+
+function changeOf(before: Model | undefined, draft: ModelDraft): Change {
+  const offersBefore = new Map((before?.offers ?? []).map((offer) => [offerName(offer), offer.cost]))
+  const differences = [
+    // What a vendor's key has brought becomes the operator's own: kept when the key goes.
+    ...(before?.origin === 'environment' ? [{ what: 'origin', before: 'environment', after: 'stored' }] : []),
+    ...compare(
+      'sale',
+      namedPrices(before?.sale),
+      namedPrices({ nanoPerMillion: draft.price, tiers: draft.priceTiers }),
+    ),
+    ...draft.offers.flatMap((offer) =>
+      compare(
+        `cost ${offerName(offer)}`,
+        namedPrices(offersBefore.get(offerName(offer))),
+        namedPrices({ nanoPerMillion: offer.cost, tiers: offer.costTiers }),
+      ),
+    ),
+    ...compare('limit', namedLimits(before?.limits), namedLimits({ ...defaultModelLimits, ...draft.limits })),
+  ]
+  return { kind: before ? 'changed' : 'new', draft, differences }
+}
+
+const offerName = ({ providerId, upstreamModel }: Pick<OfferDraft, 'providerId' | 'upstreamModel'>): string =>
+  `${providerId}/${upstreamModel}`
+
+type Named = ReadonlyMap<string, string>
+
+/** Names of units, and what each costs as much as where nobody states it apart: then it is not worth a line. */
+const units: readonly (readonly [unit: UsageBucket, name: string, like?: UsageBucket])[] = [
+  ['inputFresh', 'input'],
+  ['inputCached', 'cached input', 'inputFresh'],
+  ['cacheWrite5m', 'cache write', 'inputFresh'],
+  ['cacheWrite1h', 'cache write of an hour', 'cacheWrite5m'],
+  ['outputText', 'output'],
+  ['outputReasoning', 'reasoning', 'outputText'],
+  ['inputImage', 'image input', 'inputFresh'],
+  ['outputImage', 'image output', 'outputText'],
+]
+
+type Prices = { readonly nanoPerMillion: UnitPrices; readonly tiers?: readonly PriceTier[] | undefined }
+
+function namedPrices(card: Prices | undefined): Named {
+  if (!card) return new Map()
+  const named = (prices: UnitPrices, suffix: string): [string, string][] => [
+    ...units.flatMap(([unit, name, like]): [string, string][] =>
+      like !== undefined && prices[unit] === prices[like] ? [] : [[name + suffix, formatUsd(prices[unit])]],
+    ),
+    ...Object.entries(prices)
+      .filter(([unit]) => unit.startsWith('piece:'))
+      .map(([unit, price]): [string, string] => [unit + suffix, formatUsd(price)]),
+  ]
+  return new Map([
+    ...named(card.nanoPerMillion, ''),
+    ...(card.tiers ?? []).flatMap((tier) => named(tier.nanoPerMillion, ` above ${tier.aboveInputTokens} tokens`)),
+  ])
+}
+
+const namedLimits = (limits: ModelLimits | undefined): Named =>
+  new Map(
+    Object.entries(limits ?? defaultModelLimits).map(([name, value]) => [
+      name,
+      value === undefined ? 'unknown' : JSON.stringify(value),
+    ]),
+  )
+
+const GONE = 'none'
+
+function compare(subject: string, before: Named, after: Named): Difference[] {
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .filter((name) => before.get(name) !== after.get(name))
+    .map((name) => ({ what: `${subject} ${name}`, before: before.get(name), after: after.get(name) ?? GONE }))
+}
+
+/** Of a provider: that its vendor has no prices here, or which of its models have none. */
+function unpriced(
+  { id: providerId, preset }: Provider,
+  { models }: ImportRequest,
+  isWanted: (id: string) => boolean,
+): Skipped[] {
+  const vendor = priceList().vendors[preset]
+  if (!vendor) {
+    const reason = priceList().unlisted[preset] ?? `the list has no vendor for the preset '${preset}'`
+    return [{ what: `provider ${providerId}`, reason }]
+  }
+  const known = new Set(Object.keys(vendor.models).map((id) => `${vendor.upstreamPrefix ?? ''}${id}`))
+  const offered = [...models.values()].filter(
+    ({ id, origin, offers }) =>
+      origin === 'stored' &&
+      isWanted(id) &&
+      offers.some((offer) => offer.providerId === providerId && !known.has(offer.upstreamModel)),
+  )
+  return [
+    ...Object.entries(vendor.leftOut).flatMap(([what, reason]) => (isWanted(what) ? [{ what, reason }] : [])),
+    ...offered.map(({ id }) => ({ what: id, reason: `the list has no price for what ${providerId} serves it with` })),
+  ]
+}
+
+function unmatched(
+  patterns: readonly string[],
+  { skipped, found }: { readonly skipped: readonly Skipped[]; readonly found: readonly string[] },
+): Skipped[] {
+  const named = [...skipped.map(({ what }) => what), ...found, ...found.map((id) => id.slice(id.indexOf('/') + 1))]
+  return patterns
+    .filter((pattern) => !named.some((name) => matcher(pattern).test(name)))
+    .map((what) => ({ what, reason: 'no model of the chosen providers has this name' }))
+}

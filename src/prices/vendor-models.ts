@@ -1,0 +1,104 @@
+/** Models of vendors at their list prices, as they can be sold. */
+import { defaultModelLimits, type ModelDraft, type ModelLimits } from '../domain/catalog.ts'
+import { parseUsd } from '../domain/money.ts'
+import { unitPrices, type PriceTier, type UnitPrices } from '../domain/price.ts'
+import { markUp, markUpTiers, type MarkUp } from './mark-up.ts'
+import { priceList, type ListedModel, type ListedPrices, type ListedTier } from './price-list.ts'
+
+/** A model as its vendor lists it at a moment. */
+export type VendorModel = {
+  /** The vendor's own id, without what its API wants in front of it. */
+  readonly id: string
+  readonly upstreamModel: string
+  readonly kind: 'text' | 'embedding'
+  readonly limits: Partial<ModelLimits>
+  readonly cost: UnitPrices
+  readonly costTiers: readonly PriceTier[]
+  /** The day (UTC) from which the list has other prices. */
+  readonly changesOn: string | undefined
+}
+
+/** A share of the context window that an answer may take where nobody says how much it may have. */
+const OUTPUT_SHARE = 4
+
+function nano(dollars: string): bigint {
+  const amount = parseUsd(dollars)
+  if (amount === undefined) throw new Error(`the price list has '${dollars}' for a price`)
+  return amount
+}
+
+const unitsOf = ({ input, output, cached, write, write1h }: ListedPrices | ListedTier): UnitPrices =>
+  unitPrices({
+    input: nano(input),
+    output: nano(output ?? '0'),
+    cachedInput: cached === undefined ? undefined : nano(cached),
+    cacheWrite: write === undefined ? undefined : nano(write),
+    cacheWrite1h: write1h === undefined ? undefined : nano(write1h),
+  })
+
+function limitsOf({ dimensions, adjustable, context, media }: ListedModel): Partial<ModelLimits> {
+  const share = context === undefined ? Infinity : Math.floor(context / OUTPUT_SHARE)
+  return {
+    ...(dimensions !== undefined && { dimensions }),
+    ...(adjustable && { dimensionsAdjustable: true }),
+    ...(context !== undefined && { contextTokens: context }),
+    ...(media && { mediaInput: media }),
+    ...(share < defaultModelLimits.outputTokensDefault && { outputTokensDefault: share }),
+  }
+}
+
+/** All models that the list has for a preset, as of a moment. Empty for a preset that it does not know. */
+export function vendorModels(preset: string, atMs: number): VendorModel[] {
+  const vendor = priceList().vendors[preset]
+  if (!vendor) return []
+  const { upstreamPrefix = '', models } = vendor
+  return Object.entries(models).flatMap(([id, model]) => {
+    const fromMs = ({ from }: ListedPrices): number => (from === undefined ? -Infinity : Date.parse(from))
+    const prices = model.prices.findLast((one) => fromMs(one) <= atMs)
+    if (!prices) return []
+    const costTiers = (prices.above ?? []).map((tier) => ({
+      aboveInputTokens: tier.tokens,
+      nanoPerMillion: unitsOf(tier),
+    }))
+    return {
+      id,
+      upstreamModel: upstreamPrefix + id,
+      kind: model.kind ?? 'text',
+      limits: limitsOf(model),
+      cost: unitsOf(prices),
+      costTiers,
+      changesOn: model.prices.find((one) => fromMs(one) > atMs)?.from,
+    }
+  })
+}
+
+/** A model sold at its list price and a mark-up, offered by one provider. */
+export const draftOf = (
+  { upstreamModel, kind, limits, cost, costTiers }: VendorModel,
+  { id, providerId, by }: { readonly id: string; readonly providerId: string; readonly by: MarkUp },
+): ModelDraft => ({
+  id,
+  ownedBy: providerId,
+  kind,
+  limits,
+  price: markUp(cost, by),
+  priceTiers: markUpTiers(costTiers, by),
+  offers: [{ providerId, upstreamModel, priority: 0, weight: 1, cost, costTiers }],
+})
+
+type Brought = { readonly atMs: number; readonly by: MarkUp }
+
+/**
+ * What vendors bring by themselves: each model under the vendor's id, or under `vendor/id` where a vendor before has
+ * that id already. Models of one name at two vendors may differ in version and precision: they are not one.
+ */
+export function modelsOfVendors(presets: readonly string[], { atMs, by }: Brought): ModelDraft[] {
+  const drafts = new Map<string, ModelDraft>()
+  for (const preset of presets) {
+    for (const model of vendorModels(preset, atMs)) {
+      const id = drafts.has(model.id) ? `${preset}/${model.id}` : model.id
+      drafts.set(id, draftOf(model, { id, providerId: preset, by }))
+    }
+  }
+  return [...drafts.values()]
+}

@@ -1,0 +1,213 @@
+/**
+ * bun tools/price-list.ts: writes src/prices/price-list.json from the price list that is installed for development.
+ * Only what the gateway can sell at its price is taken: text and embedding models that the presets' vendors serve now,
+ * by the ids their APIs take, priced by the token alone. Current ones that are left out are named with the reason.
+ */
+import { findProvider, type TieredPrices, type ConditionalPrice, type ModelInfo } from '@pydantic/genai-prices'
+import manifest from '../node_modules/@pydantic/genai-prices/package.json' with { type: 'json' }
+import { parseUsd } from '../src/domain/money.ts'
+import type { ListedModel, ListedPrices, ListedTier, PriceList } from '../src/prices/price-list.ts'
+
+export const FILE = 'src/prices/price-list.json'
+
+/** The package does not say when it was released; a new version needs its own date here. */
+const RELEASED: Readonly<Record<string, string>> = { '0.1.8': '2026-09-23' }
+
+type Vendor = {
+  /** The preset, and the list's id of the vendor. */
+  readonly preset: string
+  readonly listed: string
+  /** Ids that the vendor's API takes now: the list keeps retired ones and other spellings. */
+  readonly current: RegExp
+  readonly upstreamPrefix?: string
+}
+
+const mistral = [
+  '(?:codestral|devstral|ministral-\\w+|mistral-(?:large|small))-2[5-9]\\d\\d',
+  'mistral-medium-(?:3-5|latest)',
+]
+
+const vendors: readonly Vendor[] = [
+  // gpt-5.3 is the list's name for a family; gpt-oss has its prices from resellers.
+  {
+    preset: 'openai',
+    listed: 'openai',
+    current:
+      /^(?:gpt-4o(?:-mini)?$|gpt-4\.1|gpt-[5-9](?!\.3$)|o[134](?!-(?:mini|preview)$)|o[34]-mini$|text-embedding-|gpt-(?:audio|realtime|image))/,
+  },
+  { preset: 'anthropic', listed: 'anthropic', current: /^claude-[a-z]+-\d/ },
+  { preset: 'gemini', listed: 'google', current: /^gemini-(?:2\.5|[3-9]|embedding)/ },
+  {
+    preset: 'groq',
+    listed: 'groq',
+    current:
+      /^(?:openai\/gpt-oss|qwen\/|moonshotai\/|meta-llama\/llama-4|llama-3\.1-8b-instant$|llama-3\.3-70b-versatile$)/,
+  },
+  { preset: 'deepseek', listed: 'deepseek', current: /^deepseek-(?:chat|reasoner|v4-)/ },
+  { preset: 'mistral', listed: 'mistral', current: new RegExp(`^(?:${[...mistral, 'mistral-embed'].join('|')})$`) },
+  { preset: 'together', listed: 'together', current: /^meta-llama\/(?:Llama-(?:3\.3|4)|Meta-Llama-3\.1-8B-Instruct)/ },
+  { preset: 'xai', listed: 'x-ai', current: /^grok-(?:[3-9]|build|code)/ },
+  // Its routers, -fast and -us, have another prefix.
+  {
+    preset: 'fireworks',
+    listed: 'fireworks',
+    current: /^(?!.*-(?:fast|us)$)/,
+    upstreamPrefix: 'accounts/fireworks/models/',
+  },
+  { preset: 'cerebras', listed: 'cerebras', current: /./ },
+  { preset: 'moonshot', listed: 'moonshotai', current: /./ },
+]
+
+const unlisted: Readonly<Record<string, string>> = {
+  azure: 'models have the names of your deployments: declare them in tollgate.yaml',
+  vertex: 'prices differ by region: declare them in tollgate.yaml',
+  openrouter: 'what a call costs depends on who it is passed on to',
+  perplexity: 'each request has a fee besides its tokens',
+  deepinfra: 'the list does not know this vendor',
+  alibaba: 'the list does not know this vendor',
+}
+
+/** Other kinds, and models that search or act at the vendor's by themselves, which is billed apart. */
+const otherKinds = /audio|realtime|tts|transcribe|image|live|omni|search|deep-research|multi-agent|computer-use/
+/** What the price of a plain call of text is made of. Searches and the like are tools, which the gateway refuses. */
+const plainKeys = new Set(
+  ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'].map((key) => `${key}_mtok`),
+).union(new Set(['web_searches_kcount', 'storage_searches_kcount']))
+/** Audio costs more than text, so models with these are sold without it. */
+const audioKeys = new Set(['input_audio_mtok', 'cache_audio_read_mtok'])
+
+/** Of embedding models: what the vendors' documentation says and the list does not (2026-11). */
+const vectors: Readonly<Record<string, Pick<ListedModel, 'dimensions' | 'adjustable'>>> = {
+  'text-embedding-3-small': { dimensions: 1536, adjustable: true },
+  'text-embedding-3-large': { dimensions: 3072, adjustable: true },
+  'text-embedding-ada-002': { dimensions: 1536 },
+  'gemini-embedding-001': { dimensions: 3072, adjustable: true },
+  'gemini-embedding-2': { dimensions: 3072, adjustable: true },
+  'mistral-embed': { dimensions: 1024 },
+}
+
+type Prices = ConditionalPrice['prices']
+type Price = Prices[string]
+
+const names = [
+  ['input', 'input_mtok'],
+  ['output', 'output_mtok'],
+  ['cached', 'cache_read_mtok'],
+  ['write', 'cache_write_mtok'],
+  ['write1h', 'cache_write_1h_mtok'],
+] as const
+
+/** Dollars per million tokens as exact text. The list's numbers are short decimals and print as they were written. */
+function dollars(price: number): string {
+  const text = String(price)
+  if (parseUsd(text) === undefined) throw new Error(`${text} is no price of at most nine decimals`)
+  return text
+}
+
+const isTiered = (price: Price): price is TieredPrices => typeof price === 'object'
+
+const baseOf = (price: Price): number | undefined => (isTiered(price) ? price.base : price)
+
+function tierOf(price: Price, above: number): number | undefined {
+  if (!isTiered(price)) return price
+  return price.tiers.findLast(({ start }) => start <= above)?.price ?? price.base
+}
+
+const stated = (prices: Prices, at: (price: Price) => number | undefined): Omit<ListedTier, 'tokens'> =>
+  Object.fromEntries(
+    names.flatMap(([name, key]) => {
+      const price = at(prices[key])
+      return price === undefined ? [] : [[name, dollars(price)]]
+    }),
+  ) as Omit<ListedTier, 'tokens'>
+
+function pricesOf(prices: Prices): ListedPrices {
+  const starts = new Set(
+    names.flatMap(([, key]) => {
+      const price = prices[key]
+      return isTiered(price) ? price.tiers.map(({ start }) => start) : []
+    }),
+  )
+  const above = [...starts]
+    .toSorted((a, b) => a - b)
+    .map((tokens): ListedTier => ({ tokens, ...stated(prices, (price) => tierOf(price, tokens)) }))
+  return { ...stated(prices, baseOf), ...(above.length === 0 ? {} : { above }) }
+}
+
+const dearer = (a: Price, b: Price): Price => ((baseOf(b) ?? 0) > (baseOf(a) ?? 0) ? b : a)
+
+/** What holds at a date. Where it changes with the hour, the dearest: a call may run from one hour into the next. */
+function pricesAt(rows: readonly ConditionalPrice[], date: string): Prices {
+  const found: Prices[] = []
+  // The last row that applies is the one that counts.
+  for (const { constraint, prices } of rows.toReversed()) {
+    if (constraint?.type === 'start_date' && constraint.start_date > date) continue
+    found.push(prices)
+    if (constraint?.type !== 'time_of_date') break
+  }
+  const keys = new Set(found.flatMap((prices) => Object.keys(prices)))
+  return Object.fromEntries(
+    [...keys].map((key) => [key, found.map((prices) => prices[key]).reduce((a, b) => dearer(a, b))]),
+  )
+}
+
+function problemOf({ id }: ModelInfo, prices: Prices): string | undefined {
+  const isEmbedding = id.includes('embed')
+  if (otherKinds.test(id)) return 'not text alone, or billed for more than its tokens'
+  if (!baseOf(prices['input_mtok']) || (!isEmbedding && !baseOf(prices['output_mtok']))) return 'it has no price'
+  const others = Object.keys(prices).filter((key) => !plainKeys.has(key) && !audioKeys.has(key))
+  return isEmbedding || others.length === 0 ? undefined : `it is billed by ${others.join(', ')} as well`
+}
+
+function modelOf(model: ModelInfo, dates: readonly string[], rows: readonly ConditionalPrice[]): ListedModel {
+  const isDearerSpoken = rows.some(({ prices }) => Object.keys(prices).some((key) => audioKeys.has(key)))
+  const isEmbedding = model.id.includes('embed')
+  return {
+    ...(isEmbedding && { kind: 'embedding' as const, ...vectors[model.id] }),
+    ...(model.context_window !== undefined && { context: model.context_window }),
+    ...(isDearerSpoken && !isEmbedding && { media: 'refused' as const }),
+    prices: dates.map((from, i) => ({ ...(i > 0 && { from }), ...pricesOf(pricesAt(rows, from)) })),
+  }
+}
+
+/** The whole list, made of the installed package. Throws when its version has no date above. */
+export function makePriceList(): PriceList {
+  const released = RELEASED[manifest.version]
+  if (released === undefined) throw new Error(`when was ${manifest.name} ${manifest.version} released?`)
+  const made = vendors.map(({ preset, listed, current, upstreamPrefix }) => {
+    const models: Record<string, ListedModel> = {}
+    const leftOut: Record<string, string> = {}
+    for (const model of findProvider({ providerId: listed })?.models ?? []) {
+      if (model.deprecated || !current.test(model.id)) continue
+      const rows = Array.isArray(model.prices) ? model.prices : [{ prices: model.prices }]
+      const problem = problemOf(model, pricesAt(rows, released))
+      const later = rows.flatMap(({ constraint }) =>
+        constraint?.type === 'start_date' && constraint.start_date > released ? constraint.start_date : [],
+      )
+      if (problem !== undefined) leftOut[model.id] = problem
+      else models[model.id] = modelOf(model, [released, ...later.toSorted()], rows)
+    }
+    return [preset, { ...(upstreamPrefix && { upstreamPrefix }), models, leftOut }] as const
+  })
+  const { name, version, license: licence } = manifest
+  const source = { package: name, version, released, licence, home: 'https://github.com/pydantic/genai-prices' }
+  return { source, unlisted, vendors: Object.fromEntries(made) }
+}
+
+/** JSON with a model a line, so that a new version shows as the models that changed. */
+export function writePriceList({ source, unlisted: reasons, vendors: listed }: PriceList): string {
+  const lines = (entries: object, indent: string): string =>
+    Object.entries(entries)
+      .map(([name, value]) => `${indent}${JSON.stringify(name)}: ${JSON.stringify(value)}`)
+      .join(',\n')
+  const blocks = Object.entries(listed).map(([preset, { models, leftOut, ...rest }]) => {
+    const facts = Object.entries(rest).map(
+      ([name, value]) => `      ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`,
+    )
+    const left = Object.keys(leftOut).length === 0 ? '{}' : `{\n${lines(leftOut, '        ')}\n      }`
+    return `    "${preset}": {\n${facts.join('')}      "models": {\n${lines(models, '        ')}\n      },\n      "leftOut": ${left}\n    }`
+  })
+  return `{\n  "source": {\n${lines(source, '    ')}\n  },\n  "unlisted": {\n${lines(reasons, '    ')}\n  },\n  "vendors": {\n${blocks.join(',\n')}\n  }\n}\n`
+}
+
+if (import.meta.main) await Bun.write(FILE, writePriceList(makePriceList()))
