@@ -121,7 +121,7 @@ test('to an upstream that speaks chat', () => {
     },
     response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' }, strict: true } },
   })
-  expect(dropped.toSorted()).toEqual(['max_tool_calls', 'truncation'])
+  expect(dropped.toSorted()).toEqual(['max_tool_calls', 'reasoning', 'truncation'])
 })
 
 test('to an upstream that speaks responses: nothing is stored there, and sealed reasoning comes back', () => {
