@@ -60,7 +60,7 @@ function blocksOf(part: OutputPart, { showThoughts }: ClientWish): object[] {
     case 'refusal':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }]
     case 'reasoning':
-      if (!showThoughts && !part.sealed) return []
+      if (isAfterthought(part.sealed) || (!showThoughts && !part.sealed)) return []
       return [thought(showThoughts ? part.text : '', part.sealed)]
     case 'tool_call': {
       const { id, name, sealed } = part
@@ -69,6 +69,12 @@ function blocksOf(part: OutputPart, { showThoughts }: ClientWish): object[] {
     }
   }
 }
+
+/**
+ * Gemini signs the text it has said, in a stream behind it. Agents take the last block for the answer (Claude Code
+ * 2.1, 2026-11), and the vendor refuses the signature of calls only: this one is not worth a block of its own.
+ */
+const isAfterthought = (sealed: Sealed | undefined): boolean => sealed?.origin === 'gemini' && sealed.form === 'text'
 
 const thought = (text: string, sealed: Sealed | undefined): object =>
   sealed?.origin === 'messages' && sealed.form === 'redacted'
@@ -113,7 +119,7 @@ class MessagesEncoder implements StreamEncoder {
         if (!this.wish.showThoughts) return ''
         return this.within('thinking') + this.piece({ type: 'thinking_delta', thinking: delta.text })
       case 'sealed':
-        return this.seal(delta.sealed)
+        return isAfterthought(delta.sealed) ? '' : this.seal(delta.sealed)
       case 'call':
         return this.call(delta)
       case 'arguments':
