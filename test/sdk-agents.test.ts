@@ -2,13 +2,12 @@
  * The coding agents themselves, each with one task in a throwaway folder: they write a file through the tools they
  * offer, while the sandbox plays a written scenario behind the gateway, in a dialect that need not be the agent's.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findAgent } from './sdk/agent-package.ts'
-import { openTill } from './sdk/till.ts'
-import { startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from './support/gateway.ts'
+import { setVendorsStage, vendors } from './sdk/vendors-stage.ts'
 
 const place = `${process.platform}-${process.arch}`
 /** Read with a person's eyes what they send before another version is pinned. */
@@ -25,35 +24,12 @@ const node = Bun.which('node')
 if (!node) console.warn('SKIPPED: Codex CLI is not tested, there is no node on the PATH.')
 
 const TASK_TIMEOUT_MS = 60_000
-const vendors = ['chatty', 'native', 'google'] as const
-
-let sandbox: TestSandbox
-let gateway: TestGateway
-const till = openTill(() => gateway)
+const { gateway, ...till } = setVendorsStage()
 const folders: string[] = []
 
-beforeAll(async () => {
-  sandbox = await startSandboxProcess()
-  const at = (path: string): string => `base_url: '${new URL(sandbox.baseUrl).origin}${path}', allow_private: true`
-  const models = vendors.map(
-    (id) => `  ${id}: { price: { input: 1, output: 2 }, offers: [{ provider: ${id}, model: sandbox-chat }] }`,
-  )
-  const yaml = [
-    'sandbox: false',
-    'providers:',
-    `  chatty: { ${at('/v1')} }`,
-    `  native: { preset: anthropic, ${at('/v1')}, key: k }`,
-    `  google: { preset: gemini, ${at('/v1beta')}, key: k }`,
-    'models:',
-    ...models,
-  ]
-  gateway = await startGateway({ yaml: yaml.join('\n') })
-}, 30_000)
-afterAll(async () => {
-  await gateway.close()
-  await sandbox.stop()
+afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-}, 30_000)
+})
 
 function throwaway(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-agent-'))
@@ -99,7 +75,7 @@ describe.skipIf(claude.kind === 'missing').each(vendors)('Claude Code before a v
         cwd,
         env: {
           HOME: home,
-          ANTHROPIC_BASE_URL: new URL(gateway.baseUrl).origin,
+          ANTHROPIC_BASE_URL: new URL(gateway().baseUrl).origin,
           ANTHROPIC_API_KEY: me.key,
           ANTHROPIC_SMALL_FAST_MODEL: model,
           ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
@@ -130,7 +106,7 @@ describe.skipIf(codex.kind === 'missing' || !node).each(vendors)('Codex CLI befo
         'model_provider = "tollgate"',
         '[model_providers.tollgate]',
         'name = "Tollgate"',
-        `base_url = "${gateway.baseUrl}"`,
+        `base_url = "${gateway().baseUrl}"`,
         'env_key = "TOLLGATE_KEY"',
         'wire_api = "responses"',
         'request_max_retries = 0',
