@@ -52,7 +52,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: [...layer0, 'prices', 'outbound', 'admin', 'sandbox'],
 
-  // A vendor like any other: the gateway reaches it over HTTP only.
   sandbox: layer0,
 
   // The files at the root of src: what the operator declares, then the wiring.

@@ -29,19 +29,26 @@ export type StateRoute = {
   readonly answer: (ask: Ask) => Promise<StateAnswer>
 }
 
-const PATH = /^\/v1\/responses\/([^/]+)(?:\/(input_items|cancel))?$/
+type Kept = Omit<StateRoute, 'id'> & { readonly path: string }
+
+/** Everything that is asked of one response; `{id}` is its id. */
+export const stateRoutes: readonly Kept[] = [
+  {
+    path: '/v1/responses/{id}',
+    methods: ['GET', 'HEAD', 'DELETE'],
+    answer: (ask) => (ask.method === 'DELETE' ? remove(ask) : show(ask)),
+  },
+  { path: '/v1/responses/{id}/input_items', methods: ['GET', 'HEAD'], answer: (ask) => listInput(ask) },
+  { path: '/v1/responses/{id}/cancel', methods: ['POST'], answer: (ask) => cancel(ask) },
+]
+
+const PATH = /^\/v1\/responses\/([^/]+)(\/[a-z_]+)?$/
 
 /** The route of a path below `/v1/responses/`. */
 export function stateRoute(path: string): StateRoute | undefined {
-  const [, id, part] = PATH.exec(path) ?? []
-  if (id === undefined) return undefined
-  if (part === 'input_items') return { methods: ['GET', 'HEAD'], id, answer: listInput }
-  if (part === 'cancel') return { methods: ['POST'], id, answer: cancel }
-  return {
-    methods: ['GET', 'HEAD', 'DELETE'],
-    id,
-    answer: (ask) => (ask.method === 'DELETE' ? remove(ask) : show(ask)),
-  }
+  const [, id, part = ''] = PATH.exec(path) ?? []
+  const route = id === undefined ? undefined : stateRoutes.find((one) => one.path === `/v1/responses/{id}${part}`)
+  return route && id !== undefined ? { methods: route.methods, id, answer: route.answer } : undefined
 }
 
 const failed = (failure: Failure): StateAnswer => ({ kind: 'failure', failure })

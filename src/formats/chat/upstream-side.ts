@@ -17,6 +17,7 @@ import type { SseEvent } from '../../lib/sse.ts'
 import { asFields, asText, parseFields, type Fields } from '../fields.ts'
 import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide, WriterQuirks } from '../format.ts'
 import { chatFailures, readUpstreamError } from './failure.ts'
+import { lostOf } from '../lost.ts'
 import { readChatUsage, type UsageDialect } from './usage.ts'
 
 export const chatUpstreamSide: UpstreamSide = {
@@ -29,6 +30,7 @@ export const chatUpstreamSide: UpstreamSide = {
 
 function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
   const { quirks } = to
+  const dropped = lostOf(turn.messages, { dialect: 'chat', detail: 'said' })
   const body = {
     model: to.upstreamModel,
     messages: messagesOf(turn.messages),
@@ -52,17 +54,7 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
     parallel_tool_calls: turn.tools.length === 0 ? undefined : turn.parallelToolCalls,
     response_format: formatOf(turn.format),
   }
-  return { path: quirks.chatPath, headers: {}, body: JSON.stringify(body), dropped: droppedOf(turn) }
-}
-
-/** What a turn says that has no field here. */
-function droppedOf({ messages }: Turn): string[] {
-  const dropped = new Set<string>()
-  for (const { role, parts, ...message } of messages) {
-    if (role === 'tool' && 'isError' in message && message.isError === true) dropped.add('is_error')
-    if (parts.some((part) => part.kind === 'text' && part.cache !== undefined)) dropped.add('cache_control')
-  }
-  return [...dropped]
+  return { path: quirks.chatPath, headers: {}, body: JSON.stringify(body), dropped }
 }
 
 /** Tool messages take text only: what else a tool gave is shown by the user, behind the last of the results. */

@@ -25,14 +25,21 @@ export function readChatUsage(raw: unknown, dialect: UsageDialect = 'inclusive')
   const prompt = count(usage['prompt_tokens'])
   const completion = count(usage['completion_tokens'])
   if (prompt === undefined || completion === undefined) return undefined
-  const promptDetails = asFields(usage['prompt_tokens_details'])
+  // Mistral has had the singular, too (2026-08).
+  const promptDetails = asFields(usage['prompt_tokens_details'] ?? usage['prompt_token_details'])
   const completionDetails = asFields(usage['completion_tokens_details'])
-  // DeepSeek names its hits at the top level, Moonshot too under another name (2026-08).
+  // DeepSeek names its hits at the top level, Moonshot and Mistral too under other names (2026-08).
   const cached = count(
-    promptDetails['cached_tokens'] ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'] ?? 0,
+    promptDetails['cached_tokens'] ??
+      usage['prompt_cache_hit_tokens'] ??
+      usage['cached_tokens'] ??
+      usage['num_cached_tokens'] ??
+      0,
   )
+  // Alibaba calls its writes as Anthropic does (2026-08).
+  const writes = promptDetails['cache_write_tokens'] ?? promptDetails['cache_creation_input_tokens']
   const inputCached = Math.min(cached ?? 0, prompt)
-  const written = Math.min(count(promptDetails['cache_write_tokens']) ?? 0, prompt - inputCached)
+  const written = Math.min(count(writes) ?? 0, prompt - inputCached)
   const reasoning = count(completionDetails['reasoning_tokens'] ?? usage['reasoning_tokens']) ?? 0
   const apart = dialect === 'reasoning_apart'
   const outputReasoning = apart ? reasoning : Math.min(reasoning, completion)

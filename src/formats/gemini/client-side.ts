@@ -53,7 +53,12 @@ function writeReply({ choices }: Reply, answer: AnswerFacts, usage: Usage): stri
 
 type CallPart = Extract<OutputPart, { kind: 'tool_call' }>
 /** One candidate of a stream: the call that is still coming, and how it ended. */
-type State = { call: CallPart | undefined; isWhole: boolean; finish: FinishReason | undefined }
+type State = {
+  call: CallPart | undefined
+  isWhole: boolean
+  finish: FinishReason | undefined
+  saying?: 'text' | 'refusal'
+}
 
 /** Calls are whole in this dialect: they wait for their last argument. The finish waits for the bill. */
 class GeminiEncoder implements StreamEncoder {
@@ -81,8 +86,14 @@ class GeminiEncoder implements StreamEncoder {
     const before = this.flush(delta.choice, state)
     switch (delta.kind) {
       case 'text':
-      case 'refusal':
+        state.saying = 'text'
         return before + this.chunk(delta.choice, { text: delta.text })
+      case 'refusal': {
+        // Clients join the texts of a stream: a refusal behind half an answer must not go on in its last word.
+        const begin = state.saying === 'text' ? '\n\n' : ''
+        state.saying = 'refusal'
+        return before + this.chunk(delta.choice, { text: begin + delta.text })
+      }
       case 'reasoning':
         if (this.thoughts === 'hidden') return before
         return before + this.chunk(delta.choice, { text: delta.text, thought: true })

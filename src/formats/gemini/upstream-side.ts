@@ -2,6 +2,7 @@
 import type { Failure } from '../../domain/failure.ts'
 import type { InputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
 import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
+import { lostOf } from '../lost.ts'
 import { namesOfCalls, writeContents } from './contents.ts'
 import { GeminiDecoder, readNeutralReply } from './decoder.ts'
 import { geminiFailures } from './failure.ts'
@@ -41,7 +42,7 @@ const isElsewhere = (part: InputPart): boolean =>
 
 function write(turn: Turn, stream: boolean, { upstreamModel, outputTokensMax, quirks }: Destination): UpstreamRequest {
   const family = familyOf(upstreamModel)
-  const dropped: string[] = []
+  const dropped = lostOf(turn.messages, { dialect: 'gemini', toolErrors: 'said' })
   const { contents, systemInstruction } = writeContents(turn.messages, { family, callIds: quirks.callIds ?? 'sent' })
   const body = {
     contents,

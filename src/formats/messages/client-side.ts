@@ -30,6 +30,10 @@ const stopReasons: Readonly<Record<FinishReason, string>> = {
   content_filter: 'refusal',
 }
 
+/** Where others refuse in a field of its own, clients of this dialect look for the reason: the text may be anything. */
+const stopReasonOf = (finish: FinishReason, isRefused: boolean): string =>
+  isRefused && finish === 'stop' ? 'refusal' : stopReasons[finish]
+
 const headOf = ({ requestId, publicModel }: AnswerFacts): object => ({
   id: requestId.replace(/^req_/, 'msg_'),
   type: 'message',
@@ -44,7 +48,7 @@ function writeReply({ choices }: Reply, answer: AnswerFacts, { usage, wish }: To
   return JSON.stringify({
     ...headOf(answer),
     content: choice?.parts.flatMap((part) => blocksOf(part, wish)) ?? [],
-    stop_reason: stopReasons[choice?.finish ?? 'stop'],
+    stop_reason: stopReasonOf(choice?.finish ?? 'stop', choice?.parts.some(({ kind }) => kind === 'refusal') ?? false),
     stop_sequence: null,
     usage: writeMessagesUsage(usage),
   })
@@ -56,7 +60,7 @@ function blocksOf(part: OutputPart, { showThoughts }: ClientWish): object[] {
     case 'refusal':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }]
     case 'reasoning':
-      if (!showThoughts && !part.sealed) return []
+      if (isAfterthought(part.sealed) || (!showThoughts && !part.sealed)) return []
       return [thought(showThoughts ? part.text : '', part.sealed)]
     case 'tool_call': {
       const { id, name, sealed } = part
@@ -66,12 +70,18 @@ function blocksOf(part: OutputPart, { showThoughts }: ClientWish): object[] {
   }
 }
 
+/**
+ * Gemini signs the text it has said, in a stream behind it. Agents take the last block for the answer (Claude Code
+ * 2.1, 2026-11), and the vendor refuses the signature of calls only: this one is not worth a block of its own.
+ */
+const isAfterthought = (sealed: Sealed | undefined): boolean => sealed?.origin === 'gemini' && sealed.form === 'text'
+
 const thought = (text: string, sealed: Sealed | undefined): object =>
   sealed?.origin === 'messages' && sealed.form === 'redacted'
     ? { type: 'redacted_thinking', data: sealed.data }
     : { type: 'thinking', thinking: text, signature: signatureOf(sealed) }
 
-type Open = { readonly kind: 'text' | 'thinking' | 'call'; readonly index: number }
+type Open = { readonly kind: 'text' | 'refusal' | 'thinking' | 'call'; readonly index: number }
 
 type WireEvent = { readonly type: string; readonly [field: string]: unknown }
 const event = (body: WireEvent): string => namedEvent(body.type, JSON.stringify(body))
@@ -85,6 +95,7 @@ class MessagesEncoder implements StreamEncoder {
   /** Where the arguments of a call go, also when another block has begun since. */
   private readonly calls = new Map<number, number>()
   private finish: FinishReason = 'stop'
+  private isRefused = false
 
   constructor(answer: AnswerFacts, wish: ClientWish) {
     this.answer = answer
@@ -100,13 +111,15 @@ class MessagesEncoder implements StreamEncoder {
   private one(delta: Delta): string {
     switch (delta.kind) {
       case 'text':
-      case 'refusal':
         return this.within('text') + this.piece({ type: 'text_delta', text: delta.text })
+      case 'refusal':
+        this.isRefused = true
+        return this.within('refusal') + this.piece({ type: 'text_delta', text: delta.text })
       case 'reasoning':
         if (!this.wish.showThoughts) return ''
         return this.within('thinking') + this.piece({ type: 'thinking_delta', thinking: delta.text })
       case 'sealed':
-        return this.seal(delta.sealed)
+        return isAfterthought(delta.sealed) ? '' : this.seal(delta.sealed)
       case 'call':
         return this.call(delta)
       case 'arguments':
@@ -126,9 +139,9 @@ class MessagesEncoder implements StreamEncoder {
   }
 
   /** Goes on in a block of this kind, or begins one. */
-  private within(kind: 'text' | 'thinking'): string {
+  private within(kind: 'text' | 'refusal' | 'thinking'): string {
     if (this.open?.kind === kind) return ''
-    const block = kind === 'text' ? { type: kind, text: '' } : { type: kind, thinking: '', signature: '' }
+    const block = kind === 'thinking' ? { type: kind, thinking: '', signature: '' } : { type: 'text', text: '' }
     return this.begin(kind, block)
   }
 
@@ -175,7 +188,7 @@ class MessagesEncoder implements StreamEncoder {
   }
 
   end(usage: Usage): string {
-    const delta = { stop_reason: stopReasons[this.finish], stop_sequence: null }
+    const delta = { stop_reason: stopReasonOf(this.finish, this.isRefused), stop_sequence: null }
     const last = { type: 'message_delta', delta, usage: writeMessagesUsage(usage) }
     return this.start() + this.close() + event(last) + event({ type: 'message_stop' })
   }

@@ -126,6 +126,7 @@ class Writer {
         return [{ type: 'thinking', thinking: text, signature: sealed.data }]
       }
       case 'tool_call': {
+        if (part.sealed) this.dropped.add('reasoning')
         const input = part.tool === 'custom' ? { input: part.arguments } : argumentsOf(part.arguments)
         return [{ type: 'tool_use', id: callId(part.id), name: part.name, input }]
       }

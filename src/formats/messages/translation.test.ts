@@ -367,7 +367,10 @@ test('a full request of this dialect as chat', () => {
     parallel_tool_calls: false,
     response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object' }, strict: true } },
   })
-  expect([path, dropped]).toEqual(['/chat/completions', ['context_management', 'cache_control', 'is_error']])
+  expect([path, dropped]).toEqual([
+    '/chat/completions',
+    ['context_management', 'cache_control', 'reasoning', 'is_error'],
+  ])
 })
 
 test('what cannot be said in another dialect is refused with its place', () => {

@@ -20,6 +20,8 @@ export class ResponsesDecoder implements StreamDecoder {
   private readonly calls = new Map<number, { readonly call: number; said: boolean }>()
   /** Output items whose words came piece by piece. */
   private readonly said = new Set<number>()
+  /** By output index, the part of a summary under way: parts are paragraphs, and nothing in their words says so. */
+  private readonly paragraphs = new Map<number, number>()
 
   decode({ data }: SseEvent): Decoded {
     if (data === '[DONE]') return { kind: 'done' }
@@ -35,7 +37,7 @@ export class ResponsesDecoder implements StreamDecoder {
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
       case 'response.reasoning.delta':
-        return this.say('reasoning', index, event['delta'])
+        return this.think(index, numberIn(event['summary_index'] ?? event['content_index']) ?? 0, event['delta'])
       case 'response.output_item.added':
         return deltas(...this.begin(index, asFields(event['item'])))
       case 'response.function_call_arguments.delta':
@@ -60,6 +62,13 @@ export class ResponsesDecoder implements StreamDecoder {
     if (typeof text !== 'string' || text === '') return deltas()
     this.said.add(index)
     return deltas({ kind, choice: 0, text })
+  }
+
+  private think(index: number, paragraph: number, text: unknown): Decoded {
+    if (typeof text !== 'string' || text === '') return deltas()
+    const before = this.paragraphs.get(index)
+    this.paragraphs.set(index, paragraph)
+    return this.say('reasoning', index, before === undefined || before === paragraph ? text : `\n${text}`)
   }
 
   private begin(index: number, item: Fields): Delta[] {

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import { failureOfIssue } from '../chat/issue.ts'
-import type { Fields } from '../fields.ts'
+import { asFields, type Fields } from '../fields.ts'
 import { scanRequest } from '../request-json.ts'
 import { BadInput, readInput } from './items.ts'
 
@@ -113,6 +113,13 @@ const METADATA_PAIRS_MAX = 16
 /** What would be another conversation, or another prompt, than the one we can see. */
 const unsupported = ['conversation', 'prompt']
 
+/**
+ * Tools that coding agents put into every request, needed or not (Codex 0.166, 2026-11). A model can do without; that
+ * it has to is told with the answer. Others are there because the client relies on them: those are refused.
+ */
+const optionalTools = new Set(['web_search', 'web_search_preview', 'namespace'])
+export const isOptional = (toolType: string): boolean => optionalTools.has(toolType)
+
 function refuseUnsupported(body: ResponsesBody): void {
   for (const name of unsupported) {
     if ((body[name] ?? null) === null) continue
@@ -129,6 +136,7 @@ function refuseUnsupported(body: ResponsesBody): void {
     throw new BadInput('invalid_value', 'metadata', `Invalid 'metadata': at most ${METADATA_PAIRS_MAX} pairs.`)
   }
   for (const [i, { type, name }] of (body.tools ?? []).entries()) {
+    if (isOptional(type) && asFields(body.tool_choice)['type'] !== type) continue
     if (type !== 'function' && type !== 'custom') {
       const message = `Tools of type '${type.slice(0, 100)}' are not supported; use 'function' or 'custom'.`
       throw new BadInput('unsupported_parameter', `tools[${i}].type`, message)

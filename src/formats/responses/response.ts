@@ -3,7 +3,7 @@ import type { Failure, FailureKind } from '../../domain/failure.ts'
 import type { FinishReason } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { asFields, asList, type Fields } from '../fields.ts'
-import type { ResponsesBody } from './request.ts'
+import { isOptional, type ResponsesBody } from './request.ts'
 import { responsesUsage } from './usage.ts'
 
 /** How a response stands: the fields that its end decides. */
@@ -69,7 +69,7 @@ export function headOf(
     max_output_tokens: body.max_output_tokens ?? null,
     max_tool_calls: body.max_tool_calls ?? null,
     parallel_tool_calls: body.parallel_tool_calls ?? true,
-    tools: (body.tools ?? []).map(toolEcho),
+    tools: (body.tools ?? []).filter(({ type }) => !isOptional(type)).map(toolEcho),
     tool_choice: body.tool_choice ?? 'auto',
     text: { format: formatEcho(text?.format), verbosity: text?.verbosity ?? 'medium' },
     reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },

@@ -123,7 +123,7 @@ test('to an upstream that speaks chat', () => {
     },
     response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' }, strict: true } },
   })
-  expect(dropped.toSorted()).toEqual(['max_tool_calls', 'truncation'])
+  expect(dropped.toSorted()).toEqual(['max_tool_calls', 'reasoning', 'truncation'])
 })
 
 test('to an upstream that speaks responses: nothing is stored there, and sealed reasoning comes back', () => {
@@ -297,7 +297,7 @@ test('what is refused, with the field at fault', () => {
     'input[0].file_url',
   ])
   expect(refusal({ input: [{ type: 'item_reference', id: 'msg_x' }] })).toEqual(['invalid_value', 'input[0].id'])
-  expect(refusal({ tools: [{ type: 'web_search' }] })).toEqual(['unsupported_parameter', 'tools[0].type'])
+  expect(refusal({ tools: [{ type: 'file_search' }] })).toEqual(['unsupported_parameter', 'tools[0].type'])
   expect(refusal({ tools: [{ type: 'function' }] })).toEqual(['missing_parameter', 'tools[0].name'])
   expect(refusal({ tool_choice: { type: 'file_search' } })).toEqual(['unsupported_parameter', 'tool_choice.type'])
   expect(refusal({ conversation: 'conv_1' })).toEqual(['unsupported_parameter', 'conversation'])
@@ -319,4 +319,14 @@ test('null is the same as absent', () => {
     [...names, 'include', 'metadata', 'truncation', 'user'].map((name) => [name, null]),
   )
   expect(read({ input: 'x', ...nothing }).conversation.turn).toEqual(read({ input: 'x' }).conversation.turn)
+})
+
+test('tools that agents offer always are left out and named; where one is forced, the request is refused', () => {
+  const offered = [...tools, { type: 'web_search' }, { type: 'namespace', name: 'agents', tools: [] }]
+  const { body, dropped } = read({ input: 'x', tools: offered }).passage(['chat'], context).request(to)
+  expect((JSON.parse(body) as { tools: object[] }).tools).toHaveLength(2)
+  expect(dropped).toEqual(['tools.web_search', 'tools.namespace'])
+  const forced = { tools: offered, tool_choice: { type: 'web_search' } }
+  expect(refusal(forced)).toEqual(['unsupported_parameter', 'tools[2].type'])
+  expect(refusal({ tools: [{ type: 'mcp' }] })).toEqual(['unsupported_parameter', 'tools[0].type'])
 })

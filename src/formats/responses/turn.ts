@@ -13,7 +13,7 @@ import type {
 import { sourceOf } from '../chat/turn.ts'
 import { asFields, asList, asText, textIn, type Fields } from '../fields.ts'
 import { BadInput } from './items.ts'
-import type { ResponsesBody } from './request.ts'
+import { isOptional, type ResponsesBody } from './request.ts'
 import { sealedFrom } from './sealed.ts'
 
 /** What a turn carries, or what is the gateway's own affair. Any other field is foreign. */
@@ -33,7 +33,7 @@ export function responsesTurn(body: ResponsesBody, items: readonly Fields[]): Tu
       ...(instructions ? [{ role: 'system', parts: [{ kind: 'text', text: instructions }] } as const] : []),
       ...messagesOf(items),
     ],
-    tools: (body.tools ?? []).map(toolOf),
+    tools: (body.tools ?? []).filter(({ type }) => !isOptional(type)).map(toolOf),
     toolChoice: choiceOf(body.tool_choice),
     parallelToolCalls: body.parallel_tool_calls ?? undefined,
     format: formatOf(body.text?.format),
@@ -55,6 +55,7 @@ function foreignOf(body: ResponsesBody): string[] {
   // Nothing is ever cut off here: what does not fit is refused by the upstream.
   if (body.truncation === 'auto') foreign.push('truncation')
   if (body.top_logprobs) foreign.push('top_logprobs')
+  for (const { type } of body.tools ?? []) if (isOptional(type)) foreign.push(`tools.${type}`)
   if (body.include?.some((name) => !included.has(name))) foreign.push('include')
   return foreign
 }

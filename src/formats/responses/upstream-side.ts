@@ -4,6 +4,7 @@ import { chatFailures, readUpstreamError } from '../chat/failure.ts'
 import { urlOf } from '../chat/upstream-side.ts'
 import { asFields, asList, asText, parseFields, textIn, type Fields } from '../fields.ts'
 import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
+import { lostOf } from '../lost.ts'
 import { finishOf, ResponsesDecoder } from './decoder.ts'
 import { readResponsesUsage } from './usage.ts'
 
@@ -48,7 +49,7 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
 
 /** What this format has no field for. */
 function droppedOf(turn: Turn): string[] {
-  const dropped: string[] = []
+  const dropped = lostOf(turn.messages, { dialect: 'responses', detail: 'said' })
   if (turn.stop && turn.stop.length > 0) dropped.push('stop')
   if (turn.seed !== undefined) dropped.push('seed')
   if (turn.topK !== undefined) dropped.push('top_k')

@@ -2,6 +2,7 @@ import { randomId } from '../random.ts'
 import { countTokens, tokenize } from '../tokens.ts'
 import { answerText } from './answer.ts'
 import type { ChatRequest } from './request.ts'
+import { sceneOf } from './scenario.ts'
 import { planCalls, type PlannedCall } from './tools.ts'
 
 export type ToolCall = {
@@ -31,9 +32,10 @@ export function composeChoice(request: ChatRequest, { index, seed, tokensMax }: 
   const reasoningTokens = Math.min(REASONING_TOKENS[request.reasoning_effort ?? 'none'], tokensMax)
   const base = { index, seed, reasoningTokens }
   const tokensLeft = tokensMax - reasoningTokens
-  const planned = planCalls(request, seed)
+  const scene = sceneOf(request)
+  const planned = scene ? (scene.kind === 'calls' ? scene.calls : []) : planCalls(request, seed)
   if (planned.length > 0) return { ...base, ...fitCalls(planned, tokensLeft), pieces: [] }
-  const tokens = tokenize(cutAtStop(answerText(request, seed), request.stop))
+  const tokens = tokenize(cutAtStop(scene?.kind === 'words' ? scene.text : answerText(request, seed), request.stop))
   const finishReason = tokens.length > tokensLeft ? 'length' : 'stop'
   return { ...base, pieces: tokens.slice(0, tokensLeft), calls: [], finishReason }
 }

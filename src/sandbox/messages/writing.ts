@@ -38,7 +38,7 @@ function usageOf({ input, thinkingTokens, faults }: Answer, outputTokens: number
 function wholeBlock(block: Block): object {
   switch (block.type) {
     case 'text':
-      return { type: 'text', text: block.pieces.join(''), citations: null }
+      return { type: 'text', text: block.pieces.join('') }
     case 'thinking':
       return { type: 'thinking', thinking: block.pieces.join(''), signature: block.signature }
     case 'redacted_thinking':

@@ -1,0 +1,28 @@
+import { textOf } from './conversation.ts'
+import { toolNameOf, type PlannedCall } from './tools.ts'
+import type { ChatRequest } from './request.ts'
+
+/** One turn of the model: the calls it makes, or what it says. */
+export type Scene = { kind: 'calls'; calls: readonly PlannedCall[] } | { kind: 'words'; text: string }
+
+const SCRIPT = /\bplay this scenario:\s*\n([^]+)/i
+const LINE = /^\s*(?:call\s+(\S+)\s+(.+)|say\s+(.+))$/i
+
+/**
+ * A written scenario, for agents that work through tools: the user's message says, a line a turn, what the model does.
+ * `Play this scenario:` / `call Write {"path": "a.txt"}` / `say Done.` When it is over, the last line is said again.
+ */
+export function sceneOf({ messages, tools: offered }: ChatRequest): Scene | undefined {
+  const tools = offered ?? []
+  const at = messages.findLastIndex((message) => message.role === 'user' && SCRIPT.test(textOf(message)))
+  const message = messages[at]
+  if (message?.role !== 'user') return undefined
+  const lines = (SCRIPT.exec(textOf(message))?.[1] ?? '').split('\n').filter((line) => /^\s*(?:call|say)\s/i.test(line))
+  const played = messages.slice(at).filter((one) => one.role === 'assistant' && one.tool_calls?.length).length
+  const [, name, input, words] = LINE.exec(lines[Math.min(played, lines.length - 1)] ?? '') ?? []
+  if (name === undefined || input === undefined) return { kind: 'words', text: words ?? 'The scenario is over.' }
+  const tool = tools.find((one) => toolNameOf(one) === name)
+  // An agent's small side requests (a title, a summary) offer no tools: they are answered with words.
+  if (!tool) return tools.length === 0 ? undefined : { kind: 'words', text: `There is no tool ${name}.` }
+  return { kind: 'calls', calls: [{ type: tool.type, name, input }] }
+}
