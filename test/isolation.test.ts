@@ -121,7 +121,7 @@ test('no other route takes an id', () => {
   const read = (file: string): string => readFileSync(join(import.meta.dir, '../src/edge', file), 'utf8')
   // What these name is public, or what everybody with the key may see.
   const open = `/v1/models /v1/models/ /v1/balance /v1/chat/completions /v1/embeddings /v1/messages
-    /v1/messages/count_tokens`
+    /v1/messages/count_tokens /v1/images/generations /v1/images/edits /v1`
   const known = new Set(stateRoutes.map(({ path }) => path).concat(Object.keys(inBodies), open.split(/\s+/)))
   const found = ['edge.ts', 'surface.ts', 'responses.ts'].flatMap((file) =>
     [...read(file).matchAll(/'(\/v1[^'\n]*)'/g)].map(([, path = '']) => path),
