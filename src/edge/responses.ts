@@ -6,7 +6,8 @@ import { readCountedClient } from '../formats/responses/client.ts'
 import { followKept, inputItems, showKept } from '../formats/responses/conversation.ts'
 import { modelFor } from '../relay/admit.ts'
 import type { Relay } from '../relay/context.ts'
-import { inputTokensOf, recall } from '../relay/conversation.ts'
+import { recall } from '../relay/conversation.ts'
+import { countInput } from '../relay/count-input.ts'
 import type { EventSource } from './stream-reply.ts'
 
 export type StateAnswer =
@@ -167,6 +168,6 @@ export async function countResponse(
   if (model && 'message' in model) return failed(model)
   const untold = await recall(relay.turns, scopeOf(caller), request)
   if (untold) return failed(untold)
-  const tokens = await inputTokensOf(relay, request, model)
+  const tokens = await countInput(relay, request, model)
   return { kind: 'body', body: { object: 'response.input_tokens', input_tokens: tokens } }
 }

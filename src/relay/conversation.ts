@@ -68,21 +68,3 @@ export function shownEnd({ request: { conversation } }: Call): string | undefine
   const turn = conversation?.mode === 'polled' ? conversation.ended() : undefined
   return turn && conversation?.show(turn)
 }
-
-/** Characters that are counted for somebody who pays nothing for it; of the rest four bytes are a token. */
-const COUNTED_CHARS_MAX = 256 * 1024
-/** One after the other: a settlement that needs the counter waits for one of them at most. */
-let counting: Promise<unknown> = Promise.resolve()
-
-/** How many tokens a request's input has, as an answer without reported usage would be charged. */
-export async function inputTokensOf({ tokens }: Relay, request: ClientRequest, model?: Model): Promise<number> {
-  const text = request.promptText()
-  const count = counting.then(() => tokens.count([text.slice(0, COUNTED_CHARS_MAX)]))
-  counting = count
-  const [counted = 0] = await count
-  const rest = Math.ceil(Buffer.byteLength(text.slice(COUNTED_CHARS_MAX)) / 4)
-  return counted + rest + request.messages * MESSAGE_TOKENS + request.imageParts * (model?.limits.imageTokensMax ?? 0)
-}
-
-/** What a chat template adds to each message, by the vendors' own cookbooks. */
-const MESSAGE_TOKENS = 4

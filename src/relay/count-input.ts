@@ -5,18 +5,21 @@ import type { Relay } from './context.ts'
 /** What a chat template adds to each message, by the vendors' own cookbooks. */
 const MESSAGE_TOKENS = 4
 
-/** What the input counts beside its words. */
-export const tokensBesideText = ({ imageParts, messages }: ClientRequest, { limits }: Model): number =>
-  messages * MESSAGE_TOKENS + imageParts * limits.imageTokensMax
+/** What the input counts beside its words. Of a model that is not named, images count as nothing. */
+export const tokensBesideText = ({ imageParts, messages }: ClientRequest, model: Model | undefined): number =>
+  messages * MESSAGE_TOKENS + imageParts * (model?.limits.imageTokensMax ?? 0)
 
-/** A fifth of a second of the tokenizer, of which there is one: a count that is free must not hold up a bill. */
-const COUNTED_CHARS_MAX = 1_000_000
-const CHARS_PER_TOKEN = 4
+/** Characters that are counted for somebody who pays nothing for it; of the rest four bytes are a token. */
+const COUNTED_CHARS_MAX = 256 * 1024
+/** One after the other: a settlement that needs the tokenizer waits for one of them at most. */
+let counting: Promise<unknown> = Promise.resolve()
 
-/** Counts a request's input as an estimate would be charged: by our own tokenizer, whatever the model's is. */
-export async function countInput({ tokens }: Relay, request: ClientRequest, model: Model): Promise<number> {
+/** Counts a request's input as an answer without reported usage would be charged: by our own tokenizer. */
+export async function countInput({ tokens }: Relay, request: ClientRequest, model?: Model): Promise<number> {
   const text = request.promptText()
-  const rest = Math.ceil(Math.max(text.length - COUNTED_CHARS_MAX, 0) / CHARS_PER_TOKEN)
-  const [words = 0] = await tokens.count([text.slice(0, COUNTED_CHARS_MAX)])
+  const count = counting.then(() => tokens.count([text.slice(0, COUNTED_CHARS_MAX)]))
+  counting = count
+  const [words = 0] = await count
+  const rest = Math.ceil(Buffer.byteLength(text.slice(COUNTED_CHARS_MAX)) / 4)
   return words + rest + tokensBesideText(request, model)
 }
