@@ -1,5 +1,8 @@
 /** Wiring: a Config becomes a gateway. Opened whole by `serve`, or without its servers for a single command. */
 import { openAccounts, type AccountDraft, type Accounts } from './accounts/accounts.ts'
+import { ManagementKeys } from './accounts/management-keys.ts'
+import { Sessions } from './accounts/sessions.ts'
+import { Users } from './accounts/users.ts'
 import { Limiter, monthStartHour } from './accounts/limiter.ts'
 import type { Office } from './admin/operations.ts'
 import { createBackup } from './backup.ts'
@@ -11,6 +14,7 @@ import type { Log } from './lib/log.ts'
 import { bookingsOf } from './ledger/bookings.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { verifyLedger, type Finding } from './ledger/verify.ts'
+import { Audit } from './records/audit.ts'
 import { forgetExpired, Idempotency, verifyIdempotency } from './records/idempotency.ts'
 import { chargedByDay, findRecord, recentRecords, verifyUsage } from './records/records.ts'
 import { LiveCalls } from './relay/call.ts'
@@ -61,6 +65,8 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     onBroken: (message) => stop('ledger.broken', message),
     alsoOnExpiry: (holdId) => [...forgetExpired(holdId), ...failExpired(holdId, DIED)],
   })
+  const sessions = await Sessions.open(store)
+  const users = await Users.open(store, (userId) => sessions.endAllOf(userId))
   const catalog = await openCatalog(store, {
     masterKey: secrets.master_key,
     sandboxUrl,
@@ -73,6 +79,10 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     accounts,
     catalog,
     ledger,
+    users,
+    sessions,
+    managementKeys: await ManagementKeys.open(store),
+    audit: new Audit(store),
     markUp: config.markUp === 'off' ? 0n : config.markUp,
     adjustments: (accountId, limit) => bookingsOf(store, accountId, limit),
     verify: () => verifyBooks(store),
