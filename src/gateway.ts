@@ -16,7 +16,8 @@ import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { verifyLedger, type Finding } from './ledger/verify.ts'
 import { Audit } from './records/audit.ts'
 import { forgetExpired, Idempotency, verifyIdempotency } from './records/idempotency.ts'
-import { chargedByDay, findRecord, recentRecords, verifyUsage } from './records/records.ts'
+import { findRecord, recentRecords } from './records/records.ts'
+import { chargedByDay, verifyUsage } from './records/usage.ts'
 import { LiveCalls } from './relay/call.ts'
 import { failExpired, Turns, verifyTurns } from './responses/turns.ts'
 import { openSecrets } from './secrets.ts'
@@ -122,7 +123,10 @@ export function verifyBooks(store: Store): Promise<readonly Finding[]> {
     found.map((finding) => ({ invariant, ...finding }))
   return store.apart(async (reader) => [
     ...(await verifyLedger(reader)),
-    ...named('the usage of an hour is the sum of its requests', await verifyUsage(reader)),
+    ...named(
+      'the usage of an hour is the sum of its requests, and of an account what the ledger charged',
+      await verifyUsage(reader),
+    ),
     ...named('an idempotency key has an open hold, or an answer and a charge', await verifyIdempotency(reader)),
     ...named('a response that is being made has an open hold', await verifyTurns(reader)),
   ])

@@ -1,7 +1,18 @@
 /** Shapes that many routes share. */
 import { z } from 'zod'
 
+/** An amount on its way out. */
+export const nano = z
+  .string()
+  .regex(/^-?\d+$/)
+  .meta({ description: 'nano-USD (1e-9 dollars), an integer as text' })
+/** An amount on its way in: never negative. */
+export const nanoInput = z
+  .string()
+  .regex(/^\d{1,19}$/, 'must be an integer of nano-USD as text, such as "25000000000" for $25')
+  .transform((text) => BigInt(text))
 export const time = z.iso.datetime()
+export const origin = z.enum(['declared', 'stored', 'environment'])
 
 export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(200).default(50),
