@@ -1,5 +1,8 @@
 /** Wiring: a Config becomes a gateway. Opened whole by `serve`, or without its servers for a single command. */
 import { openAccounts, type AccountDraft, type Accounts } from './accounts/accounts.ts'
+import { ManagementKeys } from './accounts/management-keys.ts'
+import { Sessions } from './accounts/sessions.ts'
+import { Users } from './accounts/users.ts'
 import { Limiter, monthStartHour } from './accounts/limiter.ts'
 import type { Office } from './admin/operations.ts'
 import { createBackup } from './backup.ts'
@@ -11,8 +14,10 @@ import type { Log } from './lib/log.ts'
 import { bookingsOf } from './ledger/bookings.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { verifyLedger, type Finding } from './ledger/verify.ts'
+import { Audit } from './records/audit.ts'
 import { forgetExpired, Idempotency, verifyIdempotency } from './records/idempotency.ts'
-import { chargedByDay, findRecord, recentRecords, verifyUsage } from './records/records.ts'
+import { findRecord, recentRecords } from './records/records.ts'
+import { chargedByDay, verifyUsage } from './records/usage.ts'
 import { LiveCalls } from './relay/call.ts'
 import { failExpired, Turns, verifyTurns } from './responses/turns.ts'
 import { openSecrets } from './secrets.ts'
@@ -61,6 +66,8 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     onBroken: (message) => stop('ledger.broken', message),
     alsoOnExpiry: (holdId) => [...forgetExpired(holdId), ...failExpired(holdId, DIED)],
   })
+  const sessions = await Sessions.open(store)
+  const users = await Users.open(store, (userId) => sessions.endAllOf(userId))
   const catalog = await openCatalog(store, {
     masterKey: secrets.master_key,
     sandboxUrl,
@@ -73,6 +80,10 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     accounts,
     catalog,
     ledger,
+    users,
+    sessions,
+    managementKeys: await ManagementKeys.open(store),
+    audit: new Audit(store),
     markUp: config.markUp === 'off' ? 0n : config.markUp,
     adjustments: (accountId, limit) => bookingsOf(store, accountId, limit),
     verify: () => verifyBooks(store),
@@ -112,7 +123,10 @@ export function verifyBooks(store: Store): Promise<readonly Finding[]> {
     found.map((finding) => ({ invariant, ...finding }))
   return store.apart(async (reader) => [
     ...(await verifyLedger(reader)),
-    ...named('the usage of an hour is the sum of its requests', await verifyUsage(reader)),
+    ...named(
+      'the usage of an hour is the sum of its requests, and of an account what the ledger charged',
+      await verifyUsage(reader),
+    ),
     ...named('an idempotency key has an open hold, or an answer and a charge', await verifyIdempotency(reader)),
     ...named('a response that is being made has an open hold', await verifyTurns(reader)),
   ])

@@ -1,12 +1,17 @@
 /** `tollgate serve`: the gateway with its servers, until a signal drains it. */
+import manifest from '../package.json' with { type: 'json' }
+import { setupPath } from './accounts/users.ts'
 import { serveControl } from './admin/control.ts'
 import { Blobs } from './blobs/blobs.ts'
 import { Uploads } from './blobs/uploads.ts'
 import type { Config } from './config.ts'
-import { createEdge } from './edge/edge.ts'
+import type { Facts } from './console/desk.ts'
+import { isForConsole, openDoor } from './console/door.ts'
+import { createEdge, type Edge } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
 import { answerBounds, backgroundBounds, bodyPace, drainBounds } from './fixed-limits.ts'
+import type { Exchange } from './inbound/exchange.ts'
 import { listen, type Server, type ServerOptions } from './inbound/server.ts'
 import { openGateway, verifyBooks, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
@@ -25,6 +30,8 @@ export type Served = {
   /** `http://127.0.0.1:8080/v1` */
   readonly baseUrl: string
   readonly firstKey: string | undefined
+  /** Where the first operator chooses a password; undefined once there is one. */
+  readonly setupUrl: string | undefined
   readonly gateway: Gateway
   /** Refuses new work, lets the running requests end, settles the rest, closes everything. */
   readonly drain: () => Promise<void>
@@ -42,11 +49,7 @@ export async function serve(config: Config): Promise<Served> {
   const sandbox = config.sandbox ? startOnDemand() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
   const { store, accounts, ledger, catalog, limiter, idempotency, turns, live } = gateway
-  const metrics = new Metrics({
-    openHolds: () => ledger.openHolds(),
-    writesQueued: () => store.queued(),
-    liveCalls: () => live.size,
-  })
+  const metrics = metricsOf(gateway)
   let draining = false
   const tokens = new TokenCounter()
   const blobs = new Blobs(store)
@@ -86,30 +89,29 @@ export async function serve(config: Config): Promise<Served> {
     chatBody: { bytesMax: config.limits.bodyBytesMax, ...bodyPace },
   })
   const control = serveControl(config.dataFolder, gateway.office)
-  const { handle, monitor, refuse } = edge
+  const { monitor, refuse } = edge
+  const handle = withConsole(edge, gateway, { config, log })
   const onError = (error: Error): void =>
     log('error', 'inbound.internal', { message: String(error), stack: error.stack })
   const { host: hostname, port, limits } = config
   const server = listen({ hostname, port, handle, refuse, limits, onError })
   const monitoring = openMonitoring(config, log, { handle: monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
-  const sweep = (): void => {
-    turns.sweep().catch((error: unknown) => log('error', 'responses.unswept', { message: String(error) }))
-    idempotency.sweep().catch((error: unknown) => log('error', 'idempotency.unswept', { message: String(error) }))
-  }
   const hourly = setInterval(() => {
     verifyHourly(gateway, log).catch((error: unknown) => {
       // A shutdown does not wait for it.
       if (!draining) log('error', 'ledger.unverified', { message: String(error) })
     })
-    sweep()
+    sweepRows(gateway, log)
   }, HOUR_MS)
   // A gateway that never lives an hour would never forget.
-  sweep()
+  sweepRows(gateway, log)
   const sweeping = sweepEvery(Math.min(SWEEP_MS, limits.imageUrlMs), blobs, log)
   const everySecond = setInterval(() => live.endOverdue(limits.requestTimeoutMs), 1_000)
+  const origin = config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`
   return {
-    baseUrl: `${config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`}/v1`,
+    baseUrl: `${origin}/v1`,
+    setupUrl: await setupUrl(gateway, origin),
     firstKey: gateway.firstKey,
     gateway,
     async drain() {
@@ -136,6 +138,42 @@ export async function serve(config: Config): Promise<Served> {
     },
   }
 }
+
+const metricsOf = ({ ledger, store, live }: Gateway): Metrics =>
+  new Metrics({
+    openHolds: () => ledger.openHolds(),
+    writesQueued: () => store.queued(),
+    liveCalls: () => live.size,
+  })
+
+/** One port for both: the public API, and what is for people. */
+function withConsole(
+  edge: Edge,
+  { office }: Gateway,
+  { config, log }: { readonly config: Config; readonly log: Log },
+): (exchange: Exchange) => void {
+  const door = openDoor({ office, facts: factsOf(config), proxies: config.trustedProxies, log })
+  return (exchange) => (isForConsole(exchange.head.path) ? door(exchange) : edge.handle(exchange))
+}
+
+/** Forgets what has had its time. */
+function sweepRows({ turns, idempotency, office: { sessions } }: Gateway, log: Log): void {
+  for (const [name, swept] of Object.entries({ responses: turns, idempotency, sessions })) {
+    swept.sweep().catch((error: unknown) => log('error', `${name}.unswept`, { message: String(error) }))
+  }
+}
+
+/** A new link at each start until there is an operator: whoever missed the first is not locked out. */
+async function setupUrl({ office: { users } }: Gateway, origin: string): Promise<string | undefined> {
+  return users.hasOperator() ? undefined : origin + setupPath(await users.makeLink(undefined))
+}
+
+const factsOf = (config: Config): Facts => ({
+  version: manifest.version,
+  publicUrl: config.publicUrl,
+  isSecure: config.publicUrl?.startsWith('https:') ?? false,
+  settings: {},
+})
 
 function sweepEvery(ms: number, blobs: Blobs, log: Log): Timer {
   const onError = (error: unknown): void => log('error', 'blobs.unswept', { message: String(error) })

@@ -110,7 +110,7 @@ describe('help', () => {
       entry.name,
       ...(entry.kind === 'group' ? entry.commands.map(({ name }) => name) : []),
     ])
-    expect(names).toHaveLength(43)
+    expect(names).toHaveLength(49)
     const folder = freshFolder()
     const helps = await Promise.all(names.map((name) => run(folder, [...name.split(' '), '--help'])))
     for (const [i, { code, out, err }] of helps.entries()) {
@@ -510,6 +510,7 @@ describe('serve', () => {
       data_folder: join(folder, 'deep'),
       pid: server.child.pid,
       first_key: expect.stringMatching(/^sk-tg-\w{49}$/),
+      setup_url: expect.stringMatching(/\/console\/setup#setup_\w{43}$/),
     })
     expect(await json(folder, '--data', 'deep', 'account', 'list')).toHaveLength(1)
     expect(await json(folder, 'account', 'list', '--data=deep')).toHaveLength(1)

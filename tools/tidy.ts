@@ -37,19 +37,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   relay: without(layer3, 'store'),
 
   edge: [...layer0, 'formats', 'inbound', 'accounts', 'blobs', 'catalog', 'records', 'relay'],
-  admin: [
-    ...layer0,
-    'providers',
-    'prices',
-    'outbound',
-    'accounts',
-    'catalog',
-    'ledger',
-    'records',
-    'upstream',
-    'router',
-    'relay',
-  ],
+  admin: [...without(layer3, 'formats', 'store', 'blobs', 'responses', 'video'), 'relay'],
+  console: [...layer0, 'inbound', 'accounts', 'catalog', 'ledger', 'records', 'providers', 'router', 'admin'],
   cli: [...layer0, 'prices', 'outbound', 'admin', 'sandbox'],
 
   sandbox: layer0,
@@ -63,7 +52,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   backup: ['ledger', 'store', 'admin', 'secrets'],
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],
   gateway: [...layer3, 'relay', 'admin', 'config', 'secrets', 'backup'],
-  serve: [...layer3, 'inbound', 'relay', 'edge', 'admin', 'sandbox', 'config', 'fixed-limits', 'gateway'],
+  serve: [...layer3, 'inbound', 'relay', 'edge', 'admin', 'console', 'sandbox', 'config', 'fixed-limits', 'gateway'],
   main: [
     ...layer3,
     'relay',

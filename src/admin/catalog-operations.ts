@@ -5,7 +5,7 @@ import { unitPrices, type UnitPrices } from '../domain/price.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
 import { findPreset, isOwnAddress, presets } from '../providers/presets.ts'
 import { probe } from '../upstream/probe.ts'
-import { declaredElsewhere, done, notFound, operation, type Operation, type Result } from './operation.ts'
+import { declaredElsewhere, done, notFound, operation, type Changes, type Operation, type Result } from './operation.ts'
 import { priceView } from './price-view.ts'
 
 const id = z.string().regex(/^[\w][\w.:/@-]{0,199}$/, 'must be 1 to 200 letters, digits or . : / @ - _')
@@ -78,6 +78,22 @@ const invalid = (message: string): Result => ({ ok: false, code: 'invalid_input'
 const needsAllowance = (name: string): string =>
   `the base URL is at a private address (${name}): add --allow-private (allow_private) if the gateway may call there`
 
+/** What the audit log keeps of a provider and a model. */
+const ofProvider: Changes<{ id: string }> = {
+  subject: ({ id: name }) => name,
+  view: ({ catalog }, { id: name }) => {
+    const provider = catalog.provider(name)
+    return provider && providerView(provider)
+  },
+}
+const ofModel: Changes<{ id: string }> = {
+  subject: ({ id: name }) => name,
+  view: ({ catalog }, { id: name }) => {
+    const model = catalog.model(name)
+    return model && modelView(model)
+  },
+}
+
 const providerAdd = operation(
   z.strictObject({
     id: providerId,
@@ -113,6 +129,7 @@ const providerAdd = operation(
     const made = catalog.provider(name)
     return made ? done(providerView(made)) : notFound(`provider '${name}'`)
   },
+  ofProvider,
 )
 
 const modelAdd = operation(
@@ -152,6 +169,7 @@ const modelAdd = operation(
     const made = catalog.model(input.id)
     return made ? done(modelView(made)) : notFound(`model '${input.id}'`)
   },
+  ofModel,
 )
 
 export const catalogOperations: Readonly<Record<string, Operation>> = {
@@ -176,16 +194,24 @@ export const catalogOperations: Readonly<Record<string, Operation>> = {
     const { ok, status, tookMs, models, problem } = await probe(provider, preset)
     return done({ id: name, ok, status: status ?? null, took_ms: tookMs, models, problem: problem ?? null })
   }),
-  'provider.remove': operation(z.strictObject({ id: z.string() }), async ({ catalog }, { id: name }) => {
-    if (catalog.provider(name)?.origin === 'declared') return declaredElsewhere(`provider '${name}'`)
-    return (await catalog.removeProvider(name)) ? done({ id: name, removed: true }) : notFound(`provider '${name}'`)
-  }),
+  'provider.remove': operation(
+    z.strictObject({ id: z.string() }),
+    async ({ catalog }, { id: name }) => {
+      if (catalog.provider(name)?.origin === 'declared') return declaredElsewhere(`provider '${name}'`)
+      return (await catalog.removeProvider(name)) ? done({ id: name, removed: true }) : notFound(`provider '${name}'`)
+    },
+    ofProvider,
+  ),
   'model.add': modelAdd,
   'model.list': operation(z.strictObject({}), ({ catalog }) => done(catalog.models().map(modelView))),
-  'model.remove': operation(z.strictObject({ id: z.string() }), async ({ catalog }, { id: name }) => {
-    const origin = catalog.model(name)?.origin ?? 'stored'
-    // What a vendor's key brings would be back at the next start.
-    if (origin !== 'stored') return declaredElsewhere(`model '${name}'`)
-    return (await catalog.removeModel(name)) ? done({ id: name, removed: true }) : notFound(`model '${name}'`)
-  }),
+  'model.remove': operation(
+    z.strictObject({ id: z.string() }),
+    async ({ catalog }, { id: name }) => {
+      const origin = catalog.model(name)?.origin ?? 'stored'
+      // What a vendor's key brings would be back at the next start.
+      if (origin !== 'stored') return declaredElsewhere(`model '${name}'`)
+      return (await catalog.removeModel(name)) ? done({ id: name, removed: true }) : notFound(`model '${name}'`)
+    },
+    ofModel,
+  ),
 }

@@ -1,10 +1,14 @@
 import type { z } from 'zod'
 import type { Accounts } from '../accounts/accounts.ts'
+import type { ManagementKeys } from '../accounts/management-keys.ts'
+import type { Sessions } from '../accounts/sessions.ts'
+import type { Users } from '../accounts/users.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Booking } from '../ledger/bookings.ts'
 import type { Finding } from '../ledger/verify.ts'
 import type { MarkUp } from '../prices/mark-up.ts'
+import type { Audit } from '../records/audit.ts'
 import type { StoredRecord } from '../records/records.ts'
 
 /** A backup as it is asked for: `file` is absolute, and written by the process that has the data folder. */
@@ -19,6 +23,10 @@ export type Office = {
   readonly accounts: Accounts
   readonly catalog: Catalog
   readonly ledger: Ledger
+  readonly users: Users
+  readonly sessions: Sessions
+  readonly managementKeys: ManagementKeys
+  readonly audit: Audit
   /** What is put on list prices unless said otherwise. */
   readonly markUp: MarkUp
   /** What the operator booked on an account, newest first. */
@@ -40,17 +48,27 @@ export type Result =
       readonly message: string
     }
 
+/** Marks an operation that changes something: it goes into the audit log. */
+export type Changes<I> = {
+  /** The name of what is changed; its id, where the result has one, is what the log keeps. Undefined: nothing is. */
+  readonly subject: (input: I) => string | undefined
+  /** How the subject stands, before and after. */
+  readonly view?: (office: Office, input: I) => unknown
+}
+
 export type Operation = {
   readonly input: z.ZodType
   readonly run: (office: Office, input: never) => Result | Promise<Result>
+  readonly changes?: Changes<never> | undefined
 }
 
 /** Ties an input schema to what is done with it. */
 export function operation<S extends z.ZodType>(
   input: S,
   run: (office: Office, input: z.infer<S>) => Result | Promise<Result>,
+  changes?: Changes<z.infer<S>>,
 ): Operation {
-  return { input, run }
+  return { input, run, changes }
 }
 
 export const done = (value: unknown): Result => ({ ok: true, value })
