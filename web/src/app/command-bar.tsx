@@ -28,14 +28,19 @@ function useTargets({ accountId }: Pick<Props, 'accountId'>, wanted: string): re
             name: requestId,
             group: t('nav.requests'),
             icon: 'list',
-            go: () => void navigate({ to: '/a/$account/requests/$request', params: { ...params, request: requestId }, search: {} }),
+            go: () =>
+              void navigate({
+                to: '/a/$account/requests/$request',
+                params: { ...params, request: requestId },
+                search: {},
+              }),
           },
         ]
   const pages = [
     ...(accountId === undefined ? [] : accountPlaces.map((place) => ({ ...place, group: t('shell.account') }))),
     ...(isOperator(me) ? operatorPlaces.map((place) => ({ ...place, group: t('shell.operator') })) : []),
   ].map(({ to, name, icon, group }): Target => {
-    const go = (): void => void navigate({ to: to as '/a/$account/overview', params, search: {} })
+    const go = (): void => void navigate({ to, params, search: {} })
     return { name: t(name), group, icon, go }
   })
   const others = (accounts?.data ?? []).map(({ id, name }): Target => {
@@ -43,7 +48,8 @@ function useTargets({ accountId }: Pick<Props, 'accountId'>, wanted: string): re
     return { name, group: t('nav.accounts'), icon: 'people', go }
   })
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean)
-  const fits = ({ name, group }: Target): boolean => words.every((word) => `${name} ${group}`.toLowerCase().includes(word))
+  const fits = ({ name, group }: Target): boolean =>
+    words.every((word) => `${name} ${group}`.toLowerCase().includes(word))
   return [...request, ...[...pages, ...others].filter(fits)].slice(0, 40)
 }
 

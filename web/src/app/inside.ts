@@ -10,17 +10,18 @@ export async function requireSession(href: string): Promise<void> {
     await queryClient.ensureQueryData(sessionQuery)
   } catch (error) {
     if (!isStatus(error, 401)) throw error
-    throw redirect({ to: '/sign-in', search: href === '/' ? {} : { next: href } })
+    redirect({ to: '/sign-in', search: href === '/' ? {} : { next: href }, throw: true })
   }
 }
 
 /** To one's own account; of all accounts an operator sees the one looked at last, or the oldest. */
 export async function goHome(): Promise<void> {
   const { account, user } = await queryClient.ensureQueryData(sessionQuery)
-  if (account) throw redirect({ to: '/a/$account/overview', params: { account: account.id }, replace: true })
+  if (account) redirect({ to: '/a/$account/overview', params: { account: account.id }, replace: true, throw: true })
   if (user.role !== 'operator') throw new Error('This user has no account.')
   const last = preferences().account
   const id = last ?? (await api.get<Page<{ readonly id: string }>>('accounts', { limit: 1 })).data[0]?.id
-  if (id === undefined) throw redirect({ to: '/operator/accounts', replace: true })
-  throw redirect({ to: '/a/$account/overview', params: { account: id }, replace: true })
+  const target = { replace: true, throw: true } as const
+  if (id === undefined) redirect({ ...target, to: '/operator/accounts' })
+  else redirect({ ...target, to: '/a/$account/overview', params: { account: id } })
 }

@@ -17,12 +17,12 @@ export function Missing() {
   )
 }
 
-export function Broken({ error, reset }: { readonly error: Error; readonly reset: () => void }) {
+export function Broken({ error, reset }: { readonly error: unknown; readonly reset: () => void }) {
   const t = useT()
   return (
     <main className={frame} role="alert">
       <h1 className="text-lg font-semibold">{t('broken.title')}</h1>
-      <p className="mt-1 break-words text-soft">{error.message}</p>
+      <p className="mt-1 break-words text-soft">{error instanceof Error ? error.message : String(error)}</p>
       <button type="button" onClick={reset} className="mt-4 min-h-8 text-accent underline">
         {t('retry')}
       </button>

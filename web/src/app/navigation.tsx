@@ -13,7 +13,11 @@ import { accountPlaces, operatorPlaces, type Place } from './places.ts'
 type Props = { readonly accountId: string | undefined }
 
 /** At the side where there is room, otherwise behind a button. */
-export function Navigation({ accountId, isOpen, onClose }: Props & { readonly isOpen: boolean; readonly onClose: () => void }) {
+export function Navigation({
+  accountId,
+  isOpen,
+  onClose,
+}: Props & { readonly isOpen: boolean; readonly onClose: () => void }) {
   const t = useT()
   return (
     <>
@@ -25,7 +29,10 @@ export function Navigation({ accountId, isOpen, onClose }: Props & { readonly is
           <Dialog.Backdrop className="fixed inset-0 bg-[oklch(0.15_0.02_262_/_0.45)]" />
           <Dialog.Popup className="fixed inset-y-0 left-0 w-64 overflow-y-auto bg-panel shadow-float">
             <Dialog.Title className="sr-only">{t('shell.menu')}</Dialog.Title>
-            <Dialog.Close className="!absolute top-2.5 right-2" render={<IconButton icon="cross" label={t('close')} />} />
+            <Dialog.Close
+              className="!absolute top-2.5 right-2"
+              render={<IconButton icon="cross" label={t('close')} />}
+            />
             <Sections accountId={accountId} />
           </Dialog.Popup>
         </Dialog.Portal>

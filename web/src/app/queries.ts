@@ -24,7 +24,8 @@ export const queryClient = new QueryClient({
     queries: {
       staleTime: 10_000,
       placeholderData: keepPreviousData,
-      retry: (failures, error) => failures < 2 && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
+      retry: (failures, error) =>
+        failures < 2 && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
     },
   },
 })

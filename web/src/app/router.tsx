@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-router'
 import { oneOf, only, textOf } from '../lib/search.ts'
 import { ranges } from '../lib/ranges.ts'
+import { filtersOf, type RequestFilters } from '../lib/request-filters.ts'
 import { Missing, Broken } from './last-resort.tsx'
 
 type Raw = Record<string, unknown>
@@ -39,6 +40,12 @@ const home = createRoute({
   beforeLoad: async () => (await import('./inside.ts')).goHome(),
 })
 
+const you = createRoute({
+  getParentRoute: () => inside,
+  path: '/you',
+  component: lazyRouteComponent(() => import('../routes/you.tsx'), 'YouPage'),
+})
+
 const account = createRoute({ getParentRoute: () => inside, path: '/a/$account' })
 const range = (raw: Raw) => oneOf(raw, 'range', ranges)
 
@@ -54,13 +61,10 @@ const keys = createRoute({
   validateSearch: (raw: Raw) => only({ dialog: oneOf(raw, 'dialog', ['new']), key: textOf(raw, 'key') }),
   component: lazyRouteComponent(() => import('../routes/keys.tsx'), 'KeysPage'),
 })
-export const requestFilters = ['range', 'from', 'to', 'status', 'model', 'key', 'endpoint', 'min_cost', 'min_ms'] as const
 const requests = createRoute({
   getParentRoute: () => account,
   path: '/requests',
-  validateSearch: (raw: Raw) => only(Object.fromEntries(requestFilters.map((name) => [name, textOf(raw, name)])) as {
-    [Name in (typeof requestFilters)[number]]: string | undefined
-  }),
+  validateSearch: (raw: Raw): RequestFilters => only(filtersOf((name) => textOf(raw, name))),
   component: lazyRouteComponent(() => import('../routes/requests.tsx'), 'RequestsPage'),
 })
 const request = createRoute({
@@ -91,7 +95,8 @@ const tasks = createRoute({
 const playground = createRoute({
   getParentRoute: () => account,
   path: '/playground',
-  validateSearch: (raw: Raw) => only({ kind: oneOf(raw, 'kind', ['chat', 'image', 'video']), model: textOf(raw, 'model') }),
+  validateSearch: (raw: Raw) =>
+    only({ kind: oneOf(raw, 'kind', ['chat', 'image', 'video']), model: textOf(raw, 'model') }),
   component: lazyRouteComponent(() => import('../routes/playground.tsx'), 'PlaygroundPage'),
 })
 const models = createRoute({
@@ -122,13 +127,42 @@ const operatorPages = {
   settings: lazyRouteComponent(() => import('../routes/operator-settings.tsx'), 'OperatorSettingsPage'),
 }
 const open = (raw: Raw) =>
-  only({ open: textOf(raw, 'open'), q: textOf(raw, 'q'), tab: textOf(raw, 'tab'), dialog: oneOf(raw, 'dialog', ['new']) })
-const providers = createRoute({ getParentRoute: () => operator, path: '/providers', validateSearch: open, component: operatorPages.providers })
-const prices = createRoute({ getParentRoute: () => operator, path: '/prices', validateSearch: open, component: operatorPages.prices })
-const codes = createRoute({ getParentRoute: () => operator, path: '/codes', validateSearch: open, component: operatorPages.codes })
+  only({
+    open: textOf(raw, 'open'),
+    q: textOf(raw, 'q'),
+    tab: textOf(raw, 'tab'),
+    dialog: oneOf(raw, 'dialog', ['new']),
+  })
+const providers = createRoute({
+  getParentRoute: () => operator,
+  path: '/providers',
+  validateSearch: open,
+  component: operatorPages.providers,
+})
+const prices = createRoute({
+  getParentRoute: () => operator,
+  path: '/prices',
+  validateSearch: open,
+  component: operatorPages.prices,
+})
+const codes = createRoute({
+  getParentRoute: () => operator,
+  path: '/codes',
+  validateSearch: open,
+  component: operatorPages.codes,
+})
 const health = createRoute({ getParentRoute: () => operator, path: '/health', component: operatorPages.health })
-const audit = createRoute({ getParentRoute: () => operator, path: '/audit', validateSearch: open, component: operatorPages.audit })
-const operatorSettings = createRoute({ getParentRoute: () => operator, path: '/settings', component: operatorPages.settings })
+const audit = createRoute({
+  getParentRoute: () => operator,
+  path: '/audit',
+  validateSearch: open,
+  component: operatorPages.audit,
+})
+const operatorSettings = createRoute({
+  getParentRoute: () => operator,
+  path: '/settings',
+  component: operatorPages.settings,
+})
 const routing = createRoute({
   getParentRoute: () => operator,
   path: '/models',
@@ -147,6 +181,7 @@ const routeTree = root.addChildren([
   setup,
   inside.addChildren([
     home,
+    you,
     account.addChildren([
       overview,
       keys,

@@ -14,6 +14,8 @@ import { queryClient, whenSignedOut } from './queries.ts'
 import { UserMenu } from './user-menu.tsx'
 import { ViewBanner } from './view-banner.tsx'
 
+const shortcut = /mac|iphone|ipad/i.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'
+
 export function Shell() {
   return (
     <QueryClientProvider client={queryClient}>
@@ -53,7 +55,10 @@ function Frame() {
   usePageTitle(title, path)
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[13rem_1fr]">
-      <a href="#main" className="sr-only z-30 rounded bg-accent px-3 py-1 text-on-accent focus:not-sr-only focus:fixed focus:top-2 focus:left-2">
+      <a
+        href="#main"
+        className="sr-only z-30 rounded bg-accent px-3 py-1 text-on-accent focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
         {t('shell.skip')}
       </a>
       <Navigation accountId={accountId} isOpen={isOpen} onClose={() => setOpen(false)} />
@@ -69,12 +74,12 @@ function Frame() {
           >
             <Icon name="search" />
             <span className="hidden sm:inline">{t('shell.search')}</span>
-            <kbd className="hidden font-sans text-xs sm:inline">⌘K</kbd>
+            <kbd className="hidden font-sans text-xs sm:inline">{shortcut}</kbd>
             <span className="sr-only sm:hidden">{t('shell.search')}</span>
           </button>
           <UserMenu />
         </div>
-        <main id="main" tabIndex={-1} className="mx-auto w-full max-w-[76rem] grow px-4 py-5 outline-none sm:px-6">
+        <main id="main" tabIndex={-1} className="mx-auto w-full max-w-[84rem] grow px-4 py-5 outline-none sm:px-6">
           <Outlet />
         </main>
       </div>

@@ -34,7 +34,13 @@ export function UserMenu() {
     <Menu
       trigger={<IconButton icon="people" label={`${me.user.name}: ${t('shell.you')}`} className="!size-8 border" />}
       groups={[
-        [{ label: t('shell.profile', { name: me.user.name }), icon: 'settings', onPick: () => void navigate({ to: '/you' }) }],
+        [
+          {
+            label: t('shell.profile', { name: me.user.name }),
+            icon: 'settings',
+            onPick: () => void navigate({ to: '/you' }),
+          },
+        ],
         themes,
         languages.map(([value, label]) => ({
           label,

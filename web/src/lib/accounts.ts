@@ -9,7 +9,12 @@ export type Limits = {
   readonly spend_per_day_nano_usd: string | null
   readonly spend_per_month_nano_usd: string | null
 }
-export type Origin = 'declared' | 'stored'
+export type Balance = {
+  readonly available_nano_usd: string
+  readonly held_nano_usd: string
+  readonly posted_nano_usd: string
+}
+export type Origin = 'declared' | 'stored' | 'environment'
 export type Account = {
   readonly id: string
   readonly name: string
@@ -17,9 +22,7 @@ export type Account = {
   readonly origin: Origin
   readonly models: readonly string[] | null
   readonly limits: Limits
-  readonly available_nano_usd: string
-  readonly held_nano_usd: string
-  readonly posted_nano_usd: string
+  readonly balance: Balance
   readonly active_keys: number
   readonly created_at: string
 }

@@ -59,7 +59,9 @@ const unreachable = {
   retryAfterSeconds: undefined,
 } as const
 
-type Envelope = { readonly error?: { readonly message?: string; readonly code?: string; readonly param?: string | null } }
+type Envelope = {
+  readonly error?: { readonly message?: string; readonly code?: string; readonly param?: string | null }
+}
 
 /** An answer in the API's envelope as an error; whatever a proxy made of it, too. */
 export function failureOf(response: Response, text: string): ApiError {
@@ -90,4 +92,5 @@ export const api = {
 /** A page of a list. */
 export type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null }
 
-export const isStatus = (error: unknown, status: number): boolean => error instanceof ApiError && error.status === status
+export const isStatus = (error: unknown, status: number): boolean =>
+  error instanceof ApiError && error.status === status

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { axisMoney, cost, exact, money, nanoOf, typedDollars } from './money.ts'
+import { axisMoney, cost, exact, fine, money, nanoOf, typedDollars } from './money.ts'
 
 test.each([
   ['0', '$0.00'],
@@ -59,4 +59,15 @@ test('what is typed is taken as it is meant, or not at all', () => {
 
 test('axes are short', () => {
   expect([0, 0.0042, 3, 1250, 2_500_000].map(axisMoney)).toEqual(['$0', '$0.0042', '$3', '$1.3K', '$2.5M'])
+})
+
+test.each([
+  ['0', '$0.00'],
+  ['1505000', '$0.001505'],
+  ['150.5', '$0.0000001505'],
+  ['0.000001', '$0.000000000000001'],
+  ['1234567890123.25', '$1,234.56789012325'],
+  ['-150.5', '−$0.0000001505'],
+])('a line of %s nano-dollars is %s, unrounded', (amount, text) => {
+  expect(fine(amount)).toBe(text)
 })

@@ -60,3 +60,16 @@ export function nanoOf(dollars: string): bigint {
   const [whole = '0', fraction = ''] = dollars.split('.')
   return BigInt(whole) * NANO + BigInt(fraction.padEnd(9, '0'))
 }
+
+/** Nano-dollars with a fraction, as single price lines have them, in dollars: nothing is rounded. */
+export function fine(amount: string): string {
+  const [whole = '0', fraction = ''] = amount.replace('-', '').split('.')
+  const digits = (whole.padStart(10, '0') + fraction).replace(/^0+(?=\d{10})/, '')
+  const at = digits.length - fraction.length - 9
+  const decimals = digits.slice(at).replace(/0+$/, '').padEnd(2, '0')
+  return `${amount.startsWith('-') ? '−' : ''}$${grouped(BigInt(digits.slice(0, at)))}.${decimals}`
+}
+
+/** What a million tokens cost, or one piece: prices are per million of anything. */
+export const perMillion = (nanoPerMillion: string): string => exact(nanoPerMillion)
+export const perPiece = (nanoPerMillion: string): string => fine((nano(nanoPerMillion) / 1_000_000n).toString())

@@ -21,7 +21,8 @@ export function useShow(): Show {
     language,
     zone,
     number: (value) => new Intl.NumberFormat(language).format(typeof value === 'string' ? BigInt(value) : value),
-    compact: (value) => new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 }).format(value),
+    compact: (value) =>
+      new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 }).format(value),
     percent: (share) => new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(share),
     time: (at, shape = 'long') => showTime(at, shape, { language, zone }),
     ago: (at) => relativeTime(at, language),

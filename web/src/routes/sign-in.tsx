@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Door } from '../features/door/door.tsx'
 import { useForm } from '../features/door/use-form.ts'
@@ -10,14 +10,15 @@ import { Failure } from '../ui/page.tsx'
 
 export function SignInPage() {
   const t = useT()
-  const navigate = useNavigate()
+  const router = useRouter()
   const { next } = useSearch({ from: '/sign-in' })
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const { isBusy, error, submit } = useForm(async () => {
     await api.post('session', { name, password })
     // Only a path of ours: whatever else is in the address leads home.
-    await navigate(next?.startsWith('/') && !next.startsWith('//') ? { href: next } : { to: '/' })
+    if (next?.startsWith('/') && !next.startsWith('//')) router.history.push(router.basepath.replace(/\/$/, '') + next)
+    else await router.navigate({ to: '/' })
   })
   return (
     <Door title={t('signIn.title')}>

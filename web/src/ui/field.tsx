@@ -114,7 +114,11 @@ export function Segments<V extends string>({
   name,
 }: SelectProps<V> & { readonly name: string }) {
   return (
-    <div role="group" aria-label={name} className="inline-flex max-w-full overflow-x-auto rounded-md border border-edge">
+    <div
+      role="group"
+      aria-label={name}
+      className="inline-flex max-w-full overflow-x-auto rounded-md border border-edge"
+    >
       {choices.map((choice) => (
         <button
           key={choice.value}

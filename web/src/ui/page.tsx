@@ -6,7 +6,15 @@ import { Button } from './button.tsx'
 import { classes } from './classes.ts'
 import { Icon } from './icon.tsx'
 
-export function PageHead({ title, hint, children }: { readonly title: string; readonly hint?: ReactNode; readonly children?: ReactNode }) {
+export function PageHead({
+  title,
+  hint,
+  children,
+}: {
+  readonly title: string
+  readonly hint?: ReactNode
+  readonly children?: ReactNode
+}) {
   return (
     <header className="mb-4 flex flex-wrap items-end gap-x-4 gap-y-2">
       <div className="min-w-0 grow">
@@ -46,7 +54,15 @@ export function Panel({
 }
 
 /** A figure and what it is. */
-export function Figure({ label, children, hint }: { readonly label: string; readonly children: ReactNode; readonly hint?: ReactNode }) {
+export function Figure({
+  label,
+  children,
+  hint,
+}: {
+  readonly label: string
+  readonly children: ReactNode
+  readonly hint?: ReactNode
+}) {
   return (
     <div className="min-w-0">
       <dt className="text-xs text-soft">{label}</dt>
@@ -98,7 +114,15 @@ const noteLooks: Readonly<Record<NoteKind, string>> = {
   bad: 'bg-bad-soft text-bad',
 }
 
-export function Note({ kind = 'info', children, action }: { readonly kind?: NoteKind; readonly children: ReactNode; readonly action?: ReactNode }) {
+export function Note({
+  kind = 'info',
+  children,
+  action,
+}: {
+  readonly kind?: NoteKind
+  readonly children: ReactNode
+  readonly action?: ReactNode
+}) {
   return (
     <div
       role={kind === 'bad' ? 'alert' : 'status'}
@@ -112,7 +136,13 @@ export function Note({ kind = 'info', children, action }: { readonly kind?: Note
 }
 
 /** What went wrong in words, the id by which the operator finds it, and another try. */
-export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: (() => unknown) | undefined }) {
+export function Failure({
+  error,
+  onRetry,
+}: {
+  readonly error: unknown
+  readonly onRetry?: (() => unknown) | undefined
+}) {
   const t = useT()
   const isKnown = error instanceof ApiError
   const message = !isKnown ? String(error) : error.code === 'unreachable' ? t('unreachable') : error.message

@@ -33,7 +33,13 @@ export function Ago({ at }: { readonly at: string | null | undefined }) {
   )
 }
 
-export function Time({ at, shape }: { readonly at: string; readonly shape?: Parameters<ReturnType<typeof useShow>['time']>[1] }) {
+export function Time({
+  at,
+  shape,
+}: {
+  readonly at: string
+  readonly shape?: Parameters<ReturnType<typeof useShow>['time']>[1]
+}) {
   const show = useShow()
   return (
     <time dateTime={at} title={show.time(at, 'withSeconds')} className="whitespace-nowrap">
@@ -58,7 +64,9 @@ export type Tone = keyof typeof tones
 export function Status({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
   const [look, icon] = tones[tone]
   return (
-    <span className={classes('inline-flex items-center gap-1 rounded px-1.5 text-xs leading-5 whitespace-nowrap', look)}>
+    <span
+      className={classes('inline-flex items-center gap-1 rounded px-1.5 text-xs leading-5 whitespace-nowrap', look)}
+    >
       <Icon name={icon} className="!size-3" />
       {children}
     </span>
@@ -143,7 +151,15 @@ export function Id({ id, isShort = true }: { readonly id: string; readonly isSho
   )
 }
 
-export function CodeBlock({ text, label, onCopy }: { readonly text: string; readonly label: string; readonly onCopy?: string }) {
+export function CodeBlock({
+  text,
+  label,
+  onCopy,
+}: {
+  readonly text: string
+  readonly label: string
+  readonly onCopy?: string
+}) {
   return (
     <div className="relative rounded-md border bg-sunken">
       <pre tabIndex={0} aria-label={label} className="overflow-x-auto p-3 pr-10 font-mono text-xs leading-5">

@@ -2,7 +2,15 @@
 import type { ReactNode } from 'react'
 import { chooseLanguage, useLanguage } from '../../lib/i18n/language.ts'
 
-export function Door({ title, hint, children }: { readonly title: string; readonly hint?: string; readonly children: ReactNode }) {
+export function Door({
+  title,
+  hint,
+  children,
+}: {
+  readonly title: string
+  readonly hint?: string
+  readonly children: ReactNode
+}) {
   const { language } = useLanguage()
   const other = language === 'en' ? 'zh-CN' : 'en'
   return (

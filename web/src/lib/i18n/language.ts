@@ -33,10 +33,13 @@ async function use(language: Language): Promise<void> {
 
 /** A sentence; `{name}` in it is replaced by a value, and `{n|one|many}` chosen by a number. */
 export function translate(dictionary: Dictionary, key: Key, values: Values = {}): string {
-  return dictionary[key].replace(/\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g, (_, name: string, one?: string, many?: string) => {
-    const value = values[name] ?? ''
-    return one === undefined || many === undefined ? String(value) : Number(value) === 1 ? one : many
-  })
+  return dictionary[key].replace(
+    /\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g,
+    (_, name: string, one?: string, many?: string) => {
+      const value = values[name] ?? ''
+      return one === undefined || many === undefined ? String(value) : Number(value) === 1 ? one : many
+    },
+  )
 }
 
 export type Translate = (key: Key, values?: Values) => string

@@ -1,0 +1,1 @@
+export const AccountsPage = () => <p>STUB</p>

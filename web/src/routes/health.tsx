@@ -1,0 +1,1 @@
+export const HealthPage = () => <p>STUB</p>

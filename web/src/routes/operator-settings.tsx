@@ -1,0 +1,1 @@
+export const OperatorSettingsPage = () => <p>STUB</p>

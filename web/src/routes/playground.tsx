@@ -1,0 +1,1 @@
+export const PlaygroundPage = () => <p>STUB</p>

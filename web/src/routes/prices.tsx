@@ -1,0 +1,1 @@
+export const PricesPage = () => <p>STUB</p>

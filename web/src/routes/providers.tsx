@@ -1,0 +1,1 @@
+export const ProvidersPage = () => <p>STUB</p>

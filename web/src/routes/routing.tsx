@@ -1,0 +1,1 @@
+export const RoutingPage = () => <p>STUB</p>

@@ -1,0 +1,1 @@
+export const UsagePage = () => <p>STUB</p>

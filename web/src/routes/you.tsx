@@ -1,0 +1,1 @@
+export const YouPage = () => <p>STUB</p>
