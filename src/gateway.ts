@@ -4,23 +4,28 @@ import { ManagementKeys } from './accounts/management-keys.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { Users } from './accounts/users.ts'
 import { Limiter, monthStartHour } from './accounts/limiter.ts'
-import type { Office } from './admin/operations.ts'
+import type { Office, Verification } from './admin/operation.ts'
 import { createBackup } from './backup.ts'
 import { openCatalog, type Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
 import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
-import { bookingsOf } from './ledger/bookings.ts'
+import { bookingsBetween, bookingsOf, oldestHold, openHoldsOf } from './ledger/bookings.ts'
+import { Codes } from './ledger/codes.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { verifyLedger, type Finding } from './ledger/verify.ts'
 import { Audit } from './records/audit.ts'
 import { forgetExpired, Idempotency, verifyIdempotency } from './records/idempotency.ts'
 import { findRecord, recentRecords } from './records/records.ts'
+import { findAnywhere, searchRecords } from './records/search.ts'
+import { lastUsed, usageOf } from './records/usage-report.ts'
 import { chargedByDay, verifyUsage } from './records/usage.ts'
 import { LiveCalls } from './relay/call.ts'
+import { HealthBook } from './relay/health-book.ts'
+import { ProviderTally } from './relay/provider-tally.ts'
 import { failExpired, Turns, verifyTurns } from './responses/turns.ts'
-import { openSecrets } from './secrets.ts'
+import { openSecrets, type Secrets } from './secrets.ts'
 import { openStore, type Store } from './store/store.ts'
 
 export type Gateway = {
@@ -32,6 +37,7 @@ export type Gateway = {
   readonly idempotency: Idempotency
   readonly turns: Turns
   readonly live: LiveCalls
+  readonly health: HealthBook
   readonly office: Office
   /** Holds of a former life of this process that were given back. */
   readonly expiredHolds: number
@@ -51,7 +57,6 @@ const FIRST_BALANCE_NANO_USD = 1_000_000_000n
 
 /** Opens the data folder. Throws FolderInUse when another process has it. */
 export async function openGateway(config: Config, { log, sandboxUrl, firstAccount }: OpenOptions): Promise<Gateway> {
-  const startedAtMs = Date.now()
   // Memory is ahead of the disk, or beside it: nothing more may be promised.
   const stop = (event: string, message: string): never => {
     log('error', event, { message })
@@ -76,17 +81,62 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   await declareAccounts(config, accounts, ledger)
   const limiter = new Limiter(await chargedByDay(store, monthStartHour(Date.now())))
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
-  const office: Office = {
+  const health = new HealthBook()
+  const people = { users, sessions, managementKeys: await ManagementKeys.open(store) }
+  const office = officeOf(store, config, { accounts, catalog, ledger, limiter, live, health, secrets, ...people })
+  const idempotency = new Idempotency(store)
+  const turns = new Turns(store)
+  return {
+    store,
     accounts,
-    catalog,
     ledger,
-    users,
-    sessions,
-    managementKeys: await ManagementKeys.open(store),
+    catalog,
+    limiter,
+    idempotency,
+    turns,
+    live,
+    health,
+    office,
+    expiredHolds: expired,
+    firstKey,
+  }
+}
+
+type Parts = Pick<Office, 'accounts' | 'catalog' | 'ledger' | 'limiter' | 'users' | 'sessions' | 'managementKeys'> & {
+  readonly live: LiveCalls
+  readonly health: HealthBook
+  readonly secrets: Secrets
+}
+
+/** What operations work on. */
+function officeOf(store: Store, config: Config, { live, health, secrets, ledger, ...rest }: Parts): Office {
+  const startedAtMs = Date.now()
+  const tally = new ProviderTally()
+  let lastVerification: Verification | undefined
+  const verify = async (): Promise<readonly Finding[]> => {
+    const startedMs = Date.now()
+    const findings = await verifyBooks(store)
+    lastVerification = { findings, atMs: startedMs, tookMs: Date.now() - startedMs }
+    return findings
+  }
+  return {
+    ...rest,
+    ledger,
     audit: new Audit(store),
     markUp: config.markUp === 'off' ? 0n : config.markUp,
     adjustments: (accountId, limit) => bookingsOf(store, accountId, limit),
-    verify: () => verifyBooks(store),
+    verify,
+    lastVerification: () => lastVerification,
+    health: () => health.all,
+    tally,
+    codes: new Codes(store, ledger),
+    usage: (query) => usageOf(store, query),
+    lastUsed: (accountId, fromHour) => lastUsed(store, accountId, fromHour),
+    bookings: (accountId, range) => bookingsBetween(store, accountId, range),
+    openHolds: (accountId, limit) => openHoldsOf(store, accountId, limit),
+    oldestHold: () => oldestHold(store),
+    searchRecords: (accountId, search) => searchRecords(store, accountId, search),
+    findAnywhere: (id) => findAnywhere(store, id),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),
     backup: createBackup(store, secrets),
@@ -99,21 +149,6 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
       writes_queued: store.queued(),
       rss_bytes: process.memoryUsage.rss(),
     }),
-  }
-  const idempotency = new Idempotency(store)
-  const turns = new Turns(store)
-  return {
-    store,
-    accounts,
-    ledger,
-    catalog,
-    limiter,
-    idempotency,
-    turns,
-    live,
-    office,
-    expiredHolds: expired,
-    firstKey,
   }
 }
 

@@ -13,14 +13,13 @@ import { Metrics } from './edge/metrics.ts'
 import { answerBounds, backgroundBounds, bodyPace, drainBounds } from './fixed-limits.ts'
 import type { Exchange } from './inbound/exchange.ts'
 import { listen, type Server, type ServerOptions } from './inbound/server.ts'
-import { openGateway, verifyBooks, type Gateway } from './gateway.ts'
+import { openGateway, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
 import type { RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
 import { Backgrounds } from './relay/background.ts'
 import { Drains } from './relay/drains.ts'
-import { HealthBook } from './relay/health-book.ts'
 import { Pictures } from './relay/pictures.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
 import { TokenCounter } from './relay/token-counter.ts'
@@ -58,7 +57,7 @@ export async function serve(config: Config): Promise<Served> {
     accounts,
     catalog,
     ledger,
-    health: new HealthBook(),
+    health: gateway.health,
     retries: new RetryBudget(),
     live,
     tokens,
@@ -72,6 +71,7 @@ export async function serve(config: Config): Promise<Served> {
     notReady: () => (draining ? 'shutting down' : undefined),
     onRecord: (record, { clientAddress }) => {
       metrics.recorded(record)
+      gateway.office.tally.noted(record.attempts)
       logRecord(log, record, clientAddress)
     },
   }
@@ -195,8 +195,8 @@ function openMonitoring(
 const urlHost = (host: string): string =>
   host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
 
-async function verifyHourly({ store }: Gateway, log: Log): Promise<void> {
-  for (const finding of await verifyBooks(store)) log('error', 'ledger.broken', finding)
+async function verifyHourly({ office }: Gateway, log: Log): Promise<void> {
+  for (const finding of await office.verify()) log('error', 'ledger.broken', finding)
 }
 
 /** The one line per request: who, what, how much, how long. No prompts, no outputs, no secrets. */

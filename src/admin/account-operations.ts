@@ -130,6 +130,7 @@ const adjust = (kind: 'credit' | 'debit' | 'refund'): Operation =>
         switch (result.kind) {
           case 'booked':
             return done({ ref: booked, ...accountView(office, account) })
+          case 'not_provided':
           case 'duplicate_ref':
             return conflict(`the reference '${booked}' is booked already`)
           case 'insufficient':
@@ -237,8 +238,17 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     async ({ accounts }, { key: id, limits }) => {
       const key = accounts.findKey(id)
       if (!key) return notFound(`key '${id}' (a key is named by its id, see key list)`)
-      const changed = await accounts.limitKey(id, changedLimits(key.limits, limits))
+      const changed = await accounts.updateKey(id, { limits: changedLimits(key.limits, limits) })
       return done(keyView(changed, accounts.find(key.accountId)))
+    },
+    ofKey,
+  ),
+  'key.update': operation(
+    z.strictObject({ key: reference, name: name.optional(), models: models.nullable().optional() }),
+    async ({ accounts }, { key: id, name: keyName, models: allowedModels }) => {
+      if (!accounts.findKey(id)) return notFound(`key '${id}' (a key is named by its id, see key list)`)
+      const changed = await accounts.updateKey(id, { name: keyName, allowedModels })
+      return done(keyView(changed, accounts.find(changed.accountId)))
     },
     ofKey,
   ),

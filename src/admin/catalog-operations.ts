@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { modelKinds, type Model, type Offer, type Provider, type Reach } from '../domain/catalog.ts'
+import { modelKinds, type Model, type Offer, type OfferDraft, type Provider, type Reach } from '../domain/catalog.ts'
 import { parseUsd } from '../domain/money.ts'
 import { unitPrices, type UnitPrices } from '../domain/price.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
@@ -19,8 +19,28 @@ const perMillion = z.string().transform((text, context) => {
   return z.NEVER
 })
 const price = z
-  .strictObject({ input: perMillion, output: perMillion, cached_input: perMillion.optional() })
-  .transform(({ input, output, cached_input: cachedInput }): UnitPrices => unitPrices({ input, output, cachedInput }))
+  .strictObject({
+    input: perMillion,
+    output: perMillion,
+    cached_input: perMillion.optional(),
+    cache_write: perMillion.optional(),
+    cache_write_1h: perMillion.optional(),
+    reasoning: perMillion.optional(),
+    image_input: perMillion.optional(),
+    image_output: perMillion.optional(),
+    /** Dollars for one piece, such as `image/1024x1024`. */
+    each: z.record(z.string().regex(/^[a-z]+(?:\/[\w.-]+)*$/), perMillion).optional(),
+  })
+  .transform((stated): UnitPrices =>
+    unitPrices({
+      ...stated,
+      cachedInput: stated.cached_input,
+      cacheWrite: stated.cache_write,
+      cacheWrite1h: stated.cache_write_1h,
+      imageInput: stated.image_input,
+      imageOutput: stated.image_output,
+    }),
+  )
 
 const offer = z.strictObject({
   provider: z.string(),
@@ -30,13 +50,14 @@ const offer = z.strictObject({
   weight: z.int().min(1).default(1),
 })
 
-const providerView = ({ id: name, preset, baseUrl, reach, secret, origin }: Provider): object => ({
+const providerView = ({ id: name, preset, baseUrl, reach, secret, origin, state }: Provider): object => ({
   id: name,
   preset,
   base_url: baseUrl,
   allow_private: reach === 'private',
   has_key: secret !== undefined,
   origin,
+  state: state ?? 'serving',
 })
 
 const offerView = ({ providerId: provider, upstreamModel, priority, weight, cost }: Offer): object => ({
@@ -158,18 +179,70 @@ const modelAdd = operation(
         ...(input.dimensions_adjustable === undefined ? {} : { dimensionsAdjustable: input.dimensions_adjustable }),
       },
       price: input.price,
-      offers: input.offers.map(({ provider, model, cost, priority, weight }) => ({
-        providerId: provider,
-        upstreamModel: model,
-        priority,
-        weight,
-        cost: cost ?? input.price,
-      })),
+      offers: offersOf(input.offers, input.price),
     })
     const made = catalog.model(input.id)
     return made ? done(modelView(made)) : notFound(`model '${input.id}'`)
   },
   ofModel,
+)
+
+const offersOf = (offers: readonly z.infer<typeof offer>[], sale: UnitPrices): OfferDraft[] =>
+  offers.map(({ provider, model, cost, priority, weight }) => ({
+    providerId: provider,
+    upstreamModel: model,
+    priority,
+    weight,
+    cost: cost ?? sale,
+  }))
+
+/** Of a stored model, only what is named. What its offers cost stays where the same offer is there again. */
+const modelChange = operation(
+  z.strictObject({ id: z.string(), price: price.optional(), offers: z.array(offer).min(1).optional() }),
+  async ({ catalog }, { id: name, price: sale, offers }): Promise<Result> => {
+    const before = catalog.model(name)
+    if (!before) return notFound(`model '${name}'`)
+    if (before.origin !== 'stored') return declaredElsewhere(`model '${name}'`)
+    const missing = offers?.find(({ provider }) => !catalog.provider(provider))
+    if (missing) return notFound(`provider '${missing.provider}'`)
+    const known = (draft: z.infer<typeof offer>): Model['offers'][number] | undefined =>
+      before.offers.find((each) => each.providerId === draft.provider && each.upstreamModel === draft.model)
+    const asBefore = (each: Model['offers'][number]): OfferDraft => ({
+      ...each,
+      cost: each.cost.nanoPerMillion,
+      costTiers: each.cost.tiers,
+    })
+    const wanted = offers?.map((draft): OfferDraft => {
+      const old = draft.cost === undefined ? known(draft) : undefined
+      const { priority, weight } = draft
+      if (old) return { ...asBefore(old), priority, weight }
+      const cost = draft.cost ?? before.sale.nanoPerMillion
+      return { providerId: draft.provider, upstreamModel: draft.model, priority, weight, cost }
+    })
+    await catalog.putModel({
+      id: name,
+      ownedBy: before.ownedBy,
+      kind: before.kind,
+      limits: before.limits,
+      price: sale ?? before.sale.nanoPerMillion,
+      priceTiers: sale ? undefined : before.sale.tiers,
+      offers: wanted ?? before.offers.map(asBefore),
+    })
+    const made = catalog.model(name)
+    return made ? done(modelView(made)) : notFound(`model '${name}'`)
+  },
+  ofModel,
+)
+
+const providerState = operation(
+  z.strictObject({ id: z.string(), state: z.enum(['serving', 'drained']) }),
+  async ({ catalog }, { id: name, state }): Promise<Result> => {
+    if (!catalog.provider(name)) return notFound(`provider '${name}'`)
+    await catalog.setProviderState(name, state)
+    const changed = catalog.provider(name)
+    return changed ? done(providerView(changed)) : notFound(`provider '${name}'`)
+  },
+  ofProvider,
 )
 
 export const catalogOperations: Readonly<Record<string, Operation>> = {
@@ -202,7 +275,9 @@ export const catalogOperations: Readonly<Record<string, Operation>> = {
     },
     ofProvider,
   ),
+  'provider.state': providerState,
   'model.add': modelAdd,
+  'model.change': modelChange,
   'model.list': operation(z.strictObject({}), ({ catalog }) => done(catalog.models().map(modelView))),
   'model.remove': operation(
     z.strictObject({ id: z.string() }),

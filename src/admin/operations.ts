@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { accountOperations } from './account-operations.ts'
 import type { Actor } from '../records/audit.ts'
+import { codeOperations } from './code-operations.ts'
 import { catalogOperations } from './catalog-operations.ts'
 import { priceOperations } from './price-operations.ts'
 import { managementKeyOperations, userOperations } from './user-operations.ts'
@@ -52,6 +53,7 @@ const operations: Readonly<Record<string, Operation>> = {
   ...accountOperations,
   ...catalogOperations,
   ...priceOperations,
+  ...codeOperations,
   ...userOperations,
   ...managementKeyOperations,
   'ledger.verify': ledgerVerify,

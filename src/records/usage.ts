@@ -3,9 +3,9 @@
  * resolves a hold, so that neither charts nor limits ever scan the requests.
  */
 import type { NanoUsd } from '../domain/money.ts'
+import type { Usage, UsageSource } from '../domain/usage.ts'
 import { statement, type Step } from '../store/statement.ts'
 import type { Queryable, Store } from '../store/store.ts'
-import type { RequestRecord } from './records.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -41,8 +41,24 @@ const addToHour = statement(`INSERT INTO usage_hour VALUES (
     ${firsts.map((_, i) => `?${place} = ${i}`).join(', ')})
   ON CONFLICT DO UPDATE SET ${[...usageSums, ...firsts].map((sum) => `${sum} = ${sum} + excluded.${sum}`).join(', ')}`)
 
+/** What of a request's record is counted. */
+type Counted = {
+  readonly accountId: string
+  readonly keyId: string
+  readonly model: string
+  readonly endpoint: string
+  readonly outcome: string
+  readonly usage: Usage
+  readonly usageSource: UsageSource
+  readonly charged: NanoUsd
+  readonly writtenOff: NanoUsd
+  readonly upstreamCost: NanoUsd
+  readonly createdAtMs: number
+  readonly firstEventMs: number | undefined
+}
+
 /** The step that adds a request to its hour. */
-export function hourStep({ usage, outcome, ...record }: RequestRecord): Step {
+export function hourStep({ usage, outcome, ...record }: Counted): Step {
   const { pieces = [] } = usage
   const count = (kind: string): number =>
     pieces.reduce((sum, piece) => (piece.unit.startsWith(kind) ? sum + piece.count : sum), 0)

@@ -113,3 +113,37 @@ SELECT account_id, created_at / 3600000, key_id, model, endpoint, count(*), sum(
        total(first_event_ms >= 1600 AND first_event_ms < 3200), total(first_event_ms >= 3200 AND first_event_ms < 6400),
        total(first_event_ms >= 6400 AND first_event_ms < 12800), total(first_event_ms >= 12800)
 FROM request_record GROUP BY 1, 2, 3, 4, 5;
+
+-- Where the operator's bookings of an account are, by time: its charges are not in the way.
+CREATE TABLE booking (
+  account_id    TEXT NOT NULL,
+  created_at    INTEGER NOT NULL,
+  journal_id    INTEGER NOT NULL,
+  PRIMARY KEY (account_id, created_at, journal_id)
+) STRICT, WITHOUT ROWID;
+INSERT INTO booking SELECT entry.account_id, journal.created_at, journal.id FROM journal
+  JOIN entry ON entry.journal_id = journal.id AND entry.account_id NOT LIKE 'system:%' WHERE journal.ref IS NOT NULL;
+
+-- Codes that add to a balance, each once. The code itself is not kept, only its digest and its end.
+CREATE TABLE redemption_code (
+  id            TEXT PRIMARY KEY,
+  batch_id      TEXT NOT NULL,
+  digest        TEXT NOT NULL UNIQUE,
+  last4         TEXT NOT NULL,
+  amount        INTEGER NOT NULL CHECK (amount > 0),
+  note          TEXT NOT NULL,
+  created_at    INTEGER NOT NULL,
+  expires_at    INTEGER,
+  voided_at     INTEGER,
+  redeemed_at   INTEGER,
+  redeemed_by   TEXT REFERENCES account (id) CHECK ((redeemed_by IS NULL) = (redeemed_at IS NULL)),
+  CHECK (voided_at IS NULL OR redeemed_at IS NULL)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX redemption_code_by_batch ON redemption_code (batch_id, id);
+CREATE INDEX redemption_code_by_account ON redemption_code (redeemed_by, id) WHERE redeemed_by IS NOT NULL;
+
+-- A drained provider gets no new requests.
+ALTER TABLE provider ADD COLUMN drained_at INTEGER;
+
+-- The playground spends as a key of its own, which nobody can present.
+ALTER TABLE api_key ADD COLUMN kind TEXT NOT NULL DEFAULT 'client' CHECK (kind IN ('client', 'playground'));
