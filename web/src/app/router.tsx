@@ -78,6 +78,7 @@ const usage = createRoute({
   validateSearch: (raw: Raw) =>
     only({
       range: range(raw),
+      step: oneOf(raw, 'step', ['hour', 'day']),
       by: oneOf(raw, 'by', ['model', 'key', 'endpoint']),
       measure: oneOf(raw, 'measure', ['cost', 'requests', 'input', 'output', 'errors']),
       model: textOf(raw, 'model'),
@@ -89,7 +90,7 @@ const usage = createRoute({
 const tasks = createRoute({
   getParentRoute: () => account,
   path: '/tasks',
-  validateSearch: (raw: Raw) => only({ task: textOf(raw, 'task') }),
+  validateSearch: (raw: Raw) => only({ kind: oneOf(raw, 'kind', ['image', 'video']), task: textOf(raw, 'task') }),
   component: lazyRouteComponent(() => import('../routes/tasks.tsx'), 'TasksPage'),
 })
 const playground = createRoute({
@@ -108,12 +109,19 @@ const models = createRoute({
 const billing = createRoute({
   getParentRoute: () => account,
   path: '/billing',
-  validateSearch: (raw: Raw) => only({ tab: oneOf(raw, 'tab', ['ledger', 'holds', 'statements']) }),
+  validateSearch: (raw: Raw) =>
+    only({
+      tab: oneOf(raw, 'tab', ['ledger', 'holds']),
+      month: textOf(raw, 'month'),
+      dialog: oneOf(raw, 'dialog', ['redeem']),
+    }),
   component: lazyRouteComponent(() => import('../routes/billing.tsx'), 'BillingPage'),
 })
 const settings = createRoute({
   getParentRoute: () => account,
   path: '/settings',
+  validateSearch: (raw: Raw) =>
+    only({ tab: oneOf(raw, 'tab', ['members', 'programs', 'limits']), dialog: oneOf(raw, 'dialog', ['new']) }),
   component: lazyRouteComponent(() => import('../routes/settings.tsx'), 'SettingsPage'),
 })
 
@@ -161,6 +169,7 @@ const audit = createRoute({
 const operatorSettings = createRoute({
   getParentRoute: () => operator,
   path: '/settings',
+  validateSearch: open,
   component: operatorPages.settings,
 })
 const routing = createRoute({

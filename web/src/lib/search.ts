@@ -7,7 +7,7 @@ export const textOf = (raw: Raw, name: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value.slice(0, 500) : undefined
 }
 
-export const oneOf = <V extends string>(raw: Raw, name: string, values: readonly V[]): V | undefined =>
+export const oneOf = <const V extends string>(raw: Raw, name: string, values: readonly V[]): V | undefined =>
   values.find((value) => value === raw[name])
 
 /** Only what is there, so that the address stays short. */

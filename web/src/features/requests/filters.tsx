@@ -22,10 +22,11 @@ export function Filters({ account, filters, onChange }: Props) {
   const { names, ask } = useNames(account)
   const any = { value: '', label: '' }
   const choose = (name: keyof RequestFilters) => (value: string) => {
-    const others: RequestFilters = Object.fromEntries(Object.entries(filters).filter(([other]) => other !== name))
     // A range and two times do not go together: the one chosen last holds.
-    const { from, to, ...timeless } = others
-    const kept = name === 'range' ? timeless : others
+    const dropped: readonly string[] = name === 'range' ? ['range', 'from', 'to'] : [name]
+    const kept: RequestFilters = Object.fromEntries(
+      Object.entries(filters).filter(([other]) => !dropped.includes(other)),
+    )
     onChange(value === '' ? kept : { ...kept, [name]: value })
   }
   const list = (name: 'model' | 'key', all: readonly { value: string; label: string }[]) => {
