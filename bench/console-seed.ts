@@ -80,7 +80,8 @@ export function seed(folder: string, requests: number): Seeded {
       const isFailed = Math.random() < 0.01
       const charged = isFailed ? 0 : Math.floor(Math.random() * 5_000_000)
       requestId = timeOrderedId('req_', atMs)
-      const what = [ENDPOINTS[skewed(ENDPOINTS.length)] ?? '', MODELS[skewed(MODELS.length)] ?? '']
+      // A key is a program's: it calls one endpoint, with three models.
+      const what = [ENDPOINTS[key % ENDPOINTS.length] ?? '', MODELS[(key + skewed(3)) % MODELS.length] ?? '']
       const end = isFailed ? [502, 'failed', 'upstream_error'] : [200, 'completed', null]
       const offer = ['model-1@vendor/model-1', 'vendor', 'model-1']
       const tokens = [Math.floor(Math.random() * 4_000), Math.floor(Math.random() * 9_000), 0, 0, 300, 40, 'reported']
@@ -104,6 +105,8 @@ export function seed(folder: string, requests: number): Seeded {
   const [mine] = db.query('SELECT id FROM request_record WHERE account_id = ? LIMIT 1 OFFSET 1000').all(first.id) as {
     id: string
   }[]
+  // None of these days has been summed up yet: the server does so when it starts.
+  db.prepare('UPDATE usage_days_until SET day = ?').run(Math.floor(sinceMs / DAY_MS))
   db.exec('ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
   const [keyId = '', rareKeyId = ''] = [first.keys[0], first.keys.at(-1)]

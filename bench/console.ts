@@ -2,6 +2,7 @@
  * node bench/run.js console [--requests N] [--rounds N] [--assert]: what the console's pages ask, over a month of a
  * million requests, and what that does to chat meanwhile. Medians; the bar is 50 ms a call.
  */
+import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -13,7 +14,8 @@ import { diskFolder } from './disk-folder.ts'
 const ROOT = resolve(import.meta.dir, '..')
 const BAR_MS = 50
 const P99_FACTOR = 1.1
-const CHATS = 1_500
+const CHATS = 600
+const CHAT_ROUNDS = 5
 const WAIT_MS = 60_000
 
 const { values: options } = parseArgs({
@@ -158,6 +160,7 @@ try {
     `${seeded.requests} requests in 30 days, half of them of one account (${Math.round((performance.now() - startedMs) / 1000)} s to write)\n`,
   )
   const server = await serve(folder)
+  show(`${Math.round(await foldedMs(folder))} ms until its days were summed up\n`)
   const { secret } = await operate<{ secret: string }>(folder, 'management_key.create', { name: 'bench' })
   const session = await signedIn(folder, server.origin)
   const calls = callsOf(seeded)
@@ -178,19 +181,47 @@ try {
       await Bun.sleep(333)
     }
   }
+  const figures: { p50: number; p99: number; p50Beside: number; p99Beside: number }[] = []
   await chat(server.origin, key)
-  const [alone, beside] = [await chat(server.origin, key), await chat(server.origin, key, pages)]
-  const factor = quantile(beside, 0.99) / quantile(alone, 0.99)
-  show(`\nchat p50 / p99 ms: alone ${ms(quantile(alone, 0.5))} /${ms(quantile(alone, 0.99))}`)
+  for (let i = 0; i < CHAT_ROUNDS; i++) {
+    const [alone, beside] = [await chat(server.origin, key), await chat(server.origin, key, pages)]
+    const [p50, p99] = [quantile(alone, 0.5), quantile(alone, 0.99)]
+    figures.push({ p50, p99, p50Beside: quantile(beside, 0.5), p99Beside: quantile(beside, 0.99) })
+  }
+  const median = (of: (round: (typeof figures)[number]) => number): number =>
+    quantile(
+      figures.map(of).toSorted((a, b) => a - b),
+      0.5,
+    )
+  const factor = median(({ p99, p99Beside }) => p99Beside / p99)
+  show(`\nchat p50 / p99 ms: alone ${ms(median(({ p50 }) => p50))} /${ms(median(({ p99 }) => p99))}`)
   show(
-    `         while somebody uses the console ${ms(quantile(beside, 0.5))} /${ms(quantile(beside, 0.99))}  (p99 × ${factor.toFixed(2)}, bar ${P99_FACTOR})`,
+    `with the console in use  ${ms(median(({ p50Beside }) => p50Beside))} /${ms(median(({ p99Beside }) => p99Beside))}`,
   )
+  show(`p99 × ${factor.toFixed(2)}, median of ${CHAT_ROUNDS} rounds, each beside the other; bar ${P99_FACTOR}`)
   failed ||= factor > P99_FACTOR
   await server.stop()
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
 if (failed && options.assert) process.exit(1)
+
+/** How long the server took, beside requests, to sum up the days. */
+async function foldedMs(data: string): Promise<number> {
+  const startedMs = performance.now()
+  const db = new Database(join(data, 'tollgate.db'), { readonly: true })
+  const today = Math.floor(Date.now() / 86_400_000)
+  try {
+    const until = db.query('SELECT day FROM usage_days_until')
+    while ((until.get() as { day: number }).day < today) {
+      if (performance.now() - startedMs > WAIT_MS) throw new Error('the days were not summed up')
+      await Bun.sleep(20)
+    }
+  } finally {
+    db.close()
+  }
+  return performance.now() - startedMs
+}
 
 /** The cookie of an operator. */
 async function signedIn(data: string, origin: string): Promise<Record<string, string>> {

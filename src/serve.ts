@@ -158,8 +158,8 @@ function withConsole(
 }
 
 /** Forgets what has had its time. */
-function sweepRows({ turns, idempotency, office: { sessions } }: Gateway, log: Log): void {
-  for (const [name, swept] of Object.entries({ responses: turns, idempotency, sessions })) {
+function sweepRows({ turns, idempotency, usageDays, office: { sessions } }: Gateway, log: Log): void {
+  for (const [name, swept] of Object.entries({ responses: turns, idempotency, sessions, usage: usageDays })) {
     swept.sweep().catch((error: unknown) => log('error', `${name}.unswept`, { message: String(error) }))
   }
 }
