@@ -12,7 +12,7 @@ const seen: { sql: string; bind: readonly unknown[] }[] = []
 
 /** Listens to what is asked of the store, on both threads. */
 function listen(queryable: Queryable): void {
-  const asked = queryable as { query: Queryable['query'] }
+  const asked: { query: Queryable['query'] } = queryable
   const { query } = asked
   asked.query = (sql, bind = []) => {
     seen.push({ sql, bind })
