@@ -19,6 +19,7 @@ import { Audit } from './records/audit.ts'
 import { forgetExpired, Idempotency, verifyIdempotency } from './records/idempotency.ts'
 import { findRecord, recentRecords } from './records/records.ts'
 import { findAnywhere, searchRecords } from './records/search.ts'
+import { UsageDays } from './records/usage-days.ts'
 import { lastUsed, usageOf } from './records/usage-report.ts'
 import { chargedByDay, verifyUsage } from './records/usage.ts'
 import { LiveCalls } from './relay/call.ts'
@@ -38,6 +39,7 @@ export type Gateway = {
   readonly turns: Turns
   readonly live: LiveCalls
   readonly health: HealthBook
+  readonly usageDays: UsageDays
   readonly office: Office
   /** Holds of a former life of this process that were given back. */
   readonly expiredHolds: number
@@ -82,8 +84,19 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   const limiter = new Limiter(await chargedByDay(store, monthStartHour(Date.now())))
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
   const health = new HealthBook()
+  const usageDays = await UsageDays.open(store)
   const people = { users, sessions, managementKeys: await ManagementKeys.open(store) }
-  const office = officeOf(store, config, { accounts, catalog, ledger, limiter, live, health, secrets, ...people })
+  const office = officeOf(store, config, {
+    accounts,
+    catalog,
+    ledger,
+    limiter,
+    live,
+    health,
+    usageDays,
+    secrets,
+    ...people,
+  })
   const idempotency = new Idempotency(store)
   const turns = new Turns(store)
   return {
@@ -96,6 +109,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     turns,
     live,
     health,
+    usageDays,
     office,
     expiredHolds: expired,
     firstKey,
@@ -105,11 +119,12 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
 type Parts = Pick<Office, 'accounts' | 'catalog' | 'ledger' | 'limiter' | 'users' | 'sessions' | 'managementKeys'> & {
   readonly live: LiveCalls
   readonly health: HealthBook
+  readonly usageDays: UsageDays
   readonly secrets: Secrets
 }
 
 /** What operations work on. */
-function officeOf(store: Store, config: Config, { live, health, secrets, ledger, ...rest }: Parts): Office {
+function officeOf(store: Store, config: Config, { live, health, usageDays, secrets, ledger, ...rest }: Parts): Office {
   const startedAtMs = Date.now()
   const tally = new ProviderTally()
   let lastVerification: Verification | undefined
@@ -130,13 +145,13 @@ function officeOf(store: Store, config: Config, { live, health, secrets, ledger,
     health: () => health.all,
     tally,
     codes: new Codes(store, ledger),
-    usage: (query) => usageOf(store, query),
-    lastUsed: (accountId, fromHour) => lastUsed(store, accountId, fromHour),
-    bookings: (accountId, range) => bookingsBetween(store, accountId, range),
-    openHolds: (accountId, limit) => openHoldsOf(store, accountId, limit),
-    oldestHold: () => oldestHold(store),
-    searchRecords: (accountId, search) => searchRecords(store, accountId, search),
-    findAnywhere: (id) => findAnywhere(store, id),
+    usage: (query) => usageOf(store.aside, query, usageDays.until),
+    lastUsed: (accountId, fromHour) => lastUsed(store.aside, accountId, fromHour),
+    bookings: (accountId, range) => bookingsBetween(store.aside, accountId, range),
+    openHolds: (accountId, limit) => openHoldsOf(store.aside, accountId, limit),
+    oldestHold: () => oldestHold(store.aside),
+    searchRecords: (accountId, search) => searchRecords(store.aside, accountId, search),
+    findAnywhere: (id) => findAnywhere(store.aside, id),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),
     backup: createBackup(store, secrets),

@@ -10,12 +10,13 @@ import { isForConsole, openDoor } from './console/door.ts'
 import { createEdge, type Edge } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
-import { answerBounds, backgroundBounds, bodyPace, drainBounds } from './fixed-limits.ts'
+import { answerBounds, backgroundBounds, bodyPace, drainBounds, fixedLimits } from './fixed-limits.ts'
 import type { Exchange } from './inbound/exchange.ts'
 import { listen, type Server, type ServerOptions } from './inbound/server.ts'
 import { openGateway, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
+import { formatMarkUp } from './prices/mark-up.ts'
 import type { RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
 import { Backgrounds } from './relay/background.ts'
@@ -157,8 +158,8 @@ function withConsole(
 }
 
 /** Forgets what has had its time. */
-function sweepRows({ turns, idempotency, office: { sessions } }: Gateway, log: Log): void {
-  for (const [name, swept] of Object.entries({ responses: turns, idempotency, sessions })) {
+function sweepRows({ turns, idempotency, usageDays, office: { sessions } }: Gateway, log: Log): void {
+  for (const [name, swept] of Object.entries({ responses: turns, idempotency, sessions, usage: usageDays })) {
     swept.sweep().catch((error: unknown) => log('error', `${name}.unswept`, { message: String(error) }))
   }
 }
@@ -172,7 +173,20 @@ const factsOf = (config: Config): Facts => ({
   version: manifest.version,
   publicUrl: config.publicUrl,
   isSecure: config.publicUrl?.startsWith('https:') ?? false,
-  settings: {},
+  settings: {
+    host: config.host,
+    port: config.port,
+    public_url: config.publicUrl ?? null,
+    data_folder: config.dataFolder,
+    config_file: config.configFile ?? null,
+    cors_origins: config.corsOrigins,
+    log_level: config.logLevel,
+    sandbox: config.sandbox,
+    markup: config.markUp === 'off' ? 'off' : formatMarkUp(config.markUp),
+    metrics: config.metricsToken === undefined ? 'no token' : 'behind a token',
+    limits: config.limits,
+    fixed_limits: fixedLimits,
+  },
 })
 
 function sweepEvery(ms: number, blobs: Blobs, log: Log): Timer {

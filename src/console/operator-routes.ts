@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { formatUsd } from '../domain/money.ts'
 import type { Code } from '../ledger/codes.ts'
 import type { AuditEntry } from '../records/audit.ts'
-import { totalOf } from '../records/usage-report.ts'
+import { addUp } from '../records/usage-report.ts'
 import type { Desk } from './desk.ts'
 import { answer, json, missing, route, type Route } from './route.ts'
 import { isoTime, isoTimeOrNull, nano, nanoInput, pageOf, pageQuery, time } from './shapes.ts'
@@ -135,7 +135,7 @@ const health: readonly Route[] = [
         by: undefined,
       } as const
       const [rows, oldest] = await Promise.all([desk.office.usage(day), desk.office.oldestHold()])
-      const { sums } = totalOf(rows)
+      const { sums } = addUp(rows)
       return json({
         ledger: verificationView(desk),
         open_holds: desk.office.ledger.openHolds(),

@@ -6,12 +6,14 @@ import { modelRoutes } from './model-routes.ts'
 import { operatorRoutes } from './operator-routes.ts'
 import { providerRoutes } from './provider-routes.ts'
 import { requestRoutes } from './request-routes.ts'
-import type { Route } from './route.ts'
+import { z } from 'zod'
+import { openApiOf } from './openapi.ts'
+import { json, route, type Route } from './route.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { usageRoutes } from './usage-routes.ts'
 import { userRoutes } from './user-routes.ts'
 
-export const routes: readonly Route[] = [
+const described: readonly Route[] = [
   ...sessionRoutes,
   ...usageRoutes,
   ...keyRoutes,
@@ -23,3 +25,13 @@ export const routes: readonly Route[] = [
   ...providerRoutes,
   ...operatorRoutes,
 ]
+
+/** Of itself, too. */
+const document = route('GET', '/openapi.json', {
+  access: 'open',
+  summary: 'This document.',
+  answer: z.looseObject({ openapi: z.string() }),
+  run: ({ desk }) => json(openApiOf(routes, desk.facts.version)),
+})
+
+export const routes: readonly Route[] = [...described, document]

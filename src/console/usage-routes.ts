@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { RecordFilter } from '../records/search.ts'
 import type { Sums, UsageGroup, UsageRow } from '../records/usage-report.ts'
-import { percentile, totalOf, USAGE_ROWS_MAX, usageGroups } from '../records/usage-report.ts'
+import { percentile, addUp, USAGE_ROWS_MAX, usageGroups } from '../records/usage-report.ts'
 import { balanceShape, balanceView } from './account-routes.ts'
 import { csvText } from './csv.ts'
 import type { Desk } from './desk.ts'
@@ -129,7 +129,7 @@ async function usage(call: Call<{ account?: string }, Query>): Promise<Reply> {
     to: isoTime(range.toHour * HOUR_MS),
     step,
     by: by ?? null,
-    total: sumsView(totalOf(rows), isOperator(call)),
+    total: sumsView(addUp(rows), isOperator(call)),
     data: rows.map((row) => ({
       time: isoTime(row.startMs),
       group: row.group ?? null,
@@ -184,7 +184,7 @@ async function overview(call: Call<{ account: string }, { range: keyof typeof ra
     office.searchRecords(params.account, { filter: { outcome: 'failed' }, limit: 5 }),
     office.openHolds(params.account, 1000),
   ])
-  const total = totalOf(rows)
+  const total = addUp(rows)
   const keys = office.accounts.keysOf(params.account)
   const isThere = async (filter: RecordFilter): Promise<boolean> =>
     (await office.searchRecords(params.account, { filter, limit: 1 })).records.length > 0

@@ -1,6 +1,6 @@
 import type { NanoUsd } from '../domain/money.ts'
 import type { Row } from '../store/statement.ts'
-import type { Store } from '../store/store.ts'
+import type { Queryable } from '../store/store.ts'
 
 /** A journal the operator made, as it stands on one account: negative amounts were taken from it. */
 export type Booking = {
@@ -19,13 +19,13 @@ const SELECT = `SELECT journal.kind, entry.amount, journal.ref, journal.reason, 
 const NEWEST = 'ORDER BY booking.created_at DESC, booking.journal_id DESC'
 
 /** What the operator booked on an account, newest first. */
-export async function bookingsOf(store: Store, accountId: string, limit: number): Promise<readonly Booking[]> {
+export async function bookingsOf(store: Queryable, accountId: string, limit: number): Promise<readonly Booking[]> {
   return (await store.query(`${SELECT} ${NEWEST} LIMIT ?`, [accountId, limit])).map(bookingOf)
 }
 
 /** Those of a time, newest first. */
 export async function bookingsBetween(
-  store: Store,
+  store: Queryable,
   accountId: string,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<readonly Booking[]> {
@@ -47,7 +47,7 @@ function bookingOf(row: Row): Booking {
 export type OpenHold = { readonly id: string; readonly amount: NanoUsd; readonly createdAtMs: number }
 
 /** What an account has on hold at the moment, the oldest first. */
-export async function openHoldsOf(store: Store, accountId: string, limit: number): Promise<readonly OpenHold[]> {
+export async function openHoldsOf(store: Queryable, accountId: string, limit: number): Promise<readonly OpenHold[]> {
   const sql = "SELECT id, amount, created_at FROM hold WHERE account_id = ? AND state = 'open' ORDER BY id LIMIT ?"
   return (await store.query(sql, [accountId, limit])).map((row) => ({
     id: row['id'] as string,
@@ -57,7 +57,7 @@ export async function openHoldsOf(store: Store, accountId: string, limit: number
 }
 
 /** When the oldest open hold of all accounts was made. */
-export async function oldestHold(store: Store): Promise<number | undefined> {
+export async function oldestHold(store: Queryable): Promise<number | undefined> {
   const [row] = await store.query("SELECT min(created_at) AS oldest FROM hold WHERE state = 'open'")
   const oldest = row?.['oldest']
   return oldest === null || oldest === undefined ? undefined : Number(oldest)

@@ -55,6 +55,9 @@ const end = statement('UPDATE audit SET outcome = ?, after = ?, subject = coales
 /** Names of inputs that are secrets. */
 const SECRETS = new Set(['key', 'secret', 'password', 'token', 'current', 'code'])
 
+/** After every id. */
+const LAST = 'aud_~'
+
 const textOf = (value: unknown): string | null =>
   value === undefined
     ? null
@@ -90,13 +93,13 @@ export class Audit {
   /** The newest first. */
   async list({ subject, actorId, action, before, limit }: AuditFilter): Promise<readonly AuditEntry[]> {
     const wanted: [string, string | undefined][] = [
-      ['id < ?', before],
+      ['id < ?', before ?? LAST],
       ['subject = ?', subject],
       ['actor_id = ?', actorId],
       ['action = ?', action],
     ]
     const stated = wanted.filter((each): each is [string, string] => each[1] !== undefined)
-    const where = ['1', ...stated.map(([sql]) => sql)].join(' AND ')
+    const where = stated.map(([sql]) => sql).join(' AND ')
     const bind = [...stated.map(([, value]) => value), limit]
     return (await this.store.query(`SELECT * FROM audit WHERE ${where} ORDER BY id DESC LIMIT ?`, bind)).map(entryOf)
   }

@@ -147,11 +147,11 @@ describe('no list reads a whole table, or sorts one', () => {
     }
   }
   const some = ' AND key_id = ? AND model = ? AND outcome = ?'
-  const days = { fromHour: 0, toHour: 9, stepHours: 24, offsetHours: 0 } as const
+  const days = { fromHour: 0, toHour: 90, stepHours: 24, offsetHours: 0 } as const
   const report = (accountId: string | undefined): [string, string][] =>
     [undefined, ...usageGroups].map((by) => [
       `usage of ${accountId ?? 'all'} by ${by ?? 'nothing'}`,
-      usageStatement({ ...days, accountId, by, model: 'm' }).sql,
+      usageStatement({ ...days, accountId, by, model: 'm' }, 2).sql,
     ])
   const statements: [string, string][] = [
     ['requests', rowsStatement('')],
@@ -166,7 +166,7 @@ describe('no list reads a whole table, or sorts one', () => {
     const found = plans(sql)
     // Accounts are few, and walked one by one; what is grouped is as much as a chart has points.
     const scans = found.filter(
-      (detail) => detail.startsWith('SCAN ') && !/^SCAN (?:a|account)\b|json_each/.test(detail),
+      (detail) => detail.startsWith('SCAN ') && !/^SCAN (?:a\b|account\b|\(subquery)|json_each/.test(detail),
     )
     const sorts = found.filter((detail) => detail.includes('TEMP B-TREE') && !name.startsWith('usage'))
     expect({ name, scans, sorts }).toEqual({ name, scans: [], sorts: [] })

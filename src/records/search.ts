@@ -5,7 +5,7 @@
  */
 import { idBound, idTimeMs } from '../lib/ids.ts'
 import type { SqlValue } from '../store/statement.ts'
-import type { Store } from '../store/store.ts'
+import type { Queryable } from '../store/store.ts'
 import type { StoredRecord } from './records.ts'
 
 export type RecordFilter = {
@@ -85,7 +85,7 @@ export type RecordSearch = {
 
 /** Requests of an account that fit, newest first, before `cursor` where there is one. */
 export async function searchRecords(
-  store: Store,
+  store: Queryable,
   accountId: string,
   {
     filter,
@@ -117,11 +117,11 @@ export async function searchRecords(
 
 /** What the sums by the hour know of where there is something at all. */
 class Hours {
-  private readonly store: Store
+  private readonly store: Queryable
   private readonly accountId: string
   private readonly conditions: readonly Condition[]
 
-  constructor(store: Store, accountId: string, conditions: readonly Condition[]) {
+  constructor(store: Queryable, accountId: string, conditions: readonly Condition[]) {
     this.store = store
     this.accountId = accountId
     this.conditions = conditions
@@ -152,7 +152,7 @@ class Hours {
 }
 
 /** A request wherever it is, for the operator: one look per account. */
-export async function findAnywhere(store: Store, id: string): Promise<StoredRecord | undefined> {
+export async function findAnywhere(store: Queryable, id: string): Promise<StoredRecord | undefined> {
   const sql = 'SELECT r.* FROM account a CROSS JOIN request_record r ON r.account_id = a.id AND r.id = ? LIMIT 1'
   const [row] = await store.query(sql, [id])
   return row as StoredRecord | undefined

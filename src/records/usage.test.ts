@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
 import { recordSteps, type Outcome, type RequestRecord } from './records.ts'
+import { UsageDays } from './usage-days.ts'
+import { usageOf } from './usage-report.ts'
 import { usageSums, verifyUsage } from './usage.ts'
 
 const folders: string[] = []
@@ -17,6 +19,10 @@ async function openFresh(): Promise<{ store: Store; folder: string }> {
   const store = await openStore(folder, (message) => {
     throw new Error(message)
   })
+  // The requests of these tests are of the first days of 1970: none of those is summed up yet.
+  const db = new Database(join(folder, DATABASE))
+  db.exec('UPDATE usage_days_until SET day = 0')
+  db.close()
   return { store, folder }
 }
 
@@ -104,6 +110,51 @@ test('a sum that is off by one is found, whichever it is', async () => {
     db.exec(`UPDATE usage_hour SET ${sum} = ${sum} - 1`)
   }
   expect(await verifyUsage(store)).toEqual([])
+  db.close()
+  await store.close()
+})
+
+test('days are summed up once nothing can be added to them, and a report is the same with and without them', async () => {
+  const { store, folder } = await openFresh()
+  const dayMs = 24 * 3_600_000
+  const records = fc
+    .sample(aRecord, { numRuns: 200, seed: 3 })
+    .map((record, i) => ({ ...record, id: `r${i}`, createdAtMs: record.createdAtMs * 20 + 10 * dayMs }))
+  await Promise.all(records.map((record) => mustWrite(store, recordSteps(record))))
+  charge(folder, records)
+  const db = new Database(join(folder, DATABASE))
+  db.exec("INSERT INTO account (id, name, status, created_at) VALUES ('a', 'a', 'active', 0), ('b', 'b', 'active', 0)")
+  // Somebody still waits for an answer of the third day.
+  const hold = 'INSERT INTO hold (id, account_id, amount, state, owner, created_at) VALUES (?, ?, 0, ?, ?, ?)'
+  db.prepare(hold).run('open', 'a', 'open', 'me', 12.5 * dayMs)
+  const days = await UsageDays.open(store)
+  await Promise.all([days.sweep(), days.sweep()])
+  expect(days.until).toBe(12)
+  expect(await verifyUsage(store)).toEqual([])
+  db.exec("UPDATE hold SET state = 'released', resolved_at = 1 WHERE id = 'open'")
+  await days.sweep(20 * dayMs)
+  expect(days.until).toBe(19)
+  expect(await verifyUsage(store)).toEqual([])
+  for (const by of [undefined, 'key', 'model', 'endpoint', 'account'] as const) {
+    for (const accountId of ['a', undefined]) {
+      for (const [fromHour, toHour] of [
+        [240, 400],
+        [245, 300],
+        [250, 262],
+      ] as const) {
+        const query = { accountId, fromHour, toHour, stepHours: 24, offsetHours: 0, by } as const
+        const whole = await usageOf(store, query, 0)
+        expect(whole.length).toBeGreaterThan(0)
+        expect(await usageOf(store, query, days.until)).toEqual(whole)
+      }
+    }
+  }
+  db.exec('UPDATE usage_day SET charged = charged + 1 WHERE account_id = (SELECT min(account_id) FROM usage_day)')
+  expect((await verifyUsage(store)).every(({ detail }) => detail === 'not the sum of its hours')).toBe(true)
+  expect(await verifyUsage(store)).not.toEqual([])
+  // A clock that was set back by a week: its days are read by the hour again.
+  await days.sweep(13 * dayMs)
+  expect(days.until).toBe(13)
   db.close()
   await store.close()
 })

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000
 
 /** Upper ends of the counts of first events, in ms; the last count has none. */
 export const firstEventBoundsMs = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800] as const
-const firsts = [...firstEventBoundsMs, Infinity].map((_, i) => `first_${i}`)
+export const firstEventColumns = [...firstEventBoundsMs, Infinity].map((_, i) => `first_${i}`)
 
 /** The sums of a row, in the order of the table. */
 export const usageSums = [
@@ -38,8 +38,8 @@ export type UsageSum = (typeof usageSums)[number]
 const place = usageSums.length + 6
 const addToHour = statement(`INSERT INTO usage_hour VALUES (
     ${Array.from({ length: place - 1 }, (_, i) => `?${i + 1}`).join(', ')},
-    ${firsts.map((_, i) => `?${place} = ${i}`).join(', ')})
-  ON CONFLICT DO UPDATE SET ${[...usageSums, ...firsts].map((sum) => `${sum} = ${sum} + excluded.${sum}`).join(', ')}`)
+    ${firstEventColumns.map((_, i) => `?${place} = ${i}`).join(', ')})
+  ON CONFLICT DO UPDATE SET ${[...usageSums, ...firstEventColumns].map((sum) => `${sum} = ${sum} + excluded.${sum}`).join(', ')}`)
 
 /** What of a request's record is counted. */
 type Counted = {
@@ -119,7 +119,7 @@ function piecesOf(kind: string): string {
   return `CASE WHEN pieces IS NULL THEN 0 ELSE coalesce((${sum}), 0) END`
 }
 
-/** What does not add up: hours and their requests, sum by sum; accounts and their charges in the ledger. */
+/** What does not add up: hours and their requests, days and their hours, accounts and their charges in the ledger. */
 export async function verifyUsage(store: Queryable): Promise<readonly { subject: string; detail: string }[]> {
   const hours = usageSums.map((sum) => `${sum} AS ${sum}`).join(', ')
   const records = usageSums.map((sum) => `-(${inRecords[sum]})`).join(', ')
@@ -133,7 +133,16 @@ export async function verifyUsage(store: Queryable): Promise<readonly { subject:
           UNION ALL SELECT entry.account_id, 0, -entry.amount FROM journal
           JOIN entry ON entry.journal_id = journal.id AND entry.account_id NOT LIKE 'system:%' WHERE kind = 'charge')
     GROUP BY account_id HAVING sum(used) <> sum(charged)`
-  const rows = [...(await store.query(sql)), ...(await store.query(ledger))]
+  const all = [...usageSums, ...firstEventColumns]
+  const days = `SELECT account_id || ' day ' || day AS subject, 'not the sum of its hours' AS detail
+    FROM (SELECT account_id, day, ${all.join(', ')} FROM usage_day
+          WHERE day < (SELECT day FROM usage_days_until)
+          UNION ALL SELECT account_id, hour / 24, ${all.map((sum) => `-${sum}`).join(', ')} FROM usage_hour
+          WHERE hour < (SELECT day FROM usage_days_until) * 24
+          UNION ALL SELECT '', hour / 24, ${all.map((sum) => `-${sum}`).join(', ')} FROM usage_hour
+          WHERE hour < (SELECT day FROM usage_days_until) * 24)
+    GROUP BY account_id, day HAVING ${all.map((sum) => `sum(${sum}) <> 0`).join(' OR ')}`
+  const rows = [...(await store.query(sql)), ...(await store.query(ledger)), ...(await store.query(days))]
   return rows.map((row) => ({ subject: String(row['subject']), detail: String(row['detail']) }))
 }
 

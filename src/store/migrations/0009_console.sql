@@ -49,6 +49,7 @@ CREATE TABLE audit (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX audit_by_subject ON audit (subject, id);
 CREATE INDEX audit_by_actor ON audit (actor_id, id);
+CREATE INDEX audit_by_action ON audit (action, id);
 
 -- Keys by which programs use the console's API: all of it, or what concerns one account. They open nothing else.
 CREATE TABLE management_key (
@@ -147,3 +148,58 @@ ALTER TABLE provider ADD COLUMN drained_at INTEGER;
 
 -- The playground spends as a key of its own, which nobody can present.
 ALTER TABLE api_key ADD COLUMN kind TEXT NOT NULL DEFAULT 'client' CHECK (kind IN ('client', 'playground'));
+
+-- The sums of whole days, made from those of their hours once nothing can be added to them any more: what a chart of a
+-- month reads. All days before `usage_days_until` are here; under an empty account and key, all accounts together.
+CREATE TABLE usage_day (
+  account_id    TEXT NOT NULL,
+  day           INTEGER NOT NULL, -- Unix days, in UTC
+  key_id        TEXT NOT NULL,
+  model         TEXT NOT NULL,
+  endpoint      TEXT NOT NULL,
+  requests      INTEGER NOT NULL,
+  failed        INTEGER NOT NULL,
+  cut           INTEGER NOT NULL,
+  estimated     INTEGER NOT NULL,
+  input_fresh   INTEGER NOT NULL,
+  input_cached  INTEGER NOT NULL,
+  cache_write   INTEGER NOT NULL,
+  output_text   INTEGER NOT NULL,
+  output_reasoning INTEGER NOT NULL,
+  input_image   INTEGER NOT NULL,
+  output_image  INTEGER NOT NULL,
+  images        INTEGER NOT NULL,
+  seconds       INTEGER NOT NULL,
+  charged       INTEGER NOT NULL,
+  written_off   INTEGER NOT NULL,
+  upstream_cost INTEGER NOT NULL,
+  first_0       INTEGER NOT NULL,
+  first_1       INTEGER NOT NULL,
+  first_2       INTEGER NOT NULL,
+  first_3       INTEGER NOT NULL,
+  first_4       INTEGER NOT NULL,
+  first_5       INTEGER NOT NULL,
+  first_6       INTEGER NOT NULL,
+  first_7       INTEGER NOT NULL,
+  first_8       INTEGER NOT NULL,
+  first_9       INTEGER NOT NULL,
+  PRIMARY KEY (account_id, day, key_id, model, endpoint)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE usage_days_until (
+  day           INTEGER NOT NULL
+) STRICT;
+INSERT INTO usage_days_until VALUES (unixepoch() / 86400);
+INSERT INTO usage_day SELECT account_id, hour / 24, key_id, model, endpoint,
+  sum(requests), sum(failed), sum(cut), sum(estimated), sum(input_fresh), sum(input_cached),
+  sum(cache_write), sum(output_text), sum(output_reasoning), sum(input_image), sum(output_image),
+  sum(images), sum(seconds), sum(charged), sum(written_off), sum(upstream_cost), sum(first_0), sum(first_1),
+  sum(first_2), sum(first_3), sum(first_4), sum(first_5), sum(first_6), sum(first_7), sum(first_8),
+  sum(first_9)
+FROM usage_hour WHERE hour < unixepoch() / 86400 * 24 GROUP BY 1, 2, 3, 4, 5;
+INSERT INTO usage_day SELECT '', hour / 24, '', model, endpoint,
+  sum(requests), sum(failed), sum(cut), sum(estimated), sum(input_fresh), sum(input_cached),
+  sum(cache_write), sum(output_text), sum(output_reasoning), sum(input_image), sum(output_image),
+  sum(images), sum(seconds), sum(charged), sum(written_off), sum(upstream_cost), sum(first_0), sum(first_1),
+  sum(first_2), sum(first_3), sum(first_4), sum(first_5), sum(first_6), sum(first_7), sum(first_8),
+  sum(first_9)
+FROM usage_hour WHERE hour < unixepoch() / 86400 * 24 GROUP BY 1, 2, 3, 4, 5;
