@@ -39,7 +39,7 @@ export async function openStage(options?: GatewayOptions): Promise<ConsoleStage>
       await page.fill('role=textbox[name="New password"]', PASSWORD)
       await page.fill('role=textbox[name="The same again"]', PASSWORD)
       await page.click('role=button[name="Save and sign in"]')
-      await page.appears('role=heading[level=1]')
+      await page.appears('#main h1')
       return page
     },
     async close() {

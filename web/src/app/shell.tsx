@@ -9,7 +9,7 @@ import { IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { CommandBar } from './command-bar.tsx'
 import { Navigation } from './navigation.tsx'
-import { accountPlaces, operatorPlaces } from './places.ts'
+import { accountPlaces, operatorPlaces, type Place } from './places.ts'
 import { queryClient, whenSignedOut } from './queries.ts'
 import { UserMenu } from './user-menu.tsx'
 import { ViewBanner } from './view-banner.tsx'
@@ -50,8 +50,7 @@ function Frame() {
     })
   }, [navigate])
   useShortcut(() => setSearching(true))
-  const place = [...accountPlaces, ...operatorPlaces].find(({ to }) => path.includes(to.replace('/a/$account', '')))
-  const title = place ? t(place.name) : 'Tollgate'
+  const title = t(placeAt(path)?.name ?? 'you.title')
   usePageTitle(title, path)
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[13rem_1fr]">
@@ -86,6 +85,14 @@ function Frame() {
       <CommandBar open={isSearching} onClose={() => setSearching(false)} accountId={accountId} />
     </div>
   )
+}
+
+/** Both sections have pages of the same name: which it is, what is before it says. */
+function placeAt(path: string): Place | undefined {
+  const [, operators] = /\/operator\/(\w+)/.exec(path) ?? []
+  if (operators !== undefined) return operatorPlaces.find(({ to }) => to === `/operator/${operators}`)
+  const [, accounts] = /\/a\/[^/]+\/(\w+)/.exec(path) ?? []
+  return accountPlaces.find(({ to }) => to === `/a/$account/${accounts}`)
 }
 
 function Breadcrumb({ page, isOperators }: { readonly page: string; readonly isOperators: boolean }) {

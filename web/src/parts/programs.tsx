@@ -77,8 +77,7 @@ export function Programs({ base }: { readonly base: string }) {
               cell: ({ id, status, name }) =>
                 status === 'active' && (
                   <Button
-                    kind="quiet"
-                    className="text-bad"
+                    kind="quiet_danger"
                     aria-label={t('programs.revoke', { name })}
                     onClick={() => revoke.mutate(id)}
                   >

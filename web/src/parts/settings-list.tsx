@@ -26,7 +26,7 @@ function rowsOf(settings: Readonly<Record<string, unknown>>, before = ''): reado
         ? '—'
         : Array.isArray(value)
           ? value.join(', ') || '—'
-          : String(value as string)
+          : String(value)
     return [[whole, text] as const]
   })
 }

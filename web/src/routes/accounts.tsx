@@ -90,6 +90,7 @@ function AccountTable({ accounts, q }: { readonly accounts: readonly Account[]; 
         {
           key: 'status',
           head: t('column.status'),
+          isOptional: true,
           cell: ({ status }) => <Status tone={status === 'active' ? 'good' : 'bad'}>{t(`account.${status}`)}</Status>,
         },
         {

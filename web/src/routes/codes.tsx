@@ -103,12 +103,7 @@ function CodeTable({ codes }: { readonly codes: readonly Code[] }) {
             align: 'right',
             cell: ({ id, state, code }) =>
               state === 'open' && (
-                <Button
-                  kind="quiet"
-                  className="text-bad"
-                  aria-label={`${t('codes.void')} ${code}`}
-                  onClick={() => cancel.mutate(id)}
-                >
+                <Button kind="quiet_danger" aria-label={`${t('codes.void')} ${code}`} onClick={() => cancel.mutate(id)}>
                   {t('codes.void')}
                 </Button>
               ),

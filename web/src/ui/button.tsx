@@ -2,12 +2,13 @@ import type { ComponentProps } from 'react'
 import { classes } from './classes.ts'
 import { Icon, type IconName } from './icon.tsx'
 
-export type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger'
+export type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger' | 'quiet_danger'
 
 const looks: Readonly<Record<ButtonKind, string>> = {
   primary: 'bg-accent text-on-accent border-accent hover:bg-accent-strong hover:border-accent-strong font-medium',
   plain: 'bg-panel text-ink border-edge hover:bg-hover',
   quiet: 'bg-transparent text-ink border-transparent hover:bg-hover',
+  quiet_danger: 'bg-transparent text-bad border-transparent hover:bg-bad-soft',
   danger: 'bg-panel text-bad border-bad hover:bg-bad-soft font-medium',
 }
 

@@ -75,10 +75,10 @@ export function Figure({
 /** Names and values under each other. */
 export function Facts({ rows }: { readonly rows: readonly (readonly [string, ReactNode])[] }) {
   return (
-    <dl className="grid grid-cols-[minmax(7rem,auto)_1fr] gap-x-4 gap-y-1.5">
+    <dl className="grid grid-cols-[fit-content(45%)_minmax(0,1fr)] gap-x-4 gap-y-1.5">
       {rows.map(([name, value]) => (
         <div key={name} className="contents">
-          <dt className="text-soft">{name}</dt>
+          <dt className="min-w-24 break-words text-soft">{name}</dt>
           <dd className="min-w-0 break-words">{value}</dd>
         </div>
       ))}

@@ -71,7 +71,7 @@ function Lines({ rows }: { readonly rows: readonly LedgerLine[] }) {
       head: t('column.time'),
       cell: (line) => <Time at={line.time} shape={line.kind === 'charges' ? 'dayOnly' : 'long'} />,
     },
-    { key: 'kind', head: t('billing.kind'), cell: ({ kind }) => t(`billing.${kind}`) },
+    { key: 'kind', head: t('billing.kind'), isOptional: true, cell: ({ kind }) => t(`billing.${kind}`) },
     {
       key: 'reason',
       head: t('billing.reason'),

@@ -38,6 +38,7 @@ export function KeyTable({ account, rows, onEdit, onRevoke }: Props) {
     {
       key: 'key',
       head: t('column.key'),
+      isOptional: true,
       cell: (key) => <code className="font-mono text-xs whitespace-nowrap">{key.key}</code>,
     },
     {

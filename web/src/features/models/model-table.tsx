@@ -21,8 +21,10 @@ export function ModelTable({ account, models, search }: Props) {
     head,
     align: 'right',
     isOptional: key === 'cached_input',
-    cell: (model) =>
-      isSold(model, key) ? <span className="whitespace-nowrap">{exact(model.price[key])}</span> : <Nothing />,
+    cell: (model) => {
+      const amount = soldFor(model, key)
+      return amount === undefined ? <Nothing /> : <span className="whitespace-nowrap">{exact(amount)}</span>
+    },
   })
   const columns: readonly Column<Model>[] = [
     {
@@ -41,7 +43,7 @@ export function ModelTable({ account, models, search }: Props) {
         </Link>
       ),
     },
-    { key: 'kind', head: t('models.kind'), cell: ({ kind }) => <Badge>{t(`kind.${kind}`)}</Badge> },
+    { key: 'kind', head: t('models.kind'), isOptional: true, cell: ({ kind }) => <Badge>{t(`kind.${kind}`)}</Badge> },
     {
       key: 'context',
       head: t('models.context'),
@@ -71,6 +73,9 @@ export function ModelTable({ account, models, search }: Props) {
   return <Table label={t('nav.models')} columns={columns} rows={models} keyOf={({ id }) => id} />
 }
 
-/** Of a model that is sold by the piece the prices of tokens are nothing. */
-const isSold = ({ price }: Model, unit: 'input' | 'cached_input' | 'output'): boolean =>
-  nano(price[unit]) > 0n || Object.keys(price.each).length === 0
+/** Of a model that is sold by the piece the prices of tokens are nothing; nor do vectors have an output. */
+function soldFor({ kind, price }: Model, unit: 'input' | 'cached_input' | 'output'): string | undefined {
+  if (unit !== 'input' && kind === 'embedding') return undefined
+  const amount = unit === 'output' && kind === 'image' ? price.image_output : price[unit]
+  return nano(amount) > 0n || Object.keys(price.each).length === 0 ? amount : undefined
+}

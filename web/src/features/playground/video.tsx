@@ -170,7 +170,7 @@ type WatchedProps = { readonly account: string; readonly task: VideoTask; readon
 
 function Watched({ account, task, token }: WatchedProps) {
   const t = useT()
-  const { data = task, error } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['video', task.id],
     queryFn: async () =>
       (await (await callGateway(await token(), `videos/${encodeURIComponent(task.id)}`)).json()) as VideoTask,

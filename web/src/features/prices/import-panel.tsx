@@ -14,7 +14,7 @@ export function ImportPanel() {
   const [markup, setMarkup] = useState('')
   const wanted: Wanted = {
     ...(provider.trim() === '' ? {} : { provider: provider.trim() }),
-    ...(markup.trim() === '' ? {} : { markup: /%$/.test(markup.trim()) ? markup.trim() : `${markup.trim()}%` }),
+    ...(markup.trim() === '' ? {} : { markup: markup.trim().endsWith('%') ? markup.trim() : `${markup.trim()}%` }),
   }
   const look = useMutation({ mutationFn: (asked: Wanted) => importPrices(asked) })
   const approve = useMutation({ mutationFn: (asked: Wanted) => importPrices(asked), onSuccess: () => look.reset() })

@@ -39,6 +39,7 @@ export function MarginTable({ models }: { readonly models: readonly SoldModel[] 
         {
           key: 'offer',
           head: t('routing.provider'),
+          isOptional: true,
           className: 'max-w-40 truncate',
           cell: ({ offer }) =>
             offer ? (

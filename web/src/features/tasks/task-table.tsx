@@ -12,7 +12,7 @@ export function TaskTable({ account, tasks, kind }: Props) {
   const t = useT()
   const columns: readonly Column<Task>[] = [
     { key: 'time', head: t('column.time'), cell: (task) => <Ago at={task.created_at} /> },
-    { key: 'kind', head: t('models.kind'), cell: (task) => <Badge>{t(`kind.${task.kind}`)}</Badge> },
+    { key: 'kind', head: t('models.kind'), isOptional: true, cell: (task) => <Badge>{t(`kind.${task.kind}`)}</Badge> },
     {
       key: 'id',
       head: t('column.id'),
@@ -38,7 +38,13 @@ export function TaskTable({ account, tasks, kind }: Props) {
           </Link>
         ),
     },
-    { key: 'model', head: t('column.model'), className: 'max-w-56 truncate', cell: (task) => task.model },
+    {
+      key: 'model',
+      head: t('column.model'),
+      isOptional: true,
+      className: 'max-w-56 truncate',
+      cell: (task) => task.model,
+    },
     { key: 'status', head: t('column.status'), cell: (task) => <TaskProgress task={task} /> },
     {
       key: 'outputs',

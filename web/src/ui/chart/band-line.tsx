@@ -3,6 +3,10 @@ import { ChartFrame, type ChartProps } from './frame.tsx'
 
 type Point = { readonly at: number; readonly low: number; readonly high: number }
 
+/** A point without neighbours is no line: it would not be seen. */
+const lonely = (points: readonly (Point | null)[]): readonly Point[] =>
+  points.filter((point, at): point is Point => point !== null && !points[at - 1] && !points[at + 1])
+
 /** Two series, a lower and an upper one, as lines with what is between them; where nothing is known the lines break. */
 export function BandLine(props: ChartProps) {
   const [low, high] = props.series
@@ -43,7 +47,7 @@ export function BandLine(props: ChartProps) {
               strokeDasharray="4 3"
             />
             <path d={curve((p) => p.low)(points) ?? ''} fill="none" stroke="var(--series-1)" strokeWidth="1.75" />
-            {points.filter(known).map((point) => (
+            {(points.length <= 60 ? points.filter(known) : lonely(points)).map((point) => (
               <g key={point.at}>
                 <circle cx={middle(point)} cy={y(point.low)} r="1.75" fill="var(--series-1)" />
                 <circle cx={middle(point)} cy={y(point.high)} r="1.75" fill="var(--series-2)" />

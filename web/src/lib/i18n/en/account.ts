@@ -173,6 +173,7 @@ export const account = {
   'settings.programs': 'Management keys',
   'settings.limits': 'Account',
   'settings.limitsHint': 'The operator sets what the account as a whole may use.',
+  'you.title': 'You',
   'you.sessions': 'Where you are signed in',
   'you.browser': 'Browser',
   'you.seen': 'Last seen',

@@ -172,6 +172,7 @@ export const account = {
   'settings.programs': '管理密钥',
   'settings.limits': '账户',
   'settings.limitsHint': '整个账户的限额由运营者设置。',
+  'you.title': '个人',
   'you.sessions': '登录的设备',
   'you.browser': '浏览器',
   'you.seen': '最近活动',
