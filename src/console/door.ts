@@ -20,10 +20,8 @@ export type DoorOptions = {
 
 /** Larger than any form of the console, smaller than what would hurt. */
 const BODY: BodyLimits = { bytesMax: 1024 * 1024, graceMs: 10_000, bytesPerSecondMin: 8 * 1024 }
-const ROOTS = ['/admin/', '/docs', '/openapi.json', '/llms.txt']
-
 /** Whether a path is the console's and not the public API's. */
-export const isForConsole = (path: string): boolean => ROOTS.some((root) => path.startsWith(root))
+export const isForConsole = (path: string): boolean => path.startsWith('/admin/')
 
 export function openDoor({ office, facts, proxies, log }: DoorOptions): (exchange: Exchange) => void {
   let dispatcher: Promise<Dispatcher> | undefined

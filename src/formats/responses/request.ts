@@ -59,7 +59,7 @@ const options = z.looseObject({
   service_tier: optional(z.string()),
 })
 const input = z.union([z.string(), z.array(z.unknown()).min(1)])
-const schema = options.extend({ input })
+export const responsesRequestSchema = options.extend({ input })
 /** What is counted need not name a model. */
 const countedSchema = options.extend({ input, model: optional(z.string().min(1)) })
 
@@ -83,14 +83,14 @@ const reject = (failure: Failure): { readonly kind: 'rejected'; readonly failure
 })
 
 export const readResponsesRequest = (text: string, bytes: number): ReadResponses<ResponsesRequest> =>
-  readBy(schema, text, bytes)
+  readBy(responsesRequestSchema, text, bytes)
 
 /** A request of `/v1/responses/input_tokens`: the same, but for a model that need not be. */
 export const readCountRequest = (text: string, bytes: number): ReadResponses<ResponsesRequest> =>
   readBy(countedSchema, text, bytes)
 
 function readBy(
-  by: typeof schema | typeof countedSchema,
+  by: typeof responsesRequestSchema | typeof countedSchema,
   text: string,
   bytes: number,
 ): ReadResponses<ResponsesRequest> {
