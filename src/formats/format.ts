@@ -183,8 +183,8 @@ export type PassedReply = {
   readonly produced: string
   /** The images that can be decoded, where images were asked for. */
   readonly delivered?: readonly DeliveredImage[]
-  /** The reply for the client. `counted` stands in where the upstream reported no usage. */
-  write(answer: AnswerFacts, counted: Usage): string
+  /** The reply for the client. It states what is billed, whatever the upstream reported. */
+  write(answer: AnswerFacts, billed: Usage): string
 }
 export type ReadReply = { readonly kind: 'reply'; readonly reply: PassedReply } | Failed
 
@@ -216,8 +216,8 @@ export type PassedStream = {
   /** Every choice that began has ended: an end of the stream now is a complete one. */
   readonly finished: boolean
   read(event: SseEvent): ReadEvent
-  /** The end for the client, terminator included. */
-  end(counted: Usage): string
+  /** The end for the client, terminator included. It states what is billed, as far as nothing was stated before. */
+  end(billed: Usage): string
   /** The end of an answer that broke: the dialect's error inside the stream, and nothing that looks like completion. */
   fail(failure: Failure): string
 }

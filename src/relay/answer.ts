@@ -4,6 +4,7 @@ import { formatUsd } from '../domain/money.ts'
 import type { Usage } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import type { PassedStream } from '../formats/format.ts'
+import { asProduced, type Produced } from '../formats/produced.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { Transcript } from '../records/idempotency.ts'
 import type { RequestRecord } from '../records/records.ts'
@@ -274,6 +275,7 @@ export class StreamAnswer {
       }
       text += read.text
     }
+    if (isRunaway(stream, this.admission)) return { end: 'broken', text, failure: RUNAWAY }
     // Only the bill is outstanding: a client that leaves at the finish still pays what the vendor is about to report.
     // So it is with an image of which the client has seen something: the vendor makes and bills it to its end.
     if (stream.finished || stream.begun) call.outlivesClient = true
@@ -343,6 +345,22 @@ export class StreamAnswer {
     })
     return text
   }
+}
+
+/** No token is longer: runs of blanks come to this (o200k_base). */
+const CHARS_PER_TOKEN_MAX = 128
+const RUNAWAY_MARGIN_CHARS = 64 * 1024
+const RUNAWAY: UpstreamFailure = { kind: 'garbage', status: 200, message: 'the upstream passes the output limit' }
+
+/** Whether more has come than the output that was held for can be: a vendor that knows no limit would never end. */
+function isRunaway({ produced, thoughts = '' }: PassedStream, { quoted }: Admission): boolean {
+  const bound = quoted.outputTokens * CHARS_PER_TOKEN_MAX + RUNAWAY_MARGIN_CHARS
+  return charsOf(produced) + charsOf(thoughts) > bound
+}
+
+function charsOf(produced: string | Produced): number {
+  const { text, moreChars } = asProduced(produced)
+  return text.length + moreChars
 }
 
 const outcomeOf = (cancelled: CancelReason): RequestRecord['outcome'] =>

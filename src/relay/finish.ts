@@ -1,5 +1,5 @@
 /** The end of a request: what it cost, settled or released once, with its record in the same transaction. */
-import type { Failure } from '../domain/failure.ts'
+import { isRequestFault, type Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
 import { inputTokens, outputTokens, type Usage } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
@@ -62,9 +62,11 @@ export async function meter(
   const texts = [request.promptText(), said.text, thought.text]
   const [prompt = 0, saidBegun = 0, thoughtBegun = 0] = await relay.tokens.count(texts)
   const [words, thinking] = [withRest(saidBegun, said), withRest(thoughtBegun, thought)]
-  if (plausible) return atLeast(usage, words, thinking)
-  const input = prompt + tokensBesideText(request, admission.model)
-  return { usage: estimatedUsage(input, words + thinking), source: 'estimated' }
+  const { quoted } = admission
+  if (plausible) return atLeast(usage, Math.min(words, quoted.outputTokens), Math.min(thinking, quoted.outputTokens))
+  // A count of our own is no reason to charge more than was agreed to: whoever sends more than was asked for gives it.
+  const input = Math.min(prompt + tokensBesideText(request, admission.model), quoted.inputTokens)
+  return { usage: estimatedUsage(input, Math.min(words + thinking, quoted.outputTokens)), source: 'estimated' }
 }
 
 /**
@@ -138,11 +140,17 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
     await settle(relay, call, { admission, served: last, metered, outcome, answer })
     return failure
   }
-  const failure = call.cancelled ? failureOfCancel(call.cancelled) : scrubbed(relay, failureForClient(upstream), last)
+  const passed = failureForClient(upstream)
+  // Only the request's own faults are told in an upstream's words.
+  const told = isRequestFault(upstream.kind) ? scrubbed(relay, passed, last) : passed
+  const failure = call.cancelled ? failureOfCancel(call.cancelled) : told
   tell?.(failure)
   await giveBack(relay, call, { admission, failure })
   return failure
 }
+
+/** Shorter ones keep nobody out, and would be found in ordinary words. */
+const SECRET_CHARS_MIN = 8
 
 /** An upstream's words on a rejected request, with its own names for things replaced by ours. */
 function scrubbed(relay: Relay, failure: Failure, last: Served | undefined): Failure {
@@ -150,12 +158,12 @@ function scrubbed(relay: Relay, failure: Failure, last: Served | undefined): Fai
   const provider = relay.catalog.provider(last.offer.providerId)
   const host = provider && URL.canParse(provider.baseUrl) ? new URL(provider.baseUrl).host : ''
   let { message } = failure
-  for (const [theirs, ours] of [
-    [provider?.secret ?? '', '[redacted]'],
-    [host, '[upstream]'],
-    [last.offer.upstreamModel, last.offer.modelId],
+  for (const [theirs, ours, charsMin] of [
+    [provider?.secret ?? '', '[redacted]', SECRET_CHARS_MIN],
+    [host, '[upstream]', 1],
+    [last.offer.upstreamModel, last.offer.modelId, 1],
   ] as const) {
-    if (theirs !== '') message = message.replaceAll(theirs, ours)
+    if (theirs.length >= charsMin) message = message.replaceAll(theirs, ours)
   }
   return { ...failure, message }
 }
@@ -174,7 +182,12 @@ async function giveBack(
   call: Call,
   { admission, failure }: { admission: Admission; failure: Failure },
 ): Promise<void> {
-  const ending: Unanswered = { admission, served: undefined, metered: nothing, outcome: 'failed', failure }
+  // Nobody hears of a failure whose client has left before.
+  const ended =
+    call.cancelled === 'client_closed'
+      ? { outcome: call.cancelled, failure: undefined }
+      : { outcome: 'failed' as const, failure }
+  const ending = { admission, served: undefined, metered: nothing, ...ended } as const
   const record = recordOf(call, ending, { charged: 0n, writtenOff: 0n, upstreamCost: 0n })
   call.entry.settle(0n, 0)
   await relay.ledger.release(admission.hold, [

@@ -1,4 +1,5 @@
 /** Gemini to Gemini: the client's own bytes up, the upstream's own bytes down. */
+import { sameUsage } from '../../domain/usage.ts'
 import type {
   AnswerFacts,
   Destination,
@@ -68,9 +69,10 @@ function readDirectReply(text: string): ReadReply {
   const reply: PassedReply = {
     usage,
     produced: wordsOf(candidates),
-    write({ publicModel }, counted) {
-      const edits = editsOf(response, publicModel, usage)
-      if (!usage) edits.push({ key: 'usageMetadata', value: writeGeminiUsage(counted) })
+    write({ publicModel }, billed) {
+      const stands = usage !== undefined && sameUsage(usage, billed)
+      const edits = editsOf(response, publicModel, stands ? usage : undefined)
+      if (!stands) edits.push({ key: 'usageMetadata', value: writeGeminiUsage(billed) })
       return edits.length === 0 ? text : reviseJson(text, edits, replyLimits)
     },
   }

@@ -1,6 +1,6 @@
 /** Streams of Gemini's API: each response is metered and passed on, byte for byte but for the spec's own fields. */
 import type { Failure } from '../../domain/failure.ts'
-import type { Usage } from '../../domain/usage.ts'
+import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { reviseJson, unbounded, type ScanLimits } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { asFields, asList, numberIn, parseFields, type Fields } from '../fields.ts'
@@ -83,11 +83,11 @@ export class GeminiStream implements PassedStream {
     return meaningful
   }
 
-  end(counted: Usage): string {
+  end(billed: Usage): string {
     const last = this.held.pop()
     if (last === undefined) return ''
-    const metadata = { key: 'usageMetadata', value: writeGeminiUsage(counted) }
-    const json = this.usage ? last : reviseJson(last, [metadata], eventLimits)
+    const metadata = { key: 'usageMetadata', value: writeGeminiUsage(billed) }
+    const json = this.usage && sameUsage(this.usage, billed) ? last : reviseJson(last, [metadata], eventLimits)
     return [...this.held, json].map(dataEvent).join('')
   }
 
