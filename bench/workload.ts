@@ -103,7 +103,7 @@ const long32: Case = {
   title: 'stream of 400 chunks, turns',
   answer: stream('turns', 400),
 }
-/** No system call comes with a chunk: what is left is the reading and writing of it. */
+/** Fewer system calls come with a chunk: more of what is left is the reading and writing of it. */
 const burst32 = streamed('burst', 32, { requestsMin: 1_000, warmUp: 200, extent: 'full' })
 
 export const cases: readonly Case[] = [
