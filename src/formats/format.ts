@@ -41,6 +41,8 @@ export type ClientRequest = {
   readonly heartbeat?: string
   /** A stream that ends before anything of an answer: the dialect's error inside a stream. */
   failStream(failure: Failure, answer: AnswerFacts): string
+  /** In a dialect in which a turn may be answered with images: how large they are to be, as its vendor calls it. */
+  readonly painting?: { readonly quality: string | undefined }
   /** What it asks for where it asks for images. */
   readonly images?: ImageWish
   /** What images that arrived come to. */
@@ -119,6 +121,9 @@ export type ImageInfo = { readonly format: ImageFormat; readonly width: number; 
 /** An image that arrived, as far as its price depends on it. */
 export type DeliveredImage = { readonly size: string; readonly quality: string }
 
+/** Images that came as part of a turn. `spoiled`: how many there were besides that cannot be decoded. */
+export type Painted = { readonly images: number; readonly spoiled: number }
+
 export type ImageMeter = {
   readonly usage: Usage | undefined
   readonly delivered: readonly DeliveredImage[]
@@ -183,6 +188,7 @@ export type PassedReply = {
   readonly produced: string
   /** The images that can be decoded, where images were asked for. */
   readonly delivered?: readonly DeliveredImage[]
+  readonly painted?: Painted
   /** The reply for the client. `counted` stands in where the upstream reported no usage. */
   write(answer: AnswerFacts, counted: Usage): string
 }
@@ -211,6 +217,7 @@ export type PassedStream = {
   /** Images that arrived, and how many are under way of which the client has seen something. */
   readonly delivered?: readonly DeliveredImage[]
   readonly begun?: number
+  readonly painted?: Painted
   /** Looks into an event, where that takes a while. Awaited before `read`. */
   prepare?(event: SseEvent): Promise<void>
   /** Every choice that began has ended: an end of the stream now is a complete one. */

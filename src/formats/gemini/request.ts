@@ -39,6 +39,8 @@ const generationConfig = z.looseObject({
   responseMimeType: optional(z.string()),
   responseSchema: optional(object),
   responseJsonSchema: optional(object),
+  responseModalities: optional(z.array(z.string())),
+  imageConfig: optional(z.looseObject({ aspectRatio: optional(z.string()), imageSize: optional(z.string()) })),
   thinkingConfig: optional(
     z.looseObject({
       includeThoughts: optional(z.boolean()),

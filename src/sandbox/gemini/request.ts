@@ -6,6 +6,31 @@ import { jsonSchema } from '../example/schema.ts'
  * refuses all others, and so does this one: a client that misspells a field learns of it.
  */
 const any = z.unknown()
+
+/** What images may be asked for, and their tokens: Google's table for gemini-3.1-flash-image (2026-11). */
+export const IMAGE_SIZES = {
+  '512': { side: 512, tokens: 747 },
+  '1K': { side: 1024, tokens: 1_120 },
+  '2K': { side: 2048, tokens: 1_680 },
+  '4K': { side: 4096, tokens: 2_520 },
+} as const
+export const ASPECT_RATIOS = {
+  '1:1': 1,
+  '2:3': 2 / 3,
+  '3:2': 3 / 2,
+  '3:4': 3 / 4,
+  '4:3': 4 / 3,
+  '4:5': 4 / 5,
+  '5:4': 5 / 4,
+  '9:16': 9 / 16,
+  '16:9': 16 / 9,
+  '21:9': 21 / 9,
+  '1:4': 1 / 4,
+  '4:1': 4,
+  '1:8': 1 / 8,
+  '8:1': 8,
+} as const
+
 const functionCall = z.strictObject({
   id: z.string().optional(),
   name: z.string().min(1),
@@ -63,7 +88,13 @@ const generationConfig = z.strictObject({
   responseMimeType: z.enum(['text/plain', 'application/json']).optional(),
   responseSchema: openApiSchema.optional(),
   responseJsonSchema: jsonSchema.optional(),
-  responseModalities: z.array(z.string()).optional(),
+  responseModalities: z.array(z.enum(['TEXT', 'IMAGE', 'AUDIO'])).optional(),
+  imageConfig: z
+    .strictObject({
+      aspectRatio: z.enum(Object.keys(ASPECT_RATIOS) as (keyof typeof ASPECT_RATIOS)[]).optional(),
+      imageSize: z.enum(Object.keys(IMAGE_SIZES) as (keyof typeof IMAGE_SIZES)[]).optional(),
+    })
+    .optional(),
   thinkingConfig: z
     .strictObject({
       includeThoughts: z.boolean().optional(),
