@@ -505,6 +505,7 @@ describe('serve', () => {
         'sandbox-embedding-small',
         'sandbox-image',
         'sandbox-image-classic',
+        'sandbox-image-gemini',
         'sandbox-mini',
       ],
       data_folder: join(folder, 'deep'),

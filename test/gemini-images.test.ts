@@ -1,4 +1,4 @@
-/** Models that make images in turns of Gemini's API: through Google's own SDK, with real pictures, and with bad ones. */
+/** Models that make images in turns of Gemini's API: through Google's SDK, with real pictures, and with bad ones. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ApiError, GoogleGenAI, type GenerateContentResponse, type Part } from '@google/genai'
 import sharp from 'sharp'

@@ -171,7 +171,8 @@ export const imageFamilies = {
   },
 } as const satisfies Readonly<Record<string, ImageFacts>>
 
-export const imageFamilyNames = Object.keys(imageFamilies) as (keyof typeof imageFamilies)[]
+export type ImageFamily = keyof typeof imageFamilies
+export const imageFamilyNames = Object.keys(imageFamilies) as ImageFamily[]
 
 const SIZE = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/
 

@@ -69,13 +69,13 @@ export class PaintedGemini extends DirectGemini {
   async join([text = '']: readonly string[]): Promise<ReadReply> {
     const read = readDirectReply(text)
     if (read.kind === 'failed') return read
-    const painted = await paintedIn(read.response, this.desk.inspect)
+    const painted = await paintedIn(read.response, this.desk)
     if (painted.images === 0 && painted.spoiled > 0) return garbage(SPOILED)
     return { kind: 'reply', reply: { ...read.reply, painted } }
   }
 
   override openStream({ publicModel }: AnswerFacts): PassedStream {
-    return new GeminiStream(publicModel, this.desk.inspect)
+    return new GeminiStream(publicModel, this.desk)
   }
 }
 

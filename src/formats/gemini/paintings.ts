@@ -31,16 +31,16 @@ export function checkPainting({ generationConfig }: GeminiBody, { limits }: Mode
 }
 
 /**
- * Decodes the images of a response, one after the other: each is large. What a model sketches while it thinks is part of
- * its thoughts, and no image of the answer.
+ * Decodes the images of a response, one after the other: each is large. What a model sketches while it thinks is part
+ * of its thoughts, and no image of the answer.
  */
-export async function paintedIn(response: Fields, inspect: ImageDesk['inspect']): Promise<Painted> {
+export async function paintedIn(response: Fields, desk: Pick<ImageDesk, 'inspect'>): Promise<Painted> {
   const painted = { images: 0, spoiled: 0 }
   for (const candidate of asList(response['candidates'])) {
     for (const part of asList(asFields(asFields(candidate)['content'])['parts']).map(asFields)) {
       const { mimeType, data } = asFields(part['inlineData'])
       if (part['thought'] === true || !asText(mimeType).startsWith('image/')) continue
-      const info = await inspect(Buffer.from(asText(data), 'base64'))
+      const info = await desk.inspect(Buffer.from(asText(data), 'base64'))
       painted[info ? 'images' : 'spoiled']++
     }
   }

@@ -39,14 +39,14 @@ export class GeminiStream implements PassedStream {
   private hasSent = false
   private readonly publicModel: string
 
-  /** With `inspect` the images in it are decoded. */
-  constructor(publicModel: string, inspect?: ImageDesk['inspect']) {
+  /** With a desk the images in it are decoded. */
+  constructor(publicModel: string, desk?: Pick<ImageDesk, 'inspect'>) {
     this.publicModel = publicModel
-    if (!inspect) return
+    if (!desk) return
     this.painted = { images: 0, spoiled: 0 }
     this.prepare = async (event) => {
       const response = parseFields(event.data)
-      this.looked.set(event, { response, painted: await paintedIn(response ?? {}, inspect) })
+      this.looked.set(event, { response, painted: await paintedIn(response ?? {}, desk) })
     }
   }
 
