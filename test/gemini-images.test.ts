@@ -220,6 +220,24 @@ describe('with Google’s SDK', () => {
   })
 })
 
+test('either spelling, as in the examples for curl', async () => {
+  const response = await fetch(`${new URL(gateway.baseUrl).origin}/v1beta/models/banana:generateContent`, {
+    method: 'POST',
+    headers: { 'x-goog-api-key': gateway.key, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      contents: [{ parts: [{ inline_data: { mime_type: 'image/png', data: picture } }, { text: 'at night' }] }],
+      generation_config: {
+        response_modalities: ['IMAGE'],
+        image_config: { aspect_ratio: '16:9', image_size: '512' },
+      },
+    }),
+  })
+  const reply = (await response.json()) as GenerateContentResponse
+  const [file = ''] = imagesOf(partsOf(reply))
+  expect(readPng(Buffer.from(file, 'base64'))).toMatchObject({ width: 688, height: 384 })
+  expect(reply.usageMetadata).toMatchObject({ candidatesTokenCount: 747 })
+})
+
 describe('the bill', () => {
   const ask = (model: string): Promise<unknown> =>
     google()

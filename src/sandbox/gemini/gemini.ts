@@ -7,7 +7,7 @@ import type { JsonReply, Reply } from '../reply.ts'
 import type { Call, VendorRoute, Voice } from '../route.ts'
 import { asChatRequest, findConflict } from './conversation.ts'
 import { paintTurn } from './painting.ts'
-import { geminiRequest, type GeminiRequest } from './request.ts'
+import { geminiRequest, inCamelCase, type GeminiRequest } from './request.ts'
 import { countBody, responseBody, responseFrames, type Answer } from './response.ts'
 import { findForgery } from './signature.ts'
 import { refuse } from './voice.ts'
@@ -51,7 +51,7 @@ async function answerGemini({ body, tail, query, faults }: Call): Promise<Reply>
   if (action !== 'generateContent' && action !== 'streamGenerateContent') {
     return refuse(404, { message: `There is no method ${action}.`, code: null })
   }
-  const parsed = geminiRequest.safeParse(body, { reportInput: true })
+  const parsed = geminiRequest.safeParse(inCamelCase(body), { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const request = parsed.data
   const conflict = findConflict(request.contents) ?? findForgery(request.contents)
@@ -103,8 +103,8 @@ async function compose(
 
 /** Takes the contents alone, or the whole request they would be sent in. */
 function count(id: string, body: unknown): Reply {
-  const whole = (body as { generateContentRequest?: object } | undefined)?.generateContentRequest
-  const { model: _, ...request } = (whole ?? body ?? {}) as { model?: unknown }
+  const camel = inCamelCase(body ?? {}) as { generateContentRequest?: object }
+  const { model: _, ...request } = (camel.generateContentRequest ?? camel) as { model?: unknown }
   const parsed = geminiRequest.safeParse(request, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   return { kind: 'json', status: 200, body: countBody(countPrompt(asChatRequest(id, parsed.data))) }

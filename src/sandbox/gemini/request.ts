@@ -108,6 +108,33 @@ const generationConfig = z.strictObject({
     .optional(),
 })
 
+/** What holds fields of the user's own, which are nobody's to spell. */
+const OWN = new Set([
+  'args',
+  'response',
+  'parameters',
+  'parametersJsonSchema',
+  'responseSchema',
+  'responseJsonSchema',
+  'labels',
+])
+
+/** Lists that may come as their one element. */
+const LISTS = new Set(['contents', 'parts', 'tools', 'functionDeclarations'])
+
+/** Google's server takes each of its fields in two spellings: `inline_data` is `inlineData`. */
+export function inCamelCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inCamelCase)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
+    const name = key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+    if (OWN.has(name)) return [name, inner]
+    const isAlone = LISTS.has(name) && typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+    return [name, inCamelCase(isAlone ? [inner] : inner)]
+  })
+  return Object.fromEntries(entries)
+}
+
 export const geminiRequest = z.strictObject({
   contents: z.array(content).min(1),
   systemInstruction: z.strictObject({ role: z.string().optional(), parts: z.array(part).min(1) }).optional(),

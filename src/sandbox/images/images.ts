@@ -77,7 +77,7 @@ export async function modern(
         output_tokens_details: { image_tokens: output, text_tokens: 0 },
       }
   const shared = {
-    background: request.background ?? 'auto',
+    background: request.background === 'transparent' ? 'transparent' : 'opaque',
     output_format: format,
     quality,
     size: `${width}x${height}`,
