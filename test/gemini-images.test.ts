@@ -356,6 +356,18 @@ describe('what is refused', () => {
     expect(asked).toHaveLength(before)
   })
 
+  test('a size that is given twice', async () => {
+    const response = await fetch(`${new URL(gateway.baseUrl).origin}/v1beta/models/banana:generateContent`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: '{"contents":[{"parts":[{"text":"x"}]}],"generationConfig":{"imageConfig":{"imageSize":"4K","imageSize":"512"}}}',
+    })
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining("of 'imageConfig' is given"),
+    ])
+  })
+
   test('a model without a price for its words', async () => {
     const yaml =
       'models:\n  m: { kind: image, price: { input: 1 }, image: { family: gemini-3-pro-image }, offers: [{ provider: sandbox, model: m }] }'
