@@ -36,6 +36,12 @@ function oddAnswers(model: string): object[] {
       return [answerOf([imagePart(picture), imagePart(broken)])]
     case 'refuses':
       return [{ ...answerOf([]), candidates: [{ finishReason: 'NO_IMAGE', index: 0 }] }]
+    case 'at-limit': {
+      const usageMetadata = { promptTokenCount: 10, thoughtsTokenCount: 100, totalTokenCount: 110 }
+      return [{ candidates: [{ finishReason: 'MAX_TOKENS', index: 0 }], usageMetadata }]
+    }
+    case 'pauses':
+      return [{ candidates: [{ content: { parts: [{ ...imagePart(picture), thought: true }] }, index: 0 }] }]
     case 'only-words':
       return [answerOf([{ text: 'Which colours do you like?' }])]
     case 'only-sketches':
@@ -66,12 +72,17 @@ beforeAll(async () => {
       const answers = oddAnswers(model)
       if (action === 'generateContent') return Response.json(answers.at(-1))
       const events = answers.map((answer) => `data: ${JSON.stringify(answer)}\n\n`).join('')
-      return new Response(events, { headers: { 'content-type': 'text/event-stream' } })
+      const paused = async function* (): AsyncGenerator<string> {
+        yield events
+        await Bun.sleep(5_000)
+      }
+      return new Response(model === 'pauses' ? paused() : events, { headers: { 'content-type': 'text/event-stream' } })
     },
   })
   const base = new URL(sandbox.baseUrl).origin
   const price = 'price: { input: 0.5, image_input: 1, output: 3, image_output: 60 }'
-  const oddModels = 'spoiled half-spoiled refuses only-words only-sketches untold uncounted spoiled-later'.split(' ')
+  const oddModels =
+    'spoiled half-spoiled refuses only-words only-sketches untold uncounted spoiled-later at-limit pauses'.split(' ')
   gateway = await startGateway({
     yaml: `
 providers:
@@ -131,6 +142,21 @@ async function lastRecord(model?: string): Promise<Stored> {
     await Bun.sleep(20)
   }
   throw new Error('no record')
+}
+
+/** Hangs up in the middle of a stream, as soon as a picture begins. */
+async function leaveAtImage(model: string): Promise<void> {
+  const hangUp = new AbortController()
+  const url = `${new URL(gateway.baseUrl).origin}/v1beta/models/${model}:streamGenerateContent?alt=sse`
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ contents: [{ parts: [{ text: 'a boat' }] }] }),
+    signal: hangUp.signal,
+  })
+  const decoder = new TextDecoder()
+  for await (const bytes of response.body ?? []) if (decoder.decode(bytes).includes('inlineData')) break
+  hangUp.abort()
 }
 
 /** Nano-USD of tokens at dollars per million. */
@@ -255,6 +281,15 @@ describe('the bill', () => {
     expect(await lastRecord()).toMatchObject({ model: 'refuses', charged: '0', outcome: 'completed' })
     await ask('only-sketches')
     expect(await lastRecord()).toMatchObject({ model: 'only-sketches', charged: '0' })
+  })
+
+  test('is what the vendor did where the client’s own limit, or its leaving, is why nothing came', async () => {
+    await ask('at-limit')
+    expect(await lastRecord('at-limit')).toMatchObject({ charged: price([10, 0.5], [100, 3]), output_image: '0' })
+    await leaveAtImage('pauses')
+    const left = await lastRecord('pauses')
+    expect(left).toMatchObject({ outcome: 'client_closed', usage_source: 'estimated', output_image: '0' })
+    expect(Number(left.charged)).toBeGreaterThan(0)
   })
 
   test('is the words where they came instead of an image', async () => {
@@ -384,8 +419,6 @@ test('it says where it can be called, and its input can be counted', async () =>
 })
 
 test('a client that leaves once the image is there pays for it', async () => {
-  const config = { ...image, imageConfig: { imageSize: '512' } }
-  const stream = await google().models.generateContentStream({ model: 'left', contents: 'a boat', config })
-  for await (const chunk of stream) if (imagesOf(partsOf(chunk)).length > 0) break
-  expect(await lastRecord('left')).toMatchObject({ output_image: '747' })
+  await leaveAtImage('left')
+  expect(await lastRecord('left')).toMatchObject({ output_image: '1120' })
 })

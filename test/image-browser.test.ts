@@ -19,7 +19,7 @@ beforeAll(async () => {
         ? new Response(html, { headers: { 'content-type': 'text/html' } })
         : new Response('', { status: 404 }),
   })
-}, 90_000)
+}, 150_000)
 afterAll(async () => {
   await browser.close()
   await site.stop(true)

@@ -121,8 +121,14 @@ export type ImageInfo = { readonly format: ImageFormat; readonly width: number; 
 /** An image that arrived, as far as its price depends on it. */
 export type DeliveredImage = { readonly size: string; readonly quality: string }
 
-/** Images that came as part of a turn. `spoiled`: how many there were besides that cannot be decoded. */
-export type Painted = { readonly images: number; readonly spoiled: number }
+/** Images that came as part of a turn. */
+export type Painted = {
+  readonly images: number
+  /** How many there were besides that cannot be decoded. */
+  readonly spoiled: number
+  /** Who is why no more came: a client that leaves, or sets a limit, has had the vendor work for it. */
+  readonly endedBy: 'vendor' | 'client'
+}
 
 export type ImageMeter = {
   readonly usage: Usage | undefined

@@ -322,7 +322,7 @@ export class StreamAnswer {
       delivered,
       // What an upstream broke off was no image; what the client left in the middle is made and billed nevertheless.
       begun: outcome === 'cut' ? 0 : begun,
-      painted,
+      painted: painted && outcome === 'client_closed' ? { ...painted, endedBy: 'client' } : painted,
       admission,
       complete: finished || outcome === 'completed',
     })

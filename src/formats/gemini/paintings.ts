@@ -36,15 +36,17 @@ export function checkPainting({ generationConfig }: GeminiBody, { limits }: Mode
  */
 export async function paintedIn(response: Fields, desk: Pick<ImageDesk, 'inspect'>): Promise<Painted> {
   const painted = { images: 0, spoiled: 0 }
-  for (const candidate of asList(response['candidates'])) {
-    for (const part of asList(asFields(asFields(candidate)['content'])['parts']).map(asFields)) {
+  const candidates = asList(response['candidates']).map(asFields)
+  for (const { content } of candidates) {
+    for (const part of asList(asFields(content)['parts']).map(asFields)) {
       const { mimeType, data } = asFields(part['inlineData'])
       if (part['thought'] === true || !asText(mimeType).startsWith('image/')) continue
       const info = await desk.inspect(Buffer.from(asText(data), 'base64'))
       painted[info ? 'images' : 'spoiled']++
     }
   }
-  return painted
+  const atLimit = candidates.some(({ finishReason }) => finishReason === 'MAX_TOKENS')
+  return { ...painted, endedBy: atLimit ? 'client' : 'vendor' }
 }
 
 /** An answer whose images are all spoiled is none. */

@@ -43,7 +43,7 @@ export class GeminiStream implements PassedStream {
   constructor(publicModel: string, desk?: Pick<ImageDesk, 'inspect'>) {
     this.publicModel = publicModel
     if (!desk) return
-    this.painted = { images: 0, spoiled: 0 }
+    this.painted = { images: 0, spoiled: 0, endedBy: 'vendor' }
     this.prepare = async (event) => {
       const response = parseFields(event.data)
       this.looked.set(event, { response, painted: await paintedIn(response ?? {}, desk) })
@@ -61,9 +61,8 @@ export class GeminiStream implements PassedStream {
     const response = looked ? looked.response : parseFields(data)
     if (!response) return garbage('an event is not a JSON object')
     if (response['error']) return { kind: 'failed', failure: readGeminiError(undefined, response) }
-    const { images = 0, spoiled = 0 } = looked?.painted ?? {}
-    if (spoiled > 0) return garbage(SPOILED)
-    if (this.painted) this.painted = { images: this.painted.images + images, spoiled: 0 }
+    if (looked && looked.painted.spoiled > 0) return garbage(SPOILED)
+    if (looked) this.painted = { ...looked.painted, images: looked.painted.images + (this.painted?.images ?? 0) }
     const candidates = asList(response['candidates']).map(asFields)
     const malformed = candidates.find((one) => isBrokenFinish(one['finishReason']))
     // With something sent already it is the client's to see: the vendor ends such an answer properly.

@@ -62,12 +62,12 @@ type ToPaint = Painted & {
 
 /**
  * What a turn comes to that may have images in it: the words that came are paid, and images that can be decoded. Where
- * neither came there is no charge. Where the upstream does not tell images and words apart, images are taken for as
- * large as its vendor says they are.
+ * the vendor gave neither there is no charge. Where it does not tell images and words apart, images are taken for as
+ * large as its documentation says they are.
  */
 export function paintedUsage({ usage, source }: Metered, to: ToPaint): Metered {
-  const { images, spoiled, imageTokens, isReported, hasWords } = to
-  if (images === 0 && !hasWords) return { usage: estimatedUsage(0, 0), source: 'reported' }
+  const { images, spoiled, endedBy, imageTokens, isReported, hasWords } = to
+  if (images === 0 && !hasWords && endedBy === 'vendor') return { usage: estimatedUsage(0, 0), source: 'reported' }
   const all = images + spoiled
   const told = usage.outputImage
   const whole = told ?? (isReported ? Math.min(usage.outputText, all * imageTokens) : all * imageTokens)
