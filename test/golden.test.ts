@@ -25,7 +25,7 @@ import {
 } from './support/dialect-fixtures.ts'
 
 const isUpdate = process.env['UPDATE_GOLDEN'] === '1'
-const context = {} as PassageContext // Only images look at it.
+const context = { model: { kind: 'text' } } as PassageContext // Only images look further.
 const answer: AnswerFacts = {
   requestId: `req_${'0'.repeat(20)}golden`,
   createdAtMs: 1_790_000_000_000,

@@ -32,8 +32,8 @@ export async function answerWhole(
 ): Promise<Answer> {
   const { reply } = served
   call.firstEventMs = call.elapsedMs()
-  const { usage, produced, delivered } = reply
-  const metered = await meter(relay, call, { usage, produced, delivered, admission, complete: true })
+  const { usage, produced, delivered, painted } = reply
+  const metered = await meter(relay, call, { usage, produced, delivered, painted, admission, complete: true })
   const text = reply.write(factsOf(call, admission), metered.usage)
   const headersOf = (record: RequestRecord): Record<string, string> => ({
     ...earlyHeaders(admission),
@@ -316,7 +316,7 @@ export class StreamAnswer {
   /** Settles, and gives the text that ends the stream. */
   private async settle(served: StreamServed, { outcome, failure, repeatable, end }: StreamEnd): Promise<string> {
     const { relay, call, admission, transcript } = this
-    const { usage, produced, thoughts, finished, delivered, begun } = served.open.stream
+    const { usage, produced, thoughts, finished, delivered, begun, painted } = served.open.stream
     const metered = await meter(relay, call, {
       usage,
       produced,
@@ -324,6 +324,7 @@ export class StreamAnswer {
       delivered,
       // What an upstream broke off was no image; what the client left in the middle is made and billed nevertheless.
       begun: outcome === 'cut' ? 0 : begun,
+      painted: painted && outcome === 'client_closed' ? { ...painted, endedBy: 'client' } : painted,
       admission,
       complete: finished || outcome === 'completed',
     })

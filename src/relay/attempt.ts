@@ -173,7 +173,7 @@ function limitsOf(
   const { wholeReplyTimeoutMs, replyBytesMax } = limits
   const shared = { replyBytesMax, owner: call }
   // An image is in one event, and takes as long streamed as in one piece.
-  if (call.request.kind === 'image') {
+  if (admission.model.kind === 'image') {
     const timeouts = { firstEventTimeoutMs: wholeReplyTimeoutMs, eventGapTimeoutMs: wholeReplyTimeoutMs }
     return { ...shared, ...timeouts, eventCharsMax: replyBytesMax }
   }
