@@ -6,9 +6,7 @@ import { Tokenizer } from './tokenizer.ts'
 const TEXTS = Number(process.env['TOLLGATE_TOKENIZER_TEXTS'] ?? 4_000)
 const SEED = Number(process.env['TOLLGATE_SEED'] ?? Date.now() % 1_000_000)
 
-const tokenizer = new Tokenizer(
-  readFileSync(new URL(import.meta.resolve('gpt-tokenizer/data/o200k_base.tiktoken'))),
-)
+const tokenizer = new Tokenizer(readFileSync(new URL(import.meta.resolve('gpt-tokenizer/data/o200k_base.tiktoken'))))
 /** The library's count of a text that is short enough to be counted in one piece. */
 const expected = (text: string): number => countTokens(text, { disallowedSpecial: new Set<string>() })
 

@@ -48,7 +48,7 @@ export class Tokenizer {
   private readonly parts = new Int32Array(PIECE_BYTES + 1)
   private readonly unions = new Int32Array(PIECE_BYTES + 1)
 
-  /** `vocabulary`: a line for each token in the order of ranks, its bytes as base64 and its rank (tiktoken's format). */
+  /** `vocabulary`: in tiktoken's format, a line for each token in the order of ranks, its bytes in base64 first. */
   constructor(vocabulary: Uint8Array) {
     this.pool = new Uint8Array((vocabulary.length * 3) >> 2)
     this.starts = new Uint32Array(SLOTS >> 1)
@@ -67,7 +67,6 @@ export class Tokenizer {
       if (end - start > this.longest) this.longest = end - start
       this.insert(rank++)
     }
-    this.pool = this.pool.slice(0, end)
   }
 
   /** Text that looks like a control token is counted as the text it is. */
@@ -138,9 +137,8 @@ const LF = 0x0a
 const NO_DIGIT = 64
 /** The value of each digit of base64. */
 const DIGITS = new Uint8Array(256).fill(NO_DIGIT)
-for (const [value, char] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries()) {
-  DIGITS[char.charCodeAt(0)] = value
-}
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+for (let value = 0; value < ALPHABET.length; value++) DIGITS[ALPHABET.charCodeAt(value)] = value
 
 /** Writes a part of a text to `into`, half a surrogate pair as the replacement character. Returns its bytes. */
 function encodeUtf8(text: string, from: number, to: number, into: Uint8Array): number {

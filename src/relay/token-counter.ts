@@ -14,7 +14,9 @@ export class TokenCounter {
   private worker: Worker | undefined
   private idle: Timer | undefined
   private next = 1
+  /** In the order of their requests. One at a time is with the worker: each is a copy of its texts. */
   private readonly waiting = new Map<number, Waiting>()
+  private asked = 0
 
   /** Counts each text. Never fails: should the worker die or take too long, four bytes count as a token. */
   count(texts: readonly string[]): Promise<readonly number[]> {
@@ -29,8 +31,18 @@ export class TokenCounter {
         },
       })
       clearTimeout(this.idle)
-      this.start().postMessage({ id, texts } satisfies CountRequest)
+      this.ask()
     })
+  }
+
+  /** Gives the worker the next texts, unless it is at some. */
+  private ask(): void {
+    if (this.waiting.has(this.asked)) return
+    const [next] = this.waiting
+    if (!next) return
+    const [id, { texts }] = next
+    this.asked = id
+    this.start().postMessage({ id, texts } satisfies CountRequest)
   }
 
   /** Lets the worker go. Whoever waits for it gets the rough count. */
@@ -52,7 +64,8 @@ export class TokenCounter {
   private resolve(id: number, counts: readonly number[]): void {
     this.waiting.get(id)?.resolve(counts)
     this.waiting.delete(id)
-    if (this.waiting.size > 0 || !this.worker) return
+    if (!this.worker) return
+    if (this.waiting.size > 0) return this.ask()
     clearTimeout(this.idle)
     this.idle = setTimeout(() => this.stop(), IDLE_MS)
   }

