@@ -3,7 +3,7 @@
  * as they are read, 100 MB pass in one turn of the event loop. So what large reads leave is collected in between.
  */
 
-const COLLECT_BYTES = 3 * 1024 * 1024
+const COLLECT_BYTES = 2 * 1024 * 1024
 /** A heap so large that it takes longer is left to the collector: all streams wait meanwhile. */
 const SLOW_MS = 50
 const SLOW_PAUSE_MS = 60_000
@@ -17,7 +17,7 @@ const cpuMs = (): number => {
   return (user + system) / 1_000
 }
 
-/** To be told of each large read of events. Collecting takes 8 to 20 ms, relaying what is collected some 20. */
+/** To be told of each large read of events. Collecting takes 8 to 20 ms, about as long as relaying did. */
 export function leaveBehind(bytes: number): void {
   garbageBytes += bytes
   if (garbageBytes < COLLECT_BYTES || performance.now() < pausedUntilMs) return

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { Tokenizer } from './tokenizer.ts'
 
-const TEXTS = Number(process.env['TOLLGATE_TOKENIZER_TEXTS'] ?? 4_000)
+const TEXTS = Number(process.env['TOLLGATE_TOKENIZER_TEXTS'] ?? 2_000)
 const SEED = Number(process.env['TOLLGATE_SEED'] ?? Date.now() % 1_000_000)
 
 const tokenizer = new Tokenizer(readFileSync(new URL(import.meta.resolve('gpt-tokenizer/data/o200k_base.tiktoken'))))
