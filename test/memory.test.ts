@@ -162,7 +162,7 @@ async function serveOrdinaryStreams(): Promise<void> {
 }
 
 const body = (model: string): string =>
-  JSON.stringify({ model, stream: true, max_tokens: 5_000, messages: [{ role: 'user', content: 'hi' }] })
+  JSON.stringify({ model, stream: true, max_tokens: 200_000, messages: [{ role: 'user', content: 'hi' }] })
 
 type Asking = { readonly model: string; readonly key: string; readonly stalls?: boolean }
 
