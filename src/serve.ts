@@ -154,7 +154,35 @@ function withConsole(
   { config, log }: { readonly config: Config; readonly log: Log },
 ): (exchange: Exchange) => void {
   const door = openDoor({ office, facts: factsOf(config), proxies: config.trustedProxies, log })
-  return (exchange) => (isForConsole(exchange.head.path) ? door(exchange) : edge.handle(exchange))
+  const documents = documentsOf(log)
+  return (exchange) => {
+    const { path } = exchange.head
+    if (isForConsole(path)) door(exchange)
+    else if (isDocument(path)) documents(exchange)
+    else edge.handle(exchange)
+  }
+}
+
+const isDocument = (path: string): boolean =>
+  path === '/docs' || path === '/openapi.json' || path === '/llms.txt' || path.startsWith('/docs/')
+
+/** Made, and loaded, when somebody asks for the first. */
+function documentsOf(log: Log): (exchange: Exchange) => void {
+  const load = async () => {
+    const { makeDocuments, replyWithDocument } = await import('./edge/documents.ts')
+    const documents = makeDocuments(manifest.version)
+    return (exchange: Exchange): void => replyWithDocument(exchange, documents)
+  }
+  let loaded: ReturnType<typeof load> | undefined
+  return (exchange) => {
+    loaded ??= load()
+    loaded
+      .then((reply) => exchange.isGone || reply(exchange))
+      .catch((error: unknown) => {
+        log('error', 'documents.internal', { message: String(error) })
+        exchange.destroy()
+      })
+  }
 }
 
 /** Forgets what has had its time. */

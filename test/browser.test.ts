@@ -6,7 +6,7 @@ let browser: Browser
 
 beforeAll(async () => {
   browser = await startBrowser()
-}, 90_000)
+}, 150_000)
 afterAll(() => browser.close(), 30_000)
 
 const form = `<!doctype html><title>form</title><label>Name <input id="name"></label>

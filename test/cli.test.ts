@@ -465,7 +465,7 @@ describe('serve', () => {
     const folder = freshFolder()
     const server = await start(folder, [])
     expect(server.block).toMatch(
-      /^Tollgate \d+\.\d+\.\d+\n\nBase URL {2}http:\/\/127\.0\.0\.1:\d+\/v1\nModels {4}7: sandbox-chat, sandbox-embedding, .+\n/,
+      /^Tollgate \d+\.\d+\.\d+\n\nBase URL {2}http:\/\/127\.0\.0\.1:\d+\/v1\nModels {4}8: sandbox-chat, sandbox-embedding, .+\n/,
     )
     expect(server.block).toContain(`\nData      ${folder}\n`)
     expect(server.block).toMatch(/\nKey {7}sk-tg-\w{49} \(account 'default'; shown only this once\)\n/)
@@ -505,6 +505,7 @@ describe('serve', () => {
         'sandbox-embedding-small',
         'sandbox-image',
         'sandbox-image-classic',
+        'sandbox-image-gemini',
         'sandbox-mini',
       ],
       data_folder: join(folder, 'deep'),

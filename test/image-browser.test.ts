@@ -19,7 +19,7 @@ beforeAll(async () => {
         ? new Response(html, { headers: { 'content-type': 'text/html' } })
         : new Response('', { status: 404 }),
   })
-}, 90_000)
+}, 150_000)
 afterAll(async () => {
   await browser.close()
   await site.stop(true)
@@ -115,6 +115,49 @@ test.each(['256x256', '512x512', '1024x1024', '1792x1024', '1024x1792'])(
     await expectShown(file, 'png', size)
   },
 )
+
+test.each([
+  ['1:1', '512', '512x512'],
+  ['16:9', '1K', '1360x768'],
+  ['21:9', '512', '784x336'],
+  ['1:8', '1K', '368x2896'],
+  ['4:5', '2K', '1824x2288'],
+])('the browser decodes what sandbox-image-gemini makes: %s of %s', async (aspectRatio, imageSize, size) => {
+  const headers = { 'x-goog-api-key': gateway.key, 'content-type': 'application/json' }
+  const contents = [{ parts: [{ text: 'a lighthouse at dusk' }] }]
+  const response = await fetch(
+    `${new URL(gateway.baseUrl).origin}/v1beta/models/sandbox-image-gemini:generateContent`,
+    {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ contents, generationConfig: { imageConfig: { aspectRatio, imageSize } } }),
+    },
+  )
+  const { candidates } = (await response.json()) as {
+    candidates: { content: { parts: { inlineData?: { data: string } }[] } }[]
+  }
+  const [file = ''] = candidates.flatMap(({ content }) => content.parts.flatMap((part) => part.inlineData?.data ?? []))
+  await expectShown(file, 'png', size)
+})
+
+test.each(['generations', 'edits'])('the browser decodes each preview of a stream: %s', async (endpoint) => {
+  const { b64_json: image = '' } = await generate({ model: 'sandbox-image', size: '512x256', quality: 'low' })
+  const asked = { model: 'sandbox-image', prompt: 'at night', size: '512x256', quality: 'low', partial_images: 2 }
+  const response = await fetch(`${gateway.baseUrl}/images/${endpoint}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...asked,
+      stream: true,
+      ...(endpoint === 'edits' && { images: [{ image_url: `data:image/png;base64,${image}` }] }),
+    }),
+  })
+  const files = [...(await response.text()).matchAll(/^data: (\{.*)$/gm)].map(
+    ([, json = '']) => (JSON.parse(json) as Entry).b64_json ?? '',
+  )
+  expect(files).toHaveLength(3)
+  for (const file of files) await expectShown(file, 'png', '512x256')
+})
 
 test.each(['png', 'webp'])('a transparent background is transparent in the browser: %s', async (type) => {
   const asked = { model: 'sandbox-image', size: '1024x1024', output_format: type, quality: 'low' }

@@ -21,12 +21,10 @@ export type DoorOptions = {
 
 /** Larger than any form of the console, smaller than what would hurt. */
 const BODY: BodyLimits = { bytesMax: 1024 * 1024, graceMs: 10_000, bytesPerSecondMin: 8 * 1024 }
-const ROOTS = ['/admin/', '/console', '/docs', '/openapi.json', '/llms.txt']
-
 const isPage = (path: string): boolean => path === '/console' || path.startsWith('/console/')
 
 /** Whether a path is the console's and not the public API's. */
-export const isForConsole = (path: string): boolean => ROOTS.some((root) => path.startsWith(root))
+export const isForConsole = (path: string): boolean => path.startsWith('/admin/') || isPage(path)
 
 export function openDoor({ office, facts, proxies, log }: DoorOptions): (exchange: Exchange) => void {
   let dispatcher: Promise<Dispatcher> | undefined

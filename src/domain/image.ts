@@ -171,7 +171,8 @@ export const imageFamilies = {
   },
 } as const satisfies Readonly<Record<string, ImageFacts>>
 
-export const imageFamilyNames = Object.keys(imageFamilies) as (keyof typeof imageFamilies)[]
+export type ImageFamily = keyof typeof imageFamilies
+export const imageFamilyNames = Object.keys(imageFamilies) as ImageFamily[]
 
 const SIZE = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/
 
@@ -223,11 +224,13 @@ const COUNTED_PIXELS = 1536 * 1024
 /** OpenAI adds 100 tokens for each partial image (2026-08). */
 const PARTIAL_TOKENS = 100
 
+/** Output tokens of one image of a quality; of the dearest, where that is none that is known. */
+export const tokensOfImage = ({ tokens, qualityDefault }: ImageFacts, quality: string | undefined): number =>
+  tokens[quality ?? qualityDefault] ?? Math.max(0, ...Object.values(tokens))
+
 /** Output tokens one image can have at most. */
 export function imageTokensMax(facts: ImageFacts, { size, quality, partials }: ImageWish): number {
-  const { tokens } = facts
-  const named = tokens[quality ?? facts.qualityDefault]
-  const usual = named ?? Math.max(0, ...Object.values(tokens))
+  const usual = tokensOfImage(facts, quality)
   // A model that chooses its size chooses one of those it names.
   const [width, height] = sidesOf(size ?? facts.sizeDefault) ?? [0, 0]
   return Math.ceil(usual * Math.max(1, (width * height) / COUNTED_PIXELS)) + partials * PARTIAL_TOKENS

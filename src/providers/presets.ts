@@ -24,7 +24,7 @@ const preset = ({ quirks, ...vendor }: Vendor): Preset => ({
 })
 
 export const presets: readonly Preset[] = [
-  preset({ id: 'sandbox', label: 'Sandbox', auth: 'none', dialects: ['chat', 'messages'] }),
+  preset({ id: 'sandbox', label: 'Sandbox', auth: 'none', dialects: ['chat', 'messages', 'gemini'] }),
   preset({
     id: 'openai',
     label: 'OpenAI',

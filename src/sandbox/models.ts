@@ -6,8 +6,8 @@ export type Model = {
   contextTokensMax: number
   /** Of a model that makes embeddings. */
   dimensions?: number
-  /** Of a model that makes images: `modern` gives bytes, one image and streams; `classic` gives addresses. */
-  images?: 'modern' | 'classic'
+  /** Of a model that makes images: `modern` gives bytes, one image and streams; `classic` addresses; `turn` parts. */
+  images?: 'modern' | 'classic' | 'turn'
 }
 
 const MODELS: readonly Model[] = [
@@ -18,6 +18,7 @@ const MODELS: readonly Model[] = [
   { id: 'sandbox-embedding-large', createdUnixSeconds: 1_767_225_600, contextTokensMax: 8_192, dimensions: 3_072 },
   { id: 'sandbox-image', createdUnixSeconds: 1_767_225_600, contextTokensMax: 32_000, images: 'modern' },
   { id: 'sandbox-image-classic', createdUnixSeconds: 1_767_225_600, contextTokensMax: 4_000, images: 'classic' },
+  { id: 'sandbox-image-gemini', createdUnixSeconds: 1_767_225_600, contextTokensMax: 128_000, images: 'turn' },
 ]
 
 /** `sandbox-chat!status=500` is the model `sandbox-chat` with the knobs `status=500`: see faults.ts. */

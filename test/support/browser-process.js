@@ -1,7 +1,8 @@
 // node browser-process.js FOLDER: a headless Chromium that takes orders as lines of JSON and answers each with a line.
-// `{id, page, options, method, args}` calls a method of a page (Playwright's; `keyboard.press` is its keyboard's), which
-// is opened at its first order and gone after `close`. FOLDER keeps the browser unpacked; TOLLGATE_TEST_BROWSER names
-// another Chromium, for machines that the package is not made for. The process ends with its standard input.
+// `{id, page, options, method, args}` calls a method of a page, as Playwright names them; `keyboard.press` is one of
+// its keyboard. A page is opened at its first order and gone after `close`. FOLDER keeps the browser unpacked;
+// TOLLGATE_TEST_BROWSER names another Chromium, for machines that the package is not made for. The process ends with
+// its standard input.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

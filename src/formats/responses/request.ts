@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import { failureOfIssue } from '../chat/issue.ts'
 import { asFields, type Fields } from '../fields.ts'
-import { scanRequest } from '../request-json.ts'
+import { scanRequest, type ScannedRequest } from '../request-json.ts'
 import { BadInput, readInput } from './items.ts'
 
 /** SDKs and people write null for "not set". */
@@ -59,7 +59,7 @@ const options = z.looseObject({
   service_tier: optional(z.string()),
 })
 const input = z.union([z.string(), z.array(z.unknown()).min(1)])
-const schema = options.extend({ input })
+export const responsesRequestSchema = options.extend({ input })
 /** What is counted need not name a model. */
 const countedSchema = options.extend({ input, model: optional(z.string().min(1)) })
 
@@ -82,19 +82,21 @@ const reject = (failure: Failure): { readonly kind: 'rejected'; readonly failure
   failure,
 })
 
-export const readResponsesRequest = (text: string, bytes: number): ReadResponses<ResponsesRequest> =>
-  readBy(schema, text, bytes)
-
-/** A request of `/v1/responses/input_tokens`: the same, but for a model that need not be. */
-export const readCountRequest = (text: string, bytes: number): ReadResponses<ResponsesRequest> =>
-  readBy(countedSchema, text, bytes)
-
-function readBy(
-  by: typeof schema | typeof countedSchema,
+export const readResponsesRequest = (
   text: string,
   bytes: number,
+  scan = scanRequest(text),
+): ReadResponses<ResponsesRequest> => readBy(responsesRequestSchema, scan, bytes)
+
+/** A request of `/v1/responses/input_tokens`: the same, but for a model that need not be. */
+export const readCountRequest = (scan: ScannedRequest, bytes: number): ReadResponses<ResponsesRequest> =>
+  readBy(countedSchema, scan, bytes)
+
+function readBy(
+  by: typeof responsesRequestSchema | typeof countedSchema,
+  scan: ScannedRequest,
+  bytes: number,
 ): ReadResponses<ResponsesRequest> {
-  const scan = scanRequest(text)
   if (scan.kind === 'rejected') return scan
   const checked = by.safeParse(scan.value)
   if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scan.value))

@@ -18,6 +18,7 @@ const answer = { requestId: `req_${'0'.repeat(26)}`, createdAtMs: 1_000_500, pub
 function client(body: object) {
   const text = JSON.stringify({ model: 'public', ...body })
   const read = readResponsesClient(text, Buffer.byteLength(text))
+  if (read instanceof Promise) throw new Error('it is too large')
   if (read.kind === 'rejected') return read
   const failure = read.request.conversation.recall([], [])
   return failure ? { kind: 'rejected' as const, failure } : read
