@@ -49,7 +49,8 @@ export async function openStage(options?: GatewayOptions): Promise<ConsoleStage>
   }
 }
 
-/** Nothing was thrown, refused by the content policy, or written as an error. */
-export async function expectQuiet(page: BrowserPage): Promise<void> {
-  expect(await page.problems()).toEqual([])
+/** Nothing was thrown, refused by the content policy, or written as an error, but for refusals that a test is about. */
+export async function expectQuiet(page: BrowserPage, refused: readonly number[] = []): Promise<void> {
+  const isMeant = (problem: string): boolean => refused.some((status) => problem.includes(`a status of ${status} `))
+  expect((await page.problems()).filter((problem) => !isMeant(problem))).toEqual([])
 }

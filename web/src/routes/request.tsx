@@ -67,7 +67,7 @@ function useArrows(onLeft: () => void, onRight: () => void): void {
       if (key === 'ArrowLeft') onLeft()
       if (key === 'ArrowRight') onRight()
     }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
+    addEventListener('keydown', onKey, true)
+    return () => removeEventListener('keydown', onKey, true)
   })
 }

@@ -93,7 +93,7 @@ export function FirstSteps({ account, overview }: Props) {
               to="/a/$account/keys"
               params={{ account }}
               search={{ dialog: 'new' }}
-              className={buttonClass('primary')}
+              className={buttonClass(steps.has_key ? 'plain' : 'primary')}
             >
               {t('keys.create')}
             </Link>
@@ -130,7 +130,7 @@ function FirstStep({
         {text}
         {isDone && <span className="sr-only">: {t('first.done')}</span>}
       </span>
-      {!isDone && children}
+      {children}
     </li>
   )
 }

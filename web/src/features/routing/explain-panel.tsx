@@ -15,7 +15,8 @@ const tones = { first: 'good', next: 'busy', last_resort: 'warn', skipped: 'none
 export function ExplainPanel({ id }: { readonly id: string }) {
   const t = useT()
   const [account, setAccount] = useState('')
-  const { data: accounts } = useQuery(accountsQuery)
+  const [isAsked, setAsked] = useState(false)
+  const { data: accounts } = useQuery({ ...accountsQuery, enabled: isAsked })
   const asking = useMutation({ mutationFn: () => explain(id, account === '' ? {} : { account }) })
   const choices = [
     { value: '', label: t('routing.anyAccount') },
@@ -24,7 +25,7 @@ export function ExplainPanel({ id }: { readonly id: string }) {
   return (
     <section>
       <h3 className="mb-2 border-b pb-1 font-semibold">{t('routing.explain')}</h3>
-      <div className="flex flex-wrap gap-2">
+      <div className="flex flex-wrap gap-2" onFocus={() => setAsked(true)} onPointerEnter={() => setAsked(true)}>
         <Select
           name={t('shell.account')}
           className="!w-auto max-w-60"

@@ -181,29 +181,31 @@ function Mark({ series, at }: { readonly series: Series; readonly at: number }) 
 
 function HiddenTable({ caption, series, labels }: Pick<ChartProps, 'caption' | 'series' | 'labels'>) {
   return (
-    <table className="sr-only">
-      <caption>{caption}</caption>
-      <thead>
-        <tr>
-          <td />
-          {series.map(({ name }) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {labels.map((label, at) => (
-          <tr key={label}>
-            <th scope="row">{label}</th>
-            {series.map((one) => (
-              <td key={one.name}>{one.show(at)}</td>
+    <div className="sr-only">
+      <table>
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            <td />
+            {series.map(({ name }) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {labels.map((label, at) => (
+            <tr key={label}>
+              <th scope="row">{label}</th>
+              {series.map((one) => (
+                <td key={one.name}>{one.show(at)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
 
