@@ -1,4 +1,4 @@
-/** What an operator does in the console: connects a vendor, routes a model to it, looks at an account as its members do. */
+/** An operator in the console: connects a vendor, routes a model to it, looks at an account as its members do. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { expectQuiet, openStage, type ConsoleStage } from './support/console-browser.ts'
 import { startSandboxProcess, type TestSandbox } from './support/gateway.ts'

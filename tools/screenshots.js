@@ -1,4 +1,4 @@
-// node tools/screenshots.js [words]: every page of the console as pictures in .tmp/screenshots (test/support/screenshots.ts).
+// node tools/screenshots.js [words]: every page of the console as pictures (test/support/screenshots.ts).
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { findBun } from '../bin/find-bun.js'

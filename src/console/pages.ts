@@ -1,7 +1,7 @@
 /**
- * The console's application: the files that `web/` is built into, each by its name in that folder and nothing else. What
- * has a digest in its name never changes and is kept by browsers; every other address is one of the application's own
- * pages, and gets the one page there is, with where it was found and a nonce for its one inline script.
+ * The console's application: the files that `web/` is built into, each by its name in that folder and nothing else.
+ * What has a digest in its name never changes and is kept by browsers; every other address is one of the application's
+ * own pages, and gets the one page there is, with where it was found and a nonce for its one inline script.
  */
 import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Whether people with a screen reader, without a mouse, or with weak eyes can use a page, as far as a program can tell. */
+/** Whether people without a mouse or with weak eyes can use a page, as far as a program can tell. */
 import { readFileSync } from 'node:fs'
 import type { BrowserPage } from './browser.ts'
 

@@ -1,6 +1,6 @@
 /**
- * npm run screenshots [-- WORDS]: every page and dialog of the console as pictures in `.tmp/screenshots`, light and dark,
- * in both languages, wide and narrow, over a month of requests. WORDS narrow them to names that have one of them in it.
+ * npm run screenshots [-- WORDS]: every page and dialog of the console as pictures in `.tmp/screenshots`, light and
+ * dark, in both languages, wide and narrow, over a month of requests. WORDS narrow them to names that have one in them.
  */
 import { Database } from 'bun:sqlite'
 import { mkdirSync, rmSync } from 'node:fs'

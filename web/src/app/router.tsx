@@ -1,4 +1,4 @@
-/** Every page and its address. What a page shows is in its address: filters, tabs, ranges, and what is open in a drawer. */
+/** Every page and its address, in which is what it shows: filters, tabs, ranges, and what is open in a drawer. */
 import {
   createRootRoute,
   createRoute,

@@ -30,8 +30,6 @@ export const outputTokens = (sums: Sums): number =>
 const HOUR_MS = 3_600_000
 const hours: Readonly<Record<Range, number>> = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24, '90d': 90 * 24 }
 
-export const stepOf = (range: Range): Step => (range === '24h' || range === '7d' ? 'hour' : 'day')
-
 /** Whole hours up to and with the running one; by the day, whole days of the zone. */
 export function boundsOf(range: Range, step: Step, offsetHours = 0, nowMs: number = Date.now()) {
   const unitMs = step === 'hour' ? HOUR_MS : 24 * HOUR_MS

@@ -26,7 +26,9 @@ function rowsOf(settings: Readonly<Record<string, unknown>>, before = ''): reado
         ? '—'
         : Array.isArray(value)
           ? value.join(', ') || '—'
-          : String(value)
+          : typeof value === 'string'
+            ? value
+            : JSON.stringify(value)
     return [[whole, text] as const]
   })
 }

@@ -1,4 +1,7 @@
-/** Where a one-time link leads: whoever has it chooses a password. The link's secret is behind the `#`: no server sees it in an address. */
+/**
+ * Where a one-time link leads: whoever has it chooses a password. Its secret is behind the `#`: no server sees it in an
+ * address.
+ */
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Door } from '../features/door/door.tsx'

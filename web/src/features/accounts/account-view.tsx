@@ -32,17 +32,7 @@ function View({ account }: { readonly account: Account }) {
     <div className="space-y-5">
       <Declared origin={origin} />
       {status.error && <Failure error={status.error} />}
-      <dl className="grid grid-cols-3 gap-4">
-        <Figure label={t('money.available')}>
-          <Money amount={balance.available_nano_usd} />
-        </Figure>
-        <Figure label={t('money.held')}>
-          <Money amount={balance.held_nano_usd} />
-        </Figure>
-        <Figure label={t('money.total')}>
-          <Money amount={balance.posted_nano_usd} />
-        </Figure>
-      </dl>
+      <BalanceFigures balance={balance} />
       <div className="flex flex-wrap gap-2">
         <Link to="/a/$account/overview" params={{ account: account.id }} className={buttonClass()}>
           {t('accounts.open')}
@@ -90,6 +80,23 @@ function View({ account }: { readonly account: Account }) {
         )}
       </section>
     </div>
+  )
+}
+
+function BalanceFigures({ balance }: Pick<Account, 'balance'>) {
+  const t = useT()
+  return (
+    <dl className="grid grid-cols-3 gap-4">
+      <Figure label={t('money.available')}>
+        <Money amount={balance.available_nano_usd} />
+      </Figure>
+      <Figure label={t('money.held')}>
+        <Money amount={balance.held_nano_usd} />
+      </Figure>
+      <Figure label={t('money.total')}>
+        <Money amount={balance.posted_nano_usd} />
+      </Figure>
+    </dl>
   )
 }
 

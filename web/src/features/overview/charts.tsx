@@ -11,17 +11,18 @@ import type { Overview, OverviewRange } from './overview.ts'
 
 type Props = { readonly account: string; readonly overview: Overview; readonly range: OverviewRange }
 
-export function Charts({ account, overview, range }: Props) {
-  const t = useT()
+type Rows = readonly (Sums | undefined)[]
+
+/** The steps of the range, those without requests too, and what all charts over them share. */
+function useSteps({ account, overview, range }: Props) {
   const show = useShow()
   const navigate = useNavigate()
   const bounds = boundsOf(range, overview.step)
   const times = timesOf(bounds)
   const byTime = new Map(overview.series.map((sums) => [Date.parse(sums.time), sums]))
-  const rows = times.map((time) => byTime.get(time))
-  const isByHour = overview.step === 'hour'
+  const rows: Rows = times.map((time) => byTime.get(time))
   const frame = {
-    labels: times.map((time) => show.time(time, isByHour ? 'long' : 'dayOnly')),
+    labels: times.map((time) => show.time(time, overview.step === 'hour' ? 'long' : 'dayOnly')),
     ticks: useTicks(times, overview.step),
     onPick: (at: number) => {
       const time = times[at] ?? 0
@@ -29,20 +30,23 @@ export function Charts({ account, overview, range }: Props) {
       void navigate({ to: '/a/$account/requests', params: { account }, search })
     },
   }
-  const of = (read: (sums: Sums) => number) => rows.map((sums) => (sums ? read(sums) : 0))
-  const counted = (name: string, read: (sums: Sums) => number, color: number) => ({
-    name,
-    color,
-    values: of(read),
-    show: (at: number) => show.number(of(read)[at] ?? 0),
-    total: show.compact(read(overview.total)),
-  })
-  const timed = (name: string, read: (sums: Sums) => number | null) => ({
-    name,
-    values: rows.map((sums) => (sums ? read(sums) : null)),
-    show: (at: number) => duration(rows[at] && read(rows[at])),
-    total: duration(read(overview.total)),
-  })
+  return { rows, frame }
+}
+
+export function Charts(props: Props) {
+  const t = useT()
+  const show = useShow()
+  const { overview } = props
+  const { rows, frame } = useSteps(props)
+  const counted = (name: string, read: (sums: Sums) => number, color: number) => {
+    const values = rows.map((sums) => (sums ? read(sums) : 0))
+    const total = show.compact(read(overview.total))
+    return { name, color, values, total, show: (at: number) => show.number(values[at] ?? 0) }
+  }
+  const timed = (name: string, read: (sums: Sums) => number | null) => {
+    const values = rows.map((sums) => (sums ? read(sums) : null))
+    return { name, values, total: duration(read(overview.total)), show: (at: number) => duration(values[at]) }
+  }
   return (
     <div className="grid gap-4 lg:grid-cols-2">
       <Box>
@@ -53,7 +57,7 @@ export function Charts({ account, overview, range }: Props) {
           series={[
             {
               name: t('measure.cost'),
-              values: of((sums) => dollarsAbout(sums.charged_nano_usd)),
+              values: rows.map((sums) => dollarsAbout(sums?.charged_nano_usd ?? '0')),
               show: (at) => money(rows[at]?.charged_nano_usd ?? '0'),
               total: money(overview.spent_nano_usd),
             },

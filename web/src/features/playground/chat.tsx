@@ -1,6 +1,5 @@
 import { useState, type KeyboardEvent, type SyntheticEvent } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
-import type { Model } from '../../lib/models.ts'
 import { clientBaseUrl, useMe } from '../../lib/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
@@ -10,16 +9,10 @@ import { CodeBlock, CopyButton } from '../../ui/text.tsx'
 import { Charge } from './charge.tsx'
 import { bodyOf, useConversation, type Message, type Settings } from './conversation.ts'
 import { ModelPicker } from './model-picker.tsx'
+import type { StudioProps } from './studio.tsx'
 import { useToken } from './token.ts'
 
-type Props = {
-  readonly account: string
-  readonly models: readonly Model[]
-  readonly model: Model
-  readonly onModel: (id: string) => void
-}
-
-export function Chat({ account, models, model, onModel }: Props) {
+export function Chat({ account, models, model, onModel }: StudioProps) {
   const t = useT()
   const [system, setSystem] = useState('')
   const [temperature, setTemperature] = useState('')

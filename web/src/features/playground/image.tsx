@@ -1,124 +1,125 @@
 import { useMutation } from '@tanstack/react-query'
-import { useState, type SyntheticEvent } from 'react'
+import { useState } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
-import { exact } from '../../lib/money.ts'
-import type { Model } from '../../lib/models.ts'
-import { Button, buttonClass } from '../../ui/button.tsx'
-import { SelectField, TextArea, TextField } from '../../ui/field.tsx'
-import { Empty, Failure } from '../../ui/page.tsx'
+import type { ImageFacts } from '../../lib/models.ts'
+import { buttonClass } from '../../ui/button.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { Empty } from '../../ui/page.tsx'
 import { Charge } from './charge.tsx'
 import { FileField } from './file-field.tsx'
 import { MaskBrush } from './mask-brush.tsx'
-import { ModelPicker } from './model-picker.tsx'
 import { make, priceOf, type Made, type Picture, type Wish } from './pictures.ts'
+import { choicesOf, Studio, type StudioProps } from './studio.tsx'
 import { useToken } from './token.ts'
 
-type Props = {
-  readonly account: string
-  readonly models: readonly Model[]
-  readonly model: Model
-  readonly onModel: (id: string) => void
+type Wanted = { readonly size: string; readonly quality: string; readonly count: string }
+
+/** As far as the model knows what is wanted; otherwise what it does by itself. */
+function wishOf(facts: ImageFacts | null, { size, quality, count }: Wanted): Pick<Wish, 'size' | 'quality' | 'count'> {
+  return {
+    size: facts?.sizes.includes(size) ? size : (facts?.sizeDefault ?? ''),
+    quality: facts?.qualities.includes(quality) ? quality : (facts?.qualityDefault ?? ''),
+    count: Math.max(1, Math.min(Number(count) || 1, facts?.countMax ?? 1)),
+  }
 }
 
-export function ImageStudio({ account, models, model, onModel }: Props) {
+export function ImageStudio({ account, model, ...props }: StudioProps) {
   const t = useT()
   const token = useToken(account)
-  const facts = model.image
-  const [prompt, setPrompt] = useState('')
-  const [wanted, setWanted] = useState({ size: '', quality: '', count: '1' })
+  const [wanted, setWanted] = useState<Wanted>({ size: '', quality: '', count: '1' })
   const [source, setSource] = useState<File>()
   const [mask, setMask] = useState<Blob>()
   const [partial, setPartial] = useState<Picture>()
   const [gallery, setGallery] = useState<readonly Made[]>([])
-  const size = facts?.sizes.includes(wanted.size) ? wanted.size : (facts?.sizeDefault ?? '')
-  const quality = facts?.qualities.includes(wanted.quality) ? wanted.quality : (facts?.qualityDefault ?? '')
-  const count = Math.max(1, Math.min(Number(wanted.count) || 1, facts?.countMax ?? 1))
-  const mayEdit = (facts?.inputsMax ?? 0) > 0
-  const price = priceOf(model, { size, quality, count })
+  const wish = wishOf(model.image, wanted)
+  const edited = (model.image?.inputsMax ?? 0) > 0 ? source : undefined
   const making = useMutation({
-    mutationFn: async (wish: Wish) => make(await token(), model, wish, setPartial),
+    mutationFn: async (prompt: string) =>
+      make(await token(), model, { ...wish, prompt, ...(edited && { source: edited, mask }) }, setPartial),
     onSuccess: (made) => setGallery((all) => [made, ...all]),
     onSettled: () => setPartial(undefined),
   })
-  const submit = (event: SyntheticEvent): void => {
-    event.preventDefault()
-    making.mutate({ prompt, size, quality, count, ...(mayEdit && source ? { source, mask } : {}) })
+  const takeSource = (file: File | undefined): void => {
+    setSource(file)
+    setMask(undefined)
   }
   return (
-    <div className="grid gap-4 lg:grid-cols-[22rem_1fr]">
-      <form
-        onSubmit={submit}
-        aria-label={t('play.settings')}
-        className="space-y-3 self-start rounded-lg border bg-panel p-4"
-      >
-        <ModelPicker models={models} model={model} onChoose={onModel} />
-        <TextArea
-          label={t('play.prompt')}
-          value={prompt}
-          onChange={(event) => setPrompt(event.target.value)}
-          required
+    <Studio
+      {...props}
+      model={model}
+      price={priceOf(model, wish)}
+      isBusy={making.isPending}
+      error={making.error}
+      submit={t(edited ? 'play.edit' : 'play.generate')}
+      onSubmit={making.mutate}
+      results={
+        <>
+          {partial && (
+            <img
+              src={partial.address}
+              alt={t('play.partial')}
+              className="max-h-[50vh] max-w-full rounded-md border opacity-70"
+            />
+          )}
+          {gallery.length === 0 && !partial && <Empty>{t('play.emptyImage')}</Empty>}
+          {gallery.map((made, at) => (
+            <Result key={gallery.length - at} account={account} made={made} />
+          ))}
+        </>
+      }
+    >
+      {model.image && <Wishes facts={model.image} wish={wish} wanted={wanted} onChange={setWanted} />}
+      {(model.image?.inputsMax ?? 0) > 0 && (
+        <FileField
+          label={t('play.source')}
+          accept="image/png,image/jpeg,image/webp"
+          file={source}
+          onFile={takeSource}
         />
-        <div className="grid grid-cols-2 gap-3">
-          {facts && facts.sizes.length > 0 && (
-            <SelectField
-              label={t('play.size')}
-              value={size}
-              choices={facts.sizes.map((value) => ({ value, label: value }))}
-              onChoose={(value) => setWanted({ ...wanted, size: value })}
-            />
-          )}
-          {facts && facts.qualities.length > 0 && (
-            <SelectField
-              label={t('play.quality')}
-              value={quality}
-              choices={facts.qualities.map((value) => ({ value, label: value }))}
-              onChoose={(value) => setWanted({ ...wanted, quality: value })}
-            />
-          )}
-          {facts && !facts.isSingle && facts.countMax > 1 && (
-            <TextField
-              label={t('play.count')}
-              type="number"
-              min={1}
-              max={facts.countMax}
-              value={wanted.count}
-              onChange={(event) => setWanted({ ...wanted, count: event.target.value })}
-            />
-          )}
-        </div>
-        {mayEdit && (
-          <FileField
-            label={t('play.source')}
-            accept="image/png,image/jpeg,image/webp"
-            file={source}
-            onFile={(file) => {
-              setSource(file)
-              setMask(undefined)
-            }}
-          />
-        )}
-        {mayEdit && source && <MaskBrush key={source.name + source.lastModified} file={source} onMask={setMask} />}
-        <p className="text-soft">
-          {price === undefined ? t('play.byTokens') : t('play.willCost', { price: exact(price) })}
-        </p>
-        <Button kind="primary" type="submit" busy={making.isPending} disabled={prompt.trim() === ''} className="w-full">
-          {making.isPending ? t('play.working') : t(source && mayEdit ? 'play.edit' : 'play.generate')}
-        </Button>
-        {making.error && <Failure error={making.error} />}
-      </form>
-      <section aria-label={t('play.gallery')} aria-live="polite" className="min-w-0 space-y-4">
-        {partial && (
-          <img
-            src={partial.address}
-            alt={t('play.partial')}
-            className="max-h-[50vh] max-w-full rounded-md border opacity-70"
-          />
-        )}
-        {gallery.length === 0 && !partial && <Empty>{t('play.emptyImage')}</Empty>}
-        {gallery.map((made, at) => (
-          <Result key={gallery.length - at} account={account} made={made} />
-        ))}
-      </section>
+      )}
+      {edited && <MaskBrush key={edited.name + edited.lastModified} file={edited} onMask={setMask} />}
+    </Studio>
+  )
+}
+
+type WishesProps = {
+  readonly facts: ImageFacts
+  readonly wish: Pick<Wish, 'size' | 'quality'>
+  readonly wanted: Wanted
+  readonly onChange: (wanted: Wanted) => void
+}
+
+/** What may be asked of this model. */
+function Wishes({ facts, wish, wanted, onChange }: WishesProps) {
+  const t = useT()
+  return (
+    <div className="grid grid-cols-2 gap-3">
+      {facts.sizes.length > 0 && (
+        <SelectField
+          label={t('play.size')}
+          value={wish.size}
+          choices={choicesOf(facts.sizes)}
+          onChoose={(size) => onChange({ ...wanted, size })}
+        />
+      )}
+      {facts.qualities.length > 0 && (
+        <SelectField
+          label={t('play.quality')}
+          value={wish.quality}
+          choices={choicesOf(facts.qualities)}
+          onChoose={(quality) => onChange({ ...wanted, quality })}
+        />
+      )}
+      {!facts.isSingle && facts.countMax > 1 && (
+        <TextField
+          label={t('play.count')}
+          type="number"
+          min={1}
+          max={facts.countMax}
+          value={wanted.count}
+          onChange={(event) => onChange({ ...wanted, count: event.target.value })}
+        />
+      )}
     </div>
   )
 }

@@ -1,28 +1,20 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState, type SyntheticEvent } from 'react'
+import { useState } from 'react'
 import { callGateway, postGateway } from '../../lib/gateway.ts'
 import { useT } from '../../lib/i18n/language.ts'
-import { exact } from '../../lib/money.ts'
-import type { Model, VideoFacts } from '../../lib/models.ts'
+import type { VideoFacts } from '../../lib/models.ts'
 import { duration } from '../../lib/time.ts'
 import { Player } from '../../parts/player.tsx'
 import { TaskProgress } from '../../parts/task-progress.tsx'
-import { Button } from '../../ui/button.tsx'
-import { SelectField, TextArea } from '../../ui/field.tsx'
+import { SelectField } from '../../ui/field.tsx'
 import { Empty, Failure, Note } from '../../ui/page.tsx'
 import { Id } from '../../ui/text.tsx'
 import { FileField } from './file-field.tsx'
-import { ModelPicker } from './model-picker.tsx'
+import { choicesOf, Studio, type StudioProps } from './studio.tsx'
 import { useToken } from './token.ts'
 import { contentOf, priceOf, type Frames } from './videos.ts'
 
-type Props = {
-  readonly account: string
-  readonly models: readonly Model[]
-  readonly model: Model
-  readonly onModel: (id: string) => void
-}
 type VideoTask = {
   readonly id: string
   readonly status: 'queued' | 'in_progress' | 'completed' | 'failed'
@@ -44,125 +36,95 @@ const open: VideoFacts = {
 }
 const pictures = 'image/png,image/jpeg,image/webp'
 
-export function VideoStudio({ account, models, model, onModel }: Props) {
+type Wanted = { readonly resolution: string; readonly ratio: string; readonly seconds: string }
+
+const among = (list: readonly string[], value: string, otherwise: string): string =>
+  list.includes(value) ? value : otherwise
+
+/** As far as the model knows what is wanted; otherwise what it does by itself. */
+const wishOf = (facts: VideoFacts, { resolution, ratio, seconds }: Wanted): Wanted => ({
+  resolution: among(facts.resolutions, resolution, facts.resolutionDefault),
+  ratio: among(facts.ratios, ratio, facts.ratios[0] ?? '16:9'),
+  seconds: among(facts.durations.map(String), seconds, String(facts.durationDefault)),
+})
+
+export function VideoStudio({ account, model, ...props }: StudioProps) {
   const t = useT()
   const token = useToken(account)
   const facts = model.video ?? open
-  const [prompt, setPrompt] = useState('')
-  const [wanted, setWanted] = useState({ resolution: '', ratio: '', seconds: '' })
+  const [wanted, setWanted] = useState<Wanted>({ resolution: '', ratio: '', seconds: '' })
   const [frames, setFrames] = useState<Frames>({})
-  const among = (list: readonly string[], value: string, otherwise: string): string =>
-    list.includes(value) ? value : otherwise
-  const durations = facts.durations.map(String)
-  const resolution = among(facts.resolutions, wanted.resolution, facts.resolutionDefault)
-  const ratio = among(facts.ratios, wanted.ratio, facts.ratios[0] ?? '16:9')
-  const seconds = Number(among(durations, wanted.seconds, String(facts.durationDefault)))
-  const price = priceOf(model, resolution, seconds)
+  const wish = wishOf(facts, wanted)
+  const { resolution, ratio } = wish
   const submitting = useMutation({
-    mutationFn: async () => {
+    mutationFn: async (prompt: string) => {
       const content = await contentOf(prompt, frames)
-      const response = await postGateway(await token(), 'videos', {
-        model: model.id,
-        content,
-        resolution,
-        ratio,
-        duration: seconds,
-      })
-      return (await response.json()) as VideoTask
+      const body = { model: model.id, content, resolution, ratio, duration: Number(wish.seconds) }
+      return (await (await postGateway(await token(), 'videos', body)).json()) as VideoTask
     },
   })
-  const submit = (event: SyntheticEvent): void => {
-    event.preventDefault()
-    submitting.mutate()
-  }
-  const hasFrames = frames.first !== undefined || frames.last !== undefined
+  const choice = (name: keyof Wanted, values: readonly string[]) => (
+    <SelectField
+      label={t(`play.${name}`)}
+      value={wish[name]}
+      choices={choicesOf(values)}
+      onChoose={(value) => setWanted({ ...wanted, [name]: value })}
+    />
+  )
   return (
-    <div className="grid gap-4 lg:grid-cols-[22rem_1fr]">
-      <form
-        onSubmit={submit}
-        aria-label={t('play.settings')}
-        className="space-y-3 self-start rounded-lg border bg-panel p-4"
-      >
-        <ModelPicker models={models} model={model} onChoose={onModel} />
-        <TextArea
-          label={t('play.prompt')}
-          value={prompt}
-          onChange={(event) => setPrompt(event.target.value)}
-          required
-        />
-        <div className="grid grid-cols-3 gap-3">
-          <SelectField
-            label={t('play.resolution')}
-            value={resolution}
-            choices={choicesOf(facts.resolutions)}
-            onChoose={(value) => setWanted({ ...wanted, resolution: value })}
-          />
-          <SelectField
-            label={t('play.ratio')}
-            value={ratio}
-            choices={choicesOf(facts.ratios)}
-            onChoose={(value) => setWanted({ ...wanted, ratio: value })}
-          />
-          <SelectField
-            label={t('play.seconds')}
-            value={String(seconds)}
-            choices={choicesOf(durations)}
-            onChoose={(value) => setWanted({ ...wanted, seconds: value })}
-          />
-        </div>
-        {facts.frames !== 'none' && (
-          <FileField
-            label={t('play.firstFrame')}
-            accept={pictures}
-            file={frames.first}
-            onFile={(first) => setFrames({ ...frames, first })}
-            disabled={!facts.mixesFramesWithReferences && frames.reference !== undefined}
-          />
-        )}
-        {facts.frames === 'first_last' && (
-          <FileField
-            label={t('play.lastFrame')}
-            accept={pictures}
-            file={frames.last}
-            onFile={(last) => setFrames({ ...frames, last })}
-            disabled={!facts.mixesFramesWithReferences && frames.reference !== undefined}
-          />
-        )}
-        {facts.referenceImagesMax > 0 && (
-          <FileField
-            label={t('play.reference')}
-            accept={pictures}
-            file={frames.reference}
-            onFile={(reference) => setFrames({ ...frames, reference })}
-            disabled={!facts.mixesFramesWithReferences && hasFrames}
-          />
-        )}
-        <p className="font-medium">
-          {price === undefined ? t('play.byTokens') : t('play.willCost', { price: exact(price) })}
-        </p>
-        <Button
-          kind="primary"
-          type="submit"
-          busy={submitting.isPending}
-          disabled={prompt.trim() === ''}
-          className="w-full"
-        >
-          {t('play.generate')}
-        </Button>
-        {submitting.error && <Failure error={submitting.error} />}
-      </form>
-      <section aria-label={t('play.gallery')} aria-live="polite" className="min-w-0">
-        {submitting.data ? (
+    <Studio
+      {...props}
+      model={model}
+      price={priceOf(model, resolution, Number(wish.seconds))}
+      isBusy={submitting.isPending}
+      error={submitting.error}
+      submit={t('play.generate')}
+      onSubmit={submitting.mutate}
+      results={
+        submitting.data ? (
           <Watched key={submitting.data.id} account={account} task={submitting.data} token={token} />
         ) : (
           <Empty>{t('play.emptyVideo')}</Empty>
-        )}
-      </section>
-    </div>
+        )
+      }
+    >
+      <div className="grid grid-cols-3 gap-3">
+        {choice('resolution', facts.resolutions)}
+        {choice('ratio', facts.ratios)}
+        {choice('seconds', facts.durations.map(String))}
+      </div>
+      <FrameFields facts={facts} frames={frames} onChange={setFrames} />
+    </Studio>
   )
 }
 
-const choicesOf = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
+type FrameProps = {
+  readonly facts: VideoFacts
+  readonly frames: Frames
+  readonly onChange: (frames: Frames) => void
+}
+
+/** Pictures to begin and end with, or to look like. Where a model takes only one kind, the other is closed. */
+function FrameFields({ facts, frames, onChange }: FrameProps) {
+  const t = useT()
+  const isEither = !facts.mixesFramesWithReferences
+  const hasFrames = frames.first !== undefined || frames.last !== undefined
+  const names = [
+    ...(facts.frames === 'none' ? [] : ['first' as const]),
+    ...(facts.frames === 'first_last' ? ['last' as const] : []),
+    ...(facts.referenceImagesMax > 0 ? ['reference' as const] : []),
+  ]
+  return names.map((name) => (
+    <FileField
+      key={name}
+      label={t(`play.frame.${name}`)}
+      accept={pictures}
+      file={frames[name]}
+      onFile={(file) => onChange({ ...frames, [name]: file })}
+      disabled={isEither && (name === 'reference' ? hasFrames : frames.reference !== undefined)}
+    />
+  ))
+}
 
 const isOver = (status: VideoTask['status'] | undefined): boolean => status === 'completed' || status === 'failed'
 

@@ -12,12 +12,12 @@ type Props = { readonly before?: Provider; readonly onDone: (id: string) => void
 /** A vendor connection. The key goes in and never comes out again. */
 export function ProviderForm({ before, onDone, onCancel }: Props) {
   const t = useT()
-  const { data: presets } = useQuery({ ...presetsQuery, enabled: before === undefined })
   const [id, setId] = useState(before?.id ?? '')
   const [preset, setPreset] = useState(before?.preset ?? 'custom')
   const [baseUrl, setBaseUrl] = useState(before?.base_url ?? '')
   const [key, setKey] = useState('')
   const [isPrivate, setPrivate] = useState(before?.allow_private ?? false)
+  const { data: presets } = useQuery({ ...presetsQuery, enabled: before === undefined })
   const known = presets?.data.find((one) => one.id === preset)
   const needsUrl = before === undefined && known?.base_url === null
   const save = useMutation({
@@ -39,29 +39,7 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
   return (
     <form onSubmit={submit} className="space-y-3">
       {save.error && <Failure error={save.error} />}
-      {!before && (
-        <>
-          <SelectField
-            label={t('providers.preset')}
-            value={preset}
-            choices={
-              presets?.data.map((one) => ({ value: one.id, label: one.label })) ?? [{ value: preset, label: preset }]
-            }
-            onChoose={(value) => {
-              setPreset(value)
-              if (id === '' || id === preset) setId(value === 'custom' ? '' : value)
-            }}
-          />
-          <TextField
-            label={t('providers.id')}
-            hint={t('providers.idHint')}
-            value={id}
-            onChange={(event) => setId(event.target.value)}
-            pattern="[a-z0-9][a-z0-9_\-]{0,62}"
-            required
-          />
-        </>
-      )}
+      {!before && <Kind id={id} onId={setId} preset={preset} onPreset={setPreset} />}
       <TextField
         label={t('providers.url')}
         type="url"
@@ -92,5 +70,40 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
         </Button>
       </DialogButtons>
     </form>
+  )
+}
+
+type KindProps = {
+  readonly id: string
+  readonly onId: (id: string) => void
+  readonly preset: string
+  readonly onPreset: (preset: string) => void
+}
+
+/** Which vendor, and what it is called here: the vendor's name, as long as nothing else is typed. */
+function Kind({ id, onId, preset, onPreset }: KindProps) {
+  const t = useT()
+  const { data: presets } = useQuery(presetsQuery)
+  const choices = presets?.data.map((one) => ({ value: one.id, label: one.label }))
+  return (
+    <>
+      <SelectField
+        label={t('providers.preset')}
+        value={preset}
+        choices={choices ?? [{ value: preset, label: preset }]}
+        onChoose={(value) => {
+          onPreset(value)
+          if (id === '' || id === preset) onId(value === 'custom' ? '' : value)
+        }}
+      />
+      <TextField
+        label={t('providers.id')}
+        hint={t('providers.idHint')}
+        value={id}
+        onChange={(event) => onId(event.target.value)}
+        pattern="[a-z0-9][a-z0-9_\-]{0,62}"
+        required
+      />
+    </>
   )
 }

@@ -76,31 +76,7 @@ export function ModelForm({ before, onDone, onCancel }: Props) {
   return (
     <form onSubmit={submit} className="space-y-4">
       {save.error && <Failure error={save.error} />}
-      {!before && (
-        <div className="grid gap-3 sm:grid-cols-3">
-          <TextField
-            label={t('routing.id')}
-            hint={t('routing.idHint')}
-            value={draft.id}
-            onChange={(event) => setDraft({ ...draft, id: event.target.value })}
-            autoFocus
-            required
-          />
-          <SelectField
-            label={t('models.kind')}
-            value={draft.kind}
-            choices={(['text', 'embedding'] as const).map((value) => ({ value, label: t(`kind.${value}`) }))}
-            onChoose={(kind) => setDraft({ ...draft, kind })}
-          />
-          <TextField
-            label={t('models.longest')}
-            inputMode="numeric"
-            pattern="\d*"
-            value={draft.outputMax}
-            onChange={(event) => setDraft({ ...draft, outputMax: event.target.value })}
-          />
-        </div>
-      )}
+      {!before && <Identity draft={draft} onChange={setDraft} />}
       <fieldset>
         <legend className="mb-1 font-semibold">{t('routing.sale')}</legend>
         <Prices
@@ -143,6 +119,35 @@ export function ModelForm({ before, onDone, onCancel }: Props) {
         </Button>
       </DialogButtons>
     </form>
+  )
+}
+
+function Identity({ draft, onChange }: { readonly draft: ModelDraft; readonly onChange: (draft: ModelDraft) => void }) {
+  const t = useT()
+  return (
+    <div className="grid gap-3 sm:grid-cols-3">
+      <TextField
+        label={t('routing.id')}
+        hint={t('routing.idHint')}
+        value={draft.id}
+        onChange={(event) => onChange({ ...draft, id: event.target.value })}
+        autoFocus
+        required
+      />
+      <SelectField
+        label={t('models.kind')}
+        value={draft.kind}
+        choices={(['text', 'embedding'] as const).map((value) => ({ value, label: t(`kind.${value}`) }))}
+        onChoose={(kind) => onChange({ ...draft, kind })}
+      />
+      <TextField
+        label={t('models.longest')}
+        inputMode="numeric"
+        pattern="\d*"
+        value={draft.outputMax}
+        onChange={(event) => onChange({ ...draft, outputMax: event.target.value })}
+      />
+    </div>
   )
 }
 

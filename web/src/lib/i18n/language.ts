@@ -1,4 +1,4 @@
-/** The language of the page and its dictionary. English is in the bundle; another language is loaded when it is asked for. */
+/** The language of the page and its dictionary. English is in the bundle; another is loaded when it is asked for. */
 import { useSyncExternalStore } from 'react'
 import { prefer, type Language } from '../preferences.ts'
 import { en } from './en.ts'

@@ -1,6 +1,6 @@
 /**
- * What all charts over time share: a figure with its caption, a plot as wide as there is room, a cursor that pointer and
- * arrow keys move, a line of words that says what is under it, and the same numbers as a table for those who do not see.
+ * What all charts over time share: a figure with its caption, a plot as wide as there is room, a cursor that pointer
+ * and arrow keys move, words that say what is under it, and the same numbers as a table for those who do not see.
  */
 import { scaleLinear } from 'd3-scale'
 import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'

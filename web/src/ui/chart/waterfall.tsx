@@ -1,4 +1,4 @@
-/** What happened when: one bar for each phase, on one scale of time. The list is the chart, so that it reads without it. */
+/** What happened when: one bar for each phase, on one scale of time. It is a list, and reads as one. */
 import { duration } from '../../lib/time.ts'
 import { classes } from '../classes.ts'
 
