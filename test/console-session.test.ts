@@ -203,3 +203,29 @@ describe('guessing', () => {
     expect((await signIn('target', PASSWORD)).status).toBe(429)
   }, 20_000)
 })
+
+describe('a body', () => {
+  const send = async (init: RequestInit): Promise<[number, string]> => {
+    const response = await fetch(`${origin}/admin/v1/session`, { method: 'POST', ...init })
+    const { error } = (await response.json()) as { error: { code: string } }
+    return [response.status, error.code]
+  }
+  const type = { 'content-type': 'application/json' }
+  const cases: [string, RequestInit, [number, string]][] = [
+    ['that is too large', { headers: type, body: `"${'x'.repeat(1024 * 1024)}"` }, [413, 'request_too_large']],
+    ['that is not JSON', { headers: type, body: '{' }, [400, 'invalid_json']],
+    ['that is nested without end', { headers: type, body: '['.repeat(500_000) }, [400, 'invalid_json']],
+    ['that is not UTF-8', { headers: type, body: new Uint8Array([0x22, 0xff, 0x22]) }, [400, 'invalid_json']],
+    [
+      'that is packed',
+      { headers: { ...type, 'content-encoding': 'gzip' }, body: '{}' },
+      [415, 'unsupported_media_type'],
+    ],
+    ['that is not there', { headers: type }, [400, 'invalid_json']],
+    ['of another shape', { headers: type, body: '{"name":"x","password":"y","more":1}' }, [400, 'invalid_value']],
+    ['with a prototype', { headers: type, body: '{"__proto__":{"name":"x","password":"y"}}' }, [400, 'invalid_value']],
+  ]
+  test.each(cases)('%s is refused in the envelope', async (_, init, expected) => {
+    expect(await send(init)).toEqual(expected)
+  })
+})

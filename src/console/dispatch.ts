@@ -151,21 +151,31 @@ function inputOf(route: Route, { exchange, body }: Arrived): { query: unknown; b
   const query = route.query ? checked(route.query, queryOf(exchange.head.query)) : { value: undefined }
   if ('kind' in query) return query
   if (!route.body) return { query: query.value, body: undefined }
-  if (!JSON_BODY.test(exchange.header('content-type') ?? '')) {
-    return problem(415, 'unsupported_media_type', 'Send the body as JSON with Content-Type: application/json.')
+  const isEncoded = exchange.header('content-encoding') !== undefined
+  if (isEncoded || !JSON_BODY.test(exchange.header('content-type') ?? '')) {
+    return problem(415, 'unsupported_media_type', 'Send the body as JSON, plain, with Content-Type: application/json.')
   }
   const value = parsed(body)
-  if (value === undefined) return problem(400, 'invalid_json', 'The body is not JSON that can be read.')
-  const checkedBody = checked(route.body, value)
+  if ('problem' in value) return value.problem
+  const checkedBody = checked(route.body, value.json)
   return 'kind' in checkedBody ? checkedBody : { query: query.value, body: checkedBody.value }
 }
 
-function parsed(body: BodyText | undefined): unknown {
-  if (body?.kind !== 'read') return undefined
+const unread: Readonly<Record<Exclude<BodyText['kind'], 'read'>, Problem>> = {
+  too_large: problem(413, 'request_too_large', 'The body is larger than a mebibyte.'),
+  timeout: problem(408, 'request_timeout', 'The body did not arrive in time.'),
+  broken_off: problem(400, 'invalid_value', 'The body broke off.'),
+  not_utf8: problem(400, 'invalid_json', 'The body is not valid UTF-8.'),
+}
+const NOT_JSON = problem(400, 'invalid_json', 'The body is not JSON that can be read.')
+
+function parsed(body: BodyText | undefined): { readonly json: unknown } | { readonly problem: Problem } {
+  if (body === undefined) return { problem: NOT_JSON }
+  if (body.kind !== 'read') return { problem: unread[body.kind] }
   try {
-    return JSON.parse(body.text) as unknown
+    return { json: JSON.parse(body.text) as unknown }
   } catch {
-    return undefined // The caller answers 400.
+    return { problem: NOT_JSON }
   }
 }
 

@@ -65,7 +65,7 @@ const imageTasks: TaskSource = {
 /** All kinds there are. */
 const sources: readonly TaskSource[] = [imageTasks]
 
-/** A page of all kinds, or of one: the newest of each source, merged, so that one cursor serves them all. */
+/** A page of all kinds, or of one. */
 export async function listTasks(
   desk: Desk,
   accountId: string,
@@ -73,7 +73,12 @@ export async function listTasks(
 ): Promise<Page<Task>> {
   const wanted = sources.filter((source) => kind === undefined || source.kind === kind)
   const pages = await Promise.all(wanted.map((source) => source.list(desk, accountId, { limit, cursor })))
-  // Where one source has more to come, nothing older than its last may be shown yet.
+  return mergePages(pages, limit)
+}
+
+/** The newest of several lists, so that one cursor serves them all. */
+export function mergePages<T extends { readonly id: string }>(pages: readonly Page<T>[], limit: number): Page<T> {
+  // Where one list has more to come, nothing older than its last may be shown yet.
   const ends = pages.flatMap(({ next_cursor: next }) => (next === null ? [] : [next]))
   const horizon = ends.toSorted().at(-1)
   const merged = pages
