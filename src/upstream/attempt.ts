@@ -35,10 +35,11 @@ const ERROR_BYTES_MAX = 64 * 1024
 type Sending = { readonly target: Target; readonly request: UpstreamRequest; readonly flight: Flight }
 
 function requestOf({ target: { provider }, request, flight }: Sending, credential: Headers): OutboundRequest {
-  const { path, body, upload } = request
+  const { path, method = 'POST', body, upload } = request
   const headers = { 'content-type': upload?.contentType ?? 'application/json', ...request.headers, ...credential }
   const { baseUrl, reach } = provider
-  return { url: baseUrl + path, method: 'POST', headers, body: upload ?? body, stop: flight.stop, reach }
+  const sent = method === 'GET' ? {} : { body: upload ?? body }
+  return { url: baseUrl + path, method, headers, ...sent, stop: flight.stop, reach }
 }
 
 const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })
