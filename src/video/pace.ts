@@ -4,7 +4,8 @@ import type { VideoTask } from '../domain/video-task.ts'
 /** The longest time between two looks at a task that goes well, in units of the first. */
 const STRETCH_MAX = 8
 const STRETCH = 1.3
-const FAILED_WAIT_MS_MAX = 60_000
+/** The same where no answer comes: a minute, at two seconds for the first. */
+const FAILED_STRETCH_MAX = 30
 /** Tasks that were made together are not asked after together. */
 const JITTER = 0.2
 
@@ -19,9 +20,9 @@ export type Patience = {
 
 /** How long to wait before the next look. `random`: a number in [0, 1). */
 export function waitMs({ firstMs, looks, failures }: Patience, random: number): number {
-  const usual = firstMs * Math.min(STRETCH ** looks, STRETCH_MAX)
-  const patient = failures === 0 ? usual : Math.min(usual * 2 ** failures, Math.max(usual, FAILED_WAIT_MS_MAX))
-  return patient * (1 - JITTER + 2 * JITTER * random)
+  const usual = Math.min(STRETCH ** looks, STRETCH_MAX)
+  const patient = failures === 0 ? usual : Math.min(usual * 2 ** failures, FAILED_STRETCH_MAX)
+  return firstMs * patient * (1 - JITTER + 2 * JITTER * random)
 }
 
 /** Most vendors say nothing of it: it is told from the time. It takes so long to two thirds of a stage's share. */

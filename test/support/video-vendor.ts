@@ -14,13 +14,16 @@ export type VendorTask = {
   code: string | undefined
 }
 
+/** Undefined: as usual. */
+type Reply = Response | undefined
+
 export type VendorPlan = {
   /** Looks until it has made the video. */
   looks: number
   /** What answers instead, where it says so. */
-  submit: ((body: Record<string, unknown>) => Response | Promise<Response> | undefined) | undefined
-  poll: ((task: VendorTask) => Response | Promise<Response> | undefined) | undefined
-  file: ((request: Request) => Response | Promise<Response> | undefined) | undefined
+  submit: ((body: Record<string, unknown>) => Reply | Promise<Reply>) | undefined
+  poll: ((task: VendorTask) => Reply | Promise<Reply>) | undefined
+  file: ((request: Request) => Reply | Promise<Reply>) | undefined
   /** Of a finished task, besides its usual fields. */
   answer: Record<string, unknown>
   /** What a task ends as. */
@@ -36,6 +39,8 @@ export type VideoVendor = {
   /** Authorization headers by path. */
   readonly seen: { path: string; method: string; authorization: string | null; key: string | null }[]
   count(stage: VendorTask['stage']): number
+  /** Makes a task, whatever its client is told: its id. */
+  make(body: Record<string, unknown>): string
   reset(): void
   stop(): Promise<void>
 }
@@ -201,7 +206,8 @@ const veoRoutes = (works: Works): Route[] => [
       const name = `models/v/operations/${id}`
       if (task.status !== 'succeeded') return json({ name })
       const generatedSamples = [{ video: { uri: `${works.origin}/veo/files/${id}:download?alt=media` } }]
-      return json({ name, done: true, response: { generateVideoResponse: { generatedSamples }, ...works.plan.answer } })
+      const response = { generateVideoResponse: { generatedSamples }, ...works.plan.answer }
+      return json({ name, done: true, response })
     },
   ],
   [
@@ -265,6 +271,7 @@ export function startVideoVendor(): VideoVendor {
     plan,
     seen,
     count: (stage) => tasks.filter((task) => task.stage === stage).length,
+    make: (body) => works.make('video', body).id,
     reset() {
       Object.assign(plan, usual())
       tasks.length = 0
