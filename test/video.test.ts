@@ -127,9 +127,9 @@ describe('super-resolution', () => {
       expect((await client.call(`/videos/${id}/content`)).status).toBe(200)
     })
     expect(cost).toBe('0.650000')
-    expect((await lines(2)).map(({ endpoint, charged }) => [endpoint, charged]).toSorted()).toEqual([
-      ['videos', '500000000'],
-      ['videos.upscale', '150000000'],
+    expect((await lines(2)).map(({ endpoint, charged }) => `${endpoint} ${charged}`).toSorted()).toEqual([
+      'videos 500000000',
+      'videos.upscale 150000000',
     ])
     const [making, upscaling] = vendor.tasks
     expect(upscaling?.body).toEqual({
