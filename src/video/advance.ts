@@ -41,7 +41,7 @@ export async function advanceTask(shop: Workshop, job: Job): Promise<void> {
 /** A vendor may have it: the submission broke, or the process did. Found, it goes on; it is never sent again. */
 async function lookFor(shop: Workshop, job: Job): Promise<void> {
   const { task } = job
-  const unsure = 'it may have been submitted: nobody knows its id there'
+  const unsure = 'it may have been submitted, and is not among the newest tasks there'
   let mayBeListed = false
   for (const offer of task.terms.offers) {
     const vendor = videoVendor(shop, offer.providerId)
