@@ -336,7 +336,7 @@ describe('AI MediaKit', () => {
 
 describe('Veo', () => {
   const GEMINI = '/v1beta/models/sandbox-video'
-  const VERTEX = '/v1/projects/p/locations/us-central1/publishers/google/models/sandbox-video'
+  const VERTEX = '/v1beta1/projects/p/locations/us-central1/publishers/google/models/sandbox-video'
   const body = (prompt: string, parameters: Json = {}): Json => ({ instances: [{ prompt }], parameters })
 
   test('an operation of the Gemini API ends with a file that wants a key and leads on', async () => {
@@ -371,6 +371,14 @@ describe('Veo', () => {
     const [one] = response['videos'] as { bytesBase64Encoded: string; mimeType: string }[]
     expect(one?.mimeType).toBe('video/mp4')
     expect(measure(Buffer.from(one?.bytesBase64Encoded ?? '', 'base64'))).toEqual([1920, 1080, 8])
+  })
+
+  test('knobs in the model name work on looks, and are not in the name of the operation', async () => {
+    const path = `/v1beta/models/${encodeURIComponent('sandbox-video!poll-status=503,poll-fail-times=1')}`
+    const { name } = (await ask('POST', `${path}:predictLongRunning`, body('Dew'))).body as { name: string }
+    expect(name).toMatch(/^models\/sandbox-video\/operations\/\w+$/)
+    expect((await ask('GET', `/v1beta/${name}`)).body).toMatchObject({ error: { status: 'UNAVAILABLE' } })
+    expect((await ask('GET', `/v1beta/${name}`)).status).toBe(200)
   })
 
   test('failed, filtered and unknown', async () => {

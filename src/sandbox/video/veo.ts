@@ -4,7 +4,7 @@
  */
 import { complain } from '../complaint.ts'
 import { refuse } from '../gemini/voice.ts'
-import { findModel } from '../models.ts'
+import { findModel, splitModelId } from '../models.ts'
 import { hashOf } from '../random.ts'
 import type { Complaint, Reply } from '../reply.ts'
 import type { Call, VendorRoute } from '../route.ts'
@@ -45,15 +45,17 @@ export function veoRoutes(jobs: Jobs, shelf: Shelf): readonly VendorRoute[] {
       path: '/v1beta/files/*:download',
       answer: (call) => openFile(call, jobs),
     },
-    submit('/v1/', 'projects/'),
-    {
-      ...shared,
-      method: 'POST',
-      path: '/v1/projects/*:fetchPredictOperation',
-      steps: ['poll'],
-      steer: ({ body }) => steerByJob(jobs, idIn(operationIn(body))),
-      answer: (call) => fetchOperation(call, jobs, shelf),
-    },
+    ...['/v1/', '/v1beta1/'].flatMap((version): VendorRoute[] => [
+      submit(version, 'projects/'),
+      {
+        ...shared,
+        method: 'POST',
+        path: `${version}projects/*:fetchPredictOperation`,
+        steps: ['poll'],
+        steer: ({ body }) => steerByJob(jobs, idIn(operationIn(body))),
+        answer: (call) => fetchOperation(call, jobs, shelf),
+      },
+    ]),
   ]
 }
 
@@ -94,7 +96,7 @@ function create({ body, tail, faults }: Call, jobs: Jobs, folder: string): Reply
     likeness: [model, parsed.data],
     about: {},
   })
-  return { kind: 'json', status: 200, body: { name: `${folder}${tail}${OPERATIONS}${job.id}` } }
+  return { kind: 'json', status: 200, body: { name: `${folder}${splitModelId(tail).name}${OPERATIONS}${job.id}` } }
 }
 
 function findConflict({ instances: [{ prompt, image, lastFrame, referenceImages }], parameters = {} }: VeoRequest) {
