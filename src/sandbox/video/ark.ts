@@ -60,7 +60,9 @@ function create({ body, faults }: Call, jobs: Jobs): Reply {
     const message = `The parameter resolution specified in the request is not valid: ${request.model} makes ${videos.resolutions.join(', ')}.`
     return refuseAsArk(400, { message, code: 'invalid_value', param: 'resolution' })
   }
-  const made = plan({ ...request, resolution })
+  // A picture in it may have megabytes: what follows from the content follows from this number.
+  const content = hashOf(JSON.stringify(request.content))
+  const made = plan({ ...request, resolution }, content)
   const expiresAfter = request.execution_expires_after ?? EXPIRES_AFTER_SECONDS
   const job = jobs.start({
     prefix: `cgt-${stamp()}-`,
@@ -68,7 +70,7 @@ function create({ body, faults }: Call, jobs: Jobs): Reply {
     film: made.film,
     faults,
     said: knobsIn(body),
-    likeness: request,
+    likeness: { ...request, content },
     about: made.about,
     expiresMs: expiresAfter * 1000,
   })
@@ -83,10 +85,10 @@ const PIXELS_PER_TOKEN = 1_024
 /** What is made of a request: all that it leaves open follows from what it says. */
 function plan(
   request: ArkRequest & { resolution: NonNullable<ArkRequest['resolution']> },
+  contentHash: number,
 ): Pick<Job, 'film' | 'about'> {
   const { content, resolution, model } = request
-  const seed =
-    request.seed === undefined || request.seed === SEED_FOR_ANY ? hashOf(JSON.stringify(content)) : request.seed
+  const seed = request.seed === undefined || request.seed === SEED_FOR_ANY ? contentHash : request.seed
   const asked = request.duration ?? 5
   const seconds = asked === -1 ? 4 + (seed % 12) : asked
   const ratio = request.ratio === undefined || request.ratio === 'adaptive' ? '16:9' : request.ratio
@@ -109,7 +111,7 @@ function plan(
     searches: request.tools?.length ? 1 : 0,
     ...(request.safety_identifier !== undefined && { safety_identifier: request.safety_identifier }),
   }
-  const scene = hashOf(JSON.stringify(content), seed)
+  const scene = hashOf(String(contentHash), seed)
   return { film: { ...sides, fps: FPS, seconds, seed: scene, audio: audio ? 'silent' : 'none' }, about }
 }
 

@@ -7,8 +7,13 @@ export class Shelf {
   readonly #files = new Map<string, Uint8Array<ArrayBuffer>>()
   readonly #making = new Map<string, Promise<Uint8Array<ArrayBuffer>>>()
   #last: Promise<unknown> = Promise.resolve()
+  readonly #bytesMax: number
   #bytes = 0
   #shot = 0
+
+  constructor(bytesMax = BYTES_MAX) {
+    this.#bytesMax = bytesMax
+  }
 
   async fetch(film: Film): Promise<Uint8Array<ArrayBuffer>> {
     const name = JSON.stringify(film)
@@ -43,7 +48,7 @@ export class Shelf {
     this.#files.set(name, file)
     this.#bytes += file.length
     for (const [oldest, { length }] of this.#files) {
-      if (this.#bytes <= BYTES_MAX) return
+      if (this.#bytes <= this.#bytesMax) return
       this.#files.delete(oldest)
       this.#bytes -= length
     }
