@@ -21,6 +21,8 @@ test('defaults: loopback, port 8080, the sandbox with priced models', async () =
     'sandbox-embedding-large',
     'sandbox-image',
     'sandbox-image-classic',
+    'sandbox-video',
+    'sandbox-video-fast',
   ])
 })
 

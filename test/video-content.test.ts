@@ -1,4 +1,4 @@
-/** The finished video, to whoever has its address: in parts, for a while, at the reader's pace, and not without limit. */
+/** The finished video, to whoever has its address: in parts, for a while, at the reader's pace, and within limits. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

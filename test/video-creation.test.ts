@@ -298,8 +298,10 @@ describe('refused, with the field named', () => {
 })
 
 describe('taken', () => {
-  const roles = (): unknown[] =>
-    (vendor.tasks.at(-1)?.body['content'] as { role?: string }[]).flatMap(({ role }) => role ?? [])
+  const roles = (): unknown[] => {
+    const { body } = vendor.tasks.at(-1) ?? expect.unreachable()
+    return (body['content'] as { role?: string }[]).flatMap(({ role }) => role ?? [])
+  }
   const taken: [string, object, string[]][] = [
     ['a text alone', {}, []],
     ['nine images', content(...times(9, image())), times(9, 'reference_image')],

@@ -49,15 +49,17 @@ function readSubmission(text: string): ReadSubmission {
   return isName ? { kind: 'accepted', upstreamId: name } : garbage('the answer names no operation')
 }
 
+/** Of Google's codes for operations those that say more than that it failed. */
+const ends: Readonly<Record<number, 'cancelled' | 'expired'>> = { 1: 'cancelled', 4: 'expired' }
+
 function readState(text: string): ReadState {
   const operation = parseFields(text)
   if (!operation) return garbage('the answer is no JSON object')
   if (operation['done'] !== true) return stateOf({ kind: 'running' })
   const error = asFields(operation['error'])
   if (Object.keys(error).length > 0) {
-    // Of Google's codes for operations 3 is what was asked for, and 1 a cancellation.
     const code = numberIn(error['code'])
-    return stateOf({ kind: 'failed', why: code === 1 ? 'cancelled' : 'fault', code: code?.toString() })
+    return stateOf({ kind: 'failed', why: ends[code ?? 0] ?? 'fault', code: code?.toString() })
   }
   return readVideo(asFields(operation['response']))
 }
