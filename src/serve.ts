@@ -47,6 +47,7 @@ export async function serve(config: Config): Promise<Served> {
     openHolds: () => ledger.openHolds(),
     writesQueued: () => store.queued(),
     liveCalls: () => live.size,
+    videoTasks: () => videos.size,
   })
   let draining = false
   const tokens = new TokenCounter()

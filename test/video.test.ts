@@ -237,6 +237,17 @@ describe('a submission', () => {
     expect(await orphans()).toEqual([])
   })
 
+  test('that is told the id of another task is not that task', async () => {
+    const first = await client.made()
+    const [{ id = '' } = {}] = vendor.tasks
+    vendor.plan.submit = () => Response.json({ id })
+    const second = await client.made()
+    const [one, other] = await Promise.all([client.ended(first.id), client.ended(second.id, 20_000)])
+    expect([one.status, other.status]).toEqual(['completed', 'failed'])
+    const [orphan] = await orphans()
+    await gateway.operate('video.settle', { request: orphan?.request })
+  }, 30_000)
+
   test('that breaks before is not found: it fails, is refunded, and listed for the operator', async () => {
     vendor.plan.submit = () => new Response('<html>bad gateway</html>', { status: 502 })
     const cost = await client.cost(async () => {

@@ -29,7 +29,8 @@ const record: RequestRecord = {
   totalMs: 12,
 }
 
-const fresh = (): Metrics => new Metrics({ openHolds: () => 3, writesQueued: () => 0, liveCalls: () => 2 })
+const fresh = (): Metrics =>
+  new Metrics({ openHolds: () => 3, writesQueued: () => 0, liveCalls: () => 2, videoTasks: () => 1 })
 
 /** The lines of one metric, without HELP and TYPE. */
 const linesOf = (metrics: Metrics, name: string): string[] =>

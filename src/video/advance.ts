@@ -56,7 +56,7 @@ async function lookFor(shop: Workshop, job: Job): Promise<void> {
     // Two that fit are none: whose they are cannot be told.
     if (upstreamId === undefined || free.length > 1) continue
     const { attempts } = job
-    await shop.tasks.accepted(task, { offerId: offer.id, upstreamId, attempts })
+    if (!(await shop.tasks.accepted(task, { offerId: offer.id, upstreamId, attempts }))) continue
     job.task = { ...task, stage: 'queued', offerId: offer.id, upstreamId }
     return shop.log('warn', 'video.found', named(job))
   }

@@ -97,9 +97,12 @@ export class Tasks {
     this.store = store_
   }
 
-  accepted({ id }: VideoTask, { offerId, upstreamId, attempts }: Acceptance): Promise<void> {
+  /** False where the vendor's task is another one's already. */
+  async accepted({ id }: VideoTask, { offerId, upstreamId, attempts }: Acceptance): Promise<boolean> {
     const bind = [id, offerId, upstreamId, JSON.stringify(attempts)]
-    return mustWrite(this.store, [{ run: accept, bind, changes: 1 }])
+    const outcome = await this.store.write([{ run: accept, bind, changes: 1 }])
+    if (outcome.kind === 'refused' && !outcome.reason.includes('upstream_id')) throw new Error(outcome.reason)
+    return outcome.kind === 'written'
   }
 
   running({ id }: VideoTask, progress: number): Promise<void> {

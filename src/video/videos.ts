@@ -13,7 +13,7 @@ import { failTask, forgetTask } from './ending.ts'
 import { Halt } from './halt.ts'
 import { jobOf, named, type Job, type JobStart, type Reservation, type Workshop } from './job.ts'
 import { waitMs } from './pace.ts'
-import { submitTask } from './submission.ts'
+import { submitTask, type Submitted } from './submission.ts'
 import type { AccountScope } from './tasks.ts'
 
 export type VideosOptions = Omit<Workshop, 'halt' | 'polls' | 'downloads'> & {
@@ -27,6 +27,8 @@ export type VideosOptions = Omit<Workshop, 'halt' | 'polls' | 'downloads'> & {
 export type Acceptance =
   | { readonly kind: 'stands' }
   | { readonly kind: 'refused'; readonly failure: UpstreamFailure; readonly offer: Offer | undefined }
+
+const taken = ({ offer, upstreamId }: Extract<Submitted, { kind: 'accepted' }>) => ({ offerId: offer.id, upstreamId })
 
 const TICK_MS = 100
 const STANDS: Acceptance = { kind: 'stands' }
@@ -125,17 +127,15 @@ export class Videos {
       : ({ kind: 'refused', failure: { kind: 'model_gone', message: 'nothing to send' }, offer: undefined } as const)
     // Prompts and media are in memory for as long as they are needed, and nowhere else.
     job.body = undefined
-    if (result.kind === 'accepted') {
-      const { offer, upstreamId } = result
-      await shop.tasks.accepted(job.task, { offerId: offer.id, upstreamId, attempts: job.attempts })
-      job.task = { ...job.task, stage: 'queued', offerId: offer.id, upstreamId }
-    } else if (result.kind === 'unknown') {
-      shop.log('warn', 'video.unsure', { ...named(job), result: result.failure.kind })
-    } else {
+    if (result.kind === 'refused') {
       if (job.isKnown) await failTask(shop, job, { reason: reasons.fault })
       else await forgetTask(shop, job, result.failure)
       return result
     }
+    if (result.kind === 'unknown') shop.log('warn', 'video.unsure', { ...named(job), result: result.failure.kind })
+    else if (await shop.tasks.accepted(job.task, { ...taken(result), attempts: job.attempts })) {
+      job.task = { ...job.task, stage: 'queued', ...taken(result) }
+    } else shop.log('error', 'video.unsure', { ...named(job), result: 'a task that is another one’s' })
     job.isKnown = true
     return STANDS
   }

@@ -31,3 +31,5 @@ CREATE INDEX video_task_by_account ON video_task (account_id, request_id);
 CREATE INDEX video_task_open ON video_task (id) WHERE ended_at IS NULL;
 CREATE INDEX video_task_by_end ON video_task (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX video_task_orphans ON video_task (request_id) WHERE orphan IS NOT NULL;
+-- A vendor's task belongs to one of ours: two that shared it would both be charged for one video.
+CREATE UNIQUE INDEX video_task_upstream ON video_task (offer_id, upstream_id) WHERE upstream_id IS NOT NULL;
