@@ -94,8 +94,7 @@ export async function serve(config: Config): Promise<Served> {
   })
   const control = serveControl(config.dataFolder, gateway.office)
   const { handle, monitor, refuse } = edge
-  const onError = (error: Error): void =>
-    log('error', 'inbound.internal', { message: String(error), stack: error.stack })
+  const onError = ({ message, stack }: Error): void => log('error', 'inbound.internal', { message, stack })
   const { limits } = config
   const server = listen({ hostname: config.host, port: config.port, handle, refuse, limits, onError })
   const monitoring = openMonitoring(config, log, { handle: monitor, refuse, onError })

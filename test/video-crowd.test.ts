@@ -1,7 +1,7 @@
 /**
- * Five hundred videos under way at once, from the sandbox as a process of its own: all are finished, the vendor is not
- * asked more than it should be, and others hardly notice. Times are reported; they are held to their bounds in the soak,
- * which has the machine for itself.
+ * Five hundred videos under way at once, from the sandbox as a process of its own: all are finished, the vendor is
+ * asked no more than it should be, and others hardly notice. Times are reported, and held to their bounds in the
+ * soak, which has the machine for itself.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chat, startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from './support/gateway.ts'
