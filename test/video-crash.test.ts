@@ -111,8 +111,8 @@ function expectWhole(folder: string, vendor: VideoVendor, told: Set<string>): Om
     "SELECT sum(e.amount) AS sum FROM entry e JOIN journal j ON j.id = e.journal_id WHERE j.kind = 'charge' AND e.account_id = 'system:revenue'",
   )
   expect(taken?.sum ?? 0n).toBe(sum)
-  // A seed is drawn for each task, and a token is its request's: two tasks with one of them were submitted twice.
-  const seeds = vendor.tasks.map(({ stage, body }) => `${stage} ${String(body['seed'] ?? body['client_token'])}`)
+  // A seed is drawn for each task, and a file is one task's: two tasks with one of them were submitted twice.
+  const seeds = vendor.tasks.map(({ stage, body }) => `${stage} ${String(body['seed'] ?? body['video_url'])}`)
   expect(new Set(seeds).size).toBe(seeds.length)
   // What a vendor has and nobody knows of is on the operator's list.
   const known = new Set(rows.map((row) => row.upstream_id))
