@@ -105,6 +105,29 @@ test.skipIf(!hasDecoder).each([
   30_000,
 )
 
+const curl = Bun.which('curl')
+if (curl === null) console.warn('SKIPPED: curl is not here')
+
+test.skipIf(curl === null)(
+  'curl is enough: create, poll to 100, download',
+  async () => {
+    const run = async (...args: string[]): Promise<string> => Bun.spawn(['curl', '-sS', ...args]).stdout.text()
+    const key = `Authorization: Bearer ${gateway.key}`
+    const body = JSON.stringify({ model: 'seed', duration: 4, ...noted('task-ms=300') })
+    const made = await run(`${gateway.baseUrl}/videos`, '-H', key, '-H', 'Content-Type: application/json', '-d', body)
+    const { id } = JSON.parse(made) as Task
+    let task: Task
+    do task = JSON.parse(await run(`${gateway.baseUrl}/videos/${id}`, '-H', key)) as Task
+    while (task.progress < 100)
+    const file = join(gateway.folder, 'curl.mp4')
+    await run('-fo', file, task.metadata?.url ?? '')
+    await run('-fo', `${file}.rest`, '-r', '1000-', task.metadata?.url ?? '')
+    const [whole, rest] = await Promise.all([file, `${file}.rest`].map((path) => Bun.file(path).bytes()))
+    expect(Buffer.compare(whole?.subarray(1_000) ?? Buffer.of(), rest ?? Buffer.of(1))).toBe(0)
+  },
+  30_000,
+)
+
 describe.each(['veo', 'vertex-veo'])('%s', (model) => {
   test('makes a video, and is refunded one that may not be', async () => {
     const cost = await client.cost(async () => {

@@ -28,9 +28,11 @@ const durationRule = 'must be a whole number of seconds from 4 to 15, or -1'
 const duration = z
   .int()
   .refine((seconds) => seconds === DURATION_AUTO || (seconds >= 4 && seconds <= 15), { message: durationRule })
+  // What a refinement holds is not in a JSON schema by itself.
+  .meta({ anyOf: [{ const: DURATION_AUTO }, { minimum: 4, maximum: 15 }] })
 
 /** `camera_fixed`, `frames`, `callback_url` and `return_last_frame` may be anything: they have no effect. */
-const schema = z.looseObject({
+export const videoRequest = z.looseObject({
   model: z.string().min(1),
   content: z.array(contentItem).min(1),
   resolution: z.enum(videoResolutions).nullish(),
@@ -53,7 +55,7 @@ const reject = (failure: Failure): ReadVideo => ({ kind: 'rejected', failure })
 /** Checks the fields of a request. */
 export function readVideo(scanned: ScannedRequest): ReadVideo {
   if (scanned.kind === 'rejected') return scanned
-  const checked = schema.safeParse(scanned.value)
+  const checked = videoRequest.safeParse(scanned.value)
   if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scanned.value))
   const { data } = checked
   const content = readContent(data.content, data.input_type ?? undefined)
