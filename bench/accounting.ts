@@ -18,10 +18,16 @@ export function cpuUs(pids: readonly number[]): number {
 
 /** A process and everything it started that is still there. */
 export function processTree(pid: number): number[] {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
-  )
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) => childrenOf(pid, thread))
   return [pid, ...children.flatMap(processTree)]
+}
+
+function childrenOf(pid: number, thread: string): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  } catch {
+    return [] // The thread has ended since it was listed; its children, if any, are another thread's now.
+  }
 }
 
 /** CPU time by thread so far, in µs, named `name.id`, a process's first thread `main.id`. Needs schedstat. */

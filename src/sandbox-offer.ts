@@ -44,6 +44,18 @@ const imageModel: ModelDraft = {
   }),
 }
 
+/** By tokens, in turns of Gemini's API, at the prices of gemini-3.1-flash-image. */
+const turnImageModel: ModelDraft = {
+  ...sandboxModel('sandbox-image-gemini', { input: 0n, output: 0n }),
+  kind: 'image',
+  limits: { image: imageFamilies['gemini-3.1-flash-image'], outputTokensMax: 32_768 },
+  price: unitPrices({
+    input: 500_000_000n,
+    output: 3n * NANO_PER_USD,
+    imageOutput: 60n * NANO_PER_USD,
+  }),
+}
+
 /** By the piece, at the prices of dall-e-3. */
 const classicImageModel: ModelDraft = {
   ...sandboxModel('sandbox-image-classic', { input: 0n, output: 0n }),
@@ -92,6 +104,7 @@ export const sandboxModels: readonly ModelDraft[] = [
   embeddingModel('sandbox-embedding-large', 3_072, 130_000_000n),
   imageModel,
   classicImageModel,
+  turnImageModel,
   videoModel('sandbox-video', videoFamilies['seedance-2'], {
     'second/480p': 30_000_000n,
     'second/720p': 60_000_000n,

@@ -27,5 +27,5 @@ test('every reference leads somewhere', () => {
   const text = writeDocument()
   const { components } = JSON.parse(text) as { components: { schemas: object } }
   const named = new Set([...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name))
-  expect([...named].toSorted()).toEqual(Object.keys(components.schemas).toSorted())
+  expect(named).toEqual(new Set(Object.keys(components.schemas)))
 })

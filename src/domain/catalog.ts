@@ -112,6 +112,10 @@ export type Model = {
   readonly offers: readonly Offer[]
 }
 
+/** Whether a model makes images as part of a turn, in its vendor's own dialect, and nowhere else. */
+export const paintsInTurn = ({ kind, limits }: Pick<Model, 'kind' | 'limits'>): boolean =>
+  kind === 'image' && limits.image.surface === 'turn'
+
 export const defaultModelLimits: ModelLimits = {
   outputTokensMax: undefined,
   outputTokensDefault: 8_192,

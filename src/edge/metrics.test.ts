@@ -57,6 +57,7 @@ test('before the first request every metric is there by name, type and help', ()
       ['tollgate_open_holds', 'gauge', 'Holds not yet resolved.', ' 3'],
       ['tollgate_writes_queued', 'gauge', 'Transactions waiting for the writer.', ' 0'],
       ['tollgate_live_calls', 'gauge', 'Requests under way.', ' 2'],
+      ['tollgate_video_tasks', 'gauge', 'Videos under way.', ' 1'],
       ['process_resident_memory_bytes', 'gauge', 'Resident memory.', ' N'],
     ]
       .map(([name, type, help, value]) =>

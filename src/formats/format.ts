@@ -42,6 +42,8 @@ export type ClientRequest = {
   readonly heartbeat?: string
   /** A stream that ends before anything of an answer: the dialect's error inside a stream. */
   failStream(failure: Failure, answer: AnswerFacts): string
+  /** In a dialect in which a turn may be answered with images: how large they are to be, as its vendor calls it. */
+  readonly painting?: { readonly quality: string | undefined }
   /** What it asks for where it asks for images. */
   readonly images?: ImageWish
   /** The same of a video, which is made by a task: neither streamed nor passed. */
@@ -122,6 +124,15 @@ export type ImageInfo = { readonly format: ImageFormat; readonly width: number; 
 /** An image that arrived, as far as its price depends on it. */
 export type DeliveredImage = { readonly size: string; readonly quality: string }
 
+/** Images that came as part of a turn. */
+export type Painted = {
+  readonly images: number
+  /** How many there were besides that cannot be decoded. */
+  readonly spoiled: number
+  /** Who is why no more came: a client that leaves, or sets a limit, has had the vendor work for it. */
+  readonly endedBy: 'vendor' | 'client'
+}
+
 export type ImageMeter = {
   readonly usage: Usage | undefined
   readonly delivered: readonly DeliveredImage[]
@@ -188,8 +199,9 @@ export type PassedReply = {
   readonly produced: string
   /** The images that can be decoded, where images were asked for. */
   readonly delivered?: readonly DeliveredImage[]
-  /** The reply for the client. `counted` stands in where the upstream reported no usage. */
-  write(answer: AnswerFacts, counted: Usage): string
+  readonly painted?: Painted
+  /** The reply for the client. It states what is billed, whatever the upstream reported. */
+  write(answer: AnswerFacts, billed: Usage): string
 }
 export type ReadReply = { readonly kind: 'reply'; readonly reply: PassedReply } | Failed
 
@@ -216,13 +228,14 @@ export type PassedStream = {
   /** Images that arrived, and how many are under way of which the client has seen something. */
   readonly delivered?: readonly DeliveredImage[]
   readonly begun?: number
+  readonly painted?: Painted
   /** Looks into an event, where that takes a while. Awaited before `read`. */
   prepare?(event: SseEvent): Promise<void>
   /** Every choice that began has ended: an end of the stream now is a complete one. */
   readonly finished: boolean
   read(event: SseEvent): ReadEvent
-  /** The end for the client, terminator included. */
-  end(counted: Usage): string
+  /** The end for the client, terminator included. It states what is billed, as far as nothing was stated before. */
+  end(billed: Usage): string
   /** The end of an answer that broke: the dialect's error inside the stream, and nothing that looks like completion. */
   fail(failure: Failure): string
 }

@@ -28,7 +28,7 @@ export const presets: readonly Preset[] = [
     id: 'sandbox',
     label: 'Sandbox',
     auth: 'none',
-    dialects: ['chat', 'messages'],
+    dialects: ['chat', 'messages', 'gemini'],
     videoApi: 'ark',
     upscaleApi: 'mediakit',
   }),

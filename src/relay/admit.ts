@@ -1,7 +1,7 @@
 /** Admission: may this caller have this model, can it be served, and is there money for it. No await, no I/O. */
 import type { Catalog } from '../catalog/catalog.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
-import type { Model, Offer } from '../domain/catalog.ts'
+import { paintsInTurn, type Model, type Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { Balance, Hold, HoldRequest } from '../ledger/ledger.ts'
@@ -34,10 +34,17 @@ export function permittedModel({ accounts, catalog }: Relay, { caller, request }
   const model = modelFor(catalog, { key, account }, request.model)
   if ('message' in model) return model
   const { kind = 'text' } = request
-  if (model.kind === kind) return request.check?.(model) ?? model
+  if (paintsInTurn(model) ? request.painting : model.kind === kind) return request.check?.(model) ?? model
+  if (paintsInTurn(model)) return nativeOnly(model)
   const message = `The model '${model.id}' makes ${model.kind}: this endpoint is for models that make ${kind}.`
   return { kind: 'model_not_supported', message, param: 'model' }
 }
+
+const nativeOnly = ({ id }: Model): Failure => ({
+  kind: 'model_not_supported',
+  message: `The model '${id}' makes images in Gemini's API only: POST /v1beta/models/${id}:generateContent.`,
+  param: 'model',
+})
 
 /** What is agreed with a request, and what of it is to be written with its hold. */
 export type Agreement = Pick<Admission, 'model' | 'offers' | 'quoted'> & { readonly createdAtMs: number }
@@ -72,7 +79,7 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   const obstacle = call.entry.obstacle(quoted.amount, tokens)
   if (obstacle) return refuse(limitFailure(obstacle))
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
-  const written = request.stream || request.kind === 'image' || taskSteps || claim ? 'now' : 'soon'
+  const written = request.stream || model.kind === 'image' || taskSteps || claim ? 'now' : 'soon'
   const createdAtMs = Date.now()
   const offers = plan.slice(0, limits.attemptsMax)
   const also = [

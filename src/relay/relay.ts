@@ -93,7 +93,7 @@ async function detach(relay: Relay, call: Call, { admission, conversation }: Det
 
 async function serve(relay: Relay, call: Call, admission: Admission): Promise<Relayed> {
   // An image is paid for from the moment it is asked for: nothing is sent before its hold is on disk.
-  if (call.request.kind === 'image') await admission.durable
+  if (admission.model.kind === 'image') await admission.durable
   // The upstream is asked while the hold is being written; nothing reaches the client before both are done.
   const attempts = tryOffers(relay, call, admission)
   const { stream } = call.request

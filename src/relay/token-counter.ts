@@ -1,8 +1,13 @@
 import type { CountReply, CountRequest } from './token-worker.ts'
 
 const IDLE_MS = 60_000
-/** Nobody's settlement waits longer for a count, whatever somebody else has to be counted. */
-const TIMEOUT_MS = 3_000
+/** A worker that somebody waits for and that says nothing for so long is stuck. */
+const SILENCE_MS = 3_000
+
+/** A longer text is counted in samples: nobody's settlement waits for somebody else's megabytes. */
+const COUNTED_CHARS_MAX = 128 * 1024
+const SAMPLES = 32
+const SAMPLE_CHARS = COUNTED_CHARS_MAX / SAMPLES
 
 type Waiting = { readonly texts: readonly string[]; readonly resolve: (counts: readonly number[]) => void }
 
@@ -13,23 +18,21 @@ type Waiting = { readonly texts: readonly string[]; readonly resolve: (counts: r
 export class TokenCounter {
   private worker: Worker | undefined
   private idle: Timer | undefined
+  private silence: Timer | undefined
   private next = 1
   private readonly waiting = new Map<number, Waiting>()
 
-  /** Counts each text. Never fails: should the worker die or take too long, four bytes count as a token. */
+  /** Counts each text. Never fails: should the worker die or hang, four bytes count as a token. */
   count(texts: readonly string[]): Promise<readonly number[]> {
     return new Promise((resolve) => {
       const id = this.next++
-      const timer = setTimeout(() => this.stop(), TIMEOUT_MS)
-      this.waiting.set(id, {
-        texts,
-        resolve: (counts) => {
-          clearTimeout(timer)
-          resolve(counts)
-        },
-      })
+      const samples = texts.map(sampleOf)
+      const scaled = (counts: readonly number[]): number[] =>
+        counts.map((count, i) => Math.ceil(count * scaleOf(texts[i] ?? '', samples[i] ?? '')))
+      this.waiting.set(id, { texts, resolve: (counts) => resolve(scaled(counts)) })
       clearTimeout(this.idle)
-      this.start().postMessage({ id, texts } satisfies CountRequest)
+      this.silence ??= setTimeout(() => this.stop(), SILENCE_MS)
+      this.start().postMessage({ id, texts: samples } satisfies CountRequest)
     })
   }
 
@@ -38,7 +41,11 @@ export class TokenCounter {
     clearTimeout(this.idle)
     this.worker?.terminate()
     this.worker = undefined
-    for (const [id, { texts }] of this.waiting) this.resolve(id, texts.map(quarterOfBytes))
+    for (const [id, { texts }] of this.waiting)
+      this.resolve(
+        id,
+        texts.map((text) => roughCount(sampleOf(text))),
+      )
   }
 
   private start(): Worker {
@@ -52,10 +59,25 @@ export class TokenCounter {
   private resolve(id: number, counts: readonly number[]): void {
     this.waiting.get(id)?.resolve(counts)
     this.waiting.delete(id)
-    if (this.waiting.size > 0 || !this.worker) return
-    clearTimeout(this.idle)
-    this.idle = setTimeout(() => this.stop(), IDLE_MS)
+    clearTimeout(this.silence)
+    this.silence = undefined
+    if (!this.worker) return
+    if (this.waiting.size > 0) this.silence = setTimeout(() => this.stop(), SILENCE_MS)
+    else this.idle = setTimeout(() => this.stop(), IDLE_MS)
   }
 }
 
-const quarterOfBytes = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4)
+/** As much of a text as is counted: samples from all over it, where nobody who wrote it can know. */
+function sampleOf(text: string): string {
+  if (text.length <= COUNTED_CHARS_MAX) return text
+  const stride = Math.floor(text.length / SAMPLES)
+  const room = stride - SAMPLE_CHARS
+  return Array.from({ length: SAMPLES }, (_, i) => {
+    const from = i * stride + Math.floor(Math.random() * (room + 1))
+    return text.slice(from, from + SAMPLE_CHARS)
+  }).join('')
+}
+
+const scaleOf = (text: string, sample: string): number => (sample === '' ? 1 : text.length / sample.length)
+
+const roughCount = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4)

@@ -90,7 +90,7 @@ function kindOf(status: number, error: Fields): UpstreamFailureKind {
   const reasons = detailsOf(error, 'ErrorInfo').map(({ reason }) => asText(reason))
   const kind = kindOfStatus(status)
   if (status === 400) {
-    if (/api key (?:not valid|expired|not found)/i.test(words) || reasons.some((one) => one.startsWith('API_KEY_'))) {
+    if (/^api key (?:not valid|expired|not found)/i.test(words) || reasons.some((one) => one.startsWith('API_KEY_'))) {
       return 'auth'
     }
     if (error['status'] === 'FAILED_PRECONDITION') return /billing|prepa|credit/i.test(words) ? 'funds' : 'auth'

@@ -39,6 +39,8 @@ const generationConfig = z.looseObject({
   responseMimeType: optional(z.string()),
   responseSchema: optional(object),
   responseJsonSchema: optional(object),
+  responseModalities: optional(z.array(z.string())),
+  imageConfig: optional(z.looseObject({ aspectRatio: optional(z.string()), imageSize: optional(z.string()) })),
   thinkingConfig: optional(
     z.looseObject({
       includeThoughts: optional(z.boolean()),
@@ -121,13 +123,9 @@ export function readGeminiRequest({ text, bytes, model, stream }: Asked): Gemini
   const body = fields as GeminiBody
   const media = mediaOf(body.contents)
   const config = body.generationConfig
-  const [, stated] = memberOf(scan.members, 'generationConfig') ?? []
-  if (
-    config &&
-    stated &&
-    scanJson(text.slice(stated.value.start, stated.value.end), requestScanLimits).kind !== 'scanned'
-  ) {
-    return reject('invalid_json', "A field of 'generationConfig' is given more than once.", 'generationConfig')
+  const repeating = config ? repeatingField(text, scan.members, ['generationConfig', 'imageConfig']) : undefined
+  if (repeating !== undefined) {
+    return reject('invalid_json', `A field of '${repeating}' is given more than once.`, repeating)
   }
   return {
     kind: 'read',
@@ -159,6 +157,18 @@ function mediaOf(contents: GeminiBody['contents']): Media {
     else media.bytes += Math.ceil((inlineData.data.length * 3) / 4)
   }
   return media
+}
+
+/** Which object, of these one inside the other, has a field twice: what is priced and what is sent could differ. */
+function repeatingField(text: string, members: ReadonlyMap<string, Member>, path: string[]): string | undefined {
+  const [name = '', ...inner] = path
+  const [, member] = memberOf(members, name) ?? []
+  if (!member) return undefined
+  const own = text.slice(member.value.start, member.value.end)
+  if (!own.startsWith('{')) return undefined
+  const scan = scanJson(own, requestScanLimits)
+  if (scan.kind !== 'scanned') return name
+  return inner.length === 0 ? undefined : repeatingField(own, scan.members, inner)
 }
 
 /** A member in whichever spelling it came. */
