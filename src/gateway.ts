@@ -17,6 +17,7 @@ import { LiveCalls } from './relay/call.ts'
 import { failExpired, Turns, verifyTurns } from './responses/turns.ts'
 import { openSecrets } from './secrets.ts'
 import { openStore, type Store } from './store/store.ts'
+import { orphansOf, settleOrphanOf, Tasks, verifyTasks } from './video/tasks.ts'
 
 export type Gateway = {
   readonly store: Store
@@ -26,6 +27,7 @@ export type Gateway = {
   readonly limiter: Limiter
   readonly idempotency: Idempotency
   readonly turns: Turns
+  readonly tasks: Tasks
   readonly live: LiveCalls
   readonly office: Office
   /** Holds of a former life of this process that were given back. */
@@ -78,6 +80,8 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     verify: () => verifyBooks(store),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),
+    orphans: () => orphansOf(store),
+    settleOrphan: (requestId) => settleOrphanOf(store, requestId),
     backup: createBackup(store, secrets),
     status: () => ({
       data_folder: config.dataFolder,
@@ -99,6 +103,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     limiter,
     idempotency,
     turns,
+    tasks: new Tasks(store),
     live,
     office,
     expiredHolds: expired,
@@ -115,6 +120,7 @@ export function verifyBooks(store: Store): Promise<readonly Finding[]> {
     ...named('the usage of an hour is the sum of its requests', await verifyUsage(reader)),
     ...named('an idempotency key has an open hold, or an answer and a charge', await verifyIdempotency(reader)),
     ...named('a response that is being made has an open hold', await verifyTurns(reader)),
+    ...named('the hold of a video is open until its task has ended', await verifyTasks(reader)),
   ])
 }
 

@@ -7,7 +7,6 @@ import { Entry, type Limiter } from '../accounts/limiter.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
-import type { FailureWriter } from '../formats/format.ts'
 import type { Malformed } from '../inbound/connection.ts'
 import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
@@ -23,7 +22,7 @@ import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
 import { readJsonBody } from './body.ts'
-import { Content, CONTENT_PATH } from './content.ts'
+import { Content, CONTENT_PATH, fileIdIn } from './content.ts'
 import type { Cors } from './cors.ts'
 import { digestsEqual } from './digests-equal.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
@@ -35,6 +34,9 @@ import { bearerOf, presentedKey } from './presented-key.ts'
 import { countResponse, stateRoute, type StateAnswer, type StateRoute } from './responses.ts'
 import { presenceOf, replyWithStream, type EventSource } from './stream-reply.ts'
 import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
+import type { Route, Turn } from './turn.ts'
+import { absentVideo, contentOf, NO_VARIANT, videoRoute } from './videos.ts'
+import type { VisitorLimits } from './visitors.ts'
 
 export type EdgeOptions = Reception & {
   readonly relay: Relay
@@ -44,6 +46,8 @@ export type EdgeOptions = Reception & {
   readonly cors: Cors
   readonly proxies: TrustedProxies
   readonly blobs: Blobs
+  /** How much of its files anybody may fetch. */
+  readonly visitors: VisitorLimits
   readonly links: Links
   /** What `/metrics` and the reasons of `/readyz` are shown for; undefined: nobody sees them on this port. */
   readonly metricsToken: string | undefined
@@ -56,26 +60,6 @@ export type Edge = {
   /** What a monitoring port of the operator's own shows. */
   readonly monitor: (exchange: Exchange) => void
   readonly refuse: (malformed: Malformed) => { readonly headers: ReplyHeaders; readonly body: string }
-}
-
-/** A request on its way through the edge. */
-type Turn = {
-  readonly exchange: Exchange
-  readonly id: string
-  readonly startedMs: number
-  /** The port it came to. */
-  readonly port: 'public' | 'monitor'
-  failures: FailureWriter
-  /** Go with every answer. */
-  headers: ReplyHeaders
-}
-
-type Route = {
-  readonly methods: readonly string[]
-  readonly handle: (turn: Turn) => void | Promise<void>
-  /** Undefined: in the envelope of the chat dialect, as all that belongs to no dialect. */
-  readonly failures?: FailureWriter
-  readonly requestIdHeader?: Surface['requestIdHeader']
 }
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
@@ -91,7 +75,7 @@ const MODEL_PATH = '/v1/models/'
 export function createEdge(options: EdgeOptions): Edge {
   const desk = new Desk(options)
   const oneModel: Route = { methods: READ, handle: (turn) => desk.oneModel(turn) }
-  const files = new Content(options.blobs)
+  const [files, videos] = [new Content(options.blobs, options.visitors), new Content(options.blobs, options.visitors)]
   const content: Route = { methods: READ, handle: (turn) => desk.content(turn, files) }
   const monitored: [string, Route][] = [
     ['/healthz', { methods: READ, handle: (turn) => desk.reply(turn, 200, { status: 'ok' }) }],
@@ -115,7 +99,9 @@ export function createEdge(options: EdgeOptions): Edge {
     }
     if (path.startsWith(CONTENT_PATH) && path.length > CONTENT_PATH.length) return content
     if (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length) return oneModel
-    return routes.get(path) ?? desk.keptResponse(stateRoute(path))
+    const video = contentOf(path)
+    if (video !== undefined) return { methods: READ, handle: (turn) => desk.video(turn, videos, video) }
+    return routes.get(path) ?? desk.kept(stateRoute(path) ?? videoRoute(path))
   }
   return {
     handle: (exchange) => desk.serve(desk.open(exchange, 'public'), routeOf(exchange.head.path)),
@@ -134,7 +120,17 @@ class Desk {
 
   /** A file, to whoever has its address. */
   async content(turn: Turn, files: Content): Promise<void> {
-    const failure = await files.serve(turn.exchange, this.clientOf(turn), turn.headers)
+    const serving = { client: this.clientOf(turn), always: turn.headers }
+    const failure = await files.serve(turn.exchange, fileIdIn(turn.exchange.head.path), serving)
+    if (failure) this.refuse(turn, failure)
+  }
+
+  /** The same of a finished video. */
+  async video(turn: Turn, files: Content, id: string): Promise<void> {
+    const variant = new URLSearchParams(turn.exchange.head.query).get('variant') ?? 'video'
+    if (variant !== 'video') return this.refuse(turn, NO_VARIANT)
+    const absent = (): Promise<Failure> => absentVideo(this.options.relay.videos.tasks, id)
+    const failure = await files.serve(turn.exchange, id, { client: this.clientOf(turn), always: turn.headers, absent })
     if (failure) this.refuse(turn, failure)
   }
 
@@ -242,7 +238,10 @@ class Desk {
   /** The route of an endpoint that generates. */
   generates(surface: Surface): Route {
     const { failures, requestIdHeader } = surface
-    return { methods: ['POST'], failures, requestIdHeader, handle: (turn) => this.generate(turn, surface) }
+    const list = this.kept(surface.list)
+    const handle = (turn: Turn) =>
+      list && turn.exchange.head.method !== 'POST' ? list.handle(turn) : this.generate(turn, surface)
+    return { methods: ['POST', ...(list?.methods ?? [])], failures, requestIdHeader, handle }
   }
 
   private async generate(turn: Turn, surface: Surface): Promise<void> {
@@ -328,8 +327,8 @@ class Desk {
     this.reply(turn, 200, count(await countInput(relay, request, model)))
   }
 
-  /** The route of a response that is there already, or was. */
-  keptResponse(route: StateRoute | undefined): Route | undefined {
+  /** The route of what is there already, or was. */
+  kept(route: StateRoute | undefined): Route | undefined {
     if (!route) return undefined
     const { methods, id, answer } = route
     return {
@@ -338,8 +337,9 @@ class Desk {
         const caller = this.callerOf(turn)
         if ('kind' in caller) return this.refuse(turn, caller)
         const { method, query } = turn.exchange.head
-        const { relay } = this.options
-        await this.give(turn, await answer({ relay, caller, method, id, query: new URLSearchParams(query) }))
+        const { relay, links } = this.options
+        const linkBase = linkBaseOf(turn.exchange, links) ?? ''
+        await this.give(turn, await answer({ relay, caller, method, id, query: new URLSearchParams(query), linkBase }))
       },
     }
   }

@@ -22,6 +22,8 @@ export type Ask = {
   readonly method: string
   readonly id: string
   readonly query: URLSearchParams
+  /** The address of this gateway as its client can reach it; empty where that is not known. */
+  readonly linkBase: string
 }
 
 export type StateRoute = {

@@ -11,6 +11,7 @@ import type { Upload } from '../lib/form.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { Produced } from './produced.ts'
 import type { UsageDialect } from './chat/usage.ts'
+import type { VideoBody } from './videos/body.ts'
 
 /** What the relay has to know of a client's request, whatever its dialect. */
 export type ClientRequest = {
@@ -45,6 +46,8 @@ export type ClientRequest = {
   readonly painting?: { readonly quality: string | undefined }
   /** What it asks for where it asks for images. */
   readonly images?: ImageWish
+  /** The same of a video, which is made by a task: neither streamed nor passed. */
+  readonly video?: VideoBody
   /** What images that arrived come to. */
   meter?(images: ImageMeter): Metered
   /** The way to an upstream that speaks one of these dialects; the first is used where none is the client's own. */
@@ -175,6 +178,8 @@ export type Destination = {
 }
 
 export type UpstreamRequest = {
+  /** Left out: POST. */
+  readonly method?: 'GET' | undefined
   /** After the provider's base URL, with a query where it needs one. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>

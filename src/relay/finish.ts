@@ -169,7 +169,11 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
 const SECRET_CHARS_MIN = 8
 
 /** An upstream's words on a rejected request, with its own names for things replaced by ours. */
-function scrubbed(relay: Relay, failure: Failure, last: Served | undefined): Failure {
+export function scrubbed(
+  relay: Pick<Relay, 'catalog'>,
+  failure: Failure,
+  last: Pick<Served, 'offer'> | undefined,
+): Failure {
   if (!last) return failure
   const provider = relay.catalog.provider(last.offer.providerId)
   const host = provider && URL.canParse(provider.baseUrl) ? new URL(provider.baseUrl).host : ''

@@ -13,6 +13,7 @@ import type { Relay } from './context.ts'
 import { isBackground, recall } from './conversation.ts'
 import { claimOnce, type Repeated } from './once.ts'
 import { fail, rescue } from './finish.ts'
+import { relayVideo } from './video.ts'
 
 export type Relayed =
   | { readonly kind: 'answer'; readonly answer: Answer }
@@ -36,6 +37,7 @@ export async function relayChat(relay: Relay, call: Call): Promise<Relayed> {
     call.claim?.end()
     return { kind: 'failure', failure: refusal }
   }
+  if (call.request.video) return relayVideo(relay, call, call.request.video)
   const untold = call.request.conversation && ((await prepare(relay, call)) ?? crowded(relay, call))
   const admission = untold ? { kind: 'refused' as const, failure: untold } : admit(relay, call)
   if (admission.kind === 'refused') {

@@ -42,11 +42,12 @@ type Sending = {
 }
 
 function requestOf({ target: { provider }, request, flight, limits }: Sending, credential: Headers): OutboundRequest {
-  const { path, body, upload } = request
+  const { path, method = 'POST', body, upload } = request
   const headers = { 'content-type': upload?.contentType ?? 'application/json', ...request.headers, ...credential }
   const { baseUrl, reach } = provider
+  const sent = method === 'GET' ? {} : { body: upload ?? body }
   const { sendOnce } = limits
-  return { url: baseUrl + path, method: 'POST', headers, body: upload ?? body, stop: flight.stop, sendOnce, reach }
+  return { url: baseUrl + path, method, headers, ...sent, stop: flight.stop, sendOnce, reach }
 }
 
 const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })
