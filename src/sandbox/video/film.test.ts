@@ -1,5 +1,8 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { shoot, type Film } from './film.ts'
+
+// The largest of them takes a second of a busy machine.
+setDefaultTimeout(30_000)
 
 const film = (of: Partial<Film> = {}): Film => ({
   width: 1280,
