@@ -41,7 +41,7 @@ export async function serve(config: Config): Promise<Served> {
   const log = createLog(config.logLevel)
   const sandbox = config.sandbox ? startOnDemand() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
-  const { store, accounts, ledger, catalog, limiter, idempotency, turns, live } = gateway
+  const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, room } = gateway
   const metrics = new Metrics({
     openHolds: () => ledger.openHolds(),
     writesQueued: () => store.queued(),
@@ -80,7 +80,7 @@ export async function serve(config: Config): Promise<Served> {
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
     blobs,
-    uploads: new Uploads(config.dataFolder),
+    uploads: new Uploads(config.dataFolder, room),
     links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
     metricsToken: config.metricsToken,
     chatBody: { bytesMax: config.limits.bodyBytesMax, ...bodyPace },
@@ -94,7 +94,10 @@ export async function serve(config: Config): Promise<Served> {
   const monitoring = openMonitoring(config, log, { handle: monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
   const sweep = (): void => {
-    turns.sweep().catch((error: unknown) => log('error', 'responses.unswept', { message: String(error) }))
+    turns
+      .sweep()
+      .then(() => store.shrink())
+      .catch((error: unknown) => log('error', 'responses.unswept', { message: String(error) }))
     idempotency.sweep().catch((error: unknown) => log('error', 'idempotency.unswept', { message: String(error) }))
   }
   const hourly = setInterval(() => {

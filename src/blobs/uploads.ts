@@ -6,6 +6,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { DiskRoom } from '../lib/disk-room.ts'
 
 export type UploadedFile = {
   readonly path: string
@@ -16,11 +17,18 @@ export type UploadedFile = {
 
 export class Uploads {
   private readonly folder: string
+  private readonly room: Pick<DiskRoom, 'isShort'>
 
-  constructor(dataFolder: string) {
+  constructor(dataFolder: string, room: Pick<DiskRoom, 'isShort'>) {
+    this.room = room
     this.folder = join(dataFolder, 'uploads')
     rmSync(this.folder, { recursive: true, force: true })
     mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+  }
+
+  /** Whether the disk has no room for any at the moment. */
+  get isShort(): boolean {
+    return this.room.isShort
   }
 
   /** The files of one request. They are to be removed when it is over. */

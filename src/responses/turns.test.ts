@@ -1,20 +1,21 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeptTurn } from '../formats/format.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
-import { CHAIN_SQL, failExpired, KEPT_DAYS, Turns, verifyTurns, type AccountScope } from './turns.ts'
+import { CHAIN_SQL, failExpired, KEPT_DAYS, openTurns, verifyTurns, type AccountScope, type Turns } from './turns.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-turns-'))
+const bounds = { bytesPerAccountMax: Number.POSITIVE_INFINITY, room: { isShort: false } }
 let store: Store
 let turns: Turns
 beforeAll(async () => {
   store = await openStore(folder, (message) => {
     throw new Error(message)
   })
-  turns = new Turns(store)
+  turns = await openTurns(store, bounds)
 })
 afterAll(async () => {
   await store.close()
@@ -173,4 +174,68 @@ test('a turn that is being made needs an open hold; one whose hold expires has f
   // One that had ended stays as it is.
   await mustWrite(store, failExpired('req_young', '{}'))
   expect((await turns.find(a, 'resp_young'))?.input).toBe('["in resp_young"]')
+})
+
+describe('what an account keeps', () => {
+  const c: AccountScope = { accountId: 'keeper' }
+  const onDisk = (): number =>
+    inDatabase(
+      (db) => db.query("SELECT sum(bytes) AS n FROM response WHERE account_id = 'keeper'").get() as { n: number },
+    ).n ?? 0
+
+  test('is counted to the byte through everything that can become of a turn, and again at the next start', async () => {
+    const agrees = async (): Promise<void> => {
+      expect(turns.bytesOf(c)).toBe(onDisk())
+      expect((await openTurns(store, bounds)).bytesOf(c)).toBe(onDisk())
+    }
+    await keep(c, turn('resp_k1', undefined, { input: '["é€𝄞"]', trace: '[1]' }))
+    await agrees()
+    await keep(c, turn('resp_k2', 'resp_k1', { state: 'running' }))
+    await agrees()
+    await keep(c, turn('resp_k2', 'resp_k1', { output: '["longer than it was"]' }))
+    await agrees()
+    await keep(c, turn('resp_k3', undefined, { state: 'running' }))
+    // Deleted while it is made: its end is not written.
+    expect(await turns.delete(c, 'resp_k3')).toBe(true)
+    await agrees()
+    // Deleted in the same moment as it ends.
+    await keep(c, turn('resp_k4', undefined, { state: 'running' }))
+    const [, deleted] = await Promise.all([
+      keep(c, turn('resp_k4', undefined, { output: '["x"]' })),
+      turns.delete(c, 'resp_k4'),
+    ])
+    expect(deleted).toBe(true)
+    await agrees()
+    await keep(c, turn('resp_k5'))
+    inDatabase((db) => db.exec("UPDATE response SET created_at = 0 WHERE id = 'resp_k5'"))
+    await turns.sweep()
+    await agrees()
+    for (const id of ['resp_k1', 'resp_k2']) await turns.delete(c, id)
+    await agrees()
+    expect(turns.bytesOf(c)).toBe(0)
+  })
+
+  test('has a bound, and requests under way are in it before they are written', async () => {
+    const few = await openTurns(store, { ...bounds, bytesPerAccountMax: 1_000 })
+    expect(few.promise(c, 'req_1', 600)).toBe('promised')
+    expect(few.promise(c, 'req_2', 600)).toBe('full')
+    expect(few.promise(b, 'req_3', 600)).toBe('promised')
+    few.release(c, 'req_1')
+    few.release(c, 'req_1')
+    expect(few.bytesOf(c)).toBe(0)
+    expect(few.promise(c, 'req_2', 600)).toBe('promised')
+    const full = await openTurns(store, { ...bounds, room: { isShort: true } })
+    expect(full.promise(c, 'req_4', 1)).toBe('no_room')
+  })
+
+  test('is not what a turn was asked that failed and cost nothing; and nobody continues what is not there', async () => {
+    await mustWrite(store, turns.keepUnserved(c, turn('resp_f', undefined, { input: `["${'x'.repeat(10_000)}"]` })))
+    await keep(c, turn('resp_after', 'resp_f'))
+    expect(onDisk()).toBeLessThan(1_000)
+    expect(await idsOf(c, 'resp_f')).toBe('failed')
+    expect(await idsOf(c, 'resp_after')).toBe('failed')
+    await keep(c, turn('resp_died', undefined, { state: 'running', input: `["${'x'.repeat(10_000)}"]` }))
+    await mustWrite(store, failExpired('req_died', '{}'))
+    expect(onDisk()).toBeLessThan(1_000)
+  })
 })

@@ -4,8 +4,9 @@
  * charge is.
  */
 import type { KeptTurn, PastTurn } from '../formats/format.ts'
+import type { DiskRoom } from '../lib/disk-room.ts'
 import { statement, type Row, type Step } from '../store/statement.ts'
-import type { Queryable, Store } from '../store/store.ts'
+import { mustWrite, type Queryable, type Store } from '../store/store.ts'
 
 /** Whose turns are meant. */
 export type AccountScope = { readonly accountId: string }
@@ -15,6 +16,8 @@ export type Chain =
   | { readonly kind: 'found'; readonly turns: readonly PastTurn[] }
   /** A turn of it is unknown, deleted, expired, or another account's: nobody is told which. */
   | { readonly kind: 'not_found' }
+  /** A turn of it failed without a charge, and what it was asked was not kept. */
+  | { readonly kind: 'failed' }
   | { readonly kind: 'too_long' }
 
 export const KEPT_DAYS = 30
@@ -22,18 +25,20 @@ const KEPT_MS = KEPT_DAYS * 86_400_000
 /** Bytes of one conversation that are read back: as much as a request may bring. */
 const CHAIN_BYTES_MAX = 32 * 1024 * 1024
 const CHAIN_TURNS_MAX = 10_000
+/** The input of a turn that failed and cost nothing: whoever pays for nothing stores nothing. */
+const UNKEPT = ''
 /** A turn can be megabytes: a step of the sweep must not hold up the requests. */
 const SWEEP_ROWS = 50
 
 const put = statement(`INSERT INTO response
   (account_id, id, parent_id, state, head, standing, input, output, trace, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (account_id, id) DO UPDATE SET state = excluded.state, head = excluded.head, standing = excluded.standing,
-    output = excluded.output, trace = excluded.trace`)
-const drop = statement('DELETE FROM response WHERE account_id = ? AND id = ? AND created_at >= ?')
-const die = statement("UPDATE response SET state = 'ended', standing = ? WHERE id = ? AND state = 'running'")
-const sweep = statement(
-  `DELETE FROM response WHERE rowid IN (SELECT rowid FROM response WHERE created_at < ? LIMIT ${SWEEP_ROWS})`,
+    input = excluded.input, output = excluded.output, trace = excluded.trace`)
+const drop = statement('DELETE FROM response WHERE account_id = ? AND id = ? AND bytes = ?')
+const die = statement(
+  `UPDATE response SET state = 'ended', standing = ?, input = '${UNKEPT}' WHERE id = ? AND state = 'running'`,
 )
+const sweep = statement('DELETE FROM response WHERE rowid IN (SELECT value FROM json_each(?))')
 
 /** Through the key, turn by turn: what it costs follows the length of the conversation, not the number of turns. */
 export const CHAIN_SQL = `WITH RECURSIVE chain (at, parent_id, depth, bytes) AS (
@@ -48,16 +53,72 @@ export const CHAIN_SQL = `WITH RECURSIVE chain (at, parent_id, depth, bytes) AS 
   SELECT chain.bytes, turn.id, turn.parent_id, turn.state, turn.input, turn.output
     FROM chain CROSS JOIN response AS turn ON turn.rowid = chain.at ORDER BY chain.depth DESC`
 
+export type TurnBounds = {
+  /** What an account may keep at most. */
+  readonly bytesPerAccountMax: number
+  readonly room: Pick<DiskRoom, 'isShort'>
+}
+
+/** Reads how much each account keeps. */
+export async function openTurns(store: Store, bounds: TurnBounds): Promise<Turns> {
+  const rows = await store.query('SELECT account_id, sum(bytes) AS bytes FROM response GROUP BY account_id')
+  return new Turns(store, bounds, new Map(rows.map((row) => [text(row, 'account_id'), Number(row['bytes'])])))
+}
+
 export class Turns {
   private readonly store: Store
+  private readonly bounds: TurnBounds
+  /** By account: what its turns take on the disk, and what requests that are being answered will take of it. */
+  private readonly taken: Map<string, number>
+  /** By request and by turn: what is counted for it until it has ended. */
+  private readonly promised = new Map<string, number>()
+  private readonly begun = new Map<string, number>()
 
-  constructor(store: Store) {
+  constructor(store: Store, bounds: TurnBounds, taken: Map<string, number>) {
     this.store = store
+    this.bounds = bounds
+    this.taken = taken
   }
 
-  /** The steps that keep a turn, to go along with what resolves or makes its hold. */
-  keep({ accountId }: AccountScope, turn: KeptTurn): Step[] {
+  /** What an account's turns take, those included that are being made. */
+  bytesOf({ accountId }: AccountScope): number {
+    return this.taken.get(accountId) ?? 0
+  }
+
+  get bytesMax(): number {
+    return this.bounds.bytesPerAccountMax
+  }
+
+  /** Takes so much of an account's share for a request, until it is kept or released; or says why it cannot be kept. */
+  promise(scope: AccountScope, requestId: string, bytes: number): 'promised' | 'full' | 'no_room' {
+    if (this.bounds.room.isShort) return 'no_room'
+    if (this.bytesOf(scope) + bytes > this.bounds.bytesPerAccountMax) return 'full'
+    this.promised.set(requestId, bytes)
+    this.take(scope, bytes)
+    return 'promised'
+  }
+
+  /** What a request was promised goes back: its turn is counted for itself now, or there will be none. */
+  release(scope: AccountScope, requestId: string): void {
+    this.take(scope, -(this.promised.get(requestId) ?? 0))
+    this.promised.delete(requestId)
+  }
+
+  private take({ accountId }: AccountScope, bytes: number): void {
+    const taken = (this.taken.get(accountId) ?? 0) + bytes
+    if (taken > 0) this.taken.set(accountId, taken)
+    else this.taken.delete(accountId)
+  }
+
+  /** The steps that keep a turn, to go along with what resolves or makes its hold: they must be written. */
+  keep(scope: AccountScope, turn: KeptTurn): Step[] {
+    const { accountId } = scope
     const { id, parentId = null, state, head, standing, input, output, trace = null } = turn
+    const bytes = [head, standing, input, output, trace ?? ''].reduce((sum, part) => sum + Buffer.byteLength(part), 0)
+    const name = nameOf(scope, id)
+    this.take(scope, bytes - (this.begun.get(name) ?? 0))
+    if (state === 'running') this.begun.set(name, bytes)
+    else this.begun.delete(name)
     return [
       {
         run: put,
@@ -65,6 +126,11 @@ export class Turns {
         changes: 1,
       },
     ]
+  }
+
+  /** The same for one that failed and cost nothing. */
+  keepUnserved(scope: AccountScope, turn: KeptTurn): Step[] {
+    return this.keep(scope, { ...turn, input: UNKEPT })
   }
 
   async find({ accountId }: AccountScope, id: string): Promise<KeptTurn | undefined> {
@@ -82,25 +148,44 @@ export class Turns {
     const [first] = rows
     if (!first) return { kind: 'not_found' }
     if (Number(first['bytes']) > CHAIN_BYTES_MAX || rows.length > CHAIN_TURNS_MAX) return { kind: 'too_long' }
+    if (rows.some(({ input }) => input === UNKEPT)) return { kind: 'failed' }
     // The first must have begun the conversation: otherwise something was taken out of it.
     return first['parent_id'] === null ? { kind: 'found', turns: rows.map(pastOf) } : { kind: 'not_found' }
   }
 
   /** Resolves once it is gone from the disk; false when there was none. */
-  async delete({ accountId }: AccountScope, id: string): Promise<boolean> {
-    const outcome = await this.store.write([{ run: drop, bind: [accountId, id, oldest()], changes: 1 }])
-    return outcome.kind === 'written'
+  async delete(scope: AccountScope, id: string): Promise<boolean> {
+    const { accountId } = scope
+    for (;;) {
+      const [row] = await this.store.query(
+        'SELECT bytes FROM response WHERE account_id = ? AND id = ? AND created_at >= ?',
+        [accountId, id, oldest()],
+      )
+      if (!row) return false
+      const bytes = Number(row['bytes'])
+      const outcome = await this.store.write([{ run: drop, bind: [accountId, id, bytes], changes: 1 }])
+      // Refused when it ended, or was deleted, since it was looked at.
+      if (outcome.kind === 'refused') continue
+      this.begun.delete(nameOf(scope, id))
+      this.take(scope, -bytes)
+      return true
+    }
   }
 
-  /** Deletes what is older than it may be, in small steps behind the requests. */
+  /** Deletes what is older than it may be, in small steps behind the requests. Nobody else reaches these rows. */
   async sweep(): Promise<void> {
-    const before = oldest()
-    const [row] = await this.store.query('SELECT count(*) AS stale FROM response WHERE created_at < ?', [before])
-    for (let left = Number(row?.['stale'] ?? 0); left > 0; left -= SWEEP_ROWS) {
-      await this.store.write([{ run: sweep, bind: [before] }], 'bulk')
+    const sql = `SELECT rowid AS at, account_id, bytes FROM response WHERE created_at < ? LIMIT ${SWEEP_ROWS}`
+    for (;;) {
+      const rows = await this.store.query(sql, [oldest()])
+      if (rows.length === 0) return
+      const at = JSON.stringify(rows.map((row) => Number(row['at'])))
+      await mustWrite(this.store, [{ run: sweep, bind: [at], changes: rows.length }], 'bulk')
+      for (const row of rows) this.take({ accountId: text(row, 'account_id') }, -Number(row['bytes']))
     }
   }
 }
+
+const nameOf = ({ accountId }: AccountScope, id: string): string => `${accountId}\n${id}`
 
 const oldest = (): number => Date.now() - KEPT_MS
 

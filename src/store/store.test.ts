@@ -1,9 +1,11 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { copyDatabase } from './copy.ts'
 import { statement } from './statement.ts'
-import { openStore, type Store } from './store.ts'
+import { DATABASE, openStore, type Store } from './store.ts'
 
 const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
 const renameAccount = statement('UPDATE account SET name = ?2 WHERE id = ?1')
@@ -70,4 +72,34 @@ test('what is read apart keeps no other query waiting, and ends with the store',
   expect(order).toEqual(['query', 'apart 400000'])
   expect({ after, asked }).toEqual({ after: 'Error: the database is closed', asked: 3 })
   await closed
+})
+
+test('what is deleted goes back to the disk, also from a copy of a database that could not', async () => {
+  const folder = freshFolder()
+  const store = await open(folder)
+  const large = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?2, 'active', 0)")
+  const clear = statement('DELETE FROM account')
+  for (let i = 0; i < 20; i++) await store.write([{ run: large, bind: [`a${i}`, `${i}${'x'.repeat(1_000_000)}`] }])
+  await store.write([{ run: clear, bind: [] }])
+  await store.shrink()
+  await store.close()
+  expect(statSync(join(folder, DATABASE)).size).toBeLessThan(6_000_000)
+
+  const path = join(folder, DATABASE)
+  const old = new Database(path)
+  old.exec('PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = DELETE; VACUUM; PRAGMA journal_mode = WAL')
+  old.close()
+  const again = await open(folder)
+  await again.shrink()
+  await again.copy(join(folder, 'copy.db'))
+  await again.close()
+  const modeOf = (name: string): unknown => {
+    const db = new Database(join(folder, name), { readonly: true })
+    const mode = db.query('PRAGMA auto_vacuum').get()
+    db.close()
+    return mode
+  }
+  expect(modeOf('copy.db')).toEqual({ auto_vacuum: 2 })
+  await copyDatabase(join(folder, 'copy.db'), join(folder, 'second.db'))
+  expect(modeOf('second.db')).toEqual({ auto_vacuum: 2 })
 })

@@ -4,7 +4,7 @@ import { copyDatabase } from './copy.ts'
 import { lockFolder } from './lock.ts'
 import { upgrade } from './migrate.ts'
 import { Reader } from './reader.ts'
-import type { Row, SqlValue, Step, WriteOutcome } from './statement.ts'
+import { statement, type Row, type SqlValue, type Step, type WriteOutcome } from './statement.ts'
 import { Writer, type Deferred } from './writer.ts'
 
 /** Durable storage for one process. It moves rows; the folders above know what they mean. */
@@ -24,6 +24,8 @@ export type Store = {
   queued(): number
   /** Writes a consistent copy to a file that must not exist, mode 0600, while transactions go on. */
   copy(to: string): Promise<void>
+  /** Gives the disk back what was deleted, in small steps behind the requests. */
+  shrink(): Promise<void>
   close(): Promise<void>
 }
 
@@ -36,6 +38,11 @@ export type StoreOptions = {
 }
 
 const DEFER_MS = 20
+/** Pages of 4 KiB: what is left for the next rows, moved in one commit, and given back at a time. */
+const SPARE_PAGES = 1_024
+const SHRINK_PAGES = 256
+const SHRINK_PAGES_MAX = 262_144
+const vacuum = statement(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`)
 /** The database's file in the data folder. */
 export const DATABASE = 'tollgate.db'
 
@@ -84,6 +91,15 @@ export async function openStore(
     },
     queued: () => writer.queued,
     copy: (to) => copyDatabase(path, to),
+    async shrink() {
+      const [[mode], [free]] = await Promise.all([
+        reader.query('PRAGMA auto_vacuum'),
+        reader.query('PRAGMA freelist_count'),
+      ])
+      if (Number(mode?.['auto_vacuum']) === 0) return
+      const pages = Math.min(Number(free?.['freelist_count']) - SPARE_PAGES, SHRINK_PAGES_MAX)
+      for (let left = pages; left > 0; left -= SHRINK_PAGES) await writer.write([{ run: vacuum, bind: [] }], 'bulk')
+    },
     async close() {
       await Promise.all([reader, ...readersApart].map((each) => each.close()))
       await writer.close()
@@ -93,7 +109,7 @@ export async function openStore(
 }
 
 /** Runs a transaction that must pass: a refusal is a broken invariant, not an outcome. */
-export async function mustWrite(store: Store, steps: readonly Step[]): Promise<void> {
-  const outcome = await store.write(steps)
+export async function mustWrite(store: Store, steps: readonly Step[], lane?: 'bulk'): Promise<void> {
+  const outcome = await store.write(steps, lane)
   if (outcome.kind === 'refused') throw new Error(`transaction refused at step ${outcome.step}: ${outcome.reason}`)
 }
