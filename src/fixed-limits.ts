@@ -18,6 +18,17 @@ export const drainBounds = { streamsMax: 64, timeoutMs: 120_000 }
 /** Of responses that are made in the background, in all and of one account. */
 export const backgroundBounds = { runsMax: 256, runsPerAccountMax: 32 }
 
+/**
+ * Of what costs nothing, for one account. Whoever polls all the responses it may have in the background, each three
+ * times a second, is let be.
+ */
+export const freeBounds = {
+  statePerMinute: 6_000,
+  stateConcurrent: 64,
+  countConcurrent: 8,
+  unreadBytesMax: 64 * 1024 * 1024,
+}
+
 /** By name, in the unit that the name ends in. */
 export const fixedLimits = {
   headBytesMax: connectionLimits.headBytesMax,
@@ -44,4 +55,8 @@ export const fixedLimits = {
   drainTimeoutMs: drainBounds.timeoutMs,
   backgroundRunsMax: backgroundBounds.runsMax,
   backgroundRunsPerAccountMax: backgroundBounds.runsPerAccountMax,
+  freeStateRequestsPerMinute: freeBounds.statePerMinute,
+  freeStateRequestsConcurrent: freeBounds.stateConcurrent,
+  freeCountRequestsConcurrent: freeBounds.countConcurrent,
+  freeUnreadBytesMax: freeBounds.unreadBytesMax,
 } as const

@@ -6,7 +6,7 @@ import type { Config } from './config.ts'
 import { createEdge } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
-import { answerBounds, backgroundBounds, bodyPace, drainBounds } from './fixed-limits.ts'
+import { answerBounds, backgroundBounds, bodyPace, drainBounds, freeBounds } from './fixed-limits.ts'
 import { listen, type Server, type ServerOptions } from './inbound/server.ts'
 import { openGateway, verifyBooks, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
@@ -77,6 +77,7 @@ export async function serve(config: Config): Promise<Served> {
     metrics,
     log,
     limiter,
+    free: freeBounds,
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
     blobs,

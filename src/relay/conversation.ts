@@ -16,13 +16,14 @@ export async function recall(
 ): Promise<Failure | undefined> {
   if (!conversation) return undefined
   const { previousId, referredIds } = conversation
-  const referred = referredIds.slice(0, REFERRED_MAX).map((id) => turns.find(scope, id))
   const chain = previousId === undefined ? NONE : await turns.chain(scope, previousId)
   if (chain.kind === 'not_found') return NOT_FOUND
   if (chain.kind === 'too_long') return TOO_LONG
   if (chain.kind === 'failed') return FAILED
-  const found = (await Promise.all(referred)).filter((turn) => turn !== undefined)
-  return conversation.recall(chain.turns, found)
+  const referred = await turns.some(scope, referredIds.slice(0, REFERRED_MAX))
+  if (chain.kind === 'busy' || referred.kind === 'busy') return BUSY
+  if (referred.kind === 'too_long') return { ...TOO_LONG, param: 'input' }
+  return conversation.recall(chain.turns, referred.turns)
 }
 
 /** One request may name items of so many turns. */
@@ -43,6 +44,11 @@ const TOO_LONG: Failure = {
   param: 'previous_response_id',
 }
 
+const BUSY: Failure = {
+  kind: 'rate_limited',
+  message: 'Too many conversations of this account are being read at once.',
+  retryAfterMs: 1_000,
+}
 const FAILED: Failure = {
   kind: 'previous_response_not_found',
   message:

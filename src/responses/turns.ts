@@ -5,7 +5,7 @@
  */
 import type { KeptTurn, PastTurn } from '../formats/format.ts'
 import type { DiskRoom } from '../lib/disk-room.ts'
-import { statement, type Row, type Step } from '../store/statement.ts'
+import { statement, type Row, type SqlValue, type Step } from '../store/statement.ts'
 import { mustWrite, type Queryable, type Store } from '../store/store.ts'
 
 /** Whose turns are meant. */
@@ -19,12 +19,34 @@ export type Chain =
   /** A turn of it failed without a charge, and what it was asked was not kept. */
   | { readonly kind: 'failed' }
   | { readonly kind: 'too_long' }
+  /** The account has so many conversations read already. */
+  | { readonly kind: 'busy' }
+
+/** A turn without what it brought. */
+export type ShownTurn = Omit<KeptTurn, 'input'>
+
+export type PageRequest = {
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+  /** The id of the item before it. */
+  readonly after: string | undefined
+}
+/** An item as JSON. */
+export type KeptItem = { readonly id: string; readonly json: string }
+export type InputPage =
+  | { readonly kind: 'page'; readonly items: readonly KeptItem[]; readonly hasMore: boolean }
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'no_such_item' }
 
 export const KEPT_DAYS = 30
 const KEPT_MS = KEPT_DAYS * 86_400_000
 /** Bytes of one conversation that are read back: as much as a request may bring. */
 const CHAIN_BYTES_MAX = 32 * 1024 * 1024
 const CHAIN_TURNS_MAX = 10_000
+/** Conversations of one account that are being read, or wait to be. */
+const RECALLS_MAX = 256
+/** A page of items is no larger, unless one item alone is. */
+const PAGE_BYTES = 1024 * 1024
 /** The input of a turn that failed and cost nothing: whoever pays for nothing stores nothing. */
 const UNKEPT = ''
 /** A turn can be megabytes: a step of the sweep must not hold up the requests. */
@@ -53,6 +75,15 @@ export const CHAIN_SQL = `WITH RECURSIVE chain (at, parent_id, depth, bytes) AS 
   SELECT chain.bytes, turn.id, turn.parent_id, turn.state, turn.input, turn.output
     FROM chain CROSS JOIN response AS turn ON turn.rowid = chain.at ORDER BY chain.depth DESC`
 
+/** The items that a turn brought. */
+const ITEMS = `FROM response CROSS JOIN json_each(iif(input = '${UNKEPT}', '[]', input)) AS item
+  WHERE account_id = ?1 AND response.id = ?2 AND created_at >= ?3`
+const sizesSql = (beyond: '>' | '<', order: 'ASC' | 'DESC'): string =>
+  `SELECT item.key AS at, octet_length(item.value) AS bytes ${ITEMS} AND (?4 IS NULL OR item.key ${beyond} ?4)
+   ORDER BY item.key ${order} LIMIT ?5`
+const SIZES = { asc: sizesSql('>', 'ASC'), desc: sizesSql('<', 'DESC') }
+const ITEMS_SQL = `SELECT item.value ->> 'id' AS id, item.value AS json ${ITEMS} AND item.key BETWEEN ?4 AND ?5`
+
 export type TurnBounds = {
   /** What an account may keep at most. */
   readonly bytesPerAccountMax: number
@@ -73,6 +104,7 @@ export class Turns {
   /** By request and by turn: what is counted for it until it has ended. */
   private readonly promised = new Map<string, number>()
   private readonly begun = new Map<string, number>()
+  private readonly recalling = new Map<string, number>()
 
   constructor(store: Store, bounds: TurnBounds, taken: Map<string, number>) {
     this.store = store
@@ -133,24 +165,92 @@ export class Turns {
     return this.keep(scope, { ...turn, input: UNKEPT })
   }
 
-  async find({ accountId }: AccountScope, id: string): Promise<KeptTurn | undefined> {
+  /** A turn as it is shown: without its input, which can be large. */
+  async find({ accountId }: AccountScope, id: string): Promise<ShownTurn | undefined> {
     const [row] = await this.store.query(
-      `SELECT id, parent_id, state, head, standing, input, output, trace FROM response
+      `SELECT id, parent_id, state, head, standing, output, trace FROM response
        WHERE account_id = ? AND id = ? AND created_at >= ?`,
       [accountId, id, oldest()],
+      accountId,
     )
-    return row && turnOf(row)
+    return row && shownOf(row)
+  }
+
+  /** What a turn takes; 0 where there is none. No part of it is larger. */
+  async sizeOf({ accountId }: AccountScope, id: string): Promise<number> {
+    const sql = 'SELECT bytes FROM response WHERE account_id = ? AND id = ? AND created_at >= ?'
+    const [row] = await this.store.query(sql, [accountId, id, oldest()], accountId)
+    return Number(row?.['bytes'] ?? 0)
+  }
+
+  /** A part of what a turn brought, taken apart where it is read: of a large input only the page comes over here. */
+  async inputPage({ accountId }: AccountScope, id: string, page: PageRequest): Promise<InputPage> {
+    const turn = [accountId, id, oldest()]
+    const read = (sql: string, bind: readonly SqlValue[]): Promise<readonly Row[]> =>
+      this.store.query(sql, bind, accountId)
+    let from: number | undefined
+    if (page.after !== undefined) {
+      const [found] = await read(`SELECT item.key AS at ${ITEMS} AND item.value ->> 'id' = ?4`, [...turn, page.after])
+      from = found && Number(found['at'])
+    }
+    const isLost = page.after !== undefined && from === undefined
+    // One more than are wanted tells whether there are more.
+    const sizes = isLost ? [] : await read(SIZES[page.order], [...turn, from ?? null, page.limit + 1])
+    if (sizes.length > 0) {
+      const ends = endsOf(sizes.slice(0, page.limit))
+      const rows = await read(ITEMS_SQL, [...turn, Math.min(...ends), Math.max(...ends)])
+      const items = rows.map((row) => ({ id: text(row, 'id'), json: text(row, 'json') }))
+      if (page.order === 'desc') items.reverse()
+      return { kind: 'page', items, hasMore: items.length < sizes.length }
+    }
+    const [known] = await read('SELECT 1 FROM response WHERE account_id = ? AND id = ? AND created_at >= ?', turn)
+    if (!known) return { kind: 'not_found' }
+    return isLost ? { kind: 'no_such_item' } : { kind: 'page', items: [], hasMore: false }
   }
 
   /** A turn and all before it. */
-  async chain({ accountId }: AccountScope, id: string): Promise<Chain> {
-    const rows = await this.store.query(CHAIN_SQL, [accountId, id, oldest()])
+  async chain(scope: AccountScope, id: string): Promise<Chain> {
+    const rows = await this.recalled(scope, CHAIN_SQL, [scope.accountId, id, oldest()])
+    if (!rows) return { kind: 'busy' }
     const [first] = rows
     if (!first) return { kind: 'not_found' }
     if (Number(first['bytes']) > CHAIN_BYTES_MAX || rows.length > CHAIN_TURNS_MAX) return { kind: 'too_long' }
     if (rows.some(({ input }) => input === UNKEPT)) return { kind: 'failed' }
     // The first must have begun the conversation: otherwise something was taken out of it.
     return first['parent_id'] === null ? { kind: 'found', turns: rows.map(pastOf) } : { kind: 'not_found' }
+  }
+
+  /** Those of these turns that there are. */
+  async some(scope: AccountScope, ids: readonly string[]): Promise<Exclude<Chain, { kind: 'not_found' | 'failed' }>> {
+    if (ids.length === 0) return { kind: 'found', turns: [] }
+    const bind = [scope.accountId, JSON.stringify(ids), oldest()]
+    const from = `FROM response WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)) AND created_at >= ?`
+    const sizes = await this.recalled(
+      scope,
+      `SELECT sum(octet_length(input) + octet_length(output)) AS bytes ${from}`,
+      bind,
+    )
+    if (Number(sizes?.[0]?.['bytes'] ?? 0) > CHAIN_BYTES_MAX) return { kind: 'too_long' }
+    const rows = await this.recalled(scope, `SELECT id, state, input, output ${from}`, bind)
+    return rows ? { kind: 'found', turns: rows.map(pastOf) } : { kind: 'busy' }
+  }
+
+  /** Reads what can be megabytes. Undefined when the account is waiting for too much of that already. */
+  private async recalled(
+    { accountId }: AccountScope,
+    sql: string,
+    bind: readonly SqlValue[],
+  ): Promise<readonly Row[] | undefined> {
+    const before = this.recalling.get(accountId) ?? 0
+    if (before >= RECALLS_MAX) return undefined
+    this.recalling.set(accountId, before + 1)
+    try {
+      return await this.store.query(sql, bind, accountId)
+    } finally {
+      const left = (this.recalling.get(accountId) ?? 1) - 1
+      if (left > 0) this.recalling.set(accountId, left)
+      else this.recalling.delete(accountId)
+    }
   }
 
   /** Resolves once it is gone from the disk; false when there was none. */
@@ -185,6 +285,14 @@ export class Turns {
   }
 }
 
+/** The first and the last item of a page: it ends where it would become too large, but not before its first. */
+function endsOf(sizes: readonly Row[]): [number, number] {
+  let bytes = 0
+  const beyond = sizes.findIndex((row) => (bytes += Number(row['bytes'])) > PAGE_BYTES)
+  const last = beyond === -1 ? sizes.length - 1 : Math.max(0, beyond - 1)
+  return [Number(sizes[0]?.['at']), Number(sizes[last]?.['at'])]
+}
+
 const nameOf = ({ accountId }: AccountScope, id: string): string => `${accountId}\n${id}`
 
 const oldest = (): number => Date.now() - KEPT_MS
@@ -198,11 +306,13 @@ const pastOf = (row: Row): PastTurn => ({
   output: text(row, 'output'),
 })
 
-const turnOf = (row: Row): KeptTurn => ({
-  ...pastOf(row),
+const shownOf = (row: Row): ShownTurn => ({
+  id: text(row, 'id'),
   parentId: (row['parent_id'] as string | null) ?? undefined,
+  state: text(row, 'state') as KeptTurn['state'],
   head: text(row, 'head'),
   standing: text(row, 'standing'),
+  output: text(row, 'output'),
   trace: (row['trace'] as string | null | undefined) ?? undefined,
 })
 

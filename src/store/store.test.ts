@@ -103,3 +103,21 @@ test('what is deleted goes back to the disk, also from a copy of a database that
   await copyDatabase(join(folder, 'copy.db'), join(folder, 'second.db'))
   expect(modeOf('second.db')).toEqual({ auto_vacuum: 2 })
 })
+
+test('who asks for much keeps nobody waiting: shares take turns, and what has none goes before', async () => {
+  const store = await open(freshFolder())
+  const slow = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 40000) SELECT max(i) AS i FROM n'
+  const order: string[] = []
+  const ask = (share?: string): Promise<unknown> =>
+    store.query(slow, [], share).then(() => order.push(share ?? 'at once'))
+  const asked = [...Array.from({ length: 40 }, () => ask('greedy')), ask('modest'), ask()]
+  await Promise.all(asked)
+  // Two are with the thread already.
+  expect(order.indexOf('at once')).toBeLessThanOrEqual(2)
+  expect(order.indexOf('modest')).toBeLessThanOrEqual(4)
+  expect(order).toHaveLength(42)
+  const left = [...Array.from({ length: 10 }, () => ask('greedy'))]
+  await store.close()
+  expect(await Promise.all(left)).toHaveLength(10)
+  expect(store.query('SELECT 1', [], 'late')).rejects.toThrow('closed')
+})

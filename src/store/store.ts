@@ -14,7 +14,8 @@ export type Store = {
   write(steps: readonly Step[], lane?: 'urgent' | 'bulk'): Promise<WriteOutcome>
   /** Queues a transaction that is written within milliseconds, or replaced by one that says more. */
   defer(steps: readonly Step[]): Deferred
-  query(sql: string, bind?: readonly SqlValue[]): Promise<readonly Row[]>
+  /** With a share, an account say, what may be long: shares take turns, and everything else goes before. */
+  query(sql: string, bind?: readonly SqlValue[], share?: string): Promise<readonly Row[]>
   /**
    * Long queries, on a connection and a thread of their own that end with `use`: no request waits behind them. When the
    * store is closed meanwhile, the query at hand ends and the next rejects.
@@ -77,7 +78,7 @@ export async function openStore(
     folder,
     write: (steps, lane) => writer.write(steps, lane),
     defer: (steps) => writer.defer(steps),
-    query: (sql, bind) => reader.query(sql, bind),
+    query: (sql, bind, share) => reader.query(sql, bind, share),
     async apart(use) {
       const own = new Reader()
       readersApart.add(own)

@@ -195,8 +195,7 @@ export class ResponsesConversation implements Conversation {
 
 const bytesOfTurn = ({ input, output }: PastTurn): number => Buffer.byteLength(input) + Buffer.byteLength(output)
 
-/** Of a turn that failed without a charge the input is empty. */
-const itemsIn = (text: string): Fields[] => (text === '' ? [] : asList(JSON.parse(text)).map(asFields))
+const itemsIn = (text: string): Fields[] => asList(JSON.parse(text)).map(asFields)
 
 const itemsOfTurn = ({ input, output }: PastTurn): Fields[] => [...itemsIn(input), ...itemsIn(output)]
 
@@ -250,7 +249,7 @@ function wordsOf(failure: Failure): ErrorWords {
 
 /** The events of a background turn that has ended, as they were streamed; undefined for any other. */
 export function followKept(
-  turn: KeptTurn,
+  turn: Omit<KeptTurn, 'input'>,
   { after, include }: { after: number; include: unknown },
 ): string | undefined {
   const head = asFields(JSON.parse(turn.head))
@@ -272,8 +271,9 @@ export const DIED: string = JSON.stringify(
 )
 
 /** A kept turn as a client sees it who asks for it later. */
-export const showKept = (turn: KeptTurn, include: unknown): Fields => keptResponse(turn, shownBy(include))
+export const showKept = (turn: Omit<KeptTurn, 'input'>, include: unknown): Fields =>
+  keptResponse(turn, shownBy(include))
 
-/** The items that a turn brought, as the client sees them. */
-export const inputItems = (turn: KeptTurn, include: unknown): readonly Fields[] =>
-  itemsIn(turn.input).map((item) => shownItem(item, shownBy(include)))
+/** An item that a turn brought, as the client sees it: JSON from JSON. Few have to be read for it. */
+export const inputItem = (item: string, include: unknown): string =>
+  item.includes('"encrypted_content"') ? JSON.stringify(shownItem(asFields(JSON.parse(item)), shownBy(include))) : item
