@@ -18,6 +18,7 @@ const MIB = 1024 * 1024
 /** Every limit an operator can set: its variable, its default, and between what it may be. */
 const limitRules = {
   bodyBytesMax: { name: 'TOLLGATE_BODY_BYTES_MAX', fallback: 32 * MIB, min: 1024, max: 1024 ** 3 },
+  arrivingBytesMax: { name: 'TOLLGATE_ARRIVING_BYTES_MAX', fallback: 512 * MIB, min: 1024, max: 1024 ** 4 },
   requestTimeoutMs: { name: 'TOLLGATE_REQUEST_TIMEOUT_MS', fallback: HOUR_MS, min: 100, max: 24 * HOUR_MS },
   wholeReplyTimeoutMs: { name: 'TOLLGATE_WHOLE_REPLY_TIMEOUT_MS', fallback: 600_000, min: 100, max: 24 * HOUR_MS },
   eventGapTimeoutMs: { name: 'TOLLGATE_EVENT_GAP_TIMEOUT_MS', fallback: 120_000, min: 100, max: HOUR_MS },

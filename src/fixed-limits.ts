@@ -12,6 +12,8 @@ import { CONNECT_TIMEOUT_MS } from './outbound/send.ts'
 export const answerBounds = { replyBytesMax: 64 * 1024 * 1024, eventCharsMax: 1024 * 1024 }
 /** Of a request's body on its way in. */
 export const bodyPace = { graceMs: 10_000, bytesPerSecondMin: 8 * 1024 }
+/** Of files on the disk, for as long as the requests that brought them: in all, and of one account. */
+export const uploadBounds = { max: 8 * 1024 ** 3, shareMax: 1024 ** 3 }
 /** Of upstream streams that are read on after their client left. */
 export const drainBounds = { streamsMax: 64, timeoutMs: 120_000 }
 
@@ -45,6 +47,8 @@ export const fixedLimits = {
   formFieldBytesMax: imageFormBounds.fieldBytesMax,
   formImageBytesMax: imageFormBounds.imageBytesMax,
   formMaskBytesMax: imageFormBounds.maskBytesMax,
+  uploadBytesMax: uploadBounds.max,
+  uploadBytesPerAccountMax: uploadBounds.shareMax,
   imagePixelsMax: PIXELS_MAX,
   imageFetchTimeoutMs: imageFetchBounds.fetchTimeoutMs,
   imageFetchedBytesMax: imageFetchBounds.fetchedBytesMax,

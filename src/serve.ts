@@ -6,10 +6,11 @@ import type { Config } from './config.ts'
 import { createEdge } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
-import { answerBounds, backgroundBounds, bodyPace, drainBounds, freeBounds } from './fixed-limits.ts'
+import { answerBounds, backgroundBounds, bodyPace, drainBounds, freeBounds, uploadBounds } from './fixed-limits.ts'
 import { listen, type Server, type ServerOptions } from './inbound/server.ts'
 import { openGateway, verifyBooks, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
+import { Shares } from './lib/shares.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
 import type { RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
@@ -34,6 +35,8 @@ const HOUR_MS = 3_600_000
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/
 /** Files that have expired are gone from the disk so soon after. */
 const SWEEP_MS = 30_000
+/** An account may have the n-th part of what bodies may take while they arrive. */
+const ARRIVING_PARTS = 4
 const SOCKETS_CLOSE_MS = 1_000
 
 /** Starts everything. Resolves when the public port answers. */
@@ -78,10 +81,11 @@ export async function serve(config: Config): Promise<Served> {
     log,
     limiter,
     free: freeBounds,
+    arriving: arrivingShares(config),
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
     blobs,
-    uploads: new Uploads(config.dataFolder, room),
+    uploads: new Uploads(config.dataFolder, room, new Shares(uploadBounds)),
     links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
     metricsToken: config.metricsToken,
     chatBody: { bytesMax: config.limits.bodyBytesMax, ...bodyPace },
@@ -94,22 +98,15 @@ export async function serve(config: Config): Promise<Served> {
   const server = listen({ hostname, port, handle, refuse, limits, onError })
   const monitoring = openMonitoring(config, log, { handle: monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
-  const sweep = (): void => {
-    turns
-      .sweep()
-      .then(() => store.shrink())
-      .catch((error: unknown) => log('error', 'responses.unswept', { message: String(error) }))
-    idempotency.sweep().catch((error: unknown) => log('error', 'idempotency.unswept', { message: String(error) }))
-  }
   const hourly = setInterval(() => {
     verifyHourly(gateway, log).catch((error: unknown) => {
       // A shutdown does not wait for it.
       if (!draining) log('error', 'ledger.unverified', { message: String(error) })
     })
-    sweep()
+    sweepStore(gateway, log)
   }, HOUR_MS)
   // A gateway that never lives an hour would never forget.
-  sweep()
+  sweepStore(gateway, log)
   const sweeping = sweepEvery(Math.min(SWEEP_MS, limits.imageUrlMs), blobs, log)
   const everySecond = setInterval(() => live.endOverdue(limits.requestTimeoutMs), 1_000)
   return {
@@ -139,6 +136,23 @@ export async function serve(config: Config): Promise<Served> {
       log('info', 'drain.done')
     },
   }
+}
+
+/** Deletes what is too old, and gives the disk back what that took. */
+function sweepStore({ turns, idempotency, store }: Gateway, log: Log): void {
+  const swept = turns.sweep().catch((error: unknown) => log('error', 'responses.unswept', { message: String(error) }))
+  const forgotten = idempotency
+    .sweep()
+    .catch((error: unknown) => log('error', 'idempotency.unswept', { message: String(error) }))
+  Promise.all([swept, forgotten])
+    .then(() => store.shrink())
+    .catch((error: unknown) => log('error', 'store.unshrunk', { message: String(error) }))
+}
+
+/** One body can always arrive. */
+function arrivingShares({ limits: { arrivingBytesMax, bodyBytesMax } }: Config): Shares {
+  const shareMax = Math.max(arrivingBytesMax / ARRIVING_PARTS, bodyBytesMax)
+  return new Shares({ max: Math.max(arrivingBytesMax, bodyBytesMax), shareMax })
 }
 
 function sweepEvery(ms: number, blobs: Blobs, log: Log): Timer {

@@ -12,8 +12,9 @@ import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import type { Shares } from '../lib/shares.ts'
 import type { TrustedProxies } from '../lib/trusted-proxies.ts'
-import { INVALID_KEY, modelFor, SUSPENDED, unready } from '../relay/admit.ts'
+import { broke, INVALID_KEY, modelFor, SUSPENDED, unready } from '../relay/admit.ts'
 import { Call } from '../relay/call.ts'
 import { isBackground } from '../relay/conversation.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
@@ -35,6 +36,8 @@ import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
 import type { Answering, Route, Turn } from './turn.ts'
 
 export type EdgeOptions = FreeOptions & {
+  /** Memory for bodies that are arriving, by account. */
+  readonly arriving: Shares
   readonly metrics: Metrics
   readonly log: Log
   readonly cors: Cors
@@ -237,6 +240,10 @@ class Desk implements Answering {
       return this.refuse(turn, limitFailure(entry), this.options.limiter.headers(caller))
     }
     try {
+      // Not where an earlier answer may only have to be given again, which costs nothing.
+      const empty =
+        turn.exchange.header('idempotency-key') === undefined ? broke(this.options.relay, caller) : undefined
+      if (empty) return this.refuse(turn, empty, entry.headers())
       await this.generateWithin(turn, surface, { caller, entry })
     } finally {
       entry.leave()
@@ -325,7 +332,10 @@ class Desk implements Answering {
     const known = exchange.notes.get('presented') === presented ? exchange.notes.get('key') : undefined
     const caller = known === undefined ? accounts.authenticate(presented) : accounts.callerOf(known)
     if (!caller) return INVALID_KEY
-    if (known === undefined) exchange.notes.set('presented', presented).set('key', caller.key.id)
+    if (known === undefined) {
+      exchange.notes.set('presented', presented).set('key', caller.key.id).set('account', caller.account.id)
+    }
+    exchange.share = this.options.arriving.of(caller.account.id)
     return caller.account.status === 'suspended' ? SUSPENDED : caller
   }
 

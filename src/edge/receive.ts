@@ -37,7 +37,7 @@ export async function receive(
 ): Promise<Outcome> {
   if (surface.readForm) {
     if (uploads.isShort) return { kind: 'rejected', failure: NO_ROOM, release: NOTHING }
-    const batch = uploads.begin()
+    const batch = uploads.begin(exchange.notes.get('account') ?? '')
     const release = (): Promise<void> => batch.remove()
     try {
       const got = await receiveForm(exchange, batch, chatBody)

@@ -90,6 +90,8 @@ export type AdjustmentResult = {
 
 export type Ledger = {
   balance(accountId: string): Balance
+  /** Whether nothing is left, held or not. */
+  isEmpty(accountId: string): boolean
   /** Makes an account known; new accounts start at zero. */
   register(accountId: string): void
   hold(request: HoldRequest): HoldResult
@@ -161,6 +163,10 @@ class Book implements Ledger {
   balance(accountId: string): Balance {
     const { posted, held } = this.of(accountId)
     return { posted, held, available: posted - held }
+  }
+
+  isEmpty(accountId: string): boolean {
+    return this.of(accountId).posted <= 0n
   }
 
   hold({ id, accountId, amount, written = 'now', also = [], createdAtMs = Date.now() }: HoldRequest): HoldResult {

@@ -116,7 +116,7 @@ test('who asks for much keeps nobody waiting: shares take turns, and what has no
   expect(order.indexOf('at once')).toBeLessThanOrEqual(2)
   expect(order.indexOf('modest')).toBeLessThanOrEqual(4)
   expect(order).toHaveLength(42)
-  const left = [...Array.from({ length: 10 }, () => ask('greedy'))]
+  const left = Array.from({ length: 10 }, () => ask('greedy'))
   await store.close()
   expect(await Promise.all(left)).toHaveLength(10)
   expect(store.query('SELECT 1', [], 'late')).rejects.toThrow('closed')
