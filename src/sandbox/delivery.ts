@@ -36,7 +36,7 @@ export function deliver(reply: Reply, delivery: Delivery): Response {
     visit.end('completed')
     return new Response(reply.bytes, { headers: { 'content-type': reply.contentType, ...idHeaders(requestId) } })
   }
-  const text = reply.status === 200 ? misshapeBody(reply.body, { faults, errors, voice }) : JSON.stringify(reply.body)
+  const text = reply.status === 200 ? misshapeBody(reply, { faults, errors, voice }) : JSON.stringify(reply.body)
   const init = { status: reply.status, headers: jsonHeaders(reply, requestId) }
   if (faults.cutAfterBytes !== undefined) return new Response(bodyOf([{ text, tokens: 0 }], delivery), init)
   visit.end('completed')
@@ -72,11 +72,12 @@ function serverError({ errors, voice }: Shape): unknown {
   return errors ? errors.envelope(SERVER_ERROR, SERVER_ERROR_STATUS) : errorBody(SERVER_ERROR)
 }
 
-function misshapeBody(body: unknown, shape: Shape): string {
+function misshapeBody({ body, json }: JsonReply, shape: Shape): string {
   const { faults } = shape
   if (faults.emptyStream) return ''
   if (faults.garbage) return GARBAGE
-  return JSON.stringify(faults.errorEvent === undefined ? body : serverError(shape))
+  if (faults.errorEvent !== undefined) return JSON.stringify(serverError(shape))
+  return json ?? JSON.stringify(body)
 }
 
 function* misshape(frames: Iterable<Frame>, shape: Shape): Generator<Frame> {
