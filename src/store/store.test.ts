@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { copyDatabase } from './copy.ts'
 import { statement } from './statement.ts'
 import { DATABASE, openStore, type Store } from './store.ts'
+import { Writer } from './writer.ts'
 
 const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
 const renameAccount = statement('UPDATE account SET name = ?2 WHERE id = ?1')
@@ -120,4 +121,26 @@ test('who asks for much keeps nobody waiting: shares take turns, and what has no
   await store.close()
   expect(await Promise.all(left)).toHaveLength(10)
   expect(store.query('SELECT 1', [], 'late')).rejects.toThrow('closed')
+})
+
+test('large transactions are not one batch, however many wait: each goes in its turn', async () => {
+  const store = await open(freshFolder())
+  const large = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?2, 'active', 0)")
+  const name = 'x'.repeat(6_000_000)
+  const order: string[] = []
+  const write = (id: string): Promise<unknown> =>
+    store.write([{ run: large, bind: [id, id + name] }]).then(() => order.push(`${id}, ${store.queued()} left`))
+  await Promise.all([...'abcdefg'].map(write))
+  // Two in a batch; all in one would leave nothing behind the first.
+  expect(order).toEqual(['a, 5 left', 'b, 5 left', 'c, 3 left', 'd, 3 left', 'e, 1 left', 'f, 1 left', 'g, 0 left'])
+  await store.close()
+})
+
+test('a transaction that cannot be sent stops the process: it was decided already', async () => {
+  const fatal = Promise.withResolvers<string>()
+  const writer = new Writer(fatal.resolve, 1)
+  const circular: Record<string, unknown> = {}
+  circular['self'] = circular
+  void writer.write([{ run: insertAccount, bind: [circular as unknown as string] }])
+  expect(await fatal.promise).toMatch(/TypeError/)
 })
