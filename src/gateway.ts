@@ -12,7 +12,13 @@ import type { Log } from './lib/log.ts'
 import { bookingsOf } from './ledger/bookings.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { verifyLedger, type Finding } from './ledger/verify.ts'
-import { forgetExpired, Idempotency, verifyIdempotency } from './records/idempotency.ts'
+import {
+  forgetExpired,
+  keptAnswerBounds,
+  openIdempotency,
+  verifyIdempotency,
+  type Idempotency,
+} from './records/idempotency.ts'
 import { chargedByDay, findRecord, recentRecords, verifyUsage } from './records/records.ts'
 import { LiveCalls } from './relay/call.ts'
 import { failExpired, openTurns, verifyTurns, type Turns } from './responses/turns.ts'
@@ -92,7 +98,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
       rss_bytes: process.memoryUsage.rss(),
     }),
   }
-  const idempotency = new Idempotency(store)
+  const idempotency = await openIdempotency(store, { ...keptAnswerBounds, room })
   const turns = await openTurns(store, { bytesPerAccountMax: config.limits.storedBytesMax, room })
   return {
     store,

@@ -6,7 +6,7 @@
 import type { KeptTurn, PastTurn } from '../formats/format.ts'
 import type { DiskRoom } from '../lib/disk-room.ts'
 import { statement, type Row, type SqlValue, type Step } from '../store/statement.ts'
-import { mustWrite, type Queryable, type Store } from '../store/store.ts'
+import type { Queryable, Store } from '../store/store.ts'
 
 /** Whose turns are meant. */
 export type AccountScope = { readonly accountId: string }
@@ -60,7 +60,7 @@ const drop = statement('DELETE FROM response WHERE account_id = ? AND id = ? AND
 const die = statement(
   `UPDATE response SET state = 'ended', standing = ?, input = '${UNKEPT}' WHERE id = ? AND state = 'running'`,
 )
-const sweep = statement('DELETE FROM response WHERE rowid IN (SELECT value FROM json_each(?))')
+const sweep = statement('DELETE FROM response WHERE created_at < ? AND rowid IN (SELECT value FROM json_each(?))')
 
 /** Through the key, turn by turn: what it costs follows the length of the conversation, not the number of turns. */
 export const CHAIN_SQL = `WITH RECURSIVE chain (at, parent_id, depth, bytes) AS (
@@ -272,14 +272,17 @@ export class Turns {
     }
   }
 
-  /** Deletes what is older than it may be, in small steps behind the requests. Nobody else reaches these rows. */
+  /** Deletes what is older than it may be, in small steps behind the requests. */
   async sweep(): Promise<void> {
     const sql = `SELECT rowid AS at, account_id, bytes FROM response WHERE created_at < ? LIMIT ${SWEEP_ROWS}`
+    const before = oldest()
     for (;;) {
-      const rows = await this.store.query(sql, [oldest()])
+      const rows = await this.store.query(sql, [before])
       if (rows.length === 0) return
       const at = JSON.stringify(rows.map((row) => Number(row['at'])))
-      await mustWrite(this.store, [{ run: sweep, bind: [at], changes: rows.length }], 'bulk')
+      const swept = await this.store.write([{ run: sweep, bind: [before, at], changes: rows.length }], 'bulk')
+      // Refused where one of them was deleted since.
+      if (swept.kind === 'refused') continue
       for (const row of rows) this.take({ accountId: text(row, 'account_id') }, -Number(row['bytes']))
     }
   }

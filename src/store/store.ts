@@ -110,7 +110,7 @@ export async function openStore(
 }
 
 /** Runs a transaction that must pass: a refusal is a broken invariant, not an outcome. */
-export async function mustWrite(store: Store, steps: readonly Step[], lane?: 'bulk'): Promise<void> {
-  const outcome = await store.write(steps, lane)
+export async function mustWrite(store: Store, steps: readonly Step[]): Promise<void> {
+  const outcome = await store.write(steps)
   if (outcome.kind === 'refused') throw new Error(`transaction refused at step ${outcome.step}: ${outcome.reason}`)
 }
