@@ -13,11 +13,24 @@ import { CONNECT_TIMEOUT_MS } from './outbound/send.ts'
 export const answerBounds = { replyBytesMax: 64 * 1024 * 1024, eventCharsMax: 1024 * 1024 }
 /** Of a request's body on its way in. */
 export const bodyPace = { graceMs: 10_000, bytesPerSecondMin: 8 * 1024 }
+/** Of files on the disk, for as long as the requests that brought them: in all, and of one account. */
+export const uploadBounds = { max: 8 * 1024 ** 3, shareMax: 1024 ** 3 }
 /** Of upstream streams that are read on after their client left. */
 export const drainBounds = { streamsMax: 64, timeoutMs: 120_000 }
 
 /** Of responses that are made in the background, in all and of one account. */
 export const backgroundBounds = { runsMax: 256, runsPerAccountMax: 32 }
+
+/**
+ * Of what costs nothing, for one account. Whoever polls all the responses it may have in the background, each three
+ * times a second, is let be.
+ */
+export const freeBounds = {
+  statePerMinute: 60_000,
+  stateConcurrent: 64,
+  countConcurrent: 8,
+  unreadBytesMax: 64 * 1024 * 1024,
+}
 
 /** By name, in the unit that the name ends in. */
 export const fixedLimits = {
@@ -35,6 +48,8 @@ export const fixedLimits = {
   formFieldBytesMax: imageFormBounds.fieldBytesMax,
   formImageBytesMax: imageFormBounds.imageBytesMax,
   formMaskBytesMax: imageFormBounds.maskBytesMax,
+  uploadBytesMax: uploadBounds.max,
+  uploadBytesPerAccountMax: uploadBounds.shareMax,
   imagePixelsMax: PIXELS_MAX,
   imageFetchTimeoutMs: imageFetchBounds.fetchTimeoutMs,
   imageFetchedBytesMax: imageFetchBounds.fetchedBytesMax,
@@ -54,4 +69,8 @@ export const fixedLimits = {
   drainTimeoutMs: drainBounds.timeoutMs,
   backgroundRunsMax: backgroundBounds.runsMax,
   backgroundRunsPerAccountMax: backgroundBounds.runsPerAccountMax,
+  freeStateRequestsPerMinute: freeBounds.statePerMinute,
+  freeStateRequestsConcurrent: freeBounds.stateConcurrent,
+  freeCountRequestsConcurrent: freeBounds.countConcurrent,
+  freeUnreadBytesMax: freeBounds.unreadBytesMax,
 } as const

@@ -7,14 +7,21 @@ import { openCatalog, type Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
 import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/ids.ts'
+import { DiskRoom } from './lib/disk-room.ts'
 import type { Log } from './lib/log.ts'
 import { bookingsOf } from './ledger/bookings.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { verifyLedger, type Finding } from './ledger/verify.ts'
-import { forgetExpired, Idempotency, verifyIdempotency } from './records/idempotency.ts'
+import {
+  forgetExpired,
+  keptAnswerBounds,
+  openIdempotency,
+  verifyIdempotency,
+  type Idempotency,
+} from './records/idempotency.ts'
 import { chargedByDay, findRecord, recentRecords, verifyUsage } from './records/records.ts'
 import { LiveCalls } from './relay/call.ts'
-import { failExpired, Turns, verifyTurns } from './responses/turns.ts'
+import { failExpired, openTurns, verifyTurns, type Turns } from './responses/turns.ts'
 import { openSecrets } from './secrets.ts'
 import { openStore, type Store } from './store/store.ts'
 import { orphansOf, settleOrphanOf, Tasks, verifyTasks } from './video/tasks.ts'
@@ -29,6 +36,7 @@ export type Gateway = {
   readonly turns: Turns
   readonly tasks: Tasks
   readonly live: LiveCalls
+  readonly room: DiskRoom
   readonly office: Office
   /** Holds of a former life of this process that were given back. */
   readonly expiredHolds: number
@@ -55,6 +63,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     process.exit(1)
   }
   const store = await openStore(config.dataFolder, (message) => stop('store.fatal', fatalText(message, config)))
+  const room = new DiskRoom(config.dataFolder, config.limits.diskFloorBytes)
   const live = new LiveCalls()
   const secrets = await openSecrets(config, store)
   const accounts = await openAccounts(store, secrets.key_pepper, (barred) => live.bar(barred))
@@ -93,8 +102,8 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
       rss_bytes: process.memoryUsage.rss(),
     }),
   }
-  const idempotency = new Idempotency(store)
-  const turns = new Turns(store)
+  const idempotency = await openIdempotency(store, { ...keptAnswerBounds, room })
+  const turns = await openTurns(store, { bytesPerAccountMax: config.limits.storedBytesMax, room })
   return {
     store,
     accounts,
@@ -105,6 +114,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     turns,
     tasks: new Tasks(store),
     live,
+    room,
     office,
     expiredHolds: expired,
     firstKey,

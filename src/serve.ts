@@ -6,10 +6,11 @@ import type { Config } from './config.ts'
 import { createEdge } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
-import { answerBounds, backgroundBounds, bodyPace, drainBounds } from './fixed-limits.ts'
+import { answerBounds, backgroundBounds, bodyPace, drainBounds, freeBounds, uploadBounds } from './fixed-limits.ts'
 import { listen, type Server, type ServerOptions } from './inbound/server.ts'
 import { openGateway, verifyBooks, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
+import { Shares } from './lib/shares.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
 import type { RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
@@ -35,6 +36,8 @@ const HOUR_MS = 3_600_000
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/
 /** Files that have expired are gone from the disk so soon after. */
 const SWEEP_MS = 30_000
+/** An account may have the n-th part of what bodies may take while they arrive. */
+const ARRIVING_PARTS = 4
 const SOCKETS_CLOSE_MS = 1_000
 
 /** Starts everything. Resolves when the public port answers. */
@@ -42,7 +45,7 @@ export async function serve(config: Config): Promise<Served> {
   const log = createLog(config.logLevel)
   const sandbox = config.sandbox ? startOnDemand() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
-  const { store, accounts, ledger, catalog, limiter, idempotency, turns, live } = gateway
+  const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, room } = gateway
   const metrics = new Metrics({
     openHolds: () => ledger.openHolds(),
     writesQueued: () => store.queued(),
@@ -83,11 +86,13 @@ export async function serve(config: Config): Promise<Served> {
     metrics,
     log,
     limiter,
+    free: freeBounds,
+    arriving: arrivingShares(config),
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
     blobs,
     visitors: { perMinute: config.limits.contentPerMinute, concurrent: config.limits.contentConcurrent },
-    uploads: new Uploads(config.dataFolder),
+    uploads: new Uploads(config.dataFolder, room, new Shares(uploadBounds)),
     links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
     metricsToken: config.metricsToken,
     chatBody: { bytesMax: config.limits.bodyBytesMax, ...bodyPace },
@@ -158,11 +163,15 @@ type Sweeping = Pick<Config, 'limits'> & { readonly log: Log; readonly isDrainin
 /** Forgets what is old, and verifies the books, as long as the gateway lives. */
 function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDraining }: Sweeping): { stop(): void } {
   const unswept = (event: string) => (error: unknown) => log('error', event, { message: String(error) })
-  const { turns, idempotency, tasks } = gateway
+  const { turns, idempotency, tasks, store } = gateway
   const sweep = (): void => {
-    turns.sweep().catch(unswept('responses.unswept'))
-    idempotency.sweep().catch(unswept('idempotency.unswept'))
-    tasks.sweep().catch(unswept('video.unswept'))
+    const swept = [
+      turns.sweep().catch(unswept('responses.unswept')),
+      idempotency.sweep().catch(unswept('idempotency.unswept')),
+      tasks.sweep().catch(unswept('video.unswept')),
+    ]
+    // What they took goes back to the disk.
+    void Promise.all(swept).then(() => store.shrink().catch(unswept('store.unshrunk')))
   }
   const hourly = setInterval(() => {
     verifyHourly(gateway, log).catch((error: unknown) => {
@@ -181,6 +190,12 @@ function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDraining }
       clearInterval(files)
     },
   }
+}
+
+/** One body can always arrive. */
+function arrivingShares({ limits: { arrivingBytesMax, bodyBytesMax } }: Config): Shares {
+  const shareMax = Math.max(arrivingBytesMax / ARRIVING_PARTS, bodyBytesMax)
+  return new Shares({ max: Math.max(arrivingBytesMax, bodyBytesMax), shareMax })
 }
 
 /** The operator's own port, where one is wished for. */

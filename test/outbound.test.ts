@@ -259,6 +259,23 @@ test('an idle connection that the upstream closed is not used', async () => {
   expect(text(await client.sendForText(post(origin), 100))).toBe('ok')
 })
 
+test('origins are forgotten when there are too many, with their connections; what is under way there ends well', async () => {
+  const held: (() => void)[] = []
+  const { port } = upstream(answering(() => whole('ok')))
+  const slow = upstream({ onData: (caller) => void held.push(() => caller.socket.write(whole('late'))) })
+  const client = outbound({ originsMax: 4, addressesOf: () => Promise.resolve(['127.0.0.1']) })
+  const late = client.sendForText(post(`http://slow.test:${slow.port}`), 100)
+  await until(() => held.length > 0)
+  for (let i = 0; i < 20; i++) {
+    expect(text(await client.sendForText(post(`http://h${i}.test:${port}`), 100))).toBe('ok')
+    expect(client.idleCount).toBeLessThanOrEqual(4)
+  }
+  held[0]?.()
+  expect(text(await late)).toBe('late')
+  expect(text(await client.sendForText(post(`http://h0.test:${port}`), 100))).toBe('ok')
+  expect(client.idleCount).toBeWithin(1, 5)
+})
+
 test('a kept connection that closes without a byte of an answer is the keep-alive race: one more try', async () => {
   let requests = 0
   const { origin, callers } = upstream({

@@ -89,6 +89,8 @@ export type Conversation = {
   recall(earlier: readonly PastTurn[], referred: readonly PastTurn[]): Failure | undefined
   /** The client wants the answer no more, or not even to know of it. */
   cancel(what: 'stopped' | 'forgotten'): void
+  /** About what its turn will take to keep, but for the answer; undefined where the client wants nothing kept. */
+  readonly keptBytes: number | undefined
   /** The turn as it stands at its beginning. */
   begun(answer: AnswerFacts): KeptTurn
   /** The turn once its answer has ended; undefined before, and where the client wants nothing kept. */

@@ -98,6 +98,8 @@ export type AdjustmentResult = {
 
 export type Ledger = {
   balance(accountId: string): Balance
+  /** Whether nothing is left, held or not. */
+  isEmpty(accountId: string): boolean
   /** Makes an account known; new accounts start at zero. */
   register(accountId: string): void
   hold(request: HoldRequest): HoldResult
@@ -180,6 +182,10 @@ class Book implements Ledger {
   /** A hold of a former life of this process, whose task goes on. */
   takeUp(holdId: string): void {
     this.open.set(holdId, undefined)
+  }
+
+  isEmpty(accountId: string): boolean {
+    return this.of(accountId).posted <= 0n
   }
 
   hold(request: HoldRequest): HoldResult {

@@ -44,6 +44,8 @@ type Endpoint = { readonly pool: Pool; readonly lines: string }
 
 export const CONNECT_TIMEOUT_MS = 5_000
 const ENDPOINTS_MAX = 1_000
+/** Pictures lie at origins that upstreams choose: without a bound they would be remembered for ever. */
+const ORIGINS_MAX = 1_000
 /** Printable ASCII and tabs: the rest is forbidden, or read differently from server to server. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
 
@@ -52,7 +54,10 @@ export class Outbound {
   private readonly pools = new Map<string, Pool>()
   private readonly endpoints = { public: new Map<string, Endpoint>(), private: new Map<string, Endpoint>() }
 
-  constructor(options: Partial<PoolOptions> = {}) {
+  private readonly originsMax: number
+
+  constructor({ originsMax = ORIGINS_MAX, ...options }: Partial<PoolOptions> & { originsMax?: number } = {}) {
+    this.originsMax = originsMax
     this.options = { connectTimeoutMs: CONNECT_TIMEOUT_MS, addressesOf, connect: Bun.connect, ...options }
   }
 
@@ -122,6 +127,7 @@ export class Outbound {
     const poolKey = `${reach} ${origin}`
     let pool = this.pools.get(poolKey)
     if (!pool) {
+      if (this.pools.size >= this.originsMax) this.forgetOrigins()
       pool = new Pool(
         { security, hostname, port: Number(port || (security === 'tls' ? 443 : 80)), reach },
         this.options,
@@ -134,6 +140,14 @@ export class Outbound {
     if (endpoints.size >= ENDPOINTS_MAX) endpoints.clear()
     endpoints.set(text, endpoint)
     return endpoint
+  }
+
+  /** All at once: those that are asked again are known again with their next request. */
+  private forgetOrigins(): void {
+    for (const pool of this.pools.values()) pool.retire()
+    this.pools.clear()
+    this.endpoints.public.clear()
+    this.endpoints.private.clear()
   }
 }
 

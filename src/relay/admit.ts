@@ -127,6 +127,13 @@ export function modelFor(catalog: Catalog, caller: Caller, id: string): Model | 
   return { kind: 'model_not_allowed', message: `This key may not use the model '${id}'.`, param: 'model' }
 }
 
+/** What an account without money is told before its request is even read. */
+export function broke({ ledger }: Relay, { account }: Caller): Failure | undefined {
+  if (!ledger.isEmpty(account.id)) return undefined
+  const message = 'The account balance is $0: nothing can be requested until it is topped up.'
+  return { kind: 'insufficient_balance', message, shouldRetry: false }
+}
+
 /** Says what is there, what is needed and what would fit. Open holds alone in the way are worth waiting for. */
 function insufficient(
   balance: Balance,

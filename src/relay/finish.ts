@@ -120,7 +120,11 @@ export async function settle(relay: Relay, call: Call, ending: Ending): Promise<
     const record = recordOf(call, ending, { charged, writtenOff, upstreamCost })
     resolve(record)
     call.entry.settle(charged, inputTokens(metered.usage) + outputTokens(metered.usage))
-    return [...recordSteps(record), ...(call.claim?.keep(ending.answer(record)) ?? []), ...endedSteps(relay, call)]
+    return [
+      ...recordSteps(record),
+      ...(call.claim?.keep(ending.answer(record)) ?? []),
+      ...endedSteps(relay, call, 'served'),
+    ]
   })
   return finished(relay, call, await written)
 }
@@ -213,7 +217,7 @@ async function giveBack(
   await relay.ledger.release(admission.hold, [
     ...recordSteps(record),
     ...(call.claim?.drop() ?? []),
-    ...endedSteps(relay, call),
+    ...endedSteps(relay, call, 'unserved'),
   ])
   finished(relay, call, record)
 }

@@ -45,7 +45,7 @@ export function deliver(reply: Reply, delivery: Delivery): Response {
     return new Response(bodyOf(misshape(reply.frames, delivery), delivery), { headers })
   }
   if (reply.kind === 'bytes') return deliverFile(reply, delivery)
-  const text = reply.status === 200 ? misshapeBody(reply.body, { faults, errors, voice }) : JSON.stringify(reply.body)
+  const text = reply.status === 200 ? misshapeBody(reply, { faults, errors, voice }) : JSON.stringify(reply.body)
   const init = { status: reply.status, headers: jsonHeaders(reply, requestId) }
   if (faults.cutAfterBytes !== undefined) return new Response(bodyOf([{ text, tokens: 0 }], delivery), init)
   visit.end('completed')
@@ -104,11 +104,12 @@ function serverError({ errors, voice }: Shape): unknown {
   return errors ? errors.envelope(SERVER_ERROR, SERVER_ERROR_STATUS) : errorBody(SERVER_ERROR)
 }
 
-function misshapeBody(body: unknown, shape: Shape): string {
+function misshapeBody({ body, json }: JsonReply, shape: Shape): string {
   const { faults } = shape
   if (faults.emptyStream) return ''
   if (faults.garbage) return GARBAGE
-  return JSON.stringify(faults.errorEvent === undefined ? body : serverError(shape))
+  if (faults.errorEvent !== undefined) return JSON.stringify(serverError(shape))
+  return json ?? JSON.stringify(body)
 }
 
 function* misshape(frames: Iterable<Frame>, shape: Shape): Generator<Frame> {
