@@ -42,6 +42,7 @@ const SOCKETS_CLOSE_MS = 1_000
 
 /** Starts everything. Resolves when the public port answers. */
 export async function serve(config: Config): Promise<Served> {
+  const { limits } = config
   const log = createLog(config.logLevel)
   const sandbox = config.sandbox ? startOnDemand() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
@@ -61,7 +62,7 @@ export async function serve(config: Config): Promise<Served> {
     metrics.recorded(record)
     logRecord(log, record, client)
   }
-  const videos = openVideos(gateway, { log, blobs, health, limits: config.limits, onRecord })
+  const videos = openVideos(gateway, { log, blobs, health, limits, onRecord })
   const relay: Relay = {
     accounts,
     catalog,
@@ -70,18 +71,18 @@ export async function serve(config: Config): Promise<Served> {
     retries: new RetryBudget(),
     live,
     tokens,
-    pictures: new Pictures(blobs, config.limits.imageUrlMs),
+    pictures: new Pictures(blobs, limits.imageUrlMs),
     idempotency,
     turns,
     backgrounds: new Backgrounds(backgroundBounds),
     videos,
     drains: new Drains(drainBounds),
-    limits: { ...config.limits, ...answerBounds },
+    limits: { ...limits, ...answerBounds },
     log,
     notReady: () => (draining ? 'shutting down' : undefined),
     onRecord: (record, { clientAddress }) => onRecord(record, clientAddress),
   }
-  const edge = createEdge({
+  const { handle, monitor, refuse } = createEdge({
     relay,
     metrics,
     log,
@@ -91,16 +92,14 @@ export async function serve(config: Config): Promise<Served> {
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
     blobs,
-    visitors: { perMinute: config.limits.contentPerMinute, concurrent: config.limits.contentConcurrent },
+    visitors: { perMinute: limits.contentPerMinute, concurrent: limits.contentConcurrent },
     uploads: new Uploads(config.dataFolder, room, new Shares(uploadBounds)),
     links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
     metricsToken: config.metricsToken,
-    chatBody: { bytesMax: config.limits.bodyBytesMax, ...bodyPace },
+    chatBody: { bytesMax: limits.bodyBytesMax, ...bodyPace },
   })
   const control = serveControl(config.dataFolder, gateway.office)
-  const { handle, monitor, refuse } = edge
   const onError = ({ message, stack }: Error): void => log('error', 'inbound.internal', { message, stack })
-  const { limits } = config
   const server = listen({ hostname: config.host, port: config.port, handle, refuse, limits, onError })
   const monitoring = openMonitoring(config, log, { handle: monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
