@@ -54,8 +54,7 @@ export async function serve(config: Config): Promise<Served> {
     videoTasks: () => videos.size,
   })
   let draining = false
-  const tokens = new TokenCounter()
-  const blobs = new Blobs(store)
+  const [tokens, blobs] = [new TokenCounter(), new Blobs(store)]
   await blobs.sweepStrays()
   const health = new HealthBook()
   const onRecord = (record: RequestRecord, client?: string): void => {

@@ -1,6 +1,6 @@
 /**
- * What costs nothing: counting, and responses and tasks that are there already. No balance stops it, so it is bounded by
- * account: how often, how many at once, and how many bytes wait for clients that do not read.
+ * What costs nothing: counting, and responses and tasks that are there already. No balance stops it, so it is bounded
+ * by account: how often, how many at once, and how many bytes wait for clients that do not read.
  */
 import type { Limiter } from '../accounts/limiter.ts'
 import type { Caller } from '../domain/account.ts'
