@@ -24,6 +24,8 @@ export type Contender = {
   env?(field: Field): Readonly<Record<string, string>>
   /** `/v1`, before `/chat/completions` */
   readonly basePath: string
+  /** Can ask a vendor that speaks Messages for a client that speaks chat. */
+  readonly translates?: boolean
   /** Compiled while it runs: it gets some seconds of load before anything is counted. */
   readonly needsWarmUp?: boolean
   /** The part of the requests that it gets, where all of them would take it minutes. */

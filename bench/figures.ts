@@ -1,6 +1,7 @@
 /** Figures that are measured by programs of their own, a process a round: what they are, their bars, the running. */
 import { join } from 'node:path'
-import type { Spread, Verdict } from './summary.ts'
+import { spread as spreadOf, type Spread } from './spread.ts'
+import type { Verdict } from './summary.ts'
 
 /** What such a program prints, as one line of JSON. */
 export type Measured = { readonly values: Readonly<Record<string, number>>; readonly problem?: string | undefined }
@@ -137,13 +138,12 @@ function isMet(bar: Bar, values: readonly number[], besides: readonly number[], 
 }
 
 type MedianOf = (values: readonly number[]) => number
-type SpreadOf = (values: readonly number[]) => Spread
 
 /** Rows and verdicts of what was measured: medians over the rounds, differences within a round. */
-export function summarizeFigures(
-  samples: readonly FigureSample[],
-  spreadOf: SpreadOf,
-): { readonly rows: FigureRow[]; readonly bars: Verdict[] } {
+export function summarizeFigures(samples: readonly FigureSample[]): {
+  readonly rows: FigureRow[]
+  readonly bars: Verdict[]
+} {
   const rows: FigureRow[] = []
   const bars: Verdict[] = []
   for (const { id, title, figures } of figureCases) {

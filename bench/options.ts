@@ -7,7 +7,8 @@ What relaying a request costs, beside nginx as the floor; what the ledger costs,
 A table for each kind, medians over the rounds, then the bars: met, missed or not measured.
 
   --quick          three rounds instead of five, the core cases only: under four minutes
-  --only TEXT      only what has one of these texts, parted by commas, in its id (below), and all of that
+  --only TEXT      only what has one of these texts, parted by commas, in its id (below), and all of that. translated:
+                   chat clients of a vendor that speaks Messages, beside the same streams passed on
   --rounds N       so many rounds
   --with NAME      another gateway beside ours, installed into a temporary folder: portkey, litellm. Repeatable
   --against PATH   another checkout of this gateway, measured in the same rounds

@@ -20,14 +20,15 @@ import { addressOf, measure, measureHeld, type Target } from './measure.ts'
 import { helpText, isChosen, options, progress } from './options.ts'
 import { printReport } from './report.ts'
 import { summarize, type HeldSample, type Resident, type Sample } from './summary.ts'
-import { cases, frontierCase, heldCase, models } from './workload.ts'
+import { cases, frontierCase, heldCase, models, type Case } from './workload.ts'
 
 const WARM_UP_MS = 6_000
 /** After the start and after the last request: what is only there for a moment is not what a process keeps. */
 const SETTLE_MS = 2_000
 
 const { rounds } = options
-const chosen = cases.filter(isChosen)
+const named = cases.filter(isChosen)
+const chosen = cases.filter((work) => named.includes(work) || named.some(({ besideId }) => besideId === work.id))
 const chosenFigures = figureCases.filter(isChosen)
 const isFrontierChosen = isChosen({ ...frontierCase(1), id: 'frontier' })
 const isHeldChosen = isChosen(heldCase)
@@ -85,8 +86,9 @@ async function run(crew: Crew, targets: readonly Target[]): Promise<Found> {
     const say = (id: string, parts: readonly string[]): void =>
       progress(`round ${round}/${rounds} ${id}: ${parts.join(' · ')}`)
     for (const work of chosen) {
-      for (const target of targets) found.samples.push({ ...(await measure(crew, target, work)), round })
-      say(work.id, found.samples.slice(-targets.length).map(progressLine))
+      const able = targets.filter((target) => canServe(target, work))
+      for (const target of able) found.samples.push({ ...(await measure(crew, target, work)), round })
+      say(work.id, found.samples.slice(-able.length).map(progressLine))
     }
     for (const target of isFrontierChosen ? contending : []) {
       const climbed = await climb(crew, target)
@@ -107,13 +109,17 @@ async function run(crew: Crew, targets: readonly Target[]): Promise<Found> {
   return found
 }
 
+/** Whoever only passes bytes on, and the vendor itself, answer in the vendor's dialect. */
+const canServe = ({ running }: Target, { answer }: Case): boolean =>
+  answer.kind === 'whole' || answer.dialect === 'chat' || running?.contender.translates === true
+
 /** The first 20,000 requests or so run in the interpreter and keep the compiler busy; no round should count them. */
 async function warmUp(crew: Crew, targets: readonly Target[], { samples }: Found): Promise<void> {
   const quick = cases.filter(({ extent, connections }) => extent === 'quick' && connections > 1)
-  const own = quick.filter(isChosen)
+  const own = quick.filter((work) => chosen.includes(work))
   for (const work of own.length > 0 || (chosen.length === 0 && !isFrontierChosen) ? own : quick.slice(0, 1)) {
     progress(`warm-up ${work.id}`)
-    for (const target of targets.filter(({ running }) => running?.contender.needsWarmUp)) {
+    for (const target of targets.filter((one) => one.running?.contender.needsWarmUp && canServe(one, work))) {
       samples.push({ ...(await measure(crew, target, { ...work, runMs: WARM_UP_MS })), round: 'warm-up' })
     }
   }

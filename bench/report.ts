@@ -1,9 +1,13 @@
 /** The summary as tables for people, one for each kind of figure. */
+import type { ChunkRow } from './chunks.ts'
 import type { FigureRow } from './figures.ts'
-import type { FrontierRow, HeldRow, Row, Spread, Summary } from './summary.ts'
+import type { Spread } from './spread.ts'
+import type { FrontierRow, HeldRow, Row, Summary } from './summary.ts'
 
 const whole = (spread: Spread | undefined): string => (spread ? Math.round(spread.median).toLocaleString('en') : '–')
 const fixed = (value: number | undefined, digits: number): string => value?.toFixed(digits) ?? '–'
+const spreadText = ({ median, min, max }: Spread): string =>
+  `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`
 
 /** A table in Markdown; the columns after the first are aligned as numbers are. */
 function tableOf(lines: readonly (readonly string[])[]): string {
@@ -21,8 +25,9 @@ const printTable = (title: string, lines: readonly (readonly string[])[]): void 
 
 /** Prints the tables, in Markdown, then what the bars say and what went wrong. */
 export function printReport(summary: Summary): void {
-  const { cores, rows, frontier, held, residents, figures, bars, complaints } = summary
+  const { cores, rows, chunks, frontier, held, residents, figures, bars, complaints } = summary
   if (rows.length > 0) printCpu(rows)
+  if (chunks.length > 0) printChunks(chunks)
   const alone = rows.filter(({ added }) => added)
   if (alone.length > 0) printLatency(alone)
   if (frontier.length > 0) printFrontier(frontier)
@@ -49,7 +54,7 @@ function printCpu(rows: readonly Row[]): void {
     work.title,
     String(work.connections),
     ...targets.map((target) => whole(cpuUs[target])),
-    ratio ? `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)})` : '–',
+    ratio ? spreadText(ratio) : '–',
     ...[...targets, 'direct'].map((target) => whole(requestsPerSecond[target])),
   ])
   const rates = ['requests/s', ...targets.slice(1), 'direct']
@@ -57,6 +62,18 @@ function printCpu(rows: readonly Row[]): void {
     ['case', 'clients', ...targets, 'to nginx (spread)', ...rates],
     ...lines,
   ])
+}
+
+function printChunks(rows: readonly ChunkRow[]): void {
+  const lines = rows.map(({ title, target, passedUs, translatedUs, ratio }) => [
+    title,
+    target,
+    fixed(passedUs.median, 2),
+    fixed(translatedUs.median, 2),
+    spreadText(ratio),
+  ])
+  const header = ['case', '', 'vendor speaks chat', 'vendor speaks Messages', 'ratio (spread)']
+  printTable('CPU per chunk for a client that speaks chat, µs', [header, ...lines])
 }
 
 function printLatency(rows: readonly Row[]): void {

@@ -1,6 +1,8 @@
 /** From samples to the figures that are compared: medians over rounds, ratios within a round, spreads. */
+import { chunkRows, translatedRatio, TRANSLATED_TIMES_MAX, type ChunkRow } from './chunks.ts'
 import { summarizeFigures, type FigureRow, type FigureSample } from './figures.ts'
 import type { LoadReport } from './load.ts'
+import { spread, type Spread } from './spread.ts'
 import { cases, heldCase, type Case } from './workload.ts'
 
 /** One case measured once against one target. */
@@ -33,9 +35,6 @@ export type HeldSample = {
   readonly problem: string | undefined
   readonly sent: number
 }
-
-/** Median, least and most over the rounds. */
-export type Spread = { readonly median: number; readonly min: number; readonly max: number }
 
 export type Row = {
   readonly work: Case
@@ -81,6 +80,7 @@ export type Summary = {
   readonly cores: number
   readonly residents: Readonly<Record<string, Resident>>
   readonly rows: readonly Row[]
+  readonly chunks: readonly ChunkRow[]
   readonly frontier: readonly FrontierRow[]
   readonly held: readonly HeldRow[]
   /** What programs of their own have measured: the ledger, the start. */
@@ -102,14 +102,6 @@ const CPU_BARS = [
 const LATENCY_BAR = { caseId: 'whole-2k-c1', commits: 2, overMs: 0.3 }
 const IDLE_MB_MAX = 130
 const HELD_OVER_MB_MAX = 150
-
-function spread(values: readonly number[]): Spread {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  const upper = sorted[middle] ?? Number.NaN
-  const median = sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
-  return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN }
-}
 
 /** The samples of a case by target, in the order of rounds. */
 class CaseSamples {
@@ -179,15 +171,22 @@ export function summarize(samples: readonly Sample[], facts: Facts): Summary {
   const { cores, residents, complaints, figures } = facts
   const measured = new Set(samples.filter(({ round }) => round !== 'warm-up').map(({ caseId }) => caseId))
   const rows = cases.filter(({ id }) => measured.has(id)).map((work) => rowOf(samples, work))
-  const others = summarizeFigures(figures, spread)
+  const chunks = chunkRows(samples)
+  const others = summarizeFigures(figures)
   const held = heldRows(facts.held)
   const bars = [
     ...CPU_BARS.map((bar) => cpuVerdict(rows, bar)),
+    verdictOf(
+      `chat from a vendor of Messages: CPU per chunk ≤ ${TRANSLATED_TIMES_MAX} × the same stream passed on`,
+      translatedRatio(chunks, OURS),
+      { most: TRANSLATED_TIMES_MAX, unit: '×' },
+    ),
     latencyVerdict(rows, figures),
     ...memoryVerdicts(residents[OURS], held),
     ...others.bars,
   ]
-  return { cores, residents, rows, frontier: frontierRows(samples), held, figures: others.rows, bars, complaints }
+  const frontier = frontierRows(samples)
+  return { cores, residents, rows, chunks, frontier, held, figures: others.rows, bars, complaints }
 }
 
 function frontierRows(samples: readonly Sample[]): FrontierRow[] {

@@ -1,10 +1,11 @@
 /**
- * The fake vendor: an OpenAI-compatible upstream in a process of its own. It answers from frames made once, over raw
- * sockets, because a vendor that costs as much as a gateway would measure itself. Run by bench/relay.ts; alone, it
- * prints its address: bun bench/upstream.ts
+ * The fake vendor: an upstream that speaks chat and Messages, in a process of its own. It answers from frames made
+ * once, over raw sockets, because a vendor that costs as much as a gateway would measure itself. Run by bench/relay.ts;
+ * alone, it prints its address: bun bench/upstream.ts
  */
 import type { Socket, TCPSocketListener } from 'bun'
-import { answerOf, paceMs, replyText, type Answer, type Pace } from './workload.ts'
+import { framesOf, notFound } from './frames.ts'
+import { answerOf, paceMs, type Pace, type VendorDialect } from './workload.ts'
 
 type Stage = 'head' | 'body'
 
@@ -13,6 +14,8 @@ type Line = {
   stage: Stage
   head: Buffer
   bodyLeft: number
+  /** Of the path it was asked at. */
+  dialect: VendorDialect
   /** The first part of the body, where most have model and stream options, and the last of a body that has not. */
   start: string
   frames: readonly Buffer[]
@@ -26,108 +29,13 @@ const freshLine = (): Line => ({
   stage: 'head',
   head: Buffer.alloc(0),
   bodyLeft: 0,
+  dialect: 'chat',
   start: '',
   frames: [],
   next: 0,
   sent: 0,
   pace: 'burst',
 })
-
-const CREATED = 1_790_000_000
-const USAGE = {
-  prompt_tokens: 412,
-  completion_tokens: 100,
-  total_tokens: 512,
-  prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
-  completion_tokens_details: {
-    reasoning_tokens: 0,
-    audio_tokens: 0,
-    accepted_prediction_tokens: 0,
-    rejected_prediction_tokens: 0,
-  },
-}
-
-const head = (lines: readonly string[]): string =>
-  ['HTTP/1.1 200 OK', 'date: Thu, 01 Oct 2026 00:00:00 GMT', 'x-request-id: req_bench', ...lines, '', ''].join('\r\n')
-
-/** The answer to an unknown model, so that a mistake in the bench is a 404 and not a riddle. */
-const notFound = Buffer.from('HTTP/1.1 404 Not Found\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}')
-
-/** A vendor reports the dated name of the model, so a gateway has to put its own into every answer. */
-const dated = (model: string): string => `${model}-2026-08-01`
-
-function wholeFrames(model: string, replyKiB: number): Buffer[] {
-  const body = JSON.stringify({
-    id: 'chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT',
-    object: 'chat.completion',
-    created: CREATED,
-    model: dated(model),
-    choices: [
-      {
-        index: 0,
-        message: { role: 'assistant', content: replyText(replyKiB), refusal: null, annotations: [] },
-        logprobs: null,
-        finish_reason: 'stop',
-      },
-    ],
-    usage: USAGE,
-    service_tier: 'default',
-    system_fingerprint: 'fp_bench',
-  })
-  const lines = ['content-type: application/json', `content-length: ${Buffer.byteLength(body)}`]
-  return [Buffer.from(head(lines) + body)]
-}
-
-type Choice = { readonly delta: object; readonly finish: string | null }
-
-const httpChunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
-
-/** Role, text and finish make up the chunks; usage and the terminator come on top. One frame is one write. */
-function streamFrames(model: string, chunks: number, usage: 'asked' | 'unasked'): Buffer[] {
-  const event = (choices: readonly Choice[], tail: object): string => {
-    const chunk = {
-      id: 'chatcmpl-B9MHDbslfkBeAs8l4bebGdFOJ6PeG',
-      object: 'chat.completion.chunk',
-      created: CREATED,
-      model: dated(model),
-      service_tier: 'default',
-      system_fingerprint: 'fp_bench',
-      choices: choices.map(({ delta, finish }) => ({ index: 0, delta, logprobs: null, finish_reason: finish })),
-      ...tail,
-    }
-    return `data: ${JSON.stringify(chunk)}\n\n`
-  }
-  const open = usage === 'asked' ? { usage: null } : {}
-  const events = [event([{ delta: { role: 'assistant', content: '', refusal: null }, finish: null }], open)]
-  for (let i = 2; i < chunks; i++) events.push(event([{ delta: { content: ` word${i}` }, finish: null }], open))
-  events.push(event([{ delta: {}, finish: 'stop' }], open))
-  if (usage === 'asked') events.push(event([], { usage: USAGE }))
-  const lines = [
-    'content-type: text/event-stream; charset=utf-8',
-    'transfer-encoding: chunked',
-    'x-accel-buffering: no',
-  ]
-  return [
-    Buffer.from(head(lines)),
-    ...events.map((text) => Buffer.from(httpChunk(text))),
-    Buffer.from(httpChunk('data: [DONE]\n\n')),
-    // A write of its own, as most servers end a body: whoever hangs up at [DONE] throws the connection away.
-    Buffer.from('0\r\n\r\n'),
-  ]
-}
-
-const made = new Map<string, readonly Buffer[]>()
-
-/** The frames of an answer, made at the first request for it. */
-function framesOf(model: string, answer: Answer, usage: 'asked' | 'unasked'): readonly Buffer[] {
-  const key = `${model} ${usage}`
-  const known = made.get(key)
-  if (known) return known
-  const frames =
-    answer.kind === 'whole' ? wholeFrames(model, answer.replyKiB) : streamFrames(model, answer.chunks, usage)
-  made.set(key, frames)
-  return frames
-}
 
 /** Connections accepted so far: a gateway that keeps them alive needs few. */
 let connections = 0
@@ -188,8 +96,9 @@ function reply(socket: Socket<Line>): void {
   const model = /"model":\s*"([^"]*)"/.exec(line.start)?.[1] ?? ''
   const answer = answerOf(model)
   const usage = /"include_usage":\s*true/.test(line.start) ? 'asked' : 'unasked'
+  const isKnown = answer && (answer.kind === 'whole' ? 'chat' : answer.dialect) === line.dialect
   Object.assign(line, freshLine())
-  line.frames = answer ? framesOf(model, answer, usage) : [notFound]
+  line.frames = isKnown ? framesOf(model, answer, usage) : [notFound]
   line.pace = answer?.kind === 'stream' ? answer.pace : 'burst'
   if (answer?.kind === 'whole' && answer.thinkMs > 0) setTimeout(proceed, answer.thinkMs, socket)
   else proceed(socket)
@@ -208,7 +117,9 @@ function take(socket: Socket<Line>, bytes: Buffer): void {
       line.head = Buffer.from(line.head) // The buffer of a read is used again by the next.
       return
     }
-    const length = /\r\ncontent-length: *(\d+)/i.exec(line.head.toString('latin1', 0, end))
+    const head = line.head.toString('latin1', 0, end)
+    const length = /\r\ncontent-length: *(\d+)/i.exec(head)
+    line.dialect = head.startsWith('POST /v1/messages ') ? 'messages' : 'chat'
     line.bodyLeft = Number(length?.[1] ?? 0)
     line.stage = 'body'
     body = line.head.subarray(end + 4)

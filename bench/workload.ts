@@ -8,7 +8,10 @@ export type Answer =
       /** How long the vendor thinks. At 0 no connection is ever idle, and the cheapest contender sees most requests. */
       readonly thinkMs: number
     }
-  | { readonly kind: 'stream'; readonly chunks: number; readonly pace: Pace }
+  | { readonly kind: 'stream'; readonly dialect: VendorDialect; readonly chunks: number; readonly pace: Pace }
+
+/** What the vendor speaks. The client always speaks chat, and is told the same words in as many chunks. */
+export type VendorDialect = 'chat' | 'messages'
 
 /**
  * `burst`: all chunks in one loop, so that a reader finds many at once. `turns`: one chunk of every open stream per
@@ -24,14 +27,16 @@ export const paceMs: Partial<Record<Pace, number>> = { paced: 10, slow: 1_000 }
 export const modelName = (answer: Answer): string =>
   answer.kind === 'whole'
     ? `bench-whole-${answer.replyKiB}-${answer.thinkMs}`
-    : `bench-stream-${answer.chunks}-${answer.pace}`
+    : `bench-${answer.dialect}-${answer.chunks}-${answer.pace}`
 
 /** Reads a model's name back. Undefined for a name that is none of ours. */
 export function answerOf(model: string): Answer | undefined {
   const whole = /^bench-whole-(\d+)-(\d+)$/.exec(model)
   if (whole) return { kind: 'whole', replyKiB: Number(whole[1]), thinkMs: Number(whole[2]) }
-  const stream = /^bench-stream-(\d+)-(burst|turns|paced|slow)$/.exec(model)
-  return stream ? { kind: 'stream', chunks: Number(stream[1]), pace: stream[2] as Pace } : undefined
+  const stream = /^bench-(chat|messages)-(\d+)-(burst|turns|paced|slow)$/.exec(model)
+  if (!stream) return undefined
+  const [, dialect, chunks, pace] = stream as unknown as [string, VendorDialect, string, Pace]
+  return { kind: 'stream', dialect, chunks: Number(chunks), pace }
 }
 
 /** One line of the table: what is sent, what comes back, over how many connections. */
@@ -49,10 +54,12 @@ export type Case = {
   readonly warmUp: number
   /** Whether `--quick` has it too. */
   readonly extent: 'quick' | 'full'
+  /** A case that means something only next to this one: whatever chooses it chooses both. */
+  readonly besideId?: string
 }
 
 const whole = (kib: number, thinkMs = 0): Answer => ({ kind: 'whole', replyKiB: kib, thinkMs })
-const stream = (pace: Pace, chunks = 100): Answer => ({ kind: 'stream', chunks, pace })
+const stream = (pace: Pace, chunks = 100): Answer => ({ kind: 'stream', dialect: 'chat', chunks, pace })
 
 type Extent = Pick<Case, 'requestsMin' | 'warmUp' | 'extent'>
 const RUN_MS = 1_500
@@ -68,6 +75,15 @@ const sized = (kib: number, connections: number, rest: Extent): Case => ({
   ...rest,
 })
 
+/** The vendor speaks Messages, so that every event has to be put in other words. */
+const translated = (streamCase: Case, id: string): Case => ({
+  ...streamCase,
+  id,
+  title: `${streamCase.title}, vendor speaks Messages`,
+  answer: { ...streamCase.answer, dialect: 'messages' } as Answer,
+  besideId: streamCase.id,
+})
+
 const streamed = (pace: Pace, connections: number, rest: Extent): Case => ({
   id: `stream-${pace}-c${connections}`,
   title: `stream of 100 chunks, ${pace}`,
@@ -79,6 +95,17 @@ const streamed = (pace: Pace, connections: number, rest: Extent): Case => ({
   ...rest,
 })
 
+const turns32 = streamed('turns', 32, { requestsMin: 2_000, warmUp: 500, extent: 'quick' })
+/** Four times as long: what the two lengths differ by is the chunks alone. */
+const long32: Case = {
+  ...streamed('turns', 32, { requestsMin: 500, warmUp: 100, extent: 'full' }),
+  id: 'stream-turns-400-c32',
+  title: 'stream of 400 chunks, turns',
+  answer: stream('turns', 400),
+}
+/** Fewer system calls come with a chunk: more of what is left is the reading and writing of it. */
+const burst32 = streamed('burst', 32, { requestsMin: 1_000, warmUp: 200, extent: 'full' })
+
 export const cases: readonly Case[] = [
   sized(2, 1, { requestsMin: 500, warmUp: 300, extent: 'quick' }),
   sized(2, 32, { requestsMin: 6_000, warmUp: 2_000, extent: 'quick' }),
@@ -89,14 +116,18 @@ export const cases: readonly Case[] = [
     answer: whole(2, 10),
   },
   streamed('turns', 1, { requestsMin: 300, warmUp: 100, extent: 'quick' }),
-  streamed('turns', 32, { requestsMin: 2_000, warmUp: 500, extent: 'quick' }),
+  turns32,
+  translated(turns32, 'translated-c32'),
+  long32,
+  translated(long32, 'translated-400-c32'),
   {
     ...streamed('turns', 32, { requestsMin: 1_000, warmUp: 200, extent: 'full' }),
     id: 'stream-turns-usage-c32',
     title: 'stream of 100 chunks, turns, usage asked',
     usage: 'asked',
   },
-  streamed('burst', 32, { requestsMin: 1_000, warmUp: 200, extent: 'full' }),
+  burst32,
+  translated(burst32, 'translated-burst-c32'),
   streamed('paced', 32, { requestsMin: 256, warmUp: 32, extent: 'full' }),
   sized(68, 1, { requestsMin: 300, warmUp: 60, extent: 'full' }),
   sized(68, 32, { requestsMin: 1_000, warmUp: 200, extent: 'full' }),

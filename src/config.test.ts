@@ -21,6 +21,9 @@ test('defaults: loopback, port 8080, the sandbox with priced models', async () =
     'sandbox-embedding-large',
     'sandbox-image',
     'sandbox-image-classic',
+    'sandbox-image-gemini',
+    'sandbox-video',
+    'sandbox-video-fast',
   ])
 })
 

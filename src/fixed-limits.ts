@@ -3,6 +3,7 @@
  * that `tollgate doctor` can show every one.
  */
 import { imageFetchBounds, imageFormBounds } from './domain/image.ts'
+import { videoBounds } from './domain/video.ts'
 import { connectionLimits } from './inbound/server.ts'
 import { requestScanLimits } from './lib/json-scan.ts'
 import { PIXELS_MAX } from './lib/picture.ts'
@@ -52,6 +53,15 @@ export const fixedLimits = {
   imagePixelsMax: PIXELS_MAX,
   imageFetchTimeoutMs: imageFetchBounds.fetchTimeoutMs,
   imageFetchedBytesMax: imageFetchBounds.fetchedBytesMax,
+  videoBodyBytesMax: videoBounds.bodyBytesMax,
+  videoFileBytesMax: videoBounds.fileBytesMax,
+  videoTasksMax: videoBounds.tasksMax,
+  videoAcceptanceMs: videoBounds.acceptanceMs,
+  videoSubmitTimeoutMs: videoBounds.submitTimeoutMs,
+  videoPollTimeoutMs: videoBounds.pollTimeoutMs,
+  videoPollsMax: videoBounds.pollsMax,
+  videoDownloadsMax: videoBounds.downloadsMax,
+  videoDownloadStallMs: videoBounds.downloadStallMs,
   connectTimeoutMs: CONNECT_TIMEOUT_MS,
   eventCharsMax: answerBounds.eventCharsMax,
   replyBytesMax: answerBounds.replyBytesMax,

@@ -24,6 +24,7 @@ import { LiveCalls } from './relay/call.ts'
 import { failExpired, openTurns, verifyTurns, type Turns } from './responses/turns.ts'
 import { openSecrets } from './secrets.ts'
 import { openStore, type Store } from './store/store.ts'
+import { orphansOf, settleOrphanOf, Tasks, verifyTasks } from './video/tasks.ts'
 
 export type Gateway = {
   readonly store: Store
@@ -33,6 +34,7 @@ export type Gateway = {
   readonly limiter: Limiter
   readonly idempotency: Idempotency
   readonly turns: Turns
+  readonly tasks: Tasks
   readonly live: LiveCalls
   readonly room: DiskRoom
   readonly office: Office
@@ -87,6 +89,8 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     verify: () => verifyBooks(store),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),
+    orphans: () => orphansOf(store),
+    settleOrphan: (requestId) => settleOrphanOf(store, requestId),
     backup: createBackup(store, secrets),
     status: () => ({
       data_folder: config.dataFolder,
@@ -108,6 +112,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     limiter,
     idempotency,
     turns,
+    tasks: new Tasks(store),
     live,
     room,
     office,
@@ -125,6 +130,7 @@ export function verifyBooks(store: Store): Promise<readonly Finding[]> {
     ...named('the usage of an hour is the sum of its requests', await verifyUsage(reader)),
     ...named('an idempotency key has an open hold, or an answer and a charge', await verifyIdempotency(reader)),
     ...named('a response that is being made has an open hold', await verifyTurns(reader)),
+    ...named('the hold of a video is open until its task has ended', await verifyTasks(reader)),
   ])
 }
 

@@ -1,6 +1,7 @@
 /** The built-in vendor as a provider with priced models, so that the first call works offline and its charge shows. */
 import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
 import { imageFamilies } from './domain/image.ts'
+import { videoFamilies, type VideoFacts } from './domain/video.ts'
 import { unitPrices } from './domain/price.ts'
 
 export const sandboxProvider: ProviderDraft = {
@@ -43,6 +44,18 @@ const imageModel: ModelDraft = {
   }),
 }
 
+/** By tokens, in turns of Gemini's API, at the prices of gemini-3.1-flash-image. */
+const turnImageModel: ModelDraft = {
+  ...sandboxModel('sandbox-image-gemini', { input: 0n, output: 0n }),
+  kind: 'image',
+  limits: { image: imageFamilies['gemini-3.1-flash-image'], outputTokensMax: 32_768 },
+  price: unitPrices({
+    input: 500_000_000n,
+    output: 3n * NANO_PER_USD,
+    imageOutput: 60n * NANO_PER_USD,
+  }),
+}
+
 /** By the piece, at the prices of dall-e-3. */
 const classicImageModel: ModelDraft = {
   ...sandboxModel('sandbox-image-classic', { input: 0n, output: 0n }),
@@ -70,6 +83,18 @@ const classicImageModel: ModelDraft = {
   }),
 }
 
+/** By the second. */
+const videoModel = (id: string, video: VideoFacts, perSecond: Readonly<Record<string, bigint>>): ModelDraft => ({
+  ...sandboxModel(id, { input: 0n, output: 0n }),
+  kind: 'video',
+  limits: { video: { ...video, upscaler: sandboxProvider.id } },
+  price: unitPrices({
+    input: 0n,
+    output: 0n,
+    each: { ...perSecond, upscale: 10_000_000n, 'upscale/2k': 15_000_000n, 'upscale/4k': 20_000_000n },
+  }),
+})
+
 /** Dollars per million tokens. */
 export const sandboxModels: readonly ModelDraft[] = [
   sandboxModel('sandbox-chat', { input: 1n, output: 4n }),
@@ -79,4 +104,14 @@ export const sandboxModels: readonly ModelDraft[] = [
   embeddingModel('sandbox-embedding-large', 3_072, 130_000_000n),
   imageModel,
   classicImageModel,
+  turnImageModel,
+  videoModel('sandbox-video', videoFamilies['seedance-2'], {
+    'second/480p': 30_000_000n,
+    'second/720p': 60_000_000n,
+    'second/1080p': 150_000_000n,
+  }),
+  videoModel('sandbox-video-fast', videoFamilies['seedance-2-fast'], {
+    'second/480p': 15_000_000n,
+    'second/720p': 30_000_000n,
+  }),
 ]

@@ -3,7 +3,7 @@ import { serveControl } from './admin/control.ts'
 import { Blobs } from './blobs/blobs.ts'
 import { Uploads } from './blobs/uploads.ts'
 import type { Config } from './config.ts'
-import { createEdge } from './edge/edge.ts'
+import { createEdge, type EdgeOptions } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
 import { answerBounds, backgroundBounds, bodyPace, drainBounds, freeBounds, uploadBounds } from './fixed-limits.ts'
@@ -21,6 +21,7 @@ import { Pictures } from './relay/pictures.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { startOnDemand } from './sandbox/on-demand.ts'
+import { Videos, type VideosOptions } from './video/videos.ts'
 
 export type Served = {
   /** `http://127.0.0.1:8080/v1` */
@@ -44,21 +45,28 @@ export async function serve(config: Config): Promise<Served> {
   const log = createLog(config.logLevel)
   const sandbox = config.sandbox ? startOnDemand() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
-  const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, room } = gateway
+  const { store, accounts, ledger, catalog, limiter, idempotency, turns, live } = gateway
   const metrics = new Metrics({
     openHolds: () => ledger.openHolds(),
     writesQueued: () => store.queued(),
     liveCalls: () => live.size,
+    videoTasks: () => videos.size,
   })
   let draining = false
   const tokens = new TokenCounter()
   const blobs = new Blobs(store)
   await blobs.sweepStrays()
+  const health = new HealthBook()
+  const onRecord = (record: RequestRecord, client?: string): void => {
+    metrics.recorded(record)
+    logRecord(log, record, client)
+  }
+  const videos = openVideos(gateway, { log, blobs, health, limits: config.limits, onRecord })
   const relay: Relay = {
     accounts,
     catalog,
     ledger,
-    health: new HealthBook(),
+    health,
     retries: new RetryBudget(),
     live,
     tokens,
@@ -66,48 +74,36 @@ export async function serve(config: Config): Promise<Served> {
     idempotency,
     turns,
     backgrounds: new Backgrounds(backgroundBounds),
+    videos,
     drains: new Drains(drainBounds),
     limits: { ...config.limits, ...answerBounds },
     log,
     notReady: () => (draining ? 'shutting down' : undefined),
-    onRecord: (record, { clientAddress }) => {
-      metrics.recorded(record)
-      logRecord(log, record, clientAddress)
-    },
+    onRecord: (record, { clientAddress }) => onRecord(record, clientAddress),
   }
   const edge = createEdge({
     relay,
     metrics,
     log,
     limiter,
-    free: freeBounds,
-    arriving: arrivingShares(config),
+    ...boundsOf(config),
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
     blobs,
-    uploads: new Uploads(config.dataFolder, room, new Shares(uploadBounds)),
+    visitors: { perMinute: config.limits.contentPerMinute, concurrent: config.limits.contentConcurrent },
+    uploads: new Uploads(config.dataFolder, gateway.room, new Shares(uploadBounds)),
     links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
     metricsToken: config.metricsToken,
-    chatBody: { bytesMax: config.limits.bodyBytesMax, ...bodyPace },
   })
   const control = serveControl(config.dataFolder, gateway.office)
-  const { handle, monitor, refuse } = edge
-  const onError = (error: Error): void =>
-    log('error', 'inbound.internal', { message: String(error), stack: error.stack })
-  const { host: hostname, port, limits } = config
-  const server = listen({ hostname, port, handle, refuse, limits, onError })
-  const monitoring = openMonitoring(config, log, { handle: monitor, refuse, onError })
+  const { refuse } = edge
+  const onError = ({ message, stack }: Error): void => log('error', 'inbound.internal', { message, stack })
+  const { limits, host: hostname, port } = config
+  const server = listen({ hostname, port, handle: edge.handle, refuse, limits, onError })
+  const monitoring = openMonitoring(config, log, { handle: edge.monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
-  const hourly = setInterval(() => {
-    verifyHourly(gateway, log).catch((error: unknown) => {
-      // A shutdown does not wait for it.
-      if (!draining) log('error', 'ledger.unverified', { message: String(error) })
-    })
-    sweepStore(gateway, log)
-  }, HOUR_MS)
-  // A gateway that never lives an hour would never forget.
-  sweepStore(gateway, log)
-  const sweeping = sweepEvery(Math.min(SWEEP_MS, limits.imageUrlMs), blobs, log)
+  await videos.resume()
+  const sweeps = startSweeps(gateway, blobs, { log, limits, isDraining: () => draining })
   const everySecond = setInterval(() => live.endOverdue(limits.requestTimeoutMs), 1_000)
   return {
     baseUrl: `${config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`}/v1`,
@@ -117,11 +113,11 @@ export async function serve(config: Config): Promise<Served> {
       if (draining) return
       draining = true
       log('info', 'drain.start', { live: live.size })
-      clearInterval(hourly)
+      sweeps.stop()
       clearInterval(everySecond)
-      clearInterval(sweeping)
       await live.idle(config.limits.drainMs)
       live.cancelAll('shutdown')
+      await videos.stop()
       await live.idle(SOCKETS_CLOSE_MS * 5)
       // The last bytes of settled answers are on their way; a short grace lets them leave.
       server.stop()
@@ -138,26 +134,73 @@ export async function serve(config: Config): Promise<Served> {
   }
 }
 
-/** Deletes what is too old, and gives the disk back what that took. */
-function sweepStore({ turns, idempotency, store }: Gateway, log: Log): void {
-  const swept = turns.sweep().catch((error: unknown) => log('error', 'responses.unswept', { message: String(error) }))
-  const forgotten = idempotency
-    .sweep()
-    .catch((error: unknown) => log('error', 'idempotency.unswept', { message: String(error) }))
-  Promise.all([swept, forgotten])
-    .then(() => store.shrink())
-    .catch((error: unknown) => log('error', 'store.unshrunk', { message: String(error) }))
-}
-
-/** One body can always arrive. */
-function arrivingShares({ limits: { arrivingBytesMax, bodyBytesMax } }: Config): Shares {
+/** What clients may send and have for nothing. One body can always arrive. */
+function boundsOf({ limits }: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'chatBody'> {
+  const { arrivingBytesMax, bodyBytesMax } = limits
   const shareMax = Math.max(arrivingBytesMax / ARRIVING_PARTS, bodyBytesMax)
-  return new Shares({ max: Math.max(arrivingBytesMax, bodyBytesMax), shareMax })
+  return {
+    free: freeBounds,
+    arriving: new Shares({ max: Math.max(arrivingBytesMax, bodyBytesMax), shareMax }),
+    chatBody: { bytesMax: bodyBytesMax, ...bodyPace },
+  }
 }
 
-function sweepEvery(ms: number, blobs: Blobs, log: Log): Timer {
-  const onError = (error: unknown): void => log('error', 'blobs.unswept', { message: String(error) })
-  return setInterval(() => void blobs.sweep().catch(onError), ms)
+type Studio = Pick<VideosOptions, 'log' | 'blobs' | 'onRecord'> & Pick<Relay, 'health'> & Pick<Config, 'limits'>
+
+/** The work on videos, as far as it reaches into the rest of the gateway. */
+function openVideos(gateway: Gateway, { log, blobs, health, limits, onRecord }: Studio): Videos {
+  const { tasks, catalog, ledger, limiter, accounts } = gateway
+  return new Videos({
+    tasks,
+    catalog,
+    ledger,
+    blobs,
+    log,
+    onRecord,
+    pollMs: limits.videoPollMs,
+    keptMs: limits.videoKeptMs,
+    learn: (offerId, failure) => (failure ? health.failed(offerId, failure) : health.succeeded(offerId)),
+    reserve: ({ keyId, accountId, held }) => {
+      const [key, account] = [accounts.findKey(keyId), accounts.find(accountId)]
+      return key && account && limiter.resume({ key, account }, held)
+    },
+  })
+}
+
+type Sweeping = Pick<Config, 'limits'> & { readonly log: Log; readonly isDraining: () => boolean }
+
+/** Forgets what is old, and verifies the books, as long as the gateway lives. */
+function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDraining }: Sweeping): { stop(): void } {
+  const unswept = (event: string) => (error: unknown) => log('error', event, { message: String(error) })
+  const { turns, idempotency, tasks, store } = gateway
+  const sweep = (): void => {
+    const swept = [
+      turns.sweep().catch(unswept('responses.unswept')),
+      idempotency.sweep().catch(unswept('idempotency.unswept')),
+      tasks.sweep().catch(unswept('video.unswept')),
+    ]
+    // What they deleted goes back to the disk.
+    Promise.all(swept)
+      .then(() => store.shrink())
+      .catch(unswept('store.unshrunk'))
+  }
+  const hourly = setInterval(() => {
+    verifyHourly(gateway, log).catch((error: unknown) => {
+      // A shutdown does not wait for it.
+      if (!isDraining()) log('error', 'ledger.unverified', { message: String(error) })
+    })
+    sweep()
+  }, HOUR_MS)
+  // A gateway that never lives an hour would never forget.
+  sweep()
+  const filesMs = Math.min(SWEEP_MS, limits.imageUrlMs, limits.videoKeptMs)
+  const files = setInterval(() => void blobs.sweep().catch(unswept('blobs.unswept')), filesMs)
+  return {
+    stop() {
+      clearInterval(hourly)
+      clearInterval(files)
+    },
+  }
 }
 
 /** The operator's own port, where one is wished for. */
@@ -180,7 +223,7 @@ async function verifyHourly({ store }: Gateway, log: Log): Promise<void> {
 }
 
 /** The one line per request: who, what, how much, how long. No prompts, no outputs, no secrets. */
-function logRecord(log: Log, record: RequestRecord, client: string): void {
+function logRecord(log: Log, record: RequestRecord, client: string | undefined): void {
   const { id: request, accountId: account, keyId: key, model, status, outcome, errorCode, attempts, usage } = record
   log('info', 'request', {
     request,

@@ -217,7 +217,9 @@ describe('models', () => {
     const { data } = (await (await get('')).json()) as {
       data: { id: string; object: string; created: number; owned_by: string }[]
     }
-    expect(data.map(({ id }) => id)).toContain('org/model-x')
+    expect(data.find(({ id }) => id === 'org/model-x')).toMatchObject({
+      endpoints: ['chat.completions', 'responses', 'messages', 'gemini'],
+    })
     for (const model of data)
       expect(model).toMatchObject({ object: 'model', created: expect.any(Number), owned_by: expect.any(String) })
     const limited = await member({ balance: '1', models: ['slow', 'org/model-x'], keyModels: ['slow', 'cut'] })

@@ -1,8 +1,9 @@
 /** `tollgate image` as people use it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { runCommand, type Ran } from './support/command.ts'
-import { startGateway, type TestGateway } from './support/gateway.ts'
+import { freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
 import { readPng } from './support/png.ts'
 
 let gateway: TestGateway
@@ -30,6 +31,26 @@ test('a model that has addresses: the file behind it', async () => {
   const { out } = await run('--model', 'sandbox-image-classic', '--size', '512x512', '--json', '-o', file)
   expect(JSON.parse(out)).toMatchObject({ file, cost_usd: '0.018', revised_prompt: expect.stringContaining('bold') })
   expect(readPng(Buffer.from(await Bun.file(file).bytes()))).toMatchObject({ width: 512 })
+})
+
+test('the model is one of the server that is asked, not of the folder the command runs in', async () => {
+  const elsewhere = freshFolder()
+  const env = { TOLLGATE_API_KEY: gateway.key, TOLLGATE_BASE_URL: gateway.baseUrl }
+  const ask = (file: string, overrides = {}): Promise<Ran> =>
+    runCommand(elsewhere, ['image', 'a boat', '--quality', 'low', '-o', join(elsewhere, file)], {
+      ...env,
+      ...overrides,
+    })
+  const ran = await ask('out.png')
+  expect(ran).toMatchObject({ code: 0, out: `${join(elsewhere, 'out.png')}\n` })
+  expect(ran.err).toStartWith('asking sandbox-image …\n')
+  expect((await ask('no.png', { TOLLGATE_API_KEY: `${gateway.key}x` })).err).toContain('invalid_api_key')
+  expect((await ask('no.png', { TOLLGATE_BASE_URL: 'http://127.0.0.1:1/v1' })).err).toContain('no answer from')
+  const wordsOnly = { account: gateway.accountId, name: 'words', models: ['sandbox-chat'] }
+  const { secret } = await gateway.operate<{ secret: string }>('key.create', wordsOnly)
+  expect((await ask('no.png', { TOLLGATE_API_KEY: secret })).err).toContain('names no model for images')
+  expect(readdirSync(elsewhere)).toEqual(['out.png'])
+  rmSync(elsewhere, { recursive: true })
 })
 
 test('what is wrong is said', async () => {

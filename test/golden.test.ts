@@ -25,7 +25,7 @@ import {
 } from './support/dialect-fixtures.ts'
 
 const isUpdate = process.env['UPDATE_GOLDEN'] === '1'
-const context = {} as PassageContext // Only images look at it.
+const context = { model: { kind: 'text' } } as PassageContext // Only images look further.
 const answer: AnswerFacts = {
   requestId: `req_${'0'.repeat(20)}golden`,
   createdAtMs: 1_790_000_000_000,
@@ -163,7 +163,7 @@ describe.each(cases)('a $client client before a $upstream upstream', ({ client, 
         golden[name] = { failure: read.failure, client: request.failures.write({ kind: 'internal', message: '' }) }
         continue
       }
-      const reply = read.reply.write(answer, nothing)
+      const reply = read.reply.write(answer, read.reply.usage ?? nothing)
       golden[name] = { changed: changesOfReply(pair, { name, whole: reply }), reply: JSON.parse(reply) as unknown }
     }
     expectGolden(`${client}-from-${upstream}.replies.json`, pretty(golden))
@@ -224,7 +224,7 @@ async function streamed(pair: Case, chunks: readonly Uint8Array[], name: AnswerN
     text += read.text
   }
   expect(stream.finished).toBe(true)
-  return text + stream.end(nothing)
+  return text + stream.end(stream.usage ?? nothing)
 }
 
 type Told = { readonly name: AnswerName; readonly whole?: string; readonly stream?: string }

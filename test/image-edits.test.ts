@@ -178,6 +178,14 @@ describe('every way to write it', () => {
     })
   })
 
+  test('the pictures that come in are paid as well', async () => {
+    const { usage } = await edit([...plain, ['image[]', image], ['image[]', image]])
+    const { input_tokens_details: input } = usage as { input_tokens_details: { text_tokens: number } }
+    // $5 for words, $10 for pictures that come in, $40 for the one that goes out.
+    const charged = input.text_tokens * 5_000 + 646 * 10_000 + 272 * 40_000
+    expect(await lastRecord()).toMatchObject({ charged: String(charged), input_image: '646', usage_source: 'reported' })
+  })
+
   test('the next offer gets the files as well', async () => {
     expect(
       (
@@ -262,6 +270,13 @@ describe('what is refused', () => {
     [[['model', 'no-such'], ['prompt', 'x'], one], 'model', 404],
   ] as [Field[], string, number][])('case %#', async (fields, param, status) => {
     expect(await refusal(fields)).toMatchObject({ status, param })
+  })
+
+  test('a picture above 50 MiB, while it is being read', async () => {
+    const large = Buffer.alloc(50 * 1024 * 1024 + 1)
+    const answer = await refusal([...plain, ['image', large]])
+    expect(answer).toMatchObject({ status: 413, code: 'request_too_large', param: 'image' })
+    expect(readdirSync(join(gateway.folder, 'uploads'))).toEqual([])
   })
 
   test('a body that is no form, or has no end', async () => {

@@ -8,6 +8,7 @@ import OpenAI7 from 'openai-7'
 import { startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from './support/gateway.ts'
 import { hasMagick, identify } from './support/magick.ts'
 import { readPng } from './support/png.ts'
+import { countOf, reportFigure } from './support/soaks.ts'
 
 let sandbox: TestSandbox
 let gateway: TestGateway
@@ -142,7 +143,7 @@ describe('with the clients people use', () => {
     expect(events.map(({ type }) => type.split('.')[1])).toEqual(['partial_image', 'partial_image', 'completed'])
     for (const event of events) {
       expect(readPng(Buffer.from(event.b64_json, 'base64'))).toMatchObject({ width: 1024, height: 1024 })
-      expect(event).toMatchObject({ size: '1024x1024', quality: 'medium', output_format: 'png', background: 'auto' })
+      expect(event).toMatchObject({ size: '1024x1024', quality: 'medium', output_format: 'png', background: 'opaque' })
     }
     const [first, second, last] = events
     expect([first, second]).toMatchObject([{ partial_image_index: 0 }, { partial_image_index: 1 }])
@@ -314,6 +315,56 @@ describe('what is refused', () => {
     expect(JSON.stringify(answer)).toContain(says)
   })
 })
+
+const LONG_SECONDS = countOf('long-images')
+
+test(
+  `an image may take ${LONG_SECONDS} s with all limits as they are, and its client is still there`,
+  async () => {
+    const delay = `delay-ms=${LONG_SECONDS * 1_000}`
+    const slow = await startGateway({
+      yaml: `
+providers:
+  vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
+models:
+  slow:
+    kind: image
+    price: { input: 5, output: 0, image_output: 40 }
+    image: { family: gpt-image }
+    offers: [{ provider: vendor, model: 'sandbox-image!${delay}' }]
+  slow-turn:
+    kind: image
+    price: { input: 1, output: 3, image_output: 60 }
+    image: { family: gemini-3.1-flash-image }
+    offers: [{ provider: sandbox, model: 'sandbox-image-gemini!${delay}' }]
+`,
+    })
+    const { baseURL, apiKey } = { baseURL: slow.baseUrl, apiKey: slow.key }
+    const client = new OpenAI7({ baseURL, apiKey, maxRetries: 0 })
+    const startedMs = performance.now()
+    const post = (url: URL, body: object): Promise<unknown> => {
+      const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+      return fetch(url, { method: 'POST', headers, body: JSON.stringify(body), timeout: false } as RequestInit).then(
+        (response) => response.json(),
+      )
+    }
+    const turn = new URL('/v1beta/models/slow-turn:generateContent', baseURL)
+    const [whole, streamed, painted] = await Promise.all([
+      post(new URL(`${baseURL}/images/generations`), { model: 'slow', prompt: 'x', quality: 'low' }),
+      client.images
+        .generate({ model: 'slow', prompt: 'x', quality: 'low', stream: true })
+        .then((s) => Array.fromAsync(s)),
+      post(turn, { contents: [{ parts: [{ text: 'x' }] }] }),
+    ])
+    expect(performance.now() - startedMs).toBeGreaterThan(LONG_SECONDS * 1_000)
+    expect(whole).toMatchObject({ data: [{ b64_json: expect.any(String) }] })
+    expect(streamed).toHaveLength(1)
+    expect(painted).toMatchObject({ candidates: [{ finishReason: 'STOP' }] })
+    reportFigure(`images that take ${LONG_SECONDS} s arrive, whole, streamed and in a turn`)
+    await slow.close()
+  },
+  30_000 + LONG_SECONDS * 1_000,
+)
 
 test('an image may take longer than any other answer, whole and streamed', async () => {
   const slow = await startGateway({

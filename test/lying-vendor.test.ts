@@ -74,7 +74,33 @@ const answers: Record<string, () => Response> = {
       { status: 400 },
     ),
   flood: () => stream(...Array.from({ length: 400 }, () => chunk({ content: 'x'.repeat(50_000) }))),
+  endless: () => endless(chunk({ content: 'more and '.repeat(500) })),
+  'endless-thoughts': () => endless(chunk({ reasoning_content: 'hm '.repeat(2_000) })),
+  overlong: () => whole([{ index: 0, message: { role: 'assistant', content: 'more and '.repeat(5_000) } }]),
+  'implausible-end': () =>
+    stream(
+      ...words(3),
+      chunk({}, {}, 'stop'),
+      event({ id: 'c', choices: [], ...usage(5, 900_000_000) }),
+      'data: [DONE]\n\n',
+    ),
   echo: () => whole(good, usage(5, 3)),
+}
+
+/** A stream that goes on until nobody takes it any more. */
+function endless(text: string): Response {
+  const bytes = new TextEncoder().encode(text)
+  const body = new ReadableStream({
+    type: 'direct',
+    async pull(controller) {
+      for (let sent = 0; sent < 100_000_000; sent += bytes.length) {
+        if ((await controller.write(bytes)) < 0) return
+        await controller.flush()
+      }
+      controller.close()
+    },
+  })
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
 }
 
 let vendor: Bun.Server<unknown>
@@ -241,7 +267,7 @@ test('a vendor’s words reach the client without its names and secrets, and the
 
 test('a reader that stalls does not keep a revoked key’s hold open', async () => {
   const me = await member()
-  const response = await chat(me, { model: 'flood', stream: true })
+  const response = await chat(me, { model: 'flood', stream: true, max_tokens: 200_000 })
   const reader = response.body?.getReader()
   await reader?.read()
   await Bun.sleep(300)
@@ -250,4 +276,37 @@ test('a reader that stalls does not keep a revoked key’s hold open', async () 
   expect((await recordOf(me.account)).outcome).toBe('barred')
   expect(await gateway.operate('ledger.verify')).toMatchObject({ open_holds: 0, clean: true })
   await reader?.cancel()
+})
+
+test.each(['endless', 'endless-thoughts'])(
+  '%s: a vendor that knows no limit is cut, and no more than the limit is charged',
+  async (model) => {
+    const me = await member()
+    const text = await (await chat(me, { model, stream: true, max_tokens: 20 })).text()
+    expect(text).toContain('"code":"upstream_error"')
+    expect(text.length).toBeLessThan(1_500_000)
+    const record = await recordOf(me.account)
+    expect(record).toMatchObject({ outcome: 'cut', usage_source: 'estimated', output_text: '20' })
+  },
+)
+
+test('an answer over its limit is charged up to it, where the vendor does not say what it was', async () => {
+  const me = await member()
+  const response = await chat(me, { model: 'overlong', max_tokens: 20 })
+  expect(await response.json()).toMatchObject({ usage: { completion_tokens: 20 } })
+  expect(await recordOf(me.account)).toMatchObject({ outcome: 'completed', output_text: '20' })
+})
+
+test('a usage that is not believed is not shown either', async () => {
+  const me = await member()
+  const whole = (await (await chat(me, { model: 'implausible-usage', max_tokens: 50 })).json()) as {
+    usage: { completion_tokens: number }
+  }
+  expect(whole.usage.completion_tokens).toBeLessThan(50)
+  const text = await (
+    await chat(me, { model: 'implausible-end', stream: true, stream_options: { include_usage: true } })
+  ).text()
+  expect(text).not.toContain('900000000')
+  const { output_text: billed } = await recordOf(me.account)
+  expect(text).toContain(`"completion_tokens":${billed}`)
 })

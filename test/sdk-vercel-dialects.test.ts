@@ -39,8 +39,9 @@ async function expectPaid(me: Member, seen: readonly { inputTokens?: unknown; ou
     const record = records[i] ?? expect.unreachable()
     expect(record).toMatchObject({ outcome: 'completed', usage_source: 'reported' })
     expect(Number(record.output_text) + Number(record.output_reasoning)).toBe(Number(outputTokens))
-    expect(Number(record.input_fresh)).toBeLessThanOrEqual(Number(inputTokens))
-    if (Number(record.input_fresh) === inputTokens) expect(record.charged).toBe(String(costOfRecord(record)))
+    expect(Number(record.input_fresh) + Number(record.input_image)).toBeLessThanOrEqual(Number(inputTokens))
+    if (Number(record.input_fresh) + Number(record.input_image) === inputTokens)
+      expect(record.charged).toBe(String(costOfRecord(record)))
   }
   await expectBalance(me, records)
 }

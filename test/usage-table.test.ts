@@ -23,11 +23,13 @@ const card = {
     cacheWrite1h: usd(6),
     output: usd(15),
     reasoning: usd(20),
+    imageInput: usd(4),
+    imageOutput: usd(40),
   }),
 }
 
-/** Fresh, cached, written for five minutes, for an hour; said, thought. */
-type Buckets = readonly [number, number, number, number, number, number]
+/** Fresh, cached, written for five minutes, for an hour; said, thought; images that came in, and that went out. */
+type Buckets = readonly [number, number, number, number, number, number, (number | undefined)?, number?]
 /** A provider of the price list and its dialect there; or why the list cannot be asked. */
 type Oracle = { readonly provider: string; readonly flavor: string } | { readonly none: string }
 type Row = readonly [name: string, raw: object, buckets: Buckets, nanoUsd: bigint, oracle: Oracle]
@@ -217,9 +219,56 @@ const gemini: Row[] = [
         { modality: 'IMAGE', tokenCount: 258 },
       ],
     },
-    [300, 0, 0, 0, 20, 0],
-    1_200_000n,
+    // 42×3000 + 258×4000 + 20×15000
+    [42, 0, 0, 0, 20, 0, 258],
+    1_458_000n,
     google,
+  ],
+  [
+    'images that were cached are cached input',
+    {
+      promptTokenCount: 600,
+      cachedContentTokenCount: 300,
+      candidatesTokenCount: 20,
+      totalTokenCount: 620,
+      promptTokensDetails: [{ modality: 'IMAGE', tokenCount: 516 }],
+      cacheTokensDetails: [{ modality: 'IMAGE', tokenCount: 258 }],
+    },
+    // 42×3000 + 300×300 + 258×4000 + 20×15000
+    [42, 300, 0, 0, 20, 0, 258],
+    1_548_000n,
+    google,
+  ],
+  [
+    'images in the answer, of whose words nothing is said',
+    {
+      promptTokenCount: 10,
+      candidatesTokenCount: 1_300,
+      thoughtsTokenCount: 100,
+      totalTokenCount: 1_410,
+      candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1_290 }],
+    },
+    // 10×3000 + 10×15000 + 100×20000 + 1290×40000
+    [10, 0, 0, 0, 10, 100, undefined, 1_290],
+    53_780_000n,
+    google,
+  ],
+  [
+    'more images than the whole',
+    {
+      promptTokenCount: 10,
+      candidatesTokenCount: 5,
+      totalTokenCount: 15,
+      promptTokensDetails: [{ modality: 'IMAGE', tokenCount: 50 }],
+      candidatesTokensDetails: [
+        { modality: 'IMAGE', tokenCount: -7 },
+        { modality: 'IMAGE', tokenCount: 50 },
+      ],
+    },
+    // 10×4000 + 5×40000
+    [0, 0, 0, 0, 0, 0, 10, 5],
+    240_000n,
+    { none: 'it refuses counts below zero' },
   ],
   [
     'a zero that is left out',
@@ -239,26 +288,31 @@ const tables: Table[] = [
 ]
 
 describe.each(tables)('$dialect', ({ dialect, read, rows }) => {
-  test.each(rows)('%s', (_name, raw, [fresh, cached, write5m, write1h, text, reasoning], nanoUsd, oracle) => {
-    const usage = read(raw) ?? expect.unreachable()
-    expect(usage).toEqual({
-      inputFresh: fresh,
-      inputCached: cached,
-      cacheWrite5m: write5m,
-      cacheWrite1h: write1h,
-      outputText: text,
-      outputReasoning: reasoning,
-    })
-    expect(priceOf(usage, card)).toBe(nanoUsd)
-    if ('none' in oracle) return
-    expect(seenBy(oracle, dialect, raw)).toEqual({
-      input: inputTokens(usage),
-      cached,
-      written: write5m + write1h,
-      output: outputTokens(usage),
-      reasoning,
-    })
-  })
+  test.each(rows)(
+    '%s',
+    (_name, raw, [fresh, cached, write5m, write1h, text, reasoning, inputImage, outputImage], nanoUsd, oracle) => {
+      const usage = read(raw) ?? expect.unreachable()
+      expect(usage).toEqual({
+        inputFresh: fresh,
+        inputCached: cached,
+        cacheWrite5m: write5m,
+        cacheWrite1h: write1h,
+        outputText: text,
+        outputReasoning: reasoning,
+        ...(inputImage !== undefined && { inputImage }),
+        ...(outputImage !== undefined && { outputImage }),
+      })
+      expect(priceOf(usage, card)).toBe(nanoUsd)
+      if ('none' in oracle) return
+      expect(seenBy(oracle, dialect, raw)).toEqual({
+        input: inputTokens(usage),
+        cached,
+        written: write5m + write1h,
+        output: outputTokens(usage),
+        reasoning,
+      })
+    },
+  )
 })
 
 /** How the price list's extractor reads the same. */

@@ -1,10 +1,12 @@
 /**
  * bun tools/price-list.ts: writes src/prices/price-list.json from the price list that is installed for development.
- * Only what the gateway can sell at its price is taken: text and embedding models that the presets' vendors serve now,
- * by the ids their APIs take, priced by the token alone. Current ones that are left out are named with the reason.
+ * Only what the gateway can sell at its price is taken: models for text, embeddings and images that the vendors of the
+ * presets serve now, by the ids their APIs take, priced by the token alone. Current ones that are left out are named
+ * with the reason.
  */
 import { findProvider, type TieredPrices, type ConditionalPrice, type ModelInfo } from '@pydantic/genai-prices'
 import manifest from '../node_modules/@pydantic/genai-prices/package.json' with { type: 'json' }
+import type { ImageFamily } from '../src/domain/image.ts'
 import { parseUsd } from '../src/domain/money.ts'
 import type { ListedModel, ListedPrices, ListedTier, PriceList } from '../src/prices/price-list.ts'
 
@@ -28,12 +30,12 @@ const mistral = [
 ]
 
 const vendors: readonly Vendor[] = [
-  // gpt-5.3 is the list's name for a family; gpt-oss has its prices from resellers.
+  // gpt-5.3 is the list's name for a family; gpt-oss is priced by resellers; gpt-image-1 is off since 2026-10-23.
   {
     preset: 'openai',
     listed: 'openai',
     current:
-      /^(?:gpt-4o(?:-mini)?$|gpt-4\.1|gpt-[5-9](?!\.3$)|o[134](?!-(?:mini|preview)$)|o[34]-mini$|text-embedding-|gpt-(?:audio|realtime|image))/,
+      /^(?:gpt-4o(?:-mini)?$|gpt-4\.1|gpt-[5-9](?!\.3$)|o[134](?!-(?:mini|preview)$)|o[34]-mini$|text-embedding-|gpt-(?:audio|realtime|image-1[-.]|image-2))/,
   },
   { preset: 'anthropic', listed: 'anthropic', current: /^claude-[a-z]+-\d/ },
   { preset: 'gemini', listed: 'google', current: /^gemini-(?:2\.5|[3-9]|embedding)/ },
@@ -65,10 +67,23 @@ const unlisted: Readonly<Record<string, string>> = {
   perplexity: 'each request has a fee besides its tokens',
   deepinfra: 'the list does not know this vendor',
   alibaba: 'the list does not know this vendor',
+  ark: 'videos are priced by their pixels: declare them in tollgate.yaml',
+  modelark: 'videos are priced by their pixels: declare them in tollgate.yaml',
+  mediakit: 'it upscales videos, for the models that name it: declare them in tollgate.yaml',
 }
 
 /** Other kinds, and models that search or act at the vendor's by themselves, which is billed apart. */
 const otherKinds = /audio|realtime|tts|transcribe|image|live|omni|search|deep-research|multi-agent|computer-use/
+/** What may be asked of those image models that a family of the gateway's describes. */
+const families: readonly (readonly [id: RegExp, family: ImageFamily])[] = [
+  [/^gpt-image-2$/, 'gpt-image-2'],
+  [/^gpt-image-/, 'gpt-image'],
+  [/^gemini-2\.5-flash-image/, 'gemini-2.5-flash-image'],
+  [/^gemini-3-pro-image/, 'gemini-3-pro-image'],
+  [/^gemini-3\.1-flash(?:-lite)?-image/, 'gemini-3.1-flash-image'],
+]
+const familyOf = (id: string): ImageFamily | undefined => families.find(([match]) => match.test(id))?.[1]
+
 /** What the price of a plain call of text is made of. Searches and the like are tools, which the gateway refuses. */
 const plainKeys = new Set(
   ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'].map((key) => `${key}_mtok`),
@@ -89,12 +104,17 @@ const vectors: Readonly<Record<string, Pick<ListedModel, 'dimensions' | 'adjusta
 type Prices = ConditionalPrice['prices']
 type Price = Prices[string]
 
+/** Of images, where they cost something else than words. */
+const imageKeys = new Set(['input_image_mtok', 'output_image_mtok', 'cache_image_read_mtok'])
+
 const names = [
   ['input', 'input_mtok'],
   ['output', 'output_mtok'],
   ['cached', 'cache_read_mtok'],
   ['write', 'cache_write_mtok'],
   ['write1h', 'cache_write_1h_mtok'],
+  ['imageInput', 'input_image_mtok'],
+  ['imageOutput', 'output_image_mtok'],
 ] as const
 
 /** Dollars per million tokens as exact text. The list's numbers are short decimals and print as they were written. */
@@ -151,22 +171,37 @@ function pricesAt(rows: readonly ConditionalPrice[], date: string): Prices {
   )
 }
 
+/**
+ * The prices of what a model is sold for: of images only where it makes some. Cached images cost more than cached
+ * words, and the gateway has one price for both: the dearer one.
+ */
+function asCharged(prices: Prices, family: ImageFamily | undefined): Prices {
+  if (!family) return Object.fromEntries(Object.entries(prices).filter(([key]) => !imageKeys.has(key)))
+  const cached = dearer(prices['cache_read_mtok'], prices['cache_image_read_mtok'])
+  return cached === undefined ? prices : { ...prices, cache_read_mtok: cached }
+}
+
 function problemOf({ id }: ModelInfo, prices: Prices): string | undefined {
   const isEmbedding = id.includes('embed')
-  if (otherKinds.test(id)) return 'not text alone, or billed for more than its tokens'
+  const paints = familyOf(id) !== undefined
+  if (otherKinds.test(id) && !paints) return 'not text alone, or billed for more than its tokens'
   if (!baseOf(prices['input_mtok']) || (!isEmbedding && !baseOf(prices['output_mtok']))) return 'it has no price'
-  const others = Object.keys(prices).filter((key) => !plainKeys.has(key) && !audioKeys.has(key))
+  const others = Object.keys(prices).filter(
+    (key) => !plainKeys.has(key) && !audioKeys.has(key) && !(paints && imageKeys.has(key)),
+  )
   return isEmbedding || others.length === 0 ? undefined : `it is billed by ${others.join(', ')} as well`
 }
 
 function modelOf(model: ModelInfo, dates: readonly string[], rows: readonly ConditionalPrice[]): ListedModel {
   const isDearerSpoken = rows.some(({ prices }) => Object.keys(prices).some((key) => audioKeys.has(key)))
   const isEmbedding = model.id.includes('embed')
+  const family = familyOf(model.id)
   return {
+    ...(family && { kind: 'image' as const, family }),
     ...(isEmbedding && { kind: 'embedding' as const, ...vectors[model.id] }),
     ...(model.context_window !== undefined && { context: model.context_window }),
     ...(isDearerSpoken && !isEmbedding && { media: 'refused' as const }),
-    prices: dates.map((from, i) => ({ ...(i > 0 && { from }), ...pricesOf(pricesAt(rows, from)) })),
+    prices: dates.map((from, i) => ({ ...(i > 0 && { from }), ...pricesOf(asCharged(pricesAt(rows, from), family)) })),
   }
 }
 

@@ -36,20 +36,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   relay: without(layer3, 'store'),
 
-  edge: [...layer0, 'formats', 'inbound', 'accounts', 'blobs', 'catalog', 'records', 'relay'],
-  admin: [
-    ...layer0,
-    'providers',
-    'prices',
-    'outbound',
-    'accounts',
-    'catalog',
-    'ledger',
-    'records',
-    'upstream',
-    'router',
-    'relay',
-  ],
+  edge: [...layer0, 'formats', 'inbound', 'accounts', 'blobs', 'catalog', 'records', 'video', 'relay'],
+  admin: [...without(layer3, 'formats', 'store', 'blobs', 'responses'), 'relay'],
   cli: [...layer0, 'prices', 'outbound', 'admin', 'sandbox'],
 
   sandbox: layer0,

@@ -3,26 +3,40 @@ import { Database } from 'bun:sqlite'
 import { join, resolve } from 'node:path'
 import { callControl } from '../../src/admin/control.ts'
 import type { Contender, Field } from '../contender.ts'
+import { answerOf } from '../workload.ts'
 
 export const ROOT = resolve(import.meta.dir, '../..')
 const ACCOUNT = 'bench'
 
 const dataOf = ({ folder }: Field): string => join(folder, 'data')
 
+/** The vendor once for each of its dialects. */
+const PRESETS = { chat: 'custom', messages: 'anthropic' } as const
+
+function dialectOf(model: string): keyof typeof PRESETS {
+  const answer = answerOf(model)
+  return answer?.kind === 'stream' ? answer.dialect : 'chat'
+}
+
 const config = ({ upstreamPort, models }: Field): string => `
 sandbox: false
 providers:
-  bench: { preset: custom, base_url: 'http://127.0.0.1:${upstreamPort}/v1', allow_private: true, key: vendor-secret }
+${Object.entries(PRESETS)
+  .map(([dialect, preset]) => providerLine(`bench-${dialect}`, `preset: ${preset}`, upstreamPort))
+  .join('\n')}
 models:
 ${models
-  .map(
-    (model) =>
-      `  ${model}:\n    price: { input: 0.15, output: 0.6 }\n    offers: [{ provider: bench, model: ${model} }]`,
-  )
+  .map((model) => {
+    const offer = `{ provider: bench-${dialectOf(model)}, model: ${model} }`
+    return `  ${model}:\n    price: { input: 0.15, output: 0.6 }\n    offers: [${offer}]`
+  })
   .join('\n')}
 accounts:
   ${ACCOUNT}: { opening_balance: 100000000 }
 `
+
+const providerLine = (id: string, preset: string, port: number): string =>
+  `  ${id}: { ${preset}, base_url: 'http://127.0.0.1:${port}/v1', allow_private: true, key: vendor-secret }`
 
 async function operate(field: Field, name: string, input: object): Promise<Record<string, unknown>> {
   const result = await callControl(dataOf(field), name, input)
@@ -81,6 +95,7 @@ export const tollgate = ({ name, root, bunArgs }: Checkout): Contender => ({
     BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
   }),
   basePath: '/v1',
+  translates: true,
   needsWarmUp: true,
   async prepare(field) {
     const { secret } = await operate(field, 'key.create', { account: ACCOUNT, name: 'bench' })

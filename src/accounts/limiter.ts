@@ -144,6 +144,13 @@ export class Limiter {
     return undefined
   }
 
+  /** The stand of work that a former life of this process let in and that goes on: its spend counts as held. */
+  resume(caller: Caller, amount: NanoUsd): Pick<Entry, 'settle'> {
+    const entry = new Entry(this, this.standsOf(caller))
+    entry.reserve(amount, 0)
+    return entry
+  }
+
   /** `x-ratelimit-*` for a caller that was not let in. */
   headers(caller: Caller): Record<string, string> {
     return rateHeaders(this.standsOf(caller), this.now())

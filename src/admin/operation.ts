@@ -6,6 +6,7 @@ import type { Booking } from '../ledger/bookings.ts'
 import type { Finding } from '../ledger/verify.ts'
 import type { MarkUp } from '../prices/mark-up.ts'
 import type { StoredRecord } from '../records/records.ts'
+import type { Orphan } from '../video/tasks.ts'
 
 /** A backup as it is asked for: `file` is absolute, and written by the process that has the data folder. */
 export type BackupRequest = {
@@ -26,6 +27,10 @@ export type Office = {
   readonly verify: () => Promise<readonly Finding[]>
   readonly requests: (accountId: string, limit: number) => Promise<readonly StoredRecord[]>
   readonly request: (accountId: string, id: string) => Promise<StoredRecord | undefined>
+  /** Videos that a vendor may be making for nobody. */
+  readonly orphans: () => Promise<readonly Orphan[]>
+  /** Takes one off the list; false when it is not on it. */
+  readonly settleOrphan: (requestId: string) => Promise<boolean>
   readonly backup: (request: BackupRequest) => Promise<Result>
   /** Facts of this process for `doctor`. */
   readonly status: () => Readonly<Record<string, unknown>>

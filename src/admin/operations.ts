@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { accountOperations } from './account-operations.ts'
 import { catalogOperations } from './catalog-operations.ts'
 import { priceOperations } from './price-operations.ts'
+import { videoOperations } from './video-operations.ts'
 import { done, operation, type BackupRequest, type Office, type Operation, type Result } from './operation.ts'
 
 const ledgerVerify = operation(z.strictObject({}), async ({ verify, accounts, ledger }) => {
@@ -50,6 +51,7 @@ const operations: Readonly<Record<string, Operation>> = {
   ...accountOperations,
   ...catalogOperations,
   ...priceOperations,
+  ...videoOperations,
   'ledger.verify': ledgerVerify,
   backup,
   doctor,

@@ -41,7 +41,7 @@ sandbox: true
 #     image: { family: gpt-image }
 #     offers:
 #       - provider: openai
-#         model: gpt-image-1
+#         model: gpt-image-1.5
 
 ## Accounts: each has a balance, and keys that spend it (tollgate key create team --name my-app).
 ## The opening balance is given once, when the account is first made.

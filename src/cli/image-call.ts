@@ -30,6 +30,21 @@ export type ImageEnd =
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'unreachable'; readonly message: string }
 
+type ModelEntry = { readonly id: string; readonly endpoints?: readonly string[] }
+type ModelList = Pick<Event, 'error'> & { readonly data?: readonly ModelEntry[] }
+
+/** The first model of the server's that makes images, of those the key may use; undefined where there is none. */
+export async function findImageModel(
+  call: Omit<ImageCall, 'body'>,
+): Promise<{ readonly kind: 'found'; readonly model: string | undefined } | Exclude<ImageEnd, { kind: 'answered' }>> {
+  const sent = await send(call, `${call.baseUrl}/models`)
+  if (sent.kind === 'network') return unreached(call, sent.message)
+  const text = await readText(sent.response, FILE_BYTES_MAX)
+  const { data, error } = parse<ModelList>(text) ?? {}
+  if (error) return { kind: 'refused', code: error.code ?? 'unknown', message: error.message ?? '' }
+  return { kind: 'found', model: data?.find(({ endpoints }) => endpoints?.includes('images.generations'))?.id }
+}
+
 /** What is used of a reply or of one event. */
 type Event = {
   readonly type?: string
@@ -51,7 +66,7 @@ export async function callImage(call: ImageCall, onPartial: (count: number) => v
     if (sent.kind === 'network') throw new Error(sent.message)
     const { response } = sent
     const streams = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false
-    const last = streams ? await follow(response, onPartial) : parse(await readText(response, FILE_BYTES_MAX))
+    const last = streams ? await follow(response, onPartial) : parse<Event>(await readText(response, FILE_BYTES_MAX))
     if (last?.error) return { kind: 'refused', code: last.error.code ?? 'unknown', message: last.error.message ?? '' }
     const [entry] = last?.data ?? []
     const file = entry && (await fileOf(call, entry))
@@ -66,16 +81,22 @@ export async function callImage(call: ImageCall, onPartial: (count: number) => v
       tookMs: performance.now() - startedMs,
     }
   } catch (error) {
-    if (call.stop.isStopped) return { kind: 'interrupted' }
-    return { kind: 'unreachable', message: error instanceof Error ? error.message : String(error) }
+    return unreached(call, error instanceof Error ? error.message : String(error))
   }
 }
 
+const unreached = (
+  { stop }: Pick<ImageCall, 'stop'>,
+  message: string,
+): Extract<ImageEnd, { kind: 'interrupted' | 'unreachable' }> =>
+  stop.isStopped ? { kind: 'interrupted' } : { kind: 'unreachable', message }
+
 /** How long an image may take is the server's to say. Which server, is said by whoever types: mostly this machine. */
-function send({ key, stop }: ImageCall, url: string, body?: string): Promise<OutboundResult> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  if (body === undefined) return outbound.send({ url, method: 'GET', headers: {}, stop, reach: 'private' })
-  return outbound.send({ url, method: 'POST', headers, body, stop, reach: 'private' })
+function send({ key, stop }: Omit<ImageCall, 'body'>, url: string, body?: string): Promise<OutboundResult> {
+  const headers = { authorization: `Bearer ${key}` }
+  if (body === undefined) return outbound.send({ url, method: 'GET', headers, stop, reach: 'private' })
+  const typed = { ...headers, 'content-type': 'application/json' }
+  return outbound.send({ url, method: 'POST', headers: typed, body, stop, reach: 'private' })
 }
 
 async function fileOf(
@@ -83,15 +104,15 @@ async function fileOf(
   { b64_json, url }: { b64_json?: string; url?: string },
 ): Promise<Buffer | undefined> {
   if (b64_json) return Buffer.from(b64_json, 'base64')
-  const sent = url ? await send(call, url) : undefined
-  return sent?.kind === 'response' && sent.response.status === 200
-    ? readBytes(sent.response, FILE_BYTES_MAX)
-    : undefined
+  if (!url) return undefined
+  // An image has its own address, which may be anybody's: no key goes there.
+  const sent = await outbound.send({ url, method: 'GET', headers: {}, stop: call.stop, reach: 'private' })
+  return sent.kind === 'response' && sent.response.status === 200 ? readBytes(sent.response, FILE_BYTES_MAX) : undefined
 }
 
-function parse(text: string | undefined): Event | undefined {
+function parse<T>(text: string | undefined): T | undefined {
   try {
-    return JSON.parse(text ?? '') as Event
+    return JSON.parse(text ?? '') as T
   } catch {
     return undefined // The caller says that it is no answer.
   }
@@ -103,7 +124,7 @@ async function follow(response: Incoming, onPartial: (count: number) => void): P
   let last: Event | undefined
   const take = (events: readonly { readonly data: string }[]): void => {
     for (const { data } of events) {
-      const event = parse(data)
+      const event = parse<Event>(data)
       if (event?.type?.endsWith('.partial_image')) onPartial((event.partial_image_index ?? 0) + 1)
       else if (event) last = event
     }

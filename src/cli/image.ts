@@ -1,7 +1,7 @@
 import { Stop } from '../outbound/stop.ts'
 import { accessOf, accessOptions, costOnRecord } from './access.ts'
 import { command } from './command.ts'
-import { callImage, type ImageEnd } from './image-call.ts'
+import { callImage, findImageModel, type ImageEnd } from './image-call.ts'
 import { ended, failed, shown, usage, type Outcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { usd } from './table.ts'
@@ -41,31 +41,28 @@ export const image = command({
     if (access.kind === 'none') return access.outcome
     const prompt = args.prompt.join(' ')
     if (prompt === '') return usage('image: the prompt is empty')
-    const model = options.model ?? (await firstModel(program))
-    if (model === undefined) return usage('image: --model is needed: the server of this folder makes no images')
     const format = formatOf(options.output)
     const { size, quality, background } = options
     const asked = { size, quality, background, output_format: format === 'png' ? undefined : format }
     const stop = new Stop()
     process.once('SIGINT', () => stop.stop())
     const { baseUrl, key } = access
+    const server = { baseUrl: baseUrl.replace(/\/+$/, ''), key, stop }
+    const place = { program, terminal, baseUrl, output: options.output }
+    const found = options.model === undefined ? await findImageModel(server) : undefined
+    if (found && found.kind !== 'found') return conclude(found, place)
+    const model = options.model ?? found?.model
+    if (model === undefined) return usage(`image: --model is needed: ${baseUrl} names no model for images`)
     const body = { model, prompt, ...asked, stream: true, partial_images: PARTIALS }
     if (!terminal.json) terminal.talk(`asking ${model} …\n`)
-    const end = await callImage({ baseUrl: baseUrl.replace(/\/+$/, ''), key, body, stop }, (count) => {
+    const end = await callImage({ ...server, body }, (count) => {
       if (!terminal.json) terminal.talk(`preview ${count} of ${PARTIALS}\n`)
     })
-    return conclude(end, { program, terminal, baseUrl, output: options.output })
+    return conclude(end, place)
   },
 })
 
 const formatOf = (file: string): string | undefined => FORMATS[/\.(\w+)$/.exec(file)?.[1]?.toLowerCase() ?? '']
-
-/** The first model of the server of this folder that makes images. */
-async function firstModel(program: Program): Promise<string | undefined> {
-  const result = await program.consult('model.list', {})
-  const models = result?.ok ? (result.value as readonly { readonly id: string; readonly kind: string }[]) : []
-  return models.find(({ kind }) => kind === 'image')?.id
-}
 
 type Place = {
   readonly program: Program

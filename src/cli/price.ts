@@ -50,7 +50,8 @@ const differenceColumns: readonly Column<DifferenceRow>[] = [
 
 /** Of a new model: what it is sold for and what it can have. The rest follows from that and the mark-up. */
 const isShown = (kind: string, { what }: Difference): boolean =>
-  kind !== 'new' || /^(?:sale (?:input|cached input|cache write|output)(?: above .*)?|limit .*)$/.test(what)
+  kind !== 'new' ||
+  /^(?:sale (?:input|cached input|cache write|output|image input|image output)(?: above .*)?|limit .*)$/.test(what)
 
 function drawImport(view: ImportView, terminal: Terminal): string {
   const { source, markup, changes, unchanged, skipped, changing } = view

@@ -1,5 +1,6 @@
 import { imageFamilies, type ImageFacts } from './image.ts'
 import type { PriceCard, PriceTier, UnitPrices } from './price.ts'
+import { videoFamilies, type VideoFacts } from './video.ts'
 
 /** Where a thing was made: by `tollgate.yaml` or the environment (read-only elsewhere), or in the store. */
 export type Origin = 'declared' | 'stored'
@@ -87,6 +88,8 @@ export type ModelLimits = {
   readonly dimensionsAdjustable: boolean
   /** Of an image model: what may be asked of it. */
   readonly image: ImageFacts
+  /** Of a video model: the same. */
+  readonly video: VideoFacts
   /** What the vendor states as the longest input and output together. Shown, not enforced: the vendor does that. */
   readonly contextTokens: number | undefined
   /** `refused`: audio costs more than the model's price for input says, so none is taken, and no files with it. */
@@ -109,6 +112,10 @@ export type Model = {
   readonly offers: readonly Offer[]
 }
 
+/** Whether a model makes images as part of a turn, in its vendor's own dialect, and nowhere else. */
+export const paintsInTurn = ({ kind, limits }: Pick<Model, 'kind' | 'limits'>): boolean =>
+  kind === 'image' && limits.image.surface === 'turn'
+
 export const defaultModelLimits: ModelLimits = {
   outputTokensMax: undefined,
   outputTokensDefault: 8_192,
@@ -118,6 +125,7 @@ export const defaultModelLimits: ModelLimits = {
   dimensions: undefined,
   dimensionsAdjustable: false,
   image: imageFamilies.open,
+  video: videoFamilies.open,
   contextTokens: undefined,
   mediaInput: 'taken',
 }

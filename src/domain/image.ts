@@ -27,6 +27,11 @@ export const imageFetchBounds = { fetchTimeoutMs: 60_000, fetchedBytesMax: 64 * 
 export type FreeSizes = { readonly multipleOf: number; readonly ratioMax: number; readonly pixelsMax: number }
 
 export type ImageFacts = {
+  /**
+   * `turn`: it answers a turn of a conversation in its vendor's own dialect, with images among the text. Its sizes are
+   * then ratios of the sides, its qualities how large an image is (`2K`). Left out: at the endpoints for images.
+   */
+  readonly surface?: 'images' | 'turn' | undefined
   /** `WIDTHxHEIGHT`, and `auto` where the model may choose. */
   readonly sizes: readonly string[]
   readonly freeSizes?: FreeSizes | undefined
@@ -49,7 +54,7 @@ export type ImageFacts = {
   readonly partialsMax: number
   /** Input images an edit may have; 0: no edits. */
   readonly inputsMax: number
-  /** Output tokens of one image of 1.5 megapixels at most, by quality; larger images have more in proportion. */
+  /** Output tokens of one image, by quality; of one of 1.5 megapixels at most, larger ones have more in proportion. */
   readonly tokens: Readonly<Record<string, number>>
 }
 
@@ -102,8 +107,41 @@ const dallE3: ImageFacts = {
   tokens: {},
 }
 
+const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']
+
+/** Google's table for gemini-3-pro-image (2026-11). */
+const gemini3Pro: ImageFacts = {
+  ...dallE3,
+  surface: 'turn',
+  sizes: ['auto', ...ratios],
+  sizeDefault: 'auto',
+  qualities: ['1K', '2K', '4K'],
+  qualityDefault: '1K',
+  styles: [],
+  // Of one candidate: what Google states as the most there are.
+  countMax: 10,
+  deliveries: ['b64_json'],
+  promptCharsMax: 32_000,
+  streams: true,
+  inputsMax: 14,
+  tokens: { '1K': 1_120, '2K': 1_120, '4K': 2_000 },
+}
+
 /** Facts by family, from the vendors' documentation (August to November 2026). */
 export const imageFamilies = {
+  'gemini-2.5-flash-image': {
+    ...gemini3Pro,
+    qualities: ['1K'],
+    tokens: { '1K': 1_290 },
+    inputsMax: 3,
+  },
+  'gemini-3-pro-image': gemini3Pro,
+  'gemini-3.1-flash-image': {
+    ...gemini3Pro,
+    sizes: [...gemini3Pro.sizes, '1:4', '4:1', '1:8', '8:1'],
+    qualities: ['512', '1K', '2K', '4K'],
+    tokens: { '512': 747, '1K': 1_120, '2K': 1_680, '4K': 2_520 },
+  },
   'gpt-image': gptImage,
   'gpt-image-2': { ...gptImage, freeSizes: { multipleOf: 16, ratioMax: 3, pixelsMax: 3840 * 2160 } },
   'dall-e-3': dallE3,
@@ -133,7 +171,8 @@ export const imageFamilies = {
   },
 } as const satisfies Readonly<Record<string, ImageFacts>>
 
-export const imageFamilyNames = Object.keys(imageFamilies) as (keyof typeof imageFamilies)[]
+export type ImageFamily = keyof typeof imageFamilies
+export const imageFamilyNames = Object.keys(imageFamilies) as ImageFamily[]
 
 const SIZE = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/
 
@@ -185,11 +224,13 @@ const COUNTED_PIXELS = 1536 * 1024
 /** OpenAI adds 100 tokens for each partial image (2026-08). */
 const PARTIAL_TOKENS = 100
 
+/** Output tokens of one image of a quality; of the dearest, where that is none that is known. */
+export const tokensOfImage = ({ tokens, qualityDefault }: ImageFacts, quality: string | undefined): number =>
+  tokens[quality ?? qualityDefault] ?? Math.max(0, ...Object.values(tokens))
+
 /** Output tokens one image can have at most. */
 export function imageTokensMax(facts: ImageFacts, { size, quality, partials }: ImageWish): number {
-  const { tokens } = facts
-  const named = tokens[quality ?? facts.qualityDefault]
-  const usual = named ?? Math.max(0, ...Object.values(tokens))
+  const usual = tokensOfImage(facts, quality)
   // A model that chooses its size chooses one of those it names.
   const [width, height] = sidesOf(size ?? facts.sizeDefault) ?? [0, 0]
   return Math.ceil(usual * Math.max(1, (width * height) / COUNTED_PIXELS)) + partials * PARTIAL_TOKENS

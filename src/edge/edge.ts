@@ -20,7 +20,7 @@ import { isBackground } from '../relay/conversation.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
-import { Content, CONTENT_PATH } from './content.ts'
+import { Content, CONTENT_PATH, fileIdIn } from './content.ts'
 import type { Cors } from './cors.ts'
 import { digestsEqual } from './digests-equal.ts'
 import { FreeRoutes, type FreeOptions } from './free.ts'
@@ -34,6 +34,8 @@ import { stateRoute } from './responses.ts'
 import { presenceOf, replyWithStream, type EventSource } from './stream-reply.ts'
 import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
 import type { Answering, Route, Turn } from './turn.ts'
+import { absentVideo, contentOf, NO_VARIANT, videoRoute } from './videos.ts'
+import type { VisitorLimits } from './visitors.ts'
 
 export type EdgeOptions = FreeOptions & {
   /** Memory for bodies that are arriving, by account. */
@@ -43,6 +45,8 @@ export type EdgeOptions = FreeOptions & {
   readonly cors: Cors
   readonly proxies: TrustedProxies
   readonly blobs: Blobs
+  /** How much of its files anybody may fetch. */
+  readonly visitors: VisitorLimits
   readonly links: Links
   /** What `/metrics` and the reasons of `/readyz` are shown for; undefined: nobody sees them on this port. */
   readonly metricsToken: string | undefined
@@ -70,7 +74,7 @@ const MODEL_PATH = '/v1/models/'
 export function createEdge(options: EdgeOptions): Edge {
   const desk = new Desk(options)
   const oneModel: Route = { methods: READ, handle: (turn) => desk.oneModel(turn) }
-  const files = new Content(options.blobs)
+  const [files, videos] = [new Content(options.blobs, options.visitors), new Content(options.blobs, options.visitors)]
   const content: Route = { methods: READ, handle: (turn) => desk.content(turn, files) }
   const monitored: [string, Route][] = [
     ['/healthz', { methods: READ, handle: (turn) => desk.reply(turn, 200, { status: 'ok' }) }],
@@ -94,8 +98,10 @@ export function createEdge(options: EdgeOptions): Edge {
     }
     if (path.startsWith(CONTENT_PATH) && path.length > CONTENT_PATH.length) return content
     if (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length) return oneModel
-    const state = stateRoute(path)
-    return routes.get(path) ?? (state && desk.free.keptResponse(state))
+    const video = contentOf(path)
+    if (video !== undefined) return { methods: READ, handle: (turn) => desk.video(turn, videos, video) }
+    const state = stateRoute(path) ?? videoRoute(path)
+    return routes.get(path) ?? (state && desk.free.kept(state))
   }
   return {
     handle: (exchange) => desk.serve(desk.open(exchange, 'public'), routeOf(exchange.head.path)),
@@ -116,7 +122,17 @@ class Desk implements Answering {
 
   /** A file, to whoever has its address. */
   async content(turn: Turn, files: Content): Promise<void> {
-    const failure = await files.serve(turn.exchange, this.clientOf(turn), turn.headers)
+    const serving = { client: this.clientOf(turn), always: turn.headers }
+    const failure = await files.serve(turn.exchange, fileIdIn(turn.exchange.head.path), serving)
+    if (failure) this.refuse(turn, failure)
+  }
+
+  /** The same of a finished video. */
+  async video(turn: Turn, files: Content, id: string): Promise<void> {
+    const variant = new URLSearchParams(turn.exchange.head.query).get('variant') ?? 'video'
+    if (variant !== 'video') return this.refuse(turn, NO_VARIANT)
+    const absent = (): Promise<Failure> => absentVideo(this.options.relay.videos.tasks, id)
+    const failure = await files.serve(turn.exchange, id, { client: this.clientOf(turn), always: turn.headers, absent })
     if (failure) this.refuse(turn, failure)
   }
 
@@ -228,7 +244,10 @@ class Desk implements Answering {
   /** The route of an endpoint that generates. */
   generates(surface: Surface): Route {
     const { failures, requestIdHeader } = surface
-    return { methods: ['POST'], failures, requestIdHeader, handle: (turn) => this.generate(turn, surface) }
+    const list = surface.list && this.free.kept(surface.list)
+    const handle = (turn: Turn) =>
+      list && turn.exchange.head.method !== 'POST' ? list.handle(turn) : this.generate(turn, surface)
+    return { methods: ['POST', ...(list?.methods ?? [])], failures, requestIdHeader, handle }
   }
 
   private async generate(turn: Turn, surface: Surface): Promise<void> {

@@ -19,12 +19,15 @@ function setUp(bounds: Partial<FreeBounds>) {
     refuse: (_: Turn, failure: Failure) => void refused.push(failure),
     replyText: () => void replied++,
   } as unknown as Answering
-  const routes = new FreeRoutes({ free, limiter: new Limiter([]) } as unknown as FreeOptions, desk)
+  const routes = new FreeRoutes(
+    { free, limiter: new Limiter([]), links: { publicUrl: 'http://x', isLoopback: false } } as unknown as FreeOptions,
+    desk,
+  )
   const ask = (account: string, text = LARGE): Promise<void> => {
     const answer = (): Promise<StateAnswer> => Promise.resolve({ kind: 'body', body: { text } })
     const drained = (): Promise<void> => new Promise((resolve) => void readers.push(resolve))
     const turn = { id: account, exchange: { head: { method: 'GET', query: '' }, drained } } as unknown as Turn
-    return Promise.resolve(routes.keptResponse({ methods: [], id: 'resp', answer }).handle(turn))
+    return Promise.resolve(routes.kept({ methods: [], id: 'resp', answer }).handle(turn))
   }
   const readAll = (): void => readers.splice(0).forEach((read) => read())
   return { ask, refused, readAll, replied: () => replied }

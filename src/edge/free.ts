@@ -10,13 +10,19 @@ import type { Relay } from '../relay/context.ts'
 import { countInput } from '../relay/count-input.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
 import { readJsonBody } from './body.ts'
+import { linkBaseOf, type Links } from './links.ts'
 import { receive, type Reception } from './receive.ts'
 import { countResponse, type StateAnswer, type StateRoute } from './responses.ts'
 import type { Surface } from './surface.ts'
 import type { Answering, Route, Turn } from './turn.ts'
 import { Visitors } from './visitors.ts'
 
-export type FreeOptions = Reception & { readonly relay: Relay; readonly limiter: Limiter; readonly free: FreeBounds }
+export type FreeOptions = Reception & {
+  readonly links: Links
+  readonly relay: Relay
+  readonly limiter: Limiter
+  readonly free: FreeBounds
+}
 
 export type FreeBounds = {
   /** Requests for responses that are there: of one account, in a minute and at once. */
@@ -55,15 +61,16 @@ export class FreeRoutes {
     this.counts = new Visitors({ perMinute: COUNTS_PER_MINUTE, concurrent: countConcurrent })
   }
 
-  /** The route of a response that is there already, or was. */
-  keptResponse({ methods, id, answer, bytes }: StateRoute): Route {
-    const { relay } = this.options
+  /** The route of what is there already, or was. */
+  kept({ methods, id, answer, bytes }: StateRoute): Route {
+    const { relay, links } = this.options
     return {
       methods,
       handle: (turn) =>
         this.within(turn, this.states, async (caller) => {
           const { method, query } = turn.exchange.head
-          const asked = { relay, caller, method, id, query: new URLSearchParams(query) }
+          const linkBase = linkBaseOf(turn.exchange, links) ?? ''
+          const asked = { relay, caller, method, id, query: new URLSearchParams(query), linkBase }
           const share = new UnreadShare(this.unread, caller.account.id, this.options.free.unreadBytesMax)
           try {
             // What is too large is not even read.

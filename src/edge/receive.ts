@@ -48,7 +48,9 @@ export async function receive(
       throw error
     }
   }
-  const body = await readJsonBody(exchange, chatBody)
+  const { bodyBytesMax = 0 } = surface
+  const limits = { ...chatBody, bytesMax: Math.max(chatBody.bytesMax, bodyBytesMax) }
+  const body = await readJsonBody(exchange, limits)
   if (body.kind === 'rejected') return { ...body, release: NOTHING }
   const { path, query } = exchange.head
   const reading = surface.read(body, { path, query, header: (name) => exchange.header(name) })

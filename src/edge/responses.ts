@@ -23,6 +23,8 @@ export type Ask = {
   readonly method: string
   readonly id: string
   readonly query: URLSearchParams
+  /** The address of this gateway as its client can reach it; empty where that is not known. */
+  readonly linkBase: string
 }
 
 export type StateRoute = {
@@ -163,7 +165,7 @@ export async function countResponse(
   caller: Caller,
   body: { readonly text: string; readonly bytes: number },
 ): Promise<Exclude<StateAnswer, { kind: 'text' | 'stream' }>> {
-  const read = readCountedClient(body.text, body.bytes)
+  const read = await readCountedClient(body.text, body.bytes)
   if (read.kind === 'rejected') return failed(read.failure)
   const { request } = read
   const model = request.model === '' ? undefined : modelFor(relay.catalog, caller, request.model)

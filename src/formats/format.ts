@@ -11,6 +11,7 @@ import type { Upload } from '../lib/form.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { Produced } from './produced.ts'
 import type { UsageDialect } from './chat/usage.ts'
+import type { VideoBody } from './videos/body.ts'
 
 /** What the relay has to know of a client's request, whatever its dialect. */
 export type ClientRequest = {
@@ -41,8 +42,12 @@ export type ClientRequest = {
   readonly heartbeat?: string
   /** A stream that ends before anything of an answer: the dialect's error inside a stream. */
   failStream(failure: Failure, answer: AnswerFacts): string
+  /** In a dialect in which a turn may be answered with images: how large they are to be, as its vendor calls it. */
+  readonly painting?: { readonly quality: string | undefined }
   /** What it asks for where it asks for images. */
   readonly images?: ImageWish
+  /** The same of a video, which is made by a task: neither streamed nor passed. */
+  readonly video?: VideoBody
   /** What images that arrived come to. */
   meter?(images: ImageMeter): Metered
   /** The way to an upstream that speaks one of these dialects; the first is used where none is the client's own. */
@@ -121,6 +126,15 @@ export type ImageInfo = { readonly format: ImageFormat; readonly width: number; 
 /** An image that arrived, as far as its price depends on it. */
 export type DeliveredImage = { readonly size: string; readonly quality: string }
 
+/** Images that came as part of a turn. */
+export type Painted = {
+  readonly images: number
+  /** How many there were besides that cannot be decoded. */
+  readonly spoiled: number
+  /** Who is why no more came: a client that leaves, or sets a limit, has had the vendor work for it. */
+  readonly endedBy: 'vendor' | 'client'
+}
+
 export type ImageMeter = {
   readonly usage: Usage | undefined
   readonly delivered: readonly DeliveredImage[]
@@ -166,6 +180,8 @@ export type Destination = {
 }
 
 export type UpstreamRequest = {
+  /** Left out: POST. */
+  readonly method?: 'GET' | undefined
   /** After the provider's base URL, with a query where it needs one. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -185,8 +201,9 @@ export type PassedReply = {
   readonly produced: string
   /** The images that can be decoded, where images were asked for. */
   readonly delivered?: readonly DeliveredImage[]
-  /** The reply for the client. `counted` stands in where the upstream reported no usage. */
-  write(answer: AnswerFacts, counted: Usage): string
+  readonly painted?: Painted
+  /** The reply for the client. It states what is billed, whatever the upstream reported. */
+  write(answer: AnswerFacts, billed: Usage): string
 }
 export type ReadReply = { readonly kind: 'reply'; readonly reply: PassedReply } | Failed
 
@@ -213,15 +230,19 @@ export type PassedStream = {
   /** Images that arrived, and how many are under way of which the client has seen something. */
   readonly delivered?: readonly DeliveredImage[]
   readonly begun?: number
+  readonly painted?: Painted
   /** Looks into an event, where that takes a while. Awaited before `read`. */
   prepare?(event: SseEvent): Promise<void>
   /** Every choice that began has ended: an end of the stream now is a complete one. */
   readonly finished: boolean
   read(event: SseEvent): ReadEvent
-  /** The end for the client, terminator included. */
-  end(counted: Usage): string
-  /** The end of an answer that broke: the dialect's error inside the stream, and nothing that looks like completion. */
-  fail(failure: Failure): string
+  /** The end for the client, terminator included. It states what is billed, as far as nothing was stated before. */
+  end(billed: Usage): string
+  /**
+   * The end of an answer that broke: the dialect's error inside the stream, and nothing that looks like completion.
+   * `billed` is what it came to, where something came.
+   */
+  fail(failure: Failure, billed?: Usage): string
 }
 
 /** A way from a client's dialect to an upstream's and back. */
@@ -285,5 +306,5 @@ export type StreamEncoder = {
   /** Complete events for the client. */
   encode(deltas: readonly Delta[]): string
   end(usage: Usage): string
-  fail(failure: Failure): string
+  fail(failure: Failure, billed?: Usage): string
 }

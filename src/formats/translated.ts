@@ -42,7 +42,7 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
         reply: {
           usage: reply.usage,
           produced: reply.choices.map(({ parts }) => wordsOfParts(parts)).join('\n'),
-          write: (answer, counted) => client.reply(reply, answer, reply.usage ?? counted),
+          write: (answer, billed) => client.reply(reply, answer, billed),
         },
       }
     },
@@ -87,11 +87,11 @@ class TranslatedStream implements PassedStream {
     return { kind: 'chunk', text, meaningful: decoded.deltas.length > 0 }
   }
 
-  end(counted: Usage): string {
-    return this.encoder.end(this.usage ?? counted)
+  end(billed: Usage): string {
+    return this.encoder.end(billed)
   }
 
-  fail(failure: Failure): string {
-    return this.encoder.fail(failure)
+  fail(failure: Failure, billed?: Usage): string {
+    return this.encoder.fail(failure, billed)
   }
 }

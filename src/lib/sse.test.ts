@@ -8,6 +8,8 @@ const text = [
   'data: two\r\ndata: lines\r\n\r\n',
   'data: ümläut 漢字 🙂\n\n',
   'retry: 5\n\n',
+  'data:\n\n',
+  'data: \r\n\r\n',
   'data: last without blank line',
 ].join('')
 const expected: SseEvent[] = [
@@ -15,6 +17,8 @@ const expected: SseEvent[] = [
   { name: undefined, data: 'no space' },
   { name: undefined, data: 'two\nlines' },
   { name: undefined, data: 'ümläut 漢字 🙂' },
+  { name: undefined, data: '' },
+  { name: undefined, data: '' },
   { name: undefined, data: 'last without blank line' },
 ]
 

@@ -60,6 +60,17 @@ test('a model that is not there is new, with its prices and limits', () => {
   ])
 })
 
+test('an image model is new with the price of its images, and what it can do in one word', () => {
+  const request = { patterns: ['gemini-3-pro-image*'], providers: [provider('gemini')] }
+  const [change] = plan([], request).changes
+  expect(change?.draft).toMatchObject({ kind: 'image', limits: { image: { surface: 'turn' } } })
+  expect(change?.differences.filter(({ what }) => /image/.test(what) && !what.startsWith('cost'))).toEqual([
+    { what: 'sale image output', before: undefined, after: '120.00' },
+    { what: 'limit image', before: '"open"', after: '"gemini-3-pro-image"' },
+  ])
+  if (change) expect(plan([stored(change.draft)], request).unchanged).toEqual(['gemini-3-pro-image-preview'])
+})
+
 test('what is there already is unchanged; another mark-up is another sale price, and the cost stays', () => {
   expect(plan([stored(gpt5())], only)).toMatchObject({ changes: [], unchanged: ['gpt-5'] })
   const { changes } = plan([stored(gpt5())], { ...only, by: 200_000n })

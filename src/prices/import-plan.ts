@@ -7,6 +7,7 @@ import {
   type OfferDraft,
   type Provider,
 } from '../domain/catalog.ts'
+import { imageFamilies, imageFamilyNames, type ImageFacts } from '../domain/image.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { PriceTier, UnitPrices } from '../domain/price.ts'
 import type { UsageBucket } from '../domain/usage.ts'
@@ -192,12 +193,16 @@ function namedPrices(card: Prices | undefined): Named {
   ])
 }
 
+/** What an image model can do is said in one word, where a family has it for that. */
+const namedFacts = (facts: ImageFacts): string =>
+  imageFamilyNames.find((name) => JSON.stringify(imageFamilies[name]) === JSON.stringify(facts)) ??
+  JSON.stringify(facts)
+
 const namedLimits = (limits: ModelLimits | undefined): Named =>
   new Map(
-    Object.entries(limits ?? defaultModelLimits).map(([name, value]) => [
-      name,
-      value === undefined ? 'unknown' : JSON.stringify(value),
-    ]),
+    Object.entries({ ...(limits ?? defaultModelLimits), image: namedFacts((limits ?? defaultModelLimits).image) }).map(
+      ([name, value]) => [name, value === undefined ? 'unknown' : JSON.stringify(value)],
+    ),
   )
 
 const GONE = 'none'

@@ -3,6 +3,7 @@
  * file; nothing is fetched while the gateway runs.
  */
 import { readFileSync } from 'node:fs'
+import type { ImageFamily } from '../domain/image.ts'
 
 /** Decimal dollars per million tokens. What is left out follows from input and output. */
 type ListedUnits = {
@@ -11,6 +12,8 @@ type ListedUnits = {
   readonly cached?: string
   readonly write?: string
   readonly write1h?: string
+  readonly imageInput?: string
+  readonly imageOutput?: string
 }
 
 /** Prices of a request whose input has more than so many tokens. */
@@ -21,7 +24,9 @@ export type ListedPrices = ListedUnits & { readonly from?: string; readonly abov
 
 export type ListedModel = {
   /** Left out: text. */
-  readonly kind?: 'embedding'
+  readonly kind?: 'embedding' | 'image'
+  /** Of an image model: the family that says what may be asked of it. */
+  readonly family?: ImageFamily
   readonly dimensions?: number
   readonly adjustable?: boolean
   /** The longest input and output together, in tokens. */

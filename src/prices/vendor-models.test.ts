@@ -1,7 +1,7 @@
 import { calcPrice } from '@pydantic/genai-prices'
 import { expect, test } from 'bun:test'
 import { priceOf } from '../domain/price.ts'
-import type { Usage } from '../domain/usage.ts'
+import { outputTokens, type Usage } from '../domain/usage.ts'
 import { priceList } from './price-list.ts'
 import { draftOf, modelsOfVendors, vendorModels, type VendorModel } from './vendor-models.ts'
 
@@ -54,13 +54,21 @@ test('every model costs what the list’s own calculator says', () => {
       const hasHour = model.cost.cacheWrite1h !== model.cost.cacheWrite5m
       const above = model.costTiers[0]?.aboveInputTokens ?? 100_000
       for (const total of [1_000, above, above + 1]) {
-        const parts = { inputCached: 300, cacheWrite5m: isWritten ? 200 : 0, cacheWrite1h: hasHour ? 100 : 0 }
-        const rest = parts.inputCached + parts.cacheWrite5m + parts.cacheWrite1h
-        const used = usage({ ...parts, inputFresh: total - rest, outputText: model.kind === 'text' ? 77 : 0 })
+        const paints = model.kind === 'image'
+        const parts = {
+          // Of images ours is the dearer of two.
+          inputCached: paints ? 0 : 300,
+          cacheWrite5m: isWritten ? 200 : 0,
+          cacheWrite1h: hasHour ? 100 : 0,
+          ...(paints && { inputImage: 258, outputImage: 1_290 }),
+        }
+        const rest = parts.inputCached + parts.cacheWrite5m + parts.cacheWrite1h + (parts.inputImage ?? 0)
+        const used = usage({ ...parts, inputFresh: total - rest, outputText: model.kind === 'embedding' ? 0 : 77 })
         const theirs = calcPrice(
           {
             input_tokens: total,
-            output_tokens: used.outputText,
+            output_tokens: outputTokens(used),
+            ...(paints && { input_image_tokens: 258, output_image_tokens: 1_290 }),
             cache_read_tokens: used.inputCached,
             ...(isWritten && { cache_write_tokens: used.cacheWrite5m + used.cacheWrite1h }),
             ...(hasHour && { cache_write_1h_tokens: used.cacheWrite1h }),
@@ -89,6 +97,19 @@ test('a price that changes on a day changes on that day, and is announced before
 test('where the price changes with the hour it is the dearest', () => {
   const { cost } = listed('deepseek', 'deepseek-chat')
   expect([cost.inputFresh, cost.inputCached, cost.outputText]).toEqual([270_000_000n, 70_000_000n, 1_100_000_000n])
+})
+
+test('images are sold by tokens of their own, and what may be asked for is known', () => {
+  const banana = listed('gemini', 'gemini-3-pro-image-preview')
+  // $2, $12, $120: 10×2,000 + 20×12,000 + 100×12,000 + 1,120×120,000
+  const painted = usage({ inputFresh: 10, outputText: 20, outputReasoning: 100, outputImage: 1_120 })
+  expect(costOf(banana, painted)).toBe(135_860_000n)
+  expect(banana).toMatchObject({ kind: 'image', limits: { image: { surface: 'turn', qualities: ['1K', '2K', '4K'] } } })
+  const gpt = listed('openai', 'gpt-image-1.5')
+  // $5, $8 for images, $2 cached, $32: 10×5,000 + 323×8,000 + 5×2,000 + 1,056×32,000
+  const edited = usage({ inputFresh: 10, inputImage: 323, inputCached: 5, outputImage: 1_056 })
+  expect(costOf(gpt, edited)).toBe(36_436_000n)
+  expect(gpt.limits.image).toMatchObject({ deliveries: ['b64_json'], isSingle: true })
 })
 
 test('limits: context, dimensions, no audio where it is dearer, and an answer that fits a small context', () => {

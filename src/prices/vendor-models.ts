@@ -1,5 +1,6 @@
 /** Models of vendors at their list prices, as they can be sold. */
 import { defaultModelLimits, type ModelDraft, type ModelLimits } from '../domain/catalog.ts'
+import { imageFamilies } from '../domain/image.ts'
 import { parseUsd } from '../domain/money.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from '../domain/price.ts'
 import { markUp, markUpTiers, type MarkUp } from './mark-up.ts'
@@ -10,7 +11,7 @@ export type VendorModel = {
   /** The vendor's own id, without what its API wants in front of it. */
   readonly id: string
   readonly upstreamModel: string
-  readonly kind: 'text' | 'embedding'
+  readonly kind: 'text' | 'embedding' | 'image'
   readonly limits: Partial<ModelLimits>
   readonly cost: UnitPrices
   readonly costTiers: readonly PriceTier[]
@@ -27,22 +28,25 @@ function nano(dollars: string): bigint {
   return amount
 }
 
-const unitsOf = ({ input, output, cached, write, write1h }: ListedPrices | ListedTier): UnitPrices =>
+const unitsOf = ({ input, output, cached, write, write1h, ...images }: ListedPrices | ListedTier): UnitPrices =>
   unitPrices({
     input: nano(input),
     output: nano(output ?? '0'),
     cachedInput: cached === undefined ? undefined : nano(cached),
     cacheWrite: write === undefined ? undefined : nano(write),
     cacheWrite1h: write1h === undefined ? undefined : nano(write1h),
+    imageInput: images.imageInput === undefined ? undefined : nano(images.imageInput),
+    imageOutput: images.imageOutput === undefined ? undefined : nano(images.imageOutput),
   })
 
-function limitsOf({ dimensions, adjustable, context, media }: ListedModel): Partial<ModelLimits> {
+function limitsOf({ dimensions, adjustable, context, media, family }: ListedModel): Partial<ModelLimits> {
   const share = context === undefined ? Infinity : Math.floor(context / OUTPUT_SHARE)
   return {
     ...(dimensions !== undefined && { dimensions }),
     ...(adjustable && { dimensionsAdjustable: true }),
     ...(context !== undefined && { contextTokens: context }),
     ...(media && { mediaInput: media }),
+    ...(family && { image: imageFamilies[family] }),
     ...(share < defaultModelLimits.outputTokensDefault && { outputTokensDefault: share }),
   }
 }

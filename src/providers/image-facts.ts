@@ -4,7 +4,7 @@ import { imageDeliveries, imageFamilies, imageFamilyNames, imageFormats, type Im
 
 const count = z.int().min(1)
 const words = z.array(z.string().regex(/^[\w.-]{1,64}$/))
-const sizes = z.array(z.string().regex(/^(?:auto|[1-9]\d{0,4}x[1-9]\d{0,4})$/)).min(1)
+const sizes = z.array(z.string().regex(/^(?:auto|[1-9]\d{0,4}x[1-9]\d{0,4}|[1-9]\d?:[1-9]\d?)$/)).min(1)
 
 export const imageDeclaration = z.strictObject({
   family: z.enum(imageFamilyNames as [string, ...string[]]).default('open'),

@@ -201,11 +201,15 @@ export class Idempotency {
 
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
 
-/** Keys whose state and hold disagree; empty means none. */
+/**
+ * Keys whose state and hold disagree; empty means none. The answer to a request that makes a task is the task, which is
+ * there from the start, whatever becomes of it.
+ */
 export async function verifyIdempotency(store: Queryable): Promise<readonly { subject: string; detail: string }[]> {
   const sql = `SELECT i.account_id || ' ' || i.request_id AS subject, coalesce(h.state, 'no hold') AS detail
     FROM idempotency i LEFT JOIN hold h ON h.id = i.request_id
-    WHERE h.state IS NULL OR h.state <> CASE WHEN i.status IS NULL THEN 'open' ELSE 'settled' END`
+    WHERE h.state IS NULL OR CASE h.owner WHEN 'task' THEN i.status IS NULL
+      ELSE h.state <> CASE WHEN i.status IS NULL THEN 'open' ELSE 'settled' END END`
   return (await store.query(sql)).map((row) => ({ subject: String(row['subject']), detail: String(row['detail']) }))
 }
 

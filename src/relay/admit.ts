@@ -1,10 +1,10 @@
 /** Admission: may this caller have this model, can it be served, and is there money for it. No await, no I/O. */
 import type { Catalog } from '../catalog/catalog.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
-import type { Model, Offer } from '../domain/catalog.ts'
+import { paintsInTurn, type Model, type Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
-import type { Balance, Hold } from '../ledger/ledger.ts'
+import type { Balance, Hold, HoldRequest } from '../ledger/ledger.ts'
 import { planAttempts } from '../router/plan.ts'
 import type { Call } from './call.ts'
 import { limitFailure } from './limit-failure.ts'
@@ -34,12 +34,24 @@ export function permittedModel({ accounts, catalog }: Relay, { caller, request }
   const model = modelFor(catalog, { key, account }, request.model)
   if ('message' in model) return model
   const { kind = 'text' } = request
-  if (model.kind === kind) return request.check?.(model) ?? model
+  if (paintsInTurn(model) ? request.painting : model.kind === kind) return request.check?.(model) ?? model
+  if (paintsInTurn(model)) return nativeOnly(model)
   const message = `The model '${model.id}' makes ${model.kind}: this endpoint is for models that make ${kind}.`
   return { kind: 'model_not_supported', message, param: 'model' }
 }
 
-export function admit(relay: Relay, call: Call): Admission | Refusal {
+const nativeOnly = ({ id }: Model): Failure => ({
+  kind: 'model_not_supported',
+  message: `The model '${id}' makes images in Gemini's API only: POST /v1beta/models/${id}:generateContent.`,
+  param: 'model',
+})
+
+/** What is agreed with a request, and what of it is to be written with its hold. */
+export type Agreement = Pick<Admission, 'model' | 'offers' | 'quoted'> & { readonly createdAtMs: number }
+type TaskSteps = (agreement: Agreement) => NonNullable<HoldRequest['also']>
+
+/** `taskSteps`: for work that goes on without its request, and beyond this process. */
+export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admission | Refusal {
   const { ledger, health, limits } = relay
   const { request, claim } = call
   const { account } = call.caller
@@ -67,14 +79,21 @@ export function admit(relay: Relay, call: Call): Admission | Refusal {
   const obstacle = call.entry.obstacle(quoted.amount, tokens)
   if (obstacle) return refuse(limitFailure(obstacle))
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
-  const written = request.stream || request.kind === 'image' || claim ? 'now' : 'soon'
+  const written = request.stream || model.kind === 'image' || taskSteps || claim ? 'now' : 'soon'
   const createdAtMs = Date.now()
-  const also = [...(claim?.begin(call.id) ?? []), ...begunSteps(relay, call, { model, createdAtMs })]
-  const held = ledger.hold({ id: call.id, accountId: account.id, amount: quoted.amount, written, also, createdAtMs })
-  if (held.kind === 'insufficient') return refuse(insufficient(held.balance, { needed: quoted.amount, fitting: 0 }))
-  call.entry.reserve(quoted.amount, tokens)
+  const offers = plan.slice(0, limits.attemptsMax)
+  const also = [
+    ...(claim?.begin(call.id) ?? []),
+    ...begunSteps(relay, call, { model, createdAtMs }),
+    ...(taskSteps?.({ model, offers, quoted, createdAtMs }) ?? []),
+  ]
+  const { amount } = quoted
+  const livesWith = taskSteps ? 'task' : 'process'
+  const held = ledger.hold({ id: call.id, accountId: account.id, amount, written, also, createdAtMs, livesWith })
+  if (held.kind === 'insufficient') return refuse(insufficient(held.balance, { needed: amount, fitting: 0 }))
+  call.entry.reserve(amount, tokens)
   const { hold, durable } = held
-  return { kind: 'admitted', model, offers: plan.slice(0, limits.attemptsMax), hold, quoted, durable }
+  return { kind: 'admitted', model, offers, hold, quoted, durable }
 }
 
 export const INVALID_KEY: Failure = {

@@ -4,6 +4,7 @@ import { formatUsd } from '../domain/money.ts'
 import type { Usage } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import type { PassedStream } from '../formats/format.ts'
+import { asProduced, type Produced } from '../formats/produced.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { Transcript } from '../records/idempotency.ts'
 import type { RequestRecord } from '../records/records.ts'
@@ -31,8 +32,8 @@ export async function answerWhole(
 ): Promise<Answer> {
   const { reply } = served
   call.firstEventMs = call.elapsedMs()
-  const { usage, produced, delivered } = reply
-  const metered = await meter(relay, call, { usage, produced, delivered, admission, complete: true })
+  const { usage, produced, delivered, painted } = reply
+  const metered = await meter(relay, call, { usage, produced, delivered, painted, admission, complete: true })
   const text = reply.write(factsOf(call, admission), metered.usage)
   const headersOf = (record: RequestRecord): Record<string, string> => ({
     ...earlyHeaders(admission),
@@ -185,7 +186,7 @@ export class StreamAnswer {
         end: (usage) =>
           complete
             ? complete.text + served.open.stream.end(usage)
-            : served.open.stream.fail(failure ?? failureOfCancel(cancelled)),
+            : served.open.stream.fail(failure ?? failureOfCancel(cancelled), usage),
       })
       served.open.events.close()
     })
@@ -204,7 +205,7 @@ export class StreamAnswer {
           outcome: 'cut',
           failure: INTERNAL,
           repeatable: false,
-          end: () => served.open.stream.fail(INTERNAL),
+          end: (usage) => served.open.stream.fail(INTERNAL, usage),
         })
       }
       await rescue(relay, call, admission)
@@ -274,6 +275,7 @@ export class StreamAnswer {
       }
       text += read.text
     }
+    if (isRunaway(stream, this.admission)) return { end: 'broken', text, failure: RUNAWAY }
     // Only the bill is outstanding: a client that leaves at the finish still pays what the vendor is about to report.
     // So it is with an image of which the client has seen something: the vendor makes and bills it to its end.
     if (stream.finished || stream.begun) call.outlivesClient = true
@@ -296,7 +298,7 @@ export class StreamAnswer {
       outcome: cancelled ? outcomeOf(cancelled) : 'cut',
       failure: cancelled === 'client_closed' ? undefined : failure,
       repeatable: cancelled === undefined,
-      end: () => step.text + served.open.stream.fail(failure),
+      end: (usage) => step.text + served.open.stream.fail(failure, usage),
     })
     if (!cancelled) this.relay.health.failed(served.offer.id, step.failure)
     return text
@@ -314,7 +316,7 @@ export class StreamAnswer {
   /** Settles, and gives the text that ends the stream. */
   private async settle(served: StreamServed, { outcome, failure, repeatable, end }: StreamEnd): Promise<string> {
     const { relay, call, admission, transcript } = this
-    const { usage, produced, thoughts, finished, delivered, begun } = served.open.stream
+    const { usage, produced, thoughts, finished, delivered, begun, painted } = served.open.stream
     const metered = await meter(relay, call, {
       usage,
       produced,
@@ -322,6 +324,7 @@ export class StreamAnswer {
       delivered,
       // What an upstream broke off was no image; what the client left in the middle is made and billed nevertheless.
       begun: outcome === 'cut' ? 0 : begun,
+      painted: painted && outcome === 'client_closed' ? { ...painted, endedBy: 'client' } : painted,
       admission,
       complete: finished || outcome === 'completed',
     })
@@ -343,6 +346,22 @@ export class StreamAnswer {
     })
     return text
   }
+}
+
+/** No token is longer: runs of blanks come to this (o200k_base). */
+const CHARS_PER_TOKEN_MAX = 128
+const RUNAWAY_MARGIN_CHARS = 64 * 1024
+const RUNAWAY: UpstreamFailure = { kind: 'garbage', status: 200, message: 'the upstream passes the output limit' }
+
+/** Whether more has come than the output that was held for can be: a vendor that knows no limit would never end. */
+function isRunaway({ produced, thoughts = '' }: PassedStream, { quoted }: Admission): boolean {
+  const bound = quoted.outputTokens * CHARS_PER_TOKEN_MAX + RUNAWAY_MARGIN_CHARS
+  return charsOf(produced) + charsOf(thoughts) > bound
+}
+
+function charsOf(produced: string | Produced): number {
+  const { text, moreChars } = asProduced(produced)
+  return text.length + moreChars
 }
 
 const outcomeOf = (cancelled: CancelReason): RequestRecord['outcome'] =>

@@ -62,7 +62,7 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     const startedMs = call.elapsedMs()
     const passage = call.request.passage(preset.dialects, {
       model: admission.model,
-      desk: relay.pictures.deskOf(call, provider.reach),
+      desk: relay.pictures.deskOf(call, provider),
     })
     const target = { provider, preset, failures: passage.failures }
     const attempt = await tryOffer(relay, call, { target, passage, offer, admission })
@@ -173,9 +173,9 @@ function limitsOf(
   const { wholeReplyTimeoutMs, replyBytesMax } = limits
   const shared = { replyBytesMax, owner: call }
   // An image is in one event, and takes as long streamed as in one piece.
-  if (call.request.kind === 'image') {
+  if (admission.model.kind === 'image') {
     const timeouts = { firstEventTimeoutMs: wholeReplyTimeoutMs, eventGapTimeoutMs: wholeReplyTimeoutMs }
-    return { ...shared, ...timeouts, eventCharsMax: replyBytesMax }
+    return { ...shared, ...timeouts, eventCharsMax: replyBytesMax, sendOnce: true }
   }
   const { eventGapTimeoutMs, eventCharsMax } = limits
   const firstEventTimeoutMs = isWhole ? wholeReplyTimeoutMs : admission.model.limits.firstEventTimeoutMs

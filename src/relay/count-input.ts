@@ -9,17 +9,13 @@ const MESSAGE_TOKENS = 4
 export const tokensBesideText = ({ imageParts, messages }: ClientRequest, model: Model | undefined): number =>
   messages * MESSAGE_TOKENS + imageParts * (model?.limits.imageTokensMax ?? 0)
 
-/** Characters that are counted for somebody who pays nothing for it; of the rest four bytes are a token. */
-const COUNTED_CHARS_MAX = 256 * 1024
 /** One after the other: a settlement that needs the tokenizer waits for one of them at most. */
 let counting: Promise<unknown> = Promise.resolve()
 
 /** Counts a request's input as an answer without reported usage would be charged: by our own tokenizer. */
 export async function countInput({ tokens }: Relay, request: ClientRequest, model?: Model): Promise<number> {
-  const text = request.promptText()
-  const count = counting.then(() => tokens.count([text.slice(0, COUNTED_CHARS_MAX)]))
+  const count = counting.then(() => tokens.count([request.promptText()]))
   counting = count
   const [words = 0] = await count
-  const rest = Math.ceil(Buffer.byteLength(text.slice(COUNTED_CHARS_MAX)) / 4)
-  return words + rest + tokensBesideText(request, model)
+  return words + tokensBesideText(request, model)
 }

@@ -1,11 +1,13 @@
 /** The end of a request: what it cost, settled or released once, with its record in the same transaction. */
-import type { Failure } from '../domain/failure.ts'
+import { isRequestFault, type Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
+import { tokensOfImage } from '../domain/image.ts'
 import { inputTokens, outputTokens, type Usage } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import { asProduced, type Produced } from '../formats/produced.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
-import type { DeliveredImage, Metered } from '../formats/format.ts'
+import type { DeliveredImage, Metered, Painted } from '../formats/format.ts'
+import { paintedUsage } from '../formats/gemini/usage.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
@@ -34,6 +36,7 @@ type ToMeter = {
   readonly thoughts?: string | Produced | undefined
   readonly delivered?: readonly DeliveredImage[] | undefined
   readonly begun?: number | undefined
+  readonly painted?: Painted | undefined
   readonly admission: Admission
   /** Whether the answer reached its end: a running usage of a broken one is behind what arrived. */
   readonly complete: boolean
@@ -44,11 +47,8 @@ const PLAUSIBLE_FACTOR = 4
 const PLAUSIBLE_MARGIN_TOKENS = 20_000
 
 /** Takes the upstream's usage where it is plausible, or counts what went in and came out. */
-export async function meter(
-  relay: Relay,
-  call: Call,
-  { usage, produced, thoughts = '', delivered = [], begun = 0, admission, complete }: ToMeter,
-): Promise<Metered> {
+export async function meter(relay: Relay, call: Call, to: ToMeter): Promise<Metered> {
+  const { usage, delivered = [], begun = 0, painted, admission, complete } = to
   const plausible = usage && isPlausible(usage, admission)
   if (usage && !plausible) relay.log('error', 'usage.implausible', { request: call.id, ...usage })
   if (call.request.meter) {
@@ -56,15 +56,33 @@ export async function meter(
     const images = { usage: plausible ? usage : undefined, delivered, begun, model: admission.model, promptTokens }
     return call.request.meter(images)
   }
-  if (plausible && complete) return { usage, source: 'reported' }
+  const believed = plausible ? usage : undefined
+  const metered = await meterWords(relay, call, { ...to, usage: believed })
+  if (!painted) return metered
+  return paintedUsage(metered, {
+    ...painted,
+    imageTokens: tokensOfImage(admission.model.limits.image, call.request.painting?.quality),
+    isReported: believed !== undefined && complete,
+    hasWords: asProduced(to.produced).text.trim() !== '',
+  })
+}
+
+async function meterWords(
+  relay: Relay,
+  call: Call,
+  { usage, produced, thoughts = '', admission, complete }: ToMeter,
+): Promise<Metered> {
+  if (usage && complete) return { usage, source: 'reported' }
   const { request } = call
   const [said, thought] = [asProduced(produced), asProduced(thoughts)]
   const texts = [request.promptText(), said.text, thought.text]
   const [prompt = 0, saidBegun = 0, thoughtBegun = 0] = await relay.tokens.count(texts)
   const [words, thinking] = [withRest(saidBegun, said), withRest(thoughtBegun, thought)]
-  if (plausible) return atLeast(usage, words, thinking)
-  const input = prompt + tokensBesideText(request, admission.model)
-  return { usage: estimatedUsage(input, words + thinking), source: 'estimated' }
+  const { quoted } = admission
+  if (usage) return atLeast(usage, Math.min(words, quoted.outputTokens), Math.min(thinking, quoted.outputTokens))
+  // A count of our own is no reason to charge more than was agreed to: whoever sends more than was asked for gives it.
+  const input = Math.min(prompt + tokensBesideText(request, admission.model), quoted.inputTokens)
+  return { usage: estimatedUsage(input, Math.min(words + thinking, quoted.outputTokens)), source: 'estimated' }
 }
 
 /**
@@ -142,24 +160,34 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
     await settle(relay, call, { admission, served: last, metered, outcome, answer })
     return failure
   }
-  const failure = call.cancelled ? failureOfCancel(call.cancelled) : scrubbed(relay, failureForClient(upstream), last)
+  const passed = failureForClient(upstream)
+  // Only the request's own faults are told in an upstream's words.
+  const told = isRequestFault(upstream.kind) ? scrubbed(relay, passed, last) : passed
+  const failure = call.cancelled ? failureOfCancel(call.cancelled) : told
   tell?.(failure)
   await giveBack(relay, call, { admission, failure })
   return failure
 }
 
+/** Shorter ones keep nobody out, and would be found in ordinary words. */
+const SECRET_CHARS_MIN = 8
+
 /** An upstream's words on a rejected request, with its own names for things replaced by ours. */
-function scrubbed(relay: Relay, failure: Failure, last: Served | undefined): Failure {
+export function scrubbed(
+  relay: Pick<Relay, 'catalog'>,
+  failure: Failure,
+  last: Pick<Served, 'offer'> | undefined,
+): Failure {
   if (!last) return failure
   const provider = relay.catalog.provider(last.offer.providerId)
   const host = provider && URL.canParse(provider.baseUrl) ? new URL(provider.baseUrl).host : ''
   let { message } = failure
-  for (const [theirs, ours] of [
-    [provider?.secret ?? '', '[redacted]'],
-    [host, '[upstream]'],
-    [last.offer.upstreamModel, last.offer.modelId],
+  for (const [theirs, ours, charsMin] of [
+    [provider?.secret ?? '', '[redacted]', SECRET_CHARS_MIN],
+    [host, '[upstream]', 1],
+    [last.offer.upstreamModel, last.offer.modelId, 1],
   ] as const) {
-    if (theirs !== '') message = message.replaceAll(theirs, ours)
+    if (theirs.length >= charsMin) message = message.replaceAll(theirs, ours)
   }
   return { ...failure, message }
 }
@@ -178,7 +206,12 @@ async function giveBack(
   call: Call,
   { admission, failure }: { admission: Admission; failure: Failure },
 ): Promise<void> {
-  const ending: Unanswered = { admission, served: undefined, metered: nothing, outcome: 'failed', failure }
+  // Nobody hears of a failure whose client has left before.
+  const ended =
+    call.cancelled === 'client_closed'
+      ? { outcome: call.cancelled, failure: undefined }
+      : { outcome: 'failed' as const, failure }
+  const ending = { admission, served: undefined, metered: nothing, ...ended } as const
   const record = recordOf(call, ending, { charged: 0n, writtenOff: 0n, upstreamCost: 0n })
   call.entry.settle(0n, 0)
   await relay.ledger.release(admission.hold, [

@@ -1,6 +1,6 @@
 /** What is done with images on their way through: fetched, decoded, and put where clients find them. */
 import type { Blobs } from '../blobs/blobs.ts'
-import type { Reach } from '../domain/catalog.ts'
+import type { Provider, Reach } from '../domain/catalog.ts'
 import { imageFetchBounds } from '../domain/image.ts'
 import type { ImageDesk } from '../formats/format.ts'
 import { inspectPicture } from '../lib/picture.ts'
@@ -19,10 +19,10 @@ export class Pictures {
     this.keptMs = keptMs
   }
 
-  /** The desk of one call at one provider. What it fetches may be where the provider may be. */
-  deskOf(call: Call, reach: Reach): ImageDesk {
+  /** The desk of one call at one provider. What is allowed to the provider is allowed at its own origin alone. */
+  deskOf(call: Call, { baseUrl, reach }: Pick<Provider, 'baseUrl' | 'reach'>): ImageDesk {
     return {
-      fetch: (url) => fetchPicture(call, url, reach),
+      fetch: (url) => fetchPicture(call, url, isSameOrigin(url, baseUrl) ? reach : 'public'),
       inspect: async (bytes) => {
         const looked = await inspectPicture(bytes)
         return looked.kind === 'picture' ? looked : undefined
@@ -37,6 +37,9 @@ export class Pictures {
     }
   }
 }
+
+const isSameOrigin = (url: string, base: string): boolean =>
+  URL.canParse(url) && new URL(url).origin === new URL(base).origin
 
 async function fetchPicture(call: Call, url: string, reach: Reach): Promise<Buffer | undefined> {
   const flight = new Flight(call, imageFetchBounds.fetchTimeoutMs)

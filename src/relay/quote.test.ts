@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import { defaultModelLimits, type Model, type ModelLimits } from '../domain/catalog.ts'
+import { imageFamilies } from '../domain/image.ts'
 import { unitPrices } from '../domain/price.ts'
 import { readChatRequest, type ChatRequest } from '../formats/chat/request.ts'
-import { quote } from './quote.ts'
+import { quote, type QuotedRequest } from './quote.ts'
 
 /** 1 nano-USD per input token, 10 per output token. */
 const prices = unitPrices({ input: 1_000_000n, output: 10_000_000n })
@@ -62,6 +63,28 @@ test('without a limit: the known maximum, else the default, else what is afforda
   expect(cap(2_559n)).toBe('unaffordable')
   expect(cap(10n ** 12n, model())).toBe(8_192)
   expect(cap(100n, model({ outputTokensMax: 10 }))).toBe(10)
+})
+
+test('where the answer may be an image, one of the asked size is held for, and fits whatever cap is set', () => {
+  const painter: Model = { ...model({ image: imageFamilies['gemini-3.1-flash-image'] }), kind: 'image' }
+  const asking = (fields: object, quality?: string): QuotedRequest => ({ ...request(fields), painting: { quality } })
+  const input = BigInt(asking({ max_tokens: 16 }).textBytes)
+  expect(quote(asking({ max_tokens: 16 }), painter, 10n ** 9n)).toMatchObject({
+    amount: input + 11_200n,
+    outputTokens: 16,
+    cap: undefined,
+  })
+  expect(quote(asking({ max_tokens: 16 }, '4K'), painter, 10n ** 9n)).toMatchObject({ amount: input + 25_200n })
+  expect(quote(asking({ max_tokens: 5_000 }), painter, 10n ** 9n)).toMatchObject({ amount: input + 2n + 50_000n })
+  expect(quote(asking({ max_tokens: 16 }), painter, input + 11_199n)).toMatchObject({
+    kind: 'unaffordable',
+    fitting: 0,
+  })
+  // Without a limit: an image and some words must fit into what the balance affords.
+  const free = asking({})
+  const least = BigInt(free.textBytes + 10 * (1_120 + 256))
+  expect(quote(free, painter, least)).toMatchObject({ kind: 'quoted', cap: 1_376, amount: least })
+  expect(quote(free, painter, least - 1n)).toMatchObject({ kind: 'unaffordable', needed: least })
 })
 
 test('an image counts by its model’s rule, not by the length of its base64', () => {

@@ -1,14 +1,18 @@
 /** The upper bound a request is held for. No tokenizer: a byte of text is never more than one token. */
-import type { Model } from '../domain/catalog.ts'
-import { dearestImage, imagesOf, imageTokensMax, type ImageWish } from '../domain/image.ts'
+import { paintsInTurn, type Model } from '../domain/catalog.ts'
+import { dearestImage, imagesOf, imageTokensMax, tokensOfImage, type ImageWish } from '../domain/image.ts'
 import { divideUp, type NanoUsd } from '../domain/money.ts'
-import { dearestInput, dearestOutput } from '../domain/price.ts'
+import { dearestInput, dearestOutput, priceOf } from '../domain/price.ts'
+import { secondsMax, tokensMax } from '../domain/video-price.ts'
 import type { ClientRequest } from '../formats/format.ts'
+import type { VideoBody } from '../formats/videos/body.ts'
+import { wishOf } from '../formats/videos/check.ts'
+import { usageOfUpscaling, usageOfVideo } from '../formats/videos/usage.ts'
 
 /** What of a request its price depends on. */
 export type QuotedRequest = Pick<
   ClientRequest,
-  'outputTokensMax' | 'choices' | 'textBytes' | 'imageParts' | 'mediaBytes' | 'images'
+  'outputTokensMax' | 'choices' | 'textBytes' | 'imageParts' | 'mediaBytes' | 'images' | 'painting' | 'video'
 >
 
 export type Quote =
@@ -40,6 +44,8 @@ const BYTES_PER_TOKEN = 4
 
 /** What a request counts as against a limit of tokens until that is known: its input, and the output it asks for. */
 export function likelyTokens({ textBytes, imageParts, mediaBytes, ...request }: QuotedRequest, model: Model): number {
+  // Those of a video are pixels: they do not count among the tokens of a minute.
+  if (request.video) return 0
   const input = Math.ceil((textBytes + mediaBytes) / BYTES_PER_TOKEN) + imageParts * model.limits.imageTokensMax
   return input + (request.outputTokensMax ?? 0) * request.choices
 }
@@ -47,16 +53,20 @@ export function likelyTokens({ textBytes, imageParts, mediaBytes, ...request }: 
 /**
  * Quotes a request against what is available. A limit of the client's is quoted as it is (lowered only to the model's
  * maximum); without one the cap is the model's maximum if that is known and affordable, else the model's default, else
- * what the balance affords, down to the model's least useful output.
+ * what the balance affords, down to the model's least useful output. Where the answer may be an image, one is always
+ * held for: it is made whole, whatever its cap.
  */
 export function quote(request: QuotedRequest, model: Model, available: NanoUsd): Quote {
+  if (request.video) return quoteVideo(request.video, model, available)
   if (request.images) return quoteImages(request, request.images, { model, available })
   const { outputTokensMax = Number.MAX_SAFE_INTEGER, outputTokensDefault, outputTokensMin } = model.limits
   const inputTokens = inputTokensMax(request, model)
   const input = BigInt(inputTokens) * dearestInput(model.sale, inputTokens)
   const perToken = dearestOutput(model.sale, inputTokens) * BigInt(request.choices)
   const affordable = affordableTokens(available * MILLION - input, perToken)
-  const amountFor = (tokens: number): NanoUsd => divideUp(input + BigInt(tokens) * perToken, MILLION)
+  const imageTokens = paintsInTurn(model) ? tokensOfImage(model.limits.image, request.painting?.quality) : 0
+  const heldTokens = (tokens: number): number => Math.max(tokens, imageTokens)
+  const amountFor = (tokens: number): NanoUsd => divideUp(input + BigInt(heldTokens(tokens)) * perToken, MILLION)
   const quoted = (tokens: number, cap: number | undefined): Quote => {
     return { kind: 'quoted', amount: amountFor(tokens), inputTokens, outputTokens: tokens * request.choices, cap }
   }
@@ -64,19 +74,20 @@ export function quote(request: QuotedRequest, model: Model, available: NanoUsd):
   const unaffordable = (tokens: number): Quote => ({
     kind: 'unaffordable',
     needed: amountFor(tokens),
-    fitting: Math.min(Math.max(affordable, 0), outputTokensMax),
+    fitting: affordable < imageTokens ? 0 : Math.min(Math.max(affordable, 0), outputTokensMax),
   })
 
   const asked = request.outputTokensMax
   if (asked !== undefined) {
     const tokens = Math.min(asked, outputTokensMax)
-    if (affordable < tokens) return unaffordable(tokens)
+    if (affordable < heldTokens(tokens)) return unaffordable(tokens)
     return quoted(tokens, tokens < asked ? tokens : undefined)
   }
-  if (model.limits.outputTokensMax !== undefined && affordable >= outputTokensMax) return capped(outputTokensMax)
+  if (model.limits.outputTokensMax !== undefined && affordable >= heldTokens(outputTokensMax))
+    return capped(outputTokensMax)
   const usual = Math.min(outputTokensDefault, outputTokensMax)
-  if (affordable >= usual) return capped(usual)
-  const least = Math.min(outputTokensMin, usual)
+  if (affordable >= heldTokens(usual)) return capped(usual)
+  const least = heldTokens(Math.min(outputTokensMin + imageTokens, usual))
   return affordable >= least ? capped(affordable) : unaffordable(least)
 }
 
@@ -100,6 +111,17 @@ function quoteImages(
   )
   if (amount > available) return { kind: 'unaffordable', needed: amount, fitting: 0 }
   return { kind: 'quoted', amount, inputTokens, outputTokens, cap: undefined }
+}
+
+/** A video is bounded by its length and its pixels; its upscaling is charged apart, and rounded apart. */
+function quoteVideo(body: VideoBody, { limits: { video: facts }, sale }: Model, available: NanoUsd): Quote {
+  const wish = wishOf(body, facts, 0)
+  const bound = { tokens: tokensMax(facts, wish), seconds: secondsMax(facts, wish) }
+  const { upscale } = wish
+  const upscaling = upscale ? priceOf(usageOfUpscaling(wish.resolution, upscale, bound.seconds), sale) : 0n
+  const amount = priceOf(usageOfVideo(sale, wish, bound), sale) + upscaling
+  if (amount > available) return { kind: 'unaffordable', needed: amount, fitting: 0 }
+  return { kind: 'quoted', amount, inputTokens: 0, outputTokens: bound.tokens, cap: undefined }
 }
 
 /** How many output tokens the rest of the balance covers; negative when it does not even cover the input. */

@@ -13,6 +13,7 @@ import type { Relay } from './context.ts'
 import { isBackground, makeRoom, recall } from './conversation.ts'
 import { claimOnce, type Repeated } from './once.ts'
 import { fail, rescue } from './finish.ts'
+import { relayVideo } from './video.ts'
 
 export type Relayed =
   | { readonly kind: 'answer'; readonly answer: Answer }
@@ -36,6 +37,7 @@ export async function relayChat(relay: Relay, call: Call): Promise<Relayed> {
     call.claim?.end()
     return { kind: 'failure', failure: refusal }
   }
+  if (call.request.video) return relayVideo(relay, call, call.request.video)
   const untold =
     call.request.conversation && ((await prepare(relay, call)) ?? crowded(relay, call) ?? makeRoom(relay, call))
   const admission = untold ? { kind: 'refused' as const, failure: untold } : admit(relay, call)
@@ -93,7 +95,7 @@ async function detach(relay: Relay, call: Call, { admission, conversation }: Det
 
 async function serve(relay: Relay, call: Call, admission: Admission): Promise<Relayed> {
   // An image is paid for from the moment it is asked for: nothing is sent before its hold is on disk.
-  if (call.request.kind === 'image') await admission.durable
+  if (admission.model.kind === 'image') await admission.durable
   // The upstream is asked while the hold is being written; nothing reaches the client before both are done.
   const attempts = tryOffers(relay, call, admission)
   const { stream } = call.request

@@ -30,8 +30,11 @@ export async function exchange(
   const body = await readBody(request)
   const modelId = route.modelIn ? route.modelIn(tail) : modelOf(body)
   if (modelId !== '') stats.countModel(modelId)
-  const own = knobsOf(request.headers, modelId)
-  const knobs = own.kind === 'knobs' ? plan.draw(own.knobs) : {}
+  const { headers } = request
+  const { origin, searchParams: query } = new URL(request.url)
+  const steering = route.steer?.({ body: body.kind === 'read' ? body.value : undefined, tail, query })
+  const own = together(steering?.parsed, knobsOf(headers, modelId))
+  const knobs = own.kind === 'knobs' ? plan.draw(own.knobs, { steps: route.steps, scope: steering?.scope }) : {}
   if (knobs.delayMs !== undefined) await new Sleeper(signal).sleep(knobs.delayMs)
   if (signal.aborted) {
     visit.end('aborted')
@@ -39,10 +42,9 @@ export async function exchange(
   }
   if (knobs.acceptThenClose || knobs.cutAfterBytes === 0) return hangUp(visit)
   try {
-    const { headers } = request
-    const { origin, searchParams: query } = new URL(request.url)
     const given = { body, tail, query, faults: knobs, headers, origin }
     const plain = own.kind === 'refused' ? refuseKnobs(own.message) : await replyTo(route, given)
+    if (knobs.answerLost) return hangUp(visit)
     const { errors, voice } = route
     const reply = plain.kind === 'json' ? inDialect(plain, errors) : plain
     const pace = knobs.paceMs ?? paceMs
@@ -106,6 +108,11 @@ function knobsOf(headers: Headers, modelId: string): ParsedKnobs {
   const parts = [splitModelId(modelId).knobs, headers.get('x-sandbox-fault') ?? '', pace === null ? '' : `pace=${pace}`]
   const text = parts.filter((part) => part !== '').join(',')
   return text === '' ? { kind: 'knobs', knobs: {} } : parseKnobText(text)
+}
+
+function together(steered: ParsedKnobs | undefined, own: ParsedKnobs): ParsedKnobs {
+  if (steered?.kind !== 'knobs' || own.kind !== 'knobs') return steered?.kind === 'refused' ? steered : own
+  return { kind: 'knobs', knobs: { ...steered.knobs, ...own.knobs } }
 }
 
 function refuseKnobs(message: string): JsonReply {

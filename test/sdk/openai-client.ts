@@ -8,7 +8,7 @@ import type * as Package from 'openai-6'
 import type { OpenAI } from 'openai-6'
 import type * as ZodHelpers from 'openai-6/helpers/zod'
 import { z } from 'zod'
-import type { Addressed, Answered, Command, Replies, Reply, SeenError, Streamed } from './protocol.ts'
+import type { Addressed, Answered, Command, Replies, Reply, SeenError, SeenImageEvent, Streamed } from './protocol.ts'
 
 const is7 = process.env['SDK'] === 'openai-7'
 /** The two majors have the same surface here, but private members keep their types apart. */
@@ -89,6 +89,20 @@ async function runTools(client: OpenAI, body: Body, result: string): Promise<Rep
   return { text: await runner.finalContent(), inputs, usage: await runner.totalUsage() }
 }
 
+/** The parameters of an edit: PNG files as the package makes them. */
+async function withFiles({ body, pictures = [], mask }: Addressed): Promise<OpenAI.ImageEditParams> {
+  const file = (base64: string, name: string): Promise<File> =>
+    sdk.toFile(Buffer.from(base64, 'base64'), name, { type: 'image/png' })
+  const files = await Promise.all(pictures.map((one, i) => file(one, `${i}.png`)))
+  const [only] = files
+  const image = only && files.length === 1 ? only : files
+  return {
+    ...(body as OpenAI.ImageEditParams),
+    image,
+    ...(mask !== undefined && { mask: await file(mask, 'mask.png') }),
+  }
+}
+
 const commands: { [Name in Command]: (client: OpenAI, order: Addressed) => Promise<Replies[Name]> } = {
   describe: async () => {
     const runtime = process.versions['bun'] ? `bun ${process.versions['bun']}` : `node ${process.versions.node}`
@@ -118,6 +132,18 @@ const commands: { [Name in Command]: (client: OpenAI, order: Addressed) => Promi
   parallel: async (client, { body, times = 1 }) => {
     const calls = Array.from({ length: times }, () => client.chat.completions.create(body as Body))
     return (await Promise.all(calls)).map(answered)
+  },
+  image: async (client, order) => {
+    if (order.pictures) return client.images.edit({ ...(await withFiles(order)), stream: false })
+    return client.images.generate({ ...(order.body as OpenAI.ImageGenerateParams), stream: false })
+  },
+  imageStream: async (client, order) => {
+    const events: SeenImageEvent[] = []
+    const opened = order.pictures
+      ? await client.images.edit({ ...(await withFiles(order)), stream: true })
+      : await client.images.generate({ ...(order.body as OpenAI.ImageGenerateParams), stream: true })
+    for await (const event of opened) events.push(event)
+    return events
   },
 }
 

@@ -5,6 +5,7 @@ One line of JSON each way, see protocol.ts.
 """
 
 import asyncio
+import base64
 import json
 import sys
 from platform import python_version
@@ -99,6 +100,27 @@ def model(client, order):
     return dump(client.models.retrieve(order["id"]))
 
 
+def with_files(order):
+    def png(name, base64_text):
+        return (name, base64.b64decode(base64_text), "image/png")
+
+    files = [png(f"{at}.png", one) for at, one in enumerate(order["pictures"])]
+    body = {**order["body"], "image": files[0] if len(files) == 1 else files}
+    return {**body, "mask": png("mask.png", order["mask"])} if "mask" in order else body
+
+
+def image(client, order):
+    if "pictures" in order:
+        return dump(client.images.edit(**with_files(order)))
+    return dump(client.images.generate(**order["body"]))
+
+
+def image_stream(client, order):
+    if "pictures" in order:
+        return [dump(event) for event in client.images.edit(**with_files(order), stream=True)]
+    return [dump(event) for event in client.images.generate(**order["body"], stream=True)]
+
+
 def parallel(client, order):
     async def call_all():
         async with openai.AsyncOpenAI(**options(order)) as asynchronous:
@@ -118,6 +140,8 @@ COMMANDS = {
     "models": models,
     "model": model,
     "parallel": parallel,
+    "image": image,
+    "imageStream": image_stream,
 }
 
 

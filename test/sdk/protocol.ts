@@ -43,7 +43,12 @@ export type Replies = {
   readonly model: { readonly id: string; readonly object: string; readonly created: number }
   /** The same call so many `times` at once on one client; in Python on the asynchronous one. */
   readonly parallel: readonly Answered[]
+  /** `images.generate`, or `images.edit` where the order has pictures. */
+  readonly image: { readonly data?: readonly SeenImage[]; readonly usage?: { readonly output_tokens: number } }
+  readonly imageStream: readonly SeenImageEvent[]
 }
+export type SeenImage = { readonly b64_json?: string | null; readonly url?: string | null }
+export type SeenImageEvent = { readonly type: string; readonly b64_json: string }
 export type Command = keyof Replies
 
 export type Order = {
@@ -52,6 +57,9 @@ export type Order = {
   readonly id?: string
   readonly times?: number
   readonly result?: string
+  /** Files for an edit, as base64: one goes alone, several as a list. */
+  readonly pictures?: readonly string[]
+  readonly mask?: string
   /** Stop reading a stream after this many chunks, by leaving the loop or by aborting the call. */
   readonly stopAfter?: number
   readonly leave?: 'break' | 'abort'

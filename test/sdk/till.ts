@@ -20,7 +20,7 @@ export function costOf({ prompt_tokens, completion_tokens, completion_tokens_det
 
 export type StoredRequest = Readonly<
   Record<'id' | 'outcome' | 'charged' | 'held' | 'status' | 'usage_source' | 'error_code' | 'attempts', string> &
-    Record<'input_fresh' | 'output_text' | 'output_reasoning', string>
+    Record<'input_fresh' | 'input_image' | 'output_text' | 'output_reasoning', string>
 >
 
 /** An account of its own with a key, so that what it lost is what this one test cost. */
@@ -74,7 +74,7 @@ export function openTill(gateway: () => TestGateway): Till {
         expect(record).toMatchObject({ outcome: 'completed', usage_source: source, error_code: null })
         expect(`${request}: ${record.charged}`).toBe(`${request}: ${costOf(usage)}`)
         expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens)
-        expect(Number(record.input_fresh)).toBe(usage.prompt_tokens)
+        expect(Number(record.input_fresh) + Number(record.input_image)).toBe(usage.prompt_tokens)
         expect(Number(record.output_text) + Number(record.output_reasoning)).toBe(usage.completion_tokens)
       }
       await till.expectBalance(member, records)
@@ -90,12 +90,15 @@ export function openTill(gateway: () => TestGateway): Till {
 
 /** The price of what a record says was consumed, for calls whose client saw no usage. */
 export function costOfRecord(record: StoredRequest): bigint {
-  const [prompt, text, reasoning] = [record.input_fresh, record.output_text, record.output_reasoning].map(Number)
-  const completion = (text ?? 0) + (reasoning ?? 0)
+  const { input_fresh: fresh, input_image: images, output_text: said, output_reasoning: thought } = record
+  const [text, reasoning] = [Number(said), Number(thought)]
+  // Images cost what words do.
+  const prompt = Number(fresh) + Number(images)
+  const completion = text + reasoning
   return costOf({
-    prompt_tokens: prompt ?? 0,
+    prompt_tokens: prompt,
     completion_tokens: completion,
-    total_tokens: (prompt ?? 0) + completion,
-    completion_tokens_details: { reasoning_tokens: reasoning ?? 0 },
+    total_tokens: prompt + completion,
+    completion_tokens_details: { reasoning_tokens: reasoning },
   })
 }

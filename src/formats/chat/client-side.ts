@@ -1,6 +1,6 @@
 /** Answers in the chat format from neutral ones. */
 import type { Failure } from '../../domain/failure.ts'
-import type { Delta, OutputPart, Reply } from '../../domain/turn.ts'
+import type { Delta, FinishReason, OutputPart, Reply } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { dataEvent } from '../../lib/sse.ts'
 import type { AnswerFacts, ClientSide, StreamEncoder } from '../format.ts'
@@ -61,6 +61,9 @@ const callOf = ({ id, name, tool, sealed, ...call }: Call): object =>
 
 class ChatEncoder implements StreamEncoder {
   private readonly head: string
+  /** What stands round every choice, framed as an event: our own JSON has no line break that would have to go. */
+  private readonly before: string
+  private readonly after: string
   private readonly usageAsked: boolean
   private readonly begun = new Set<number>()
   private readonly custom = new Set<string>()
@@ -72,6 +75,8 @@ class ChatEncoder implements StreamEncoder {
     const created = Math.floor(answer.createdAtMs / 1000)
     const head = { id: idOf(answer), object: 'chat.completion.chunk', created, model: answer.publicModel }
     this.head = `${JSON.stringify(head).slice(0, -1)},"choices":`
+    this.before = `data: ${this.head}[{"index":`
+    this.after = usageAsked ? '}],"usage":null}\n\n' : '}]}\n\n'
   }
 
   encode(deltas: readonly Delta[]): string {
@@ -130,9 +135,9 @@ class ChatEncoder implements StreamEncoder {
     return { index, id, type: 'custom', custom: { name, input: '' } }
   }
 
-  private chunk(index: number, delta: object, finish: string | null): string {
-    const choice = { index, delta, logprobs: null, finish_reason: finish }
-    return dataEvent(`${this.head}[${JSON.stringify(choice)}]${this.usageAsked ? ',"usage":null' : ''}}`)
+  private chunk(index: number, delta: object, finish: FinishReason | null): string {
+    const ended = finish === null ? 'null' : `"${finish}"`
+    return `${this.before}${index},"delta":${JSON.stringify(delta)},"logprobs":null,"finish_reason":${ended}${this.after}`
   }
 
   end(usage: Usage): string {

@@ -32,6 +32,7 @@ const table: Record<FailureKind, Row> = {
   spend_limited: { status: 429, type: 'billing_error', code: 'spend_limit_exceeded' },
   idempotency_running: { status: 409, type: 'conflict_error', code: 'idempotency_in_progress' },
   idempotency_mismatch: request(422, 'idempotency_mismatch'),
+  not_completed: { status: 409, type: 'conflict_error', code: 'task_not_completed' },
   idempotency_not_kept: { status: 409, type: 'conflict_error', code: 'idempotency_answer_not_kept' },
   request_timeout: request(408, 'request_timeout'),
   internal: { status: 500, type: 'server_error', code: 'internal_error' },
@@ -89,6 +90,16 @@ function errorFields(body: unknown): ErrorFields {
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined
 
+/**
+ * Whether a message is about our key. Only what it begins with says so: further on it may quote the request, whose
+ * author could bench the vendor for everybody (xAI, Google and others answer a wrong key with 400, 2026-08).
+ */
+export const isAboutKey = (words: string): boolean =>
+  /^(?:your )?(?:api.?key|(?:incorrect|invalid|missing|expired|no) api.?key)\b(?! ?['"`])/i.test(words)
+
+const namesThing = ({ param }: ErrorFields, words: string): boolean =>
+  (typeof param === 'string' && param !== 'model') || /^(?:no such )?(?:files?|image|prompt|container)\b/i.test(words)
+
 /** Classifies an error object, from a response's body or from inside a stream. */
 export function readUpstreamError(status: number | undefined, body: unknown, retryAfterMs?: number): UpstreamFailure {
   const fields = errorFields(body)
@@ -100,9 +111,9 @@ export function readUpstreamError(status: number | undefined, body: unknown, ret
   const known = status ?? (numeric >= 400 && numeric < 600 ? numeric : 500)
   let kind = kindOfStatus(known)
   const words = text(fields.message) ?? ''
-  // A missing route or an impossible wish is the request's fault, a missing model the offer's.
-  if (known === 404 && !/model|deployment/i.test(named + words)) kind = 'bad_request'
-  if (known === 400 && /api.?key/i.test(words)) kind = 'auth'
+  // A missing thing that the request names is the request's fault, a missing model or route the offer's.
+  if (known === 404 && namesThing(fields, words)) kind = 'bad_request'
+  if (known === 400 && (named === 'invalid_api_key' || isAboutKey(words))) kind = 'auth'
   if (fundsCodes.has(named)) kind = 'funds'
   else if (named === 'context_length_exceeded') kind = 'context_length'
   else if (policyCodes.has(named) && kind === 'bad_request') kind = 'policy'

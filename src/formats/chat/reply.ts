@@ -1,5 +1,5 @@
 /** Whole replies of the chat format: read for their usage, passed on byte for byte but for the spec's own fields. */
-import type { Usage } from '../../domain/usage.ts'
+import { sameUsage, type Usage } from '../../domain/usage.ts'
 import type { AnswerFacts, ReadReply } from '../format.ts'
 import { reviseJson, unbounded, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { readUpstreamError } from './failure.ts'
@@ -30,10 +30,11 @@ export function readChatReply(text: string, dialect: UsageDialect): ReadReply {
     return garbage('a choice has no message')
   }
   const usage = readChatUsage(parsed.usage, dialect)
-  const write = ({ publicModel }: AnswerFacts, counted: Usage): string => {
+  const write = ({ publicModel }: AnswerFacts, billed: Usage): string => {
     const edits: Edit[] = []
     if (parsed.model !== publicModel) edits.push({ key: 'model', value: JSON.stringify(publicModel) })
-    const fixed = usage ? correctedUsage(parsed.usage, usage) : writeChatUsage(counted)
+    const stands = usage !== undefined && sameUsage(usage, billed)
+    const fixed = stands ? correctedUsage(parsed.usage, usage) : writeChatUsage(billed)
     if (fixed !== undefined) edits.push({ key: 'usage', value: fixed })
     return edits.length === 0 ? text : reviseJson(text, edits, replyLimits)
   }

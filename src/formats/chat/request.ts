@@ -2,9 +2,11 @@
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import { editJson, type Edit, type Member } from '../../lib/json-scan.ts'
-import { scanLargeRequest, scanRequest, type ScannedRequest } from '../request-json.ts'
+import { scanRequest } from '../request-json.ts'
+import { asFields } from '../fields.ts'
 import { failureOfIssue } from './issue.ts'
 import { isOrdinary } from './ordinary.ts'
+import { refuseUnpriced } from './unpriced.ts'
 
 /** SDKs and people write null for "not set". */
 const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
@@ -97,16 +99,7 @@ export type ReadRequest = { readonly kind: 'read'; readonly request: ChatRequest
 const reject = (failure: Failure): Rejected => ({ kind: 'rejected', failure })
 
 /** Reads a request's JSON text: structure, syntax, schema, in this order. Fails with the field named. */
-export function readChatRequest(text: string, bytes: number): ReadRequest {
-  return fromScan(scanRequest(text), { text, bytes })
-}
-
-/** The same in several turns of the loop, for a body above LARGE_BODY_BYTES. */
-export async function readLargeChatRequest(text: string, bytes: number): Promise<ReadRequest> {
-  return fromScan(await scanLargeRequest(text), { text, bytes })
-}
-
-function fromScan(scan: ScannedRequest, { text, bytes }: { text: string; bytes: number }): ReadRequest {
+export function readChatRequest(text: string, bytes: number, scan = scanRequest(text)): ReadRequest {
   if (scan.kind === 'rejected') return scan
   const early = refuseEarly(scan.value, scan.members)
   if (early) return reject(early)
@@ -118,38 +111,14 @@ function fromScan(scan: ScannedRequest, { text, bytes }: { text: string; bytes: 
 }
 
 const FIELDS_MAX = 1_000
-/** What the gateway prices or edits. */
-const pricedFields = new Set(['model', 'n', 'max_tokens', 'max_completion_tokens', 'stream', 'stream_options'])
-/** Fields by which an answer would cost more than its model's price says. */
-const dearerFields = new Set(['models', 'best_of'])
-const plainTiers = new Set<unknown>(['auto', 'default', 'flex', null, undefined])
 
 /** What is refused before the schema looks: cheap tests for what would be dear to check, or to serve. */
 function refuseEarly(body: unknown, members: ReadonlyMap<string, Member>): Failure | undefined {
   if (members.size > FIELDS_MAX) return { kind: 'invalid_value', message: 'The body has too many fields.' }
-  for (const key of members.keys()) {
-    // Some upstreams match keys without regard to case: what they would read must be what was priced.
-    const folded = key.normalize('NFKC').toLowerCase()
-    if (folded !== key && pricedFields.has(folded)) {
-      return {
-        kind: 'unsupported_parameter',
-        message: `Unknown parameter: '${key}'. Did you mean '${folded}'?`,
-        param: key,
-      }
-    }
-    if (dearerFields.has(key)) {
-      return {
-        kind: 'unsupported_parameter',
-        message: `'${key}' is not supported: its cost has no price here.`,
-        param: key,
-      }
-    }
-  }
-  const { messages, service_tier: tier } = (body ?? {}) as { messages?: unknown; service_tier?: unknown }
-  if (!plainTiers.has(tier)) {
-    const message = "'service_tier' may be auto, default or flex: dearer tiers have no price here."
-    return { kind: 'unsupported_parameter', message, param: 'service_tier' }
-  }
+  const fields = asFields(body)
+  const unpriced = refuseUnpriced(fields)
+  if (unpriced) return unpriced
+  const { messages } = fields
   const odd = Array.isArray(messages) ? messages.findIndex((one) => typeof one !== 'object' || one === null) : -1
   if (odd === -1) return undefined
   return { kind: 'invalid_type', message: `Invalid 'messages[${odd}]': expected an object.`, param: `messages[${odd}]` }

@@ -14,7 +14,8 @@ function relay(bytes: readonly Uint8Array[], given = options): { text: string; s
   for (const event of [...bytes.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()]) {
     const read = stream.read(event)
     if (read.kind === 'failed') return { text, stream, failed: true }
-    if (read.kind === 'done') return { text: text + stream.end(estimatedUsage(1, 1)), stream, failed: false }
+    if (read.kind === 'done')
+      return { text: text + stream.end(stream.usage ?? estimatedUsage(1, 1)), stream, failed: false }
     text += read.text
   }
   return { text, stream, failed: false }

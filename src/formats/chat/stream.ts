@@ -1,6 +1,6 @@
 /** Streams of the chat format: each event is metered and passed on, byte for byte but for the spec's own fields. */
 import type { Failure } from '../../domain/failure.ts'
-import type { Usage } from '../../domain/usage.ts'
+import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { reviseJson, unbounded, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import type { PassedStream, ReadEvent } from '../format.ts'
@@ -43,6 +43,8 @@ export class ChatStream implements PassedStream {
   /** What arrived so far, for an estimate when the stream ends without usage; thoughts are apart. */
   readonly produced = new ProducedWords()
   readonly thoughts = new ProducedWords()
+  /** The usage chunk for the client, until it is settled. One with words in it has been sent. */
+  private usageChunk: string | undefined
   private usageSent = false
   private readonly running = new Set<unknown>()
   private readonly ended = new Set<unknown>()
@@ -92,10 +94,12 @@ export class ChatStream implements PassedStream {
     return { kind: 'chunk', text, meaningful }
   }
 
-  /** The end of the stream for the client: the usage chunk if it is still owed, then the terminator. */
-  end(counted: Usage): string {
-    const owed = this.options.usageAsked && !this.usageSent
-    return (owed ? this.usageEvent(counted) : '') + DONE_EVENT
+  /** The end of the stream for the client: the usage as it is billed where that was not said, then the terminator. */
+  end(billed: Usage): string {
+    const { usageChunk, usage } = this
+    if (!this.options.usageAsked || this.usageSent) return DONE_EVENT
+    const stands = usageChunk !== undefined && usage !== undefined && sameUsage(usage, billed)
+    return (stands ? usageChunk : this.usageEvent(billed)) + DONE_EVENT
   }
 
   fail(failure: Failure): string {
@@ -131,19 +135,23 @@ export class ChatStream implements PassedStream {
       if (data.endsWith(USAGE_NULL_END)) text = `${data.slice(0, -USAGE_NULL_END.length)}}`
       else edits.push({ key: 'usage', value: undefined })
     }
-    if (usageAsked && reported && chunk.usage) {
-      this.usageSent = true
+    const statesUsage = usageAsked && reported !== undefined && Boolean(chunk.usage)
+    if (statesUsage) {
       const fixed = correctedUsage(chunk.usage, reported)
       if (fixed !== undefined) edits.push({ key: 'usage', value: fixed })
     }
-    return dataEvent(edits.length === 0 ? text : reviseJson(text, edits, eventLimits))
+    const event = dataEvent(edits.length === 0 ? text : reviseJson(text, edits, eventLimits))
+    if (!statesUsage) return event
+    if (chunk.choices?.length === 0) this.usageChunk = event
+    else this.usageSent = true
+    return this.usageSent ? event : ''
   }
 
-  private usageEvent(counted: Usage): string {
+  private usageEvent(billed: Usage): string {
     const { id, created } = this.head
     const model = this.options.publicModel
     const chunk = JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices: [] })
-    return dataEvent(`${chunk.slice(0, -1)},"usage":${writeChatUsage(counted)}}`)
+    return dataEvent(`${chunk.slice(0, -1)},"usage":${writeChatUsage(billed)}}`)
   }
 }
 

@@ -99,7 +99,7 @@ test('what no other dialect has is named', () => {
 })
 
 test('what cannot be said in a turn is refused with its place', () => {
-  const body = { messages: [{ role: 'user', content: [{ type: 'smell', smell: 1 }] }] }
+  const body = { messages: [{ role: 'user', content: [{ type: 'thinking', thinking: 'hm' }] }] }
   expect(passage(body, false, false).obstacle).toMatchObject({ param: 'messages[0].content[0].type' })
 })
 
@@ -115,7 +115,7 @@ test('a whole reply survives', () => {
   const reply = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage }
   const read = passage(full, false, false).readReply(JSON.stringify(reply), quirks)
   if (read.kind === 'failed') throw new Error(read.failure.message)
-  expect(JSON.parse(read.reply.write(answer, counted))).toMatchObject({
+  expect(JSON.parse(read.reply.write(answer, read.reply.usage ?? counted))).toMatchObject({
     id: 'chatcmpl-1',
     object: 'chat.completion',
     created: 1_000,
@@ -147,7 +147,7 @@ test('a stream survives: every delta, one finish, usage only when asked', () => 
     expect(stream.read({ name: undefined, data: '[DONE]' }).kind).toBe('done')
     expect(stream.finished).toBe(true)
     expect(stream.produced).toMatchObject({ text: 'Hellof{"a":1}', moreChars: 0 })
-    text += stream.end(counted)
+    text += stream.end(stream.usage ?? counted)
     const written = text
       .split('\n\n')
       .filter(Boolean)

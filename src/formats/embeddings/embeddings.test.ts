@@ -81,7 +81,10 @@ test('a large reply is read elsewhere, with the same result', async () => {
   expect(reply.length).toBeGreaterThan(256 * 1024)
   const read = await passage.join([reply])
   if (read.kind === 'failed') throw new Error(read.failure.message)
-  const written = JSON.parse(read.reply.write(facts, {} as never)) as { data: { embedding: number[] }[]; usage: object }
+  const written = JSON.parse(read.reply.write(facts, read.reply.usage as never)) as {
+    data: { embedding: number[] }[]
+    usage: object
+  }
   expect(written.data[599]?.embedding).toEqual(embedding)
   expect(written.usage).toEqual({ prompt_tokens: 9, total_tokens: 9 })
 })

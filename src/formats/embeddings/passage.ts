@@ -61,8 +61,8 @@ export class EmbeddingPassage implements Passage {
 function replyOf(read: ReadEmbeddings): ReadReply {
   if (read.kind === 'failed') return read
   const { data, usage } = read
-  const write = ({ publicModel }: AnswerFacts, counted: Usage): string => {
-    const tokens = inputTokens(usage ?? counted)
+  const write = ({ publicModel }: AnswerFacts, billed: Usage): string => {
+    const tokens = inputTokens(billed)
     const rest = JSON.stringify({ model: publicModel, usage: { prompt_tokens: tokens, total_tokens: tokens } })
     return `{"object":"list","data":${data},${rest.slice(1)}`
   }

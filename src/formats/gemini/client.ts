@@ -1,13 +1,15 @@
 /** A client that speaks Gemini's API. */
-import { wordsOfParts, type Dialect } from '../../domain/turn.ts'
+import { paintsInTurn, type Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
+import { wordsOfParts, type Dialect } from '../../domain/turn.ts'
 import { dataEvent } from '../../lib/sse.ts'
-import type { ClientRequest, Passage } from '../format.ts'
+import type { ClientRequest, Passage, PassageContext } from '../format.ts'
 import { translated } from '../translated.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
 import { geminiClientSide } from './client-side.ts'
-import { DirectGemini } from './direct.ts'
+import { DirectGemini, PaintedGemini } from './direct.ts'
 import { writeGeminiFailure } from './failure.ts'
+import { checkPainting, wantsImages } from './paintings.ts'
 import type { GeminiRequest } from './request.ts'
 import { geminiTurn } from './turn.ts'
 
@@ -24,6 +26,7 @@ export class GeminiClient implements ClientRequest {
   readonly imageParts: number
   readonly mediaBytes: number
   readonly messages: number
+  readonly painting: { readonly quality: string | undefined }
   private readonly request: GeminiRequest
 
   constructor(request: GeminiRequest) {
@@ -35,7 +38,12 @@ export class GeminiClient implements ClientRequest {
     this.textBytes = request.textBytes
     this.imageParts = request.imageParts
     this.mediaBytes = request.mediaBytes
+    this.painting = { quality: request.body.generationConfig?.imageConfig?.imageSize ?? undefined }
     this.messages = request.body.contents.length + (request.body.systemInstruction ? 1 : 0)
+  }
+
+  check(model: Model): Failure | undefined {
+    return paintsInTurn(model) ? checkPainting(this.request.body, model) : wantsImages(this.request.body, model)
   }
 
   promptText(): string {
@@ -51,7 +59,8 @@ export class GeminiClient implements ClientRequest {
     return dataEvent(writeGeminiFailure(failure).body)
   }
 
-  passage(offered: readonly Dialect[]): Passage {
+  passage(offered: readonly Dialect[], { model, desk }: PassageContext): Passage {
+    if (paintsInTurn(model)) return new PaintedGemini(this.request, desk, offered)
     if (offered.includes('gemini')) return new DirectGemini(this.request)
     const { body, stream } = this.request
     const thoughts = body.generationConfig?.thinkingConfig?.includeThoughts ? 'shown' : 'hidden'

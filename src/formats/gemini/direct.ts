@@ -1,7 +1,11 @@
 /** Gemini to Gemini: the client's own bytes up, the upstream's own bytes down. */
+import type { Failure } from '../../domain/failure.ts'
+import type { Dialect } from '../../domain/turn.ts'
+import { sameUsage } from '../../domain/usage.ts'
 import type {
   AnswerFacts,
   Destination,
+  ImageDesk,
   Passage,
   PassedReply,
   PassedStream,
@@ -9,11 +13,12 @@ import type {
   UpstreamRequest,
 } from '../format.ts'
 import { reviseJson, unbounded, type ScanLimits } from '../../lib/json-scan.ts'
-import { asFields, asList, parseFields } from '../fields.ts'
+import { asFields, asList, parseFields, type Fields } from '../fields.ts'
 import { brokenFinish } from './decoder.ts'
 import { editsOf, wordsOf } from './direct-edits.ts'
 import { geminiFailures, readGeminiError } from './failure.ts'
 import { upstreamPath } from './model-path.ts'
+import { paintedIn, SPOILED } from './paintings.ts'
 import { isBrokenFinish, readParts } from './parts.ts'
 import { withoutCallIds, writeUpstreamBody, type GeminiRequest } from './request.ts'
 import { GeminiStream } from './stream.ts'
@@ -21,12 +26,13 @@ import { readGeminiUsage, writeGeminiUsage } from './usage.ts'
 
 export class DirectGemini implements Passage {
   readonly dialect = 'gemini'
-  readonly obstacle = undefined
+  readonly obstacle: Failure | undefined
   readonly failures = geminiFailures
-  private readonly client: GeminiRequest
+  protected readonly client: GeminiRequest
 
-  constructor(client: GeminiRequest) {
+  constructor(client: GeminiRequest, obstacle?: Failure) {
     this.client = client
+    this.obstacle = obstacle
   }
 
   request({ upstreamModel, outputTokensMax, quirks }: Destination): UpstreamRequest {
@@ -46,16 +52,47 @@ export class DirectGemini implements Passage {
   }
 }
 
+const NOT_SPOKEN: Failure = {
+  kind: 'model_not_supported',
+  message: "No upstream of this model speaks Gemini's API, in which alone it makes images.",
+  param: 'model',
+}
+
+/** The same with images in the answer: each is decoded before the answer is passed on, because only then it is paid. */
+export class PaintedGemini extends DirectGemini {
+  private readonly desk: ImageDesk
+
+  constructor(client: GeminiRequest, desk: ImageDesk, offered: readonly Dialect[]) {
+    super(client, offered.includes('gemini') ? undefined : NOT_SPOKEN)
+    this.desk = desk
+  }
+
+  async join([text = '']: readonly string[]): Promise<ReadReply> {
+    const read = readDirectReply(text)
+    if (read.kind === 'failed') return read
+    const painted = await paintedIn(read.response, this.desk)
+    if (painted.images === 0 && painted.spoiled > 0) return garbage(SPOILED)
+    return { kind: 'reply', reply: { ...read.reply, painted } }
+  }
+
+  override openStream({ publicModel }: AnswerFacts): PassedStream {
+    return new GeminiStream(publicModel, this.desk)
+  }
+}
+
+type DirectReply = Extract<ReadReply, { kind: 'failed' }> | { kind: 'reply'; reply: PassedReply; response: Fields }
+
+const garbage = (message: string): Extract<ReadReply, { kind: 'failed' }> => ({
+  kind: 'failed',
+  failure: { kind: 'garbage', status: 200, message },
+})
+
 /** An upstream is trusted further than a client, not blindly. */
 const replyLimits: ScanLimits = { depthMax: 128, nodesMax: 2_000_000, commasMax: 4_000_000, ...unbounded }
 
 /** Reads a 200 reply. What is no answer is a failure of the upstream, whatever its status said. */
-function readDirectReply(text: string): ReadReply {
+function readDirectReply(text: string): DirectReply {
   const response = parseFields(text)
-  const garbage = (message: string): ReadReply => ({
-    kind: 'failed',
-    failure: { kind: 'garbage', status: 200, message },
-  })
   if (!response) return garbage('the reply is not a JSON object')
   if (response['error']) return { kind: 'failed', failure: readGeminiError(undefined, response) }
   const candidates = asList(response['candidates']).map(asFields)
@@ -68,11 +105,12 @@ function readDirectReply(text: string): ReadReply {
   const reply: PassedReply = {
     usage,
     produced: wordsOf(candidates),
-    write({ publicModel }, counted) {
-      const edits = editsOf(response, publicModel, usage)
-      if (!usage) edits.push({ key: 'usageMetadata', value: writeGeminiUsage(counted) })
+    write({ publicModel }, billed) {
+      const stands = usage !== undefined && sameUsage(usage, billed)
+      const edits = editsOf(response, publicModel, stands ? usage : undefined)
+      if (!stands) edits.push({ key: 'usageMetadata', value: writeGeminiUsage(billed) })
       return edits.length === 0 ? text : reviseJson(text, edits, replyLimits)
     },
   }
-  return { kind: 'reply', reply }
+  return { kind: 'reply', reply, response }
 }

@@ -33,6 +33,7 @@ const table: Record<FailureKind, Row> = {
   unsupported_media_type: invalid('unsupported_media_type', 415),
   rate_limited: row(429, 'RESOURCE_EXHAUSTED', 'rate_limit_exceeded'),
   spend_limited: row(429, 'RESOURCE_EXHAUSTED', 'spend_limit_exceeded'),
+  not_completed: row(409, 'ABORTED', 'task_not_completed'),
   idempotency_running: row(409, 'ABORTED', 'idempotency_in_progress'),
   idempotency_mismatch: invalid('idempotency_mismatch', 422),
   idempotency_not_kept: row(409, 'ABORTED', 'idempotency_answer_not_kept'),
@@ -89,7 +90,7 @@ function kindOf(status: number, error: Fields): UpstreamFailureKind {
   const reasons = detailsOf(error, 'ErrorInfo').map(({ reason }) => asText(reason))
   const kind = kindOfStatus(status)
   if (status === 400) {
-    if (/api key (?:not valid|expired|not found)/i.test(words) || reasons.some((one) => one.startsWith('API_KEY_'))) {
+    if (/^api key (?:not valid|expired|not found)/i.test(words) || reasons.some((one) => one.startsWith('API_KEY_'))) {
       return 'auth'
     }
     if (error['status'] === 'FAILED_PRECONDITION') return /billing|prepa|credit/i.test(words) ? 'funds' : 'auth'

@@ -156,7 +156,7 @@ describe('a recorded stream', () => {
     const renamed = events.map((event) => `data: ${JSON.stringify({ ...event, modelVersion: 'public/id' })}\n\n`)
     expect(texts).toEqual([...renamed.slice(0, 3), ''])
     expect(stream.finished).toBeTrue()
-    expect(stream.end(counted)).toBe(renamed[3] ?? '?')
+    expect(stream.end(stream.usage ?? counted)).toBe(renamed[3] ?? '?')
     expect(stream.usage).toMatchObject({ inputCached: 900, outputReasoning: 64 })
   })
 
@@ -194,7 +194,7 @@ describe('a recorded stream', () => {
       .map((event) => stream.read(event))
       .map((one) => (one.kind === 'chunk' ? one.text : one.kind))
       .join('')
-    const chat = text + stream.end(counted)
+    const chat = text + stream.end(stream.usage ?? counted)
     expect(chat).toContain('"extra_content":{"google":{"thought_signature":"AbCd"}}')
     expect(chat).toContain('"reasoning_content":"**Planning**\\n"')
     expect(chat).toContain('"prompt_tokens":912,"completion_tokens":84,"total_tokens":996')
@@ -206,7 +206,7 @@ describe('a recorded stream', () => {
       .map((event) => back.read(event))
       .map((one) => (one.kind === 'chunk' ? one.text : ''))
       .join('')
-    const { deltas } = deltasOf(cutAt(new TextEncoder().encode(again + back.end(counted)), 5))
+    const { deltas } = deltasOf(cutAt(new TextEncoder().encode(again + back.end(back.usage ?? counted)), 5))
     const kept = expectedDeltas.filter(({ kind }) => kind !== 'sealed')
     expect(withoutIds(deltas)).toEqual(
       kept.map((delta) => ('sealed' in delta ? { ...delta, sealed: undefined } : delta)),
@@ -252,7 +252,7 @@ describe('the ends of a stream', () => {
     expect(new GeminiDecoder().decode(blocked)).toMatchObject({ failure: { kind: 'policy' } })
     const stream = new GeminiStream('m')
     expect(stream.read(blocked)).toEqual({ kind: 'chunk', text: '', meaningful: true })
-    expect([stream.finished, stream.end(counted)]).toEqual([true, `data: ${blocked.data}\n\n`])
+    expect([stream.finished, stream.end(stream.usage ?? counted)]).toEqual([true, `data: ${blocked.data}\n\n`])
     expect(stream.usage).toMatchObject({ inputFresh: 5, outputText: 0 })
   })
 
@@ -283,7 +283,7 @@ describe('the ends of a stream', () => {
   test('a usage that never came is written where the client looks for it', () => {
     const stream = new GeminiStream('m')
     stream.read(finish('STOP', [{ text: 'a' }]))
-    expect(JSON.parse(stream.end(counted).slice(6))).toMatchObject({
+    expect(JSON.parse(stream.end(stream.usage ?? counted).slice(6))).toMatchObject({
       usageMetadata: { promptTokenCount: 3, totalTokenCount: 7 },
     })
   })

@@ -15,7 +15,7 @@ const content: Shape = { lists: { parts: part } }
 const request: Shape = {
   objects: {
     systemInstruction: content,
-    generationConfig: { objects: { thinkingConfig: LEAF } },
+    generationConfig: { objects: { thinkingConfig: LEAF, imageConfig: LEAF } },
     toolConfig: { objects: { functionCallingConfig: LEAF } },
   },
   lists: { contents: content, tools: { lists: { functionDeclarations: LEAF } } },

@@ -1,18 +1,20 @@
 /** Streams of Gemini's API: each response is metered and passed on, byte for byte but for the spec's own fields. */
 import type { Failure } from '../../domain/failure.ts'
-import type { Usage } from '../../domain/usage.ts'
+import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { reviseJson, unbounded, type ScanLimits } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { asFields, asList, numberIn, parseFields, type Fields } from '../fields.ts'
-import type { PassedStream, ReadEvent } from '../format.ts'
+import type { ImageDesk, Painted, PassedStream, ReadEvent } from '../format.ts'
 import { ProducedWords } from '../produced.ts'
 import { brokenFinish } from './decoder.ts'
 import { editsOf, wordsOf } from './direct-edits.ts'
 import { readGeminiError, writeGeminiFailure } from './failure.ts'
+import { paintedIn, SPOILED } from './paintings.ts'
 import { isBrokenFinish, readParts } from './parts.ts'
 import { readGeminiUsage, writeGeminiUsage } from './usage.ts'
 
 const eventLimits: ScanLimits = { depthMax: 128, nodesMax: 200_000, commasMax: 1_000_000, ...unbounded }
+const garbage = (message: string): ReadEvent => ({ kind: 'failed', failure: { kind: 'garbage', message } })
 const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
 
 /**
@@ -22,6 +24,13 @@ const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
 export class GeminiStream implements PassedStream {
   usage: Usage | undefined
   readonly produced = new ProducedWords()
+  /** Where images may come: how many did. */
+  painted?: Painted
+  readonly prepare?: NonNullable<PassedStream['prepare']>
+  private readonly looked = new WeakMap<
+    SseEvent,
+    { readonly response: Fields | undefined; readonly painted: Painted }
+  >()
   /** The last responses, from the last finish reason on. */
   private readonly held: string[] = []
   private readonly running = new Set<number>()
@@ -30,19 +39,30 @@ export class GeminiStream implements PassedStream {
   private hasSent = false
   private readonly publicModel: string
 
-  constructor(publicModel: string) {
+  /** With a desk the images in it are decoded. */
+  constructor(publicModel: string, desk?: Pick<ImageDesk, 'inspect'>) {
     this.publicModel = publicModel
+    if (!desk) return
+    this.painted = { images: 0, spoiled: 0, endedBy: 'vendor' }
+    this.prepare = async (event) => {
+      const response = parseFields(event.data)
+      this.looked.set(event, { response, painted: await paintedIn(response ?? {}, desk) })
+    }
   }
 
   get finished(): boolean {
     return this.isBlocked || (this.ended > 0 && this.running.size === 0)
   }
 
-  read({ data }: SseEvent): ReadEvent {
+  read(event: SseEvent): ReadEvent {
+    const { data } = event
     if (data === '') return NOTHING
-    const response = parseFields(data)
-    if (!response) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not a JSON object' } }
+    const looked = this.looked.get(event)
+    const response = looked ? looked.response : parseFields(data)
+    if (!response) return garbage('an event is not a JSON object')
     if (response['error']) return { kind: 'failed', failure: readGeminiError(undefined, response) }
+    if (looked && looked.painted.spoiled > 0) return garbage(SPOILED)
+    if (looked) this.painted = { ...looked.painted, images: looked.painted.images + (this.painted?.images ?? 0) }
     const candidates = asList(response['candidates']).map(asFields)
     const malformed = candidates.find((one) => isBrokenFinish(one['finishReason']))
     // With something sent already it is the client's to see: the vendor ends such an answer properly.
@@ -83,11 +103,11 @@ export class GeminiStream implements PassedStream {
     return meaningful
   }
 
-  end(counted: Usage): string {
+  end(billed: Usage): string {
     const last = this.held.pop()
     if (last === undefined) return ''
-    const metadata = { key: 'usageMetadata', value: writeGeminiUsage(counted) }
-    const json = this.usage ? last : reviseJson(last, [metadata], eventLimits)
+    const metadata = { key: 'usageMetadata', value: writeGeminiUsage(billed) }
+    const json = this.usage && sameUsage(this.usage, billed) ? last : reviseJson(last, [metadata], eventLimits)
     return [...this.held, json].map(dataEvent).join('')
   }
 

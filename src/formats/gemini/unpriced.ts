@@ -4,7 +4,11 @@ import { asFields, asList, asText, type Fields } from '../fields.ts'
 import { isImageFile } from './media.ts'
 
 /** Fields the gateway prices or edits, folded: some servers match keys without regard to case. */
-const priced = new Set(['generationconfig', 'maxoutputtokens', 'candidatecount'])
+const priced = new Map(
+  ['generationConfig', 'maxOutputTokens', 'candidateCount', 'responseModalities', 'imageConfig', 'imageSize'].map(
+    (name) => [name.toLowerCase(), name],
+  ),
+)
 const plainTiers = new Set<unknown>(['standard', 'flex', 'unspecified', 'service_tier_unspecified', ''])
 
 const refuse = (param: string, message: string): Failure => ({ kind: 'unsupported_parameter', message, param })
@@ -17,6 +21,7 @@ export function refuseUnpriced(body: Fields): Failure | undefined {
   return (
     lookAlike(body, '') ??
     lookAlike(config, 'generationConfig.') ??
+    lookAlike(asFields(config['imageConfig']), 'generationConfig.imageConfig.') ??
     unboundContext(body) ??
     dearerOutput(config) ??
     serverTool(body)
@@ -26,8 +31,7 @@ export function refuseUnpriced(body: Fields): Failure | undefined {
 function lookAlike(fields: Fields, path: string): Failure | undefined {
   for (const key of Object.keys(fields)) {
     const folded = key.normalize('NFKC').toLowerCase().replaceAll('_', '')
-    if (!priced.has(folded) || key === 'generationConfig' || key === 'maxOutputTokens' || key === 'candidateCount')
-      continue
+    if ((priced.get(folded) ?? key) === key) continue
     return refuse(path + key, `Unknown parameter: '${path}${key.slice(0, 100)}'. Mind its capitals.`)
   }
   return undefined
@@ -52,11 +56,14 @@ function unboundContext(body: Fields): Failure | undefined {
   return undefined
 }
 
+/** Whether a model may answer with images is known once the model is. */
 function dearerOutput(config: Fields): Failure | undefined {
-  const modalities = asList(config['responseModalities'])
-  if (modalities.every((one) => asText(one).toUpperCase() === 'TEXT')) return undefined
-  return refuse('generationConfig.responseModalities', 'Only text is answered here: other output has no price.')
+  const modalities = asList(config['responseModalities']).map((one) => asText(one).toUpperCase())
+  if (modalities.every((one) => one === 'TEXT' || one === 'IMAGE')) return undefined
+  return refuse(MODALITIES, 'Only text and images are answered here: other output has no price.')
 }
+
+export const MODALITIES = 'generationConfig.responseModalities'
 
 /** Tools that run at the vendor: searches cost by themselves, and what they read has no bound. */
 function serverTool(body: Fields): Failure | undefined {

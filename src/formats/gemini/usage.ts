@@ -1,6 +1,8 @@
 /** Usage of Gemini's API, normalised to disjoint buckets. The only place that builds one from its wire fields. */
 import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
-import { asFields } from '../fields.ts'
+import { estimatedUsage } from '../chat/usage.ts'
+import { asFields, asList } from '../fields.ts'
+import type { Metered, Painted } from '../format.ts'
 
 /** More tokens than any one answer can have. */
 const TOKENS_MAX = 1_000_000_000
@@ -8,6 +10,14 @@ const TOKENS_MAX = 1_000_000_000
 /** A token count, or undefined. Negative, fractional, absurd and non-numeric counts are lies and count as absent. */
 const count = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : undefined
+
+/** The tokens of images in a list of counts by modality; undefined where it tells of none. */
+function imageCount(details: unknown): number | undefined {
+  const counts = asList(details)
+    .map(asFields)
+    .flatMap(({ modality, tokenCount }) => (modality === 'IMAGE' ? (count(tokenCount) ?? []) : []))
+  return counts.length === 0 ? undefined : counts.reduce((a, b) => a + b)
+}
 
 /**
  * Reads a `usageMetadata` object. promptTokenCount includes what was cached; what tools put in comes on top, and so do
@@ -25,24 +35,57 @@ export function readGeminiUsage(raw: unknown): Usage | undefined {
   const candidates = usage['candidatesTokenCount'] === undefined ? rest : count(usage['candidatesTokenCount'])
   if (candidates === undefined) return undefined
   const inputCached = Math.min(count(usage['cachedContentTokenCount']) ?? 0, prompt)
+  // What was cached of images is cached input: nobody prices it apart.
+  const freshImages = (imageCount(usage['promptTokensDetails']) ?? 0) - (imageCount(usage['cacheTokensDetails']) ?? 0)
+  const inputImage = Math.min(Math.max(freshImages, 0), prompt - inputCached)
+  const images = imageCount(usage['candidatesTokensDetails'])
+  const outputImage = images === undefined ? undefined : Math.min(images, candidates)
   return {
-    inputFresh: prompt - inputCached + byTools,
+    inputFresh: prompt - inputCached - inputImage + byTools,
     inputCached,
     cacheWrite5m: 0,
     cacheWrite1h: 0,
-    outputText: candidates,
+    outputText: candidates - (outputImage ?? 0),
     outputReasoning: thoughts,
+    ...(inputImage > 0 && { inputImage }),
+    ...(outputImage !== undefined && { outputImage }),
   }
+}
+
+type ToPaint = Painted & {
+  /** Tokens of one image as it was asked for. */
+  readonly imageTokens: number
+  /** Whether an upstream reported anything, and whether words came beside the images, or instead of them. */
+  readonly isReported: boolean
+  readonly hasWords: boolean
+}
+
+/**
+ * What a turn comes to that may have images in it: the words that came are paid, and images that can be decoded. Where
+ * the vendor gave neither there is no charge. Where it does not tell images and words apart, images are taken for as
+ * large as its documentation says they are.
+ */
+export function paintedUsage({ usage, source }: Metered, to: ToPaint): Metered {
+  const { images, spoiled, endedBy, imageTokens, isReported, hasWords } = to
+  if (images === 0 && !hasWords && endedBy === 'vendor') return { usage: estimatedUsage(0, 0), source: 'reported' }
+  const all = images + spoiled
+  const told = usage.outputImage
+  const whole = told ?? (isReported ? Math.min(usage.outputText, all * imageTokens) : all * imageTokens)
+  const outputImage = all === 0 ? 0 : Math.ceil((whole * images) / all)
+  const outputText = told === undefined && isReported ? usage.outputText - whole : usage.outputText
+  const painted = { ...usage, outputText, outputImage }
+  return { usage: painted, source: told === undefined && all > 0 ? 'estimated' : source }
 }
 
 /** Writes a usage as a `usageMetadata` object, as JSON text. */
 export function writeGeminiUsage(usage: Usage): string {
   return JSON.stringify({
     promptTokenCount: inputTokens(usage),
-    candidatesTokenCount: usage.outputText,
+    candidatesTokenCount: usage.outputText + (usage.outputImage ?? 0),
     totalTokenCount: inputTokens(usage) + outputTokens(usage),
     cachedContentTokenCount: usage.inputCached,
     thoughtsTokenCount: usage.outputReasoning,
+    ...(usage.outputImage && { candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: usage.outputImage }] }),
   })
 }
 

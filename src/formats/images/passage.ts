@@ -95,12 +95,12 @@ export class ImagePassage implements Passage {
     if (!first) return garbage('the reply has no image that can be decoded')
     const facts = factsOfReply(reply)
     const usage = readImageUsage(reply['usage'])
-    const write = ({ createdAtMs }: AnswerFacts, counted: Usage): string =>
+    const write = ({ createdAtMs }: AnswerFacts, billed: Usage): string =>
       JSON.stringify({
         created: facts.created ?? Math.floor(createdAtMs / 1000),
         ...describe(first, facts, this.ask),
         data: pictures.map(({ entry }) => entry),
-        ...usageField(counted),
+        ...usageField(billed),
       })
     return { kind: 'reply', reply: { usage, produced: '', delivered: pictures, write } }
   }

@@ -70,12 +70,13 @@ export const factsOfReply = (reply: Fields): ReplyFacts => ({
   created: numberIn(reply['created']) ?? numberIn(reply['created_at']),
 })
 
-/** Fields that an answer, whole or streamed, has beside its images. */
+/** Fields that an answer has beside its images. Strict clients take no background that is `auto`. */
 export function describe(picture: Picture, { background }: ReplyFacts, { body, facts }: ImageAsk): object {
+  const known = background ?? body.background ?? 'auto'
   return {
     size: picture.size,
     quality: picture.quality,
-    ...(facts.backgrounds.length > 0 ? { background: background ?? body.background ?? 'auto' } : {}),
+    ...(facts.backgrounds.length > 0 && known !== 'auto' ? { background: known } : {}),
     output_format: picture.format,
   }
 }

@@ -82,8 +82,8 @@ export class ImageStream implements PassedStream {
     }
   }
 
-  end(counted: Usage): string {
-    return (this.kept ? this.writeCompleted(this.kept, this.kept.usage ?? counted) : '') + DONE
+  end(billed: Usage): string {
+    return (this.kept ? this.writeCompleted(this.kept, this.kept.usage ?? billed) : '') + DONE
   }
 
   /** The error as SDKs know it from the other streams: named, and with the envelope inside. */

@@ -10,7 +10,10 @@ const rows: [number, string, string, UpstreamFailureKind, string?][] = [
   [400, 'invalid_request_error', 'messages.0: bad', 'bad_request'],
   [413, 'request_too_large', 'Request exceeds the maximum size', 'bad_request'],
   [404, 'not_found_error', 'model: claude-none', 'model_gone'],
-  [404, 'not_found_error', 'Not Found', 'bad_request'],
+  [404, 'not_found_error', 'Not Found', 'model_gone'],
+  [404, 'not_found_error', 'File not found: file_1', 'bad_request'],
+  [400, 'invalid_request_error', 'Invalid API key provided', 'auth'],
+  [400, 'invalid_request_error', "metadata.user_id: 'my api key' is invalid", 'bad_request'],
   [400, 'invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum', 'context_length'],
   [400, 'invalid_request_error', 'input length and `max_tokens` exceed context limit: 1 + 2 > 3', 'context_length'],
   [400, 'invalid_request_error', 'Output blocked by content filtering policy', 'policy'],
@@ -43,7 +46,7 @@ test('every error of the vendor has its kind', () => {
 
 test('proxies answer in HTML, and the status has to do', () => {
   const kindOf = (status: number): string => messagesFailures.response(status, none, '<html>').kind
-  expect([502, 503, 504, 429, 401, 404].map(kindOf)).toEqual('server overload timeout rate auth bad_request'.split(' '))
+  expect([502, 503, 504, 429, 401, 404].map(kindOf)).toEqual('server overload timeout rate auth model_gone'.split(' '))
 })
 
 test('in a stream there is no status: the type says it all', () => {

@@ -1,6 +1,6 @@
 /** Failures of the Messages format: the table from a Failure to HTTP, and the reading of an upstream's own errors. */
 import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
-import { retryAfter, writeFailure } from '../chat/failure.ts'
+import { isAboutKey, retryAfter, writeFailure } from '../chat/failure.ts'
 import { asFields, asText, parseFields, textIn } from '../fields.ts'
 import type { FailureReader, FailureWriter, WrittenFailure } from '../format.ts'
 
@@ -38,6 +38,7 @@ const table: Record<FailureKind, Row> = {
   rate_limited: limited,
   spend_limited: limited,
   idempotency_running: conflict,
+  not_completed: conflict,
   idempotency_mismatch: request(422),
   idempotency_not_kept: conflict,
   request_timeout: { status: 408, type: 'timeout_error' },
@@ -80,7 +81,6 @@ const FUNDS_CODE = /spend_limit|^ramp_limit_exceeded$|^organization_on_hold$/
 const FUNDS_WORDS = /credit balance is too low|spend(?:ing)? limit/i
 const LENGTH_WORDS = /prompt is too long|exceeds? (?:the )?context (?:limit|window)|context window (?:is )?exceeded/i
 const POLICY_WORDS = /content filtering policy|usage polic(?:y|ies)/i
-const KEY_WORDS = /api.?key/i
 
 function kindOfStatus(status: number): UpstreamFailureKind {
   if (status === 401 || status === 403) return 'auth'
@@ -93,7 +93,7 @@ function kindOfStatus(status: number): UpstreamFailureKind {
 
 function kindOf(type: string, status: number | undefined, words: string): UpstreamFailureKind {
   if (type === 'not_found_error' || (type === '' && status === 404)) {
-    return /model/i.test(words) ? 'model_gone' : 'bad_request'
+    return /^(?:file|container|skill)/i.test(words) ? 'bad_request' : 'model_gone'
   }
   const named = kinds[type] ?? (type === 'invalid_request_error' ? kindOfStatus(status ?? 400) : undefined)
   const kind = named ?? kindOfStatus(status ?? 500)
@@ -103,7 +103,7 @@ function kindOf(type: string, status: number | undefined, words: string): Upstre
   if (FUNDS_WORDS.test(words)) return 'funds'
   if (LENGTH_WORDS.test(words)) return 'context_length'
   if (POLICY_WORDS.test(words)) return 'policy'
-  return status === 400 && KEY_WORDS.test(words) ? 'auth' : 'bad_request'
+  return status === 400 && isAboutKey(words) ? 'auth' : 'bad_request'
 }
 
 const PLAIN_CODE = /^[\w.-]{1,64}$/

@@ -9,7 +9,7 @@ const usage = { input_tokens: 1, output_tokens: 2 }
 
 function written(text: string): string {
   const read = readMessagesReply(text)
-  return read.kind === 'reply' ? read.reply.write(answer, counted) : read.failure.kind
+  return read.kind === 'reply' ? read.reply.write(answer, read.reply.usage ?? counted) : read.failure.kind
 }
 
 test('a whole reply passes byte for byte, but for the model’s name', () => {

@@ -1,5 +1,5 @@
 /** Whole replies of the Messages format: read for their usage, passed on byte for byte but for the model's name. */
-import type { Usage } from '../../domain/usage.ts'
+import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { reviseJson, type Edit, type ScanLimits, unbounded } from '../../lib/json-scan.ts'
 import { asFields, asText, parseFields } from '../fields.ts'
 import type { AnswerFacts, ReadReply } from '../format.ts'
@@ -19,11 +19,11 @@ export function readMessagesReply(text: string): ReadReply {
   const { content } = parsed
   if (!Array.isArray(content)) return garbage('the reply has no content')
   const usage = readMessagesUsage(parsed['usage'])
-  const write = ({ publicModel }: AnswerFacts, counted: Usage): string => {
+  const write = ({ publicModel }: AnswerFacts, billed: Usage): string => {
     const edits: Edit[] = []
     if (parsed['model'] !== publicModel) edits.push({ key: 'model', value: JSON.stringify(publicModel) })
-    if (!usage) {
-      const stated = { ...asFields(parsed['usage']), ...writeMessagesUsage(counted) }
+    if (!usage || !sameUsage(usage, billed)) {
+      const stated = { ...asFields(parsed['usage']), ...writeMessagesUsage(billed) }
       edits.push({ key: 'usage', value: JSON.stringify(stated) })
     }
     return edits.length === 0 ? text : reviseJson(text, edits, replyLimits)

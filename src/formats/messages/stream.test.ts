@@ -27,11 +27,11 @@ function relay(bytes: readonly Uint8Array[]): { text: string; stream: MessagesSt
   for (const [i, one] of [...bytes.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()].entries()) {
     const read = stream.read(one)
     if (read.kind === 'failed') return { text, stream, end: read.failure.kind, first }
-    if (read.kind === 'done') return { text: text + stream.end(counted), stream, end: 'done', first }
+    if (read.kind === 'done') return { text: text + stream.end(stream.usage ?? counted), stream, end: 'done', first }
     if (read.meaningful && first === -1) first = i
     text += read.text
   }
-  return { text: text + stream.end(counted), stream, end: 'closed', first }
+  return { text: text + stream.end(stream.usage ?? counted), stream, end: 'closed', first }
 }
 
 test.each([...recorded.keys()])('%s reaches the client byte for byte, but for the model’s name', (name) => {

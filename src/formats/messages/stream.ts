@@ -1,6 +1,6 @@
 /** Streams of the Messages format: each event is metered and passed on, byte for byte but for the model's name. */
 import type { Failure } from '../../domain/failure.ts'
-import type { Usage } from '../../domain/usage.ts'
+import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { reviseJson, scanJson, type Edit, type ScanLimits, unbounded } from '../../lib/json-scan.ts'
 import { namedEvent, type SseEvent } from '../../lib/sse.ts'
 import { asFields, asText, parseFields, type Fields } from '../fields.ts'
@@ -25,7 +25,7 @@ export class MessagesStream implements PassedStream {
   readonly produced = new ProducedWords()
   finished = false
   private stated: Fields | undefined
-  /** A `message_delta` whose usage the gateway has to count, and the upstream's own terminator. */
+  /** The `message_delta` that states the usage, until it is settled, and the upstream's own terminator. */
   private owed: string | undefined
   private terminator = namedEvent('message_stop', '{"type":"message_stop"}')
   private readonly answer: AnswerFacts
@@ -89,11 +89,10 @@ export class MessagesStream implements PassedStream {
   private delta({ delta, usage }: Fields, data: string): ReadEvent {
     this.stated = mergeUsage(this.stated, usage)
     if (typeof asFields(delta)['stop_reason'] === 'string') this.finished = true
-    if (this.usage || !this.finished) {
-      return { kind: 'chunk', text: namedEvent('message_delta', data), meaningful: true }
-    }
+    if (!this.finished) return { kind: 'chunk', text: namedEvent('message_delta', data), meaningful: true }
+    const before = this.owed === undefined ? '' : namedEvent('message_delta', this.owed)
     this.owed = data
-    return { kind: 'chunk', text: '', meaningful: true }
+    return { kind: 'chunk', text: before, meaningful: true }
   }
 
   /** The start with the public model's name, and with a usage where it has none: clients read on from it. */
@@ -110,11 +109,12 @@ export class MessagesStream implements PassedStream {
     return reviseJson(data, [{ key: 'message', value: reviseJson(inner, edits, eventLimits) }], eventLimits)
   }
 
-  /** The end of the stream for the client: the usage if it is still owed, then the terminator. */
-  end(counted: Usage): string {
-    if (this.owed === undefined) return this.terminator
-    const usage = JSON.stringify(writeMessagesUsage(counted))
-    const event = reviseJson(this.owed, [{ key: 'usage', value: usage }], eventLimits)
+  /** The end of the stream for the client: the usage as it is billed, then the terminator. */
+  end(billed: Usage): string {
+    const { owed, usage } = this
+    if (owed === undefined) return this.terminator
+    const edit = { key: 'usage', value: JSON.stringify(writeMessagesUsage(billed)) }
+    const event = usage && sameUsage(usage, billed) ? owed : reviseJson(owed, [edit], eventLimits)
     return namedEvent('message_delta', event) + this.terminator
   }
 

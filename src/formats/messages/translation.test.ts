@@ -142,10 +142,10 @@ function pass(passage: ReturnType<typeof chatPassage>, bytes: string): string {
   for (const event of new SseDecoder(1_000_000).push(encode(bytes))) {
     const read = stream.read(event)
     if (read.kind === 'failed') return text + stream.fail({ kind: 'upstream_error', message: 'It broke.' })
-    if (read.kind === 'done') return text + stream.end(counted)
+    if (read.kind === 'done') return text + stream.end(stream.usage ?? counted)
     text += read.text
   }
-  return text + stream.end(counted)
+  return text + stream.end(stream.usage ?? counted)
 }
 
 const parse = <T>(text: string): T[] =>
@@ -198,7 +198,7 @@ const reply = (content: object[], stop_reason = 'tool_use', rest: object = {}): 
 function whole(fields: object, text: string): { message: object; finish_reason: string } {
   const read = chatPassage(fields).readReply(text, quirks)
   if (read.kind === 'failed') throw new Error(read.failure.message)
-  const { choices } = JSON.parse(read.reply.write(answer, counted)) as {
+  const { choices } = JSON.parse(read.reply.write(answer, read.reply.usage ?? counted)) as {
     choices: { message: object; finish_reason: string }[]
   }
   return choices[0] ?? expect.unreachable()

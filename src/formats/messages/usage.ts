@@ -1,5 +1,5 @@
 /** Usage of the Messages format in disjoint buckets. The only place that builds one from its wire fields. */
-import type { Usage } from '../../domain/usage.ts'
+import { outputTokens, type Usage } from '../../domain/usage.ts'
 import { asFields, asList, type Fields } from '../fields.ts'
 
 /** More tokens than any one answer can have. */
@@ -88,13 +88,13 @@ export function mergeUsage(earlier: Fields | undefined, later: unknown): Fields 
 
 /** Writes a usage as the format's `usage` object. */
 export const writeMessagesUsage = (usage: Usage): object => ({
-  input_tokens: usage.inputFresh,
+  input_tokens: usage.inputFresh + (usage.inputImage ?? 0),
   cache_creation_input_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
   cache_read_input_tokens: usage.inputCached,
   cache_creation: {
     ephemeral_5m_input_tokens: usage.cacheWrite5m,
     ephemeral_1h_input_tokens: usage.cacheWrite1h,
   },
-  output_tokens: usage.outputText + usage.outputReasoning,
+  output_tokens: outputTokens(usage),
   output_tokens_details: { thinking_tokens: usage.outputReasoning },
 })

@@ -22,6 +22,10 @@ export function countPrompt(request: ChatRequest): number {
   return tokens
 }
 
+/** How many of a prompt's tokens are pictures. */
+export const countImages = ({ messages }: ChatRequest): number =>
+  messages.flatMap(attachmentsOf).filter(({ kind }) => kind === 'image').length * ATTACHMENT_TOKENS.image
+
 function countMessage(message: Message): number {
   let tokens = MESSAGE_OVERHEAD_TOKENS + countTokens(textOf(message))
   for (const { kind } of attachmentsOf(message)) tokens += ATTACHMENT_TOKENS[kind]

@@ -1,12 +1,13 @@
 import { composeChoice } from '../chat/choice.ts'
-import { countPrompt } from '../chat/usage.ts'
+import { countImages, countPrompt } from '../chat/usage.ts'
 import { complain } from '../complaint.ts'
 import { findModel, listModelIds, type Model } from '../models.ts'
 import { hashOf, randomId } from '../random.ts'
 import type { JsonReply, Reply } from '../reply.ts'
 import type { Call, VendorRoute, Voice } from '../route.ts'
 import { asChatRequest, findConflict } from './conversation.ts'
-import { geminiRequest, type GeminiRequest } from './request.ts'
+import { paintTurn } from './painting.ts'
+import { geminiRequest, inCamelCase, type GeminiRequest } from './request.ts'
 import { countBody, responseBody, responseFrames, type Answer } from './response.ts'
 import { findForgery } from './signature.ts'
 import { refuse } from './voice.ts'
@@ -35,11 +36,14 @@ export const geminiRoutes: readonly VendorRoute[] = [
 ]
 
 function listModels(): JsonReply {
-  const models = listModelIds().map((id) => ({ name: `models/${id}`, supportedGenerationMethods: ['generateContent'] }))
+  const models = listModelIds().map((id) => {
+    const method = findModel(id)?.videos ? 'predictLongRunning' : 'generateContent'
+    return { name: `models/${id}`, supportedGenerationMethods: [method] }
+  })
   return { kind: 'json', status: 200, body: { models } }
 }
 
-function answerGemini({ body, tail, query, faults }: Call): Reply {
+async function answerGemini({ body, tail, query, faults }: Call): Promise<Reply> {
   const { id, action } = splitTail(tail)
   const model = findModel(id)
   if (!model) {
@@ -50,12 +54,18 @@ function answerGemini({ body, tail, query, faults }: Call): Reply {
   if (action !== 'generateContent' && action !== 'streamGenerateContent') {
     return refuse(404, { message: `There is no method ${action}.`, code: null })
   }
-  const parsed = geminiRequest.safeParse(body, { reportInput: true })
+  const parsed = geminiRequest.safeParse(inCamelCase(body), { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const request = parsed.data
   const conflict = findConflict(request.contents) ?? findForgery(request.contents)
   if (conflict) return refuse(400, conflict)
-  const answer = compose(id, model, request)
+  const { responseModalities: wanted } = request.generationConfig ?? {}
+  if (wanted?.some((one) => one === 'AUDIO' || (one === 'IMAGE' && model.images !== 'turn'))) {
+    const message = `Model does not support the requested response modalities: ${wanted.join(',').toLowerCase()}`
+    return refuse(400, { message, code: null })
+  }
+  const answer = await compose(id, model, request)
+  if (answer === 'unreadable') return refuse(400, { message: 'Unable to process input image.', code: null })
   if (!answer) {
     const message = `The input token count exceeds the maximum number of tokens allowed (${model.contextTokensMax}).`
     return refuse(400, { message, code: null })
@@ -68,24 +78,36 @@ function answerGemini({ body, tail, query, faults }: Call): Reply {
   return { kind: 'json', status: 200, body: elements }
 }
 
-function compose(id: string, model: Model, request: GeminiRequest): Omit<Answer, 'faults'> | undefined {
+async function compose(
+  id: string,
+  model: Model,
+  request: GeminiRequest,
+): Promise<Omit<Answer, 'faults'> | 'unreadable' | undefined> {
   const chat = asChatRequest(id, request)
   const promptTokens = countPrompt(chat)
   const tokensLeft = model.contextTokensMax - promptTokens
   if (tokensLeft < 1) return undefined
   const tokensMax = Math.min(tokensLeft, chat.max_completion_tokens ?? Infinity)
+  const includeThoughts = request.generationConfig?.thinkingConfig?.includeThoughts ?? false
+  const promptImageTokens = countImages(chat)
+  const shared = { responseId: randomId(''), model: id, promptTokens, promptImageTokens, includeThoughts }
+  if (model.images === 'turn') {
+    const painted = await paintTurn(request, tokensMax)
+    if (!painted) return 'unreadable'
+    const { choice, ...rest } = painted
+    return { ...shared, choices: [choice], ...rest }
+  }
   const seed = hashOf(JSON.stringify([chat.messages, chat.tools, chat.response_format]), (chat.seed ?? 0) >>> 0)
   const choices = Array.from({ length: chat.n ?? 1 }, (_, index) =>
     composeChoice(chat, { index, seed: seed + index, tokensMax }),
   )
-  const includeThoughts = request.generationConfig?.thinkingConfig?.includeThoughts ?? false
-  return { responseId: randomId(''), model: id, choices, promptTokens, includeThoughts }
+  return { ...shared, choices }
 }
 
 /** Takes the contents alone, or the whole request they would be sent in. */
 function count(id: string, body: unknown): Reply {
-  const whole = (body as { generateContentRequest?: object } | undefined)?.generateContentRequest
-  const { model: _, ...request } = (whole ?? body ?? {}) as { model?: unknown }
+  const camel = inCamelCase(body ?? {}) as { generateContentRequest?: object }
+  const { model: _, ...request } = (camel.generateContentRequest ?? camel) as { model?: unknown }
   const parsed = geminiRequest.safeParse(request, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   return { kind: 'json', status: 200, body: countBody(countPrompt(asChatRequest(id, parsed.data))) }

@@ -6,6 +6,31 @@ import { jsonSchema } from '../example/schema.ts'
  * refuses all others, and so does this one: a client that misspells a field learns of it.
  */
 const any = z.unknown()
+
+/** What images may be asked for, and their tokens: Google's table for gemini-3.1-flash-image (2026-11). */
+export const IMAGE_SIZES = {
+  '512': { side: 512, tokens: 747 },
+  '1K': { side: 1024, tokens: 1_120 },
+  '2K': { side: 2048, tokens: 1_680 },
+  '4K': { side: 4096, tokens: 2_520 },
+} as const
+export const ASPECT_RATIOS = {
+  '1:1': 1,
+  '2:3': 2 / 3,
+  '3:2': 3 / 2,
+  '3:4': 3 / 4,
+  '4:3': 4 / 3,
+  '4:5': 4 / 5,
+  '5:4': 5 / 4,
+  '9:16': 9 / 16,
+  '16:9': 16 / 9,
+  '21:9': 21 / 9,
+  '1:4': 1 / 4,
+  '4:1': 4,
+  '1:8': 1 / 8,
+  '8:1': 8,
+} as const
+
 const functionCall = z.strictObject({
   id: z.string().optional(),
   name: z.string().min(1),
@@ -63,7 +88,13 @@ const generationConfig = z.strictObject({
   responseMimeType: z.enum(['text/plain', 'application/json']).optional(),
   responseSchema: openApiSchema.optional(),
   responseJsonSchema: jsonSchema.optional(),
-  responseModalities: z.array(z.string()).optional(),
+  responseModalities: z.array(z.enum(['TEXT', 'IMAGE', 'AUDIO'])).optional(),
+  imageConfig: z
+    .strictObject({
+      aspectRatio: z.enum(Object.keys(ASPECT_RATIOS) as (keyof typeof ASPECT_RATIOS)[]).optional(),
+      imageSize: z.enum(Object.keys(IMAGE_SIZES) as (keyof typeof IMAGE_SIZES)[]).optional(),
+    })
+    .optional(),
   thinkingConfig: z
     .strictObject({
       includeThoughts: z.boolean().optional(),
@@ -76,6 +107,33 @@ const generationConfig = z.strictObject({
     })
     .optional(),
 })
+
+/** What holds fields of the user's own, which are nobody's to spell. */
+const OWN = new Set([
+  'args',
+  'response',
+  'parameters',
+  'parametersJsonSchema',
+  'responseSchema',
+  'responseJsonSchema',
+  'labels',
+])
+
+/** Lists that may come as their one element. */
+const LISTS = new Set(['contents', 'parts', 'tools', 'functionDeclarations'])
+
+/** Google's server takes each of its fields in two spellings: `inline_data` is `inlineData`. */
+export function inCamelCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inCamelCase)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
+    const name = key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+    if (OWN.has(name)) return [name, inner]
+    const isAlone = LISTS.has(name) && typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+    return [name, inCamelCase(isAlone ? [inner] : inner)]
+  })
+  return Object.fromEntries(entries)
+}
 
 export const geminiRequest = z.strictObject({
   contents: z.array(content).min(1),

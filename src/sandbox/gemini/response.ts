@@ -2,6 +2,7 @@ import type { Choice } from '../chat/choice.ts'
 import type { Faults } from '../faults.ts'
 import { randomId } from '../random.ts'
 import { frameOf, type Frame } from '../reply.ts'
+import type { Painting } from './painting.ts'
 import { signatureOfCall, signatureOfText } from './signature.ts'
 
 /** Everything an answer consists of, before it is written as one body or as a stream. */
@@ -12,22 +13,31 @@ export type Answer = {
   choices: readonly Choice[]
   promptTokens: number
   includeThoughts: boolean
+  /** Of a model that paints: what it tried while it thought, and its picture. */
+  sketch?: object
+  painting?: Painting | undefined
+  /** How many of the tokens of the prompt are pictures. */
+  promptImageTokens: number
   faults: Faults
 }
 
 /** What one candidate says at a time. `tokens` and `thoughts` were produced for it. */
-type Step = { parts: object[]; tokens: number; thoughts: number; finishReason?: string }
-type Count = { candidates: number; thoughts: number }
+type Step = { parts: object[]; tokens: number; thoughts: number; images?: number; finishReason?: string }
+type Count = { candidates: number; thoughts: number; images: number }
 
 /** By how much a total is off under the fault `wrongUsage`. */
 const WRONG_BY_TOKENS = 13
 
-function stepsOf(choice: Choice, { includeThoughts }: Answer): Step[] {
+function stepsOf(choice: Choice, { includeThoughts, sketch, painting }: Answer): Step[] {
   const { pieces, reasoningTokens, finishReason } = choice
   const steps: Step[] = []
-  const thought = includeThoughts && reasoningTokens > 0 ? [{ text: 'Weighing the words.', thought: true }] : []
+  const thought =
+    includeThoughts && reasoningTokens > 0
+      ? [{ text: 'Weighing the words.', thought: true }, ...(sketch ? [sketch] : [])]
+      : []
   if (reasoningTokens > 0) steps.push({ parts: thought, tokens: 0, thoughts: reasoningTokens })
   for (const piece of pieces) steps.push({ parts: [{ text: piece }], tokens: 1, thoughts: 0 })
+  if (painting) steps.push({ ...painting, thoughts: 0, images: painting.tokens })
   let isFirst = true
   for (const call of choice.calls) {
     const args = parsedArgs(call.pieces.join(''))
@@ -38,7 +48,7 @@ function stepsOf(choice: Choice, { includeThoughts }: Answer): Step[] {
     const tokens = call.nameTokens + call.pieces.length
     steps.push({ parts: [{ functionCall, ...signature }], tokens, thoughts: 0 })
   }
-  const seal = reasoningTokens > 0 && isFirst ? [{ text: '', thoughtSignature: signatureOfText() }] : []
+  const seal = reasoningTokens > 0 && isFirst && !painting ? [{ text: '', thoughtSignature: signatureOfText() }] : []
   const last = { parts: seal, tokens: 0, thoughts: 0 }
   steps.push({ ...last, finishReason: finishReason === 'length' ? 'MAX_TOKENS' : 'STOP' })
   return steps
@@ -52,7 +62,7 @@ function parsedArgs(text: string): object | undefined {
   }
 }
 
-function usageOf({ promptTokens, faults }: Answer, { candidates, thoughts }: Count): object {
+function usageOf({ promptTokens, promptImageTokens, faults }: Answer, { candidates, thoughts, images }: Count): object {
   if (faults.noUsage) return {}
   const total = promptTokens + candidates + thoughts + (faults.wrongUsage ? WRONG_BY_TOKENS : 0)
   return {
@@ -62,7 +72,12 @@ function usageOf({ promptTokens, faults }: Answer, { candidates, thoughts }: Cou
       ...(candidates === 0 ? {} : { candidatesTokenCount: candidates }),
       ...(thoughts === 0 ? {} : { thoughtsTokenCount: thoughts }),
       totalTokenCount: total,
-      promptTokensDetails: [{ modality: 'TEXT', tokenCount: promptTokens }],
+      promptTokensDetails: [
+        { modality: 'TEXT', tokenCount: promptTokens - promptImageTokens },
+        ...(promptImageTokens === 0 ? [] : [{ modality: 'IMAGE', tokenCount: promptImageTokens }]),
+      ],
+      // Words are what is left.
+      ...(images === 0 ? {} : { candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: images }] }),
     },
   }
 }
@@ -80,15 +95,18 @@ const candidateOf = (index: number, { parts, finishReason }: Pick<Step, 'parts' 
   index,
 })
 
+function add(count: Count, { tokens, thoughts, images = 0 }: Step): void {
+  count.candidates += tokens
+  count.thoughts += thoughts
+  count.images += images
+}
+
 /** A whole answer: neighbouring texts are one part. */
 export function responseBody(answer: Answer): object {
-  const count: Count = { candidates: 0, thoughts: 0 }
+  const count: Count = { candidates: 0, thoughts: 0, images: 0 }
   const candidates = answer.choices.map((choice) => {
     const steps = stepsOf(choice, answer)
-    for (const { tokens, thoughts } of steps) {
-      count.candidates += tokens
-      count.thoughts += thoughts
-    }
+    for (const step of steps) add(count, step)
     const text = choice.pieces.join('')
     const others = steps.flatMap(({ parts }) => parts).filter((part) => !('text' in part) || isSpecial(part))
     const thoughts = others.filter((part) => 'thought' in part)
@@ -104,15 +122,14 @@ const isSpecial = (part: object): boolean => 'thought' in part || 'thoughtSignat
 
 /** The events of a streamed answer: whole responses, one token each, the candidates taking turns. */
 export function* responseFrames(answer: Answer): Generator<Frame> {
-  const count: Count = { candidates: 0, thoughts: 0 }
+  const count: Count = { candidates: 0, thoughts: 0, images: 0 }
   const running = answer.choices.map((choice) => ({ index: choice.index, steps: stepsOf(choice, answer) }))
   const longest = Math.max(...running.map(({ steps }) => steps.length))
   for (let turn = 0; turn < longest; turn += 1) {
     for (const { index, steps } of running) {
       const step = steps[turn]
       if (!step) continue
-      count.candidates += step.tokens
-      count.thoughts += step.thoughts
+      add(count, step)
       yield frameOf(JSON.stringify(wrap(answer, [candidateOf(index, step)], count)), step.tokens)
     }
   }

@@ -65,7 +65,7 @@ async function canvasOf(file: unknown): Promise<Canvas | undefined> {
 }
 
 /** Where the mask is transparent, the picture of the prompt; without a mask, both pictures at once. */
-function repaint(base: Canvas, prompt: string, hole: Canvas | undefined): Canvas {
+export function repaint(base: Canvas, prompt: string, hole: Canvas | undefined): Canvas {
   const { width, height } = base
   const other = paint(prompt, { width, height, isTransparent: false, seed: 1 })
   const pixels = Uint8Array.from(base.pixels)

@@ -13,7 +13,7 @@ import { classicRequest, modernRequest, type ClassicRequest, type ModernRequest 
 export async function answerImages({ body, faults, origin }: Call): Promise<Reply> {
   const { model: id } = Object(body) as { model?: unknown }
   const model = typeof id === 'string' ? findModel(id) : undefined
-  if (typeof id === 'string' && !model?.images) return refuseModel(id)
+  if (typeof id === 'string' && (!model?.images || model.images === 'turn')) return refuseModel(id)
   if (model?.images === 'classic') {
     const parsed = classicRequest.safeParse(body, { reportInput: true })
     return parsed.success ? classic(parsed.data, origin) : refuse(400, complain(parsed.error))
@@ -77,7 +77,7 @@ export async function modern(
         output_tokens_details: { image_tokens: output, text_tokens: 0 },
       }
   const shared = {
-    background: request.background ?? 'auto',
+    background: request.background === 'transparent' ? 'transparent' : 'opaque',
     output_format: format,
     quality,
     size: `${width}x${height}`,

@@ -1,0 +1,72 @@
+/** What a chunk costs that is put in another dialect's words, beside the same chunk passed on, both of one round. */
+import { spread, type Spread } from './spread.ts'
+import type { Sample } from './summary.ts'
+import { cases, type Answer } from './workload.ts'
+
+export type ChunkRow = {
+  readonly title: string
+  readonly target: string
+  /** CPU per chunk, µs: of a whole stream with all that a request costs, or of what a longer stream has more. */
+  readonly passedUs: Spread
+  readonly translatedUs: Spread
+  readonly ratio: Spread
+}
+
+type Stream = Extract<Answer, { kind: 'stream' }>
+/** A stream of each kind by case id, alike in everything but what the vendor speaks. */
+type Pair = { readonly stream: Stream; readonly translatedId: string; readonly passedId: string }
+
+const pairs: readonly Pair[] = cases.flatMap(({ id, answer, besideId }) =>
+  besideId !== undefined && answer.kind === 'stream' ? [{ stream: answer, translatedId: id, passedId: besideId }] : [],
+)
+
+/** By round, µs of CPU. */
+type Costs = { readonly passed: readonly number[]; readonly translated: readonly number[] }
+
+const titleOf = ({ chunks, pace }: Stream): string => `stream of ${chunks} chunks, ${pace}`
+
+export function chunkRows(samples: readonly Sample[]): ChunkRow[] {
+  const counted = samples.filter(({ round }) => round !== 'warm-up')
+  const rows: ChunkRow[] = []
+  for (const target of new Set(samples.map((sample) => sample.target))) {
+    const mine = counted.filter((sample) => sample.target === target)
+    for (const pair of pairs) {
+      const { stream } = pair
+      const costs = costsOf(mine, pair)
+      if (costs.translated.length === 0) continue
+      rows.push({ title: titleOf(stream), target, ...perChunk(costs, stream.chunks) })
+      const shorter = pairs.find((other) => other.stream.pace === stream.pace && other.stream.chunks < stream.chunks)
+      if (!shorter) continue
+      const title = `${titleOf(stream)}: those after the ${shorter.stream.chunks}th`
+      const more = stream.chunks - shorter.stream.chunks
+      rows.push({ title, target, ...perChunk(over(costs, costsOf(mine, shorter)), more) })
+    }
+  }
+  return rows
+}
+
+function costsOf(samples: readonly Sample[], { passedId, translatedId }: Pair): Costs {
+  const of = (id: string): number[] => samples.flatMap(({ caseId, cpuUs }) => (caseId === id ? [cpuUs ?? NaN] : []))
+  return { passed: of(passedId), translated: of(translatedId) }
+}
+
+const less = (all: readonly number[], part: readonly number[]): number[] => all.map((us, i) => us - (part[i] ?? NaN))
+
+const over = (longer: Costs, shorter: Costs): Costs => ({
+  passed: less(longer.passed, shorter.passed),
+  translated: less(longer.translated, shorter.translated),
+})
+
+const perChunk = ({ passed, translated }: Costs, chunks: number): Omit<ChunkRow, 'title' | 'target'> => ({
+  passedUs: spread(passed.map((us) => us / chunks)),
+  translatedUs: spread(translated.map((us) => us / chunks)),
+  ratio: spread(translated.map((us, i) => us / (passed[i] ?? NaN))),
+})
+
+/** CPU per chunk of the translated stream, over that of the stream passed on in the same round. */
+export const TRANSLATED_TIMES_MAX = 3
+/** The row that the bar is for; the costlier parts of a chunk are in the others. */
+export const translatedRatio = (rows: readonly ChunkRow[], target: string): number | undefined =>
+  rows.find((row) => row.target === target && row.title === titleOf(barred))?.ratio.median
+
+const barred: Stream = { kind: 'stream', dialect: 'messages', chunks: 100, pace: 'turns' }

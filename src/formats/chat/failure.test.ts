@@ -1,0 +1,41 @@
+import { expect, test } from 'bun:test'
+import { chatFailures } from './failure.ts'
+
+const kindOf = (status: number, body: unknown): string =>
+  chatFailures.response(status, new Map(), typeof body === 'string' ? body : JSON.stringify(body)).kind
+const error = (message: string, rest: object = {}): object => ({ error: { message, ...rest } })
+
+test('a wrong key is told by what a message begins with, or by its code', () => {
+  for (const message of [
+    'Incorrect API key provided: sk-x. You can obtain an API key from …',
+    'Invalid API key.',
+    'API key not valid. Please pass a valid API key.',
+    'Your API key is expired',
+    'No api_key passed',
+  ]) {
+    expect([message, kindOf(400, error(message))]).toEqual([message, 'auth'])
+  }
+  expect(kindOf(400, error('Nope', { code: 'invalid_api_key' }))).toBe('auth')
+})
+
+test('a message that quotes the request says nothing of our key', () => {
+  for (const message of [
+    "Invalid value: 'my api key'. Supported values are: 'low', 'high'.",
+    "Invalid 'api key': no such field.",
+    'Unrecognized request argument supplied: api_key',
+    "'api key' is not one of ['low', 'high'] - 'reasoning_effort'",
+  ]) {
+    expect([message, kindOf(400, error(message))]).toEqual([message, 'bad_request'])
+  }
+})
+
+test('a 404 is the offer’s fault, unless it names what the request named', () => {
+  expect(kindOf(404, { detail: 'Not Found' })).toBe('model_gone')
+  expect(kindOf(404, '<html>404</html>')).toBe('model_gone')
+  expect(kindOf(404, error('Invalid URL (POST /v1/responses)', { type: 'invalid_request_error' }))).toBe('model_gone')
+  expect(kindOf(404, error('The model `x` does not exist', { code: 'model_not_found', param: 'model' }))).toBe(
+    'model_gone',
+  )
+  expect(kindOf(404, error('No such File object: file-1', { param: 'file' }))).toBe('bad_request')
+  expect(kindOf(404, error('Prompt with id pmpt_1 not found'))).toBe('bad_request')
+})

@@ -1,0 +1,53 @@
+/** Models that answer a turn with images among its parts: what may be asked of them, and what came. */
+import type { Model } from '../../domain/catalog.ts'
+import type { Failure } from '../../domain/failure.ts'
+import { asFields, asList, asText, type Fields } from '../fields.ts'
+import type { ImageDesk, Painted } from '../format.ts'
+import type { GeminiBody } from './request.ts'
+import { MODALITIES } from './unpriced.ts'
+
+const refuse = (kind: Failure['kind'], param: string, message: string): Failure => ({ kind, message, param })
+const listed = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(', ')
+
+/** Why a model that answers with text alone cannot do what a request asks for. */
+export function wantsImages({ generationConfig }: GeminiBody, { id }: Model): Failure | undefined {
+  const wants = generationConfig?.responseModalities?.some((one) => one.toUpperCase() === 'IMAGE') ?? false
+  return wants ? refuse('unsupported_parameter', MODALITIES, `The model '${id}' answers with text only.`) : undefined
+}
+
+/** Why a model that paints cannot paint what a request asks for. */
+export function checkPainting({ generationConfig }: GeminiBody, { limits }: Model): Failure | undefined {
+  const { sizes, qualities } = limits.image
+  const { aspectRatio, imageSize } = generationConfig?.imageConfig ?? {}
+  for (const [name, value, allowed] of [
+    ['aspectRatio', aspectRatio, sizes.filter((size) => size !== 'auto')],
+    ['imageSize', imageSize, qualities],
+  ] as const) {
+    if (typeof value !== 'string' || allowed.includes(value)) continue
+    const param = `generationConfig.imageConfig.${name}`
+    return refuse('invalid_value', param, `Invalid '${param}': must be one of ${listed(allowed)}.`)
+  }
+  return undefined
+}
+
+/**
+ * Decodes the images of a response, one after the other: each is large. What a model sketches while it thinks is part
+ * of its thoughts, and no image of the answer.
+ */
+export async function paintedIn(response: Fields, desk: Pick<ImageDesk, 'inspect'>): Promise<Painted> {
+  const painted = { images: 0, spoiled: 0 }
+  const candidates = asList(response['candidates']).map(asFields)
+  for (const { content } of candidates) {
+    for (const part of asList(asFields(content)['parts']).map(asFields)) {
+      const { mimeType, data } = asFields(part['inlineData'])
+      if (part['thought'] === true || !asText(mimeType).startsWith('image/')) continue
+      const info = await desk.inspect(Buffer.from(asText(data), 'base64'))
+      painted[info ? 'images' : 'spoiled']++
+    }
+  }
+  const atLimit = candidates.some(({ finishReason }) => finishReason === 'MAX_TOKENS')
+  return { ...painted, endedBy: atLimit ? 'client' : 'vendor' }
+}
+
+/** An answer whose images are all spoiled is none. */
+export const SPOILED = 'the image cannot be decoded'

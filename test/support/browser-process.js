@@ -1,0 +1,101 @@
+// node browser-process.js FOLDER: a headless Chromium that takes orders as lines of JSON and answers each with a line.
+// `{id, page, options, method, args}` calls a method of a page, as Playwright names them; `keyboard.press` is one of
+// its keyboard. A page is opened at its first order and gone after `close`. FOLDER keeps the browser unpacked;
+// TOLLGATE_TEST_BROWSER names another Chromium, for machines that the package is not made for. The process ends with
+// its standard input.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const profiles = mkdtempSync(join(tmpdir(), 'tollgate-browser-'))
+process.on('exit', () => rmSync(profiles, { recursive: true, force: true }))
+const executablePath = process.env.TOLLGATE_TEST_BROWSER || (await prepare(process.argv[2]))
+process.env.TMPDIR = profiles
+
+const { chromium } = await import('playwright-core')
+const browser = await chromium.launch({
+  executablePath,
+  // Tests may run as root, for whom Chromium has no sandbox of its own. The pages are the tests' alone.
+  args: ['--no-sandbox', '--no-zygote', '--disable-gpu', '--disable-dev-shm-usage'],
+})
+const pages = new Map()
+process.stdout.write(`${JSON.stringify({ id: 0, value: browser.version() })}\n`)
+
+for await (const line of createInterface({ input: process.stdin })) {
+  // Orders to several pages may overlap.
+  void obey(JSON.parse(line)).then((answer) => process.stdout.write(`${JSON.stringify(answer)}\n`))
+}
+await browser.close()
+
+async function obey({ id, page: name, options, method, args }) {
+  try {
+    const { page, problems } = await (pages.get(name) ?? open(name, options))
+    if (method === 'problems') return { id, value: problems }
+    const [last, ...path] = method.split('.').reverse()
+    const target = path.reverse().reduce((object, key) => object[key], page)
+    const value = await target[last](...args)
+    if (method === 'close') {
+      pages.delete(name)
+      await page.context().close()
+    }
+    return { id, value: plain(value) }
+  } catch (error) {
+    return { id, error: String(error) }
+  }
+}
+
+/** A page in a context of its own: it has no cookies and no cache of another. */
+function open(name, options) {
+  const opening = browser.newContext(options).then(async (context) => {
+    const page = await context.newPage()
+    const problems = []
+    page.on('pageerror', (error) => problems.push(String(error)))
+    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+    return { page, problems }
+  })
+  pages.set(name, opening)
+  return opening
+}
+
+/** Bytes as base64. Of a response its status; of other objects that live in the browser nothing. */
+function plain(value) {
+  if (Buffer.isBuffer(value)) return value.toString('base64')
+  if (typeof value?.status === 'function') return value.status()
+  return typeof value?.dispose === 'function' ? null : (value ?? null)
+}
+
+/** The browser of the package, with what a machine without a desktop lacks: libraries and a font. */
+async function prepare(folder) {
+  const unpacked = await unpack(folder)
+  process.env.LD_LIBRARY_PATH = join(unpacked, 'al2023', 'lib')
+  // The package's own list of fonts is for Amazon's paths. Without any font Chromium dies at the first letter.
+  const fonts = `<dir>${join(unpacked, 'fonts')}</dir><cachedir>${join(profiles, 'fonts')}</cachedir>`
+  const doctype = '<!DOCTYPE fontconfig SYSTEM "fonts.dtd">'
+  writeFileSync(join(profiles, 'fonts.conf'), `<?xml version="1.0"?>${doctype}<fontconfig>${fonts}</fontconfig>`)
+  process.env.FONTCONFIG_PATH = profiles
+  return join(unpacked, 'chromium')
+}
+
+/** Unpacks it, once a version. Of several processes that do so at the same time the first is kept. */
+async function unpack(folder) {
+  const inPackage = (file) => fileURLToPath(new URL(file, import.meta.resolve('@sparticuz/chromium')))
+  const { version } = JSON.parse(readFileSync(inPackage('../../package.json'), 'utf8'))
+  const done = join(folder, version)
+  if (existsSync(done)) return done
+  mkdirSync(folder, { recursive: true })
+  const making = mkdtempSync(join(folder, 'unpacking-'))
+  process.env.TMPDIR = making
+  // Taking this machine for one of Amazon's, it unpacks the libraries too.
+  process.env.AWS_EXECUTION_ENV = 'AWS_Lambda_nodejs20.x'
+  const { default: packed } = await import('@sparticuz/chromium')
+  await packed.executablePath(inPackage('../../bin'))
+  try {
+    renameSync(making, done)
+  } catch {
+    // Another process was faster.
+    rmSync(making, { recursive: true, force: true })
+  }
+  return done
+}
