@@ -10,7 +10,14 @@ const LARGE = 'x'.repeat(100_000)
 
 /** Clients that take their answers when they are told to. */
 function setUp(bounds: Partial<FreeBounds>) {
-  const free = { statePerMinute: 1e6, stateConcurrent: 100, countConcurrent: 100, unreadBytesMax: 1e9, ...bounds }
+  const free = {
+    statePerMinute: 1e6,
+    stateConcurrent: 100,
+    countPerMinute: 1e6,
+    countConcurrent: 100,
+    unreadBytesMax: 1e9,
+    ...bounds,
+  }
   const refused: Failure[] = []
   let replied = 0
   const readers: (() => void)[] = []
