@@ -134,13 +134,12 @@ export async function serve(config: Config): Promise<Served> {
   }
 }
 
-/** What clients may send and have for nothing. One body can always arrive. */
+/** What clients may send, and have for nothing. */
 function boundsOf({ limits }: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'chatBody'> {
   const { arrivingBytesMax, bodyBytesMax } = limits
-  const shareMax = Math.max(arrivingBytesMax / ARRIVING_PARTS, bodyBytesMax)
   return {
     free: freeBounds,
-    arriving: new Shares({ max: Math.max(arrivingBytesMax, bodyBytesMax), shareMax }),
+    arriving: new Shares({ max: arrivingBytesMax, shareMax: arrivingBytesMax / ARRIVING_PARTS }),
     chatBody: { bytesMax: bodyBytesMax, ...bodyPace },
   }
 }
