@@ -28,6 +28,7 @@ export const backgroundBounds = { runsMax: 256, runsPerAccountMax: 32 }
 export const freeBounds = {
   statePerMinute: 60_000,
   stateConcurrent: 64,
+  countPerMinute: 1_200,
   countConcurrent: 8,
   unreadBytesMax: 64 * 1024 * 1024,
 }
@@ -71,6 +72,7 @@ export const fixedLimits = {
   backgroundRunsPerAccountMax: backgroundBounds.runsPerAccountMax,
   freeStateRequestsPerMinute: freeBounds.statePerMinute,
   freeStateRequestsConcurrent: freeBounds.stateConcurrent,
+  freeCountRequestsPerMinute: freeBounds.countPerMinute,
   freeCountRequestsConcurrent: freeBounds.countConcurrent,
   freeUnreadBytesMax: freeBounds.unreadBytesMax,
 } as const

@@ -3,7 +3,7 @@ import { serveControl } from './admin/control.ts'
 import { Blobs } from './blobs/blobs.ts'
 import { Uploads } from './blobs/uploads.ts'
 import type { Config } from './config.ts'
-import { createEdge } from './edge/edge.ts'
+import { createEdge, type EdgeOptions } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
 import { answerBounds, backgroundBounds, bodyPace, drainBounds, freeBounds, uploadBounds } from './fixed-limits.ts'
@@ -42,11 +42,10 @@ const SOCKETS_CLOSE_MS = 1_000
 
 /** Starts everything. Resolves when the public port answers. */
 export async function serve(config: Config): Promise<Served> {
-  const { limits } = config
   const log = createLog(config.logLevel)
   const sandbox = config.sandbox ? startOnDemand() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
-  const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, room } = gateway
+  const { store, accounts, ledger, catalog, limiter, idempotency, turns, live } = gateway
   const metrics = new Metrics({
     openHolds: () => ledger.openHolds(),
     writesQueued: () => store.queued(),
@@ -54,14 +53,15 @@ export async function serve(config: Config): Promise<Served> {
     videoTasks: () => videos.size,
   })
   let draining = false
-  const [tokens, blobs] = [new TokenCounter(), new Blobs(store)]
+  const tokens = new TokenCounter()
+  const blobs = new Blobs(store)
   await blobs.sweepStrays()
   const health = new HealthBook()
   const onRecord = (record: RequestRecord, client?: string): void => {
     metrics.recorded(record)
     logRecord(log, record, client)
   }
-  const videos = openVideos(gateway, { log, blobs, health, limits, onRecord })
+  const videos = openVideos(gateway, { log, blobs, health, limits: config.limits, onRecord })
   const relay: Relay = {
     accounts,
     catalog,
@@ -70,37 +70,37 @@ export async function serve(config: Config): Promise<Served> {
     retries: new RetryBudget(),
     live,
     tokens,
-    pictures: new Pictures(blobs, limits.imageUrlMs),
+    pictures: new Pictures(blobs, config.limits.imageUrlMs),
     idempotency,
     turns,
     backgrounds: new Backgrounds(backgroundBounds),
     videos,
     drains: new Drains(drainBounds),
-    limits: { ...limits, ...answerBounds },
+    limits: { ...config.limits, ...answerBounds },
     log,
     notReady: () => (draining ? 'shutting down' : undefined),
     onRecord: (record, { clientAddress }) => onRecord(record, clientAddress),
   }
-  const { handle, monitor, refuse } = createEdge({
+  const edge = createEdge({
     relay,
     metrics,
     log,
     limiter,
-    free: freeBounds,
-    arriving: arrivingShares(config),
+    ...boundsOf(config),
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
     blobs,
-    visitors: { perMinute: limits.contentPerMinute, concurrent: limits.contentConcurrent },
-    uploads: new Uploads(config.dataFolder, room, new Shares(uploadBounds)),
+    visitors: { perMinute: config.limits.contentPerMinute, concurrent: config.limits.contentConcurrent },
+    uploads: new Uploads(config.dataFolder, gateway.room, new Shares(uploadBounds)),
     links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
     metricsToken: config.metricsToken,
-    chatBody: { bytesMax: limits.bodyBytesMax, ...bodyPace },
   })
   const control = serveControl(config.dataFolder, gateway.office)
+  const { refuse } = edge
   const onError = ({ message, stack }: Error): void => log('error', 'inbound.internal', { message, stack })
-  const server = listen({ hostname: config.host, port: config.port, handle, refuse, limits, onError })
-  const monitoring = openMonitoring(config, log, { handle: monitor, refuse, onError })
+  const { limits, host: hostname, port } = config
+  const server = listen({ hostname, port, handle: edge.handle, refuse, limits, onError })
+  const monitoring = openMonitoring(config, log, { handle: edge.monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
   await videos.resume()
   const sweeps = startSweeps(gateway, blobs, { log, limits, isDraining: () => draining })
@@ -131,6 +131,16 @@ export async function serve(config: Config): Promise<Served> {
       await store.close()
       log('info', 'drain.done')
     },
+  }
+}
+
+/** What clients may send, and have for nothing. */
+function boundsOf({ limits }: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'chatBody'> {
+  const { arrivingBytesMax, bodyBytesMax } = limits
+  return {
+    free: freeBounds,
+    arriving: new Shares({ max: arrivingBytesMax, shareMax: arrivingBytesMax / ARRIVING_PARTS }),
+    chatBody: { bytesMax: bodyBytesMax, ...bodyPace },
   }
 }
 
@@ -168,8 +178,10 @@ function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDraining }
       idempotency.sweep().catch(unswept('idempotency.unswept')),
       tasks.sweep().catch(unswept('video.unswept')),
     ]
-    // What they took goes back to the disk.
-    void Promise.all(swept).then(() => store.shrink().catch(unswept('store.unshrunk')))
+    // What they deleted goes back to the disk.
+    Promise.all(swept)
+      .then(() => store.shrink())
+      .catch(unswept('store.unshrunk'))
   }
   const hourly = setInterval(() => {
     verifyHourly(gateway, log).catch((error: unknown) => {
@@ -188,12 +200,6 @@ function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDraining }
       clearInterval(files)
     },
   }
-}
-
-/** One body can always arrive. */
-function arrivingShares({ limits: { arrivingBytesMax, bodyBytesMax } }: Config): Shares {
-  const shareMax = Math.max(arrivingBytesMax / ARRIVING_PARTS, bodyBytesMax)
-  return new Shares({ max: Math.max(arrivingBytesMax, bodyBytesMax), shareMax })
 }
 
 /** The operator's own port, where one is wished for. */

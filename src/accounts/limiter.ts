@@ -126,13 +126,6 @@ export class Limiter {
     return new Entry(this, stands)
   }
 
-  /** The stand of work that a former life of this process let in and that goes on: its spend counts as held. */
-  resume(caller: Caller, amount: NanoUsd): Pick<Entry, 'settle'> {
-    const entry = new Entry(this, this.standsOf(caller))
-    entry.reserve(amount, 0)
-    return entry
-  }
-
   /**
    * Lets a request in that costs nothing, or says why not: as many in a minute as those that cost something, counted
    * apart from them, and whatever was spent.
@@ -149,6 +142,13 @@ export class Limiter {
       if (limits.requestsPerMinute !== undefined) subject.free.take(limits.requestsPerMinute, nowMs, 1)
     }
     return undefined
+  }
+
+  /** The stand of work that a former life of this process let in and that goes on: its spend counts as held. */
+  resume(caller: Caller, amount: NanoUsd): Pick<Entry, 'settle'> {
+    const entry = new Entry(this, this.standsOf(caller))
+    entry.reserve(amount, 0)
+    return entry
   }
 
   /** `x-ratelimit-*` for a caller that was not let in. */

@@ -68,7 +68,7 @@ export class UploadBatch {
     let written = 0
     return {
       write: (bytes) => {
-        if (this.share.take(bytes.length) !== 'taken') return false
+        if (this.share.take(bytes.length, this.written) !== 'taken') return false
         this.written += bytes.length
         hash.update(bytes)
         for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at)

@@ -27,7 +27,7 @@ import { FreeRoutes, type FreeOptions } from './free.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
 import { receive, type Received } from './receive.ts'
 import type { Metrics } from './metrics.ts'
-import { linkBaseOf } from './links.ts'
+import { linkBaseOf, type Links } from './links.ts'
 import { decoded, modelObject } from './model-view.ts'
 import { bearerOf, presentedKey } from './presented-key.ts'
 import { stateRoute } from './responses.ts'
@@ -47,6 +47,7 @@ export type EdgeOptions = FreeOptions & {
   readonly blobs: Blobs
   /** How much of its files anybody may fetch. */
   readonly visitors: VisitorLimits
+  readonly links: Links
   /** What `/metrics` and the reasons of `/readyz` are shown for; undefined: nobody sees them on this port. */
   readonly metricsToken: string | undefined
 }
@@ -99,8 +100,8 @@ export function createEdge(options: EdgeOptions): Edge {
     if (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length) return oneModel
     const video = contentOf(path)
     if (video !== undefined) return { methods: READ, handle: (turn) => desk.video(turn, videos, video) }
-    const kept = stateRoute(path) ?? videoRoute(path)
-    return routes.get(path) ?? (kept && desk.free.kept(kept))
+    const state = stateRoute(path) ?? videoRoute(path)
+    return routes.get(path) ?? (state && desk.free.kept(state))
   }
   return {
     handle: (exchange) => desk.serve(desk.open(exchange, 'public'), routeOf(exchange.head.path)),

@@ -10,7 +10,14 @@ const LARGE = 'x'.repeat(100_000)
 
 /** Clients that take their answers when they are told to. */
 function setUp(bounds: Partial<FreeBounds>) {
-  const free = { statePerMinute: 1e6, stateConcurrent: 100, countConcurrent: 100, unreadBytesMax: 1e9, ...bounds }
+  const free = {
+    statePerMinute: 1e6,
+    stateConcurrent: 100,
+    countPerMinute: 1e6,
+    countConcurrent: 100,
+    unreadBytesMax: 1e9,
+    ...bounds,
+  }
   const refused: Failure[] = []
   let replied = 0
   const readers: (() => void)[] = []
@@ -20,20 +27,13 @@ function setUp(bounds: Partial<FreeBounds>) {
     replyText: () => void replied++,
   } as unknown as Answering
   const routes = new FreeRoutes(
-    {
-      free,
-      limiter: new Limiter([]),
-      links: { publicUrl: 'http://gateway', isLoopback: true },
-    } as unknown as FreeOptions,
+    { free, limiter: new Limiter([]), links: { publicUrl: 'http://x', isLoopback: false } } as unknown as FreeOptions,
     desk,
   )
   const ask = (account: string, text = LARGE): Promise<void> => {
     const answer = (): Promise<StateAnswer> => Promise.resolve({ kind: 'body', body: { text } })
     const drained = (): Promise<void> => new Promise((resolve) => void readers.push(resolve))
-    const turn = {
-      id: account,
-      exchange: { head: { method: 'GET', query: '' }, header: () => undefined, drained },
-    } as unknown as Turn
+    const turn = { id: account, exchange: { head: { method: 'GET', query: '' }, drained } } as unknown as Turn
     return Promise.resolve(routes.kept({ methods: [], id: 'resp', answer }).handle(turn))
   }
   const readAll = (): void => readers.splice(0).forEach((read) => read())

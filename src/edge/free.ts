@@ -1,6 +1,6 @@
 /**
- * What costs nothing: counting, and responses and tasks that are there already. No balance stops it, so it is bounded
- * by account: how often, how many at once, and how many bytes wait for clients that do not read.
+ * What costs nothing: counting, and responses that are there already. No balance stops it, so it is bounded by account:
+ * how often, how many at once, and how many bytes wait for clients that do not read.
  */
 import type { Limiter } from '../accounts/limiter.ts'
 import type { Caller } from '../domain/account.ts'
@@ -18,24 +18,23 @@ import type { Answering, Route, Turn } from './turn.ts'
 import { Visitors } from './visitors.ts'
 
 export type FreeOptions = Reception & {
+  readonly links: Links
   readonly relay: Relay
   readonly limiter: Limiter
   readonly free: FreeBounds
-  readonly links: Links
 }
 
 export type FreeBounds = {
   /** Requests for responses that are there: of one account, in a minute and at once. */
   readonly statePerMinute: number
   readonly stateConcurrent: number
-  /** Requests to count, at once; how many in a minute is up to the limits of key and account. */
+  /** Requests to count, likewise, beside the limits of key and account. */
+  readonly countPerMinute: number
   readonly countConcurrent: number
   /** Of an account's answers that wait for their clients; a single one may be larger. */
   readonly unreadBytesMax: number
 }
 
-/** More than can be done. */
-const COUNTS_PER_MINUTE = 1_000_000
 /** An answer that is never refused. */
 const SMALL_BYTES = 64 * 1024
 const BUSY: Failure = { kind: 'rate_limited', message: 'This account has too many free requests under way at once.' }
@@ -56,9 +55,9 @@ export class FreeRoutes {
   constructor(options: FreeOptions, desk: Answering) {
     this.options = options
     this.desk = desk
-    const { statePerMinute, stateConcurrent, countConcurrent } = options.free
+    const { statePerMinute, stateConcurrent, countPerMinute, countConcurrent } = options.free
     this.states = new Visitors({ perMinute: statePerMinute, concurrent: stateConcurrent })
-    this.counts = new Visitors({ perMinute: COUNTS_PER_MINUTE, concurrent: countConcurrent })
+    this.counts = new Visitors({ perMinute: countPerMinute, concurrent: countConcurrent })
   }
 
   /** The route of what is there already, or was. */
@@ -129,10 +128,11 @@ export class FreeRoutes {
   /** Gives an answer, and is done when its client has taken it. */
   private async give(turn: Turn, share: UnreadShare, answer: StateAnswer): Promise<void> {
     if (answer.kind === 'failure') return this.desk.refuse(turn, answer.failure)
-    if (answer.kind === 'stream') return this.desk.replyWithEvents(turn, answer.events, {})
-    const text = answer.kind === 'text' ? answer.text : JSON.stringify(answer.body)
-    if (!share.set(text.length)) return this.desk.refuse(turn, UNREAD)
-    this.desk.replyText(turn, text)
+    const text = answer.kind === 'text' ? answer.text : answer.kind === 'body' ? JSON.stringify(answer.body) : ''
+    const bytes = answer.kind === 'stream' ? (answer.bytes ?? 0) : text.length
+    if (!share.set(bytes)) return this.desk.refuse(turn, UNREAD)
+    if (answer.kind === 'stream') await this.desk.replyWithEvents(turn, answer.events, {})
+    else this.desk.replyText(turn, text)
     await turn.exchange.drained()
   }
 }

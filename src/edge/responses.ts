@@ -13,7 +13,8 @@ export type StateAnswer =
   | { readonly kind: 'body'; readonly body: object }
   /** The same as JSON. */
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'stream'; readonly events: EventSource }
+  /** With its size, where it is there already. */
+  | { readonly kind: 'stream'; readonly events: EventSource; readonly bytes?: number }
   | { readonly kind: 'failure'; readonly failure: Failure }
 
 /** A request for one response. */
@@ -92,7 +93,7 @@ async function show(ask: Ask): Promise<StateAnswer> {
   if (!ended) return NOT_FOUND
   const text = followKept(ended, { after, include })
   if (text === undefined) return invalid('stream', 'only responses made with background: true can be followed')
-  return { kind: 'stream', events: once(text) }
+  return { kind: 'stream', events: once(text), bytes: text.length }
 }
 
 /** A stream that is there already. */

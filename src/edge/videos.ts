@@ -1,4 +1,4 @@
-/** What clients ask of tasks that are there already. None of it costs anything, and none of it is counted. */
+/** What clients ask of tasks that are there already. None of it costs anything. */
 import type { Failure } from '../domain/failure.ts'
 import { statusOf, type VideoStage, type VideoTask } from '../domain/video-task.ts'
 import { showAlias, showTask } from '../formats/videos/view.ts'

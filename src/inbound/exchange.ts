@@ -273,7 +273,7 @@ export class Exchange {
       // No larger than it can become: it is counted in full against its share.
       const most = Number(this.header('content-length') ?? bytesMax)
       const size = Math.min(most, bytesMax, Math.max(this.bodyBytes, this.store.length * 2))
-      const taken = this.share?.take(size - this.store.length) ?? 'taken'
+      const taken = this.share?.take(size - this.store.length, this.store.length) ?? 'taken'
       if (taken !== 'taken') return taken
       const larger = Buffer.allocUnsafe(size)
       this.store.copy(larger, 0, 0, before)

@@ -179,13 +179,13 @@ class Book implements Ledger {
     return { posted, held, available: posted - held }
   }
 
+  isEmpty(accountId: string): boolean {
+    return this.of(accountId).posted <= 0n
+  }
+
   /** A hold of a former life of this process, whose task goes on. */
   takeUp(holdId: string): void {
     this.open.set(holdId, undefined)
-  }
-
-  isEmpty(accountId: string): boolean {
-    return this.of(accountId).posted <= 0n
   }
 
   hold(request: HoldRequest): HoldResult {

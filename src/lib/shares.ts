@@ -13,32 +13,35 @@ export class Shares {
   of(name: string): Share {
     let share = this.shares.get(name)
     if (!share) {
-      share = new Share((bytes, own) => this.take(bytes, own))
+      share = new Share((demand) => this.take(demand))
       this.shares.set(name, share)
     }
     return share
   }
 
-  private take(bytes: number, own: number): Taken {
-    if (own + bytes > this.shareMax) return 'share_full'
-    if (this.taken + bytes > this.max) return 'full'
+  /** A demand below zero gives back. */
+  private take({ bytes, held, own }: Demand): Taken {
+    if (bytes > 0 && own > held && own + bytes > this.shareMax) return 'share_full'
+    if (bytes > 0 && this.taken > held && this.taken + bytes > this.max) return 'full'
     this.taken += bytes
     return 'taken'
   }
 }
 
 export type Taken = 'taken' | 'share_full' | 'full'
+type Demand = { readonly bytes: number; readonly held: number; readonly own: number }
 
 export class Share {
-  private readonly from: (bytes: number, own: number) => Taken
+  private readonly from: (demand: Demand) => Taken
   private own = 0
 
-  constructor(from: (bytes: number, own: number) => Taken) {
+  constructor(from: (demand: Demand) => Taken) {
     this.from = from
   }
 
-  take(bytes: number): Taken {
-    const taken = this.from(bytes, this.own)
+  /** `held` is what the one who asks has already: a single one that nobody is beside may have any amount. */
+  take(bytes: number, held: number): Taken {
+    const taken = this.from({ bytes, held, own: this.own })
     if (taken === 'taken') this.own += bytes
     return taken
   }
@@ -46,6 +49,6 @@ export class Share {
   /** Gives back what was taken. */
   give(bytes: number): void {
     this.own -= bytes
-    this.from(-bytes, 0)
+    this.from({ bytes: -bytes, held: 0, own: 0 })
   }
 }

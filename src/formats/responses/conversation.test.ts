@@ -4,16 +4,15 @@ import type { ResponsesConversation } from './conversation.ts'
 
 const facts = { requestId: 'req_01m7zh4vfyaqznjycpdm614pv0', createdAtMs: 0, publicModel: 'm' }
 
-function conversationOf(body: object): ResponsesConversation {
+async function conversationOf(body: object): Promise<ResponsesConversation> {
   const text = JSON.stringify({ model: 'm', input: 'hello', background: true, ...body })
-  const read = readResponsesClient(text, text.length)
-  if (read instanceof Promise) throw new Error('it is too large')
+  const read = await readResponsesClient(text, text.length)
   if (read.kind === 'rejected') throw new Error(read.failure.message)
   return read.request.conversation
 }
 
-test('what was deleted is not kept, also when it is called off after that', () => {
-  const conversation = conversationOf({})
+test('what was deleted is not kept, also when it is called off after that', async () => {
+  const conversation = await conversationOf({})
   conversation.recall([], [])
   const encoder = conversation.side().encoder(facts)
   conversation.cancel('forgotten')
@@ -23,7 +22,7 @@ test('what was deleted is not kept, also when it is called off after that', () =
   expect(conversation.keptBytes).toBeUndefined()
 })
 
-test('items that are named count with what they are, and only so many of them', () => {
+test('items that are named count with what they are, and only so many of them', async () => {
   const id = 'msg_01m7zh4vfyaqznjycpdm614pv1_0'
   const item = {
     type: 'message',
@@ -37,10 +36,10 @@ test('items that are named count with what they are, and only so many of them', 
     input: '[]',
     output: JSON.stringify([item]),
   } as const
-  const naming = (times: number): ResponsesConversation =>
+  const naming = (times: number): Promise<ResponsesConversation> =>
     conversationOf({ input: Array.from({ length: times }, () => ({ type: 'item_reference', id })) })
-  const three = naming(3)
+  const three = await naming(3)
   expect(three.recall([], [turn])).toBeUndefined()
   expect(three.keptBytes).toBeWithin(3_000_000, 3_010_000)
-  expect(naming(40).recall([], [turn])).toMatchObject({ kind: 'context_length', param: 'input[33].id' })
+  expect((await naming(40)).recall([], [turn])).toMatchObject({ kind: 'context_length', param: 'input[33].id' })
 })
