@@ -21,10 +21,7 @@ export const drainBounds = { streamsMax: 64, timeoutMs: 120_000 }
 /** Of responses that are made in the background, in all and of one account. */
 export const backgroundBounds = { runsMax: 256, runsPerAccountMax: 32 }
 
-/**
- * Of what costs nothing, for one account. Whoever polls all the responses it may have in the background, each three
- * times a second, is let be.
- */
+/** Of what costs nothing, for one account. Whoever asks after five hundred videos twice a second is let be. */
 export const freeBounds = {
   statePerMinute: 60_000,
   stateConcurrent: 64,
