@@ -1,7 +1,10 @@
 /** Wiring: a Config becomes a gateway. Opened whole by `serve`, or without its servers for a single command. */
 import { openAccounts, type AccountDraft, type Accounts } from './accounts/accounts.ts'
+import { ManagementKeys } from './accounts/management-keys.ts'
+import { Sessions } from './accounts/sessions.ts'
+import { Users } from './accounts/users.ts'
 import { Limiter, monthStartHour } from './accounts/limiter.ts'
-import type { Office } from './admin/operations.ts'
+import type { Office, Verification } from './admin/operation.ts'
 import { createBackup } from './backup.ts'
 import { openCatalog, type Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
@@ -9,9 +12,11 @@ import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/ids.ts'
 import { DiskRoom } from './lib/disk-room.ts'
 import type { Log } from './lib/log.ts'
-import { bookingsOf } from './ledger/bookings.ts'
+import { bookingsBetween, bookingsOf, oldestHold, openHoldsOf } from './ledger/bookings.ts'
+import { Codes } from './ledger/codes.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { verifyLedger, type Finding } from './ledger/verify.ts'
+import { Audit } from './records/audit.ts'
 import {
   forgetExpired,
   keptAnswerBounds,
@@ -19,10 +24,16 @@ import {
   verifyIdempotency,
   type Idempotency,
 } from './records/idempotency.ts'
-import { chargedByDay, findRecord, recentRecords, verifyUsage } from './records/records.ts'
+import { findRecord, recentRecords } from './records/records.ts'
+import { findAnywhere, searchRecords } from './records/search.ts'
+import { UsageDays } from './records/usage-days.ts'
+import { lastUsed, usageOf } from './records/usage-report.ts'
+import { chargedByDay, verifyUsage } from './records/usage.ts'
 import { LiveCalls } from './relay/call.ts'
+import { HealthBook } from './relay/health-book.ts'
+import { ProviderTally } from './relay/provider-tally.ts'
 import { failExpired, openTurns, verifyTurns, type Turns } from './responses/turns.ts'
-import { openSecrets } from './secrets.ts'
+import { openSecrets, type Secrets } from './secrets.ts'
 import { openStore, type Store } from './store/store.ts'
 import { orphansOf, settleOrphanOf, Tasks, verifyTasks } from './video/tasks.ts'
 
@@ -37,6 +48,8 @@ export type Gateway = {
   readonly tasks: Tasks
   readonly live: LiveCalls
   readonly room: DiskRoom
+  readonly health: HealthBook
+  readonly usageDays: UsageDays
   readonly office: Office
   /** Holds of a former life of this process that were given back. */
   readonly expiredHolds: number
@@ -56,7 +69,6 @@ const FIRST_BALANCE_NANO_USD = 1_000_000_000n
 
 /** Opens the data folder. Throws FolderInUse when another process has it. */
 export async function openGateway(config: Config, { log, sandboxUrl, firstAccount }: OpenOptions): Promise<Gateway> {
-  const startedAtMs = Date.now()
   // Memory is ahead of the disk, or beside it: nothing more may be promised.
   const stop = (event: string, message: string): never => {
     log('error', event, { message })
@@ -72,6 +84,8 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     onBroken: (message) => stop('ledger.broken', message),
     alsoOnExpiry: (holdId) => [...forgetExpired(holdId), ...failExpired(holdId, DIED)],
   })
+  const sessions = await Sessions.open(store)
+  const users = await Users.open(store, (userId) => sessions.endAllOf(userId))
   const catalog = await openCatalog(store, {
     masterKey: secrets.master_key,
     sandboxUrl,
@@ -80,13 +94,77 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   await declareAccounts(config, accounts, ledger)
   const limiter = new Limiter(await chargedByDay(store, monthStartHour(Date.now())))
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
-  const office: Office = {
+  const health = new HealthBook()
+  const usageDays = await UsageDays.open(store)
+  const people = { users, sessions, managementKeys: await ManagementKeys.open(store) }
+  const office = officeOf(store, config, {
     accounts,
     catalog,
     ledger,
+    limiter,
+    live,
+    health,
+    usageDays,
+    secrets,
+    ...people,
+  })
+  const idempotency = await openIdempotency(store, { ...keptAnswerBounds, room })
+  const turns = await openTurns(store, { bytesPerAccountMax: config.limits.storedBytesMax, room })
+  return {
+    store,
+    accounts,
+    ledger,
+    catalog,
+    limiter,
+    idempotency,
+    turns,
+    tasks: new Tasks(store),
+    live,
+    room,
+    health,
+    usageDays,
+    office,
+    expiredHolds: expired,
+    firstKey,
+  }
+}
+
+type Parts = Pick<Office, 'accounts' | 'catalog' | 'ledger' | 'limiter' | 'users' | 'sessions' | 'managementKeys'> & {
+  readonly live: LiveCalls
+  readonly health: HealthBook
+  readonly usageDays: UsageDays
+  readonly secrets: Secrets
+}
+
+/** What operations work on. */
+function officeOf(store: Store, config: Config, { live, health, usageDays, secrets, ledger, ...rest }: Parts): Office {
+  const startedAtMs = Date.now()
+  const tally = new ProviderTally()
+  let lastVerification: Verification | undefined
+  const verify = async (): Promise<readonly Finding[]> => {
+    const startedMs = Date.now()
+    const findings = await verifyBooks(store)
+    lastVerification = { findings, atMs: startedMs, tookMs: Date.now() - startedMs }
+    return findings
+  }
+  return {
+    ...rest,
+    ledger,
+    audit: new Audit(store),
     markUp: config.markUp === 'off' ? 0n : config.markUp,
     adjustments: (accountId, limit) => bookingsOf(store, accountId, limit),
-    verify: () => verifyBooks(store),
+    verify,
+    lastVerification: () => lastVerification,
+    health: () => health.all,
+    tally,
+    codes: new Codes(store, ledger),
+    usage: (query) => usageOf(store.aside, query, usageDays.until),
+    lastUsed: (accountId, fromHour) => lastUsed(store.aside, accountId, fromHour),
+    bookings: (accountId, range) => bookingsBetween(store.aside, accountId, range),
+    openHolds: (accountId, limit) => openHoldsOf(store.aside, accountId, limit),
+    oldestHold: () => oldestHold(store.aside),
+    searchRecords: (accountId, search) => searchRecords(store.aside, accountId, search),
+    findAnywhere: (id) => findAnywhere(store.aside, id),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),
     orphans: () => orphansOf(store),
@@ -102,23 +180,6 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
       rss_bytes: process.memoryUsage.rss(),
     }),
   }
-  const idempotency = await openIdempotency(store, { ...keptAnswerBounds, room })
-  const turns = await openTurns(store, { bytesPerAccountMax: config.limits.storedBytesMax, room })
-  return {
-    store,
-    accounts,
-    ledger,
-    catalog,
-    limiter,
-    idempotency,
-    turns,
-    tasks: new Tasks(store),
-    live,
-    room,
-    office,
-    expiredHolds: expired,
-    firstKey,
-  }
 }
 
 /** The ledger’s invariants, and that what stands beside the ledger agrees with it. For seconds, on its own thread. */
@@ -127,7 +188,10 @@ export function verifyBooks(store: Store): Promise<readonly Finding[]> {
     found.map((finding) => ({ invariant, ...finding }))
   return store.apart(async (reader) => [
     ...(await verifyLedger(reader)),
-    ...named('the usage of an hour is the sum of its requests', await verifyUsage(reader)),
+    ...named(
+      'the usage of an hour is the sum of its requests, and of an account what the ledger charged',
+      await verifyUsage(reader),
+    ),
     ...named('an idempotency key has an open hold, or an answer and a charge', await verifyIdempotency(reader)),
     ...named('a response that is being made has an open hold', await verifyTurns(reader)),
     ...named('the hold of a video is open until its task has ended', await verifyTasks(reader)),

@@ -81,12 +81,13 @@ const program: Program = {
       probePort(config)
       if (metricsPort !== undefined) probePort({ host: metricsHost, port: metricsPort })
     }
-    const { baseUrl, firstKey, gateway, drain } = await serve(config)
+    const { baseUrl, firstKey, setupUrl, gateway, drain } = await serve(config)
     const [account] = gateway.accounts.list()
     const models = gateway.catalog.models().map(({ id }) => id)
     return {
       baseUrl,
       firstKey,
+      setupUrl,
       account: account?.name ?? 'default',
       models,
       callable: models.filter((id) => account?.allowedModels?.includes(id) ?? true),

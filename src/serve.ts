@@ -8,7 +8,8 @@ import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
 import { answerBounds, backgroundBounds, bodyPace, drainBounds, freeBounds, uploadBounds } from './fixed-limits.ts'
 import { listen, type Server, type ServerOptions } from './inbound/server.ts'
-import { openGateway, verifyBooks, type Gateway } from './gateway.ts'
+import { setupUrl, withConsole } from './front.ts'
+import { openGateway, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { Shares } from './lib/shares.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
@@ -16,26 +17,25 @@ import type { RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
 import { Backgrounds } from './relay/background.ts'
 import { Drains } from './relay/drains.ts'
-import { HealthBook } from './relay/health-book.ts'
 import { Pictures } from './relay/pictures.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { startOnDemand } from './sandbox/on-demand.ts'
+import { startSweeps } from './sweeps.ts'
 import { Videos, type VideosOptions } from './video/videos.ts'
 
 export type Served = {
   /** `http://127.0.0.1:8080/v1` */
   readonly baseUrl: string
   readonly firstKey: string | undefined
+  /** Where the first operator chooses a password; undefined once there is one. */
+  readonly setupUrl: string | undefined
   readonly gateway: Gateway
   /** Refuses new work, lets the running requests end, settles the rest, closes everything. */
   readonly drain: () => Promise<void>
 }
 
-const HOUR_MS = 3_600_000
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/
-/** Files that have expired are gone from the disk so soon after. */
-const SWEEP_MS = 30_000
 /** An account may have the n-th part of what bodies may take while they arrive. */
 const ARRIVING_PARTS = 4
 const SOCKETS_CLOSE_MS = 1_000
@@ -45,20 +45,15 @@ export async function serve(config: Config): Promise<Served> {
   const log = createLog(config.logLevel)
   const sandbox = config.sandbox ? startOnDemand() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
-  const { store, accounts, ledger, catalog, limiter, idempotency, turns, live } = gateway
-  const metrics = new Metrics({
-    openHolds: () => ledger.openHolds(),
-    writesQueued: () => store.queued(),
-    liveCalls: () => live.size,
-    videoTasks: () => videos.size,
-  })
+  const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, health } = gateway
+  const metrics = metricsOf(gateway, () => videos.size)
   let draining = false
   const tokens = new TokenCounter()
   const blobs = new Blobs(store)
   await blobs.sweepStrays()
-  const health = new HealthBook()
   const onRecord = (record: RequestRecord, client?: string): void => {
     metrics.recorded(record)
+    gateway.office.tally.noted(record.attempts)
     logRecord(log, record, client)
   }
   const videos = openVideos(gateway, { log, blobs, health, limits: config.limits, onRecord })
@@ -99,14 +94,23 @@ export async function serve(config: Config): Promise<Served> {
   const { refuse } = edge
   const onError = ({ message, stack }: Error): void => log('error', 'inbound.internal', { message, stack })
   const { limits, host: hostname, port } = config
-  const server = listen({ hostname, port, handle: edge.handle, refuse, limits, onError })
+  const server = listen({
+    hostname,
+    port,
+    handle: withConsole(edge, gateway, { config, log }),
+    refuse,
+    limits,
+    onError,
+  })
   const monitoring = openMonitoring(config, log, { handle: edge.monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
   await videos.resume()
   const sweeps = startSweeps(gateway, blobs, { log, limits, isDraining: () => draining })
   const everySecond = setInterval(() => live.endOverdue(limits.requestTimeoutMs), 1_000)
+  const origin = config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`
   return {
-    baseUrl: `${config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`}/v1`,
+    baseUrl: `${origin}/v1`,
+    setupUrl: await setupUrl(gateway, origin),
     firstKey: gateway.firstKey,
     gateway,
     async drain() {
@@ -133,6 +137,14 @@ export async function serve(config: Config): Promise<Served> {
     },
   }
 }
+
+const metricsOf = ({ ledger, store, live }: Gateway, videoTasks: () => number): Metrics =>
+  new Metrics({
+    openHolds: () => ledger.openHolds(),
+    writesQueued: () => store.queued(),
+    liveCalls: () => live.size,
+    videoTasks,
+  })
 
 /** What clients may send, and have for nothing. */
 function boundsOf({ limits }: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'chatBody'> {
@@ -166,42 +178,6 @@ function openVideos(gateway: Gateway, { log, blobs, health, limits, onRecord }: 
   })
 }
 
-type Sweeping = Pick<Config, 'limits'> & { readonly log: Log; readonly isDraining: () => boolean }
-
-/** Forgets what is old, and verifies the books, as long as the gateway lives. */
-function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDraining }: Sweeping): { stop(): void } {
-  const unswept = (event: string) => (error: unknown) => log('error', event, { message: String(error) })
-  const { turns, idempotency, tasks, store } = gateway
-  const sweep = (): void => {
-    const swept = [
-      turns.sweep().catch(unswept('responses.unswept')),
-      idempotency.sweep().catch(unswept('idempotency.unswept')),
-      tasks.sweep().catch(unswept('video.unswept')),
-    ]
-    // What they deleted goes back to the disk.
-    Promise.all(swept)
-      .then(() => store.shrink())
-      .catch(unswept('store.unshrunk'))
-  }
-  const hourly = setInterval(() => {
-    verifyHourly(gateway, log).catch((error: unknown) => {
-      // A shutdown does not wait for it.
-      if (!isDraining()) log('error', 'ledger.unverified', { message: String(error) })
-    })
-    sweep()
-  }, HOUR_MS)
-  // A gateway that never lives an hour would never forget.
-  sweep()
-  const filesMs = Math.min(SWEEP_MS, limits.imageUrlMs, limits.videoKeptMs)
-  const files = setInterval(() => void blobs.sweep().catch(unswept('blobs.unswept')), filesMs)
-  return {
-    stop() {
-      clearInterval(hourly)
-      clearInterval(files)
-    },
-  }
-}
-
 /** The operator's own port, where one is wished for. */
 function openMonitoring(
   { metricsHost: hostname, metricsPort: port }: Config,
@@ -216,10 +192,6 @@ function openMonitoring(
 
 const urlHost = (host: string): string =>
   host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
-
-async function verifyHourly({ store }: Gateway, log: Log): Promise<void> {
-  for (const finding of await verifyBooks(store)) log('error', 'ledger.broken', finding)
-}
 
 /** The one line per request: who, what, how much, how long. No prompts, no outputs, no secrets. */
 function logRecord(log: Log, record: RequestRecord, client: string | undefined): void {

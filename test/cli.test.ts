@@ -110,7 +110,7 @@ describe('help', () => {
       entry.name,
       ...(entry.kind === 'group' ? entry.commands.map(({ name }) => name) : []),
     ])
-    expect(names).toHaveLength(47)
+    expect(names).toHaveLength(52)
     const folder = freshFolder()
     const helps = await Promise.all(names.map((name) => run(folder, [...name.split(' '), '--help'])))
     for (const [i, { code, out, err }] of helps.entries()) {
@@ -503,6 +503,7 @@ describe('serve', () => {
       data_folder: join(folder, 'deep'),
       pid: server.child.pid,
       first_key: expect.stringMatching(/^sk-tg-\w{49}$/),
+      setup_url: expect.stringMatching(/\/console\/setup#setup_\w{43}$/),
     })
     expect(await json(folder, '--data', 'deep', 'account', 'list')).toHaveLength(1)
     expect(await json(folder, 'account', 'list', '--data=deep')).toHaveLength(1)

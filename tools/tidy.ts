@@ -38,6 +38,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   edge: [...layer0, 'formats', 'inbound', 'accounts', 'blobs', 'catalog', 'records', 'video', 'relay'],
   admin: [...without(layer3, 'formats', 'store', 'blobs', 'responses'), 'relay'],
+  console: [...layer0, 'inbound', 'accounts', 'catalog', 'ledger', 'records', 'providers', 'router', 'admin'],
   cli: [...layer0, 'prices', 'outbound', 'admin', 'sandbox'],
 
   sandbox: layer0,
@@ -51,7 +52,21 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   backup: ['ledger', 'store', 'admin', 'secrets'],
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],
   gateway: [...layer3, 'relay', 'admin', 'config', 'secrets', 'backup'],
-  serve: [...layer3, 'inbound', 'relay', 'edge', 'admin', 'sandbox', 'config', 'fixed-limits', 'gateway'],
+  sweeps: ['lib', 'blobs', 'config', 'gateway'],
+  front: [...layer0, 'prices', 'inbound', 'accounts', 'edge', 'console', 'config', 'fixed-limits', 'gateway'],
+  serve: [
+    ...layer3,
+    'inbound',
+    'relay',
+    'edge',
+    'admin',
+    'sandbox',
+    'config',
+    'fixed-limits',
+    'gateway',
+    'front',
+    'sweeps',
+  ],
   main: [
     ...layer3,
     'relay',

@@ -16,9 +16,9 @@ const insertAccount = statement(
 const updateAccount = statement(
   'UPDATE account SET status = ?, allowed_models = ?, limits = ?, declared = ? WHERE id = ?',
 )
-const updateKey = statement('UPDATE api_key SET limits = ? WHERE id = ?')
+const updateKey = statement('UPDATE api_key SET name = ?, allowed_models = ?, limits = ? WHERE id = ?')
 const insertKey = statement(
-  'INSERT INTO api_key (id, account_id, name, digest, last4, allowed_models, limits, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  'INSERT INTO api_key (id, account_id, name, kind, digest, last4, allowed_models, limits, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
 )
 const revokeKeyStatement = statement('UPDATE api_key SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL')
 
@@ -50,7 +50,19 @@ export type KeyDraft = {
   readonly name: string
   readonly allowedModels?: readonly string[] | undefined
   readonly limits?: Limits | undefined
+  /** Left out: a client's. */
+  readonly kind?: ApiKey['kind'] | undefined
 }
+
+/** What is left out stays as it is; null allows all models. */
+export type KeyChange = {
+  readonly name?: string | undefined
+  readonly allowedModels?: readonly string[] | null | undefined
+  readonly limits?: Limits | undefined
+}
+
+/** How long a token stands for a key, and while what. */
+export type PassTerms = { readonly untilMs: number; readonly isValid: () => boolean }
 
 export type Accounts = {
   /** The caller behind a presented key; undefined for a key that is malformed, unknown or revoked. */
@@ -62,10 +74,13 @@ export type Accounts = {
   find(reference: string): Account | undefined
   create(account: AccountDraft): Promise<Account>
   update(id: string, change: AccountChange): Promise<Account>
+  /** Clients' keys. */
   keysOf(accountId: string): readonly ApiKey[]
   findKey(id: string): ApiKey | undefined
   createKey(key: KeyDraft): Promise<NewKey>
-  limitKey(id: string, limits: Limits): Promise<ApiKey>
+  updateKey(id: string, change: KeyChange): Promise<ApiKey>
+  /** A token for the playground, which is let in as a key of the account until the terms end. In memory only. */
+  passFor(accountId: string, terms: PassTerms): Promise<string>
   /** False when there was nothing to revoke. */
   revokeKey(id: string): Promise<boolean>
 }
@@ -90,6 +105,7 @@ const keyOf = (row: Row): ApiKey => ({
   id: row['id'] as string,
   accountId: row['account_id'] as string,
   name: row['name'] as string,
+  kind: row['kind'] as ApiKey['kind'],
   last4: row['last4'] as string,
   allowedModels: listOf(row['allowed_models']),
   limits: limitsOf(row['limits'] as string | null),
@@ -102,6 +118,7 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
   const accounts = new Map<string, Account>()
   const keys = new Map<string, ApiKey>()
   const keyIdByDigest = new Map<string, string>()
+  const passes = new Map<string, PassTerms & { readonly keyId: string }>()
   const digestOf = (secret: string): string => new Bun.CryptoHasher('sha256', pepper).update(secret).digest('hex')
 
   for (const row of await store.query('SELECT * FROM account')) accounts.set(row['id'] as string, accountOf(row))
@@ -116,12 +133,47 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
     const account = key?.revokedAtMs === undefined ? accounts.get(key?.accountId ?? '') : undefined
     return key && account && { key, account }
   }
+  const passedKey = (digest: string): string | undefined => {
+    const pass = passes.get(digest)
+    return pass && pass.untilMs > Date.now() && pass.isValid() ? pass.keyId : undefined
+  }
+  const createKey = async ({ accountId, name, allowedModels, limits = NO_LIMITS, kind = 'client' }: KeyDraft) => {
+    const secret = makeKey()
+    const digest = digestOf(secret)
+    const key: ApiKey = {
+      id: timeOrderedId('key_'),
+      accountId,
+      name,
+      kind,
+      last4: secret.slice(-4),
+      allowedModels,
+      limits,
+      createdAtMs: Date.now(),
+      revokedAtMs: undefined,
+    }
+    const allowed = jsonOf(allowedModels)
+    const stored = Buffer.from(digest, 'hex')
+    const bind = [key.id, accountId, name, kind, stored, key.last4, allowed, limitsText(limits), key.createdAtMs]
+    await write({ run: insertKey, bind })
+    keys.set(key.id, key)
+    if (kind === 'client') keyIdByDigest.set(digest, key.id)
+    return { key, secret }
+  }
+  const playgroundKeys = new Map<string, Promise<NewKey>>()
+  const playgroundKey = async (accountId: string): Promise<string> => {
+    const known = [...keys.values()].find((key) => key.accountId === accountId && key.kind === 'playground')
+    if (known && known.revokedAtMs === undefined) return known.id
+    const making = playgroundKeys.get(accountId) ?? createKey({ accountId, name: 'Playground', kind: 'playground' })
+    playgroundKeys.set(accountId, making)
+    return making.then(({ key }) => key.id).finally(() => playgroundKeys.delete(accountId))
+  }
   const write = (step: Step): Promise<void> => mustWrite(store, [step])
 
   return {
     authenticate(presented) {
       if (!isKeyShaped(presented)) return undefined
-      return callerOf(keyIdByDigest.get(digestOf(presented)) ?? '')
+      const digest = digestOf(presented)
+      return callerOf(keyIdByDigest.get(digest) ?? passedKey(digest) ?? '')
     },
     callerOf,
     list: () => [...accounts.values()],
@@ -166,43 +218,29 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
       await write({ run: updateAccount, bind, changes: 1 })
       return account
     },
-    keysOf: (accountId) => [...keys.values()].filter((key) => key.accountId === accountId),
+    keysOf: (accountId) => [...keys.values()].filter((key) => key.accountId === accountId && key.kind === 'client'),
     findKey: (id) => keys.get(id),
-    async createKey({ accountId, name, allowedModels, limits = NO_LIMITS }) {
-      const secret = makeKey()
-      const digest = digestOf(secret)
-      const key: ApiKey = {
-        id: timeOrderedId('key_'),
-        accountId,
-        name,
-        last4: secret.slice(-4),
-        allowedModels,
-        limits,
-        createdAtMs: Date.now(),
-        revokedAtMs: undefined,
-      }
-      const bind = [
-        key.id,
-        accountId,
-        name,
-        Buffer.from(digest, 'hex'),
-        key.last4,
-        jsonOf(allowedModels),
-        limitsText(limits),
-        key.createdAtMs,
-      ]
-      await write({ run: insertKey, bind })
-      keys.set(key.id, key)
-      keyIdByDigest.set(digest, key.id)
-      return { key, secret }
-    },
-    async limitKey(id, limits) {
+    createKey,
+    async updateKey(id, { name, allowedModels, limits }) {
       const before = keys.get(id)
       if (!before) throw new Error(`no key ${id}`)
-      const key = { ...before, limits }
+      const key: ApiKey = {
+        ...before,
+        name: name ?? before.name,
+        allowedModels: allowedModels === undefined ? before.allowedModels : (allowedModels ?? undefined),
+        limits: limits ?? before.limits,
+      }
       keys.set(id, key)
-      await write({ run: updateKey, bind: [limitsText(limits), id], changes: 1 })
+      const bind = [key.name, jsonOf(key.allowedModels), limitsText(key.limits), id]
+      await write({ run: updateKey, bind, changes: 1 })
       return key
+    },
+    async passFor(accountId, terms) {
+      const keyId = await playgroundKey(accountId)
+      for (const [digest, { untilMs }] of passes) if (untilMs <= Date.now()) passes.delete(digest)
+      const token = makeKey()
+      passes.set(digestOf(token), { ...terms, keyId })
+      return token
     },
     async revokeKey(id) {
       const key = keys.get(id)

@@ -13,6 +13,7 @@ function caller(keyLimits: Limits = {}, accountLimits: Limits = {}, keyId = 'key
       ...common,
       id: keyId,
       accountId: 'acct',
+      kind: 'client',
       name: 'k',
       last4: 'abcd',
       revokedAtMs: undefined,

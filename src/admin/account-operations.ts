@@ -12,6 +12,7 @@ import {
   done,
   notFound,
   operation,
+  type Changes,
   type Office,
   type Operation,
   type Result,
@@ -69,6 +70,22 @@ const journalView = ({ kind, amount, ref, reason, createdAtMs }: Booking): objec
   reason,
 })
 
+/** What the audit log keeps of an account and a key. */
+const ofAccount: Changes<{ account: string }> = {
+  subject: ({ account }) => account,
+  view: (office, { account: wanted }) => {
+    const account = office.accounts.find(wanted)
+    return account && accountView(office, account)
+  },
+}
+const ofKey: Changes<{ key: string }> = {
+  subject: ({ key }) => key,
+  view: ({ accounts }, { key: id }) => {
+    const key = accounts.findKey(id)
+    return key && keyView(key, accounts.find(key.accountId))
+  },
+}
+
 /** Finds the account or says that there is none. */
 async function withAccount(
   office: Office,
@@ -104,30 +121,37 @@ const adjustment = z.strictObject({
 })
 
 const adjust = (kind: 'credit' | 'debit' | 'refund'): Operation =>
-  operation(adjustment, (office, { account: wanted, amount, reason, ref }) =>
-    withAccount(office, wanted, async (account) => {
-      const booked = ref ?? timeOrderedId(`${kind}_`)
-      const result = await office.ledger.adjust({ accountId: account.id, amount, kind, ref: booked, reason })
-      switch (result.kind) {
-        case 'booked':
-          return done({ ref: booked, ...accountView(office, account) })
-        case 'duplicate_ref':
-          return conflict(`the reference '${booked}' is booked already`)
-        case 'insufficient':
-          return conflict(`the account has less than $${formatUsd(amount)} available`)
-        case 'too_large':
-          return conflict('the balance would exceed the most an account can hold, four billion dollars')
-        case 'unknown_account':
-          return notFound(`account '${wanted}'`)
-      }
-    }),
+  operation(
+    adjustment,
+    (office, { account: wanted, amount, reason, ref }) =>
+      withAccount(office, wanted, async (account) => {
+        const booked = ref ?? timeOrderedId(`${kind}_`)
+        const result = await office.ledger.adjust({ accountId: account.id, amount, kind, ref: booked, reason })
+        switch (result.kind) {
+          case 'booked':
+            return done({ ref: booked, ...accountView(office, account) })
+          case 'not_provided':
+          case 'duplicate_ref':
+            return conflict(`the reference '${booked}' is booked already`)
+          case 'insufficient':
+            return conflict(`the account has less than $${formatUsd(amount)} available`)
+          case 'too_large':
+            return conflict('the balance would exceed the most an account can hold, four billion dollars')
+          case 'unknown_account':
+            return notFound(`account '${wanted}'`)
+        }
+      }),
+    ofAccount,
   )
 
 const setStatus = (status: 'active' | 'suspended'): Operation =>
-  operation(z.strictObject({ account: reference }), (office, { account: wanted }) =>
-    withAccount(office, wanted, async ({ id }) =>
-      done(accountView(office, await office.accounts.update(id, { status }))),
-    ),
+  operation(
+    z.strictObject({ account: reference }),
+    (office, { account: wanted }) =>
+      withAccount(office, wanted, async ({ id }) =>
+        done(accountView(office, await office.accounts.update(id, { status }))),
+      ),
+    ofAccount,
   )
 
 export const accountOperations: Readonly<Record<string, Operation>> = {
@@ -153,6 +177,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       }
       return done(accountView(office, account))
     },
+    { subject: ({ name: wanted }) => wanted },
   ),
   'account.list': operation(z.strictObject({}), (office) =>
     done(office.accounts.list().map((account) => accountView(office, account))),
@@ -177,6 +202,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
         if (origin === 'declared') return declaredElsewhere(`account '${wanted}'`)
         return done(accountView(office, await office.accounts.update(id, { allowedModels })))
       }),
+    ofAccount,
   ),
   'account.limits': operation(
     z.strictObject({ account: reference, limits: limitsInput }),
@@ -185,6 +211,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
         if (origin === 'declared') return declaredElsewhere(`account '${wanted}'`)
         return done(accountView(office, await office.accounts.update(id, { limits: changedLimits(limits, change) })))
       }),
+    ofAccount,
   ),
   'key.create': operation(
     z.strictObject({ account: reference, name, models: models.optional(), limits: limitsInput.optional() }),
@@ -198,6 +225,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
         })
         return done({ ...keyView(key, account), secret })
       }),
+    { subject: ({ account }) => account },
   ),
   'key.list': operation(z.strictObject({ account: reference.optional() }), (office, { account: wanted }) => {
     const { accounts } = office
@@ -210,16 +238,30 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     async ({ accounts }, { key: id, limits }) => {
       const key = accounts.findKey(id)
       if (!key) return notFound(`key '${id}' (a key is named by its id, see key list)`)
-      const changed = await accounts.limitKey(id, changedLimits(key.limits, limits))
+      const changed = await accounts.updateKey(id, { limits: changedLimits(key.limits, limits) })
       return done(keyView(changed, accounts.find(key.accountId)))
     },
+    ofKey,
   ),
-  'key.revoke': operation(z.strictObject({ key: reference }), async ({ accounts }, { key: id }) => {
-    const key = accounts.findKey(id)
-    if (!key) return notFound(`key '${id}' (a key is named by its id, see key list)`)
-    await accounts.revokeKey(id)
-    return done(keyView(accounts.findKey(id) ?? key, accounts.find(key.accountId)))
-  }),
+  'key.update': operation(
+    z.strictObject({ key: reference, name: name.optional(), models: models.nullable().optional() }),
+    async ({ accounts }, { key: id, name: keyName, models: allowedModels }) => {
+      if (!accounts.findKey(id)) return notFound(`key '${id}' (a key is named by its id, see key list)`)
+      const changed = await accounts.updateKey(id, { name: keyName, allowedModels })
+      return done(keyView(changed, accounts.find(changed.accountId)))
+    },
+    ofKey,
+  ),
+  'key.revoke': operation(
+    z.strictObject({ key: reference }),
+    async ({ accounts }, { key: id }) => {
+      const key = accounts.findKey(id)
+      if (!key) return notFound(`key '${id}' (a key is named by its id, see key list)`)
+      await accounts.revokeKey(id)
+      return done(keyView(accounts.findKey(id) ?? key, accounts.find(key.accountId)))
+    },
+    ofKey,
+  ),
   'request.list': operation(
     z.strictObject({ account: reference.optional(), limit: z.int().min(1).max(1000).default(20) }),
     async (office, { account: wanted, limit }) => {

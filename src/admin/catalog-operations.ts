@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { modelKinds, type Model, type Offer, type Provider, type Reach } from '../domain/catalog.ts'
+import { modelKinds, type Model, type Offer, type OfferDraft, type Provider, type Reach } from '../domain/catalog.ts'
 import { parseUsd } from '../domain/money.ts'
 import { unitPrices, type UnitPrices } from '../domain/price.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
 import { findPreset, isOwnAddress, presets } from '../providers/presets.ts'
 import { probe } from '../upstream/probe.ts'
-import { declaredElsewhere, done, notFound, operation, type Operation, type Result } from './operation.ts'
+import { declaredElsewhere, done, notFound, operation, type Changes, type Operation, type Result } from './operation.ts'
 import { priceView } from './price-view.ts'
 
 const id = z.string().regex(/^[\w][\w.:/@-]{0,199}$/, 'must be 1 to 200 letters, digits or . : / @ - _')
@@ -19,8 +19,28 @@ const perMillion = z.string().transform((text, context) => {
   return z.NEVER
 })
 const price = z
-  .strictObject({ input: perMillion, output: perMillion, cached_input: perMillion.optional() })
-  .transform(({ input, output, cached_input: cachedInput }): UnitPrices => unitPrices({ input, output, cachedInput }))
+  .strictObject({
+    input: perMillion,
+    output: perMillion,
+    cached_input: perMillion.optional(),
+    cache_write: perMillion.optional(),
+    cache_write_1h: perMillion.optional(),
+    reasoning: perMillion.optional(),
+    image_input: perMillion.optional(),
+    image_output: perMillion.optional(),
+    /** Dollars for one piece, such as `image/1024x1024`. */
+    each: z.record(z.string().regex(/^[a-z]+(?:\/[\w.-]+)*$/), perMillion).optional(),
+  })
+  .transform((stated): UnitPrices =>
+    unitPrices({
+      ...stated,
+      cachedInput: stated.cached_input,
+      cacheWrite: stated.cache_write,
+      cacheWrite1h: stated.cache_write_1h,
+      imageInput: stated.image_input,
+      imageOutput: stated.image_output,
+    }),
+  )
 
 const offer = z.strictObject({
   provider: z.string(),
@@ -30,13 +50,14 @@ const offer = z.strictObject({
   weight: z.int().min(1).default(1),
 })
 
-const providerView = ({ id: name, preset, baseUrl, reach, secret, origin }: Provider): object => ({
+const providerView = ({ id: name, preset, baseUrl, reach, secret, origin, state }: Provider): object => ({
   id: name,
   preset,
   base_url: baseUrl,
   allow_private: reach === 'private',
   has_key: secret !== undefined,
   origin,
+  state: state ?? 'serving',
 })
 
 const offerView = ({ providerId: provider, upstreamModel, priority, weight, cost }: Offer): object => ({
@@ -78,6 +99,22 @@ const invalid = (message: string): Result => ({ ok: false, code: 'invalid_input'
 const needsAllowance = (name: string): string =>
   `the base URL is at a private address (${name}): add --allow-private (allow_private) if the gateway may call there`
 
+/** What the audit log keeps of a provider and a model. */
+const ofProvider: Changes<{ id: string }> = {
+  subject: ({ id: name }) => name,
+  view: ({ catalog }, { id: name }) => {
+    const provider = catalog.provider(name)
+    return provider && providerView(provider)
+  },
+}
+const ofModel: Changes<{ id: string }> = {
+  subject: ({ id: name }) => name,
+  view: ({ catalog }, { id: name }) => {
+    const model = catalog.model(name)
+    return model && modelView(model)
+  },
+}
+
 const providerAdd = operation(
   z.strictObject({
     id: providerId,
@@ -113,6 +150,7 @@ const providerAdd = operation(
     const made = catalog.provider(name)
     return made ? done(providerView(made)) : notFound(`provider '${name}'`)
   },
+  ofProvider,
 )
 
 const modelAdd = operation(
@@ -141,17 +179,70 @@ const modelAdd = operation(
         ...(input.dimensions_adjustable === undefined ? {} : { dimensionsAdjustable: input.dimensions_adjustable }),
       },
       price: input.price,
-      offers: input.offers.map(({ provider, model, cost, priority, weight }) => ({
-        providerId: provider,
-        upstreamModel: model,
-        priority,
-        weight,
-        cost: cost ?? input.price,
-      })),
+      offers: offersOf(input.offers, input.price),
     })
     const made = catalog.model(input.id)
     return made ? done(modelView(made)) : notFound(`model '${input.id}'`)
   },
+  ofModel,
+)
+
+const offersOf = (offers: readonly z.infer<typeof offer>[], sale: UnitPrices): OfferDraft[] =>
+  offers.map(({ provider, model, cost, priority, weight }) => ({
+    providerId: provider,
+    upstreamModel: model,
+    priority,
+    weight,
+    cost: cost ?? sale,
+  }))
+
+/** Of a stored model, only what is named. What its offers cost stays where the same offer is there again. */
+const modelChange = operation(
+  z.strictObject({ id: z.string(), price: price.optional(), offers: z.array(offer).min(1).optional() }),
+  async ({ catalog }, { id: name, price: sale, offers }): Promise<Result> => {
+    const before = catalog.model(name)
+    if (!before) return notFound(`model '${name}'`)
+    if (before.origin !== 'stored') return declaredElsewhere(`model '${name}'`)
+    const missing = offers?.find(({ provider }) => !catalog.provider(provider))
+    if (missing) return notFound(`provider '${missing.provider}'`)
+    const known = (draft: z.infer<typeof offer>): Model['offers'][number] | undefined =>
+      before.offers.find((each) => each.providerId === draft.provider && each.upstreamModel === draft.model)
+    const asBefore = (each: Model['offers'][number]): OfferDraft => ({
+      ...each,
+      cost: each.cost.nanoPerMillion,
+      costTiers: each.cost.tiers,
+    })
+    const wanted = offers?.map((draft): OfferDraft => {
+      const old = draft.cost === undefined ? known(draft) : undefined
+      const { priority, weight } = draft
+      if (old) return { ...asBefore(old), priority, weight }
+      const cost = draft.cost ?? before.sale.nanoPerMillion
+      return { providerId: draft.provider, upstreamModel: draft.model, priority, weight, cost }
+    })
+    await catalog.putModel({
+      id: name,
+      ownedBy: before.ownedBy,
+      kind: before.kind,
+      limits: before.limits,
+      price: sale ?? before.sale.nanoPerMillion,
+      priceTiers: sale ? undefined : before.sale.tiers,
+      offers: wanted ?? before.offers.map(asBefore),
+    })
+    const made = catalog.model(name)
+    return made ? done(modelView(made)) : notFound(`model '${name}'`)
+  },
+  ofModel,
+)
+
+const providerState = operation(
+  z.strictObject({ id: z.string(), state: z.enum(['serving', 'drained']) }),
+  async ({ catalog }, { id: name, state }): Promise<Result> => {
+    if (!catalog.provider(name)) return notFound(`provider '${name}'`)
+    await catalog.setProviderState(name, state)
+    const changed = catalog.provider(name)
+    return changed ? done(providerView(changed)) : notFound(`provider '${name}'`)
+  },
+  ofProvider,
 )
 
 export const catalogOperations: Readonly<Record<string, Operation>> = {
@@ -176,16 +267,26 @@ export const catalogOperations: Readonly<Record<string, Operation>> = {
     const { ok, status, tookMs, models, problem } = await probe(provider, preset)
     return done({ id: name, ok, status: status ?? null, took_ms: tookMs, models, problem: problem ?? null })
   }),
-  'provider.remove': operation(z.strictObject({ id: z.string() }), async ({ catalog }, { id: name }) => {
-    if (catalog.provider(name)?.origin === 'declared') return declaredElsewhere(`provider '${name}'`)
-    return (await catalog.removeProvider(name)) ? done({ id: name, removed: true }) : notFound(`provider '${name}'`)
-  }),
+  'provider.remove': operation(
+    z.strictObject({ id: z.string() }),
+    async ({ catalog }, { id: name }) => {
+      if (catalog.provider(name)?.origin === 'declared') return declaredElsewhere(`provider '${name}'`)
+      return (await catalog.removeProvider(name)) ? done({ id: name, removed: true }) : notFound(`provider '${name}'`)
+    },
+    ofProvider,
+  ),
+  'provider.state': providerState,
   'model.add': modelAdd,
+  'model.change': modelChange,
   'model.list': operation(z.strictObject({}), ({ catalog }) => done(catalog.models().map(modelView))),
-  'model.remove': operation(z.strictObject({ id: z.string() }), async ({ catalog }, { id: name }) => {
-    const origin = catalog.model(name)?.origin ?? 'stored'
-    // What a vendor's key brings would be back at the next start.
-    if (origin !== 'stored') return declaredElsewhere(`model '${name}'`)
-    return (await catalog.removeModel(name)) ? done({ id: name, removed: true }) : notFound(`model '${name}'`)
-  }),
+  'model.remove': operation(
+    z.strictObject({ id: z.string() }),
+    async ({ catalog }, { id: name }) => {
+      const origin = catalog.model(name)?.origin ?? 'stored'
+      // What a vendor's key brings would be back at the next start.
+      if (origin !== 'stored') return declaredElsewhere(`model '${name}'`)
+      return (await catalog.removeModel(name)) ? done({ id: name, removed: true }) : notFound(`model '${name}'`)
+    },
+    ofModel,
+  ),
 }

@@ -1,11 +1,21 @@
 import type { z } from 'zod'
 import type { Accounts } from '../accounts/accounts.ts'
+import type { ManagementKeys } from '../accounts/management-keys.ts'
+import type { Limiter } from '../accounts/limiter.ts'
+import type { Sessions } from '../accounts/sessions.ts'
+import type { Users } from '../accounts/users.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Booking } from '../ledger/bookings.ts'
+import type { Booking, OpenHold } from '../ledger/bookings.ts'
+import type { Codes } from '../ledger/codes.ts'
 import type { Finding } from '../ledger/verify.ts'
 import type { MarkUp } from '../prices/mark-up.ts'
+import type { Audit } from '../records/audit.ts'
 import type { StoredRecord } from '../records/records.ts'
+import type { RecordPage, RecordSearch } from '../records/search.ts'
+import type { UsageQuery, UsageRow } from '../records/usage-report.ts'
+import type { ProviderTally } from '../relay/provider-tally.ts'
+import type { OfferHealth } from '../router/health.ts'
 import type { Orphan } from '../video/tasks.ts'
 
 /** A backup as it is asked for: `file` is absolute, and written by the process that has the data folder. */
@@ -20,11 +30,33 @@ export type Office = {
   readonly accounts: Accounts
   readonly catalog: Catalog
   readonly ledger: Ledger
+  readonly users: Users
+  readonly sessions: Sessions
+  readonly managementKeys: ManagementKeys
+  readonly audit: Audit
   /** What is put on list prices unless said otherwise. */
   readonly markUp: MarkUp
   /** What the operator booked on an account, newest first. */
   readonly adjustments: (accountId: string, limit: number) => Promise<readonly Booking[]>
   readonly verify: () => Promise<readonly Finding[]>
+  /** What the last verification of this process found. */
+  readonly lastVerification: () => Verification | undefined
+  readonly limiter: Limiter
+  readonly health: () => ReadonlyMap<string, OfferHealth>
+  readonly tally: ProviderTally
+  readonly codes: Codes
+  readonly usage: (query: UsageQuery) => Promise<readonly UsageRow[]>
+  /** Unix hours by key, from an hour on. */
+  readonly lastUsed: (accountId: string, fromHour: number) => Promise<ReadonlyMap<string, number>>
+  readonly bookings: (
+    accountId: string,
+    range: { readonly fromMs: number; readonly toMs: number },
+  ) => Promise<readonly Booking[]>
+  readonly openHolds: (accountId: string, limit: number) => Promise<readonly OpenHold[]>
+  readonly oldestHold: () => Promise<number | undefined>
+  readonly searchRecords: (accountId: string, search: RecordSearch) => Promise<RecordPage>
+  /** A request of whichever account. */
+  readonly findAnywhere: (id: string) => Promise<StoredRecord | undefined>
   readonly requests: (accountId: string, limit: number) => Promise<readonly StoredRecord[]>
   readonly request: (accountId: string, id: string) => Promise<StoredRecord | undefined>
   /** Videos that a vendor may be making for nobody. */
@@ -36,6 +68,13 @@ export type Office = {
   readonly status: () => Readonly<Record<string, unknown>>
 }
 
+/** What a verification of the books found, and when it began. */
+export type Verification = {
+  readonly findings: readonly Finding[]
+  readonly atMs: number
+  readonly tookMs: number
+}
+
 /** What an operation comes to. Errors have a code for programs and a message for people. */
 export type Result =
   | { readonly ok: true; readonly value: unknown }
@@ -45,17 +84,27 @@ export type Result =
       readonly message: string
     }
 
+/** Marks an operation that changes something: it goes into the audit log. */
+export type Changes<I> = {
+  /** The name of what is changed; its id, where the result has one, is what the log keeps. Undefined: nothing is. */
+  readonly subject: (input: I) => string | undefined
+  /** How the subject stands, before and after. */
+  readonly view?: (office: Office, input: I) => unknown
+}
+
 export type Operation = {
   readonly input: z.ZodType
   readonly run: (office: Office, input: never) => Result | Promise<Result>
+  readonly changes?: Changes<never> | undefined
 }
 
 /** Ties an input schema to what is done with it. */
 export function operation<S extends z.ZodType>(
   input: S,
   run: (office: Office, input: z.infer<S>) => Result | Promise<Result>,
+  changes?: Changes<z.infer<S>>,
 ): Operation {
-  return { input, run }
+  return { input, run, changes }
 }
 
 export const done = (value: unknown): Result => ({ ok: true, value })

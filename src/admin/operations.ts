@@ -1,9 +1,12 @@
-/** Everything an operator can do, by name. The control socket and the CLI run these; so will the console's API. */
+/** Everything an operator can do, by name. The control socket and the CLI run these; so does the console's API. */
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { accountOperations } from './account-operations.ts'
+import type { Actor } from '../records/audit.ts'
+import { codeOperations } from './code-operations.ts'
 import { catalogOperations } from './catalog-operations.ts'
 import { priceOperations } from './price-operations.ts'
+import { managementKeyOperations, userOperations } from './user-operations.ts'
 import { videoOperations } from './video-operations.ts'
 import { done, operation, type BackupRequest, type Office, type Operation, type Result } from './operation.ts'
 
@@ -52,6 +55,9 @@ const operations: Readonly<Record<string, Operation>> = {
   ...catalogOperations,
   ...priceOperations,
   ...videoOperations,
+  ...codeOperations,
+  ...userOperations,
+  ...managementKeyOperations,
   'ledger.verify': ledgerVerify,
   backup,
   doctor,
@@ -59,8 +65,15 @@ const operations: Readonly<Record<string, Operation>> = {
 
 export type { BackupRequest, Office, Result }
 
-/** Runs an operation by name on unchecked input. */
-export async function runOperation(office: Office, name: string, input: unknown): Promise<Result> {
+const COMMAND: Actor = { kind: 'command' }
+
+/** Runs an operation by name on unchecked input. A change is in the audit log before it is made. */
+export async function runOperation(
+  office: Office,
+  name: string,
+  input: unknown,
+  actor: Actor = COMMAND,
+): Promise<Result> {
   const found = Object.hasOwn(operations, name) ? operations[name] : undefined
   if (!found) return { ok: false, code: 'not_found', message: `there is no operation '${name}'` }
   const checked = found.input.safeParse(input)
@@ -69,5 +82,22 @@ export async function runOperation(office: Office, name: string, input: unknown)
     const where = issue && issue.path.length > 0 ? `${issue.path.join('.')}: ` : ''
     return { ok: false, code: 'invalid_input', message: `${where}${issue?.message ?? 'invalid input'}` }
   }
-  return found.run(office, checked.data as never)
+  const data = checked.data as never
+  const { changes } = found
+  const subject = changes?.subject(data)
+  if (subject === undefined) return found.run(office, data)
+  const view = (): unknown => changes?.view?.(office, data)
+  const note = { actor, action: name, subject, input, before: view() }
+  const id = await office.audit.begin(note)
+  const result = await found.run(office, data)
+  await office.audit.end(
+    id,
+    result.ok ? { outcome: 'done', after: view(), subject: idOf(result.value) } : { outcome: result.code },
+  )
+  return result
+}
+
+function idOf(value: unknown): string | undefined {
+  const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : undefined
+  return typeof id === 'string' ? id : undefined
 }

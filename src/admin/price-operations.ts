@@ -69,6 +69,7 @@ const priceImport = operation(
       applied: approved !== undefined,
     })
   },
+  { subject: ({ provider = 'all providers', approved }) => (approved === undefined ? undefined : provider) },
 )
 
 /** The cards in force, or of one model all there ever were. */

@@ -12,6 +12,7 @@ import {
   type Offer,
   type Provider,
   type ProviderDraft,
+  type ProviderState,
 } from '../domain/catalog.ts'
 import type { PriceCard, PriceTier, UnitPrices } from '../domain/price.ts'
 import { seal, unseal } from '../lib/seal.ts'
@@ -31,6 +32,8 @@ export type Catalog = {
   putProvider(draft: ProviderDraft): Promise<void>
   /** Removes a stored provider and its offers. False when there is none. */
   removeProvider(id: string): Promise<boolean>
+  /** A drained provider gets no new requests; what runs goes on. Declared ones, too: it is no part of what they are. */
+  setProviderState(id: string, state: ProviderState): Promise<void>
   /** Makes or replaces a stored model with its offers; a changed price becomes a new dated card. */
   putModel(draft: ModelDraft): Promise<void>
   /** All of them or none. */
@@ -38,6 +41,8 @@ export type Catalog = {
   removeModel(id: string): Promise<boolean>
   /** Every card the model and its offers ever had, the newest first. */
   priceHistory(modelId: string): Promise<readonly DatedCard[]>
+  /** A card by its id, in force or not. */
+  card(id: number): Promise<PriceCard | undefined>
 }
 
 export type CatalogOptions = {
@@ -111,6 +116,10 @@ class CatalogBook implements Catalog {
     return true
   }
 
+  async setProviderState(id: string, state: ProviderState): Promise<void> {
+    await this.change([{ run: sql.drainProvider, bind: [state === 'drained' ? Date.now() : null, id], changes: 1 }])
+  }
+
   async putModel(draft: ModelDraft): Promise<void> {
     await this.putModels([draft])
   }
@@ -127,6 +136,10 @@ class CatalogBook implements Catalog {
 
   async priceHistory(modelId: string): Promise<readonly DatedCard[]> {
     return readCards(await this.store.query(sql.selectPriceHistory, [modelId]))
+  }
+
+  async card(id: number): Promise<PriceCard | undefined> {
+    return readCards(await this.store.query(sql.selectCard, [id]))[0]?.card
   }
 
   async applyDeclared(): Promise<void> {
@@ -224,6 +237,7 @@ class CatalogBook implements Catalog {
       secret: declared ? this.declaredSecrets.get(id) : secret,
       hangUp: (row['hang_up'] ?? undefined) as HangUp | undefined,
       origin: declared ? 'declared' : 'stored',
+      state: stateOf(row),
     }
   }
 
@@ -239,6 +253,7 @@ class CatalogBook implements Catalog {
         priority: Number(row['priority']),
         weight: Number(row['weight']),
         cost,
+        state: stateOf(row),
       }
     )
   }
@@ -258,6 +273,8 @@ class CatalogBook implements Catalog {
     }
   }
 }
+
+const stateOf = (row: Row): ProviderState => (row['drained_at'] === null ? 'serving' : 'drained')
 
 const context = (providerId: string, origin: string): string => `provider|${providerId}|${origin}`
 

@@ -35,9 +35,11 @@ export const insertPrice = statement(
    SELECT max(id), ?3, ?4, ?5 FROM price_card WHERE subject = ?1 AND subject_id = ?2`,
 )
 
+export const drainProvider = statement('UPDATE provider SET drained_at = ? WHERE id = ?')
+
 export const selectProviders = 'SELECT * FROM provider WHERE removed_at IS NULL ORDER BY id'
 export const selectModels = 'SELECT * FROM model WHERE removed_at IS NULL ORDER BY created_at, id'
-export const selectOffers = `SELECT offer.* FROM offer JOIN provider ON provider.id = offer.provider_id
+export const selectOffers = `SELECT offer.*, provider.drained_at FROM offer JOIN provider ON provider.id = offer.provider_id
   WHERE offer.removed_at IS NULL AND provider.removed_at IS NULL ORDER BY offer.priority, offer.id`
 export const selectCurrentPrices = `SELECT card.id, card.subject, card.subject_id, card.effective_from,
     price.tier, price.unit, price.nano_per_million
@@ -52,3 +54,7 @@ export const selectPriceHistory = `SELECT card.id, card.subject, card.subject_id
   WHERE (card.subject = 'model' AND card.subject_id = ?1)
     OR (card.subject = 'offer' AND card.subject_id IN (SELECT id FROM offer WHERE model_id = ?1))
   ORDER BY card.effective_from DESC, card.id DESC`
+/** One card, whether it is in force or not. */
+export const selectCard = `SELECT card.id, card.subject, card.subject_id, card.effective_from,
+    price.tier, price.unit, price.nano_per_million
+  FROM price_card AS card JOIN price ON price.card_id = card.id WHERE card.id = ?`

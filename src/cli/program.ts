@@ -4,6 +4,8 @@ export type Serving = {
   readonly baseUrl: string
   /** The first account's key, when this start made it. It is shown once. */
   readonly firstKey: string | undefined
+  /** Where the first operator of the console chooses a password; undefined once there is one. */
+  readonly setupUrl: string | undefined
   /** The name of the oldest account: whose key `firstKey` is, and an example for messages. */
   readonly account: string
   readonly models: readonly string[]

@@ -8,6 +8,7 @@ const registry: Readonly<Record<string, Load>> = {
   init: async () => (await import('./init.ts')).init,
   account: async () => (await import('./account.ts')).accountGroup,
   key: async () => (await import('./key.ts')).keyGroup,
+  user: async () => (await import('./user.ts')).userGroup,
   provider: async () => (await import('./provider.ts')).providerGroup,
   model: async () => (await import('./model.ts')).modelGroup,
   price: async () => (await import('./price.ts')).priceGroup,

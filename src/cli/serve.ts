@@ -63,10 +63,11 @@ const servingValue = (serving: Serving): object => ({
   data_folder: serving.dataFolder,
   pid: process.pid,
   first_key: serving.firstKey ?? null,
+  setup_url: serving.setupUrl ?? null,
 })
 
 function servingText(serving: Serving, terminal: Terminal): string {
-  const { baseUrl, firstKey, account, models, dataFolder } = serving
+  const { baseUrl, firstKey, setupUrl, account, models, dataFolder } = serving
   const more = models.length > MODELS_SHOWN ? ', …' : ''
   const facts = details(
     [
@@ -79,6 +80,7 @@ function servingText(serving: Serving, terminal: Terminal): string {
       ],
       ['Data', dataFolder],
       ['Key', firstKey ? `${firstKey} (account '${account}'; shown only this once)` : `make one: ${keyHint(account)}`],
+      ...(setupUrl === undefined ? [] : [['Console', `${setupUrl} (choose a password; works once)`] as const]),
     ],
     terminal,
   )

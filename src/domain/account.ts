@@ -18,6 +18,8 @@ export type ApiKey = {
   readonly id: string
   readonly accountId: string
   readonly name: string
+  /** `playground`: stands for whoever is signed in and tries the account's models; no client can present it. */
+  readonly kind: 'client' | 'playground'
   readonly last4: string
   /** Model ids this key may use; undefined means all the account may use. */
   readonly allowedModels: readonly string[] | undefined

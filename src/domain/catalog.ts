@@ -26,7 +26,11 @@ export type Provider = {
   /** Undefined: as the preset says. */
   readonly hangUp: HangUp | undefined
   readonly origin: Origin
+  /** `drained`: gets no new requests, until the operator says otherwise. */
+  readonly state?: ProviderState
 }
+
+export type ProviderState = 'serving' | 'drained'
 
 export type ProviderDraft = {
   readonly id: string
@@ -70,6 +74,8 @@ export type Offer = {
   /** Share among offers of the same priority. */
   readonly weight: number
   readonly cost: PriceCard
+  /** Its provider's. */
+  readonly state?: ProviderState
 }
 
 export type ModelLimits = {

@@ -57,17 +57,25 @@ export function unitPrices(stated: StatedPrices): UnitPrices {
 
 /** The price of a usage, rounded up once to the next nano-USD. */
 export function priceOf(usage: Usage, card: PriceCard): NanoUsd {
-  const prices = pricesWithin(card, inputTokens(usage)).at(-1) ?? card.nanoPerMillion
+  const prices = pricesFor(usage, card)
   let total = 0n
   for (const bucket of usageBuckets) {
     const units = usage[bucket] ?? 0
     if (units > 0) total += BigInt(units) * prices[bucket]
   }
   for (const { unit, count } of usage.pieces ?? []) {
-    total += BigInt(count) * (piecePrice(card, unit) ?? dearestOfKind(card, unit))
+    total += BigInt(count) * unitPriceOfPiece(card, unit)
   }
   return divideUp(total, MILLION)
 }
+
+/** The prices of a card that a usage is charged by: those of its tier. */
+export const pricesFor = (usage: Usage, card: PriceCard): UnitPrices =>
+  pricesWithin(card, inputTokens(usage)).at(-1) ?? card.nanoPerMillion
+
+/** What a piece is charged at, per million. */
+export const unitPriceOfPiece = (card: PriceCard, unit: PieceUnit): bigint =>
+  piecePrice(card, unit) ?? dearestOfKind(card, unit)
 
 /**
  * The price of a piece, by its own name or the nearest above it: `image/1024x1024/high`, `image/1024x1024`, `image`.

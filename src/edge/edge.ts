@@ -2,7 +2,6 @@
  * The public API: routes, authentication, bodies, and failures in the envelope. What happens between a valid request
  * and its answer is the relay's.
  */
-import type { Accounts } from '../accounts/accounts.ts'
 import { Entry } from '../accounts/limiter.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
@@ -345,14 +344,15 @@ class Desk implements Answering {
 
   /** The caller behind the key of a request, or why not. */
   callerOf({ exchange }: Turn): Caller | Failure {
-    const { accounts }: { accounts: Accounts } = this.options.relay
+    const { notes } = exchange
+    const { accounts } = this.options.relay
     const presented = presentedKey(exchange) ?? ''
-    // A client sends the same key with every request of a connection: its digest is made once.
-    const known = exchange.notes.get('presented') === presented ? exchange.notes.get('key') : undefined
+    // A client sends the same key with every request of a connection: its digest is made once. A pass may have ended.
+    const known = notes.get('presented') === presented ? notes.get('key') : undefined
     const caller = known === undefined ? accounts.authenticate(presented) : accounts.callerOf(known)
     if (!caller) return INVALID_KEY
-    if (known === undefined) {
-      exchange.notes.set('presented', presented).set('key', caller.key.id).set('account', caller.account.id)
+    if (known === undefined && caller.key.kind === 'client') {
+      notes.set('presented', presented).set('key', caller.key.id).set('account', caller.account.id)
     }
     exchange.share = this.options.arriving.of(caller.account.id)
     return caller.account.status === 'suspended' ? SUSPENDED : caller

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { networkOf, Visitors } from './visitors.ts'
+import { networkOf } from '../lib/network.ts'
+import { Visitors } from './visitors.ts'
 
 test('an address may fetch so often a minute, and waits for the next turn', () => {
   const visitors = new Visitors({ perMinute: 60, concurrent: 100 })

@@ -1,4 +1,5 @@
 /** How much anybody without a key may fetch, by address; and what costs nothing, by account. */
+import { networkOf } from '../lib/network.ts'
 
 export type VisitorLimits = { readonly perMinute: number; readonly concurrent: number }
 
@@ -7,20 +8,6 @@ type Visitor = { tokens: number; atMs: number; active: number }
 /** Addresses remembered: the longest silent are forgotten first. */
 const VISITORS_MAX = 10_000
 const MINUTE_MS = 60_000
-
-/** Whoever has an IPv6 address has a whole network of them: it counts as one. */
-export function networkOf(address: string): string {
-  if (!address.includes(':')) return address
-  const [head = '', tail] = address.split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === undefined || tail === '' ? [] : tail.split(':')
-  const missing = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length)
-  const groups = [...left, ...Array.from({ length: missing }, () => '0'), ...right]
-  return `${groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`
-}
 
 export class Visitors {
   private readonly limits: VisitorLimits

@@ -1,5 +1,6 @@
 import type { NanoUsd } from '../domain/money.ts'
-import type { Store } from '../store/store.ts'
+import type { Row } from '../store/statement.ts'
+import type { Queryable } from '../store/store.ts'
 
 /** A journal the operator made, as it stands on one account: negative amounts were taken from it. */
 export type Booking = {
@@ -10,18 +11,54 @@ export type Booking = {
   readonly createdAtMs: number
 }
 
-/** Through the index on `ref`, which only the operator's journals have: an account's charges are not in the way. */
+/** Through a table of their own: an account's charges are not in the way. */
 const SELECT = `SELECT journal.kind, entry.amount, journal.ref, journal.reason, journal.created_at
-  FROM journal JOIN entry ON entry.journal_id = journal.id AND entry.account_id = ?
-  WHERE journal.ref IS NOT NULL ORDER BY journal.id DESC LIMIT ?`
+  FROM booking JOIN journal ON journal.id = booking.journal_id
+  JOIN entry ON entry.journal_id = journal.id AND entry.account_id = booking.account_id
+  WHERE booking.account_id = ?`
+const NEWEST = 'ORDER BY booking.created_at DESC, booking.journal_id DESC'
 
 /** What the operator booked on an account, newest first. */
-export async function bookingsOf(store: Store, accountId: string, limit: number): Promise<readonly Booking[]> {
-  return (await store.query(SELECT, [accountId, limit])).map((row) => ({
+export async function bookingsOf(store: Queryable, accountId: string, limit: number): Promise<readonly Booking[]> {
+  return (await store.query(`${SELECT} ${NEWEST} LIMIT ?`, [accountId, limit])).map(bookingOf)
+}
+
+/** Those of a time, newest first. */
+export async function bookingsBetween(
+  store: Queryable,
+  accountId: string,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Promise<readonly Booking[]> {
+  const sql = `${SELECT} AND booking.created_at >= ? AND booking.created_at < ? ${NEWEST}`
+  return (await store.query(sql, [accountId, fromMs, toMs])).map(bookingOf)
+}
+
+function bookingOf(row: Row): Booking {
+  return {
     kind: String(row['kind']),
     amount: row['amount'] as bigint,
     ref: String(row['ref']),
     reason: String(row['reason'] ?? ''),
     createdAtMs: Number(row['created_at']),
+  }
+}
+
+/** An open hold, as it stands in the books. */
+export type OpenHold = { readonly id: string; readonly amount: NanoUsd; readonly createdAtMs: number }
+
+/** What an account has on hold at the moment, the oldest first. */
+export async function openHoldsOf(store: Queryable, accountId: string, limit: number): Promise<readonly OpenHold[]> {
+  const sql = "SELECT id, amount, created_at FROM hold WHERE account_id = ? AND state = 'open' ORDER BY id LIMIT ?"
+  return (await store.query(sql, [accountId, limit])).map((row) => ({
+    id: row['id'] as string,
+    amount: row['amount'] as bigint,
+    createdAtMs: Number(row['created_at']),
   }))
+}
+
+/** When the oldest open hold of all accounts was made. */
+export async function oldestHold(store: Queryable): Promise<number | undefined> {
+  const [row] = await store.query("SELECT min(created_at) AS oldest FROM hold WHERE state = 'open'")
+  const oldest = row?.['oldest']
+  return oldest === null || oldest === undefined ? undefined : Number(oldest)
 }

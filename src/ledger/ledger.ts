@@ -23,6 +23,7 @@ const moveFreeFunds = statement('UPDATE account SET posted = posted + ?1 WHERE i
 const insertJournal = statement(
   'INSERT INTO journal (id, kind, ref, hold_id, price_card_id, reason, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
 )
+const insertBooking = statement('INSERT INTO booking (account_id, created_at, journal_id) VALUES (?, ?, ?)')
 const insertEntry = statement('INSERT INTO entry (account_id, journal_id, amount) VALUES (?, ?, ?)')
 
 /** Who owns a hold that lives with its task: no life of a process. */
@@ -91,9 +92,11 @@ export type Adjustment = {
   /** Unique: the same reference is never booked twice. */
   readonly ref: string
   readonly reason: string
+  /** A condition that is met, and used up, in the same transaction. */
+  readonly provided?: Step | undefined
 }
 export type AdjustmentResult = {
-  readonly kind: 'booked' | 'duplicate_ref' | 'insufficient' | 'too_large' | 'unknown_account'
+  readonly kind: 'booked' | 'not_provided' | 'duplicate_ref' | 'insufficient' | 'too_large' | 'unknown_account'
 }
 
 export type Ledger = {
@@ -279,7 +282,7 @@ class Book implements Ledger {
     return { run: insertResolved, bind, changes: 1 }
   }
 
-  async adjust({ accountId, amount, kind, ref, reason }: Adjustment): Promise<AdjustmentResult> {
+  async adjust({ accountId, amount, kind, ref, reason, provided }: Adjustment): Promise<AdjustmentResult> {
     const funds = this.funds.get(accountId)
     if (!funds) return { kind: 'unknown_account' }
     if (amount <= 0n) throw new RangeError('an adjustment is positive; its kind says the direction')
@@ -289,8 +292,11 @@ class Book implements Ledger {
     // A debit leaves memory before the commit and a credit enters after it, so that memory never promises more.
     if (change < 0n) funds.posted += change
     const journalId = ++this.lastJournalId
+    const nowMs = Date.now()
     const outcome = await this.store.write([
-      { run: insertJournal, bind: [journalId, kind, ref, null, null, reason, Date.now()] },
+      ...(provided ? [provided] : []),
+      { run: insertJournal, bind: [journalId, kind, ref, null, null, reason, nowMs] },
+      { run: insertBooking, bind: [accountId, nowMs, journalId] },
       { run: moveFreeFunds, bind: [change, accountId], changes: 1 },
       ...entries(journalId, [
         [accountId, change],
@@ -301,8 +307,9 @@ class Book implements Ledger {
       if (change > 0n) funds.posted += change
       return { kind: 'booked' }
     }
-    if (!outcome.reason.includes('journal.ref')) this.options.onBroken(`${kind} refused: ${outcome.reason}`)
     if (change < 0n) funds.posted -= change
+    if (provided && outcome.step === 0) return { kind: 'not_provided' }
+    if (!outcome.reason.includes('journal.ref')) this.options.onBroken(`${kind} refused: ${outcome.reason}`)
     return { kind: 'duplicate_ref' }
   }
 

@@ -60,6 +60,20 @@ const checks: readonly Check[] = [
           WHERE h.state IN ('settled', 'released') AND (r.charged IS NULL OR r.charged <> coalesce(h.settled, 0))`,
   },
   {
+    invariant: 'every journal of the operator’s is found among the bookings of its account',
+    sql: `SELECT j.id AS subject, count(b.journal_id) || ' bookings' AS detail FROM journal j
+          LEFT JOIN booking b ON b.journal_id = j.id AND b.created_at = j.created_at
+            AND EXISTS (SELECT 1 FROM entry e WHERE e.journal_id = j.id AND e.account_id = b.account_id)
+          WHERE j.ref IS NOT NULL GROUP BY j.id HAVING count(b.journal_id) <> 1`,
+  },
+  {
+    invariant: 'a redeemed code has its credit, any other has none',
+    sql: `SELECT c.id AS subject, iif(j.id IS NULL, 'no credit', 'a credit of ' || e.amount) AS detail
+          FROM redemption_code c LEFT JOIN journal j ON j.ref = 'code:' || c.id
+          LEFT JOIN entry e ON e.journal_id = j.id AND e.account_id = c.redeemed_by
+          WHERE (c.redeemed_at IS NULL) <> (j.id IS NULL) OR (j.id IS NOT NULL AND e.amount IS NOT c.amount)`,
+  },
+  {
     invariant: 'I9 customers own what was funded, less what was earned and not written off',
     sql: `SELECT 'all accounts' AS subject, 'posted ' || posted || ', system ' || system AS detail
           FROM (SELECT (SELECT coalesce(sum(posted), 0) FROM account) AS posted,

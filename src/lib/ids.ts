@@ -31,6 +31,16 @@ const encodeTime = (ms: number): string => {
   return text
 }
 
+/** Before every id of that time or later, and after every earlier one. */
+export const idBound = (prefix: string, ms: number): string => prefix + encodeTime(Math.max(0, ms))
+
+/** When an id was made. */
+export function idTimeMs(prefix: string, id: string): number {
+  let ms = 0
+  for (const letter of id.slice(prefix.length, prefix.length + 10)) ms = ms * 32 + Math.max(0, BASE32.indexOf(letter))
+  return ms
+}
+
 let lastMs = 0
 let lastTime = ''
 

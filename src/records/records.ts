@@ -1,11 +1,11 @@
 /**
- * Request records: what a request cost and went through, and their sums by the hour. Written in the transaction that
- * resolves its hold.
+ * Request records: what a request cost and went through. Written in the transaction that resolves its hold.
  */
 import type { NanoUsd } from '../domain/money.ts'
-import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
+import type { Usage, UsageSource } from '../domain/usage.ts'
 import { statement, type Row, type Step } from '../store/statement.ts'
-import type { Queryable, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import { hourStep } from './usage.ts'
 
 /** One try of an offer, as the record keeps it. */
 export type AttemptNote = {
@@ -65,31 +65,8 @@ const columns = [
 ].join(', ')
 const insertRecord = statement(`INSERT INTO request_record (${columns}) VALUES (${columns.replace(/\w+/g, '?')})`)
 
-const addToHour = statement(`INSERT INTO usage_hour VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET requests = requests + 1, failed = failed + excluded.failed,
-    input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
-    charged = charged + excluded.charged, upstream_cost = upstream_cost + excluded.upstream_cost`)
-
-const HOUR_MS = 3_600_000
-
 /** The steps that write a record, to go along with a settlement or a release. */
 export const recordSteps = (record: RequestRecord): Step[] => [recordStep(record), hourStep(record)]
-
-function hourStep({ accountId, keyId, model, endpoint, outcome, usage, ...record }: RequestRecord): Step {
-  const bind = [
-    accountId,
-    Math.floor(record.createdAtMs / HOUR_MS),
-    keyId,
-    model,
-    endpoint,
-    outcome === 'failed' ? 1 : 0,
-    inputTokens(usage),
-    outputTokens(usage),
-    record.charged,
-    record.upstreamCost,
-  ]
-  return { run: addToHour, bind, changes: 1 }
-}
 
 function recordStep(record: RequestRecord): Step {
   const { usage } = record
@@ -132,31 +109,6 @@ function recordStep(record: RequestRecord): Step {
 
 /** A record as the store has it, columns as named in the schema, attempts parsed. */
 export type StoredRecord = Row & { readonly attempts: string }
-
-/** Hours whose sums are not those of their requests: `subject` is account and hour. Empty means the numbers add up. */
-export async function verifyUsage(store: Queryable): Promise<readonly { subject: string; detail: string }[]> {
-  const sql = `SELECT account_id || ' ' || hour AS subject, 'hour ' || sum(hours) || ', requests ' || sum(records) AS detail
-    FROM (SELECT account_id, hour, charged AS hours, 0 AS records FROM usage_hour
-          UNION ALL SELECT account_id, created_at / ${HOUR_MS}, 0, charged FROM request_record)
-    GROUP BY account_id, hour HAVING sum(hours) <> sum(records)`
-  return (await store.query(sql)).map((row) => ({ subject: String(row['subject']), detail: String(row['detail']) }))
-}
-
-/** What each key was charged by the day (Unix days), from an hour (Unix hours) on. */
-export async function chargedByDay(
-  store: Store,
-  fromHour: number,
-): Promise<readonly { accountId: string; keyId: string; day: number; charged: NanoUsd }[]> {
-  // By account first: the hours of one lie together.
-  const sql = `SELECT u.account_id, u.key_id, u.hour / 24 AS day, sum(u.charged) AS charged
-    FROM account a JOIN usage_hour u ON u.account_id = a.id AND u.hour >= ? GROUP BY 1, 2, 3`
-  return (await store.query(sql, [fromHour])).map((row) => ({
-    accountId: String(row['account_id']),
-    keyId: String(row['key_id']),
-    day: Number(row['day']),
-    charged: row['charged'] as bigint,
-  }))
-}
 
 /** One request of an account; undefined when it is not the account's, or not there. */
 export async function findRecord(store: Store, accountId: string, id: string): Promise<StoredRecord | undefined> {

@@ -12,9 +12,11 @@ export type PlanInput = {
 
 /**
  * Offers by priority, lowest first; within a priority in an order drawn by weight. Resting offers come last, soonest
- * back first: they are a last resort, not forbidden, so that a blanket outage never leaves nothing to try.
+ * back first: they are a last resort, not forbidden, so that a blanket outage never leaves nothing to try. Those of a
+ * drained provider are forbidden: somebody said so.
  */
-export function planAttempts({ offers, health, nowMs, random }: PlanInput): readonly Offer[] {
+export function planAttempts({ offers: all, health, nowMs, random }: PlanInput): readonly Offer[] {
+  const offers = all.some(isDrained) ? all.filter((offer) => !isDrained(offer)) : all
   if (offers.length < 2) return offers
   const restUntil = (offer: Offer): number => (health.get(offer.id) ?? healthy).restUntilMs
   const ready = offers.filter((offer) => restUntil(offer) <= nowMs)
@@ -26,3 +28,5 @@ export function planAttempts({ offers, health, nowMs, random }: PlanInput): read
   resting.sort((a, b) => restUntil(a) - restUntil(b))
   return [...ready, ...resting]
 }
+
+const isDrained = ({ state }: Offer): boolean => state === 'drained'

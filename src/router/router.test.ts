@@ -40,6 +40,14 @@ test('a resting offer comes last, soonest back first, and is still there when no
   expect(plan([offer('a'), offer('b', 1)], { a: resting(999) })).toEqual(['a', 'b'])
 })
 
+test('a drained provider gets nothing, not even as a last resort', () => {
+  const drained = { ...offer('a'), state: 'drained' } as const
+  const order = (offers: Offer[]): string[] =>
+    planAttempts({ offers, health: new Map(), nowMs: 0, random: Math.random }).map(({ id }) => id)
+  expect(order([drained, offer('b')])).toEqual(['b'])
+  expect(order([drained])).toEqual([])
+})
+
 test('a user’s bad request never counts against an offer', () => {
   for (const kind of ['bad_request', 'policy', 'context_length'] as const) {
     expect(afterFailure(healthy, failure(kind), 0)).toEqual(healthy)

@@ -21,6 +21,8 @@ export type Store = {
    * store is closed meanwhile, the query at hand ends and the next rejects.
    */
   apart<T>(use: (reader: Queryable) => Promise<T>): Promise<T>
+  /** Queries for people, on a connection and a thread of their own: no request waits behind them. */
+  readonly aside: Queryable
   /** Transactions waiting or in flight: the gauge that tells a disk from a bottleneck. */
   queued(): number
   /** Writes a consistent copy to a file that must not exist, mode 0600, while transactions go on. */
@@ -63,6 +65,13 @@ export async function openStore(
   const writer = new Writer(onFatal, deferMs)
   const reader = new Reader()
   const readersApart = new Set<Reader>()
+  let aside: Promise<Reader> | undefined
+  const openAside = async (): Promise<Reader> => {
+    const own = new Reader()
+    readersApart.add(own)
+    await own.open(path)
+    return own
+  }
   try {
     // SQLite would make it readable by all, and gives the files beside it the same mode.
     closeSync(openSync(path, 'a', 0o600))
@@ -90,6 +99,7 @@ export async function openStore(
         readersApart.delete(own)
       }
     },
+    aside: { query: async (sql, bind) => (await (aside ??= openAside())).query(sql, bind) },
     queued: () => writer.queued,
     copy: (to) => copyDatabase(path, to),
     async shrink() {

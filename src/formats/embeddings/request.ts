@@ -15,7 +15,7 @@ import { geminiEmbeddings, openaiEmbeddings } from './upstream.ts'
 const INPUTS_MAX = 2_048
 const TOKEN_MAX = 1_000_000
 
-const schema = z.looseObject({
+export const embeddingRequestSchema = z.looseObject({
   model: z.string().min(1),
   /** Looked at by hand: a schema would make an issue for each of 400,000 numbers. */
   input: z.unknown(),
@@ -39,7 +39,7 @@ export function readEmbeddingClient(text: string): ReadClient {
   if (scan.kind === 'rejected') return scan
   const stranger = lookAlike(scan.members)
   if (stranger) return reject(stranger)
-  const checked = schema.safeParse(scan.value)
+  const checked = embeddingRequestSchema.safeParse(scan.value)
   if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scan.value))
   const inputs = inputsOf(checked.data.input)
   if (typeof inputs === 'string') return reject(wrongInput(checked.data.input, inputs))
@@ -62,7 +62,7 @@ function lookAlike(members: ReadonlyMap<string, Member>): Failure | undefined {
       return { kind: 'unsupported_parameter', message, param: key }
     }
     const folded = key.normalize('NFKC').toLowerCase()
-    if (folded === key || !(folded in schema.shape)) continue
+    if (folded === key || !(folded in embeddingRequestSchema.shape)) continue
     return {
       kind: 'unsupported_parameter',
       message: `Unknown parameter: '${key}'. Did you mean '${folded}'?`,

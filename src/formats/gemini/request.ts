@@ -61,7 +61,7 @@ const callingConfig = z.looseObject({
   allowedFunctionNames: optional(z.array(z.string())),
 })
 
-const requestSchema = z.looseObject({
+export const geminiRequestSchema = z.looseObject({
   contents: z.array(content).min(1),
   systemInstruction: optional(z.union([content, z.string()])),
   generationConfig: optional(generationConfig),
@@ -69,7 +69,7 @@ const requestSchema = z.looseObject({
   toolConfig: optional(z.looseObject({ functionCallingConfig: optional(callingConfig) })),
 })
 
-export type GeminiBody = z.infer<typeof requestSchema>
+export type GeminiBody = z.infer<typeof geminiRequestSchema>
 export type GeminiContent = z.infer<typeof content>
 export type GeminiPart = z.infer<typeof part>
 
@@ -119,7 +119,7 @@ export function readGeminiRequest({ text, bytes, model, stream, scan = scanReque
   }
   const unpriced = refuseUnpriced(fields)
   if (unpriced) return { kind: 'rejected', failure: unpriced }
-  const checked = requestSchema.safeParse(fields)
+  const checked = geminiRequestSchema.safeParse(fields)
   if (!checked.success) return { kind: 'rejected', failure: failureOfIssue(checked.error.issues[0], fields) }
   const body = fields as GeminiBody
   const media = mediaOf(body.contents)

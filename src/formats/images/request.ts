@@ -36,7 +36,7 @@ const fields = {
   partial_images: z.int().min(0).max(3).nullish(),
   user: z.string().max(1_000).nullish(),
 }
-const schema = z.looseObject(fields)
+export const imageRequestSchema = z.looseObject(fields)
 
 export type ReadImageBody =
   | { readonly kind: 'read'; readonly body: ImageBody; readonly fields: Readonly<Record<string, unknown>> }
@@ -61,7 +61,7 @@ export function readImageJson(text: string): ReadImageBody {
 
 /** Checks the fields of a request, from JSON or from a form. */
 export function readImageFields(value: unknown): ReadImageBody {
-  const checked = schema.safeParse(value)
+  const checked = imageRequestSchema.safeParse(value)
   if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], value))
   const { data } = checked
   const body: ImageBody = {

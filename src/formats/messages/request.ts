@@ -24,7 +24,7 @@ const thinking = z.looseObject({ type: z.string(), budget_tokens: optional(z.int
 const format = z.looseObject({ type: z.string(), schema: optional(z.looseObject({})) })
 
 /** A Messages request. Ranges that differ by model and fields that are not priced are the vendor's to judge. */
-const messagesSchema = z.looseObject({
+export const messagesSchema = z.looseObject({
   model: z.string().min(1),
   messages: z.array(message).min(1),
   // 0 fills the prompt cache and generates nothing.
@@ -49,7 +49,7 @@ const messagesSchema = z.looseObject({
 })
 
 /** What a count of its tokens is asked for: the same, without the answer's limit. */
-const countSchema = messagesSchema.extend({ max_tokens: optional(z.int().min(0)) })
+export const countSchema = messagesSchema.extend({ max_tokens: optional(z.int().min(0)) })
 
 export type MessagesBody = z.infer<typeof countSchema>
 

@@ -59,7 +59,7 @@ const options = z.looseObject({
   service_tier: optional(z.string()),
 })
 const input = z.union([z.string(), z.array(z.unknown()).min(1)])
-const schema = options.extend({ input })
+export const responsesRequestSchema = options.extend({ input })
 /** What is counted need not name a model. */
 const countedSchema = options.extend({ input, model: optional(z.string().min(1)) })
 
@@ -86,14 +86,14 @@ export const readResponsesRequest = (
   text: string,
   bytes: number,
   scan = scanRequest(text),
-): ReadResponses<ResponsesRequest> => readBy(schema, scan, bytes)
+): ReadResponses<ResponsesRequest> => readBy(responsesRequestSchema, scan, bytes)
 
 /** A request of `/v1/responses/input_tokens`: the same, but for a model that need not be. */
 export const readCountRequest = (scan: ScannedRequest, bytes: number): ReadResponses<ResponsesRequest> =>
   readBy(countedSchema, scan, bytes)
 
 function readBy(
-  by: typeof schema | typeof countedSchema,
+  by: typeof responsesRequestSchema | typeof countedSchema,
   scan: ScannedRequest,
   bytes: number,
 ): ReadResponses<ResponsesRequest> {

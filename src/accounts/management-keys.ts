@@ -1,0 +1,87 @@
+/** Keys for programs that manage: an operator's, or an account's. In memory, by digest on disk. */
+import { timeOrderedId } from '../lib/ids.ts'
+import { makeToken, tokenDigest } from '../lib/token.ts'
+import { statement, type Row } from '../store/statement.ts'
+import { mustWrite, type Store } from '../store/store.ts'
+
+const insert = statement(
+  'INSERT INTO management_key (id, account_id, name, digest, last4, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+)
+const revoke = statement('UPDATE management_key SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL')
+
+export type ManagementKey = {
+  readonly id: string
+  /** Undefined: may do what operators may. */
+  readonly accountId: string | undefined
+  readonly name: string
+  readonly last4: string
+  readonly createdAtMs: number
+  readonly revokedAtMs: number | undefined
+}
+
+export type ManagementKeyDraft = Pick<ManagementKey, 'accountId' | 'name'> & { readonly createdBy: string | undefined }
+
+export class ManagementKeys {
+  private readonly store: Store
+  private readonly keys = new Map<string, ManagementKey>()
+  private readonly idByDigest = new Map<string, string>()
+
+  private constructor(store: Store) {
+    this.store = store
+  }
+
+  static async open(store: Store): Promise<ManagementKeys> {
+    const book = new ManagementKeys(store)
+    for (const row of await store.query('SELECT * FROM management_key ORDER BY id')) {
+      const key = keyOf(row)
+      book.keys.set(key.id, key)
+      if (key.revokedAtMs === undefined) book.idByDigest.set(row['digest'] as string, key.id)
+    }
+    return book
+  }
+
+  authenticate(secret: string): ManagementKey | undefined {
+    return this.keys.get(this.idByDigest.get(tokenDigest(secret)) ?? '')
+  }
+
+  find(id: string): ManagementKey | undefined {
+    return this.keys.get(id)
+  }
+
+  /** Those of an account, or the operators'. */
+  listOf(accountId: string | undefined): readonly ManagementKey[] {
+    return [...this.keys.values()].filter((key) => key.accountId === accountId)
+  }
+
+  /** The secret is there once. */
+  async create({ accountId, name, createdBy }: ManagementKeyDraft): Promise<{ key: ManagementKey; secret: string }> {
+    const secret = makeToken('mk-tg-')
+    const id = timeOrderedId('mkey_')
+    const key = { id, accountId, name, last4: secret.slice(-4), createdAtMs: Date.now(), revokedAtMs: undefined }
+    const digest = tokenDigest(secret)
+    const bind = [id, accountId ?? null, name, digest, key.last4, createdBy ?? null, key.createdAtMs]
+    await mustWrite(this.store, [{ run: insert, bind }])
+    this.keys.set(id, key)
+    this.idByDigest.set(digest, id)
+    return { key, secret }
+  }
+
+  async revoke(id: string): Promise<ManagementKey | undefined> {
+    const key = this.keys.get(id)
+    if (!key || key.revokedAtMs !== undefined) return key
+    const revoked = { ...key, revokedAtMs: Date.now() }
+    this.keys.set(id, revoked)
+    for (const [digest, keyId] of this.idByDigest) if (keyId === id) this.idByDigest.delete(digest)
+    await mustWrite(this.store, [{ run: revoke, bind: [revoked.revokedAtMs, id], changes: 1 }])
+    return revoked
+  }
+}
+
+const keyOf = (row: Row): ManagementKey => ({
+  id: row['id'] as string,
+  accountId: (row['account_id'] as string | null) ?? undefined,
+  name: row['name'] as string,
+  last4: row['last4'] as string,
+  createdAtMs: Number(row['created_at']),
+  revokedAtMs: row['revoked_at'] === null ? undefined : Number(row['revoked_at']),
+})

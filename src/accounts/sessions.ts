@@ -1,0 +1,133 @@
+/** Who is signed in. In memory, and by digest on disk, so that a restart signs nobody out. */
+import type { User } from '../domain/user.ts'
+import { timeOrderedId } from '../lib/ids.ts'
+import { makeToken, tokenDigest } from '../lib/token.ts'
+import { statement, type Step } from '../store/statement.ts'
+import { mustWrite, type Store } from '../store/store.ts'
+import type { Users } from './users.ts'
+
+const insert = statement(
+  'INSERT INTO session (id, digest, user_id, address, agent, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+)
+const touch = statement('UPDATE session SET seen_at = ? WHERE id = ?')
+const setView = statement('UPDATE session SET view_as = ? WHERE id = ?')
+const remove = statement('DELETE FROM session WHERE id = ?')
+
+/** Half an hour without a request, or a working day, and one has to sign in again. */
+export const sessionBounds = { idleMs: 30 * 60_000, absoluteMs: 8 * 3_600_000 }
+/** How much `seen_at` on disk may be behind. */
+const TOUCH_MS = 60_000
+/** Of one user: the oldest gives way. */
+const PER_USER_MAX = 20
+
+export type Session = {
+  readonly id: string
+  readonly userId: string
+  /** Where it was opened from, to recognise it by. */
+  readonly address: string
+  readonly agent: string
+  readonly createdAtMs: number
+  readonly seenAtMs: number
+  /** The account an operator looks at as its members do; undefined: their own view. */
+  readonly viewAs: string | undefined
+}
+
+type Kept = Session & { readonly digest: string; seenAtMs: number; touchedAtMs: number; viewAs: string | undefined }
+
+export class Sessions {
+  private readonly store: Store
+  private readonly byDigest = new Map<string, Kept>()
+
+  private constructor(store: Store) {
+    this.store = store
+  }
+
+  static async open(store: Store): Promise<Sessions> {
+    const sessions = new Sessions(store)
+    for (const row of await store.query('SELECT * FROM session ORDER BY id')) {
+      const seenAtMs = Number(row['seen_at'])
+      sessions.byDigest.set(row['digest'] as string, {
+        id: row['id'] as string,
+        digest: row['digest'] as string,
+        userId: row['user_id'] as string,
+        address: row['address'] as string,
+        agent: row['agent'] as string,
+        viewAs: (row['view_as'] as string | null) ?? undefined,
+        createdAtMs: Number(row['created_at']),
+        seenAtMs,
+        touchedAtMs: seenAtMs,
+      })
+    }
+    return sessions
+  }
+
+  /** Signs somebody in. Returns the token for the cookie, the only time. */
+  async begin(userId: string, from: Pick<Session, 'address' | 'agent'>): Promise<{ token: string; session: Session }> {
+    const own = this.listOf(userId)
+    if (own.length >= PER_USER_MAX) await this.end(own.slice(0, own.length - PER_USER_MAX + 1))
+    const token = makeToken()
+    const nowMs = Date.now()
+    const kept: Kept = {
+      id: timeOrderedId('sess_'),
+      digest: tokenDigest(token),
+      userId,
+      address: from.address,
+      agent: from.agent.slice(0, 200),
+      createdAtMs: nowMs,
+      seenAtMs: nowMs,
+      touchedAtMs: nowMs,
+      viewAs: undefined,
+    }
+    this.byDigest.set(kept.digest, kept)
+    const bind = [kept.id, kept.digest, userId, kept.address, kept.agent, nowMs, nowMs]
+    await mustWrite(this.store, [{ run: insert, bind }])
+    return { token, session: kept }
+  }
+
+  /** The session of a token and whose it is; undefined when it has ended, in whichever way. */
+  find(token: string, users: Users, nowMs = Date.now()): { session: Session; user: User } | undefined {
+    const kept = this.byDigest.get(tokenDigest(token))
+    const user = kept && users.find(kept.userId)
+    if (!kept || user?.status !== 'active' || hasEnded(kept, nowMs)) return undefined
+    kept.seenAtMs = nowMs
+    if (nowMs - kept.touchedAtMs >= TOUCH_MS) {
+      kept.touchedAtMs = nowMs
+      // A session that is seen again a minute later on disk is no loss.
+      this.store.write([{ run: touch, bind: [nowMs, kept.id] }], 'bulk').catch(() => undefined)
+    }
+    return { session: kept, user }
+  }
+
+  /** The oldest first. */
+  listOf(userId: string, nowMs = Date.now()): readonly Session[] {
+    return [...this.byDigest.values()].filter((kept) => kept.userId === userId && !hasEnded(kept, nowMs))
+  }
+
+  isOpen(id: string): boolean {
+    return [...this.byDigest.values()].some((kept) => kept.id === id)
+  }
+
+  async end(sessions: readonly Pick<Session, 'id'>[]): Promise<void> {
+    const ids = new Set(sessions.map(({ id }) => id))
+    for (const [digest, { id }] of this.byDigest) if (ids.has(id)) this.byDigest.delete(digest)
+    const steps: Step[] = [...ids].map((id) => ({ run: remove, bind: [id] }))
+    if (steps.length > 0) await mustWrite(this.store, steps)
+  }
+
+  endAllOf(userId: string): Promise<void> {
+    return this.end([...this.byDigest.values()].filter((kept) => kept.userId === userId))
+  }
+
+  async lookAs({ id }: Session, accountId: string | undefined): Promise<void> {
+    for (const kept of this.byDigest.values()) if (kept.id === id) kept.viewAs = accountId
+    await mustWrite(this.store, [{ run: setView, bind: [accountId ?? null, id] }])
+  }
+
+  /** Forgets those that have ended by themselves. */
+  sweep(nowMs = Date.now()): Promise<void> {
+    return this.end([...this.byDigest.values()].filter((kept) => hasEnded(kept, nowMs)))
+  }
+}
+
+const hasEnded = ({ createdAtMs, seenAtMs }: Session, nowMs: number): boolean =>
+  nowMs - seenAtMs >= sessionBounds.idleMs || nowMs - createdAtMs >= sessionBounds.absoluteMs

@@ -1,0 +1,54 @@
+/** Codes that add to a balance: made in batches, voided, redeemed once. */
+import { z } from 'zod'
+import { parseUsd } from '../domain/money.ts'
+import { conflict, done, notFound, operation, type Operation, type Result } from './operation.ts'
+
+const amount = z.string().transform((text, context) => {
+  const nano = parseUsd(text)
+  if (nano !== undefined && nano > 0n) return nano
+  context.addIssue({ code: 'custom', message: 'must be a positive amount of dollars, such as 25.00' })
+  return z.NEVER
+})
+
+export const codeOperations: Readonly<Record<string, Operation>> = {
+  'code.create': operation(
+    z.strictObject({
+      count: z.int().min(1).max(1_000),
+      amount,
+      note: z.string().trim().max(200).default(''),
+      expires_at: z.iso.datetime({ offset: true }).optional(),
+    }),
+    async (office, { count, amount: each, note, expires_at: expires }): Promise<Result> => {
+      const expiresAtMs = expires === undefined ? undefined : Date.parse(expires)
+      if (expiresAtMs !== undefined && expiresAtMs <= Date.now()) return conflict('expires_at is past')
+      const { batchId, codes } = await office.codes.create({ count, amount: each, note, expiresAtMs })
+      return done({ id: batchId, codes: codes.map(({ id, secret }) => ({ id, code: secret })) })
+    },
+    { subject: ({ note }) => note },
+  ),
+  'code.void': operation(
+    z.strictObject({ id: z.string() }),
+    async (office, { id }): Promise<Result> => {
+      if (!(await office.codes.find(id))) return notFound(`code '${id}'`)
+      return (await office.codes.void(id)) ? done({ id }) : conflict('this code is redeemed or void already')
+    },
+    { subject: ({ id }) => id },
+  ),
+  'code.redeem': operation(
+    z.strictObject({ account: z.string(), code: z.string() }),
+    async (office, { account: wanted, code }): Promise<Result> => {
+      const account = office.accounts.find(wanted)
+      if (!account) return notFound(`account '${wanted}'`)
+      const redeemed = await office.codes.redeem(code, { accountId: account.id })
+      switch (redeemed.kind) {
+        case 'redeemed':
+          return done({ id: redeemed.id, amount_nano_usd: redeemed.amount.toString() })
+        case 'void':
+          return notFound('code that can be redeemed')
+        case 'too_large':
+          return conflict('the balance would exceed the most an account can hold')
+      }
+    },
+    { subject: ({ account }) => account },
+  ),
+}

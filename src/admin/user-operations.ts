@@ -1,0 +1,120 @@
+/** People who sign in to the console: invited, given another role, barred, helped back in. */
+import { z } from 'zod'
+import { setupPath } from '../accounts/users.ts'
+import { userRoles, type User } from '../domain/user.ts'
+import { conflict, done, notFound, operation, type Office, type Operation, type Result } from './operation.ts'
+
+export const userName = z
+  .string()
+  .trim()
+  .regex(/^[^\s/][^/\p{Cc}]{0,99}$/u, 'must be 1 to 100 characters without a slash')
+
+const userView = ({ accounts }: Office, user: User): object => ({
+  id: user.id,
+  name: user.name,
+  role: user.role,
+  account: user.accountId ?? null,
+  account_name: (user.accountId && accounts.find(user.accountId)?.name) ?? null,
+  status: user.status,
+  created_at: new Date(user.createdAtMs).toISOString(),
+})
+
+async function withUser(
+  { users }: Office,
+  reference: string,
+  use: (user: User) => Result | Promise<Result>,
+): Promise<Result> {
+  const user = users.findNamed(reference)
+  return user ? use(user) : notFound(`user '${reference}'`)
+}
+
+/** Nobody may lock everybody out. */
+const isLastOperator = ({ users }: Office, { id }: User): boolean =>
+  !users.list().some((other) => other.id !== id && other.role === 'operator' && other.status === 'active')
+
+const linkOf = async (office: Office, user: User): Promise<Result> =>
+  done({ ...userView(office, user), setup_path: setupPath(await office.users.makeLink(user.id)) })
+
+const reference = z.string().min(1)
+const subject = ({ user }: { user: string }): string => user
+
+export const userOperations: Readonly<Record<string, Operation>> = {
+  'user.create': operation(
+    z.strictObject({ name: userName, role: z.enum(userRoles), account: reference.optional() }),
+    async (office, { name, role, account: wanted }) => {
+      if ((role === 'operator') !== (wanted === undefined)) {
+        return {
+          ok: false,
+          code: 'invalid_input',
+          message: 'account: everybody but an operator belongs to one account',
+        }
+      }
+      const account = wanted === undefined ? undefined : office.accounts.find(wanted)
+      if (wanted !== undefined && !account) return notFound(`account '${wanted}'`)
+      const user = await office.users.create({ name, role, accountId: account?.id })
+      return user ? linkOf(office, user) : conflict(`a user '${name}' exists already`)
+    },
+    { subject: ({ name }) => name },
+  ),
+  'user.list': operation(z.strictObject({}), (office) =>
+    done(office.users.list().map((user) => userView(office, user))),
+  ),
+  'user.reset': operation(
+    z.strictObject({ user: reference }),
+    (office, { user: wanted }) =>
+      withUser(office, wanted, (user) =>
+        user.status === 'disabled' ? conflict(`the user '${user.name}' is disabled`) : linkOf(office, user),
+      ),
+    { subject },
+  ),
+  'user.role': operation(
+    z.strictObject({ user: reference, role: z.enum(['owner', 'member']) }),
+    (office, { user: wanted, role }) =>
+      withUser(office, wanted, async (user) => {
+        if (user.role === 'operator') return conflict('an operator belongs to no account, and stays an operator')
+        return done(userView(office, await office.users.update(user.id, { role })))
+      }),
+    { subject },
+  ),
+  'user.disable': operation(
+    z.strictObject({ user: reference }),
+    (office, { user: wanted }) =>
+      withUser(office, wanted, async (user) => {
+        if (user.role === 'operator' && isLastOperator(office, user)) {
+          return conflict('this is the last operator that can sign in')
+        }
+        return done(userView(office, await office.users.update(user.id, { status: 'disabled' })))
+      }),
+    { subject },
+  ),
+  'user.enable': operation(
+    z.strictObject({ user: reference }),
+    (office, { user: wanted }) =>
+      withUser(office, wanted, async (user) =>
+        done(userView(office, await office.users.update(user.id, { status: 'active' }))),
+      ),
+    { subject },
+  ),
+}
+
+/** Keys for programs that manage. */
+export const managementKeyOperations: Readonly<Record<string, Operation>> = {
+  'management_key.create': operation(
+    z.strictObject({ name: z.string().trim().min(1).max(100), account: reference.optional() }),
+    async ({ accounts, managementKeys }, { name, account: wanted }) => {
+      const account = wanted === undefined ? undefined : accounts.find(wanted)
+      if (wanted !== undefined && !account) return notFound(`account '${wanted}'`)
+      const { key, secret } = await managementKeys.create({ name, accountId: account?.id, createdBy: undefined })
+      return done({ id: key.id, name, account: account?.name ?? null, secret })
+    },
+    { subject: ({ name }) => name },
+  ),
+  'management_key.revoke': operation(
+    z.strictObject({ key: reference }),
+    async ({ managementKeys }, { key }) => {
+      const revoked = await managementKeys.revoke(key)
+      return revoked ? done({ id: revoked.id, name: revoked.name }) : notFound(`management key '${key}'`)
+    },
+    { subject: ({ key }) => key },
+  ),
+}

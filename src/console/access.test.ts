@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { nobody, openConsole, type Caller, type TestConsole } from '../../test/support/console.ts'
+import type { Access } from './access.ts'
+import { routes } from './routes.ts'
+
+type Role = 'anonymous' | 'member' | 'owner' | 'stranger' | 'operator' | 'viewer' | 'program' | 'account_program'
+const roles: readonly Role[] = [
+  'anonymous',
+  'member',
+  'owner',
+  'stranger',
+  'operator',
+  'viewer',
+  'program',
+  'account_program',
+]
+
+/** What each is for, written out once more: nothing here is taken from the code that decides. */
+const allowed: Readonly<Record<Access, readonly Role[]>> = {
+  open: roles,
+  signed_in: ['member', 'owner', 'stranger', 'operator', 'viewer'],
+  account_read: ['member', 'owner', 'operator', 'viewer', 'program', 'account_program'],
+  account_write: ['owner', 'operator', 'program', 'account_program'],
+  account_people: ['owner', 'operator'],
+  account_play: ['owner', 'operator'],
+  operator: ['operator', 'program'],
+  operator_people: ['operator'],
+}
+/** Reading is for all of an account; whatever changes something or is the operator's has to say so. */
+const mayBeOpen = ['POST /session', 'POST /links/check', 'POST /links/redeem', 'GET /openapi.json']
+
+let desk: TestConsole
+beforeAll(async () => {
+  desk = await openConsole()
+})
+afterAll(() => desk.close())
+
+const programOf = async (accountId: string | undefined): Promise<Caller> => {
+  const { managementKeys } = desk.gateway.office
+  const { secret } = await managementKeys.create({ accountId, name: 'ci', createdBy: undefined })
+  return { headers: { authorization: `Bearer ${secret}` } }
+}
+
+async function callerOf(role: Role): Promise<Caller> {
+  switch (role) {
+    case 'anonymous':
+      return nobody
+    case 'program':
+      return programOf(undefined)
+    case 'account_program':
+      return programOf(desk.accountId)
+    case 'viewer': {
+      const caller = await desk.as('operator')
+      await desk.call(caller, 'POST /session/view-as', { account: desk.accountId })
+      return caller
+    }
+    default:
+      return desk.as(role)
+  }
+}
+
+describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (name, route) => {
+  test.each(roles)('%s', async (role) => {
+    const path = route.path.replace('{account}', desk.accountId).replace(/\{\w+\}/g, 'none')
+    // Of the wrong shape on purpose: whoever is let in is told so, and nothing is done.
+    const { status, body } = await desk.call(await callerOf(role), `${route.method} ${path}`, { wrong: true })
+    const refused = status === 401 || status === 403 || JSON.stringify(body).includes('no such account')
+    const isRefusedForAnother = role === 'anonymous' && name === 'POST /session'
+    expect({ role, refused: refused && !isRefusedForAnother }).toEqual({
+      role,
+      refused: !allowed[route.access].includes(role),
+    })
+  })
+})
+
+test('an account that is another’s and one that is not there are answered alike', async () => {
+  for (const { method, path, access } of routes.filter((route) => route.path.startsWith('/accounts/{account}'))) {
+    const at = (id: string): string => `${method} ${path.replace('{account}', id).replace(/\{\w+\}/g, 'none')}`
+    const owner = await desk.as('owner')
+    const theirs = await desk.call(owner, at(desk.otherId), {})
+    expect(theirs.status).toBe(access.startsWith('account_') ? 404 : 403)
+    expect(await desk.call(owner, at('acct_none'), {})).toEqual(theirs)
+  }
+})
+
+test('only what is listed is open, and only reading is for members', () => {
+  const open = routes.filter(({ access }) => access === 'open').map(({ method, path }) => `${method} ${path}`)
+  expect(open.filter((name) => !mayBeOpen.includes(name))).toEqual([])
+  const read = routes.filter(({ access, method }) => access === 'account_read' && method !== 'GET')
+  expect(read).toEqual([])
+})

@@ -1,0 +1,61 @@
+/** Who may do what: the one place that decides. */
+import type { ManagementKey } from '../accounts/management-keys.ts'
+import type { Session } from '../accounts/sessions.ts'
+import type { User, UserRole } from '../domain/user.ts'
+
+/** Who asks, with the rights they have right now: an operator who views an account is a member of it. */
+export type Principal =
+  | { readonly kind: 'nobody' }
+  | {
+      readonly kind: 'user'
+      readonly role: UserRole
+      readonly accountId: string | undefined
+      readonly user: User
+      readonly session: Session
+    }
+  | {
+      readonly kind: 'program'
+      readonly role: 'operator' | 'owner'
+      readonly accountId: string | undefined
+      readonly key: ManagementKey
+    }
+
+/**
+ * What a route asks for. `account_…`: of the account in its path. What hands out rights or spends money without a key
+ * (`people`, `play`) is for people who are signed in: a program that leaks must not be able to make itself at home.
+ */
+export const accesses = [
+  'open',
+  'signed_in',
+  'account_read',
+  'account_write',
+  'account_people',
+  'account_play',
+  'operator',
+  'operator_people',
+] as const
+export type Access = (typeof accesses)[number]
+
+/** `hidden`: answered as if the account did not exist. */
+export type Verdict = 'allowed' | 'sign_in' | 'forbidden' | 'hidden'
+
+export function judge(access: Access, principal: Principal, accountId?: string): Verdict {
+  if (access === 'open') return 'allowed'
+  if (principal.kind === 'nobody') return 'sign_in'
+  const { kind, role } = principal
+  const isOwn = role === 'operator' || (accountId !== undefined && principal.accountId === accountId)
+  if (access.startsWith('account_') && !isOwn) return 'hidden'
+  return rightsOf(role, kind).has(access) ? 'allowed' : 'forbidden'
+}
+
+const rights = {
+  member: ['account_read'],
+  owner: ['account_read', 'account_write', 'account_people', 'account_play'],
+  operator: ['account_read', 'account_write', 'account_people', 'account_play', 'operator', 'operator_people'],
+} as const satisfies Record<UserRole, readonly Access[]>
+const forPeople: readonly Access[] = ['account_people', 'account_play', 'operator_people']
+
+function rightsOf(role: UserRole, kind: 'user' | 'program'): ReadonlySet<Access> {
+  if (kind === 'user') return new Set<Access>(['signed_in', ...rights[role]])
+  return new Set<Access>(rights[role].filter((access) => !forPeople.includes(access)))
+}

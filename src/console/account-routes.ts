@@ -1,0 +1,185 @@
+/** Accounts: the operator's list of them, and each as those who belong to it see it. */
+import { z } from 'zod'
+import type { Account } from '../domain/account.ts'
+import { formatUsd } from '../domain/money.ts'
+import type { Desk } from './desk.ts'
+import { limitsChange, limitsInput, limitsShape, limitsView } from './limits.ts'
+import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
+import { isoTime, mapPage, nano, nanoInput, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+
+export const balanceShape = z.strictObject({
+  available_nano_usd: nano,
+  held_nano_usd: nano.meta({ description: 'set aside for requests under way, as an integer of nano-USD' }),
+  posted_nano_usd: nano.meta({ description: 'available and held together, in nano-USD' }),
+})
+const modelsShape = z.array(z.string()).nullable().meta({ description: 'the models it may use; null: all' })
+const accountShape = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  status: z.enum(['active', 'suspended']),
+  origin: origin.meta({ description: 'declared: tollgate.yaml has its models and limits, which are read-only here' }),
+  models: modelsShape,
+  limits: limitsShape,
+  balance: balanceShape,
+  active_keys: z.int(),
+  created_at: time,
+})
+
+export function balanceView({ office }: Desk, accountId: string): z.infer<typeof balanceShape> {
+  const { available, held, posted } = office.ledger.balance(accountId)
+  return {
+    available_nano_usd: available.toString(),
+    held_nano_usd: held.toString(),
+    posted_nano_usd: posted.toString(),
+  }
+}
+
+const accountView = (desk: Desk, account: Account): z.infer<typeof accountShape> => ({
+  id: account.id,
+  name: account.name,
+  status: account.status,
+  origin: account.origin,
+  models: account.allowedModels ? [...account.allowedModels] : null,
+  limits: limitsView(account.limits),
+  balance: balanceView(desk, account.id),
+  active_keys: desk.office.accounts.keysOf(account.id).filter(({ revokedAtMs }) => revokedAtMs === undefined).length,
+  created_at: isoTime(account.createdAtMs),
+})
+
+/** The account in the path: that it is there has been seen to. */
+export function accountIn({ desk, params }: Pick<Call<{ account: string }>, 'desk' | 'params'>): Account {
+  const account = desk.office.accounts.find(params.account)
+  if (!account) throw new Error('the account of a route is there')
+  return account
+}
+
+const show = (call: Pick<Call, 'desk'>, id: string): Reply => {
+  const account = call.desk.office.accounts.find(id)
+  return account ? json(accountView(call.desk, account)) : missing('account')
+}
+
+const listQuery = z.strictObject({
+  ...pageQuery,
+  q: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: 'part of the name, or an id of the account or of a key, or a key’s end' }),
+  status: z.enum(['active', 'suspended']).optional(),
+})
+
+function matches({ office }: Desk, account: Account, { q = '', status }: z.infer<typeof listQuery>): boolean {
+  if (status !== undefined && account.status !== status) return false
+  const wanted = q.trim().toLowerCase()
+  if (wanted === '' || account.name.toLowerCase().includes(wanted) || account.id.startsWith(wanted)) return true
+  return office.accounts.keysOf(account.id).some(({ id, last4 }) => id === wanted || q.trim().endsWith(last4))
+}
+
+const draft = z.strictObject({
+  name: z.string().min(1).max(100),
+  models: z.array(z.string().min(1)).min(1).optional(),
+  limits: limitsChange.optional(),
+  balance_nano_usd: nanoInput.optional(),
+})
+
+const change = z.strictObject({
+  status: z.enum(['active', 'suspended']).optional(),
+  models: z.array(z.string().min(1)).min(1).nullable().optional(),
+  limits: limitsChange.optional(),
+})
+
+/** Several operations, one after the other; what could refuse one of them is asked before the first. */
+async function changeAccount(call: Call<{ account: string }, unknown, z.infer<typeof change>>): Promise<Reply> {
+  const { id, origin: from } = accountIn(call)
+  const { status, models, limits } = call.body
+  if (from === 'declared' && (models !== undefined || limits !== undefined)) {
+    return problem(
+      409,
+      'declared',
+      'The models and limits of this account are declared in tollgate.yaml; change them there.',
+    )
+  }
+  const steps: [string, object][] = [
+    ...(models === undefined ? [] : [['account.models', { models }] as [string, object]]),
+    ...(limits === undefined ? [] : [['account.limits', { limits: limitsInput(limits) }] as [string, object]]),
+    ...(status === undefined
+      ? []
+      : [[status === 'active' ? 'account.resume' : 'account.suspend', {}] as [string, object]]),
+  ]
+  for (const [name, input] of steps) {
+    const result = await call.operate(name, { account: id, ...input })
+    if (!result.ok) return answer(result, () => undefined)
+  }
+  return show(call, id)
+}
+
+const adjustment = z.strictObject({
+  kind: z.enum(['credit', 'debit', 'refund']),
+  amount_nano_usd: nanoInput,
+  reason: z.string().trim().min(1).max(500),
+  ref: z.string().min(1).max(200).optional().meta({ description: 'the same reference is never booked twice' }),
+})
+
+export const accountRoutes: readonly Route[] = [
+  route('GET', '/accounts', {
+    access: 'operator',
+    summary: 'All accounts, or those that fit.',
+    query: listQuery,
+    answer: pageOf(accountShape),
+    run: ({ desk, query }) => {
+      const fitting = desk.office.accounts.list().filter((account) => matches(desk, account, query))
+      return json(
+        mapPage(
+          pageIn(fitting, query, ({ id }) => id),
+          (account) => accountView(desk, account),
+        ),
+      )
+    },
+  }),
+  route('POST', '/accounts', {
+    access: 'operator',
+    summary: 'Make an account.',
+    body: draft,
+    answer: accountShape,
+    run: async (call) => {
+      const { name, models, limits, balance_nano_usd: balance } = call.body
+      const result = await call.operate('account.create', {
+        name,
+        ...(models === undefined ? {} : { models }),
+        ...(limits === undefined ? {} : { limits: limitsInput(limits) }),
+        ...(balance === undefined || balance === 0n ? {} : { balance: formatUsd(balance) }),
+      })
+      return result.ok ? show(call, (result.value as { id: string }).id) : answer(result, () => undefined)
+    },
+  }),
+  route('GET', '/accounts/{account}', {
+    access: 'account_read',
+    summary: 'An account with its balance and limits.',
+    answer: accountShape,
+    run: (call) => json(accountView(call.desk, accountIn(call))),
+  }),
+  route('PATCH', '/accounts/{account}', {
+    access: 'operator',
+    summary: 'Suspend or resume an account, or change its models and limits. A suspension cuts what runs.',
+    body: change,
+    answer: accountShape,
+    run: changeAccount,
+  }),
+  route('POST', '/accounts/{account}/adjustments', {
+    access: 'operator',
+    summary: 'Credit, debit or refund, with a reason that becomes a line of the ledger.',
+    body: adjustment,
+    answer: accountShape,
+    run: async (call) => {
+      const { kind, amount_nano_usd: amount, reason, ref } = call.body
+      const input = {
+        account: call.params.account,
+        amount: formatUsd(amount),
+        reason,
+        ...(ref === undefined ? {} : { ref }),
+      }
+      const result = await call.operate(`account.${kind}`, input)
+      return result.ok ? show(call, call.params.account) : answer(result, () => undefined)
+    },
+  }),
+]

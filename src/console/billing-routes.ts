@@ -1,0 +1,185 @@
+/** Money of an account: the ledger's lines, what is on hold, statements by the month, codes to redeem. */
+import { z } from 'zod'
+import { networkOf } from '../lib/network.ts'
+import { accountIn, balanceShape, balanceView } from './account-routes.ts'
+import type { Desk } from './desk.ts'
+import { json, problem, route, type Reply, type Route } from './route.ts'
+import { isoTime, nano, time } from './shapes.ts'
+import { csvText } from './csv.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+const lineShape = z.strictObject({
+  time: time.meta({ description: 'of the booking; of charges, the end of their day (UTC)' }),
+  kind: z.enum(['credit', 'debit', 'refund', 'charges']),
+  amount_nano_usd: nano,
+  balance_nano_usd: nano.meta({ description: 'after it, in nano-USD' }),
+  ref: z.string().nullable(),
+  reason: z.string().nullable(),
+  requests: z.int().nullable().meta({ description: 'of the day’s charges' }),
+})
+type Line = z.infer<typeof lineShape>
+
+const statementShape = z.strictObject({
+  month: z.string(),
+  opening_nano_usd: nano,
+  credits_nano_usd: nano,
+  debits_nano_usd: nano,
+  charges_nano_usd: nano,
+  closing_nano_usd: nano,
+  data: z.array(lineShape).meta({ description: 'newest first' }),
+  next_cursor: z.string().nullable().meta({ description: 'the month before; null: the account is not older' }),
+})
+type Statement = z.infer<typeof statementShape>
+
+const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/
+const month = z.string().regex(MONTH, 'must be a month, such as 2026-11')
+
+const monthOf = (ms: number): string => isoTime(ms).slice(0, 7)
+function monthRange(text: string): { readonly fromMs: number; readonly toMs: number } {
+  const [year = 0, number = 1] = text.split('-').map(Number)
+  return { fromMs: Date.UTC(year, number - 1), toMs: Date.UTC(year, number) }
+}
+
+const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)
+
+/** What one event of a month moved. */
+type Move = Omit<Line, 'time' | 'amount_nano_usd' | 'balance_nano_usd'> & {
+  readonly atMs: number
+  readonly amount: bigint
+}
+
+/** All that moved an account's balance from a time on: bookings one by one, charges by the day. */
+async function movesFrom({ office }: Desk, accountId: string, fromMs: number): Promise<readonly Move[]> {
+  const toMs = Date.now() + DAY_MS
+  const [bookings, days] = await Promise.all([
+    office.bookings(accountId, { fromMs, toMs }),
+    office.usage({
+      accountId,
+      fromHour: fromMs / HOUR_MS,
+      toHour: Math.ceil(toMs / HOUR_MS),
+      stepHours: 24,
+      offsetHours: 0,
+      by: undefined,
+    }),
+  ])
+  const charges = days.map(({ startMs, sums }): Move => ({
+    atMs: startMs + DAY_MS - 1,
+    kind: 'charges',
+    amount: -sums.charged,
+    ref: null,
+    reason: null,
+    requests: Number(sums.requests),
+  }))
+  const booked = bookings.map(({ createdAtMs, kind, amount, ref, reason }): Move => ({
+    atMs: createdAtMs,
+    kind: kind as Line['kind'],
+    amount,
+    ref,
+    reason,
+    requests: null,
+  }))
+  return [...booked, ...charges.filter(({ amount }) => amount !== 0n)].toSorted((a, b) => b.atMs - a.atMs)
+}
+
+/** A month of the ledger. The balances are counted back from the one there is now, so that they cannot but meet it. */
+async function statementOf(
+  desk: Desk,
+  accountId: string,
+  { of, createdAtMs }: { of: string; createdAtMs: number },
+): Promise<Statement> {
+  const { fromMs, toMs } = monthRange(of)
+  const moves = await movesFrom(desk, accountId, fromMs)
+  const { posted } = desk.office.ledger.balance(accountId)
+  const own = moves.filter(({ atMs }) => atMs < toMs)
+  const closing = posted - sum(moves.filter(({ atMs }) => atMs >= toMs).map(({ amount }) => amount))
+  let balance = closing
+  const data = own.map(({ atMs, amount, ...move }): Line => {
+    const line = {
+      ...move,
+      time: isoTime(atMs),
+      amount_nano_usd: amount.toString(),
+      balance_nano_usd: balance.toString(),
+    }
+    balance -= amount
+    return line
+  })
+  const movedBy = (isMeant: (move: Move) => boolean): string =>
+    sum(own.filter(isMeant).map(({ amount }) => amount)).toString()
+  return {
+    month: of,
+    opening_nano_usd: balance.toString(),
+    credits_nano_usd: movedBy(({ kind }) => kind === 'credit' || kind === 'refund'),
+    debits_nano_usd: movedBy(({ kind }) => kind === 'debit'),
+    charges_nano_usd: movedBy(({ kind }) => kind === 'charges'),
+    closing_nano_usd: closing.toString(),
+    data,
+    next_cursor: fromMs > createdAtMs ? monthOf(fromMs - 1) : null,
+  }
+}
+
+function fileOf(statement: Statement): Reply {
+  const columns = Object.keys(lineShape.shape)
+  const text = csvText(columns, statement.data)
+  return { kind: 'file', contentType: 'text/csv; charset=utf-8', name: `statement-${statement.month}.csv`, text }
+}
+
+const HOLDS_MAX = 200
+
+const redeem = route('POST', '/accounts/{account}/redemptions', {
+  access: 'account_write',
+  summary: 'Redeem a code: its amount is added to the balance, once.',
+  body: z.strictObject({ code: z.string().min(1).max(100) }),
+  answer: z.strictObject({ amount_nano_usd: nano, balance: balanceShape }),
+  run: async (call) => {
+    const { desk, params, body, from } = call
+    const waitMs = desk.throttles.addresses.take(networkOf(from.address))
+    if (waitMs > 0)
+      return problem(429, 'rate_limit_exceeded', 'Too many tries. Wait a little.', { retryAfterMs: waitMs })
+    const result = await call.operate('code.redeem', { account: params.account, code: body.code })
+    if (!result.ok && result.code === 'not_found') {
+      return problem(404, 'code_void', 'This code is used, void, too old, or not one of ours.', { param: 'code' })
+    }
+    if (!result.ok) return problem(409, 'conflict', result.message)
+    desk.throttles.addresses.giveBack(networkOf(from.address))
+    const { amount_nano_usd: amount } = result.value as { amount_nano_usd: string }
+    return json({ amount_nano_usd: amount, balance: balanceView(desk, params.account) })
+  },
+})
+
+export const billingRoutes: readonly Route[] = [
+  route('GET', '/accounts/{account}/ledger', {
+    access: 'account_read',
+    summary: 'The ledger of an account, a month a page: what was booked, charges by the day, the balance after each.',
+    query: z.strictObject({
+      cursor: month.optional().meta({ description: 'a month; left out: the current one' }),
+      format: z.enum(['json', 'csv']).default('json'),
+    }),
+    answer: statementShape,
+    run: async (call) => {
+      const { createdAtMs } = accountIn(call)
+      const of = call.query.cursor ?? monthOf(Date.now())
+      const statement = await statementOf(call.desk, call.params.account, { of, createdAtMs })
+      return call.query.format === 'csv' ? fileOf(statement) : json(statement)
+    },
+  }),
+  route('GET', '/accounts/{account}/holds', {
+    access: 'account_read',
+    summary: `What is on hold at the moment, the oldest first; ${HOLDS_MAX} at most.`,
+    answer: z.strictObject({
+      held_nano_usd: nano,
+      data: z.array(z.strictObject({ request: z.string(), amount_nano_usd: nano, created_at: time })),
+    }),
+    run: async ({ desk, params }) => {
+      const holds = await desk.office.openHolds(params.account, HOLDS_MAX)
+      const data = holds.map(({ id, amount, createdAtMs }) => ({
+        request: id,
+        amount_nano_usd: amount.toString(),
+        created_at: isoTime(createdAtMs),
+      }))
+      return json({ held_nano_usd: desk.office.ledger.balance(params.account).held.toString(), data })
+    },
+  }),
+  redeem,
+]

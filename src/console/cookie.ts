@@ -1,0 +1,19 @@
+/** The session's cookie. */
+import type { Exchange } from '../inbound/exchange.ts'
+import { sessionBounds } from '../accounts/sessions.ts'
+
+/** A browser takes the first name only over https, for this host alone and all of it: nobody else can set it. */
+const nameOf = (isSecure: boolean): string => (isSecure ? '__Host-tollgate' : 'tollgate')
+
+const attributes = (isSecure: boolean): string => `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
+
+export const sessionCookie = (token: string, isSecure: boolean): string =>
+  `${nameOf(isSecure)}=${token}; ${attributes(isSecure)}; Max-Age=${sessionBounds.absoluteMs / 1000}`
+
+export const noCookie = (isSecure: boolean): string => `${nameOf(isSecure)}=; ${attributes(isSecure)}; Max-Age=0`
+
+export function sessionToken(exchange: Exchange, isSecure: boolean): string | undefined {
+  const name = `${nameOf(isSecure)}=`
+  const pairs = (exchange.header('cookie') ?? '').split(';').map((pair) => pair.trim())
+  return pairs.find((pair) => pair.startsWith(name))?.slice(name.length)
+}

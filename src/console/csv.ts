@@ -1,0 +1,15 @@
+/** Rows as a file for spreadsheets (RFC 4180). */
+
+type Cell = string | number | null | undefined
+
+/** A text that a spreadsheet would take for a formula gets a quote before it: names are their owners' to choose. */
+function cellText(value: Cell): string {
+  const text = value === null || value === undefined ? '' : String(value)
+  const safe = /^[=+\-@\t\r]/.test(text) && !/^-?\d+$/.test(text) ? `'${text}` : text
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+export function csvText(columns: readonly string[], rows: readonly Readonly<Record<string, Cell>>[]): string {
+  const lines = rows.map((row) => columns.map((column) => cellText(row[column])).join(','))
+  return `${[columns.join(','), ...lines].join('\r\n')}\r\n`
+}

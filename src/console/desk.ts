@@ -1,0 +1,36 @@
+/** What the console's routes work with: the office, the facts of this server, and how often one may guess. */
+import { Passwords } from '../accounts/password.ts'
+import { Throttle } from '../accounts/throttle.ts'
+import type { Office } from '../admin/operation.ts'
+
+export type Facts = {
+  readonly version: string
+  /** As the operator says it; undefined: as the browser found it. */
+  readonly publicUrl: string | undefined
+  /** The public address is https. */
+  readonly isSecure: boolean
+  /** Settings for the page that shows them; nothing secret. */
+  readonly settings: Readonly<Record<string, unknown>>
+}
+
+export type Desk = {
+  readonly office: Office
+  readonly facts: Facts
+  readonly passwords: Passwords
+  readonly throttles: {
+    /** Failed sign-ins of a name, from wherever. */
+    readonly names: Throttle
+    /** Whatever an address gets wrong: passwords, links, codes. */
+    readonly addresses: Throttle
+  }
+}
+
+export const openDesk = (office: Office, facts: Facts): Desk => ({
+  office,
+  facts,
+  passwords: new Passwords(),
+  throttles: {
+    names: new Throttle({ burst: 8, refillMs: 60_000 }),
+    addresses: new Throttle({ burst: 20, refillMs: 15_000 }),
+  },
+})

@@ -1,0 +1,242 @@
+/** From a request to its answer: route, who asks, may they, what exactly, and then the handler. */
+import type { z } from 'zod'
+import { runOperation, type Office } from '../admin/operations.ts'
+import type { BodyText, Exchange } from '../inbound/exchange.ts'
+import type { Actor } from '../records/audit.ts'
+import { judge, type Principal, type Verdict } from './access.ts'
+import { noCookie, sessionToken } from './cookie.ts'
+import { openDesk, type Desk, type Facts } from './desk.ts'
+import { isOwnRequest, securityHeaders } from './headers.ts'
+import { problem, type Call, type Problem, type Reply, type Route } from './route.ts'
+import { routes } from './routes.ts'
+
+export type Arrived = {
+  readonly exchange: Exchange
+  /** Undefined where the method has none. */
+  readonly body: BodyText | undefined
+  readonly address: string
+  readonly requestId: string
+}
+export type Sent = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+export type Dispatcher = (arrived: Arrived) => Promise<Sent>
+
+export const ROOT = '/admin/v1'
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+export function createDispatcher(office: Office, facts: Facts): Dispatcher {
+  const desk = openDesk(office, facts)
+  const { isSecure } = facts
+  return async (arrived) => {
+    const { reply, hasStaleCookie } = await answerOf(desk, arrived)
+    return sent(reply, {
+      ...securityHeaders('data', isSecure),
+      'cache-control': 'no-store',
+      ...(hasStaleCookie ? { 'set-cookie': noCookie(isSecure) } : {}),
+    })
+  }
+}
+
+type Answered = { readonly reply: Reply; readonly hasStaleCookie?: boolean }
+
+async function answerOf(desk: Desk, arrived: Arrived): Promise<Answered> {
+  const { exchange } = arrived
+  const { method, path } = exchange.head
+  const found = findRoute(method === 'HEAD' ? 'GET' : method, path)
+  if ('kind' in found) return { reply: found }
+  if (!isOwnRequest(exchange, desk.facts.publicUrl)) {
+    return { reply: problem(403, 'cross_site', 'This request comes from another site.') }
+  }
+  const { principal, hasStaleCookie } = principalOf(desk, exchange)
+  const { route, params } = found
+  const refusal = refusalOf(desk, judge(route.access, principal, params['account']), params['account'])
+  if (refusal) return { reply: refusal, hasStaleCookie }
+  const input = inputOf(route, arrived)
+  if ('kind' in input) return { reply: input, hasStaleCookie }
+  const from = {
+    address: arrived.address,
+    agent: exchange.header('user-agent') ?? '',
+    requestId: arrived.requestId,
+  }
+  const actor = actorOf(principal, from)
+  const call: Call = {
+    desk,
+    principal,
+    params,
+    ...input,
+    from,
+    operate: (name, value) => runOperation(desk.office, name, value, actor),
+  }
+  return { reply: await route.run(call as never), hasStaleCookie }
+}
+
+type Found = { readonly route: Route; readonly params: Record<string, string> }
+
+const patterns = routes.map((route) => {
+  const parts = route.path.split('/').map((part) => (part.startsWith('{') ? '([^/]+)' : RegExp.escape(part)))
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  return { route, pattern: new RegExp(`^${ROOT}${parts.join('/')}$`), names }
+})
+
+function findRoute(method: string, path: string): Found | Problem {
+  const fitting = patterns.flatMap(({ route, pattern, names }) => {
+    const match = pattern.exec(path)
+    return match ? [{ route, names, values: match.slice(1).map(decoded) }] : []
+  })
+  // A path without parameters comes before one that a parameter happens to fit.
+  const [one] = fitting
+    .filter(({ route }) => route.method === method)
+    .toSorted((a, b) => a.names.length - b.names.length)
+  if (one)
+    return { route: one.route, params: Object.fromEntries(one.names.map((name, i) => [name, one.values[i] ?? ''])) }
+  if (fitting.length === 0) return problem(404, 'not_found', `There is no ${method} ${path.slice(0, 200)}.`)
+  return problem(405, 'method_not_allowed', `${method} is not allowed here.`)
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part // As it came: nothing has such a name.
+  }
+}
+
+const BEARER = /^bearer +(\S+)$/i
+
+function principalOf(
+  { office, facts }: Desk,
+  exchange: Exchange,
+): { readonly principal: Principal; readonly hasStaleCookie: boolean } {
+  const bearer = BEARER.exec(exchange.header('authorization') ?? '')?.[1]
+  if (bearer !== undefined) {
+    const key = office.managementKeys.authenticate(bearer)
+    const role = key?.accountId === undefined ? 'operator' : 'owner'
+    const principal: Principal = key ? { kind: 'program', role, accountId: key.accountId, key } : { kind: 'nobody' }
+    return { principal, hasStaleCookie: false }
+  }
+  const token = sessionToken(exchange, facts.isSecure)
+  const found = token ? office.sessions.find(token, office.users) : undefined
+  if (!found) return { principal: { kind: 'nobody' }, hasStaleCookie: token !== undefined }
+  const { session, user } = found
+  const { viewAs } = session
+  const rights =
+    viewAs === undefined
+      ? { role: user.role, accountId: user.accountId }
+      : { role: 'member' as const, accountId: viewAs }
+  return { principal: { kind: 'user', ...rights, user, session }, hasStaleCookie: false }
+}
+
+/** An account that is not there is told from one that is not yours by nobody. */
+function refusalOf({ office }: Desk, verdict: Verdict, accountId: string | undefined): Problem | undefined {
+  switch (verdict) {
+    case 'sign_in':
+      return problem(401, 'not_signed_in', 'Sign in, or send a management key as Authorization: Bearer.')
+    case 'forbidden':
+      return problem(403, 'not_allowed', 'You may not do this.')
+    case 'hidden':
+      return problem(404, 'not_found', 'There is no such account.')
+    case 'allowed': {
+      const isThere = accountId === undefined || office.accounts.find(accountId)?.id === accountId
+      return isThere ? undefined : problem(404, 'not_found', 'There is no such account.')
+    }
+  }
+}
+
+const JSON_BODY = /^application\/json\s*(?:;|$)/i
+
+function inputOf(route: Route, { exchange, body }: Arrived): { query: unknown; body: unknown } | Problem {
+  const query = route.query ? checked(route.query, queryOf(exchange.head.query)) : { value: undefined }
+  if ('kind' in query) return query
+  if (!route.body) return { query: query.value, body: undefined }
+  const isEncoded = exchange.header('content-encoding') !== undefined
+  if (isEncoded || !JSON_BODY.test(exchange.header('content-type') ?? '')) {
+    return problem(415, 'unsupported_media_type', 'Send the body as JSON, plain, with Content-Type: application/json.')
+  }
+  const value = parsed(body)
+  if ('problem' in value) return value.problem
+  const checkedBody = checked(route.body, value.json)
+  return 'kind' in checkedBody ? checkedBody : { query: query.value, body: checkedBody.value }
+}
+
+const unread: Readonly<Record<Exclude<BodyText['kind'], 'read'>, Problem>> = {
+  too_large: problem(413, 'request_too_large', 'The body is larger than a mebibyte.'),
+  timeout: problem(408, 'request_timeout', 'The body did not arrive in time.'),
+  broken_off: problem(400, 'invalid_value', 'The body broke off.'),
+  not_utf8: problem(400, 'invalid_json', 'The body is not valid UTF-8.'),
+  // Only what has a share of the public API's memory runs out of it.
+  full: problem(503, 'service_unavailable', 'Too many bodies are arriving at once.'),
+  share_full: problem(429, 'rate_limit_exceeded', 'Too many bodies are arriving at once.'),
+}
+const NOT_JSON = problem(400, 'invalid_json', 'The body is not JSON that can be read.')
+
+function parsed(body: BodyText | undefined): { readonly json: unknown } | { readonly problem: Problem } {
+  if (body === undefined) return { problem: NOT_JSON }
+  if (body.kind !== 'read') return { problem: unread[body.kind] }
+  try {
+    return { json: JSON.parse(body.text) as unknown }
+  } catch {
+    return { problem: NOT_JSON }
+  }
+}
+
+/** A name that comes more than once counts as its last. */
+const queryOf = (query: string): Record<string, string> => Object.fromEntries(new URLSearchParams(query))
+
+function checked(schema: z.ZodType, value: unknown): { readonly value: unknown } | Problem {
+  const result = schema.safeParse(value)
+  if (result.success) return { value: result.data }
+  const [issue] = result.error.issues
+  const where = issue?.path.join('.') ?? ''
+  const message = `${where === '' ? '' : `${where}: `}${issue?.message ?? 'invalid input'}`
+  return problem(400, 'invalid_value', message, where === '' ? {} : { param: where })
+}
+
+function actorOf(principal: Principal, { address, requestId }: Call['from']): Actor {
+  switch (principal.kind) {
+    case 'nobody':
+      return { kind: 'nobody', address, requestId }
+    case 'user':
+      return { kind: 'user', id: principal.user.id, name: principal.user.name, address, requestId }
+    case 'program':
+      return { kind: 'management_key', id: principal.key.id, name: principal.key.name, address, requestId }
+  }
+}
+
+const typeOf = (status: number): string =>
+  status === 429
+    ? 'rate_limit_error'
+    : status === 409
+      ? 'conflict_error'
+      : status < 500
+        ? 'invalid_request_error'
+        : 'server_error'
+
+function sent(reply: Reply, headers: Readonly<Record<string, string>>): Sent {
+  switch (reply.kind) {
+    case 'json': {
+      const cookie = reply.cookie === undefined ? {} : { 'set-cookie': reply.cookie }
+      return {
+        status: 200,
+        headers: { ...headers, 'content-type': JSON_TYPE, ...cookie },
+        text: JSON.stringify(reply.value),
+      }
+    }
+    case 'file': {
+      const disposition = `attachment; filename="${reply.name}"`
+      return {
+        status: 200,
+        headers: { ...headers, 'content-type': reply.contentType, 'content-disposition': disposition },
+        text: reply.text,
+      }
+    }
+    case 'problem': {
+      const { status, code, message, param = null, retryAfterMs } = reply
+      const wait = retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
+      const text = JSON.stringify({ error: { message, type: typeOf(status), param, code } })
+      return { status, headers: { ...headers, 'content-type': JSON_TYPE, ...wait }, text }
+    }
+  }
+}

@@ -1,0 +1,182 @@
+/** API keys of an account, and the token by which the playground calls the API without one. */
+import { z } from 'zod'
+import type { ApiKey } from '../domain/account.ts'
+import { accountIn } from './account-routes.ts'
+import type { Desk } from './desk.ts'
+import { limitsChange, limitsInput, limitsShape, limitsView } from './limits.ts'
+import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
+import { isoTime, isoTimeOrNull, mapPage, nano, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+
+const keyShape = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  key: z.string().meta({ description: 'the key with all but its end left out' }),
+  status: z.enum(['active', 'revoked']),
+  models: z.array(z.string()).nullable().meta({ description: 'of the account’s models, those it may use; null: all' }),
+  limits: limitsShape,
+  spent_today_nano_usd: nano,
+  spent_this_month_nano_usd: nano,
+  held_nano_usd: nano,
+  last_used_at: time.nullable().meta({ description: 'to the hour, of the last 30 days' }),
+  created_at: time,
+  revoked_at: time.nullable(),
+})
+type KeyShape = z.infer<typeof keyShape>
+const newKeyShape = keyShape.extend({ secret: z.string().meta({ description: 'the full key, shown only this once' }) })
+
+const HOUR_MS = 3_600_000
+const LAST_USED_HOURS = 30 * 24
+/** The playground asks for another in time; what is left lying about is of no use for long. */
+const PASS_MS = 10 * 60_000
+
+function keyView({ office }: Desk, key: ApiKey, usedAt: number | undefined): KeyShape {
+  const account = office.accounts.find(key.accountId)
+  const [standing] = account ? office.limiter.standings({ key, account }) : []
+  return {
+    id: key.id,
+    name: key.name,
+    key: `sk-tg-…${key.last4}`,
+    status: key.revokedAtMs === undefined ? 'active' : 'revoked',
+    models: key.allowedModels ? [...key.allowedModels] : null,
+    limits: limitsView(key.limits),
+    spent_today_nano_usd: (standing?.day.spent ?? 0n).toString(),
+    spent_this_month_nano_usd: (standing?.month.spent ?? 0n).toString(),
+    held_nano_usd: (standing?.month.held ?? 0n).toString(),
+    last_used_at: isoTimeOrNull(usedAt === undefined ? undefined : usedAt * HOUR_MS),
+    created_at: isoTime(key.createdAtMs),
+    revoked_at: isoTimeOrNull(key.revokedAtMs),
+  }
+}
+
+const usedOf = ({ office }: Desk, accountId: string): Promise<ReadonlyMap<string, number>> =>
+  office.lastUsed(accountId, Math.floor(Date.now() / HOUR_MS) - LAST_USED_HOURS)
+
+type OneKey = Pick<Call<{ account: string; key: string }>, 'desk' | 'params'>
+
+/** A client's key of the account in the path. */
+function keyIn({ desk, params }: OneKey): ApiKey | undefined {
+  const key = desk.office.accounts.findKey(params.key)
+  return key?.accountId === params.account && key.kind === 'client' ? key : undefined
+}
+
+async function show(call: OneKey): Promise<Reply> {
+  const key = keyIn(call)
+  if (!key) return missing('key')
+  return json(keyView(call.desk, key, (await usedOf(call.desk, key.accountId)).get(key.id)))
+}
+
+const draft = z.strictObject({
+  name: z.string().min(1).max(100),
+  models: z.array(z.string().min(1)).min(1).optional(),
+  limits: limitsChange.optional(),
+})
+const change = z.strictObject({
+  name: z.string().min(1).max(100).optional(),
+  models: z.array(z.string().min(1)).min(1).nullable().optional(),
+  limits: limitsChange.optional(),
+})
+
+async function createKey(call: Call<{ account: string }, unknown, z.infer<typeof draft>>): Promise<Reply> {
+  const { desk, params, body } = call
+  const input = {
+    account: params.account,
+    name: body.name,
+    ...(body.models === undefined ? {} : { models: body.models }),
+  }
+  const limits = body.limits === undefined ? {} : { limits: limitsInput(body.limits) }
+  const result = await call.operate('key.create', { ...input, ...limits })
+  return answer<{ id: string; secret: string }>(result, ({ id, secret }) => {
+    const key = desk.office.accounts.findKey(id)
+    return key && { ...keyView(desk, key, undefined), secret }
+  })
+}
+
+async function changeKey(
+  call: Call<{ account: string; key: string }, unknown, z.infer<typeof change>>,
+): Promise<Reply> {
+  const key = keyIn(call)
+  if (!key) return missing('key')
+  if (key.revokedAtMs !== undefined)
+    return problem(409, 'conflict', 'This key is revoked; nothing of it can be changed.')
+  const { name, models, limits } = call.body
+  const named = { ...(name === undefined ? {} : { name }), ...(models === undefined ? {} : { models }) }
+  const steps: [string, object][] = [
+    ...(Object.keys(named).length === 0 ? [] : [['key.update', named] as [string, object]]),
+    ...(limits === undefined ? [] : [['key.limits', { limits: limitsInput(limits) }] as [string, object]]),
+  ]
+  for (const [operation, input] of steps) {
+    const result = await call.operate(operation, { key: key.id, ...input })
+    if (!result.ok) return answer(result, () => undefined)
+  }
+  return show(call)
+}
+
+const playground = route('POST', '/accounts/{account}/playground-token', {
+  access: 'account_play',
+  summary: 'A token with which the playground calls /v1 for some minutes, charged to the account.',
+  answer: z.strictObject({ token: z.string(), expires_at: time }),
+  run: async (call) => {
+    const { principal, desk, params } = call
+    const account = accountIn(call)
+    if (account.status === 'suspended') return problem(403, 'account_suspended', 'This account is suspended.')
+    const untilMs = Date.now() + PASS_MS
+    const { session } = principal.kind === 'user' ? principal : { session: undefined }
+    // It ends with the session it was asked for in: signing out everywhere means everywhere.
+    const isValid = (): boolean => session !== undefined && desk.office.sessions.isOpen(session.id)
+    const token = await desk.office.accounts.passFor(params.account, { untilMs, isValid })
+    return json({ token, expires_at: isoTime(untilMs) })
+  },
+})
+
+export const keyRoutes: readonly Route[] = [
+  route('GET', '/accounts/{account}/keys', {
+    access: 'account_read',
+    summary: 'The keys of an account, revoked ones too: their usage remains.',
+    query: z.strictObject({ ...pageQuery, status: z.enum(['active', 'revoked']).optional() }),
+    answer: pageOf(keyShape),
+    run: async ({ desk, params, query }) => {
+      const wanted = ({ revokedAtMs }: ApiKey): boolean =>
+        query.status === undefined || (query.status === 'active') === (revokedAtMs === undefined)
+      const keys = desk.office.accounts.keysOf(params.account).filter(wanted)
+      const used = await usedOf(desk, params.account)
+      return json(
+        mapPage(
+          pageIn(keys, query, ({ id }) => id),
+          (key) => keyView(desk, key, used.get(key.id)),
+        ),
+      )
+    },
+  }),
+  route('POST', '/accounts/{account}/keys', {
+    access: 'account_write',
+    summary: 'Make a key. Only this answer has all of it.',
+    body: draft,
+    answer: newKeyShape,
+    run: createKey,
+  }),
+  route('GET', '/accounts/{account}/keys/{key}', {
+    access: 'account_read',
+    summary: 'One key.',
+    answer: keyShape,
+    run: show,
+  }),
+  route('PATCH', '/accounts/{account}/keys/{key}', {
+    access: 'account_write',
+    summary: 'Change the name, models or limits of a key. Its secret stays.',
+    body: change,
+    answer: keyShape,
+    run: changeKey,
+  }),
+  route('DELETE', '/accounts/{account}/keys/{key}', {
+    access: 'account_write',
+    summary: 'Revoke a key, at once and for good: what runs with it is cut.',
+    answer: keyShape,
+    run: async (call) => {
+      const key = keyIn(call)
+      if (!key) return missing('key')
+      const result = await call.operate('key.revoke', { key: key.id })
+      return result.ok ? show(call) : answer(result, () => undefined)
+    },
+  }),
+  playground,
+]

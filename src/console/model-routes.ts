@@ -1,0 +1,331 @@
+/** Models: what an account may use and what it costs; and for operators what stands behind them. */
+import { z } from 'zod'
+import { modelKinds, type Model, type Offer } from '../domain/catalog.ts'
+import { healthy } from '../router/health.ts'
+import { planAttempts } from '../router/plan.ts'
+import { accountIn } from './account-routes.ts'
+import type { Desk } from './desk.ts'
+import { cardShape, cardView, marginOf, marginShape, priceInput, pricesOf } from './price-view.ts'
+import { answer, json, missing, route, type Route } from './route.ts'
+import { isoTime, mapPage, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+
+const factsShape = {
+  id: z.string(),
+  kind: z.enum(modelKinds),
+  owned_by: z.string(),
+  context_tokens: z.int().nullable(),
+  output_tokens_max: z.int().nullable(),
+  dimensions: z.int().nullable(),
+  takes_media: z.boolean(),
+  image: z.record(z.string(), z.unknown()).nullable().meta({ description: 'what may be asked of an image model' }),
+  price: cardShape,
+  created_at: time,
+}
+const publicShape = z.strictObject({
+  ...factsShape,
+  available: z.boolean().meta({ description: 'somebody offers it at the moment' }),
+})
+
+const factsView = (model: Model) => ({
+  id: model.id,
+  kind: model.kind,
+  owned_by: model.ownedBy,
+  context_tokens: model.limits.contextTokens ?? null,
+  output_tokens_max: model.limits.outputTokensMax ?? null,
+  dimensions: model.limits.dimensions ?? null,
+  takes_media: model.limits.mediaInput === 'taken',
+  image: model.kind === 'image' ? (model.limits.image as unknown as Record<string, unknown>) : null,
+  price: cardView(model.sale),
+  created_at: isoTime(model.createdAtMs),
+})
+
+const isServing = ({ state }: Offer): boolean => state !== 'drained'
+
+const offerShape = z.strictObject({
+  provider: z.string(),
+  model: z.string(),
+  priority: z.int(),
+  weight: z.int(),
+  state: z.enum(['ready', 'resting', 'drained']),
+  resting_until: time.nullable(),
+  cost: cardShape,
+  margin: marginShape,
+})
+const modelShape = z.strictObject({ ...factsShape, origin, offers: z.array(offerShape) })
+
+function offerView({ office }: Desk, { sale }: Model, offer: Offer): z.infer<typeof offerShape> {
+  const { restUntilMs } = office.health().get(offer.id) ?? healthy
+  const isResting = restUntilMs > Date.now()
+  return {
+    provider: offer.providerId,
+    model: offer.upstreamModel,
+    priority: offer.priority,
+    weight: offer.weight,
+    state: !isServing(offer) ? 'drained' : isResting ? 'resting' : 'ready',
+    resting_until: isResting ? isoTime(restUntilMs) : null,
+    cost: cardView(offer.cost),
+    margin: marginOf(sale, offer.cost),
+  }
+}
+
+const modelView = (desk: Desk, model: Model): z.infer<typeof modelShape> => ({
+  ...factsView(model),
+  origin: model.origin,
+  offers: model.offers.map((offer) => offerView(desk, model, offer)),
+})
+
+const offerInput = z.strictObject({
+  provider: z.string(),
+  model: z.string().min(1).meta({ description: 'as the provider calls it' }),
+  cost: priceInput.optional().meta({ description: 'left out: as before, or what the model is sold for' }),
+  priority: z.int().min(0).default(0).meta({ description: 'lower is tried first' }),
+  weight: z.int().min(1).default(1).meta({ description: 'share among offers of one priority' }),
+})
+const offersOf = (offers: readonly z.infer<typeof offerInput>[]): object[] =>
+  offers.map(({ cost, ...offer }) => ({ ...offer, ...(cost === undefined ? {} : { cost: pricesOf(cost) }) }))
+
+const draft = z.strictObject({
+  id: z.string(),
+  kind: z.enum(modelKinds).optional(),
+  owned_by: z.string().min(1).optional(),
+  output_tokens_max: z.int().min(1).optional(),
+  dimensions: z.int().min(1).optional(),
+  dimensions_adjustable: z.boolean().optional(),
+  price: priceInput,
+  offers: z.array(offerInput).min(1),
+})
+
+const operators: readonly Route[] = [
+  route('GET', '/models', {
+    access: 'operator',
+    summary: 'All models with their offers, costs and margins.',
+    query: z.strictObject({ ...pageQuery, q: z.string().max(200).optional() }),
+    answer: pageOf(modelShape),
+    run: ({ desk, query }) => {
+      const wanted = (query.q ?? '').toLowerCase()
+      const models = desk.office.catalog.models().filter(({ id }) => id.toLowerCase().includes(wanted))
+      return json(
+        mapPage(
+          pageIn(models, query, ({ id }) => id),
+          (model) => modelView(desk, model),
+        ),
+      )
+    },
+  }),
+  route('POST', '/models', {
+    access: 'operator',
+    summary: 'Make a model, or replace one that is stored. A changed price is a new dated card.',
+    body: draft,
+    answer: modelShape,
+    run: async ({ desk, operate, body }) => {
+      const { price, offers, ...rest } = body
+      const result = await operate('model.add', { ...rest, price: pricesOf(price), offers: offersOf(offers) })
+      return answer(result, () => modelOf(desk, body.id))
+    },
+  }),
+  route('GET', '/models/{model}', {
+    access: 'operator',
+    summary: 'One model.',
+    answer: modelShape,
+    run: ({ desk, params }) => {
+      const model = desk.office.catalog.model(params.model)
+      return model ? json(modelView(desk, model)) : missing('model')
+    },
+  }),
+  route('PATCH', '/models/{model}', {
+    access: 'operator',
+    summary: 'Change the sale price or the offers of a stored model.',
+    body: z.strictObject({ price: priceInput.optional(), offers: z.array(offerInput).min(1).optional() }),
+    answer: modelShape,
+    run: async ({ desk, operate, params, body: { price, offers } }) => {
+      const result = await operate('model.change', {
+        id: params.model,
+        ...(price === undefined ? {} : { price: pricesOf(price) }),
+        ...(offers === undefined ? {} : { offers: offersOf(offers) }),
+      })
+      return answer(result, () => modelOf(desk, params.model))
+    },
+  }),
+  route('DELETE', '/models/{model}', {
+    access: 'operator',
+    summary: 'Remove a stored model. Its prices and requests stay on record.',
+    answer: z.strictObject({ id: z.string(), removed: z.boolean() }),
+    run: async ({ operate, params }) => answer(await operate('model.remove', { id: params.model }), (value) => value),
+  }),
+]
+
+const modelOf = (desk: Desk, id: string): unknown => {
+  const model = desk.office.catalog.model(id)
+  return model && modelView(desk, model)
+}
+
+const stepShape = z.strictObject({
+  provider: z.string(),
+  model: z.string(),
+  verdict: z.enum(['first', 'next', 'last_resort', 'skipped']),
+  share_percent: z.number().meta({ description: 'of requests, how many would try it first' }),
+  reason: z.string(),
+})
+
+/** Offers as a request at this moment would meet them: each with why it is where it is. */
+function explain({ office }: Desk, model: Model): z.infer<typeof stepShape>[] {
+  const nowMs = Date.now()
+  const restUntil = ({ id }: Offer): number => (office.health().get(id) ?? healthy).restUntilMs
+  const isReady = (offer: Offer): boolean => isServing(offer) && restUntil(offer) <= nowMs
+  const ready = model.offers.filter(isReady)
+  const lowest = Math.min(...ready.map(({ priority }) => priority))
+  const weights = ready.reduce((sum, { priority, weight }) => (priority === lowest ? sum + weight : sum), 0)
+  // Without chance the heavier of one priority comes first.
+  const order = planAttempts({ offers: model.offers, health: office.health(), nowMs, random: () => 0.5 })
+  const steps = order.map((offer, at): z.infer<typeof stepShape> => {
+    const isFirstChoice = isReady(offer) && offer.priority === lowest
+    const share = isFirstChoice ? Math.round((offer.weight * 1_000) / weights) / 10 : at === 0 ? 100 : 0
+    const resting = `rests after failures until ${isoTime(restUntil(offer))}; tried when nothing else is left`
+    const placed = isFirstChoice
+      ? `priority ${offer.priority}, the lowest; weight ${offer.weight} of ${weights}`
+      : `priority ${offer.priority}; tried when those before it have failed`
+    const verdict = isReady(offer) ? (at === 0 ? 'first' : 'next') : 'last_resort'
+    return {
+      provider: offer.providerId,
+      model: offer.upstreamModel,
+      verdict,
+      share_percent: share,
+      reason: isReady(offer) ? placed : resting,
+    }
+  })
+  const skipped = model.offers
+    .filter((offer) => !isServing(offer))
+    .map((offer): z.infer<typeof stepShape> => ({
+      provider: offer.providerId,
+      model: offer.upstreamModel,
+      verdict: 'skipped',
+      share_percent: 0,
+      reason: `the provider '${offer.providerId}' is drained`,
+    }))
+  return [...steps, ...skipped]
+}
+
+const explainRoute = route('POST', '/models/{model}/explain', {
+  access: 'operator',
+  summary:
+    'Explain a request: which offers it would try, in which order, and why; and whether an account may ask at all.',
+  body: z.strictObject({ account: z.string().optional(), key: z.string().optional() }),
+  answer: z.strictObject({
+    model: z.string(),
+    admitted: z.boolean(),
+    reason: z.string(),
+    steps: z.array(stepShape),
+  }),
+  run: ({ desk, params, body }) => {
+    const { office } = desk
+    const model = office.catalog.model(params.model)
+    if (!model) return missing('model')
+    const key = body.key === undefined ? undefined : office.accounts.findKey(body.key)
+    if (body.key !== undefined && !key) return missing('key')
+    const account = office.accounts.find(body.account ?? key?.accountId ?? '')
+    if (body.account !== undefined && !account) return missing('account')
+    const lacking = [
+      ...(account?.status === 'suspended' ? [`the account '${account.name}' is suspended`] : []),
+      ...(key?.revokedAtMs !== undefined ? [`the key '${key.name}' is revoked`] : []),
+      ...(account?.allowedModels?.includes(model.id) === false ? [`the account '${account.name}' may not use it`] : []),
+      ...(key?.allowedModels?.includes(model.id) === false ? [`the key '${key.name}' may not use it`] : []),
+      ...(account && office.ledger.balance(account.id).available <= 0n ? ['the account has nothing available'] : []),
+      ...(model.offers.some(isServing) ? [] : ['nobody offers it']),
+    ]
+    const reason = lacking.length === 0 ? 'it would be tried at the offers below, in this order' : lacking.join('; ')
+    return json({ model: model.id, admitted: lacking.length === 0, reason, steps: explain(desk, model) })
+  },
+})
+
+const history = route('GET', '/models/{model}/prices', {
+  access: 'operator',
+  summary: 'All price cards a model and its offers ever had, the newest first.',
+  answer: z.strictObject({
+    data: z.array(cardShape.extend({ of: z.string().meta({ description: 'sale, or provider/model of an offer' }) })),
+  }),
+  run: async ({ desk, params }) => {
+    const cards = await desk.office.catalog.priceHistory(params.model)
+    if (cards.length === 0) return missing('model')
+    const nameOf = (subject: string, id: string): string =>
+      subject === 'model' ? 'sale' : id.slice(params.model.length + 1)
+    return json({
+      data: cards.map(({ subject, subjectId, card }) => ({ of: nameOf(subject, subjectId), ...cardView(card) })),
+    })
+  },
+})
+
+/** A change of list prices, in words: it is looked at by people. */
+const differenceShape = z.strictObject({ what: z.string(), before: z.string().nullable(), after: z.string() })
+const importShape = z.strictObject({
+  source: z.unknown(),
+  markup: z.string(),
+  changes: z.array(
+    z.strictObject({ model: z.string(), kind: z.enum(['new', 'changed']), differences: z.array(differenceShape) }),
+  ),
+  unchanged: z.int(),
+  skipped: z.array(z.strictObject({ what: z.string(), reason: z.string() })),
+  changing: z.array(z.strictObject({ model: z.string(), on: z.string() })),
+  fingerprint: z.string(),
+  applied: z.boolean(),
+})
+
+const priceImport = route('POST', '/price-imports', {
+  access: 'operator',
+  summary: 'Show what an import of list prices would change; with the fingerprint of what was shown, do it.',
+  body: z.strictObject({
+    provider: z.string().optional(),
+    models: z.array(z.string().min(1)).optional().meta({ description: 'ids, with * for any characters' }),
+    markup: z.string().optional().meta({ description: 'such as 20%' }),
+    approved: z.string().optional().meta({ description: 'the fingerprint' }),
+  }),
+  answer: importShape,
+  run: async ({ operate, body }) => answer(await operate('price.import', body), (value) => value),
+})
+
+const accountModels = route('GET', '/accounts/{account}/models', {
+  access: 'account_read',
+  summary: 'The models an account may use, with the prices it pays.',
+  query: z.strictObject({ ...pageQuery, kind: z.enum(modelKinds).optional() }),
+  answer: pageOf(publicShape),
+  run: (call) => {
+    const { allowedModels } = accountIn(call)
+    const { desk, query } = call
+    const models = desk.office.catalog
+      .models()
+      .filter(
+        ({ id, kind }) => (allowedModels?.includes(id) ?? true) && (query.kind === undefined || kind === query.kind),
+      )
+    return json(
+      mapPage(
+        pageIn(models, query, ({ id }) => id),
+        (model) => ({
+          ...factsView(model),
+          available: model.offers.some(isServing),
+        }),
+      ),
+    )
+  },
+})
+
+const accountModel = route('GET', '/accounts/{account}/models/{model}', {
+  access: 'account_read',
+  summary: 'One model, with the prices it was sold for before.',
+  answer: publicShape.extend({ price_history: z.array(cardShape) }),
+  run: async (call) => {
+    const { allowedModels } = accountIn(call)
+    const model = call.desk.office.catalog.model(call.params.model)
+    if (!model || allowedModels?.includes(model.id) === false) return missing('model')
+    const cards = await call.desk.office.catalog.priceHistory(model.id)
+    const sold = cards.filter(({ subject }) => subject === 'model').map(({ card }) => cardView(card))
+    return json({ ...factsView(model), available: model.offers.some(isServing), price_history: sold })
+  },
+})
+
+export const modelRoutes: readonly Route[] = [
+  ...operators,
+  explainRoute,
+  history,
+  priceImport,
+  accountModels,
+  accountModel,
+]

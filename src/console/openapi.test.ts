@@ -1,0 +1,61 @@
+import { expect, test } from 'bun:test'
+import { openApiOf } from './openapi.ts'
+import { routes } from './routes.ts'
+
+type Operation = {
+  readonly operationId: string
+  readonly security: readonly Record<string, unknown>[]
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: object }[]
+  readonly responses: Readonly<Record<string, { readonly content: Record<string, { readonly schema: object }> }>>
+}
+type Document = { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> }
+
+const document = JSON.parse(JSON.stringify(openApiOf(routes, '1'))) as Document
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+)
+
+test('every route is in it, under a name of its own', () => {
+  expect(operations.map(({ path, method }) => `${method} ${path}`).toSorted()).toEqual(
+    routes.map(({ path, method }) => `${method.toLowerCase()} /v1${path}`).toSorted(),
+  )
+  const names = operations.map(({ operation }) => operation.operationId)
+  expect(new Set(names).size).toBe(names.length)
+})
+
+test('every path names its parameters, every answer has a shape', () => {
+  for (const { path, operation } of operations) {
+    const named = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)
+    expect(named).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name))
+    const schema = operation.responses['200']?.content['application/json']?.schema
+    expect(Object.keys(schema ?? {}).length).toBeGreaterThan(0)
+  }
+})
+
+test('only what is open needs nobody to be known', () => {
+  const open = operations.filter(({ operation }) => operation.security.length === 0).map(({ path }) => path)
+  expect(open.toSorted()).toEqual(['/v1/links/check', '/v1/links/redeem', '/v1/openapi.json', '/v1/session'])
+})
+
+test('amounts are text, never numbers', () => {
+  const amounts: [string, unknown][] = []
+  const walk = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [name, part] of Object.entries(value)) {
+      if (name.endsWith('nano_usd')) amounts.push([name, part])
+      walk(part)
+    }
+  }
+  walk(document)
+  expect(amounts.length).toBeGreaterThan(50)
+  for (const [name, schema] of amounts)
+    expect({ name, text: JSON.stringify(schema) }).toMatchObject({ text: expect.stringMatching(/"type":"string"/) })
+})
+
+test('docs/console-api.md lists every route with who may call it', async () => {
+  const text = await Bun.file(new URL('../../docs/console-api.md', import.meta.url)).text()
+  const listed = [...text.matchAll(/^\| `([A-Z]+ \S+)` \| `(\w+)` \|/gm)].map(
+    ([, route, access]) => `${route} ${access}`,
+  )
+  expect(listed).toEqual(routes.map(({ method, path, access }) => `${method} ${path} ${access}`))
+})

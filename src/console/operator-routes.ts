@@ -1,0 +1,230 @@
+/** What else operators look after: codes, the health of the books, the audit log, the settings. */
+import { z } from 'zod'
+import { formatUsd } from '../domain/money.ts'
+import type { Code } from '../ledger/codes.ts'
+import type { AuditEntry } from '../records/audit.ts'
+import { addUp } from '../records/usage-report.ts'
+import type { Desk } from './desk.ts'
+import { answer, json, missing, route, type Route } from './route.ts'
+import { isoTime, isoTimeOrNull, nano, nanoInput, pageOf, pageQuery, time } from './shapes.ts'
+
+const HOUR_MS = 3_600_000
+
+const codeShape = z.strictObject({
+  id: z.string(),
+  batch: z.string(),
+  code: z.string().meta({ description: 'the code with all but its end left out' }),
+  amount_nano_usd: nano,
+  note: z.string(),
+  state: z.enum(['open', 'redeemed', 'voided', 'expired']),
+  created_at: time,
+  expires_at: time.nullable(),
+  redeemed_at: time.nullable(),
+  redeemed_by: z.string().nullable().meta({ description: 'id of the account' }),
+})
+
+const codeView = (code: Code): z.infer<typeof codeShape> => ({
+  id: code.id,
+  batch: code.batchId,
+  code: `TG-…${code.last4}`,
+  amount_nano_usd: code.amount.toString(),
+  note: code.note,
+  state: code.state,
+  created_at: isoTime(code.createdAtMs),
+  expires_at: isoTimeOrNull(code.expiresAtMs),
+  redeemed_at: isoTimeOrNull(code.redeemedAtMs),
+  redeemed_by: code.redeemedBy ?? null,
+})
+
+/** A page of a list in the store, which gives one more than was asked for where there is more. */
+function pageOfStored<T, V>(items: readonly T[], limit: number, view: (item: T) => V & { id: string }): object {
+  const data = items.slice(0, limit).map(view)
+  return { data, next_cursor: items.length > limit ? (data.at(-1)?.id ?? null) : null }
+}
+
+const codes: readonly Route[] = [
+  route('GET', '/codes', {
+    access: 'operator',
+    summary: 'Redemption codes, newest first.',
+    query: z.strictObject({ ...pageQuery, batch: z.string().optional() }),
+    answer: pageOf(codeShape),
+    run: async ({ desk, query: { batch, cursor, limit } }) =>
+      json(
+        pageOfStored(
+          await desk.office.codes.list({ batchId: batch, before: cursor, limit: limit + 1 }),
+          limit,
+          codeView,
+        ),
+      ),
+  }),
+  route('POST', '/codes', {
+    access: 'operator',
+    summary: 'Make a batch of codes. Only this answer has them whole.',
+    body: z.strictObject({
+      count: z.int().min(1).max(1_000),
+      amount_nano_usd: nanoInput,
+      note: z.string().trim().max(200).optional(),
+      expires_at: z.iso.datetime({ offset: true }).optional(),
+    }),
+    answer: z.strictObject({ id: z.string(), codes: z.array(z.strictObject({ id: z.string(), code: z.string() })) }),
+    run: async ({ operate, body: { amount_nano_usd: amount, ...rest } }) =>
+      answer(await operate('code.create', { ...rest, amount: formatUsd(amount) }), (value) => value),
+  }),
+  route('DELETE', '/codes/{code}', {
+    access: 'operator',
+    summary: 'Void a code that nobody has redeemed.',
+    answer: codeShape,
+    run: async ({ desk, operate, params }) => {
+      const result = await operate('code.void', { id: params.code })
+      const code = await desk.office.codes.find(params.code)
+      return result.ok && code ? json(codeView(code)) : result.ok ? missing('code') : answer(result, () => undefined)
+    },
+  }),
+]
+
+const verificationShape = z.strictObject({
+  at: time,
+  took_ms: z.int(),
+  clean: z.boolean(),
+  findings: z.array(z.strictObject({ invariant: z.string(), subject: z.string(), detail: z.string() })),
+})
+
+function verificationView({ office }: Desk): z.infer<typeof verificationShape> | null {
+  const last = office.lastVerification()
+  return last
+    ? {
+        at: isoTime(last.atMs),
+        took_ms: last.tookMs,
+        clean: last.findings.length === 0,
+        findings: last.findings.map(({ invariant, subject, detail }) => ({ invariant, subject, detail })),
+      }
+    : null
+}
+
+const healthShape = z.strictObject({
+  ledger: verificationShape
+    .nullable()
+    .meta({ description: 'of the last verification since the start; null: none yet' }),
+  open_holds: z.int(),
+  oldest_hold_at: time.nullable(),
+  last_day: z.strictObject({
+    requests: z.int(),
+    failed: z.int(),
+    cut: z.int(),
+    estimated: z.int(),
+    charged_nano_usd: nano,
+    written_off_nano_usd: nano,
+    upstream_cost_nano_usd: nano,
+  }),
+  process: z.record(z.string(), z.unknown()),
+})
+
+const health: readonly Route[] = [
+  route('GET', '/health', {
+    access: 'operator',
+    summary: 'Whether the books are right, what is held, and what the last day came to.',
+    answer: healthShape,
+    run: async ({ desk }) => {
+      const toHour = Math.ceil((Date.now() + 1) / HOUR_MS)
+      const day = {
+        accountId: undefined,
+        fromHour: toHour - 24,
+        toHour,
+        stepHours: 24,
+        offsetHours: 0,
+        by: undefined,
+      } as const
+      const [rows, oldest] = await Promise.all([desk.office.usage(day), desk.office.oldestHold()])
+      const { sums } = addUp(rows)
+      return json({
+        ledger: verificationView(desk),
+        open_holds: desk.office.ledger.openHolds(),
+        oldest_hold_at: isoTimeOrNull(oldest),
+        last_day: {
+          requests: Number(sums.requests),
+          failed: Number(sums.failed),
+          cut: Number(sums.cut),
+          estimated: Number(sums.estimated),
+          charged_nano_usd: sums.charged.toString(),
+          written_off_nano_usd: sums.written_off.toString(),
+          upstream_cost_nano_usd: sums.upstream_cost.toString(),
+        },
+        process: desk.office.status(),
+      })
+    },
+  }),
+  route('POST', '/health/verification', {
+    access: 'operator',
+    summary: 'Verify the books now, beside the requests.',
+    answer: verificationShape,
+    run: async ({ desk }) => {
+      await desk.office.verify()
+      return json(verificationView(desk))
+    },
+  }),
+]
+
+const entryShape = z.strictObject({
+  id: z.string(),
+  at: time,
+  actor: z.strictObject({
+    kind: z.enum(['command', 'user', 'management_key', 'nobody']),
+    id: z.string().nullable(),
+    name: z.string().nullable(),
+    address: z.string().nullable(),
+  }),
+  request: z.string().nullable(),
+  action: z.string(),
+  subject: z.string().nullable(),
+  input: z.unknown().meta({ description: 'without secrets' }),
+  before: z.unknown(),
+  after: z.unknown(),
+  outcome: z
+    .string()
+    .nullable()
+    .meta({ description: 'done, or the code of the refusal; null: under way, or cut short' }),
+})
+
+const entryView = ({ id, actor, createdAtMs, ...entry }: AuditEntry): z.infer<typeof entryShape> => ({
+  id,
+  at: isoTime(createdAtMs),
+  actor: { kind: actor.kind, id: actor.id ?? null, name: actor.name ?? null, address: actor.address ?? null },
+  request: actor.requestId ?? null,
+  action: entry.action,
+  subject: entry.subject,
+  input: entry.input,
+  before: entry.before,
+  after: entry.after,
+  outcome: entry.outcome,
+})
+
+export const operatorRoutes: readonly Route[] = [
+  ...codes,
+  ...health,
+  route('GET', '/audit', {
+    access: 'operator',
+    summary: 'Who changed what, newest first.',
+    query: z.strictObject({
+      ...pageQuery,
+      subject: z.string().optional(),
+      actor: z.string().optional().meta({ description: 'id of a user or a management key' }),
+      action: z.string().optional(),
+    }),
+    answer: pageOf(entryShape),
+    run: async ({ desk, query: { subject, actor: actorId, action, cursor: before, limit } }) =>
+      json(
+        pageOfStored(
+          await desk.office.audit.list({ subject, actorId, action, before, limit: limit + 1 }),
+          limit,
+          entryView,
+        ),
+      ),
+  }),
+  route('GET', '/settings', {
+    access: 'operator',
+    summary:
+      'What this server is set to. All of it comes from the environment or tollgate.yaml, and is read-only here.',
+    answer: z.strictObject({ origin: z.literal('declared'), settings: z.record(z.string(), z.unknown()) }),
+    run: ({ desk }) => json({ origin: 'declared', settings: desk.facts.settings }),
+  }),
+]

@@ -1,0 +1,66 @@
+/** Every query that any page of the console makes finds its rows by an index: none reads a table that grows. */
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { openConsole, type TestConsole } from '../../test/support/console.ts'
+import { DATABASE, type Queryable } from '../store/store.ts'
+import { routes } from './routes.ts'
+
+let desk: TestConsole
+let db: Database
+const seen: { sql: string; bind: readonly unknown[] }[] = []
+
+/** Listens to what is asked of the store, on both threads. */
+function listen(queryable: Queryable): void {
+  const asked: { query: Queryable['query'] } = queryable
+  const { query } = asked
+  asked.query = (sql, bind = []) => {
+    seen.push({ sql, bind })
+    return query(sql, bind)
+  }
+}
+
+beforeAll(async () => {
+  desk = await openConsole()
+  const { store } = desk.gateway
+  listen(store)
+  listen(store.aside)
+  db = new Database(join(store.folder, DATABASE), { readonly: true })
+})
+afterAll(async () => {
+  db.close()
+  await desk.close()
+})
+
+/** Accounts are few, and walked one by one; open holds have an index of nothing else. */
+const allowed = /^SCAN (?:a\b|account\b|hold USING INDEX hold_open|usage_days_until|json_each|\(subquery)/
+
+const queries: Readonly<Record<string, readonly string[]>> = {
+  '/accounts/{account}/requests': [
+    '?key=k&model=m&endpoint=e&outcome=failed&status=502&provider=p&charged_min_nano_usd=5&total_ms_min=9',
+    '?from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z&cursor=req_1',
+  ],
+  '/accounts/{account}/usage': ['?by=key', '?by=model&step=hour', '?key=k&model=m', '?utc_offset_hours=5'],
+  '/usage': ['?by=account', '?by=model', '?by=endpoint', '?key=k'],
+  '/accounts/{account}/tasks': ['?kind=image&cursor=01'],
+  '/audit': ['?subject=s', '?actor=a', '?action=account.credit', '?cursor=aud_1'],
+  '/codes': ['?batch=b', '?cursor=code_1'],
+  '/accounts/{account}/ledger': ['?cursor=2026-01'],
+}
+
+const reading = routes.filter(({ method }) => method === 'GET')
+describe.each(reading.map(({ path }) => path))('GET %s', (path) => {
+  test.each(['', ...(queries[path] ?? [])])('%s', async (query) => {
+    const operator = await desk.as('operator')
+    seen.length = 0
+    const at = path.replace('{account}', desk.accountId).replace(/\{\w+\}/g, 'none')
+    expect([200, 404]).toContain((await desk.call(operator, `GET ${at}${query}`)).status)
+    for (const { sql, bind } of seen) {
+      const plan = db.query(`EXPLAIN QUERY PLAN ${sql}`).all(...(bind as [])) as { detail: string }[]
+      const scans = plan
+        .map(({ detail }) => detail)
+        .filter((detail) => detail.startsWith('SCAN') && !allowed.test(detail))
+      expect({ sql, scans }).toEqual({ sql, scans: [] })
+    }
+  })
+})

@@ -1,0 +1,95 @@
+/** Price cards in the words of the API: nano-USD per million tokens, and for one piece. */
+import { z } from 'zod'
+import { formatUsd } from '../domain/money.ts'
+import type { PriceCard, UnitPrices } from '../domain/price.ts'
+import { isoTime, nano, nanoInput, time } from './shapes.ts'
+
+const unitsShape = z.strictObject({
+  input: nano,
+  cached_input: nano,
+  cache_write: nano,
+  cache_write_1h: nano,
+  output: nano,
+  reasoning: nano,
+  image_input: nano,
+  image_output: nano,
+  each: z.record(z.string(), nano).meta({ description: 'for one piece, such as image/1024x1024' }),
+})
+
+export const cardShape = unitsShape.extend({
+  card: z.int(),
+  effective_from: time,
+  tiers: z
+    .array(unitsShape.extend({ above_input_tokens: z.int() }))
+    .meta({ description: 'what holds instead for requests with more input tokens' }),
+})
+
+const MILLION = 1_000_000n
+
+const unitsView = (prices: UnitPrices): z.infer<typeof unitsShape> => ({
+  input: prices.inputFresh.toString(),
+  cached_input: prices.inputCached.toString(),
+  cache_write: prices.cacheWrite5m.toString(),
+  cache_write_1h: prices.cacheWrite1h.toString(),
+  output: prices.outputText.toString(),
+  reasoning: prices.outputReasoning.toString(),
+  image_input: prices.inputImage.toString(),
+  image_output: prices.outputImage.toString(),
+  each: Object.fromEntries(
+    Object.entries(prices)
+      .filter(([unit]) => unit.startsWith('piece:'))
+      .map(([unit, price]) => [unit.slice('piece:'.length), (price / MILLION).toString()]),
+  ),
+})
+
+export const cardView = ({
+  id,
+  effectiveFromMs,
+  nanoPerMillion,
+  tiers = [],
+}: PriceCard): z.infer<typeof cardShape> => ({
+  card: id,
+  effective_from: isoTime(effectiveFromMs),
+  ...unitsView(nanoPerMillion),
+  tiers: tiers.map((tier) => ({ above_input_tokens: tier.aboveInputTokens, ...unitsView(tier.nanoPerMillion) })),
+})
+
+/** Prices as they are set; what is left out follows from input and output. */
+export const priceInput = z.strictObject({
+  input: nanoInput,
+  output: nanoInput,
+  cached_input: nanoInput.optional(),
+  cache_write: nanoInput.optional(),
+  cache_write_1h: nanoInput.optional(),
+  reasoning: nanoInput.optional(),
+  image_input: nanoInput.optional(),
+  image_output: nanoInput.optional(),
+  each: z.record(z.string(), nanoInput).optional(),
+})
+
+/** The same as operations take it: dollars as text, exact. */
+export function pricesOf({ each, ...tokens }: z.infer<typeof priceInput>): object {
+  const dollars = (prices: Readonly<Record<string, bigint | undefined>>): object =>
+    Object.fromEntries(
+      Object.entries(prices).flatMap(([name, price]) => (price === undefined ? [] : [[name, formatUsd(price)]])),
+    )
+  return { ...dollars(tokens), ...(each === undefined ? {} : { each: dollars(each) }) }
+}
+
+export const marginShape = z.strictObject({
+  input_percent: z
+    .number()
+    .nullable()
+    .meta({ description: 'of the sale price, what the offer leaves; null: sold for nothing' }),
+  output_percent: z.number().nullable(),
+})
+
+/** What is left of the sale price after the cost, in per cent to one decimal. */
+export function marginOf(sale: PriceCard, cost: PriceCard): z.infer<typeof marginShape> {
+  const percent = (sold: bigint, paid: bigint): number | null =>
+    sold === 0n ? null : Number(((sold - paid) * 1_000n) / sold) / 10
+  return {
+    input_percent: percent(sale.nanoPerMillion.inputFresh, cost.nanoPerMillion.inputFresh),
+    output_percent: percent(sale.nanoPerMillion.outputText, cost.nanoPerMillion.outputText),
+  }
+}

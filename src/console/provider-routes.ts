@@ -1,0 +1,171 @@
+/** Providers: vendor connections, their secrets write-only. */
+import { z } from 'zod'
+import type { Provider } from '../domain/catalog.ts'
+import { healthy } from '../router/health.ts'
+import { presets } from '../providers/presets.ts'
+import type { Desk } from './desk.ts'
+import { answer, json, missing, problem, route, type Problem, type Route } from './route.ts'
+import { isoTime, mapPage, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+
+const providerShape = z.strictObject({
+  id: z.string(),
+  preset: z.string(),
+  base_url: z.string(),
+  allow_private: z.boolean(),
+  has_key: z.boolean().meta({ description: 'the key itself is never shown' }),
+  origin,
+  state: z.enum(['serving', 'drained']),
+  offers: z.int(),
+  resting_offers: z.int().meta({ description: 'not tried at the moment, after failures' }),
+  since_start: z.strictObject({
+    succeeded: z.int(),
+    failed: z.int(),
+    last_failure: z
+      .strictObject({ result: z.string(), status: z.int().nullable(), message: z.string(), at: time })
+      .nullable(),
+  }),
+})
+
+function providerView({ office }: Desk, provider: Provider): z.infer<typeof providerShape> {
+  const { succeeded, failed, lastFailure } = office.tally.of(provider.id)
+  const offers = office.catalog
+    .models()
+    .flatMap((model) => model.offers.filter(({ providerId }) => providerId === provider.id))
+  const nowMs = Date.now()
+  return {
+    id: provider.id,
+    preset: provider.preset,
+    base_url: provider.baseUrl,
+    allow_private: provider.reach === 'private',
+    has_key: provider.secret !== undefined,
+    origin: provider.origin,
+    state: provider.state ?? 'serving',
+    offers: offers.length,
+    resting_offers: offers.filter(({ id }) => (office.health().get(id) ?? healthy).restUntilMs > nowMs).length,
+    since_start: {
+      succeeded,
+      failed,
+      last_failure: lastFailure
+        ? {
+            result: lastFailure.result,
+            status: lastFailure.status ?? null,
+            message: lastFailure.message,
+            at: isoTime(lastFailure.atMs),
+          }
+        : null,
+    },
+  }
+}
+
+const show = (desk: Desk, id: string): unknown => {
+  const provider = desk.office.catalog.provider(id)
+  return provider && providerView(desk, provider)
+}
+
+const settings = {
+  preset: z.string().optional(),
+  base_url: z.string().min(1).optional(),
+  allow_private: z.boolean().optional().meta({ description: 'whether it may be at a private address' }),
+  key: z.string().min(1).optional().meta({ description: 'left out: the stored one stays, as long as the origin does' }),
+}
+
+export const providerRoutes: readonly Route[] = [
+  route('GET', '/providers', {
+    access: 'operator',
+    summary: 'All providers, with how they have done since the start.',
+    query: z.strictObject(pageQuery),
+    answer: pageOf(providerShape),
+    run: ({ desk, query }) =>
+      json(
+        mapPage(
+          pageIn(desk.office.catalog.providers(), query, ({ id }) => id),
+          (each) => providerView(desk, each),
+        ),
+      ),
+  }),
+  route('POST', '/providers', {
+    access: 'operator',
+    summary: 'Make a provider.',
+    body: z.strictObject({ id: z.string(), ...settings }),
+    answer: providerShape,
+    run: async ({ desk, operate, body }) => {
+      if (desk.office.catalog.provider(body.id)) return taken(body.id)
+      return answer(await operate('provider.add', body), () => show(desk, body.id))
+    },
+  }),
+  route('GET', '/providers/{provider}', {
+    access: 'operator',
+    summary: 'One provider.',
+    answer: providerShape,
+    run: ({ desk, params }) => {
+      const provider = desk.office.catalog.provider(params.provider)
+      return provider ? json(providerView(desk, provider)) : missing('provider')
+    },
+  }),
+  route('PATCH', '/providers/{provider}', {
+    access: 'operator',
+    summary: 'Change a stored provider. Another origin needs the key again.',
+    body: z.strictObject(settings),
+    answer: providerShape,
+    run: async ({ desk, operate, params, body }) => {
+      if (!desk.office.catalog.provider(params.provider)) return missing('provider')
+      return answer(await operate('provider.add', { id: params.provider, ...body }), () => show(desk, params.provider))
+    },
+  }),
+  route('PUT', '/providers/{provider}/state', {
+    access: 'operator',
+    summary: 'Drain a provider, or let it serve again. What runs goes on.',
+    body: z.strictObject({ state: z.enum(['serving', 'drained']) }),
+    answer: providerShape,
+    run: async ({ desk, operate, params, body }) =>
+      answer(await operate('provider.state', { id: params.provider, state: body.state }), () =>
+        show(desk, params.provider),
+      ),
+  }),
+  route('POST', '/providers/{provider}/test', {
+    access: 'operator',
+    summary: 'One real call that costs nothing: its list of models.',
+    answer: z.strictObject({
+      id: z.string(),
+      ok: z.boolean(),
+      status: z.int().nullable(),
+      took_ms: z.int(),
+      models: z.array(z.string()),
+      problem: z.string().nullable(),
+    }),
+    run: async ({ operate, params }) =>
+      answer(await operate('provider.test', { id: params.provider }), (value) => value),
+  }),
+  route('DELETE', '/providers/{provider}', {
+    access: 'operator',
+    summary: 'Remove a stored provider, its key and its offers.',
+    answer: z.strictObject({ id: z.string(), removed: z.boolean() }),
+    run: async ({ operate, params }) =>
+      answer(await operate('provider.remove', { id: params.provider }), (value) => value),
+  }),
+  route('GET', '/presets', {
+    access: 'operator',
+    summary: 'Vendors that are known by name.',
+    answer: z.strictObject({
+      data: z.array(
+        z.strictObject({
+          id: z.string(),
+          label: z.string(),
+          base_url: z.string().nullable(),
+          key_variable: z.string().nullable(),
+        }),
+      ),
+    }),
+    run: () =>
+      json({
+        data: presets.map(({ id, label, baseUrl, keyVariable }) => ({
+          id,
+          label,
+          base_url: baseUrl ?? null,
+          key_variable: keyVariable ?? null,
+        })),
+      }),
+  }),
+]
+
+const taken = (id: string): Problem => problem(409, 'conflict', `A provider '${id}' exists already.`)

@@ -1,0 +1,96 @@
+/** Routes as data: who may send a request, what it must be, what it answers. The OpenAPI document is made of them. */
+import type { z } from 'zod'
+import type { Result } from '../admin/operations.ts'
+import type { Access, Principal } from './access.ts'
+import type { Desk } from './desk.ts'
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
+/** What a handler gets. */
+export type Call<P = Record<string, string>, Q = unknown, B = unknown> = {
+  readonly desk: Desk
+  readonly principal: Principal
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  readonly from: { readonly address: string; readonly agent: string; readonly requestId: string }
+  /** Runs an operation as whoever asks, with its place in the audit log. */
+  readonly operate: (name: string, input: object) => Promise<Result>
+}
+
+export type Problem = {
+  readonly kind: 'problem'
+  readonly status: number
+  readonly code: string
+  readonly message: string
+  readonly param?: string
+  readonly retryAfterMs?: number
+}
+
+export type Reply =
+  | { readonly kind: 'json'; readonly value: unknown; readonly cookie?: string }
+  | { readonly kind: 'file'; readonly contentType: string; readonly name: string; readonly text: string }
+  | Problem
+
+type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [Key in Name]: string } & ParamsOf<Rest>
+  : Readonly<Record<never, string>>
+
+export type Route = {
+  readonly method: Method
+  /** Below `/admin/v1`: `/accounts/{account}/keys`. */
+  readonly path: string
+  readonly access: Access
+  readonly summary: string
+  readonly query: z.ZodType | undefined
+  readonly body: z.ZodType | undefined
+  readonly answer: z.ZodType
+  readonly run: (call: never) => Reply | Promise<Reply>
+}
+
+type Table<Path extends string, Q extends z.ZodType, B extends z.ZodType> = {
+  readonly access: Access
+  readonly summary: string
+  readonly query?: Q
+  readonly body?: B
+  readonly answer: z.ZodType
+  readonly run: (call: Call<ParamsOf<Path>, z.infer<Q>, z.infer<B>>) => Reply | Promise<Reply>
+}
+
+/** Makes a route of its table. */
+export function route<Path extends string, Q extends z.ZodType = z.ZodType, B extends z.ZodType = z.ZodType>(
+  method: Method,
+  path: Path,
+  table: Table<Path, Q, B>,
+): Route {
+  const { query, body, ...rest } = table
+  return { method, path, query, body, ...rest }
+}
+
+export const json = (value: unknown, cookie?: string): Reply =>
+  cookie === undefined ? { kind: 'json', value } : { kind: 'json', value, cookie }
+
+export const problem = (status: number, code: string, message: string, more: Partial<Problem> = {}): Problem => ({
+  ...more,
+  kind: 'problem',
+  status,
+  code,
+  message,
+})
+
+export const missing = (what: string): Problem => problem(404, 'not_found', `There is no such ${what}.`)
+
+const statusOf = {
+  invalid_input: [400, 'invalid_value'],
+  not_found: [404, 'not_found'],
+  conflict: [409, 'conflict'],
+  declared: [409, 'declared'],
+  failed: [502, 'upstream_error'],
+} as const
+
+/** An operation's result as an answer; `show` makes the value of it. */
+export function answer<V>(result: Result, show: (value: V) => unknown): Reply {
+  if (result.ok) return json(show(result.value as V))
+  const [status, code] = statusOf[result.code]
+  return problem(status, code, `${result.message.slice(0, 1).toUpperCase()}${result.message.slice(1)}.`)
+}

@@ -1,0 +1,37 @@
+/** All routes of the console's API. */
+import { accountRoutes } from './account-routes.ts'
+import { billingRoutes } from './billing-routes.ts'
+import { keyRoutes } from './key-routes.ts'
+import { modelRoutes } from './model-routes.ts'
+import { operatorRoutes } from './operator-routes.ts'
+import { providerRoutes } from './provider-routes.ts'
+import { requestRoutes } from './request-routes.ts'
+import { z } from 'zod'
+import { openApiOf } from './openapi.ts'
+import { json, route, type Route } from './route.ts'
+import { sessionRoutes } from './session-routes.ts'
+import { usageRoutes } from './usage-routes.ts'
+import { userRoutes } from './user-routes.ts'
+
+const described: readonly Route[] = [
+  ...sessionRoutes,
+  ...usageRoutes,
+  ...keyRoutes,
+  ...requestRoutes,
+  ...billingRoutes,
+  ...modelRoutes,
+  ...accountRoutes,
+  ...userRoutes,
+  ...providerRoutes,
+  ...operatorRoutes,
+]
+
+/** Of itself, too. */
+const document = route('GET', '/openapi.json', {
+  access: 'open',
+  summary: 'This document.',
+  answer: z.looseObject({ openapi: z.string() }),
+  run: ({ desk }) => json(openApiOf(routes, desk.facts.version)),
+})
+
+export const routes: readonly Route[] = [...described, document]

@@ -1,0 +1,279 @@
+/** Signing in and out, the one-time links, one's own password and sessions. */
+import { z } from 'zod'
+import { PASSWORD_CHARS } from '../accounts/password.ts'
+import type { Session } from '../accounts/sessions.ts'
+import { userName } from '../admin/user-operations.ts'
+import { userRoles, type User } from '../domain/user.ts'
+import { networkOf } from '../lib/network.ts'
+import { noCookie, sessionCookie } from './cookie.ts'
+import type { Desk } from './desk.ts'
+import { json, missing, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
+import { isoTime, time } from './shapes.ts'
+
+const password = z
+  .string()
+  .min(PASSWORD_CHARS.min, `must have at least ${PASSWORD_CHARS.min} characters`)
+  .max(PASSWORD_CHARS.max)
+
+const me = z.strictObject({
+  user: z.strictObject({ id: z.string(), name: z.string(), role: z.enum(userRoles) }),
+  account: z.strictObject({ id: z.string(), name: z.string() }).nullable().meta({
+    description: 'whose pages are shown: one’s own account, or the one an operator views; null for an operator',
+  }),
+  view_as: z.boolean().meta({ description: 'an operator looks at this account as a member: nothing can be changed' }),
+  session: z.strictObject({ id: z.string(), created_at: time }),
+  version: z.string(),
+  public_url: z.string().nullable(),
+})
+
+function meView({ office, facts }: Desk, user: User, { id, viewAs, createdAtMs }: Session): z.infer<typeof me> {
+  const account = office.accounts.find(viewAs ?? user.accountId ?? '')
+  return {
+    user: { id: user.id, name: user.name, role: user.role },
+    account: account ? { id: account.id, name: account.name } : null,
+    view_as: viewAs !== undefined,
+    session: { id, created_at: isoTime(createdAtMs) },
+    version: facts.version,
+    public_url: facts.publicUrl ?? null,
+  }
+}
+
+type Signed = { readonly user: User; readonly session: Session }
+
+/** Of a route that only people who are signed in reach. */
+function signed({ principal }: Pick<Call, 'principal'>): Signed {
+  if (principal.kind !== 'user') throw new Error('this route is for people who are signed in')
+  return principal
+}
+
+const slowDown = (waitMs: number): Problem =>
+  problem(429, 'rate_limit_exceeded', 'Too many tries. Wait a little.', { retryAfterMs: waitMs })
+const BUSY = problem(503, 'service_unavailable', 'Too many people sign in at once. Try again.', { retryAfterMs: 2_000 })
+
+async function begin({ desk, from }: Pick<Call, 'desk' | 'from'>, user: User): Promise<Reply> {
+  const { token, session } = await desk.office.sessions.begin(user.id, from)
+  return json(meView(desk, user, session), sessionCookie(token, desk.facts.isSecure))
+}
+
+/** Notes what is no operation, since only people do it. */
+async function note({ desk, from }: Pick<Call, 'desk' | 'from'>, action: string, who: Noted): Promise<void> {
+  const { audit } = desk.office
+  const { address, requestId } = from
+  const actor =
+    who.user === undefined
+      ? ({ kind: 'nobody', address, requestId } as const)
+      : ({ kind: 'user', id: who.user.id, name: who.user.name, address, requestId } as const)
+  const id = await audit.begin({ actor, action, subject: who.subject ?? who.user?.id, input: {} })
+  await audit.end(id, { outcome: who.outcome ?? 'done' })
+}
+type Noted = { readonly user?: User | undefined; readonly subject?: string | undefined; readonly outcome?: string }
+
+const signIn = route('POST', '/session', {
+  access: 'open',
+  summary: 'Sign in. The answer sets the session cookie.',
+  body: z.strictObject({ name: z.string().min(1).max(200), password: z.string().min(1).max(PASSWORD_CHARS.max) }),
+  answer: me,
+  run: async (call) => {
+    const { desk, body, from } = call
+    const { names, addresses } = desk.throttles
+    const tried = [
+      [addresses, networkOf(from.address)],
+      [names, body.name.trim().toLowerCase()],
+    ] as const
+    // Taken before the work and given back where it went well: tries at the same time count, too.
+    const waitMs = Math.max(...tried.map(([throttle, name]) => throttle.take(name)))
+    if (waitMs > 0) return slowDown(waitMs)
+    const known = desk.office.users.passwordOf(body.name.trim())
+    const checked = await desk.passwords.check(body.password, known?.hash)
+    if (checked === 'busy') return BUSY
+    const user = known && desk.office.users.find(known.user.id)
+    if (checked === 'wrong' || user?.status !== 'active') {
+      await note(call, 'session.open', { subject: known?.user.id, outcome: 'wrong_password' })
+      return problem(401, 'wrong_password', 'The name or the password is not right.')
+    }
+    for (const [throttle, name] of tried) throttle.giveBack(name)
+    await note(call, 'session.open', { user })
+    return begin(call, user)
+  },
+})
+
+const checkLink = route('POST', '/links/check', {
+  access: 'open',
+  summary: 'Say whom a one-time link is for.',
+  body: z.strictObject({ token: z.string().min(1).max(200) }),
+  answer: z.strictObject({
+    name: z.string().nullable().meta({ description: 'null: the first operator, who chooses one' }),
+    password_chars_min: z.int(),
+  }),
+  run: ({ desk, body, from }) => {
+    const waitMs = desk.throttles.addresses.take(networkOf(from.address))
+    if (waitMs > 0) return slowDown(waitMs)
+    const holder = desk.office.users.holderOf(body.token)
+    if (!holder) return VOID_LINK
+    desk.throttles.addresses.giveBack(networkOf(from.address))
+    return json({
+      name: holder.kind === 'first' ? null : holder.user.name,
+      password_chars_min: PASSWORD_CHARS.min,
+    })
+  },
+})
+
+const VOID_LINK = problem(410, 'link_void', 'This link is used, too old, or not one of ours. Ask for another.')
+
+const useLink = route('POST', '/links/redeem', {
+  access: 'open',
+  summary: 'Choose a password by a one-time link, and sign in.',
+  body: z.strictObject({ token: z.string().min(1).max(200), name: userName.optional(), password }),
+  answer: me,
+  run: async (call) => {
+    const { desk, body, from } = call
+    const { users } = desk.office
+    const network = networkOf(from.address)
+    const waitMs = desk.throttles.addresses.take(network)
+    if (waitMs > 0) return slowDown(waitMs)
+    // The work of a hash is only for whoever has a link.
+    if (!users.holderOf(body.token)) return VOID_LINK
+    const hash = await desk.passwords.hash(body.password)
+    if (hash === undefined) return BUSY
+    const redeemed = await users.redeem(body.token, { name: body.name, hash })
+    switch (redeemed.kind) {
+      case 'void':
+        return VOID_LINK
+      case 'name_needed':
+        return problem(400, 'invalid_value', 'name: choose a name that nobody has.', { param: 'name' })
+      case 'redeemed':
+        desk.throttles.addresses.giveBack(network)
+        await note(call, 'link.redeem', { user: redeemed.user })
+        return begin(call, redeemed.user)
+    }
+  },
+})
+
+const ended = z.strictObject({ ended: z.int() })
+
+const sessionView = z.strictObject({
+  id: z.string(),
+  address: z.string(),
+  agent: z.string(),
+  created_at: time,
+  seen_at: time,
+  current: z.boolean(),
+})
+
+const changePassword = route('POST', '/session/password', {
+  access: 'signed_in',
+  summary: 'Change one’s password. All other sessions end.',
+  body: z.strictObject({ current: z.string().min(1).max(PASSWORD_CHARS.max), password }),
+  answer: me,
+  run: async (call) => {
+    const { desk, body } = call
+    const { user } = signed(call)
+    const { users } = desk.office
+    const waitMs = desk.throttles.names.take(user.name.toLowerCase())
+    if (waitMs > 0) return slowDown(waitMs)
+    const checked = await desk.passwords.check(body.current, users.passwordOf(user.name)?.hash)
+    if (checked === 'busy') return BUSY
+    if (checked === 'wrong')
+      return problem(403, 'wrong_password', 'The current password is not right.', { param: 'current' })
+    desk.throttles.names.giveBack(user.name.toLowerCase())
+    const hash = await desk.passwords.hash(body.password)
+    if (hash === undefined) return BUSY
+    await users.setPassword(user.id, hash)
+    await note(call, 'password.change', { user })
+    return begin(call, user)
+  },
+})
+
+const viewAs = route('POST', '/session/view-as', {
+  access: 'operator_people',
+  summary: 'Look at an account as its members do, until it is ended: nothing can be changed meanwhile.',
+  body: z.strictObject({ account: z.string() }),
+  answer: me,
+  run: async (call) => {
+    const { desk, body } = call
+    const { user, session } = signed(call)
+    const account = desk.office.accounts.find(body.account)
+    if (!account) return missing('account')
+    await desk.office.sessions.lookAs(session, account.id)
+    await note(call, 'session.view_as', { user, subject: account.id })
+    return json(meView(desk, user, { ...session, viewAs: account.id }))
+  },
+})
+
+const endView = route('DELETE', '/session/view-as', {
+  access: 'signed_in',
+  summary: 'End looking at an account as its members do.',
+  answer: me,
+  run: async (call) => {
+    const { user, session } = signed(call)
+    await call.desk.office.sessions.lookAs(session, undefined)
+    return json(meView(call.desk, user, { ...session, viewAs: undefined }))
+  },
+})
+
+/** Ends some of one's sessions; the cookie goes with the current one. */
+async function end(
+  call: Pick<Call, 'desk' | 'principal' | 'from'>,
+  isMeant: (session: Session) => boolean,
+): Promise<Reply> {
+  const { user, session } = signed(call)
+  const { sessions } = call.desk.office
+  const meant = sessions.listOf(user.id).filter(isMeant)
+  await sessions.end(meant)
+  await note(call, 'session.end', { user })
+  const isOut = meant.some(({ id }) => id === session.id)
+  return json({ ended: meant.length }, isOut ? noCookie(call.desk.facts.isSecure) : undefined)
+}
+
+export const sessionRoutes: readonly Route[] = [
+  signIn,
+  checkLink,
+  useLink,
+  route('GET', '/session', {
+    access: 'signed_in',
+    summary: 'Who is signed in, and as what.',
+    answer: me,
+    run: (call) => {
+      const { user, session } = signed(call)
+      return json(meView(call.desk, user, session))
+    },
+  }),
+  route('DELETE', '/session', {
+    access: 'signed_in',
+    summary: 'Sign out.',
+    answer: ended,
+    run: (call) => end(call, ({ id }) => id === signed(call).session.id),
+  }),
+  changePassword,
+  viewAs,
+  endView,
+  route('GET', '/sessions', {
+    access: 'signed_in',
+    summary: 'Where one is signed in.',
+    answer: z.strictObject({ data: z.array(sessionView) }),
+    run: (call) => {
+      const { user, session: current } = signed(call)
+      const data = call.desk.office.sessions.listOf(user.id).map(({ id, address, agent, ...session }) => ({
+        id,
+        address,
+        agent,
+        created_at: isoTime(session.createdAtMs),
+        seen_at: isoTime(session.seenAtMs),
+        current: id === current.id,
+      }))
+      return json({ data })
+    },
+  }),
+  route('DELETE', '/sessions', {
+    access: 'signed_in',
+    summary: 'Sign out everywhere.',
+    answer: ended,
+    run: (call) => end(call, () => true),
+  }),
+  route('DELETE', '/sessions/{session}', {
+    access: 'signed_in',
+    summary: 'End one of one’s sessions.',
+    answer: ended,
+    run: (call) => end(call, ({ id }) => id === call.params.session),
+  }),
+]

@@ -1,0 +1,47 @@
+/** Shapes that many routes share. */
+import { z } from 'zod'
+
+/** An amount on its way out. */
+export const nano = z
+  .string()
+  .regex(/^-?\d+$/)
+  .meta({ description: 'nano-USD (1e-9 dollars), an integer as text' })
+/** An amount on its way in: never negative. */
+export const nanoInput = z
+  .string()
+  .regex(/^\d{1,19}$/, 'must be an integer of nano-USD as text, such as "25000000000" for $25')
+  .transform((text) => BigInt(text))
+export const time = z.iso.datetime()
+export const origin = z.enum(['declared', 'stored', 'environment'])
+
+export const pageQuery = {
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().max(500).optional(),
+}
+export const pageOf = (item: z.ZodType) =>
+  z.strictObject({
+    data: z.array(item),
+    next_cursor: z.string().nullable().meta({ description: 'null: this is the last page' }),
+  })
+
+type Paging = { readonly limit: number; readonly cursor?: string | undefined }
+
+/** A page of a list in memory, in the order of what names its items. */
+export function pageIn<T>(items: readonly T[], { limit, cursor }: Paging, keyOf: (item: T) => string): Page<T> {
+  const left = items
+    .filter((item) => cursor === undefined || keyOf(item) > cursor)
+    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  const data = left.slice(0, limit)
+  const last = data.at(-1)
+  return { data, next_cursor: left.length > limit && last !== undefined ? keyOf(last) : null }
+}
+
+export type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null }
+
+export const mapPage = <T, V>({ data, next_cursor }: Page<T>, view: (item: T) => V): Page<V> => ({
+  data: data.map(view),
+  next_cursor,
+})
+
+export const isoTime = (ms: number): string => new Date(ms).toISOString()
+export const isoTimeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : isoTime(ms))

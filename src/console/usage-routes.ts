@@ -1,0 +1,238 @@
+/** Usage over time and the overview, both from the sums by the hour. */
+import { z } from 'zod'
+import type { RecordFilter } from '../records/search.ts'
+import type { Sums, UsageGroup, UsageRow } from '../records/usage-report.ts'
+import { percentile, addUp, USAGE_ROWS_MAX, usageGroups } from '../records/usage-report.ts'
+import { balanceShape, balanceView } from './account-routes.ts'
+import { csvText } from './csv.ts'
+import type { Desk } from './desk.ts'
+import { requestShape, requestView } from './request-view.ts'
+import { json, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
+import { isoTime, nano, time } from './shapes.ts'
+
+const HOUR_MS = 3_600_000
+
+const count = z.int().min(0)
+const sumsShape = z.strictObject({
+  requests: count,
+  failed: count.meta({ description: 'ended before any output, free of charge' }),
+  cut: count.meta({ description: 'broken off by the upstream or a limit in the middle' }),
+  estimated: count.meta({ description: 'the upstream reported no usage: counted by the gateway' }),
+  input_fresh_tokens: count,
+  input_cached_tokens: count,
+  cache_write_tokens: count,
+  output_text_tokens: count,
+  output_reasoning_tokens: count,
+  input_image_tokens: count,
+  output_image_tokens: count,
+  images: count,
+  video_seconds: count,
+  charged_nano_usd: nano,
+  first_event_p50_ms: count.nullable(),
+  first_event_p95_ms: count.nullable(),
+  upstream_cost_nano_usd: nano.optional().meta({ description: 'operators only' }),
+})
+
+type Seen = { readonly sums: Sums; readonly firsts: readonly number[] }
+
+function sumsView({ sums, firsts }: Seen, isOperator: boolean): z.infer<typeof sumsShape> {
+  return {
+    requests: Number(sums.requests),
+    failed: Number(sums.failed),
+    cut: Number(sums.cut),
+    estimated: Number(sums.estimated),
+    input_fresh_tokens: Number(sums.input_fresh),
+    input_cached_tokens: Number(sums.input_cached),
+    cache_write_tokens: Number(sums.cache_write),
+    output_text_tokens: Number(sums.output_text),
+    output_reasoning_tokens: Number(sums.output_reasoning),
+    input_image_tokens: Number(sums.input_image),
+    output_image_tokens: Number(sums.output_image),
+    images: Number(sums.images),
+    video_seconds: Number(sums.seconds),
+    charged_nano_usd: sums.charged.toString(),
+    first_event_p50_ms: percentile(firsts, 0.5) ?? null,
+    first_event_p95_ms: percentile(firsts, 0.95) ?? null,
+    ...(isOperator ? { upstream_cost_nano_usd: sums.upstream_cost.toString() } : {}),
+  }
+}
+
+const isOperator = ({ principal }: Pick<Call, 'principal'>): boolean =>
+  principal.kind !== 'nobody' && principal.role === 'operator'
+
+const query = z.strictObject({
+  from: z.iso.datetime({ offset: true }).optional().meta({ description: 'left out: a week before the end' }),
+  to: z.iso.datetime({ offset: true }).optional().meta({ description: 'left out: now, with the running hour' }),
+  step: z.enum(['hour', 'day']).default('day'),
+  utc_offset_hours: z.coerce.number().int().min(-12).max(14).default(0).meta({ description: 'where days begin' }),
+  by: z.enum(['key', 'model', 'endpoint']).optional(),
+  key: z.string().optional(),
+  model: z.string().optional(),
+  endpoint: z.string().optional(),
+  format: z.enum(['json', 'csv']).default('json').meta({ description: 'csv: the same rows as a file' }),
+})
+const allQuery = query.extend({ by: z.enum(usageGroups).optional() })
+type Query = z.infer<typeof allQuery>
+
+const usageShape = z.strictObject({
+  from: time,
+  to: time,
+  step: z.enum(['hour', 'day']),
+  by: z.enum(usageGroups).nullable(),
+  total: sumsShape,
+  data: z.array(
+    sumsShape.extend({
+      time,
+      group: z.string().nullable().meta({ description: 'id of the key or account, or name of the model or endpoint' }),
+      name: z.string().nullable().meta({ description: 'what people call it' }),
+    }),
+  ),
+})
+type UsageShape = z.infer<typeof usageShape>
+
+function nameOf({ office }: Desk, by: UsageGroup | undefined, group: string | undefined): string | null {
+  if (group === undefined) return null
+  if (by === 'key') return office.accounts.findKey(group)?.name ?? group
+  return by === 'account' ? (office.accounts.find(group)?.name ?? group) : group
+}
+
+/** Whole hours: what they hold is known by the hour. */
+function rangeOf({ from, to, step }: Query): { fromHour: number; toHour: number } | Problem {
+  const toHour = Math.ceil((to === undefined ? Date.now() + 1 : Date.parse(to)) / HOUR_MS)
+  const fromHour = from === undefined ? toHour - 7 * 24 : Math.floor(Date.parse(from) / HOUR_MS)
+  const most = step === 'hour' ? 31 * 24 : 400 * 24
+  if (fromHour >= toHour) return problem(400, 'invalid_value', 'from: must be before to.', { param: 'from' })
+  if (toHour - fromHour <= most) return { fromHour, toHour }
+  return problem(400, 'invalid_value', `from: at most ${most / 24} days by the ${step}.`, { param: 'from' })
+}
+
+async function usage(call: Call<{ account?: string }, Query>): Promise<Reply> {
+  const { desk, params, query: asked } = call
+  const range = rangeOf(asked)
+  if ('kind' in range) return range
+  const { step, by, key: keyId, model, endpoint } = asked
+  const rows = await desk.office.usage({
+    ...range,
+    accountId: params.account,
+    stepHours: step === 'hour' ? 1 : 24,
+    offsetHours: asked.utc_offset_hours,
+    by,
+    keyId,
+    model,
+    endpoint,
+  })
+  if (rows.length > USAGE_ROWS_MAX) {
+    return problem(400, 'too_many_rows', `More than ${USAGE_ROWS_MAX} rows: ask for a shorter time, or group by less.`)
+  }
+  const value: UsageShape = {
+    from: isoTime(range.fromHour * HOUR_MS),
+    to: isoTime(range.toHour * HOUR_MS),
+    step,
+    by: by ?? null,
+    total: sumsView(addUp(rows), isOperator(call)),
+    data: rows.map((row) => ({
+      time: isoTime(row.startMs),
+      group: row.group ?? null,
+      name: nameOf(desk, by, row.group),
+      ...sumsView(row, isOperator(call)),
+    })),
+  }
+  return asked.format === 'json' ? json(value) : csvOf(value)
+}
+
+function csvOf({ from, to, data, total }: UsageShape): Reply {
+  const columns = ['time', 'group', 'name', ...Object.keys(total)]
+  const name = `usage-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`
+  return { kind: 'file', contentType: 'text/csv; charset=utf-8', name, text: csvText(columns, data) }
+}
+
+const ranges = {
+  '24h': { hours: 24, stepHours: 1 },
+  '7d': { hours: 168, stepHours: 1 },
+  '30d': { hours: 720, stepHours: 24 },
+} as const
+
+const overviewShape = z.strictObject({
+  balance: balanceShape,
+  spent_nano_usd: nano.meta({ description: 'in the range, in nano-USD' }),
+  days_left: z.number().nullable().meta({ description: 'at the pace of the range; null: nothing was spent' }),
+  step: z.enum(['hour', 'day']),
+  total: sumsShape,
+  series: z.array(sumsShape.extend({ time })).meta({ description: 'hours or days without requests are left out' }),
+  last_failures: z.array(requestShape),
+  first_steps: z.strictObject({ has_key: z.boolean(), has_called: z.boolean(), has_succeeded: z.boolean() }),
+  open_holds: z.int(),
+})
+
+const NANO_PER_DAY_PARTS = 1_000_000
+
+async function overview(call: Call<{ account: string }, { range: keyof typeof ranges }>): Promise<Reply> {
+  const { desk, params } = call
+  const { hours, stepHours } = ranges[call.query.range]
+  const toHour = Math.ceil((Date.now() + 1) / HOUR_MS)
+  const asked = {
+    accountId: params.account,
+    fromHour: toHour - hours,
+    toHour,
+    stepHours,
+    offsetHours: 0,
+    by: undefined,
+  }
+  const { office } = desk
+  const [rows, failed, holds] = await Promise.all([
+    office.usage(asked),
+    office.searchRecords(params.account, { filter: { outcome: 'failed' }, limit: 5 }),
+    office.openHolds(params.account, 1000),
+  ])
+  const total = addUp(rows)
+  const keys = office.accounts.keysOf(params.account)
+  const isThere = async (filter: RecordFilter): Promise<boolean> =>
+    (await office.searchRecords(params.account, { filter, limit: 1 })).records.length > 0
+  const hasSucceeded = total.sums.requests > total.sums.failed || (await isThere({ outcome: 'completed' }))
+  const hasCalled = hasSucceeded || (await isThere({}))
+  return json({
+    balance: balanceView(desk, params.account),
+    spent_nano_usd: total.sums.charged.toString(),
+    days_left: daysLeft(office.ledger.balance(params.account).available, total.sums.charged, hours),
+    step: stepHours === 1 ? 'hour' : 'day',
+    total: sumsView(total, isOperator(call)),
+    series: rows.map((row: UsageRow) => ({ time: isoTime(row.startMs), ...sumsView(row, isOperator(call)) })),
+    last_failures: failed.records.map((record) => requestView(desk, record, { isOperator: isOperator(call) })),
+    first_steps: {
+      has_key: keys.some(({ revokedAtMs }) => revokedAtMs === undefined),
+      has_called: hasCalled,
+      has_succeeded: hasSucceeded,
+    },
+    open_holds: holds.length,
+  })
+}
+
+function daysLeft(available: bigint, spent: bigint, hours: number): number | null {
+  if (spent <= 0n) return null
+  const parts = (available * BigInt(hours) * BigInt(NANO_PER_DAY_PARTS)) / (spent * 24n)
+  return Math.round((Number(parts) / NANO_PER_DAY_PARTS) * 10) / 10
+}
+
+export const usageRoutes: readonly Route[] = [
+  route('GET', '/accounts/{account}/overview', {
+    access: 'account_read',
+    summary: 'All of an account’s first page: balance and pace, charts, last failures, first steps.',
+    query: z.strictObject({ range: z.enum(['24h', '7d', '30d']).default('7d') }),
+    answer: overviewShape,
+    run: overview,
+  }),
+  route('GET', '/accounts/{account}/usage', {
+    access: 'account_read',
+    summary: 'Usage of an account by hour or day, and by key, model or endpoint. Its total is what the ledger charged.',
+    query,
+    answer: usageShape,
+    run: usage,
+  }),
+  route('GET', '/usage', {
+    access: 'operator',
+    summary: 'Usage of all accounts.',
+    query: allQuery,
+    answer: usageShape,
+    run: usage,
+  }),
+]

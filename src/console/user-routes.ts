@@ -1,0 +1,228 @@
+/** People and programs with a right of their own: users, and management keys. An account's, or all. */
+import { z } from 'zod'
+import type { ManagementKey } from '../accounts/management-keys.ts'
+import { userName } from '../admin/user-operations.ts'
+import { userRoles, type User } from '../domain/user.ts'
+import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
+import { isoTime, isoTimeOrNull, mapPage, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+
+const userShape = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  role: z.enum(userRoles),
+  account: z.string().nullable(),
+  account_name: z.string().nullable(),
+  status: z.enum(['invited', 'active', 'disabled']).meta({ description: 'invited: has chosen no password yet' }),
+  created_at: time,
+})
+const linkShape = userShape.extend({
+  setup_path: z.string().meta({ description: 'one-time link, below the public address; shown only this once' }),
+})
+
+const viewOf = ({ desk }: Pick<Call, 'desk'>, user: User): z.infer<typeof userShape> => ({
+  id: user.id,
+  name: user.name,
+  role: user.role,
+  account: user.accountId ?? null,
+  account_name: (user.accountId && desk.office.accounts.find(user.accountId)?.name) ?? null,
+  status: user.status,
+  created_at: isoTime(user.createdAtMs),
+})
+
+const asItIs = (value: unknown): unknown => value
+
+/** A user of the account in the path; of any where the path has none. */
+function userIn({ desk, params }: Call<{ account?: string; user: string }>): User | undefined {
+  const user = desk.office.users.find(params.user)
+  return user && (params.account === undefined || user.accountId === params.account) ? user : undefined
+}
+
+const change = z.strictObject({
+  role: z.enum(['owner', 'member']).optional(),
+  status: z.enum(['active', 'disabled']).optional(),
+})
+
+async function changeUser(
+  call: Call<{ account?: string; user: string }, unknown, z.infer<typeof change>>,
+): Promise<Reply> {
+  const user = userIn(call)
+  if (!user) return missing('user')
+  const { role, status } = call.body
+  const isSelf = call.principal.kind === 'user' && call.principal.user.id === user.id
+  if (isSelf) return problem(409, 'conflict', 'One cannot change one’s own role or status: another has to.')
+  if (role !== undefined && role !== user.role) {
+    const changed = await call.operate('user.role', { user: user.id, role })
+    if (!changed.ok) return answer(changed, asItIs)
+  }
+  if (status !== undefined) {
+    const changed = await call.operate(status === 'active' ? 'user.enable' : 'user.disable', { user: user.id })
+    if (!changed.ok) return answer(changed, asItIs)
+  }
+  return json(viewOf(call, call.desk.office.users.find(user.id) ?? user))
+}
+
+async function resetUser(call: Call<{ account?: string; user: string }>): Promise<Reply> {
+  const user = userIn(call)
+  return user ? answer(await call.operate('user.reset', { user: user.id }), asItIs) : missing('user')
+}
+
+const listQuery = z.strictObject(pageQuery)
+
+const users: readonly Route[] = [
+  route('GET', '/users', {
+    access: 'operator_people',
+    summary: 'All users.',
+    query: listQuery,
+    answer: pageOf(userShape),
+    run: (call) =>
+      json(
+        mapPage(
+          pageIn(call.desk.office.users.list(), call.query, ({ id }) => id),
+          (user) => viewOf(call, user),
+        ),
+      ),
+  }),
+  route('POST', '/users', {
+    access: 'operator_people',
+    summary: 'Invite an operator, or somebody to an account.',
+    body: z.strictObject({ name: userName, role: z.enum(userRoles), account: z.string().optional() }),
+    answer: linkShape,
+    run: async ({ operate, body }) => answer(await operate('user.create', body), asItIs),
+  }),
+  route('PATCH', '/users/{user}', {
+    access: 'operator_people',
+    summary: 'Change a role, or bar somebody.',
+    body: change,
+    answer: userShape,
+    run: changeUser,
+  }),
+  route('POST', '/users/{user}/reset', {
+    access: 'operator_people',
+    summary: 'Make a link by which a password is chosen anew. The old one stays until it is used.',
+    answer: linkShape,
+    run: resetUser,
+  }),
+  route('GET', '/accounts/{account}/users', {
+    access: 'account_people',
+    summary: 'The users of an account.',
+    query: listQuery,
+    answer: pageOf(userShape),
+    run: (call) => {
+      const own = call.desk.office.users.list().filter(({ accountId }) => accountId === call.params.account)
+      return json(
+        mapPage(
+          pageIn(own, call.query, ({ id }) => id),
+          (user) => viewOf(call, user),
+        ),
+      )
+    },
+  }),
+  route('POST', '/accounts/{account}/users', {
+    access: 'account_people',
+    summary: 'Invite somebody to an account.',
+    body: z.strictObject({ name: userName, role: z.enum(['owner', 'member']) }),
+    answer: linkShape,
+    run: async ({ operate, body, params: { account } }) =>
+      answer(await operate('user.create', { ...body, account }), asItIs),
+  }),
+  route('PATCH', '/accounts/{account}/users/{user}', {
+    access: 'account_people',
+    summary: 'Change a role in an account, or bar somebody.',
+    body: change,
+    answer: userShape,
+    run: changeUser,
+  }),
+  route('POST', '/accounts/{account}/users/{user}/reset', {
+    access: 'account_people',
+    summary: 'Make a link by which a password is chosen anew.',
+    answer: linkShape,
+    run: resetUser,
+  }),
+]
+
+const keyShape = z.strictObject({
+  id: z.string(),
+  account: z.string().nullable().meta({ description: 'null: may do what operators may' }),
+  name: z.string(),
+  key: z.string().meta({ description: 'the key with all but its end left out' }),
+  status: z.enum(['active', 'revoked']),
+  created_at: time,
+  revoked_at: time.nullable(),
+})
+const newKeyShape = keyShape.extend({ secret: z.string().meta({ description: 'shown only this once' }) })
+
+const keyView = (key: ManagementKey): z.infer<typeof keyShape> => ({
+  id: key.id,
+  account: key.accountId ?? null,
+  name: key.name,
+  key: `mk-tg-…${key.last4}`,
+  status: key.revokedAtMs === undefined ? 'active' : 'revoked',
+  created_at: isoTime(key.createdAtMs),
+  revoked_at: isoTimeOrNull(key.revokedAtMs),
+})
+
+type KeysCall = Call<{ account?: string }, z.infer<typeof listQuery>>
+
+const listKeys = ({ desk, params, query }: KeysCall): Reply =>
+  json(
+    mapPage(
+      pageIn(desk.office.managementKeys.listOf(params.account), query, ({ id }) => id),
+      keyView,
+    ),
+  )
+
+const draft = z.strictObject({ name: z.string().trim().min(1).max(100) })
+
+async function createKey(call: Call<{ account?: string }, unknown, z.infer<typeof draft>>): Promise<Reply> {
+  const { account } = call.params
+  const { managementKeys } = call.desk.office
+  return answer<{ id: string; secret: string }>(
+    await call.operate('management_key.create', {
+      name: call.body.name,
+      ...(account === undefined ? {} : { account }),
+    }),
+    ({ id, secret }) => {
+      const key = managementKeys.find(id)
+      return key && { ...keyView(key), secret }
+    },
+  )
+}
+
+async function revokeKey(call: Call<{ account?: string; key: string }>): Promise<Reply> {
+  const { managementKeys } = call.desk.office
+  const key = managementKeys.find(call.params.key)
+  if (!key || key.accountId !== call.params.account) return missing('key')
+  return answer(await call.operate('management_key.revoke', { key: key.id }), () =>
+    keyView(managementKeys.find(key.id) ?? key),
+  )
+}
+
+const managementKeys: readonly Route[] = (
+  [
+    ['/management-keys', 'operator_people', 'for all there is'],
+    ['/accounts/{account}/management-keys', 'account_people', 'for what concerns an account'],
+  ] as const
+).flatMap(([path, access, what]) => [
+  route('GET', path, {
+    access,
+    summary: `Management keys ${what}.`,
+    query: listQuery,
+    answer: pageOf(keyShape),
+    run: listKeys,
+  }),
+  route('POST', path, {
+    access,
+    summary: `Make a management key ${what}.`,
+    body: draft,
+    answer: newKeyShape,
+    run: createKey,
+  }),
+  route('DELETE', `${path}/{key}`, {
+    access,
+    summary: 'Revoke a management key, at once.',
+    answer: keyShape,
+    run: revokeKey,
+  }),
+])
+
+export const userRoutes = [...users, ...managementKeys]

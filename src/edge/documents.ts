@@ -1,0 +1,112 @@
+/** The API described: for people at `/docs`, for programs at `/openapi.json`, for language models at `/llms.txt`. */
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Exchange } from '../inbound/exchange.ts'
+import type { ReplyHeaders } from '../inbound/reply-head.ts'
+import { described, publicOpenApi } from './public-api.ts'
+
+/** Made by tools/viewer.js, shipped in the package; never fetched by anybody's browser from anywhere else. */
+const VIEWER = resolve(import.meta.dir, '../../dist/docs/viewer.js')
+
+/**
+ * The viewer sets its styles in place. It may load nothing but our own files, and send its tries to nobody but us.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "connect-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ')
+
+const HEADERS: ReplyHeaders = {
+  'content-security-policy': POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-cache',
+}
+
+type Document = { readonly type: string; readonly body: string | Uint8Array; readonly encoding?: 'gzip' }
+
+/** Addresses are relative, so that it works below a path. Without scripts it still says where the document is. */
+const page = (hasViewer: boolean): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Tollgate API</title>
+${hasViewer ? '<script type="module" src="docs/viewer.js"></script>\n' : ''}</head>
+<body style="margin:0">
+<openapi-explorer spec-url="openapi.json" hide-console hide-authentication-persistence>
+<main style="font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem">
+<h1>Tollgate API</h1>
+<p>The OpenAPI 3.1 document is at <a href="openapi.json">openapi.json</a>, a summary at <a href="llms.txt">llms.txt</a>.</p>
+<ul>
+${described.map(({ method, path, summary }) => `<li><code>${method.toUpperCase()} ${path}</code> ${summary}</li>`).join('\n')}
+</ul>
+</main>
+</openapi-explorer>
+</body>
+</html>
+`
+
+const summary = (): string => `# Tollgate
+
+> A gateway to generative models: one base URL, one API key, prepaid. It speaks the dialects of OpenAI (chat completions,
+> responses, embeddings, images), Anthropic (messages) and Gemini (generateContent) with every model it has.
+
+- Base URL: this server's address with \`/v1\`. Key: \`Authorization: Bearer sk-tg-…\`.
+- Models: \`GET /v1/models\` lists the ids that a key may use; ids are opaque.
+- Streams: \`"stream": true\`. Errors: \`{"error":{"message","type","param","code"}}\`.
+- Repeat safely: send an \`Idempotency-Key\`; one execution and one charge for 24 hours.
+- Money: 401 \`insufficient_balance\` says what is available, held and needed; \`GET /v1/balance\` costs nothing.
+
+## Endpoints
+
+${described.map(({ method, path, summary: what }) => `- \`${method.toUpperCase()} ${path}\`: ${what}`).join('\n')}
+
+## More
+
+- [OpenAPI 3.1 document](openapi.json)
+`
+
+/** Everything there is, made once. */
+export function makeDocuments(version: string): ReadonlyMap<string, Document> {
+  const packed = `${VIEWER}.gz`
+  const hasViewer = existsSync(packed)
+  const html: Document = { type: 'text/html; charset=utf-8', body: page(hasViewer) }
+  const documents = new Map<string, Document>([
+    ['/docs', html],
+    ['/openapi.json', { type: 'application/json; charset=utf-8', body: JSON.stringify(publicOpenApi(version)) }],
+    ['/llms.txt', { type: 'text/plain; charset=utf-8', body: summary() }],
+  ])
+  if (hasViewer) {
+    const body = readFileSync(packed)
+    documents.set('/docs/viewer.js', { type: 'text/javascript; charset=utf-8', body, encoding: 'gzip' })
+  }
+  return documents
+}
+
+/** Answers what the documents' paths ask for. */
+export function replyWithDocument(exchange: Exchange, documents: ReadonlyMap<string, Document>): void {
+  const { method, path } = exchange.head
+  const found = documents.get(path)
+  if (!found || (method !== 'GET' && method !== 'HEAD')) {
+    const status = found ? 405 : 404
+    return exchange.reply(
+      status,
+      { ...HEADERS, 'content-type': 'text/plain; charset=utf-8' },
+      'There is no such page.\n',
+    )
+  }
+  const { type, body, encoding } = found
+  if (encoding === undefined) return exchange.reply(200, { ...HEADERS, 'content-type': type }, body)
+  const takesGzip = /\bgzip\b/.test(exchange.header('accept-encoding') ?? '')
+  const headers = { ...HEADERS, 'content-type': type, vary: 'accept-encoding' }
+  if (takesGzip) return exchange.reply(200, { ...headers, 'content-encoding': encoding }, body)
+  return exchange.reply(200, headers, Bun.gunzipSync(body as Uint8Array<ArrayBuffer>))
+}

@@ -1,0 +1,98 @@
+/** What the public API answers, for its description: fields that vendors add pass, and are not listed. */
+import { z } from 'zod'
+
+const count = z.int().min(0)
+const seconds = z.int().meta({ description: 'Unix time' })
+
+export const completion = z.looseObject({
+  id: z.string(),
+  object: z.literal('chat.completion'),
+  created: seconds,
+  model: z.string(),
+  choices: z.array(
+    z.looseObject({
+      index: count,
+      message: z.looseObject({ role: z.literal('assistant'), content: z.string().nullable() }),
+      finish_reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']),
+    }),
+  ),
+  usage: z.looseObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count }),
+})
+
+export const response = z.looseObject({
+  id: z.string(),
+  object: z.literal('response'),
+  created_at: seconds,
+  model: z.string(),
+  status: z.string(),
+  output: z.array(z.looseObject({ type: z.string() })),
+})
+
+export const message = z.looseObject({
+  id: z.string(),
+  type: z.literal('message'),
+  role: z.literal('assistant'),
+  model: z.string(),
+  content: z.array(z.looseObject({ type: z.string() })),
+  stop_reason: z.string().nullable(),
+  usage: z.looseObject({ input_tokens: count, output_tokens: count }),
+})
+
+export const counted = z.looseObject({ input_tokens: count })
+export const countedByGemini = z.looseObject({ totalTokens: count })
+
+export const content = z.looseObject({
+  candidates: z.array(
+    z.looseObject({ content: z.looseObject({ role: z.string(), parts: z.array(z.looseObject({})) }) }),
+  ),
+  usageMetadata: z.looseObject({ promptTokenCount: count, totalTokenCount: count }),
+})
+
+export const embeddings = z.looseObject({
+  object: z.literal('list'),
+  data: z.array(
+    z.looseObject({
+      object: z.literal('embedding'),
+      index: count,
+      embedding: z.union([z.array(z.number()), z.string().meta({ description: 'base64, where it was asked for' })]),
+    }),
+  ),
+  model: z.string(),
+  usage: z.looseObject({ prompt_tokens: count, total_tokens: count }),
+})
+
+export const images = z.looseObject({
+  created: seconds,
+  data: z.array(
+    z.looseObject({
+      b64_json: z.string().optional(),
+      url: z.string().optional().meta({ description: 'an address of the gateway’s own, for 60 minutes' }),
+      revised_prompt: z.string().optional(),
+    }),
+  ),
+})
+
+export const model = z.looseObject({
+  id: z.string(),
+  object: z.literal('model'),
+  created: seconds,
+  owned_by: z.string(),
+})
+export const models = z.looseObject({ object: z.literal('list'), data: z.array(model) })
+
+export const items = z.looseObject({ object: z.literal('list'), data: z.array(z.looseObject({})) })
+export const deleted = z.looseObject({ id: z.string(), deleted: z.literal(true) })
+
+const dollars = z.string().meta({ description: 'decimal dollars, exact' })
+export const balance = z.looseObject({
+  object: z.literal('balance'),
+  currency: z.literal('usd'),
+  account: z.string(),
+  available: dollars,
+  held: dollars,
+  posted: dollars,
+})
+
+export const failure = z.strictObject({
+  error: z.strictObject({ message: z.string(), type: z.string(), param: z.string().nullable(), code: z.string() }),
+})

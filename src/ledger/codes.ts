@@ -1,0 +1,138 @@
+/** Codes that add to a balance: made by the operator, given to somebody, redeemed once. */
+import type { NanoUsd } from '../domain/money.ts'
+import { makeVoucher, voucherOf } from '../lib/voucher.ts'
+import { timeOrderedId } from '../lib/ids.ts'
+import { tokenDigest } from '../lib/token.ts'
+import { statement, type Row } from '../store/statement.ts'
+import { mustWrite, type Store } from '../store/store.ts'
+import type { Ledger } from './ledger.ts'
+
+const insert = statement(
+  `INSERT INTO redemption_code (id, batch_id, digest, last4, amount, note, created_at, expires_at)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+)
+const redeem = statement(
+  `UPDATE redemption_code SET redeemed_at = ?1, redeemed_by = ?2
+   WHERE id = ?3 AND redeemed_at IS NULL AND voided_at IS NULL AND (expires_at IS NULL OR expires_at > ?1)`,
+)
+const voidCode = statement(
+  'UPDATE redemption_code SET voided_at = ? WHERE id = ? AND redeemed_at IS NULL AND voided_at IS NULL',
+)
+
+export type CodeDraft = {
+  readonly count: number
+  /** Of each. */
+  readonly amount: NanoUsd
+  readonly note: string
+  readonly expiresAtMs: number | undefined
+}
+
+export type Code = {
+  readonly id: string
+  readonly batchId: string
+  readonly last4: string
+  readonly amount: NanoUsd
+  readonly note: string
+  readonly state: 'open' | 'redeemed' | 'voided' | 'expired'
+  readonly createdAtMs: number
+  readonly expiresAtMs: number | undefined
+  readonly redeemedAtMs: number | undefined
+  readonly redeemedBy: string | undefined
+}
+
+export type Redemption =
+  | { readonly kind: 'redeemed'; readonly id: string; readonly amount: NanoUsd }
+  /** Unknown, redeemed, voided, expired: nobody is told which. */
+  | { readonly kind: 'void' }
+  /** The balance would exceed what an account can hold. */
+  | { readonly kind: 'too_large' }
+
+export class Codes {
+  private readonly store: Store
+  private readonly ledger: Ledger
+
+  constructor(store: Store, ledger: Ledger) {
+    this.store = store
+    this.ledger = ledger
+  }
+
+  /** Makes a batch. The codes themselves are there once. */
+  async create({ count, amount, note, expiresAtMs }: CodeDraft): Promise<{ batchId: string; codes: NewCode[] }> {
+    const batchId = timeOrderedId('batch_')
+    const nowMs = Date.now()
+    const codes = Array.from({ length: count }, () => ({ id: timeOrderedId('code_'), secret: makeVoucher() }))
+    const steps = codes.map(({ id, secret }) => {
+      const bind = [id, batchId, tokenDigest(secret), secret.slice(-4), amount, note, nowMs, expiresAtMs ?? null]
+      return { run: insert, bind }
+    })
+    await mustWrite(this.store, steps)
+    return { batchId, codes }
+  }
+
+  /** Adds a code to a balance, once: the code's end and the credit are one transaction. */
+  async redeem(typed: string, { accountId }: { readonly accountId: string }): Promise<Redemption> {
+    const secret = voucherOf(typed)
+    if (secret === undefined) return { kind: 'void' }
+    const sql = 'SELECT id, amount, note FROM redemption_code WHERE digest = ?'
+    const [row] = await this.store.query(sql, [tokenDigest(secret)])
+    if (!row) return { kind: 'void' }
+    const id = row['id'] as string
+    const amount = row['amount'] as bigint
+    const note = row['note'] as string
+    const { kind } = await this.ledger.adjust({
+      accountId,
+      amount,
+      kind: 'credit',
+      ref: `code:${id}`,
+      reason: `redemption code …${secret.slice(-4)}${note === '' ? '' : ` (${note})`}`,
+      provided: { run: redeem, bind: [Date.now(), accountId, id], changes: 1 },
+    })
+    if (kind === 'booked') return { kind: 'redeemed', id, amount }
+    return kind === 'too_large' ? { kind } : { kind: 'void' }
+  }
+
+  /** False when there is nothing to void. */
+  async void(id: string): Promise<boolean> {
+    const outcome = await this.store.write([{ run: voidCode, bind: [Date.now(), id], changes: 1 }])
+    return outcome.kind === 'written'
+  }
+
+  /** The newest first; of a batch or of all. */
+  async list({ batchId, before, limit }: CodeFilter): Promise<readonly Code[]> {
+    const where = ['id < ?', ...(batchId === undefined ? [] : ['batch_id = ?'])].join(' AND ')
+    const bind = [before ?? 'code_~', ...(batchId === undefined ? [] : [batchId]), limit]
+    const sql = `SELECT * FROM redemption_code WHERE ${where} ORDER BY id DESC LIMIT ?`
+    return (await this.store.query(sql, bind)).map(codeOf)
+  }
+
+  async find(id: string): Promise<Code | undefined> {
+    const [row] = await this.store.query('SELECT * FROM redemption_code WHERE id = ?', [id])
+    return row && codeOf(row)
+  }
+}
+
+export type NewCode = { readonly id: string; readonly secret: string }
+export type CodeFilter = {
+  readonly batchId?: string | undefined
+  readonly before?: string | undefined
+  readonly limit: number
+}
+
+function codeOf(row: Row): Code {
+  const time = (name: string): number | undefined => (row[name] === null ? undefined : Number(row[name]))
+  const expiresAtMs = time('expires_at')
+  const isLate = expiresAtMs !== undefined && expiresAtMs <= Date.now()
+  const open = isLate ? 'expired' : 'open'
+  return {
+    id: row['id'] as string,
+    batchId: row['batch_id'] as string,
+    last4: row['last4'] as string,
+    amount: row['amount'] as bigint,
+    note: row['note'] as string,
+    state: row['redeemed_at'] !== null ? 'redeemed' : row['voided_at'] !== null ? 'voided' : open,
+    createdAtMs: Number(row['created_at']),
+    expiresAtMs,
+    redeemedAtMs: time('redeemed_at'),
+    redeemedBy: (row['redeemed_by'] as string | null) ?? undefined,
+  }
+}

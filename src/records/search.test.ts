@@ -1,0 +1,174 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { idBound, idTimeMs, timeOrderedId } from '../lib/ids.ts'
+import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
+import { recordSteps, type Outcome, type RequestRecord } from './records.ts'
+import { edgeStatement, hourStatement, rowsStatement, searchRecords, type RecordFilter } from './search.ts'
+import { usageGroups, usageStatement } from './usage-report.ts'
+
+const HOUR_MS = 3_600_000
+const START_MS = Date.UTC(2026, 10, 1)
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-search-'))
+let store: Store
+const records: RequestRecord[] = []
+
+const pick = <T>(random: () => number, ...all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
+
+/** Twelve thousand requests of ten days: more than one search reads at once. */
+function made(i: number, random: () => number): RequestRecord {
+  const atMs = START_MS + i * 72_000
+  // A body takes its time: some hold their money in a later hour than the one in which they came.
+  const createdAtMs = atMs + Math.floor(random() * (i % 50 === 0 ? HOUR_MS : 100))
+  return {
+    id: timeOrderedId('req_', atMs),
+    accountId: i % 3 === 0 ? 'b' : 'a',
+    keyId: i === 4_000 ? 'rare' : pick(random, 'k1', 'k2'),
+    endpoint: pick(random, 'chat.completions', 'images.edits'),
+    model: i >= 2_000 && i < 2_100 ? 'old' : pick(random, 'm1', 'm2'),
+    stream: false,
+    status: 200,
+    outcome: i % 997 === 1 ? 'failed' : pick<Outcome>(random, 'completed', 'client_closed'),
+    errorCode: undefined,
+    offerId: 'o',
+    providerId: pick(random, 'p1', 'p2'),
+    upstreamModel: 'u',
+    usage: { inputFresh: 1, inputCached: 0, cacheWrite5m: 0, cacheWrite1h: 0, outputText: 1, outputReasoning: 0 },
+    usageSource: 'reported',
+    priceCardId: 1,
+    costCardId: 1,
+    held: 10n,
+    charged: BigInt(i % 1_000),
+    writtenOff: 0n,
+    upstreamCost: 0n,
+    attempts: [],
+    createdAtMs,
+    firstEventMs: 5,
+    totalMs: i % 2_000,
+  }
+}
+
+beforeAll(async () => {
+  store = await openStore(folder, (message) => {
+    throw new Error(message)
+  })
+  let seed = 1
+  const random = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647
+  for (let i = 0; i < 12_000; i++) records.push(made(i, random))
+  await Promise.all(records.map((record) => mustWrite(store, recordSteps(record))))
+}, 30_000)
+afterAll(async () => {
+  await store.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** What should be found, by looking at everything. */
+const expected = (accountId: string, filter: RecordFilter): string[] =>
+  records
+    .filter(
+      (record) =>
+        record.accountId === accountId &&
+        (filter.keyId === undefined || record.keyId === filter.keyId) &&
+        (filter.model === undefined || record.model === filter.model) &&
+        (filter.endpoints === undefined || filter.endpoints.includes(record.endpoint)) &&
+        (filter.outcome === undefined || record.outcome === filter.outcome) &&
+        (filter.providerId === undefined || record.providerId === filter.providerId) &&
+        (filter.chargedMin === undefined || record.charged >= filter.chargedMin) &&
+        (filter.totalMsMin === undefined || record.totalMs >= filter.totalMsMin) &&
+        (filter.fromMs === undefined || record.id >= idBound('req_', filter.fromMs)) &&
+        (filter.toMs === undefined || record.id < idBound('req_', filter.toMs)),
+    )
+    .map(({ id }) => id)
+    .toReversed()
+
+async function all(accountId: string, filter: RecordFilter, limit: number): Promise<{ ids: string[]; pages: number }> {
+  const ids: string[] = []
+  for (let cursor: string | undefined, pages = 1; ; pages++) {
+    const page = await searchRecords(store, accountId, { filter, cursor, limit })
+    expect(page.records.length).toBeLessThanOrEqual(limit)
+    ids.push(...page.records.map((record) => String(record['id'])))
+    if (page.next === undefined) return { ids, pages }
+    cursor = page.next
+  }
+}
+
+const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary })
+const aFilter: fc.Arbitrary<RecordFilter> = fc.record({
+  keyId: maybe(fc.constantFrom('k1', 'rare', 'none')),
+  model: maybe(fc.constantFrom('m1', 'old', 'none')),
+  endpoints: maybe(fc.constantFrom(['images.edits'], ['images.edits', 'chat.completions'], [])),
+  outcome: maybe(fc.constantFrom<Outcome>('failed', 'completed', 'cut')),
+  providerId: maybe(fc.constantFrom('p1', 'none')),
+  chargedMin: maybe(fc.constantFrom(0n, 990n, 5_000n)),
+  totalMsMin: maybe(fc.constantFrom(1_990, 5_000)),
+  fromMs: maybe(fc.constantFrom(START_MS + 50 * HOUR_MS, START_MS + 500 * HOUR_MS)),
+  toMs: maybe(fc.constantFrom(START_MS + 100 * HOUR_MS, START_MS - 1)),
+})
+
+test('any search finds all that fits and nothing else, in order, page by page', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      aFilter,
+      fc.constantFrom('a', 'b', 'c'),
+      fc.constantFrom(50, 200),
+      async (filter, accountId, limit) => {
+        expect((await all(accountId, filter, limit)).ids).toEqual(expected(accountId, filter))
+      },
+    ),
+    { numRuns: 150 },
+  )
+}, 60_000)
+
+test('what is rare is found by a jump, not by reading all that lies before it', async () => {
+  expect(await all('a', { keyId: 'rare' }, 50)).toMatchObject({ pages: 1 })
+  expect(await all('a', { model: 'old' }, 200)).toMatchObject({ pages: 1 })
+  expect((await all('a', { model: 'none' }, 50)).pages).toBe(1)
+})
+
+test('an id says when it was made, and bounds part ids by time', () => {
+  const id = timeOrderedId('req_', START_MS)
+  expect(idTimeMs('req_', id)).toBe(START_MS)
+  expect(id >= idBound('req_', START_MS) && id < idBound('req_', START_MS + 1)).toBe(true)
+})
+
+describe('no list reads a whole table, or sorts one', () => {
+  const plans = (sql: string, bind: readonly unknown[] = []): string[] => {
+    const db = new Database(join(folder, DATABASE), { readonly: true })
+    try {
+      return (db.query(`EXPLAIN QUERY PLAN ${sql}`).all(...(bind as [])) as { detail: string }[]).map(
+        ({ detail }) => detail,
+      )
+    } finally {
+      db.close()
+    }
+  }
+  const some = ' AND key_id = ? AND model = ? AND outcome = ?'
+  const days = { fromHour: 0, toHour: 90, stepHours: 24, offsetHours: 0 } as const
+  const report = (accountId: string | undefined): [string, string][] =>
+    [undefined, ...usageGroups].map((by) => [
+      `usage of ${accountId ?? 'all'} by ${by ?? 'nothing'}`,
+      usageStatement({ ...days, accountId, by, model: 'm' }, 2).sql,
+    ])
+  const statements: [string, string][] = [
+    ['requests', rowsStatement('')],
+    ['requests, filtered', rowsStatement(some)],
+    ['where a stretch ends', edgeStatement],
+    ['the last hour of something', hourStatement(' AND key_id = ? AND failed > ?', 'DESC')],
+    ['the first hour of something', hourStatement('', 'ASC')],
+    ...report('a'),
+    ...report(undefined),
+  ]
+  test.each(statements)('%s', (name, sql) => {
+    const found = plans(sql)
+    // Accounts are few, and walked one by one; what is grouped is as much as a chart has points.
+    const scans = found.filter(
+      (detail) => detail.startsWith('SCAN ') && !/^SCAN (?:a\b|account\b|\(subquery)|json_each/.test(detail),
+    )
+    const sorts = found.filter((detail) => detail.includes('TEMP B-TREE') && !name.startsWith('usage'))
+    expect({ name, scans, sorts }).toEqual({ name, scans: [], sorts: [] })
+  })
+})

@@ -1,0 +1,159 @@
+/**
+ * Requests by what they were. The table has one order, by account and time, and no other index: each would cost all
+ * charges. So a search reads on from where it is, so many rows at most, and says how to go on; where the sums by the
+ * hour know that nothing fits, it jumps.
+ */
+import { idBound, idTimeMs } from '../lib/ids.ts'
+import type { SqlValue } from '../store/statement.ts'
+import type { Queryable } from '../store/store.ts'
+import type { StoredRecord } from './records.ts'
+
+export type RecordFilter = {
+  readonly keyId?: string | undefined
+  readonly model?: string | undefined
+  readonly endpoints?: readonly string[] | undefined
+  readonly outcome?: 'completed' | 'failed' | 'cut' | 'client_closed' | 'barred' | undefined
+  readonly status?: number | undefined
+  readonly providerId?: string | undefined
+  readonly chargedMin?: bigint | undefined
+  readonly totalMsMin?: number | undefined
+  readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
+}
+
+export type RecordPage = {
+  readonly records: readonly StoredRecord[]
+  /** Where to go on; undefined: there is nothing more. A page may be short, or empty, and still go on. */
+  readonly next: string | undefined
+}
+
+const PREFIX = 'req_'
+const HOUR_MS = 3_600_000
+/** Rows that are read at once, and how often, before a short page is given. */
+const SCAN_ROWS = 5_000
+const SCANS_MAX = 3
+/** A request has its id before its body has arrived and its money is held: by so much at most. */
+const SLACK_HOURS = 2
+
+type Condition = readonly [sql: string, value: SqlValue]
+
+function conditionsOf(filter: RecordFilter): readonly Condition[] {
+  const { keyId, model, endpoints, outcome, status, providerId, chargedMin, totalMsMin } = filter
+  const wanted: [string, SqlValue | undefined][] = [
+    ['key_id = ?', keyId],
+    ['model = ?', model],
+    ['endpoint IN (SELECT value FROM json_each(?))', endpoints && JSON.stringify(endpoints)],
+    ['outcome = ?', outcome],
+    ['status = ?', status],
+    ['provider_id = ?', providerId],
+    ['charged >= ?', chargedMin],
+    ['total_ms >= ?', totalMsMin],
+  ]
+  return wanted.filter((each): each is [string, SqlValue] => each[1] !== undefined)
+}
+
+/** The same as far as the sums by the hour can say. */
+function hourConditionsOf({ keyId, model, endpoints, outcome }: RecordFilter): readonly Condition[] {
+  const wanted: [string, SqlValue | undefined][] = [
+    ['key_id = ?', keyId],
+    ['model = ?', model],
+    ['endpoint IN (SELECT value FROM json_each(?))', endpoints && JSON.stringify(endpoints)],
+    ['failed > ?', outcome === 'failed' ? 0 : undefined],
+    ['cut > ?', outcome === 'cut' ? 0 : undefined],
+  ]
+  return wanted.filter((each): each is [string, SqlValue] => each[1] !== undefined)
+}
+
+const and = (conditions: readonly Condition[]): string => conditions.map(([sql]) => ` AND ${sql}`).join('')
+const values = (conditions: readonly Condition[]): SqlValue[] => conditions.map(([, value]) => value)
+
+/** Rows of a stretch, in the order of the table. */
+export const rowsStatement = (conditions: string): string =>
+  `SELECT * FROM request_record WHERE account_id = ? AND id < ? AND id >= ?${conditions} ORDER BY id DESC LIMIT ?`
+/** Where a stretch of so many rows ends; nothing where there are fewer. */
+export const edgeStatement = `SELECT id FROM request_record WHERE account_id = ? AND id < ? AND id >= ?
+  ORDER BY id DESC LIMIT 1 OFFSET ${SCAN_ROWS - 1}`
+export const hourStatement = (conditions: string, order: 'ASC' | 'DESC'): string =>
+  `SELECT hour FROM usage_hour WHERE account_id = ? AND hour <= ?${conditions} ORDER BY hour ${order} LIMIT 1`
+
+export type RecordSearch = {
+  readonly filter: RecordFilter
+  /** Older than this id. */
+  readonly cursor?: string | undefined
+  readonly limit: number
+}
+
+/** Requests of an account that fit, newest first, before `cursor` where there is one. */
+export async function searchRecords(
+  store: Queryable,
+  accountId: string,
+  {
+    filter,
+    cursor,
+    limit,
+  }: { readonly filter: RecordFilter; readonly cursor?: string | undefined; readonly limit: number },
+): Promise<RecordPage> {
+  const conditions = conditionsOf(filter)
+  const hours = new Hours(store, accountId, hourConditionsOf(filter))
+  const latest = idBound(PREFIX, filter.toMs ?? Date.now() + HOUR_MS)
+  const floor = await hours.floor(idBound(PREFIX, filter.fromMs ?? 0))
+  let before: string | undefined = cursor !== undefined && cursor < latest ? cursor : latest
+  const records: StoredRecord[] = []
+  for (let scans = 0; scans < SCANS_MAX && before !== undefined; scans++) {
+    before = await hours.jump(before)
+    if (before === undefined || before <= floor) return { records, next: undefined }
+    // Everything fits: there is no need to look how far that goes.
+    const [edge] = conditions.length === 0 ? [] : await store.query(edgeStatement, [accountId, before, floor])
+    const end = (edge?.['id'] as string | undefined) ?? floor
+    const wanted = limit - records.length
+    const bind = [accountId, before, end, ...values(conditions), wanted + 1]
+    const found = (await store.query(rowsStatement(and(conditions)), bind)) as readonly StoredRecord[]
+    records.push(...found.slice(0, wanted))
+    if (found.length > wanted) return { records, next: records.at(-1)?.['id'] as string }
+    before = edge === undefined ? undefined : end
+  }
+  return { records, next: before }
+}
+
+/** What the sums by the hour know of where there is something at all. */
+class Hours {
+  private readonly store: Queryable
+  private readonly accountId: string
+  private readonly conditions: readonly Condition[]
+
+  constructor(store: Queryable, accountId: string, conditions: readonly Condition[]) {
+    this.store = store
+    this.accountId = accountId
+    this.conditions = conditions
+  }
+
+  /** The id before which there is nothing. */
+  async floor(given: string): Promise<string> {
+    const first = await this.find(Number.MAX_SAFE_INTEGER, 'ASC')
+    if (first === undefined) return given
+    const bound = idBound(PREFIX, (first - SLACK_HOURS) * HOUR_MS)
+    return bound > given ? bound : given
+  }
+
+  /** The next id at or before this one from which to read; undefined when nothing is left. */
+  async jump(before: string): Promise<string | undefined> {
+    const hour = Math.floor(idTimeMs(PREFIX, before) / HOUR_MS)
+    const found = await this.find(hour + SLACK_HOURS, 'DESC')
+    if (found === undefined) return undefined
+    const bound = idBound(PREFIX, (found + 1) * HOUR_MS)
+    return bound < before ? bound : before
+  }
+
+  private async find(upTo: number, order: 'ASC' | 'DESC'): Promise<number | undefined> {
+    const sql = hourStatement(and(this.conditions), order)
+    const [row] = await this.store.query(sql, [this.accountId, upTo, ...values(this.conditions)])
+    return row && Number(row['hour'])
+  }
+}
+
+/** A request wherever it is, for the operator: one look per account. */
+export async function findAnywhere(store: Queryable, id: string): Promise<StoredRecord | undefined> {
+  const sql = 'SELECT r.* FROM account a CROSS JOIN request_record r ON r.account_id = a.id AND r.id = ? LIMIT 1'
+  const [row] = await store.query(sql, [id])
+  return row as StoredRecord | undefined
+}

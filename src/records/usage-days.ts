@@ -1,0 +1,85 @@
+/**
+ * The sums of whole days. They are made from those of their hours, apart from the requests, once no hold that is open
+ * can add to them: a request counts in the hour of its hold.
+ */
+import { statement, type Row, type SqlValue } from '../store/statement.ts'
+import { mustWrite, type Queryable, type Store } from '../store/store.ts'
+import { firstEventColumns, usageSums } from './usage.ts'
+
+const DAY_MS = 86_400_000
+/** A hold is on disk, and its clock compared, within this time. */
+const SLACK_MS = 3_600_000
+/** Rows of a transaction: behind requests, and never long before them. */
+const ROWS_AT_ONCE = 100
+
+const columns = ['account_id', 'day', 'key_id', 'model', 'endpoint', ...usageSums, ...firstEventColumns]
+const insert = statement(
+  `INSERT OR REPLACE INTO usage_day (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+)
+const setUntil = statement('UPDATE usage_days_until SET day = ?')
+
+const sums = [...usageSums, ...firstEventColumns].map((sum) => `sum(u.${sum}) AS ${sum}`).join(', ')
+const HOURS =
+  'account a CROSS JOIN usage_hour u ON u.account_id = a.id AND u.hour >= ?1 * 24 AND u.hour < (?1 + 1) * 24'
+const ofAccounts = `SELECT u.account_id, ?1 AS day, u.key_id, u.model, u.endpoint, ${sums}
+  FROM ${HOURS} GROUP BY u.account_id, u.key_id, u.model, u.endpoint`
+/** Under no account and no key: all of them together, for the operator's charts. */
+const ofAll = `SELECT '' AS account_id, ?1 AS day, '' AS key_id, u.model, u.endpoint, ${sums}
+  FROM ${HOURS} GROUP BY u.model, u.endpoint`
+
+export class UsageDays {
+  private readonly store: Store
+  private day: number
+  private running: Promise<void> | undefined
+
+  private constructor(store: Store, day: number) {
+    this.store = store
+    this.day = day
+  }
+
+  static async open(store: Store): Promise<UsageDays> {
+    const [row] = await store.query('SELECT day FROM usage_days_until')
+    return new UsageDays(store, Number(row?.['day'] ?? 0))
+  }
+
+  /** Unix days: those before this one are summed up. */
+  get until(): number {
+    return this.day
+  }
+
+  /** Sums up the days that are over. Safe to call again while it runs. */
+  sweep(nowMs = Date.now()): Promise<void> {
+    this.running ??= this.fold(nowMs).finally(() => (this.running = undefined))
+    return this.running
+  }
+
+  private async fold(nowMs: number): Promise<void> {
+    const [open] = await this.store.query("SELECT min(created_at) AS oldest FROM hold WHERE state = 'open'")
+    const oldest = open?.['oldest']
+    const settledMs = Math.min(nowMs, typeof oldest === 'bigint' ? Number(oldest) : nowMs) - SLACK_MS
+    const end = Math.floor(settledMs / DAY_MS)
+    // A clock that was set back: what is counted now may belong to a day that seemed over.
+    const today = Math.floor(nowMs / DAY_MS)
+    if (this.day > today) await this.set(today)
+    if (this.day >= end) return
+    await this.store.apart(async (reader) => {
+      while (this.day < end) await this.foldDay(reader, this.day)
+    })
+  }
+
+  private async set(day: number): Promise<void> {
+    await mustWrite(this.store, [{ run: setUntil, bind: [day], changes: 1 }])
+    this.day = day
+  }
+
+  private async foldDay(reader: Queryable, day: number): Promise<void> {
+    const rows = [...(await reader.query(ofAccounts, [day])), ...(await reader.query(ofAll, [day]))]
+    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+      const steps = rows.slice(at, at + ROWS_AT_ONCE).map((row) => ({ run: insert, bind: valuesOf(row) }))
+      await this.store.write(steps, 'bulk')
+    }
+    await this.set(day + 1)
+  }
+}
+
+const valuesOf = (row: Row): SqlValue[] => columns.map((column) => row[column] as SqlValue)

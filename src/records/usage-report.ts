@@ -1,0 +1,150 @@
+/** Usage over time, by key, model, endpoint or account: read from the sums by the hour alone. */
+import type { Row, SqlValue } from '../store/statement.ts'
+import type { Queryable } from '../store/store.ts'
+import { firstEventBoundsMs, firstEventColumns, usageSums, type UsageSum } from './usage.ts'
+
+export const usageGroups = ['key', 'model', 'endpoint', 'account'] as const
+export type UsageGroup = (typeof usageGroups)[number]
+
+export type UsageQuery = {
+  /** Undefined: of all accounts. */
+  readonly accountId: string | undefined
+  /** Unix hours, the last not included. */
+  readonly fromHour: number
+  readonly toHour: number
+  readonly stepHours: 1 | 24
+  /** Where days begin: hours east of UTC. */
+  readonly offsetHours: number
+  readonly by: UsageGroup | undefined
+  readonly keyId?: string | undefined
+  readonly model?: string | undefined
+  readonly endpoint?: string | undefined
+}
+
+export type Sums = Readonly<Record<UsageSum, bigint>>
+
+export type UsageRow = {
+  /** When the hour or day begins. */
+  readonly startMs: number
+  /** Id of the key or account, or the name of the model or endpoint. */
+  readonly group: string | undefined
+  readonly sums: Sums
+  /** How many first events came within each bound, and above the last. */
+  readonly firsts: readonly number[]
+}
+
+const HOUR_MS = 3_600_000
+const allSums = [...usageSums, ...firstEventColumns]
+const groupColumns = { key: 'key_id', model: 'model', endpoint: 'endpoint', account: 'account_id' } as const
+
+/** More rows than this are no chart, and too much for one answer. */
+export const USAGE_ROWS_MAX = 20_000
+
+type Stretch = { readonly table: 'usage_hour' | 'usage_day'; readonly from: number; readonly to: number }
+
+/**
+ * The stretches of a report: whole days where days are asked for and have been summed up, hours for the rest.
+ * `daysUntil`: Unix days, see UsageDays.
+ */
+function stretchesOf({ fromHour, toHour, stepHours, offsetHours }: UsageQuery, daysUntil: number): readonly Stretch[] {
+  const hours = (from: number, to: number): readonly Stretch[] => (from < to ? [{ table: 'usage_hour', from, to }] : [])
+  const from = Math.ceil(fromHour / 24)
+  const to = Math.min(Math.floor(toHour / 24), daysUntil)
+  if (stepHours === 1 || offsetHours !== 0 || from >= to) return hours(fromHour, toHour)
+  return [...hours(fromHour, from * 24), { table: 'usage_day', from, to }, ...hours(to * 24, toHour)]
+}
+
+/** The statement and its values, apart so that its plan can be looked at. */
+export function usageStatement(
+  query: UsageQuery,
+  daysUntil: number,
+): { readonly sql: string; readonly bind: readonly SqlValue[] } {
+  const parts = stretchesOf(query, daysUntil).map((stretch) => stretchStatement(query, stretch))
+  const sums = allSums.map((sum) => `sum(${sum}) AS ${sum}`).join(', ')
+  const sql = `SELECT step, part, ${sums} FROM (${parts.map((part) => part.sql).join(' UNION ALL ')})
+    GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ${USAGE_ROWS_MAX + 1}`
+  return { sql, bind: parts.flatMap(({ bind }) => bind) }
+}
+
+/** What all accounts together can be told apart by. */
+const ofAll: Partial<Record<UsageGroup, true>> = { model: true, endpoint: true }
+
+function stretchStatement(query: UsageQuery, { table, from, to }: Stretch): { sql: string; bind: readonly SqlValue[] } {
+  const { accountId, by, keyId, model, endpoint, stepHours, offsetHours } = query
+  const unit = table === 'usage_hour' ? 'hour' : 'day'
+  // Days know all accounts together as an account without a name.
+  const isOfAll = accountId === undefined && unit === 'day' && keyId === undefined && (by ?? 'model') in ofAll
+  const filters: [string, SqlValue | undefined][] = [
+    ['u.account_id = ?', isOfAll ? '' : accountId],
+    [`u.${unit} >= ?`, from],
+    [`u.${unit} < ?`, to],
+    ['u.key_id = ?', keyId],
+    ['u.model = ?', model],
+    ['u.endpoint = ?', endpoint],
+  ]
+  const stated = filters.filter((each): each is [string, SqlValue] => each[1] !== undefined)
+  // Of all accounts: the hours of each lie together, and are found account by account.
+  const source =
+    accountId === undefined && !isOfAll ? `account a CROSS JOIN ${table} u ON u.account_id = a.id` : `${table} u`
+  const step = table === 'usage_day' ? 'u.day' : `(u.hour + ${offsetHours}) / ${stepHours}`
+  const part = by === undefined ? 'NULL' : `u.${groupColumns[by]}`
+  const sums = allSums.map((sum) => `sum(u.${sum}) AS ${sum}`).join(', ')
+  // By the hour as it is stored: that is the order of the table, and little is sorted where the rest follows it.
+  const sql = `SELECT ${step} AS step, ${part} AS part, ${sums} FROM ${source}
+    WHERE ${stated.map(([condition]) => condition).join(' AND ')} GROUP BY u.${unit}, 2`
+  return { sql, bind: stated.map(([, value]) => value) }
+}
+
+/** Usage by hour or day, in the order of time and group. `daysUntil`: Unix days, those before are summed up. */
+export async function usageOf(store: Queryable, query: UsageQuery, daysUntil: number): Promise<readonly UsageRow[]> {
+  const { stepHours, offsetHours } = query
+  const { sql, bind } = usageStatement(query, daysUntil)
+  return (await store.query(sql, bind)).map((row) => ({
+    startMs: (Number(row['step']) * stepHours - offsetHours) * HOUR_MS,
+    group: (row['part'] as string | null) ?? undefined,
+    ...readSums(row),
+  }))
+}
+
+type Counted = Pick<UsageRow, 'sums' | 'firsts'>
+
+function readSums(row: Row): Counted {
+  const sums = Object.fromEntries(usageSums.map((sum) => [sum, row[sum] as bigint])) as Sums
+  return { sums, firsts: firstEventColumns.map((name) => Number(row[name])) }
+}
+
+/** The sum of rows. */
+export function addUp(rows: readonly Counted[]): Counted {
+  const sums = Object.fromEntries(
+    usageSums.map((sum) => [sum, rows.reduce((total, row) => total + row.sums[sum], 0n)]),
+  ) as Sums
+  return { sums, firsts: firstEventColumns.map((_, i) => rows.reduce((total, row) => total + (row.firsts[i] ?? 0), 0)) }
+}
+
+/** A percentile of first events in ms, to within its bounds; undefined where there were none. */
+export function percentile(counts: readonly number[], part: number): number | undefined {
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  if (total === 0) return undefined
+  let left = total * part
+  for (const [i, count] of counts.entries()) {
+    if (left > count || count === 0) {
+      left -= count
+      continue
+    }
+    const from = firstEventBoundsMs[i - 1] ?? 0
+    const to = firstEventBoundsMs[i] ?? from * 2
+    return Math.round(from + (to - from) * (left / count))
+  }
+  return firstEventBoundsMs.at(-1)
+}
+
+/** When each key of an account was last used, to the hour (Unix hours), from an hour on. */
+export async function lastUsed(
+  store: Queryable,
+  accountId: string,
+  fromHour: number,
+): Promise<ReadonlyMap<string, number>> {
+  const sql = 'SELECT key_id, max(hour) AS hour FROM usage_hour WHERE account_id = ? AND hour >= ? GROUP BY key_id'
+  const rows = await store.query(sql, [accountId, fromHour])
+  return new Map(rows.map((row) => [row['key_id'] as string, Number(row['hour'])]))
+}

@@ -1,0 +1,160 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
+import { recordSteps, type Outcome, type RequestRecord } from './records.ts'
+import { UsageDays } from './usage-days.ts'
+import { usageOf } from './usage-report.ts'
+import { usageSums, verifyUsage } from './usage.ts'
+
+const folders: string[] = []
+afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })))
+
+async function openFresh(): Promise<{ store: Store; folder: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-usage-'))
+  folders.push(folder)
+  const store = await openStore(folder, (message) => {
+    throw new Error(message)
+  })
+  // The requests of these tests are of the first days of 1970: none of those is summed up yet.
+  const db = new Database(join(folder, DATABASE))
+  db.exec('UPDATE usage_days_until SET day = 0')
+  db.close()
+  return { store, folder }
+}
+
+const count = fc.nat({ max: 100_000 })
+const aRecord: fc.Arbitrary<RequestRecord> = fc.record({
+  id: fc.uuid(),
+  accountId: fc.constantFrom('a', 'b'),
+  keyId: fc.constantFrom('k1', 'k2'),
+  endpoint: fc.constantFrom('chat', 'images'),
+  model: fc.constantFrom('m1', 'm2'),
+  stream: fc.boolean(),
+  status: fc.constant(200),
+  outcome: fc.constantFrom<Outcome>('completed', 'failed', 'cut', 'client_closed', 'barred'),
+  errorCode: fc.constant(undefined),
+  offerId: fc.constant('o'),
+  providerId: fc.constant('p'),
+  upstreamModel: fc.constant('u'),
+  usage: fc.record({
+    inputFresh: count,
+    inputCached: count,
+    cacheWrite5m: count,
+    cacheWrite1h: count,
+    outputText: count,
+    outputReasoning: count,
+    inputImage: count,
+    outputImage: count,
+    pieces: fc.array(
+      fc.record({ unit: fc.constantFrom('piece:image/1024x1024' as const, 'piece:second/720p' as const), count }),
+    ),
+  }),
+  usageSource: fc.constantFrom('reported', 'estimated'),
+  priceCardId: fc.constant(1),
+  costCardId: fc.constant(2),
+  held: fc.bigInt(0n, 10n ** 12n),
+  charged: fc.bigInt(0n, 10n ** 12n),
+  writtenOff: fc.bigInt(0n, 10n ** 9n),
+  upstreamCost: fc.bigInt(0n, 10n ** 12n),
+  attempts: fc.constant([]),
+  createdAtMs: fc.integer({ min: 0, max: 5 * 3_600_000 }),
+  firstEventMs: fc.option(fc.integer({ min: 0, max: 20_000 }), { nil: undefined }),
+  totalMs: fc.nat({ max: 60_000 }),
+})
+
+/** The charges in the ledger's tables, without a ledger. */
+function charge(folder: string, records: readonly RequestRecord[]): void {
+  const db = new Database(join(folder, DATABASE))
+  db.transaction(() =>
+    records.forEach(({ accountId, id, charged }, i) => {
+      if (charged === 0n) return
+      db.prepare("INSERT INTO journal (id, kind, hold_id, created_at) VALUES (?, 'charge', ?, 0)").run(i + 1, id)
+      db.prepare('INSERT INTO entry VALUES (?, ?, ?)').run(i + 1, accountId, -charged)
+    }),
+  )()
+  db.close()
+}
+
+test('sums by the hour are those of any requests, and of what the ledger charged', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(aRecord, { maxLength: 40, selector: ({ id }) => id }), async (records) => {
+      const { store, folder } = await openFresh()
+      await Promise.all(records.map((record) => mustWrite(store, recordSteps(record))))
+      charge(folder, records)
+      expect(await verifyUsage(store)).toEqual([])
+      const [firsts] = await store.query(
+        `SELECT ${Array.from({ length: 10 }, (_, i) => `sum(first_${i})`).join(' + ')} AS sum FROM usage_hour`,
+      )
+      expect(Number(firsts?.['sum'] ?? 0)).toBe(records.filter(({ firstEventMs }) => firstEventMs !== undefined).length)
+      await store.close()
+    }),
+    { numRuns: 15 },
+  )
+}, 30_000)
+
+test('a sum that is off by one is found, whichever it is', async () => {
+  const { store, folder } = await openFresh()
+  const records = fc.sample(aRecord, { numRuns: 5, seed: 7 })
+  await Promise.all(records.map((record) => mustWrite(store, recordSteps(record))))
+  charge(folder, records)
+  const db = new Database(join(folder, DATABASE))
+  for (const sum of usageSums) {
+    db.exec(`UPDATE usage_hour SET ${sum} = ${sum} + 1`)
+    const found = await verifyUsage(store)
+    expect({ sum, found: found.some(({ detail }) => detail.includes(` ${sum} `)) }).toEqual({ sum, found: true })
+    if (sum === 'charged') expect(found.some(({ detail }) => detail.includes('ledger'))).toBe(true)
+    db.exec(`UPDATE usage_hour SET ${sum} = ${sum} - 1`)
+  }
+  expect(await verifyUsage(store)).toEqual([])
+  db.close()
+  await store.close()
+})
+
+test('days are summed up once nothing can be added to them, and a report is the same with and without them', async () => {
+  const { store, folder } = await openFresh()
+  const dayMs = 24 * 3_600_000
+  const records = fc
+    .sample(aRecord, { numRuns: 200, seed: 3 })
+    .map((record, i) => ({ ...record, id: `r${i}`, createdAtMs: record.createdAtMs * 20 + 10 * dayMs }))
+  await Promise.all(records.map((record) => mustWrite(store, recordSteps(record))))
+  charge(folder, records)
+  const db = new Database(join(folder, DATABASE))
+  db.exec("INSERT INTO account (id, name, status, created_at) VALUES ('a', 'a', 'active', 0), ('b', 'b', 'active', 0)")
+  // Somebody still waits for an answer of the third day.
+  const hold = 'INSERT INTO hold (id, account_id, amount, state, owner, created_at) VALUES (?, ?, 0, ?, ?, ?)'
+  db.prepare(hold).run('open', 'a', 'open', 'me', 12.5 * dayMs)
+  const days = await UsageDays.open(store)
+  await Promise.all([days.sweep(), days.sweep()])
+  expect(days.until).toBe(12)
+  expect(await verifyUsage(store)).toEqual([])
+  db.exec("UPDATE hold SET state = 'released', resolved_at = 1 WHERE id = 'open'")
+  await days.sweep(20 * dayMs)
+  expect(days.until).toBe(19)
+  expect(await verifyUsage(store)).toEqual([])
+  for (const by of [undefined, 'key', 'model', 'endpoint', 'account'] as const) {
+    for (const accountId of ['a', undefined]) {
+      for (const [fromHour, toHour] of [
+        [240, 400],
+        [245, 300],
+        [250, 262],
+      ] as const) {
+        const query = { accountId, fromHour, toHour, stepHours: 24, offsetHours: 0, by } as const
+        const whole = await usageOf(store, query, 0)
+        expect(whole.length).toBeGreaterThan(0)
+        expect(await usageOf(store, query, days.until)).toEqual(whole)
+      }
+    }
+  }
+  db.exec('UPDATE usage_day SET charged = charged + 1 WHERE account_id = (SELECT min(account_id) FROM usage_day)')
+  expect((await verifyUsage(store)).every(({ detail }) => detail === 'not the sum of its hours')).toBe(true)
+  expect(await verifyUsage(store)).not.toEqual([])
+  // A clock that was set back by a week: its days are read by the hour again.
+  await days.sweep(13 * dayMs)
+  expect(days.until).toBe(13)
+  db.close()
+  await store.close()
+})

@@ -1,0 +1,163 @@
+/**
+ * What requests came to, by the hour in which they held their money: sums that are written in the transaction that
+ * resolves a hold, so that neither charts nor limits ever scan the requests.
+ */
+import type { NanoUsd } from '../domain/money.ts'
+import type { Usage, UsageSource } from '../domain/usage.ts'
+import { statement, type Step } from '../store/statement.ts'
+import type { Queryable, Store } from '../store/store.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Upper ends of the counts of first events, in ms; the last count has none. */
+export const firstEventBoundsMs = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800] as const
+export const firstEventColumns = [...firstEventBoundsMs, Infinity].map((_, i) => `first_${i}`)
+
+/** The sums of a row, in the order of the table. */
+export const usageSums = [
+  'requests',
+  'failed',
+  'cut',
+  'estimated',
+  'input_fresh',
+  'input_cached',
+  'cache_write',
+  'output_text',
+  'output_reasoning',
+  'input_image',
+  'output_image',
+  'images',
+  'seconds',
+  'charged',
+  'written_off',
+  'upstream_cost',
+] as const
+export type UsageSum = (typeof usageSums)[number]
+
+/** The place of a first event among the counts is bound once, and each count compares itself with it. */
+const place = usageSums.length + 6
+const addToHour = statement(`INSERT INTO usage_hour VALUES (
+    ${Array.from({ length: place - 1 }, (_, i) => `?${i + 1}`).join(', ')},
+    ${firstEventColumns.map((_, i) => `?${place} = ${i}`).join(', ')})
+  ON CONFLICT DO UPDATE SET ${[...usageSums, ...firstEventColumns].map((sum) => `${sum} = ${sum} + excluded.${sum}`).join(', ')}`)
+
+/** What of a request's record is counted. */
+type Counted = {
+  readonly accountId: string
+  readonly keyId: string
+  readonly model: string
+  readonly endpoint: string
+  readonly outcome: string
+  readonly usage: Usage
+  readonly usageSource: UsageSource
+  readonly charged: NanoUsd
+  readonly writtenOff: NanoUsd
+  readonly upstreamCost: NanoUsd
+  readonly createdAtMs: number
+  readonly firstEventMs: number | undefined
+}
+
+/** The step that adds a request to its hour. */
+export function hourStep({ usage, outcome, ...record }: Counted): Step {
+  const { pieces = [] } = usage
+  const count = (kind: string): number =>
+    pieces.reduce((sum, piece) => (piece.unit.startsWith(kind) ? sum + piece.count : sum), 0)
+  const bind = [
+    record.accountId,
+    Math.floor(record.createdAtMs / HOUR_MS),
+    record.keyId,
+    record.model,
+    record.endpoint,
+    1,
+    outcome === 'failed' ? 1 : 0,
+    outcome === 'cut' ? 1 : 0,
+    record.usageSource === 'estimated' ? 1 : 0,
+    usage.inputFresh,
+    usage.inputCached,
+    usage.cacheWrite5m + usage.cacheWrite1h,
+    usage.outputText,
+    usage.outputReasoning,
+    usage.inputImage ?? 0,
+    usage.outputImage ?? 0,
+    count('piece:image'),
+    count('piece:second'),
+    record.charged,
+    record.writtenOff,
+    record.upstreamCost,
+    record.firstEventMs === undefined ? -1 : placeOf(Math.round(record.firstEventMs)),
+  ]
+  return { run: addToHour, bind, changes: 1 }
+}
+
+function placeOf(ms: number): number {
+  const found = firstEventBoundsMs.findIndex((bound) => ms < bound)
+  return found < 0 ? firstEventBoundsMs.length : found
+}
+
+/** What a request adds to each of the sums, in SQL. */
+const inRecords: Readonly<Record<UsageSum, string>> = {
+  requests: '1',
+  failed: "outcome = 'failed'",
+  cut: "outcome = 'cut'",
+  estimated: "usage_source = 'estimated'",
+  input_fresh: 'input_fresh',
+  input_cached: 'input_cached',
+  cache_write: 'cache_write_5m + cache_write_1h',
+  output_text: 'output_text',
+  output_reasoning: 'output_reasoning',
+  input_image: 'input_image',
+  output_image: 'output_image',
+  images: piecesOf('image'),
+  seconds: piecesOf('second'),
+  charged: 'charged',
+  written_off: 'written_off',
+  upstream_cost: 'upstream_cost',
+}
+
+function piecesOf(kind: string): string {
+  const sum = `SELECT sum(value ->> 'count') FROM json_each(pieces) WHERE value ->> 'unit' LIKE 'piece:${kind}%'`
+  return `CASE WHEN pieces IS NULL THEN 0 ELSE coalesce((${sum}), 0) END`
+}
+
+/** What does not add up: hours and their requests, days and their hours, accounts and their charges in the ledger. */
+export async function verifyUsage(store: Queryable): Promise<readonly { subject: string; detail: string }[]> {
+  const hours = usageSums.map((sum) => `${sum} AS ${sum}`).join(', ')
+  const records = usageSums.map((sum) => `-(${inRecords[sum]})`).join(', ')
+  const differences = usageSums.map((sum) => `iif(sum(${sum}) <> 0, ' ${sum} ' || sum(${sum}), '')`).join(' || ')
+  const sql = `SELECT account_id || ' ' || hour AS subject, 'more than its requests:' || ${differences} AS detail
+    FROM (SELECT account_id, hour, ${hours} FROM usage_hour
+          UNION ALL SELECT account_id, created_at / ${HOUR_MS}, ${records} FROM request_record)
+    GROUP BY account_id, hour HAVING ${usageSums.map((sum) => `sum(${sum}) <> 0`).join(' OR ')}`
+  const ledger = `SELECT account_id AS subject, 'usage ' || sum(used) || ', ledger ' || sum(charged) AS detail
+    FROM (SELECT account_id, charged AS used, 0 AS charged FROM usage_hour
+          UNION ALL SELECT entry.account_id, 0, -entry.amount FROM journal
+          JOIN entry ON entry.journal_id = journal.id AND entry.account_id NOT LIKE 'system:%' WHERE kind = 'charge')
+    GROUP BY account_id HAVING sum(used) <> sum(charged)`
+  const all = [...usageSums, ...firstEventColumns]
+  const days = `SELECT account_id || ' day ' || day AS subject, 'not the sum of its hours' AS detail
+    FROM (SELECT account_id, day, ${all.join(', ')} FROM usage_day
+          WHERE day < (SELECT day FROM usage_days_until)
+          UNION ALL SELECT account_id, hour / 24, ${all.map((sum) => `-${sum}`).join(', ')} FROM usage_hour
+          WHERE hour < (SELECT day FROM usage_days_until) * 24
+          UNION ALL SELECT '', hour / 24, ${all.map((sum) => `-${sum}`).join(', ')} FROM usage_hour
+          WHERE hour < (SELECT day FROM usage_days_until) * 24)
+    GROUP BY account_id, day HAVING ${all.map((sum) => `sum(${sum}) <> 0`).join(' OR ')}`
+  const rows = [...(await store.query(sql)), ...(await store.query(ledger)), ...(await store.query(days))]
+  return rows.map((row) => ({ subject: String(row['subject']), detail: String(row['detail']) }))
+}
+
+/** What each key was charged by the day (Unix days), from an hour (Unix hours) on. */
+export async function chargedByDay(
+  store: Store,
+  fromHour: number,
+): Promise<readonly { accountId: string; keyId: string; day: number; charged: NanoUsd }[]> {
+  // By account first: the hours of one lie together.
+  const sql = `SELECT u.account_id, u.key_id, u.hour / 24 AS day, sum(u.charged) AS charged
+    FROM account a JOIN usage_hour u ON u.account_id = a.id AND u.hour >= ? GROUP BY 1, 2, 3`
+  return (await store.query(sql, [fromHour])).map((row) => ({
+    accountId: String(row['account_id']),
+    keyId: String(row['key_id']),
+    day: Number(row['day']),
+    charged: row['charged'] as bigint,
+  }))
+}

@@ -1,0 +1,314 @@
+/** The console's API at work: what is made, changed and shown, and that its numbers add up to the nano-dollar. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { chat, startGateway, type TestGateway } from './support/gateway.ts'
+
+let gateway: TestGateway
+let origin: string
+let operator: { cookie: string }
+let owner: { cookie: string }
+const PASSWORD = 'correct horse battery'
+
+type Told<T = Record<string, unknown>> = { readonly status: number; readonly headers: Headers; readonly body: T }
+
+async function call<T = Record<string, unknown>>(caller: object, request: string, body?: object): Promise<Told<T>> {
+  const [method = '', path = ''] = request.split(' ')
+  const response = await fetch(`${origin}/admin/v1${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...caller },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json')
+  return { status: response.status, headers: response.headers, body: (isJson ? JSON.parse(text) : text) as T }
+}
+
+async function person(name: string, input: object): Promise<{ cookie: string }> {
+  const { setup_path: path } = await gateway.operate<{ setup_path: string }>('user.create', { name, ...input })
+  const token = path.split('#')[1]
+  const { headers } = await call({}, 'POST /links/redeem', { token, password: PASSWORD })
+  return { cookie: (headers.get('set-cookie') ?? '').split(';')[0] ?? '' }
+}
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  origin = new URL(gateway.baseUrl).origin
+  operator = await person('op', { role: 'operator' })
+  owner = await person('own', { role: 'owner', account: gateway.accountId })
+}, 30_000)
+afterAll(() => gateway.close())
+
+const at = (path: string): string => `/accounts/${gateway.accountId}${path}`
+type Page<T = Record<string, unknown>> = { readonly data: readonly T[]; readonly next_cursor: string | null }
+
+/** All pages of a list. */
+async function all<T = Record<string, unknown>>(caller: object, path: string, limit = 7): Promise<T[]> {
+  const items: T[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const join = path.includes('?') ? '&' : '?'
+    const more: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
+    const { body, status }: Told<Page<T>> = await call(caller, `GET ${path}${join}limit=${limit}${more}`)
+    expect(status).toBe(200)
+    items.push(...body.data)
+    cursor = body.next_cursor
+  }
+  return items
+}
+
+describe('keys', () => {
+  test('are made, shown once, limited, used, revoked, and then open nothing', async () => {
+    const made = await call<{ id: string; secret: string }>(owner, `POST ${at('/keys')}`, {
+      name: 'prod',
+      models: ['sandbox-chat'],
+      limits: { spend_per_day_nano_usd: '5000000000', requests_per_minute: 60 },
+    })
+    expect(made.body).toMatchObject({ status: 'active', limits: { spend_per_day_nano_usd: '5000000000' } })
+    const { id, secret } = made.body
+    const use = (model: string): Promise<Response> => chat({ baseUrl: gateway.baseUrl, key: secret }, { model })
+    expect((await use('sandbox-chat')).status).toBe(200)
+    expect((await use('sandbox-mini')).status).toBe(403)
+    const wider = { models: null, limits: { requests_per_minute: null } }
+    const changed = await call(owner, `PATCH ${at(`/keys/${id}`)}`, { name: 'live', ...wider })
+    expect(changed.body).toMatchObject({ name: 'live', models: null, limits: { requests_per_minute: null } })
+    expect((await use('sandbox-mini')).status).toBe(200)
+    const shown = await call<{ spent_today_nano_usd: string }>(owner, `GET ${at(`/keys/${id}`)}`)
+    expect(JSON.stringify(shown.body)).not.toContain(secret)
+    expect(BigInt(shown.body.spent_today_nano_usd)).toBeGreaterThan(0n)
+    expect((await call(owner, `DELETE ${at(`/keys/${id}`)}`)).body).toMatchObject({ status: 'revoked' })
+    expect((await use('sandbox-chat')).status).toBe(401)
+    expect((await all(owner, at('/keys?status=revoked'))).map((key) => key['id'])).toContain(id)
+  })
+
+  test('of another account are not there', async () => {
+    const other = await gateway.operate<{ id: string }>('account.create', { name: 'elsewhere' })
+    const theirs = await gateway.operate<{ id: string }>('key.create', { account: other.id, name: 'x' })
+    for (const method of ['GET', 'PATCH', 'DELETE']) {
+      const body = method === 'PATCH' ? { name: 'mine' } : undefined
+      expect((await call(owner, `${method} ${at(`/keys/${theirs.id}`)}`, body)).status).toBe(404)
+    }
+  })
+})
+
+describe('the playground', () => {
+  test('calls with a token that ends with the session, and spends as a key of its own', async () => {
+    const player = await person('player', { role: 'owner', account: gateway.accountId })
+    const { body } = await call<{ token: string }>(player, `POST ${at('/playground-token')}`)
+    const use = async (): Promise<number> =>
+      (await chat({ baseUrl: gateway.baseUrl, key: body.token }, { model: 'sandbox-chat' })).status
+    expect(await use()).toBe(200)
+    const [latest] = await all<{ key: { name: string } }>(owner, at('/requests'))
+    expect(latest?.key.name).toBe('Playground')
+    expect((await all<{ name: string }>(owner, at('/keys'))).map(({ name }) => name)).not.toContain('Playground')
+    await call(player, 'DELETE /sessions')
+    expect(await use()).toBe(401)
+    expect((await call({ authorization: `Bearer ${body.token}` }, 'GET /session')).status).toBe(401)
+  })
+})
+
+describe('money', () => {
+  test('a code is redeemed once, by whoever comes first', async () => {
+    const batch = { count: 2, amount_nano_usd: '1000000000', note: 'welcome' }
+    const made = await call<{ codes: { id: string; code: string }[] }>(operator, 'POST /codes', batch)
+    const [first, second] = made.body.codes
+    const tried = await Promise.all(
+      Array.from({ length: 10 }, () => call(owner, `POST ${at('/redemptions')}`, { code: first?.code })),
+    )
+    expect(tried.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(tried.find(({ status }) => status === 200)?.body).toMatchObject({ amount_nano_usd: '1000000000' })
+    expect((await call(operator, `DELETE /codes/${second?.id}`)).body).toMatchObject({ state: 'voided' })
+    expect((await call(owner, `POST ${at('/redemptions')}`, { code: second?.code })).status).toBe(404)
+    const listed = await all<{ id: string; state: string }>(operator, '/codes', 1)
+    expect(listed.map(({ state }) => state).toSorted()).toEqual(['redeemed', 'voided'])
+    expect(JSON.stringify(listed)).not.toContain(first?.code)
+  })
+
+  test('an operator credits and debits with a reason, and it is in the ledger of the account', async () => {
+    const move = (kind: string, amount: string, ref: string) =>
+      call(operator, `POST ${at('/adjustments')}`, { kind, amount_nano_usd: amount, reason: 'invoice 7', ref })
+    expect((await move('credit', '2000000001', 'inv-7')).status).toBe(200)
+    expect((await move('credit', '2000000001', 'inv-7')).status).toBe(409)
+    expect((await move('debit', '1', 'fix-7')).status).toBe(200)
+    expect((await move('credit', '-5', 'x')).status).toBe(400)
+    const { body } = await call<{ data: { ref: string; amount_nano_usd: string }[] }>(owner, `GET ${at('/ledger')}`)
+    expect(body.data.find(({ ref }) => ref === 'inv-7')?.amount_nano_usd).toBe('2000000001')
+    expect(body.data.find(({ ref }) => ref === 'fix-7')?.amount_nano_usd).toBe('-1')
+  })
+})
+
+/** Rows of a file, by the names of its first line. */
+function rowsOf(csv: string): Record<string, string>[] {
+  const [head = '', ...lines] = csv.trim().split('\r\n')
+  const names = head.split(',')
+  return lines.map((line) => Object.fromEntries(line.split(',').map((cell, i) => [names[i] ?? '', cell])))
+}
+
+describe('numbers', () => {
+  const sum = (amounts: readonly string[]): bigint => amounts.reduce((total, amount) => total + BigInt(amount), 0n)
+
+  test('usage, requests, ledger and files are one number, after any traffic', async () => {
+    const aCall = fc.record({
+      model: fc.constantFrom('sandbox-chat', 'sandbox-mini'),
+      stream: fc.boolean(),
+      content: fc.constantFrom('hi', 'Write 40 tokens', 'a longer question, to be answered in many words'),
+      max_tokens: fc.integer({ min: 1, max: 60 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(aCall, { minLength: 1, maxLength: 12 }), async (calls) => {
+        await Promise.all(
+          calls.map(async ({ content, ...rest }) =>
+            (await chat(gateway, { ...rest, messages: [{ role: 'user', content }] })).text(),
+          ),
+        )
+        const charged = async (query: string): Promise<string> =>
+          (await call<{ total: { charged_nano_usd: string } }>(owner, `GET ${at(`/usage?${query}`)}`)).body.total
+            .charged_nano_usd
+        const total = await charged('step=hour')
+        for (const query of ['step=day', 'by=key', 'by=model&step=hour', 'by=endpoint', 'utc_offset_hours=9']) {
+          expect({ query, charged: await charged(query) }).toEqual({ query, charged: total })
+        }
+        const { body: csv } = await call<string>(owner, `GET ${at('/usage?by=model&step=hour&format=csv')}`)
+        expect(sum(rowsOf(csv).map((row) => row['charged_nano_usd'] ?? '')).toString()).toBe(total)
+        const requests = await all<{ charged_nano_usd: string }>(owner, at('/requests'), 20)
+        expect(sum(requests.map(({ charged_nano_usd: amount }) => amount)).toString()).toBe(total)
+        type Ledger = {
+          charges_nano_usd: string
+          closing_nano_usd: string
+          opening_nano_usd: string
+          data: { amount_nano_usd: string }[]
+        }
+        const { body: ledger } = await call<Ledger>(owner, `GET ${at('/ledger')}`)
+        expect((-BigInt(ledger.charges_nano_usd)).toString()).toBe(total)
+        const moved = sum(ledger.data.map(({ amount_nano_usd: amount }) => amount))
+        expect(BigInt(ledger.opening_nano_usd) + moved).toBe(BigInt(ledger.closing_nano_usd))
+        const { body: account } = await call<{ balance: { posted_nano_usd: string } }>(owner, `GET ${at('')}`)
+        expect(ledger.closing_nano_usd).toBe(account.balance.posted_nano_usd)
+        const { body: file } = await call<string>(owner, `GET ${at('/ledger?format=csv')}`)
+        expect(sum(rowsOf(file).map((row) => row['amount_nano_usd'] ?? ''))).toBe(moved)
+      }),
+      { numRuns: 6 },
+    )
+  }, 60_000)
+
+  test('the lines of a request’s price add up to what was charged, and what was held is charged or released', async () => {
+    await (await chat(gateway, { model: 'sandbox-chat', max_tokens: 50 })).text()
+    const [latest] = await all<{ id: string }>(owner, at('/requests'), 50)
+    const { body } = await call<{
+      charged_nano_usd: string
+      held_nano_usd: string
+      released_nano_usd: string
+      price: { lines: { amount_nano_usd: string }[]; rounding_nano_usd: string; total_nano_usd: string }
+      attempts_made: object[]
+    }>(owner, `GET ${at(`/requests/${latest?.id}`)}`)
+    const millionths = (text: string): bigint => {
+      const [whole = '0', fraction = ''] = text.split('.')
+      return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0'))
+    }
+    const lines = body.price.lines.reduce((total, line) => total + millionths(line.amount_nano_usd), 0n)
+    expect(lines + millionths(body.price.rounding_nano_usd)).toBe(millionths(body.charged_nano_usd))
+    expect(BigInt(body.charged_nano_usd) + BigInt(body.released_nano_usd)).toBe(BigInt(body.held_nano_usd))
+    expect(JSON.stringify(body)).not.toContain('provider')
+    const { body: whole } = await call(operator, `GET /requests/${latest?.id}`)
+    expect(whole).toMatchObject({ account: gateway.accountId, provider: 'sandbox', attempts_made: [{ result: 'ok' }] })
+  })
+
+  test('the overview is one call', async () => {
+    const { body } = await call<Record<string, unknown>>(owner, `GET ${at('/overview?range=24h')}`)
+    expect(body).toMatchObject({ first_steps: { has_key: true, has_called: true, has_succeeded: true }, step: 'hour' })
+    expect(Number(body['days_left'])).toBeGreaterThan(0)
+  })
+})
+
+describe('an operator', () => {
+  test('adds a provider, tests it, routes a model to it, drains it', async () => {
+    const url = (await gateway.operate<{ base_url: string }[]>('provider.list'))[0]?.base_url ?? ''
+    const draft = { id: 'mine', preset: 'sandbox', base_url: url, allow_private: true, key: 'sk-upstream-secret' }
+    const made = await call(operator, 'POST /providers', draft)
+    expect(made.body).toMatchObject({ id: 'mine', has_key: true, origin: 'stored', state: 'serving' })
+    expect(JSON.stringify(made.body)).not.toContain('sk-upstream-secret')
+    expect((await call(operator, 'POST /providers', draft)).status).toBe(409)
+    expect((await call(operator, 'POST /providers/mine/test')).body).toMatchObject({ ok: true, status: 200 })
+    const price = { input: '1000000000', output: '3000000000' }
+    const model = {
+      id: 'house/one',
+      price,
+      offers: [{ provider: 'mine', model: 'sandbox-chat', cost: { input: '500000000', output: '1000000000' } }],
+    }
+    const routed = await call(operator, 'POST /models', model)
+    expect(routed.body).toMatchObject({
+      offers: [{ state: 'ready', margin: { input_percent: 50, output_percent: 66.6 } }],
+    })
+    const ask = async (): Promise<number> => (await chat(gateway, { model: 'house/one' })).status
+    expect(await ask()).toBe(200)
+    const path = `/models/${encodeURIComponent('house/one')}`
+    const dearer = await call(operator, `PATCH ${path}`, { price: { input: '2000000000', output: '3000000000' } })
+    expect(dearer.body).toMatchObject({ price: { input: '2000000000' }, offers: [{ cost: { input: '500000000' } }] })
+    const history = await call<{ data: { of: string }[] }>(operator, `GET ${path}/prices`)
+    expect(history.body.data.filter(({ of }) => of === 'sale')).toHaveLength(2)
+    const before = await call(operator, `POST ${path}/explain`, { account: gateway.accountId })
+    expect(before.body).toMatchObject({
+      admitted: true,
+      steps: [{ provider: 'mine', verdict: 'first', share_percent: 100 }],
+    })
+    expect((await call(operator, 'PUT /providers/mine/state', { state: 'drained' })).body).toMatchObject({
+      state: 'drained',
+    })
+    expect(await ask()).toBe(503)
+    const after = await call(operator, `POST ${path}/explain`, { account: gateway.accountId })
+    expect(after.body).toMatchObject({ admitted: false, steps: [{ verdict: 'skipped' }] })
+    await call(operator, 'PUT /providers/mine/state', { state: 'serving' })
+    expect(await ask()).toBe(200)
+  })
+
+  test('sees what is declared, and cannot change it here', async () => {
+    const models = await all<{ id: string; origin: string }>(operator, '/models', 2)
+    expect(models.find(({ id }) => id === 'sandbox-chat')?.origin).toBe('declared')
+    const changed = await call(operator, 'PATCH /models/sandbox-chat', { price: { input: '1', output: '1' } })
+    expect([changed.status, changed.body['error']]).toMatchObject([409, { code: 'declared' }])
+    expect((await call(operator, 'DELETE /providers/sandbox')).status).toBe(409)
+  })
+
+  test('suspends an account, which then can look but not call', async () => {
+    expect((await call(operator, `PATCH ${at('')}`, { status: 'suspended' })).body).toMatchObject({
+      status: 'suspended',
+    })
+    expect((await chat(gateway, { model: 'sandbox-chat' })).status).toBe(403)
+    expect((await call(owner, `GET ${at('/overview')}`)).status).toBe(200)
+    expect((await call(owner, `POST ${at('/playground-token')}`)).status).toBe(403)
+    await call(operator, `PATCH ${at('')}`, { status: 'active' })
+    expect((await chat(gateway, { model: 'sandbox-chat' })).status).toBe(200)
+  })
+
+  test('reads in the audit log who changed what, without secrets', async () => {
+    const entries = await all<Record<string, unknown>>(operator, '/audit', 50)
+    const provider = entries.find(({ action, subject }) => action === 'provider.add' && subject === 'mine')
+    expect(provider).toMatchObject({ actor: { kind: 'user', name: 'op' }, outcome: 'done' })
+    const suspended = entries.find(({ action }) => action === 'account.suspend')
+    expect(suspended).toMatchObject({ before: { status: 'active' }, after: { status: 'suspended' }, outcome: 'done' })
+    expect(entries.find(({ action }) => action === 'account.create')).toMatchObject({ actor: { kind: 'command' } })
+    for (const action of ['key.create', 'key.revoke', 'account.credit', 'code.redeem']) {
+      expect({ action, found: entries.some((entry) => entry['action'] === action) }).toEqual({ action, found: true })
+    }
+    const text = JSON.stringify(entries)
+    for (const secret of ['sk-upstream-secret', PASSWORD, gateway.key, 'setup_', 'TG-0'])
+      expect(text).not.toContain(secret)
+    expect(await all(operator, '/audit?action=account.suspend')).toHaveLength(1)
+  })
+
+  test('verifies the books', async () => {
+    expect((await call(operator, 'POST /health/verification')).body).toMatchObject({ clean: true, findings: [] })
+    expect((await call(operator, 'GET /health')).body).toMatchObject({ ledger: { clean: true }, open_holds: 0 })
+  })
+
+  test('gives a program a key, which manages and neither signs in nor makes more of its kind', async () => {
+    const made = await call<{ id: string; secret: string }>(operator, 'POST /management-keys', { name: 'terraform' })
+    const program = { authorization: `Bearer ${made.body.secret}` }
+    expect((await call(program, 'POST /accounts', { name: 'by-program', balance_nano_usd: '7' })).body).toMatchObject({
+      balance: { posted_nano_usd: '7' },
+    })
+    expect((await call(program, 'POST /management-keys', { name: 'more' })).status).toBe(403)
+    expect((await call(program, 'GET /session')).status).toBe(403)
+    expect((await fetch(`${gateway.baseUrl}/models`, { headers: program })).status).toBe(401)
+    await call(operator, `DELETE /management-keys/${made.body.id}`)
+    expect((await call(program, 'GET /accounts')).status).toBe(401)
+  })
+})

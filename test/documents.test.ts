@@ -1,0 +1,97 @@
+/** What the API says of itself: every route is described, every example works, every answer is as described. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { described, publicOpenApi, type Described } from '../src/edge/public-api.ts'
+import { startGateway, type TestGateway } from './support/gateway.ts'
+import { photo } from './support/test-pictures.ts'
+
+let gateway: TestGateway
+let origin: string
+let responseId = ''
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  origin = new URL(gateway.baseUrl).origin
+  const body = JSON.stringify({ model: 'sandbox-chat', input: 'Hi', background: true })
+  const made = await fetch(`${origin}/v1/responses`, { method: 'POST', headers: headers(), body })
+  responseId = ((await made.json()) as { id: string }).id
+})
+afterAll(() => gateway.close())
+
+const headers = (): Record<string, string> => ({
+  authorization: `Bearer ${gateway.key}`,
+  'content-type': 'application/json',
+})
+
+/** The address with ids that are there. */
+const addressOf = ({ path, query }: Described): string =>
+  origin +
+  path.replace('{model}', 'sandbox-chat').replace('/responses/{id}', `/responses/${responseId}`) +
+  (query ? `?${new URLSearchParams(query).toString()}` : '')
+
+const whole = described.filter(({ answer, body }) => answer !== 'file' && body?.type !== 'form')
+
+describe.each(whole.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_, route) => {
+  test('the example works, and its answer is as described', async () => {
+    const body = route.body?.type === 'json' ? JSON.stringify(route.body.example) : undefined
+    if (route.body?.type === 'json') expect(route.body.schema.safeParse(route.body.example).success).toBe(true)
+    const method = route.method.toUpperCase()
+    const answer = await fetch(addressOf(route), { method, headers: headers(), ...(body ? { body } : {}) })
+    if (route.answer === 'events') return expect(answer.headers.get('content-type')).toContain('text/event-stream')
+    const value: unknown = await answer.json()
+    expect({ status: answer.status, value }).toMatchObject({ status: 200 })
+    if (route.answer === 'file') return
+    const checked = route.answer.safeParse(value)
+    expect({ problem: checked.error?.message, value }).toMatchObject({ problem: undefined })
+  })
+})
+
+test('an edit, as a form', async () => {
+  const form = new FormData()
+  form.set('model', 'sandbox-image')
+  form.set('prompt', 'at night')
+  form.set('image', new Blob([new Uint8Array(photo(64, 64))], { type: 'image/png' }), 'a.png')
+  const { authorization = '' } = headers()
+  const answer = await fetch(`${origin}/v1/images/edits`, { method: 'POST', headers: { authorization }, body: form })
+  expect(answer.status).toBe(200)
+  const { answer: shape } = described.find(({ path }) => path === '/v1/images/edits') ?? expect.unreachable()
+  expect(typeof shape === 'string' || shape.safeParse(await answer.json()).success).toBe(true)
+})
+
+test('every route of the API is described', () => {
+  const read = (file: string): string => readFileSync(join(import.meta.dir, '../src/edge', file), 'utf8')
+  const found = ['edge.ts', 'surface.ts', 'responses.ts', 'content.ts'].flatMap((file) =>
+    [...read(file).matchAll(/'(\/v1\/[^'\n]*[^'/\n])'/g)].map(([, path = '']) => path),
+  )
+  const known = new Set(described.map(({ path }) => path))
+  expect(found.length).toBeGreaterThan(10)
+  expect(found.filter((path) => !known.has(path))).toEqual([])
+})
+
+describe('the documents', () => {
+  test('are one OpenAPI document, a page and a summary, without anything of another host', async () => {
+    const served = await fetch(`${origin}/openapi.json`)
+    const document = (await served.json()) as { openapi: string; info: { version: string } }
+    expect(document).toEqual(JSON.parse(JSON.stringify(publicOpenApi(document.info.version))) as typeof document)
+    expect(document.openapi).toBe('3.1.0')
+    const page = await fetch(`${origin}/docs`)
+    const html = await page.text()
+    expect(html).toContain('spec-url="openapi.json"')
+    expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//)
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'")
+    const summary = await (await fetch(`${origin}/llms.txt`)).text()
+    for (const { path } of described) {
+      expect(summary).toContain(path)
+      expect(html).toContain(path)
+    }
+  })
+
+  test('of the console and of the API are both there, and nothing else is', async () => {
+    expect((await fetch(`${origin}/admin/v1/openapi.json`)).status).toBe(200)
+    for (const path of ['/docs/../../package.json', '/docs/none.js', '/docs/viewer.js.gz', '/docsx']) {
+      expect({ path, status: (await fetch(origin + path)).status }).toEqual({ path, status: 404 })
+    }
+    expect((await fetch(`${origin}/docs`, { method: 'POST' })).status).toBe(405)
+  })
+})

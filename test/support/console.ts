@@ -1,0 +1,102 @@
+/** The console's API in this process: its routes over a real data folder, without sockets. */
+import { expect } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { loadConfig } from '../../src/config.ts'
+import { createDispatcher, ROOT, type Dispatcher, type Sent } from '../../src/console/dispatch.ts'
+import { routes } from '../../src/console/routes.ts'
+import { openGateway, verifyBooks, type Gateway } from '../../src/gateway.ts'
+import type { Exchange } from '../../src/inbound/exchange.ts'
+import { freshFolder } from './gateway.ts'
+
+/** Who asks: nobody, or what identifies them. */
+export type Caller = { readonly headers: Readonly<Record<string, string>> }
+export const nobody: Caller = { headers: {} }
+
+export type Answer<T = Record<string, unknown>> = { readonly status: number; readonly body: T; readonly sent: Sent }
+
+export type TestConsole = {
+  readonly gateway: Gateway
+  readonly accountId: string
+  readonly otherId: string
+  /** A session of its own each time. */
+  as(role: 'operator' | 'owner' | 'member' | 'stranger'): Promise<Caller>
+  call<T = Record<string, unknown>>(caller: Caller, request: string, body?: unknown): Promise<Answer<T>>
+  close(): Promise<void>
+}
+
+const log = (): void => undefined
+
+/** A console with an account and its people, and another account with an owner. */
+export async function openConsole(folder = freshFolder()): Promise<TestConsole> {
+  const config = await loadConfig({ TOLLGATE_DATA: folder, TOLLGATE_CONFIG: '' })
+  const gateway = await openGateway(config, { log, sandboxUrl: 'http://127.0.0.1:9', firstAccount: 'leave' })
+  const { office } = gateway
+  const accountOf = async (name: string): Promise<string> => {
+    const { id } = await office.accounts.create({ name })
+    office.ledger.register(id)
+    return id
+  }
+  const [accountId, otherId] = [await accountOf('acme'), await accountOf('other')]
+  const people = {
+    operator: await office.users.create({ name: 'op', role: 'operator', accountId: undefined }),
+    owner: await office.users.create({ name: 'kim', role: 'owner', accountId }),
+    member: await office.users.create({ name: 'lee', role: 'member', accountId }),
+    stranger: await office.users.create({ name: 'ann', role: 'owner', accountId: otherId }),
+  }
+  for (const user of Object.values(people)) await office.users.setPassword(user?.id ?? '', 'no hash at all')
+  const dispatch = createDispatcher(office, { version: 'test', publicUrl: undefined, isSecure: false, settings: {} })
+  return {
+    gateway,
+    accountId,
+    otherId,
+    async as(role) {
+      const { token } = await office.sessions.begin(people[role]?.id ?? '', { address: '192.0.2.1', agent: 'test' })
+      return { headers: { cookie: `tollgate=${token}` } }
+    },
+    call: (caller, request, body) => send(dispatch, caller, { request, body }),
+    async close() {
+      expect(await verifyBooks(gateway.store)).toEqual([])
+      await gateway.store.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function send<T>(
+  dispatch: Dispatcher,
+  caller: Caller,
+  { request, body }: { request: string; body: unknown },
+): Promise<Answer<T>> {
+  const [method = '', target = ''] = request.split(' ')
+  const [path = '', query] = target.split('?')
+  const text = body === undefined ? '' : JSON.stringify(body)
+  const headers = new Map(Object.entries({ 'content-type': 'application/json', host: 'test', ...caller.headers }))
+  const exchange = {
+    head: { method, path: ROOT + path, query: query === undefined ? '' : `?${query}`, headers, version: '1.1' },
+    header: (name: string) => headers.get(name),
+  } as unknown as Exchange
+  const sent = await dispatch({
+    exchange,
+    body: { kind: 'read', text, bytes: text.length },
+    address: '192.0.2.1',
+    requestId: 'req_test',
+  })
+  const isJson = sent.headers['content-type']?.includes('json')
+  const answered = (isJson ? JSON.parse(sent.text) : sent.text) as T
+  if (sent.status === 200 && isJson) expectShape(method, path, answered)
+  return { status: sent.status, body: answered, sent }
+}
+
+/** What the OpenAPI document promises holds for every answer that any test gets. */
+function expectShape(method: string, path: string, answered: unknown): void {
+  const parts = path.split('/')
+  const fits = (pattern: string): boolean => {
+    const wanted = pattern.split('/')
+    return wanted.length === parts.length && wanted.every((part, i) => part.startsWith('{') || part === parts[i])
+  }
+  const route = routes
+    .filter((each) => each.method === method && fits(each.path))
+    .toSorted((a, b) => a.path.split('{').length - b.path.split('{').length)[0]
+  const result = route?.answer.safeParse(answered)
+  if (!result?.success) throw new Error(`${method} ${path}: ${String(result?.error)}: ${JSON.stringify(answered)}`)
+}
