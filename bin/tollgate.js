@@ -11,8 +11,8 @@ const args = ['--no-env-file', `--config=${root}package.json`, `${root}src/main.
 const env = {
   // Read once, when Bun starts: with its default of 256 every further upstream request would queue without a word.
   BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
-  // The collector lets garbage pile up in proportion to the machine's memory: on a large one, 200 clients that stop
-  // reading cost 390 MB. Taken for one of 384 MB it is 260, and nothing changes while the heap is below 96.
+  // The collector lets garbage pile up in proportion to the machine's memory: taken for one of 384 MB it
+  // collects more often once the heap is above 96, and nothing changes below.
   BUN_JSC_forceRAMSize: String(384 * 1024 * 1024),
   NODE_ENV: 'production',
   ...process.env,

@@ -275,6 +275,24 @@ test('a kept connection that closes without a byte of an answer is the keep-aliv
   expect(callers).toHaveLength(2)
 })
 
+test('what must be sent once goes over a connection of its own, and never again', async () => {
+  let requests = 0
+  const { origin, callers } = upstream({
+    onData(caller) {
+      if (!isComplete(caller)) return
+      caller.received = ''
+      if (++requests === 2) caller.socket.end()
+      else caller.socket.write(whole('ok'))
+    },
+  })
+  const client = outbound()
+  await client.sendForText(post(origin), 100)
+  expect(client.idleCount).toBe(1)
+  const once = { ...post(origin), sendOnce: true }
+  expect(await client.sendForText(once, 100)).toMatchObject({ kind: 'network', reached: true })
+  expect([requests, callers.length]).toEqual([2, 2])
+})
+
 test('the race is lost but once, a fresh connection has none, and neither has a begun answer', async () => {
   let requests = 0
   let answer = ''

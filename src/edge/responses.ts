@@ -163,7 +163,7 @@ export async function countResponse(
   caller: Caller,
   body: { readonly text: string; readonly bytes: number },
 ): Promise<StateAnswer> {
-  const read = readCountedClient(body.text, body.bytes)
+  const read = await readCountedClient(body.text, body.bytes)
   if (read.kind === 'rejected') return failed(read.failure)
   const { request } = read
   const model = request.model === '' ? undefined : modelFor(relay.catalog, caller, request.model)

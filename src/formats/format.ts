@@ -236,8 +236,11 @@ export type PassedStream = {
   read(event: SseEvent): ReadEvent
   /** The end for the client, terminator included. It states what is billed, as far as nothing was stated before. */
   end(billed: Usage): string
-  /** The end of an answer that broke: the dialect's error inside the stream, and nothing that looks like completion. */
-  fail(failure: Failure): string
+  /**
+   * The end of an answer that broke: the dialect's error inside the stream, and nothing that looks like completion.
+   * `billed` is what it came to, where something came.
+   */
+  fail(failure: Failure, billed?: Usage): string
 }
 
 /** A way from a client's dialect to an upstream's and back. */
@@ -301,5 +304,5 @@ export type StreamEncoder = {
   /** Complete events for the client. */
   encode(deltas: readonly Delta[]): string
   end(usage: Usage): string
-  fail(failure: Failure): string
+  fail(failure: Failure, billed?: Usage): string
 }

@@ -1,3 +1,5 @@
+import { detached } from '../lib/detached.ts'
+
 /** What was produced, for a count: all of a usual answer; of a very long one its beginning, and how much came after. */
 export type Produced = { readonly text: string; readonly moreChars: number }
 
@@ -11,19 +13,26 @@ const LOOSE_PIECES_MAX = 32
 
 /** Collects what a stream brings. An upstream that never stops costs no more memory than one that does. */
 export class ProducedWords implements Produced {
-  text = ''
   moreChars = 0
+  private kept = ''
+  /** Each piece keeps the whole read it was cut from alive, until it is copied out of it. */
+  private loose = ''
   private loosePieces = 0
 
+  get text(): string {
+    return this.kept + this.loose
+  }
+
   add(words: string): void {
-    if (this.text.length >= KEPT_CHARS_MAX) {
+    const chars = this.kept.length + this.loose.length
+    if (chars >= KEPT_CHARS_MAX) {
       this.moreChars += words.length
       return
     }
-    this.text += words
-    if (++this.loosePieces < LOOSE_PIECES_MAX && this.text.length < KEPT_CHARS_MAX) return
+    this.loose += words
+    if (++this.loosePieces < LOOSE_PIECES_MAX && chars + words.length < KEPT_CHARS_MAX) return
+    this.kept += detached(this.loose)
+    this.loose = ''
     this.loosePieces = 0
-    // Reading a character makes one text of the pieces. Until then each keeps the whole event it was cut from alive.
-    this.text.charCodeAt(0)
   }
 }

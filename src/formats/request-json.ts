@@ -8,7 +8,7 @@ type Members = ReadonlyMap<string, Member>
 export type ScannedRequest = { readonly kind: 'scanned'; readonly value: unknown; readonly members: Members } | Rejected
 
 /** A body above this is read in several turns of the loop: its steps together take longer than others should wait. */
-export const LARGE_BODY_BYTES = 512 * 1024
+const LARGE_BODY_BYTES = 512 * 1024
 
 const reject = (kind: Failure['kind'], message: string): Rejected => ({ kind: 'rejected', failure: { kind, message } })
 const NOT_JSON = reject('invalid_json', 'The body is not valid JSON.')
@@ -18,8 +18,12 @@ export function scanRequest(text: string): ScannedRequest {
   return 'kind' in bounded ? bounded : parse(text, bounded)
 }
 
-/** The same, a turn for each step. What comes before and after, decoding and sending, has turns of its own. */
-export async function scanLargeRequest(text: string): Promise<ScannedRequest> {
+/** Scans a body and reads on from there; a large one in several turns of the loop. */
+export const afterScan = <T>(text: string, bytes: number, read: (scan: ScannedRequest) => T): T | Promise<T> =>
+  bytes > LARGE_BODY_BYTES ? scanLargeRequest(text).then(read) : read(scanRequest(text))
+
+/** A turn for each step. What comes before and after, decoding and sending, has turns of its own. */
+async function scanLargeRequest(text: string): Promise<ScannedRequest> {
   await nextTurn()
   const bounded = boundedMembers(text)
   if ('kind' in bounded) return bounded

@@ -3,6 +3,7 @@ import type { Socket } from 'bun'
 import { flushAtEndOfTick } from '../lib/end-of-tick.ts'
 import { BodyReader, framingOf, HeadReader, parseHead, type Framing } from '../lib/http1.ts'
 import { Exchange, type RequestHead, type Wire } from './exchange.ts'
+import { bufferOf, pack, unpack, type Packed } from './packed.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
 
 /** What was wrong with something that is not a request. */
@@ -60,7 +61,8 @@ export class Connection implements Wire {
   /** The client holds its body back until it is told to go on. */
   private isAwaitingContinue = false
   isClosed = false
-  private unsent: Buffer | undefined
+  /** What the client has not taken yet. */
+  private unsent: Buffer | Packed | undefined
   /** Written in this tick. */
   private held = ''
   private isEnding = false
@@ -248,7 +250,7 @@ export class Connection implements Wire {
   write(data: string | Uint8Array): boolean {
     if (this.isClosed || data.length === 0) return true
     if (this.unsent) {
-      this.unsent = Buffer.concat([this.unsent, typeof data === 'string' ? Buffer.from(data) : data])
+      this.unsent = Buffer.concat([unpack(this.unsent), bufferOf(data)])
       return false
     }
     if (typeof data === 'string' && this.held.length + data.length <= HELD_CHARS_MAX) {
@@ -270,18 +272,24 @@ export class Connection implements Wire {
   private send(data: string | Uint8Array): boolean {
     const taken = Math.max(0, this.socket.write(data))
     if (taken === (typeof data === 'string' ? Buffer.byteLength(data) : data.length)) return true
+    const rest = bufferOf(data).subarray(taken)
     // A copy of the rest alone: a part of the whole would keep the whole in memory for as long as the client stalls.
-    this.unsent = Buffer.from(Buffer.from(data as string).subarray(taken))
+    this.unsent = pack(rest) ?? Buffer.from(rest)
     this.progressMs = performance.now()
     return false
   }
 
   drain(): void {
     if (!this.unsent) return
-    const taken = Math.max(0, this.socket.write(this.unsent))
+    const rest = unpack(this.unsent)
+    const taken = Math.max(0, this.socket.write(rest))
     if (taken > 0) this.progressMs = performance.now()
-    this.unsent = taken < this.unsent.length ? this.unsent.subarray(taken) : undefined
-    if (this.unsent) return
+    if (taken < rest.length) {
+      const left = rest.subarray(taken)
+      if (taken > 0) this.unsent = pack(left) ?? left
+      return
+    }
+    this.unsent = undefined
     this.wake()
     if (this.isEnding) this.finish()
     else this.goOn()

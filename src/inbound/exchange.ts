@@ -188,7 +188,9 @@ export class Exchange {
 
   /** Sends a piece. False when the client has not taken everything yet: wait for `drained` before the next. */
   send(text: string): boolean {
-    return this.state !== 'streaming' || this.connection.write(this.take(this.framed(text)))
+    if (this.state !== 'streaming') return true
+    const isLarge = text.length >= LARGE_CHARS_MIN && text.length <= LARGE_CHARS_MAX && this.heldHead === ''
+    return this.connection.write(isLarge && this.isChunked ? chunkOf(text) : this.take(this.framed(text)))
   }
 
   /** Resolves when the client has taken what was sent, or is gone. */
@@ -200,14 +202,17 @@ export class Exchange {
   end(text = ''): void {
     if (this.state !== 'streaming') return
     this.state = 'answered'
-    const isChunked = this.head.version === '1.1' && this.head.method !== 'HEAD'
-    this.connection.write(this.take(this.framed(text) + (isChunked ? '0\r\n\r\n' : '')))
+    this.connection.write(this.take(this.framed(text) + (this.isChunked ? '0\r\n\r\n' : '')))
     this.connection.answered(this)
   }
 
   /** Breaks the connection: the client must not take what it got for the whole answer. */
   destroy(): void {
     this.connection.destroy()
+  }
+
+  private get isChunked(): boolean {
+    return this.head.version === '1.1' && this.head.method !== 'HEAD'
   }
 
   private framed(text: string): string {
@@ -277,6 +282,22 @@ export class Exchange {
 }
 
 const NO_BYTES = Buffer.alloc(0)
+
+/** What one read of a fast upstream makes. The buffer for more would be kept for nothing. */
+const LARGE_CHARS_MIN = 64 * 1024
+const LARGE_CHARS_MAX = 1024 * 1024
+let chunk = NO_BYTES
+
+/** A chunk of much text, in bytes that the next one overwrites: as text it would be copied twice more to be framed. */
+function chunkOf(text: string): Buffer {
+  const bytes = Buffer.byteLength(text)
+  const size = `${bytes.toString(16)}\r\n`
+  if (chunk.length < size.length + bytes + 2) chunk = Buffer.allocUnsafeSlow(size.length + bytes + 2)
+  chunk.write(size, 'latin1')
+  chunk.write(text, size.length)
+  chunk.write('\r\n', size.length + bytes)
+  return chunk.subarray(0, size.length + bytes + 2)
+}
 
 function decode(bytes: Buffer): BodyText {
   try {

@@ -524,6 +524,45 @@ test('a large answer for a slow reader arrives whole, closing connection or not'
   }
 })
 
+test('a stream of large pieces for a reader that stops again and again arrives whole, whatever is sent meanwhile', async () => {
+  const piece = (n: number): string => `${n} \ud83d \u00e9\u6f22\u{1f600}`.repeat(40_000)
+  const pieces = Array.from({ length: 24 }, (_, n) => piece(n))
+  let stalls = 0
+  const server = start((exchange) => {
+    exchange.begin(200, {})
+    const pour = async (): Promise<void> => {
+      for (const text of pieces) {
+        if (exchange.send(text)) continue
+        stalls++
+        exchange.send('more')
+        await exchange.drained()
+      }
+      exchange.end('end')
+    }
+    void pour()
+  })
+  const client = await dial(server)
+  const parts: Buffer[] = []
+  client.socket.removeAllListeners('data')
+  client.socket.on('data', (part: Buffer) => {
+    parts.push(part)
+    client.socket.pause()
+    setTimeout(() => client.socket.resume(), 1)
+  })
+  client.socket.pause()
+  client.send(get('/', 'Connection: close'))
+  await Bun.sleep(50)
+  client.socket.resume()
+  for (let tries = 0; tries < 500 && client.ending === 'open'; tries++) await Bun.sleep(20)
+  const body = Buffer.concat(parts)
+    .toString()
+    .replace(/^[^]*?\r\n\r\n/, '')
+  const text = body.replace(/[\da-f]+\r\n([^]*?)\r\n/g, '$1')
+  expect(stalls).toBeGreaterThan(0)
+  expect(text.split('more')).toHaveLength(stalls + 1)
+  expect(Bun.hash(text.replaceAll('more', ''))).toBe(Bun.hash(`${pieces.join('').toWellFormed()}end`))
+}, 30_000)
+
 test('half a surrogate pair counts as what is sent for it', async () => {
   const server = start((exchange) => {
     if (exchange.head.path === '/whole') return exchange.reply(200, {}, 'a\ud83d')

@@ -243,13 +243,16 @@ export class Exchange {
   private readBody(bytes: Buffer, from: number): void {
     const { body, connection } = this
     if (!body || !connection) return
-    let first: Buffer = NO_BYTES
-    let more: Buffer[] | undefined
+    // Payloads are moved together where they lie: a fast upstream's reads are half a megabyte, and so would be a copy.
+    let start = from
+    let to = from
     const end = body.push(bytes, from, (payload) => {
-      if (first === NO_BYTES) first = payload
-      else (more ??= [first]).push(payload)
+      const at = payload.byteOffset - bytes.byteOffset
+      if (to === start) start = to = at
+      else if (to !== at) bytes.copyWithin(to, at, at + payload.length)
+      to += payload.length
     })
-    const part = more ? Buffer.concat(more) : first
+    const part = bytes.subarray(start, to)
     // Bytes behind the end would be taken for the next answer.
     if (end < bytes.length) this.keepAliveMs = 0
     if (body.state === 'ended') return this.finish(part)

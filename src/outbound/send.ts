@@ -20,6 +20,11 @@ export type OutboundRequest = {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Upload
   readonly stop: Stop
+  /**
+   * It costs every time it arrives: it goes over a connection of its own. On a kept one it would be sent again where
+   * that turns out to be closed, and it may have arrived.
+   */
+  readonly sendOnce?: boolean | undefined
   /** How far it may go. */
   readonly reach: Reach
 }
@@ -79,7 +84,7 @@ export class Outbound {
   }
 
   private begin(
-    { url, method, headers, body, stop, reach }: OutboundRequest,
+    { url, method, headers, body, stop, sendOnce = false, reach }: OutboundRequest,
     onResult: (result: OutboundResult) => void,
   ): void {
     const refuse = (message: string): void => onResult({ kind: 'network', message, reached: false })
@@ -103,7 +108,8 @@ export class Outbound {
         : { method, text, bytes: text.length, upload }
     const exchange = new Exchange(written, onResult, (again) => pool.connectFor(again))
     stop.onStop = () => exchange.cancel()
-    pool.serve(exchange)
+    if (sendOnce) pool.connectFor(exchange)
+    else pool.serve(exchange)
   }
 
   /** The endpoint of a URL, or why it has none. */

@@ -20,50 +20,56 @@ export class TokenCounter {
   private idle: Timer | undefined
   private silence: Timer | undefined
   private next = 1
+  /** In the order of their requests. One at a time is with the worker: each is a copy of its texts. */
   private readonly waiting = new Map<number, Waiting>()
+  private asked = 0
 
   /** Counts each text. Never fails: should the worker die or hang, four bytes count as a token. */
   count(texts: readonly string[]): Promise<readonly number[]> {
     return new Promise((resolve) => {
-      const id = this.next++
-      const samples = texts.map(sampleOf)
-      const scaled = (counts: readonly number[]): number[] =>
-        counts.map((count, i) => Math.ceil(count * scaleOf(texts[i] ?? '', samples[i] ?? '')))
-      this.waiting.set(id, { texts, resolve: (counts) => resolve(scaled(counts)) })
+      this.waiting.set(this.next++, { texts, resolve })
       clearTimeout(this.idle)
-      this.silence ??= setTimeout(() => this.stop(), SILENCE_MS)
-      this.start().postMessage({ id, texts: samples } satisfies CountRequest)
+      this.ask()
     })
+  }
+
+  /** Gives the worker the next texts, unless it is at some. */
+  private ask(): void {
+    if (this.waiting.has(this.asked)) return
+    const [next] = this.waiting
+    if (!next) return
+    const [id, { texts }] = next
+    this.asked = id
+    this.silence = setTimeout(() => this.stop(), SILENCE_MS)
+    this.start().postMessage({ id, texts: texts.map(sampleOf) } satisfies CountRequest)
   }
 
   /** Lets the worker go. Whoever waits for it gets the rough count. */
   stop(): void {
     clearTimeout(this.idle)
+    clearTimeout(this.silence)
     this.worker?.terminate()
     this.worker = undefined
-    for (const [id, { texts }] of this.waiting)
-      this.resolve(
-        id,
-        texts.map((text) => roughCount(sampleOf(text))),
-      )
+    for (const { texts, resolve } of this.waiting.values()) resolve(texts.map(quarterOfBytes))
+    this.waiting.clear()
   }
 
   private start(): Worker {
     if (this.worker) return this.worker
     this.worker = new Worker(new URL('./token-worker.ts', import.meta.url).href)
-    this.worker.onmessage = ({ data }: MessageEvent<CountReply>) => this.resolve(data.id, data.counts)
+    this.worker.onmessage = ({ data }: MessageEvent<CountReply>) => this.counted(data)
     this.worker.onerror = () => this.stop()
     return this.worker
   }
 
-  private resolve(id: number, counts: readonly number[]): void {
-    this.waiting.get(id)?.resolve(counts)
-    this.waiting.delete(id)
+  private counted({ id, counts }: CountReply): void {
     clearTimeout(this.silence)
-    this.silence = undefined
-    if (!this.worker) return
-    if (this.waiting.size > 0) this.silence = setTimeout(() => this.stop(), SILENCE_MS)
-    else this.idle = setTimeout(() => this.stop(), IDLE_MS)
+    const { texts = [], resolve } = this.waiting.get(id) ?? {}
+    this.waiting.delete(id)
+    resolve?.(counts.map((count, i) => scaled(count, texts[i] ?? '')))
+    if (this.waiting.size > 0) return this.ask()
+    clearTimeout(this.idle)
+    this.idle = setTimeout(() => this.stop(), IDLE_MS)
   }
 }
 
@@ -78,6 +84,8 @@ function sampleOf(text: string): string {
   }).join('')
 }
 
-const scaleOf = (text: string, sample: string): number => (sample === '' ? 1 : text.length / sample.length)
+/** The count of a text by that of its samples. */
+const scaled = (count: number, { length }: string): number =>
+  length <= COUNTED_CHARS_MAX ? count : Math.ceil((count * length) / COUNTED_CHARS_MAX)
 
-const roughCount = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4)
+const quarterOfBytes = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4)

@@ -3,6 +3,7 @@
  * for is kept as events, and handed over all at once. A plain object with `next`, not a generator: one promise a read.
  */
 import type { UpstreamFailure } from '../domain/failure.ts'
+import { leaveBehind } from '../lib/garbage.ts'
 import { SseDecoder, type SseEvent } from '../lib/sse.ts'
 import type { Incoming, Sink } from '../outbound/exchange.ts'
 import type { Flight } from './flight.ts'
@@ -16,7 +17,9 @@ export type ReadEvents =
 
 const END: ReadEvents = { kind: 'end' }
 /** What may lie unread before the upstream is made to wait. */
-const QUEUED_BYTES_MAX = 256 * 1024
+const QUEUED_BYTES_MAX = 32 * 1024
+/** No token by token answer is read in such pieces. */
+const LARGE_READ_BYTES = 64 * 1024
 /** Behind it only the end of the body comes, which is worth a connection. By its data, or by its name. */
 const isTerminator = ({ name, data }: SseEvent): boolean => data === '[DONE]' || name === 'message_stop'
 
@@ -79,6 +82,7 @@ export class EventReader implements Sink {
   }
 
   part(bytes: Buffer): void {
+    if (bytes.length >= LARGE_READ_BYTES) leaveBehind(bytes.length)
     const events = this.decoded(bytes)
     if (events) this.take(events, bytes.length)
   }

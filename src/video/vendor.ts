@@ -36,13 +36,13 @@ export function upscaleVendor(
   return provider && preset?.upscaleApi && { provider, preset, adapter: upscaleAdapters[preset.upscaleApi] }
 }
 
-type Sending = { readonly timeoutMs: number; readonly bytesMax: number }
+type Sending = { readonly timeoutMs: number; readonly bytesMax: number; readonly sendOnce?: boolean }
 
 function send<Order>(
   { halt }: Workshop,
   { provider, preset, adapter }: Vendor<Pick<TaskAdapter<Order>, 'failures'>>,
   request: UpstreamRequest,
-  { timeoutMs, bytesMax }: Sending,
+  { timeoutMs, bytesMax, sendOnce }: Sending,
 ): Promise<WholeAttempt> {
   return attemptWhole({ provider, preset, failures: adapter.failures }, request, {
     firstEventTimeoutMs: timeoutMs,
@@ -50,6 +50,7 @@ function send<Order>(
     replyBytesMax: bytesMax,
     eventCharsMax: bytesMax,
     owner: halt,
+    sendOnce,
   })
 }
 
@@ -59,7 +60,7 @@ export async function submitOrder<Order>(
   order: Order,
 ): Promise<ReadSubmission> {
   const { submitTimeoutMs: timeoutMs, pollBytesMax: bytesMax } = videoBounds
-  const sent = await send(shop, vendor, vendor.adapter.submit(order), { timeoutMs, bytesMax })
+  const sent = await send(shop, vendor, vendor.adapter.submit(order), { timeoutMs, bytesMax, sendOnce: true })
   return sent.kind === 'failed' ? sent : vendor.adapter.readSubmission(sent.text)
 }
 

@@ -94,6 +94,7 @@ function turnReadOf(dialect: Dialect, text: string): TurnRead {
     }
     case 'responses': {
       const read = readResponsesClient(text, bytes)
+      if (read instanceof Promise) throw new Error('it is too large')
       if (read.kind === 'rejected') return read
       const failure = read.request.conversation.recall([], [])
       const { turn } = read.request.conversation

@@ -4,20 +4,19 @@ import type { Dialect } from '../../domain/turn.ts'
 import { dataEvent } from '../../lib/sse.ts'
 import type { ClientRequest, Passage } from '../format.ts'
 import { translated } from '../translated.ts'
-import { LARGE_BODY_BYTES } from '../request-json.ts'
+import { afterScan } from '../request-json.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
 import { chatClientSide } from './client-side.ts'
 import { DirectChat } from './direct.ts'
 import { writeFailure } from './failure.ts'
-import { readChatRequest, readLargeChatRequest, type ChatRequest, type ReadRequest } from './request.ts'
+import { readChatRequest, type ChatRequest, type ReadRequest } from './request.ts'
 import { chatTurn } from './turn.ts'
 
 type Read = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }
 
-/** Reads a chat completion request; a large one in several turns of the loop. */
+/** Reads a chat completion request. */
 export function readChatClient(text: string, bytes: number): Read | Promise<Read> {
-  if (bytes > LARGE_BODY_BYTES) return readLargeChatRequest(text, bytes).then(clientOf)
-  return clientOf(readChatRequest(text, bytes))
+  return afterScan(text, bytes, (scan) => clientOf(readChatRequest(text, bytes, scan)))
 }
 
 const clientOf = (read: ReadRequest): Read =>

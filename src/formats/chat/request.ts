@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import { editJson, type Edit, type Member } from '../../lib/json-scan.ts'
-import { scanLargeRequest, scanRequest, type ScannedRequest } from '../request-json.ts'
+import { scanRequest } from '../request-json.ts'
 import { asFields } from '../fields.ts'
 import { failureOfIssue } from './issue.ts'
 import { isOrdinary } from './ordinary.ts'
@@ -99,16 +99,7 @@ export type ReadRequest = { readonly kind: 'read'; readonly request: ChatRequest
 const reject = (failure: Failure): Rejected => ({ kind: 'rejected', failure })
 
 /** Reads a request's JSON text: structure, syntax, schema, in this order. Fails with the field named. */
-export function readChatRequest(text: string, bytes: number): ReadRequest {
-  return fromScan(scanRequest(text), { text, bytes })
-}
-
-/** The same in several turns of the loop, for a body above LARGE_BODY_BYTES. */
-export async function readLargeChatRequest(text: string, bytes: number): Promise<ReadRequest> {
-  return fromScan(await scanLargeRequest(text), { text, bytes })
-}
-
-function fromScan(scan: ScannedRequest, { text, bytes }: { text: string; bytes: number }): ReadRequest {
+export function readChatRequest(text: string, bytes: number, scan = scanRequest(text)): ReadRequest {
   if (scan.kind === 'rejected') return scan
   const early = refuseEarly(scan.value, scan.members)
   if (early) return reject(early)

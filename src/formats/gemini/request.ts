@@ -3,7 +3,8 @@ import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import { editJson, requestScanLimits, scanJson, type Edit, type Member } from '../../lib/json-scan.ts'
 import { failureOfIssue } from '../chat/issue.ts'
-import { parseFields, type Fields } from '../fields.ts'
+import type { Fields } from '../fields.ts'
+import { scanRequest, type ScannedRequest } from '../request-json.ts'
 import { refuseUnpriced } from './unpriced.ts'
 import { camelOf, inCamelCase, SpeltTwice } from './spelling.ts'
 
@@ -97,21 +98,21 @@ const reject = (kind: Failure['kind'], message: string, param?: string): GeminiR
   failure: { kind, message, ...(param === undefined ? {} : { param }) },
 })
 
-type Asked = { readonly text: string; readonly bytes: number; readonly model: string; readonly stream: boolean }
+type Asked = {
+  readonly text: string
+  readonly bytes: number
+  readonly model: string
+  readonly stream: boolean
+  /** Of the text, where it was scanned before. */
+  readonly scan?: ScannedRequest
+}
 
 /** Reads a request's JSON text: structure, syntax, spelling, schema, in this order. Fails with the field named. */
-export function readGeminiRequest({ text, bytes, model, stream }: Asked): GeminiRead {
-  const scan = scanJson(text, requestScanLimits)
-  if (scan.kind === 'too_deep') {
-    return reject('invalid_value', `JSON is nested deeper than ${requestScanLimits.depthMax} levels.`)
-  }
-  if (scan.kind === 'too_many_nodes') return reject('invalid_value', 'JSON holds too many values.')
-  if (scan.kind === 'repeated_key') return reject('invalid_json', 'A field is given more than once.')
-  const parsed = scan.kind === 'scanned' ? parseFields(text) : undefined
-  if (scan.kind !== 'scanned' || !parsed) return reject('invalid_json', 'The body is not a valid JSON object.')
+export function readGeminiRequest({ text, bytes, model, stream, scan = scanRequest(text) }: Asked): GeminiRead {
+  if (scan.kind === 'rejected') return scan
   let fields: Fields
   try {
-    fields = inCamelCase(parsed)
+    fields = inCamelCase(scan.value)
   } catch (error) {
     if (!(error instanceof SpeltTwice)) throw error
     return reject('invalid_json', `The field '${error.message.slice(0, 100)}' is given in two spellings.`)

@@ -3,28 +3,28 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import { namedEvent } from '../../lib/sse.ts'
 import type { AnswerFacts, ClientRequest, Passage } from '../format.ts'
+import { afterScan } from '../request-json.ts'
 import { translated } from '../translated.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
 import { messagesClientSide } from './client-side.ts'
 import { allBlocks, wordsOfBlock } from './content.ts'
 import { DirectMessages } from './direct.ts'
 import { messagesFailureWriter, writeMessagesFailure } from './failure.ts'
-import { readMessagesRequest, type MessagesRequest } from './request.ts'
+import { readMessagesRequest, type MessagesRequest, type ReadRequest } from './request.ts'
 import { messagesTurn, wantsThoughts } from './turn.ts'
 
 type Read = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }
 
 /** Reads a Messages request. `betas` is its `anthropic-beta` header. */
-export function readMessagesClient(text: string, bytes: number, betas: string | undefined): Read {
-  const read = readMessagesRequest(text, bytes, 'answer')
-  return read.kind === 'rejected' ? read : { kind: 'read', request: new MessagesClient(read.request, betas) }
-}
+export const readMessagesClient = (text: string, bytes: number, betas: string | undefined): Read | Promise<Read> =>
+  afterScan(text, bytes, (scan) => made(readMessagesRequest(text, bytes, 'answer', scan), betas))
 
 /** Reads a request to count tokens: a Messages request that wants no answer. */
-export function readMessagesCount(text: string, bytes: number): Read {
-  const read = readMessagesRequest(text, bytes, 'count')
-  return read.kind === 'rejected' ? read : { kind: 'read', request: new MessagesClient(read.request, undefined) }
-}
+export const readMessagesCount = (text: string, bytes: number): Read | Promise<Read> =>
+  afterScan(text, bytes, (scan) => made(readMessagesRequest(text, bytes, 'count', scan), undefined))
+
+const made = (read: ReadRequest, betas: string | undefined): Read =>
+  read.kind === 'rejected' ? read : { kind: 'read', request: new MessagesClient(read.request, betas) }
 
 /** English text has about four bytes a token; an image is pixels / 750, at most 1.6k (Anthropic, 2026-08). */
 const BYTES_PER_TOKEN = 4

@@ -1,9 +1,10 @@
 /** Requests of the Messages format: validation, what the gateway has to know of them, and its edits on the way up. */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
-import { editJson, requestScanLimits, scanJson, type Edit, type Member } from '../../lib/json-scan.ts'
+import { editJson, type Edit, type Member } from '../../lib/json-scan.ts'
 import { failureOfIssue } from '../chat/issue.ts'
 import { asFields, asList, asText, type Fields } from '../fields.ts'
+import { scanRequest } from '../request-json.ts'
 import { addMedia, allBlocks, blocksOf, type Media } from './content.ts'
 import { readStamp } from './seal.ts'
 
@@ -70,37 +71,21 @@ export type ReadRequest =
   | { readonly kind: 'read'; readonly request: MessagesRequest }
   | { readonly kind: 'rejected'; readonly failure: Failure }
 
-const reject = (kind: Failure['kind'], text: string, param?: string): ReadRequest => ({
-  kind: 'rejected',
-  failure: { kind, message: text, ...(param === undefined ? {} : { param }) },
-})
-
 /** Reads a request's JSON text: structure, syntax, prices, schema, in this order. Fails with the field named. */
-export function readMessagesRequest(text: string, bytes: number, purpose: 'answer' | 'count'): ReadRequest {
-  const scan = scanJson(text, requestScanLimits)
-  if (scan.kind === 'too_deep') {
-    return reject('invalid_value', `JSON is nested deeper than ${requestScanLimits.depthMax} levels.`)
-  }
-  if (scan.kind === 'too_many_nodes') return reject('invalid_value', 'JSON holds too many values.')
-  if (scan.kind === 'repeated_key') return reject('invalid_json', 'A field is given more than once.')
-  const parsed = scan.kind === 'scanned' ? parseJson(text) : undefined
-  if (scan.kind !== 'scanned' || !parsed) return reject('invalid_json', 'The body is not valid JSON.')
-  const unpriced = refuseUnpriced(asFields(parsed.value), scan.members)
+export function readMessagesRequest(
+  text: string,
+  bytes: number,
+  purpose: 'answer' | 'count',
+  scan = scanRequest(text),
+): ReadRequest {
+  if (scan.kind === 'rejected') return scan
+  const { value, members } = scan
+  const unpriced = refuseUnpriced(asFields(value), members)
   if (unpriced) return { kind: 'rejected', failure: unpriced }
-  const checked = (purpose === 'answer' ? messagesSchema : countSchema).safeParse(parsed.value)
-  if (!checked.success) {
-    return { kind: 'rejected', failure: failureOfIssue(checked.error.issues[0], parsed.value) }
-  }
-  const described = describe(parsed.value as MessagesBody, { text, bytes, members: scan.members })
+  const checked = (purpose === 'answer' ? messagesSchema : countSchema).safeParse(value)
+  if (!checked.success) return { kind: 'rejected', failure: failureOfIssue(checked.error.issues[0], value) }
+  const described = describe(value as MessagesBody, { text, bytes, members })
   return 'kind' in described ? { kind: 'rejected', failure: described } : { kind: 'read', request: described }
-}
-
-function parseJson(text: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) as unknown }
-  } catch {
-    return undefined // The caller answers 400.
-  }
 }
 
 const FIELDS_MAX = 1_000

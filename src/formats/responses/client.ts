@@ -3,6 +3,7 @@ import type { Failure } from '../../domain/failure.ts'
 import { wordsOfParts, type Dialect, type Turn } from '../../domain/turn.ts'
 import { writeFailure } from '../chat/failure.ts'
 import type { AnswerFacts, ClientRequest, Passage } from '../format.ts'
+import { afterScan } from '../request-json.ts'
 import { translated } from '../translated.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
 import { ResponsesConversation } from './conversation.ts'
@@ -11,10 +12,12 @@ import { readCountRequest, readResponsesRequest, type ReadResponses, type Respon
 type ReadClient = ReadResponses<ClientRequest & { readonly conversation: ResponsesConversation }>
 
 /** Reads a request of `/v1/responses`. */
-export const readResponsesClient = (text: string, bytes: number): ReadClient => made(readResponsesRequest(text, bytes))
+export const readResponsesClient = (text: string, bytes: number): ReadClient | Promise<ReadClient> =>
+  afterScan(text, bytes, (scan) => made(readResponsesRequest(text, bytes, scan)))
 
 /** Reads a request of `/v1/responses/input_tokens`. */
-export const readCountedClient = (text: string, bytes: number): ReadClient => made(readCountRequest(text, bytes))
+export const readCountedClient = (text: string, bytes: number): ReadClient | Promise<ReadClient> =>
+  afterScan(text, bytes, (scan) => made(readCountRequest(scan, bytes)))
 
 const made = (read: ReadResponses<ResponsesRequest>): ReadClient =>
   read.kind === 'rejected' ? read : { kind: 'read', request: new ResponsesClient(read.request) }

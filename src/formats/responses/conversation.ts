@@ -10,7 +10,7 @@ import { BadInput, mediaOf, responseOfItem, withIds, type Item, type Media } fro
 import { itemsOf } from './output.ts'
 import type { ResponsesRequest } from './request.ts'
 import {
-  CANCELLED,
+  cancelledWith,
   endedWith,
   failedWith,
   headOf,
@@ -162,7 +162,8 @@ export class ResponsesConversation implements Conversation {
         return events.add(deltas)
       },
       end: (usage) => end(endedWith(events.finish ?? 'stop', usage, Date.now()), NO_WORDS),
-      fail: (failure) => (this.isCancelled ? end(CANCELLED, NO_WORDS) : end(failedWith(failure), wordsOf(failure))),
+      fail: (failure, billed) =>
+        this.isCancelled ? end(cancelledWith(billed), NO_WORDS) : end(failedWith(failure, billed), wordsOf(failure)),
     }
   }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import { failureOfIssue } from '../chat/issue.ts'
 import { asFields, type Fields } from '../fields.ts'
-import { scanRequest } from '../request-json.ts'
+import { scanRequest, type ScannedRequest } from '../request-json.ts'
 import { BadInput, readInput } from './items.ts'
 
 /** SDKs and people write null for "not set". */
@@ -82,19 +82,21 @@ const reject = (failure: Failure): { readonly kind: 'rejected'; readonly failure
   failure,
 })
 
-export const readResponsesRequest = (text: string, bytes: number): ReadResponses<ResponsesRequest> =>
-  readBy(schema, text, bytes)
+export const readResponsesRequest = (
+  text: string,
+  bytes: number,
+  scan = scanRequest(text),
+): ReadResponses<ResponsesRequest> => readBy(schema, scan, bytes)
 
 /** A request of `/v1/responses/input_tokens`: the same, but for a model that need not be. */
-export const readCountRequest = (text: string, bytes: number): ReadResponses<ResponsesRequest> =>
-  readBy(countedSchema, text, bytes)
+export const readCountRequest = (scan: ScannedRequest, bytes: number): ReadResponses<ResponsesRequest> =>
+  readBy(countedSchema, scan, bytes)
 
 function readBy(
   by: typeof schema | typeof countedSchema,
-  text: string,
+  scan: ScannedRequest,
   bytes: number,
 ): ReadResponses<ResponsesRequest> {
-  const scan = scanRequest(text)
   if (scan.kind === 'rejected') return scan
   const checked = by.safeParse(scan.value)
   if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scan.value))
@@ -112,6 +114,7 @@ function readBy(
 const METADATA_PAIRS_MAX = 16
 /** What would be another conversation, or another prompt, than the one we can see. */
 const unsupported = ['conversation', 'prompt']
+const plainTiers = new Set<unknown>(['auto', 'default', 'flex', null, undefined])
 
 /**
  * Tools that coding agents put into every request, needed or not (Codex 0.166, 2026-11). A model can do without; that
@@ -124,6 +127,10 @@ function refuseUnsupported(body: ResponsesBody): void {
   for (const name of unsupported) {
     if ((body[name] ?? null) === null) continue
     throw new BadInput('unsupported_parameter', name, `'${name}' is not supported.`)
+  }
+  if (!plainTiers.has(body.service_tier)) {
+    const message = "'service_tier' may be auto, default or flex: dearer tiers have no price here."
+    throw new BadInput('unsupported_parameter', 'service_tier', message)
   }
   if (body.background && body.store === false) {
     throw new BadInput(

@@ -18,6 +18,7 @@ const answer = { requestId: `req_${'0'.repeat(26)}`, createdAtMs: 1_000_500, pub
 function client(body: object) {
   const text = JSON.stringify({ model: 'public', ...body })
   const read = readResponsesClient(text, Buffer.byteLength(text))
+  if (read instanceof Promise) throw new Error('it is too large')
   if (read.kind === 'rejected') return read
   const failure = read.request.conversation.recall([], [])
   return failure ? { kind: 'rejected' as const, failure } : read
@@ -284,6 +285,7 @@ test('what is refused, with the field at fault', () => {
     'invalid_value',
     'input[0].content[0].type',
   ])
+  expect(refusal({ service_tier: 'priority' })).toEqual(['unsupported_parameter', 'service_tier'])
   expect(refusal({ input: [{ type: 'web_search_call' }] })).toEqual(['unsupported_parameter', 'input[0].type'])
   expect(refusal({ input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] })).toEqual([
     'invalid_value',

@@ -3,7 +3,7 @@ import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import { writeFailure } from '../chat/failure.ts'
 import type { ClientRequest, Passage } from '../format.ts'
-import { LARGE_BODY_BYTES, scanLargeRequest, scanRequest } from '../request-json.ts'
+import { afterScan } from '../request-json.ts'
 import type { VideoBody } from './body.ts'
 import { checkVideo } from './check.ts'
 import { readVideo, type ReadVideo } from './request.ts'
@@ -13,10 +13,8 @@ export type ReadClient =
   | { readonly kind: 'rejected'; readonly failure: Failure }
 
 /** Reads `POST /v1/videos`. */
-export function readVideoClient(text: string, bytes: number): ReadClient | Promise<ReadClient> {
-  if (bytes <= LARGE_BODY_BYTES) return clientOf(readVideo(scanRequest(text)))
-  return scanLargeRequest(text).then((scanned) => clientOf(readVideo(scanned)))
-}
+export const readVideoClient = (text: string, bytes: number): ReadClient | Promise<ReadClient> =>
+  afterScan(text, bytes, (scan) => clientOf(readVideo(scan)))
 
 const clientOf = (read: ReadVideo): ReadClient =>
   read.kind === 'rejected' ? read : { kind: 'read', request: new VideoClient(read.body) }
