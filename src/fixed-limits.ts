@@ -60,6 +60,7 @@ export const fixedLimits = {
   videoPollsMax: videoBounds.pollsMax,
   videoDownloadsMax: videoBounds.downloadsMax,
   videoDownloadStallMs: videoBounds.downloadStallMs,
+  videoDownloadTimeoutMs: videoBounds.downloadTimeoutMs,
   connectTimeoutMs: CONNECT_TIMEOUT_MS,
   eventCharsMax: answerBounds.eventCharsMax,
   replyBytesMax: answerBounds.replyBytesMax,

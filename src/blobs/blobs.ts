@@ -113,11 +113,14 @@ export class Blobs {
     }
   }
 
-  /** Ends what is served under an id before its time. */
-  async withdraw(id: string): Promise<void> {
-    const digest = digestOf(id)
-    await this.store.write([{ run: markRemoved, bind: [Date.now(), digest] }])
-    await this.remove(digest)
+  /** The steps after which nothing is served under an id. */
+  withdrawSteps(id: string): Step[] {
+    return [{ run: markRemoved, bind: [Date.now(), digestOf(id)] }]
+  }
+
+  /** Takes the file of an id that was withdrawn off the disk; a crash before leaves it to the next start. */
+  async removeFile(id: string): Promise<void> {
+    await this.remove(digestOf(id))
   }
 
   async find(id: string): Promise<FoundBlob> {

@@ -172,6 +172,8 @@ export const videoBounds = {
   downloadHopsMax: 5,
   downloadHeadTimeoutMs: 60_000,
   downloadStallMs: 60_000,
+  /** Of a whole file: one that drips must not keep the others waiting for ever. */
+  downloadTimeoutMs: 900_000,
   /** Times in a row that a vendor does not know a task, until it is gone. */
   missesMax: 3,
   /** Of files that cannot be had or used, until the task has failed. */

@@ -5,7 +5,7 @@ import type { VideoTask } from '../domain/video-task.ts'
 import type { ReadState, ReadSubmission, UpscaleOrder, VideoSource, VideoState } from '../formats/videos/adapter.ts'
 import { checkUrl } from '../outbound/guard.ts'
 import { chosenOffer, completeTask, failTask } from './ending.ts'
-import { bringFile } from './file.ts'
+import { bringFile, TOO_LARGE } from './file.ts'
 import { named, type Job, type Workshop } from './job.ts'
 import { progressOf } from './pace.ts'
 import { askState, askText, isRefusal, submitOrder, upscaleVendor, videoVendor, type Vendor } from './vendor.ts'
@@ -207,7 +207,7 @@ async function bring(
     job.downloads++
     shop.log('warn', 'video.unfetched', { ...named(job), message: brought.message })
     await blob.discard()
-    if (job.downloads < videoBounds.downloadTriesMax) return
+    if (job.downloads < videoBounds.downloadTriesMax && brought.message !== TOO_LARGE) return
     return failTask(shop, job, { reason: reasons.unusable })
   }
   const { steps } = await blob.finish()

@@ -17,6 +17,9 @@ export type BroughtFile =
   | { readonly kind: 'brought'; readonly seconds: number | undefined }
   | { readonly kind: 'failed'; readonly message: string }
 
+/** It will be no smaller the next time. */
+export const TOO_LARGE = 'the file is too large'
+
 const failed = (message: string): BroughtFile => ({ kind: 'failed', message })
 
 type From = { readonly source: VideoSource; readonly vendor: Pick<Vendor<unknown>, 'provider' | 'preset'> }
@@ -71,6 +74,7 @@ async function download(
   const reach = isOwn ? vendor.provider.reach : 'public'
   const { downloadHopsMax: hopsMax, downloadHeadTimeoutMs: timeoutMs, downloadStallMs } = videoBounds
   const flight = new Flight(halt, timeoutMs)
+  const overall = setTimeout(() => flight.abort(), videoBounds.downloadTimeoutMs)
   const get = (headers: Headers) => follow(outbound, { url, headers, reach, stop: flight.stop }, { hopsMax, timeoutMs })
   const sent =
     credential === 'same_origin' && isOwn
@@ -90,6 +94,7 @@ async function download(
     flight.watchdog.beat(downloadStallMs)
     return await writeBody(response, path, () => flight.watchdog.beat(downloadStallMs))
   } finally {
+    clearTimeout(overall)
     flight.land()
   }
 }
@@ -104,7 +109,7 @@ function writeBody(response: Incoming, path: string, onProgress: () => void): Pr
     if (problem !== undefined) return
     bytes += part.length
     try {
-      if (bytes > videoBounds.fileBytesMax) problem = 'the file is too large'
+      if (bytes > videoBounds.fileBytesMax) problem = TOO_LARGE
       else writeAll(file, part)
     } catch (error) {
       problem = `the file cannot be written: ${(error as Error).message}`

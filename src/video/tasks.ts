@@ -154,8 +154,8 @@ export class Tasks {
   }
 
   /** Resolves once nobody sees it any more; false when there was none that has ended. */
-  async delete({ accountId }: AccountScope, id: string): Promise<boolean> {
-    const outcome = await this.store.write([{ run: hide, bind: [accountId, id, Date.now()], changes: 1 }])
+  async delete({ accountId }: AccountScope, id: string, also: readonly Step[]): Promise<boolean> {
+    const outcome = await this.store.write([{ run: hide, bind: [accountId, id, Date.now()], changes: 1 }, ...also])
     return outcome.kind === 'written'
   }
 

@@ -93,8 +93,9 @@ export class Videos {
 
   /** Forgets a task that has ended, and its file. False when there is none. */
   async delete(scope: AccountScope, id: string): Promise<boolean> {
-    if (!(await this.tasks.delete(scope, id))) return false
-    await this.shop.blobs.withdraw(id)
+    const { blobs } = this.shop
+    if (!(await this.tasks.delete(scope, id, blobs.withdrawSteps(id)))) return false
+    await blobs.removeFile(id)
     return true
   }
 
