@@ -48,14 +48,9 @@ export async function serve(config: Config): Promise<Served> {
   const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, health } = gateway
   const metrics = metricsOf(gateway, () => videos.size)
   let draining = false
-  const tokens = new TokenCounter()
-  const blobs = new Blobs(store)
+  const [tokens, blobs] = [new TokenCounter(), new Blobs(store)]
   await blobs.sweepStrays()
-  const onRecord = (record: RequestRecord, client?: string): void => {
-    metrics.recorded(record)
-    gateway.office.tally.noted(record.attempts)
-    logRecord(log, record, client)
-  }
+  const onRecord = recorder(gateway, metrics, log)
   const videos = openVideos(gateway, { log, blobs, health, limits: config.limits, onRecord })
   const relay: Relay = {
     accounts,
@@ -91,17 +86,11 @@ export async function serve(config: Config): Promise<Served> {
     metricsToken: config.metricsToken,
   })
   const control = serveControl(config.dataFolder, gateway.office)
-  const { refuse } = edge
   const onError = ({ message, stack }: Error): void => log('error', 'inbound.internal', { message, stack })
   const { limits, host: hostname, port } = config
-  const server = listen({
-    hostname,
-    port,
-    handle: withConsole(edge, gateway, { config, log }),
-    refuse,
-    limits,
-    onError,
-  })
+  const { refuse } = edge
+  const handle = withConsole(edge, gateway, { config, log })
+  const server = listen({ hostname, port, handle, refuse, limits, onError })
   const monitoring = openMonitoring(config, log, { handle: edge.monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
   await videos.resume()
@@ -145,6 +134,15 @@ const metricsOf = ({ ledger, store, live }: Gateway, videoTasks: () => number): 
     liveCalls: () => live.size,
     videoTasks,
   })
+
+/** What is told of every request that held money. */
+const recorder =
+  ({ office: { tally } }: Gateway, metrics: Metrics, log: Log) =>
+  (record: RequestRecord, client?: string): void => {
+    metrics.recorded(record)
+    tally.noted(record.attempts)
+    logRecord(log, record, client)
+  }
 
 /** What clients may send, and have for nothing. */
 function boundsOf({ limits }: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'chatBody'> {

@@ -11,6 +11,8 @@ const layer2 = [...layer1, 'accounts', 'blobs', 'catalog', 'ledger', 'records', 
 const layer3 = [...layer2, 'router', 'responses', 'video']
 const without = (folders: readonly string[], ...left: string[]) => folders.filter((folder) => !left.includes(folder))
 
+const wiring = ['config', 'fixed-limits', 'gateway']
+
 /** Who may import whom, type imports too. A folder may always import itself; test files may import anything. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   domain: [],
@@ -54,33 +56,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   gateway: [...layer3, 'relay', 'admin', 'config', 'secrets', 'backup'],
   sweeps: ['lib', 'blobs', 'config', 'gateway'],
   front: [...layer0, 'prices', 'inbound', 'accounts', 'edge', 'console', 'config', 'fixed-limits', 'gateway'],
-  serve: [
-    ...layer3,
-    'inbound',
-    'relay',
-    'edge',
-    'admin',
-    'sandbox',
-    'config',
-    'fixed-limits',
-    'gateway',
-    'front',
-    'sweeps',
-  ],
-  main: [
-    ...layer3,
-    'relay',
-    'edge',
-    'admin',
-    'cli',
-    'sandbox',
-    'config',
-    'fixed-limits',
-    'secrets',
-    'restore',
-    'gateway',
-    'serve',
-  ],
+  serve: [...layer3, 'inbound', 'relay', 'edge', 'admin', 'sandbox', ...wiring, 'front', 'sweeps'],
+  main: [...layer3, 'relay', 'edge', 'admin', 'cli', 'sandbox', ...wiring, 'secrets', 'restore', 'serve'],
 }
 
 /** Folders that are told the time and never reach outside the process. */
