@@ -52,7 +52,7 @@ export type ModelFacts = {
   readonly dimensions: number | null
   readonly takes_media: boolean
   readonly image: ImageFacts | null
-  readonly video?: VideoFacts | null
+  readonly video: VideoFacts | null
   readonly price: PriceCard
   readonly created_at: string
 }

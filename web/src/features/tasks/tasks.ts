@@ -3,6 +3,7 @@ import { api, path, type Page } from '../../lib/api.ts'
 
 export type Task = {
   readonly id: string
+  readonly request: string
   readonly kind: 'image' | 'video'
   readonly model: string
   readonly endpoint: string
