@@ -11,5 +11,10 @@ export function Declared({ origin }: { readonly origin: Origin }) {
 
 export function OriginBadge({ origin }: { readonly origin: Origin }) {
   const t = useT()
-  return origin === 'stored' ? null : <Badge title={t(`origin.${origin}.hint`)}>{t(`origin.${origin}`)}</Badge>
+  if (origin === 'stored') return null
+  return (
+    <span className="hidden sm:inline">
+      <Badge title={t(`origin.${origin}.hint`)}>{t(`origin.${origin}`)}</Badge>
+    </span>
+  )
 }
