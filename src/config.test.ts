@@ -22,6 +22,8 @@ test('defaults: loopback, port 8080, the sandbox with priced models', async () =
     'sandbox-image',
     'sandbox-image-classic',
     'sandbox-image-gemini',
+    'sandbox-video',
+    'sandbox-video-fast',
   ])
 })
 

@@ -7,6 +7,7 @@ import { parseUsd, type NanoUsd } from './domain/money.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from './domain/price.ts'
 import { checkBaseUrl } from './outbound/guard.ts'
 import { imageDeclaration, imageFactsOf } from './providers/image-facts.ts'
+import { videoDeclaration, videoFactsOf } from './providers/video-facts.ts'
 import { findPreset, isOwnAddress, presets } from './providers/presets.ts'
 
 export type AccountDraft = {
@@ -92,6 +93,8 @@ const model = z.strictObject({
   kind: z.enum(modelKinds).default('text'),
   /** What may be asked of an image model: a family's facts, and where this model differs from them. */
   image: imageDeclaration.optional(),
+  /** The same of a video model. */
+  video: videoDeclaration.optional(),
   dimensions: count.optional(),
   dimensions_adjustable: z.boolean().optional(),
   output_tokens_max: count.optional(),
@@ -205,7 +208,8 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
       if (paints && stated.output === undefined) fail(path, 'output: such a model answers with words, too')
       if (paints && hasPieces) fail(path, 'each: what such a model makes is sold by tokens')
       const isByPiece = declared.kind === 'image' || declared.kind === 'video'
-      const isPriced = stated.input !== undefined || (isByPiece && hasPieces)
+      const isByToken = declared.kind === 'video' && stated.output !== undefined
+      const isPriced = stated.input !== undefined || isByToken || (isByPiece && hasPieces)
       if (!isPriced)
         fail(
           path,
@@ -232,6 +236,10 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
       const cost = entry.cost ? priceOf(entry.cost, [...path, 'cost']) : sale
       return { providerId, upstreamModel, priority, weight, cost: cost.units, costTiers: cost.tiers }
     })
+    const upscaler = declared.video?.upscaler
+    if (upscaler !== undefined && !(upscaler in read.providers) && !isImplied(upscaler, read.sandbox, env)) {
+      fail(['models', id, 'video', 'upscaler'], `no provider '${upscaler}' is declared`)
+    }
     const { owned_by: ownedBy, kind } = declared
     const limits = limitsOf(declared)
     return { id, ownedBy, kind, limits, price: sale.units, priceTiers: sale.tiers, offers }
@@ -274,6 +282,7 @@ function limitsOf(declared: z.infer<typeof model>): ModelDraft['limits'] {
     imageTokensMax: declared.image_tokens_max,
     firstEventTimeoutMs: declared.first_event_timeout_ms,
     image: declared.image && imageFactsOf(declared.image),
+    video: declared.video && videoFactsOf(declared.video),
     dimensions: declared.dimensions,
     dimensionsAdjustable: declared.dimensions_adjustable,
   }

@@ -3,6 +3,7 @@
  * that `tollgate doctor` can show every one.
  */
 import { imageFetchBounds, imageFormBounds } from './domain/image.ts'
+import { videoBounds } from './domain/video.ts'
 import { connectionLimits } from './inbound/server.ts'
 import { requestScanLimits } from './lib/json-scan.ts'
 import { PIXELS_MAX } from './lib/picture.ts'
@@ -12,11 +13,22 @@ import { CONNECT_TIMEOUT_MS } from './outbound/send.ts'
 export const answerBounds = { replyBytesMax: 64 * 1024 * 1024, eventCharsMax: 1024 * 1024 }
 /** Of a request's body on its way in. */
 export const bodyPace = { graceMs: 10_000, bytesPerSecondMin: 8 * 1024 }
+/** Of files on the disk, for as long as the requests that brought them: in all, and of one account. */
+export const uploadBounds = { max: 8 * 1024 ** 3, shareMax: 1024 ** 3 }
 /** Of upstream streams that are read on after their client left. */
 export const drainBounds = { streamsMax: 64, timeoutMs: 120_000 }
 
 /** Of responses that are made in the background, in all and of one account. */
 export const backgroundBounds = { runsMax: 256, runsPerAccountMax: 32 }
+
+/** Of what costs nothing, for one account. Whoever asks after five hundred videos twice a second is let be. */
+export const freeBounds = {
+  statePerMinute: 60_000,
+  stateConcurrent: 64,
+  countPerMinute: 1_200,
+  countConcurrent: 8,
+  unreadBytesMax: 64 * 1024 * 1024,
+}
 
 /** By name, in the unit that the name ends in. */
 export const fixedLimits = {
@@ -34,9 +46,21 @@ export const fixedLimits = {
   formFieldBytesMax: imageFormBounds.fieldBytesMax,
   formImageBytesMax: imageFormBounds.imageBytesMax,
   formMaskBytesMax: imageFormBounds.maskBytesMax,
+  uploadBytesMax: uploadBounds.max,
+  uploadBytesPerAccountMax: uploadBounds.shareMax,
   imagePixelsMax: PIXELS_MAX,
   imageFetchTimeoutMs: imageFetchBounds.fetchTimeoutMs,
   imageFetchedBytesMax: imageFetchBounds.fetchedBytesMax,
+  videoBodyBytesMax: videoBounds.bodyBytesMax,
+  videoFileBytesMax: videoBounds.fileBytesMax,
+  videoTasksMax: videoBounds.tasksMax,
+  videoAcceptanceMs: videoBounds.acceptanceMs,
+  videoSubmitTimeoutMs: videoBounds.submitTimeoutMs,
+  videoPollTimeoutMs: videoBounds.pollTimeoutMs,
+  videoPollsMax: videoBounds.pollsMax,
+  videoDownloadsMax: videoBounds.downloadsMax,
+  videoDownloadStallMs: videoBounds.downloadStallMs,
+  videoDownloadTimeoutMs: videoBounds.downloadTimeoutMs,
   connectTimeoutMs: CONNECT_TIMEOUT_MS,
   eventCharsMax: answerBounds.eventCharsMax,
   replyBytesMax: answerBounds.replyBytesMax,
@@ -44,4 +68,9 @@ export const fixedLimits = {
   drainTimeoutMs: drainBounds.timeoutMs,
   backgroundRunsMax: backgroundBounds.runsMax,
   backgroundRunsPerAccountMax: backgroundBounds.runsPerAccountMax,
+  freeStateRequestsPerMinute: freeBounds.statePerMinute,
+  freeStateRequestsConcurrent: freeBounds.stateConcurrent,
+  freeCountRequestsPerMinute: freeBounds.countPerMinute,
+  freeCountRequestsConcurrent: freeBounds.countConcurrent,
+  freeUnreadBytesMax: freeBounds.unreadBytesMax,
 } as const

@@ -10,13 +10,20 @@ import { openCatalog, type Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
 import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/ids.ts'
+import { DiskRoom } from './lib/disk-room.ts'
 import type { Log } from './lib/log.ts'
 import { bookingsBetween, bookingsOf, oldestHold, openHoldsOf } from './ledger/bookings.ts'
 import { Codes } from './ledger/codes.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { verifyLedger, type Finding } from './ledger/verify.ts'
 import { Audit } from './records/audit.ts'
-import { forgetExpired, Idempotency, verifyIdempotency } from './records/idempotency.ts'
+import {
+  forgetExpired,
+  keptAnswerBounds,
+  openIdempotency,
+  verifyIdempotency,
+  type Idempotency,
+} from './records/idempotency.ts'
 import { findRecord, recentRecords } from './records/records.ts'
 import { findAnywhere, searchRecords } from './records/search.ts'
 import { UsageDays } from './records/usage-days.ts'
@@ -25,9 +32,10 @@ import { chargedByDay, verifyUsage } from './records/usage.ts'
 import { LiveCalls } from './relay/call.ts'
 import { HealthBook } from './relay/health-book.ts'
 import { ProviderTally } from './relay/provider-tally.ts'
-import { failExpired, Turns, verifyTurns } from './responses/turns.ts'
+import { failExpired, openTurns, verifyTurns, type Turns } from './responses/turns.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import { openStore, type Store } from './store/store.ts'
+import { orphansOf, settleOrphanOf, Tasks, verifyTasks } from './video/tasks.ts'
 
 export type Gateway = {
   readonly store: Store
@@ -37,7 +45,9 @@ export type Gateway = {
   readonly limiter: Limiter
   readonly idempotency: Idempotency
   readonly turns: Turns
+  readonly tasks: Tasks
   readonly live: LiveCalls
+  readonly room: DiskRoom
   readonly health: HealthBook
   readonly usageDays: UsageDays
   readonly office: Office
@@ -65,6 +75,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     process.exit(1)
   }
   const store = await openStore(config.dataFolder, (message) => stop('store.fatal', fatalText(message, config)))
+  const room = new DiskRoom(config.dataFolder, config.limits.diskFloorBytes)
   const live = new LiveCalls()
   const secrets = await openSecrets(config, store)
   const accounts = await openAccounts(store, secrets.key_pepper, (barred) => live.bar(barred))
@@ -97,8 +108,8 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     secrets,
     ...people,
   })
-  const idempotency = new Idempotency(store)
-  const turns = new Turns(store)
+  const idempotency = await openIdempotency(store, { ...keptAnswerBounds, room })
+  const turns = await openTurns(store, { bytesPerAccountMax: config.limits.storedBytesMax, room })
   return {
     store,
     accounts,
@@ -107,7 +118,9 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     limiter,
     idempotency,
     turns,
+    tasks: new Tasks(store),
     live,
+    room,
     health,
     usageDays,
     office,
@@ -154,6 +167,8 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     findAnywhere: (id) => findAnywhere(store.aside, id),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),
+    orphans: () => orphansOf(store),
+    settleOrphan: (requestId) => settleOrphanOf(store, requestId),
     backup: createBackup(store, secrets),
     status: () => ({
       data_folder: config.dataFolder,
@@ -179,6 +194,7 @@ export function verifyBooks(store: Store): Promise<readonly Finding[]> {
     ),
     ...named('an idempotency key has an open hold, or an answer and a charge', await verifyIdempotency(reader)),
     ...named('a response that is being made has an open hold', await verifyTurns(reader)),
+    ...named('the hold of a video is open until its task has ended', await verifyTasks(reader)),
   ])
 }
 

@@ -1,6 +1,7 @@
 /** The built-in vendor as a provider with priced models, so that the first call works offline and its charge shows. */
 import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
 import { imageFamilies } from './domain/image.ts'
+import { videoFamilies, type VideoFacts } from './domain/video.ts'
 import { unitPrices } from './domain/price.ts'
 
 export const sandboxProvider: ProviderDraft = {
@@ -82,6 +83,18 @@ const classicImageModel: ModelDraft = {
   }),
 }
 
+/** By the second. */
+const videoModel = (id: string, video: VideoFacts, perSecond: Readonly<Record<string, bigint>>): ModelDraft => ({
+  ...sandboxModel(id, { input: 0n, output: 0n }),
+  kind: 'video',
+  limits: { video: { ...video, upscaler: sandboxProvider.id } },
+  price: unitPrices({
+    input: 0n,
+    output: 0n,
+    each: { ...perSecond, upscale: 10_000_000n, 'upscale/2k': 15_000_000n, 'upscale/4k': 20_000_000n },
+  }),
+})
+
 /** Dollars per million tokens. */
 export const sandboxModels: readonly ModelDraft[] = [
   sandboxModel('sandbox-chat', { input: 1n, output: 4n }),
@@ -92,4 +105,13 @@ export const sandboxModels: readonly ModelDraft[] = [
   imageModel,
   classicImageModel,
   turnImageModel,
+  videoModel('sandbox-video', videoFamilies['seedance-2'], {
+    'second/480p': 30_000_000n,
+    'second/720p': 60_000_000n,
+    'second/1080p': 150_000_000n,
+  }),
+  videoModel('sandbox-video-fast', videoFamilies['seedance-2-fast'], {
+    'second/480p': 15_000_000n,
+    'second/720p': 30_000_000n,
+  }),
 ]

@@ -1,22 +1,18 @@
 /** `tollgate serve`: the gateway with its servers, until a signal drains it. */
-import manifest from '../package.json' with { type: 'json' }
-import { setupPath } from './accounts/users.ts'
 import { serveControl } from './admin/control.ts'
 import { Blobs } from './blobs/blobs.ts'
 import { Uploads } from './blobs/uploads.ts'
 import type { Config } from './config.ts'
-import type { Facts } from './console/desk.ts'
-import { isForConsole, openDoor } from './console/door.ts'
-import { createEdge, type Edge } from './edge/edge.ts'
+import { createEdge, type EdgeOptions } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
-import { answerBounds, backgroundBounds, bodyPace, drainBounds, fixedLimits } from './fixed-limits.ts'
-import type { Exchange } from './inbound/exchange.ts'
+import { answerBounds, backgroundBounds, bodyPace, drainBounds, freeBounds, uploadBounds } from './fixed-limits.ts'
 import { listen, type Server, type ServerOptions } from './inbound/server.ts'
+import { setupUrl, withConsole } from './front.ts'
 import { openGateway, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
+import { Shares } from './lib/shares.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
-import { formatMarkUp } from './prices/mark-up.ts'
 import type { RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
 import { Backgrounds } from './relay/background.ts'
@@ -25,6 +21,8 @@ import { Pictures } from './relay/pictures.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { startOnDemand } from './sandbox/on-demand.ts'
+import { startSweeps } from './sweeps.ts'
+import { Videos, type VideosOptions } from './video/videos.ts'
 
 export type Served = {
   /** `http://127.0.0.1:8080/v1` */
@@ -37,10 +35,9 @@ export type Served = {
   readonly drain: () => Promise<void>
 }
 
-const HOUR_MS = 3_600_000
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/
-/** Files that have expired are gone from the disk so soon after. */
-const SWEEP_MS = 30_000
+/** An account may have the n-th part of what bodies may take while they arrive. */
+const ARRIVING_PARTS = 4
 const SOCKETS_CLOSE_MS = 1_000
 
 /** Starts everything. Resolves when the public port answers. */
@@ -48,17 +45,18 @@ export async function serve(config: Config): Promise<Served> {
   const log = createLog(config.logLevel)
   const sandbox = config.sandbox ? startOnDemand() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
-  const { store, accounts, ledger, catalog, limiter, idempotency, turns, live } = gateway
-  const metrics = metricsOf(gateway)
+  const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, health } = gateway
+  const metrics = metricsOf(gateway, () => videos.size)
   let draining = false
-  const tokens = new TokenCounter()
-  const blobs = new Blobs(store)
+  const [tokens, blobs] = [new TokenCounter(), new Blobs(store)]
   await blobs.sweepStrays()
+  const onRecord = recorder(gateway, metrics, log)
+  const videos = openVideos(gateway, { log, blobs, health, limits: config.limits, onRecord })
   const relay: Relay = {
     accounts,
     catalog,
     ledger,
-    health: gateway.health,
+    health,
     retries: new RetryBudget(),
     live,
     tokens,
@@ -66,48 +64,37 @@ export async function serve(config: Config): Promise<Served> {
     idempotency,
     turns,
     backgrounds: new Backgrounds(backgroundBounds),
+    videos,
     drains: new Drains(drainBounds),
     limits: { ...config.limits, ...answerBounds },
     log,
     notReady: () => (draining ? 'shutting down' : undefined),
-    onRecord: (record, { clientAddress }) => {
-      metrics.recorded(record)
-      gateway.office.tally.noted(record.attempts)
-      logRecord(log, record, clientAddress)
-    },
+    onRecord: (record, { clientAddress }) => onRecord(record, clientAddress),
   }
   const edge = createEdge({
     relay,
     metrics,
     log,
     limiter,
+    ...boundsOf(config),
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
     blobs,
-    uploads: new Uploads(config.dataFolder),
+    visitors: { perMinute: config.limits.contentPerMinute, concurrent: config.limits.contentConcurrent },
+    uploads: new Uploads(config.dataFolder, gateway.room, new Shares(uploadBounds)),
     links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
     metricsToken: config.metricsToken,
-    chatBody: { bytesMax: config.limits.bodyBytesMax, ...bodyPace },
   })
   const control = serveControl(config.dataFolder, gateway.office)
-  const { monitor, refuse } = edge
+  const onError = ({ message, stack }: Error): void => log('error', 'inbound.internal', { message, stack })
+  const { limits, host: hostname, port } = config
+  const { refuse } = edge
   const handle = withConsole(edge, gateway, { config, log })
-  const onError = (error: Error): void =>
-    log('error', 'inbound.internal', { message: String(error), stack: error.stack })
-  const { host: hostname, port, limits } = config
   const server = listen({ hostname, port, handle, refuse, limits, onError })
-  const monitoring = openMonitoring(config, log, { handle: monitor, refuse, onError })
+  const monitoring = openMonitoring(config, log, { handle: edge.monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
-  const hourly = setInterval(() => {
-    verifyHourly(gateway, log).catch((error: unknown) => {
-      // A shutdown does not wait for it.
-      if (!draining) log('error', 'ledger.unverified', { message: String(error) })
-    })
-    sweepRows(gateway, log)
-  }, HOUR_MS)
-  // A gateway that never lives an hour would never forget.
-  sweepRows(gateway, log)
-  const sweeping = sweepEvery(Math.min(SWEEP_MS, limits.imageUrlMs), blobs, log)
+  await videos.resume()
+  const sweeps = startSweeps(gateway, blobs, { log, limits, isDraining: () => draining })
   const everySecond = setInterval(() => live.endOverdue(limits.requestTimeoutMs), 1_000)
   const origin = config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`
   return {
@@ -119,11 +106,11 @@ export async function serve(config: Config): Promise<Served> {
       if (draining) return
       draining = true
       log('info', 'drain.start', { live: live.size })
-      clearInterval(hourly)
+      sweeps.stop()
       clearInterval(everySecond)
-      clearInterval(sweeping)
       await live.idle(config.limits.drainMs)
       live.cancelAll('shutdown')
+      await videos.stop()
       await live.idle(SOCKETS_CLOSE_MS * 5)
       // The last bytes of settled answers are on their way; a short grace lets them leave.
       server.stop()
@@ -140,86 +127,53 @@ export async function serve(config: Config): Promise<Served> {
   }
 }
 
-const metricsOf = ({ ledger, store, live }: Gateway): Metrics =>
+const metricsOf = ({ ledger, store, live }: Gateway, videoTasks: () => number): Metrics =>
   new Metrics({
     openHolds: () => ledger.openHolds(),
     writesQueued: () => store.queued(),
     liveCalls: () => live.size,
+    videoTasks,
   })
 
-/** One port for both: the public API, and what is for people. */
-function withConsole(
-  edge: Edge,
-  { office }: Gateway,
-  { config, log }: { readonly config: Config; readonly log: Log },
-): (exchange: Exchange) => void {
-  const door = openDoor({ office, facts: factsOf(config), proxies: config.trustedProxies, log })
-  const documents = documentsOf(log)
-  return (exchange) => {
-    const { path } = exchange.head
-    if (isForConsole(path)) door(exchange)
-    else if (isDocument(path)) documents(exchange)
-    else edge.handle(exchange)
+/** What is told of every request that held money. */
+const recorder =
+  ({ office: { tally } }: Gateway, metrics: Metrics, log: Log) =>
+  (record: RequestRecord, client?: string): void => {
+    metrics.recorded(record)
+    tally.noted(record.attempts)
+    logRecord(log, record, client)
+  }
+
+/** What clients may send, and have for nothing. */
+function boundsOf({ limits }: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'chatBody'> {
+  const { arrivingBytesMax, bodyBytesMax } = limits
+  return {
+    free: freeBounds,
+    arriving: new Shares({ max: arrivingBytesMax, shareMax: arrivingBytesMax / ARRIVING_PARTS }),
+    chatBody: { bytesMax: bodyBytesMax, ...bodyPace },
   }
 }
 
-const isDocument = (path: string): boolean =>
-  path === '/docs' || path === '/openapi.json' || path === '/llms.txt' || path.startsWith('/docs/')
+type Studio = Pick<VideosOptions, 'log' | 'blobs' | 'onRecord'> & Pick<Relay, 'health'> & Pick<Config, 'limits'>
 
-/** Made, and loaded, when somebody asks for the first. */
-function documentsOf(log: Log): (exchange: Exchange) => void {
-  const load = async () => {
-    const { makeDocuments, replyWithDocument } = await import('./edge/documents.ts')
-    const documents = makeDocuments(manifest.version)
-    return (exchange: Exchange): void => replyWithDocument(exchange, documents)
-  }
-  let loaded: ReturnType<typeof load> | undefined
-  return (exchange) => {
-    loaded ??= load()
-    loaded
-      .then((reply) => exchange.isGone || reply(exchange))
-      .catch((error: unknown) => {
-        log('error', 'documents.internal', { message: String(error) })
-        exchange.destroy()
-      })
-  }
-}
-
-/** Forgets what has had its time. */
-function sweepRows({ turns, idempotency, usageDays, office: { sessions } }: Gateway, log: Log): void {
-  for (const [name, swept] of Object.entries({ responses: turns, idempotency, sessions, usage: usageDays })) {
-    swept.sweep().catch((error: unknown) => log('error', `${name}.unswept`, { message: String(error) }))
-  }
-}
-
-/** A new link at each start until there is an operator: whoever missed the first is not locked out. */
-async function setupUrl({ office: { users } }: Gateway, origin: string): Promise<string | undefined> {
-  return users.hasOperator() ? undefined : origin + setupPath(await users.makeLink(undefined))
-}
-
-const factsOf = (config: Config): Facts => ({
-  version: manifest.version,
-  publicUrl: config.publicUrl,
-  isSecure: config.publicUrl?.startsWith('https:') ?? false,
-  settings: {
-    host: config.host,
-    port: config.port,
-    public_url: config.publicUrl ?? null,
-    data_folder: config.dataFolder,
-    config_file: config.configFile ?? null,
-    cors_origins: config.corsOrigins,
-    log_level: config.logLevel,
-    sandbox: config.sandbox,
-    markup: config.markUp === 'off' ? 'off' : formatMarkUp(config.markUp),
-    metrics: config.metricsToken === undefined ? 'no token' : 'behind a token',
-    limits: config.limits,
-    fixed_limits: fixedLimits,
-  },
-})
-
-function sweepEvery(ms: number, blobs: Blobs, log: Log): Timer {
-  const onError = (error: unknown): void => log('error', 'blobs.unswept', { message: String(error) })
-  return setInterval(() => void blobs.sweep().catch(onError), ms)
+/** The work on videos, as far as it reaches into the rest of the gateway. */
+function openVideos(gateway: Gateway, { log, blobs, health, limits, onRecord }: Studio): Videos {
+  const { tasks, catalog, ledger, limiter, accounts } = gateway
+  return new Videos({
+    tasks,
+    catalog,
+    ledger,
+    blobs,
+    log,
+    onRecord,
+    pollMs: limits.videoPollMs,
+    keptMs: limits.videoKeptMs,
+    learn: (offerId, failure) => (failure ? health.failed(offerId, failure) : health.succeeded(offerId)),
+    reserve: ({ keyId, accountId, held }) => {
+      const [key, account] = [accounts.findKey(keyId), accounts.find(accountId)]
+      return key && account && limiter.resume({ key, account }, held)
+    },
+  })
 }
 
 /** The operator's own port, where one is wished for. */
@@ -237,12 +191,8 @@ function openMonitoring(
 const urlHost = (host: string): string =>
   host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
 
-async function verifyHourly({ office }: Gateway, log: Log): Promise<void> {
-  for (const finding of await office.verify()) log('error', 'ledger.broken', finding)
-}
-
 /** The one line per request: who, what, how much, how long. No prompts, no outputs, no secrets. */
-function logRecord(log: Log, record: RequestRecord, client: string): void {
+function logRecord(log: Log, record: RequestRecord, client: string | undefined): void {
   const { id: request, accountId: account, keyId: key, model, status, outcome, errorCode, attempts, usage } = record
   log('info', 'request', {
     request,

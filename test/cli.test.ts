@@ -105,7 +105,7 @@ describe('help', () => {
       entry.name,
       ...(entry.kind === 'group' ? entry.commands.map(({ name }) => name) : []),
     ])
-    expect(names).toHaveLength(49)
+    expect(names).toHaveLength(52)
     const folder = freshFolder()
     const helps = await Promise.all(names.map((name) => run(folder, [...name.split(' '), '--help'])))
     for (const [i, { code, out, err }] of helps.entries()) {
@@ -461,7 +461,7 @@ describe('serve', () => {
     const folder = freshFolder()
     const server = await start(folder, [])
     expect(server.block).toMatch(
-      /^Tollgate \d+\.\d+\.\d+\n\nBase URL {2}http:\/\/127\.0\.0\.1:\d+\/v1\nModels {4}8: sandbox-chat, sandbox-embedding, .+\n/,
+      /^Tollgate \d+\.\d+\.\d+\n\nBase URL {2}http:\/\/127\.0\.0\.1:\d+\/v1\nModels {4}10: sandbox-chat, sandbox-embedding, .+\n/,
     )
     expect(server.block).toContain(`\nData      ${folder}\n`)
     expect(server.block).toMatch(/\nKey {7}sk-tg-\w{49} \(account 'default'; shown only this once\)\n/)
@@ -494,16 +494,8 @@ describe('serve', () => {
     expect(JSON.parse(server.block)).toEqual({
       version: expect.stringMatching(/^\d/),
       base_url: server.baseUrl,
-      models: [
-        'sandbox-chat',
-        'sandbox-embedding',
-        'sandbox-embedding-large',
-        'sandbox-embedding-small',
-        'sandbox-image',
-        'sandbox-image-classic',
-        'sandbox-image-gemini',
-        'sandbox-mini',
-      ],
+      models: `sandbox-chat sandbox-embedding sandbox-embedding-large sandbox-embedding-small sandbox-image
+        sandbox-image-classic sandbox-image-gemini sandbox-mini sandbox-video sandbox-video-fast`.split(/\s+/),
       data_folder: join(folder, 'deep'),
       pid: server.child.pid,
       first_key: expect.stringMatching(/^sk-tg-\w{49}$/),

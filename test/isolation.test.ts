@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stateRoutes } from '../src/edge/responses.ts'
+import { videoRoutes } from '../src/edge/videos.ts'
 import type { Member } from './sdk/till.ts'
 import { setVendorsStage } from './sdk/vendors-stage.ts'
 
@@ -121,9 +122,11 @@ test('no other route takes an id', () => {
   const read = (file: string): string => readFileSync(join(import.meta.dir, '../src/edge', file), 'utf8')
   // What these name is public, or what everybody with the key may see.
   const open = `/v1/models /v1/models/ /v1/balance /v1/chat/completions /v1/embeddings /v1/messages
-    /v1/messages/count_tokens /v1/images/generations /v1/images/edits /v1`
-  const known = new Set(stateRoutes.map(({ path }) => path).concat(Object.keys(inBodies), open.split(/\s+/)))
-  const found = ['edge.ts', 'surface.ts', 'responses.ts'].flatMap((file) =>
+    /v1/messages/count_tokens /v1/images/generations /v1/images/edits /v1/videos /v1/video/generations /v1`
+  // Those of videos are tried in video-tasks.test.ts.
+  const kept = [...stateRoutes, ...videoRoutes].map(({ path }) => path)
+  const known = new Set(kept.concat(Object.keys(inBodies), open.split(/\s+/)))
+  const found = ['edge.ts', 'surface.ts', 'responses.ts', 'videos.ts'].flatMap((file) =>
     [...read(file).matchAll(/'(\/v1[^'\n]*)'/g)].map(([, path = '']) => path),
   )
   expect(found.length).toBeGreaterThan(8)

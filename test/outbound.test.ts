@@ -259,6 +259,23 @@ test('an idle connection that the upstream closed is not used', async () => {
   expect(text(await client.sendForText(post(origin), 100))).toBe('ok')
 })
 
+test('origins are forgotten when there are too many, with their connections; what is under way there ends well', async () => {
+  const held: (() => void)[] = []
+  const { port } = upstream(answering(() => whole('ok')))
+  const slow = upstream({ onData: (caller) => void held.push(() => caller.socket.write(whole('late'))) })
+  const client = outbound({ originsMax: 4, addressesOf: () => Promise.resolve(['127.0.0.1']) })
+  const late = client.sendForText(post(`http://slow.test:${slow.port}`), 100)
+  await until(() => held.length > 0)
+  for (let i = 0; i < 20; i++) {
+    expect(text(await client.sendForText(post(`http://h${i}.test:${port}`), 100))).toBe('ok')
+    expect(client.idleCount).toBeLessThanOrEqual(4)
+  }
+  held[0]?.()
+  expect(text(await late)).toBe('late')
+  expect(text(await client.sendForText(post(`http://h0.test:${port}`), 100))).toBe('ok')
+  expect(client.idleCount).toBeWithin(1, 5)
+})
+
 test('a kept connection that closes without a byte of an answer is the keep-alive race: one more try', async () => {
   let requests = 0
   const { origin, callers } = upstream({
@@ -273,6 +290,24 @@ test('a kept connection that closes without a byte of an answer is the keep-aliv
   for (let i = 0; i < 2; i++) expect(text(await client.sendForText(post(origin), 100))).toBe('ok')
   expect(requests).toBe(3)
   expect(callers).toHaveLength(2)
+})
+
+test('what must be sent once goes over a connection of its own, and never again', async () => {
+  let requests = 0
+  const { origin, callers } = upstream({
+    onData(caller) {
+      if (!isComplete(caller)) return
+      caller.received = ''
+      if (++requests === 2) caller.socket.end()
+      else caller.socket.write(whole('ok'))
+    },
+  })
+  const client = outbound()
+  await client.sendForText(post(origin), 100)
+  expect(client.idleCount).toBe(1)
+  const once = { ...post(origin), sendOnce: true }
+  expect(await client.sendForText(once, 100)).toMatchObject({ kind: 'network', reached: true })
+  expect([requests, callers.length]).toEqual([2, 2])
 })
 
 test('the race is lost but once, a fresh connection has none, and neither has a begun answer', async () => {

@@ -93,6 +93,7 @@ describe('called off', () => {
     await Bun.sleep(50)
     const shown = await cancel(who, id)
     expect(shown).toMatchObject({ id, status: 'cancelled', error: null, output: [{ status: 'incomplete' }] })
+    expect(Number((shown as { usage?: { output_tokens?: number } }).usage?.output_tokens)).toBeGreaterThan(0)
     expect(await cancel(who, id)).toEqual(shown)
     expect(await (await send(who, `/responses/${id}`)).json()).toEqual(shown)
     const events = expectStream(await listening)

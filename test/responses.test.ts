@@ -362,8 +362,8 @@ describe('whose they are', () => {
 })
 
 describe('what costs nothing', () => {
-  test('works without a balance and is not counted; the count is what would be charged', async () => {
-    const who = await member({ limits: { requests_per_minute: 2 } })
+  test('works without a balance, and is counted apart; the count is what would be charged', async () => {
+    const who = await member({ limits: { requests_per_minute: 6 } })
     const { id, usage } = await made(who, { model: 'no-usage', input: 'The quick brown fox jumps over the dog.' })
     const { posted_nano_usd: posted } = await gateway.operate<{ posted_nano_usd: string }>('account.show', {
       account: who.account,
@@ -381,6 +381,8 @@ describe('what costs nothing', () => {
     const longer = (await (await send(who, '/responses/input_tokens', { method: 'POST', body: more })).json()) as {
       input_tokens: number
     }
+    const counted = await send(who, '/responses/input_tokens', { method: 'POST', body: more })
+    expect(await failure(counted)).toEqual([429, 'rate_limit_exceeded', null])
     expect(longer.input_tokens).toBeGreaterThan((usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0))
     expect(await failure(await create(who, {}))).toEqual([401, 'insufficient_balance', null])
     expect((await send(who, `/responses/${id}`, { method: 'DELETE' })).status).toBe(200)

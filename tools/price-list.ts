@@ -67,6 +67,9 @@ const unlisted: Readonly<Record<string, string>> = {
   perplexity: 'each request has a fee besides its tokens',
   deepinfra: 'the list does not know this vendor',
   alibaba: 'the list does not know this vendor',
+  ark: 'videos are priced by their pixels: declare them in tollgate.yaml',
+  modelark: 'videos are priced by their pixels: declare them in tollgate.yaml',
+  mediakit: 'it upscales videos, for the models that name it: declare them in tollgate.yaml',
 }
 
 /** Other kinds, and models that search or act at the vendor's by themselves, which is billed apart. */

@@ -11,6 +11,8 @@ const layer2 = [...layer1, 'accounts', 'blobs', 'catalog', 'ledger', 'records', 
 const layer3 = [...layer2, 'router', 'responses', 'video']
 const without = (folders: readonly string[], ...left: string[]) => folders.filter((folder) => !left.includes(folder))
 
+const wiring = ['config', 'fixed-limits', 'gateway']
+
 /** Who may import whom, type imports too. A folder may always import itself; test files may import anything. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   domain: [],
@@ -36,8 +38,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   relay: without(layer3, 'store'),
 
-  edge: [...layer0, 'formats', 'inbound', 'accounts', 'blobs', 'catalog', 'records', 'relay'],
-  admin: [...without(layer3, 'formats', 'store', 'blobs', 'responses', 'video'), 'relay'],
+  edge: [...layer0, 'formats', 'inbound', 'accounts', 'blobs', 'catalog', 'records', 'video', 'relay'],
+  admin: [...without(layer3, 'formats', 'store', 'blobs', 'responses'), 'relay'],
   console: [...layer0, 'inbound', 'accounts', 'catalog', 'ledger', 'records', 'providers', 'router', 'admin'],
   cli: [...layer0, 'prices', 'outbound', 'admin', 'sandbox'],
 
@@ -52,21 +54,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   backup: ['ledger', 'store', 'admin', 'secrets'],
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],
   gateway: [...layer3, 'relay', 'admin', 'config', 'secrets', 'backup'],
-  serve: [...layer3, 'inbound', 'relay', 'edge', 'admin', 'console', 'sandbox', 'config', 'fixed-limits', 'gateway'],
-  main: [
-    ...layer3,
-    'relay',
-    'edge',
-    'admin',
-    'cli',
-    'sandbox',
-    'config',
-    'fixed-limits',
-    'secrets',
-    'restore',
-    'gateway',
-    'serve',
-  ],
+  sweeps: ['lib', 'blobs', 'config', 'gateway'],
+  front: [...layer0, 'prices', 'inbound', 'accounts', 'edge', 'console', 'config', 'fixed-limits', 'gateway'],
+  serve: [...layer3, 'inbound', 'relay', 'edge', 'admin', 'sandbox', ...wiring, 'front', 'sweeps'],
+  main: [...layer3, 'relay', 'edge', 'admin', 'cli', 'sandbox', ...wiring, 'secrets', 'restore', 'serve'],
 }
 
 /** Folders that are told the time and never reach outside the process. */

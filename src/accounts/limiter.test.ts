@@ -47,6 +47,19 @@ describe('requests a minute', () => {
     expect(limiter.enter(who)).toMatchObject({ kind: 'rate' })
   })
 
+  test('what costs nothing has a minute of its own, and no spend stops it', () => {
+    const { clock, limiter, enter } = setUp()
+    const who = caller({ requestsPerMinute: 2, spendPerDay: 0n, concurrentRequests: 0 }, { requestsPerMinute: 3 })
+    for (let i = 0; i < 2; i++) expect(limiter.enterFree(who)).toBeUndefined()
+    expect(limiter.enterFree(who)).toMatchObject({ kind: 'rate', scope: 'key', limit: 2, retryAfterMs: 30_000 })
+    const other = caller({}, { requestsPerMinute: 3 }, 'key_2')
+    expect(limiter.enterFree(other)).toBeUndefined()
+    expect(limiter.enterFree(other)).toMatchObject({ kind: 'rate', scope: 'account', limit: 3 })
+    for (let i = 0; i < 3; i++) enter(other).leave()
+    clock.nowMs += 30_000
+    expect(limiter.enterFree(who)).toBeUndefined()
+  })
+
   test('keys of one account share its limit, and a refusal takes from neither', () => {
     const { limiter, enter } = setUp()
     const one = caller({}, { requestsPerMinute: 2 }, 'key_1')

@@ -62,7 +62,7 @@ export type PastSpend = {
 }
 
 type Window = { readonly period: number; spent: NanoUsd; held: NanoUsd }
-type Subject = { inFlight: number; requests: Bucket; tokens: Bucket; day: Window; month: Window }
+type Subject = { inFlight: number; requests: Bucket; free: Bucket; tokens: Bucket; day: Window; month: Window }
 /** A subject with the limits it has at the moment. */
 type Stand = { readonly scope: Scope; readonly limits: Limits; readonly subject: Subject }
 
@@ -124,6 +124,31 @@ export class Limiter {
       if (limits.requestsPerMinute !== undefined) subject.requests.take(limits.requestsPerMinute, nowMs, 1)
     }
     return new Entry(this, stands)
+  }
+
+  /**
+   * Lets a request in that costs nothing, or says why not: as many in a minute as those that cost something, counted
+   * apart from them, and whatever was spent.
+   */
+  enterFree(caller: Caller): Limited | undefined {
+    const stands = this.standsOf(caller)
+    const nowMs = this.now()
+    for (const { scope, limits, subject } of stands) {
+      const limit = limits.requestsPerMinute
+      const retryAfterMs = limit === undefined ? 0 : subject.free.waitMs(limit, nowMs, 1)
+      if (limit !== undefined && retryAfterMs > 0) return { kind: 'rate', scope, unit: 'requests', limit, retryAfterMs }
+    }
+    for (const { limits, subject } of stands) {
+      if (limits.requestsPerMinute !== undefined) subject.free.take(limits.requestsPerMinute, nowMs, 1)
+    }
+    return undefined
+  }
+
+  /** The stand of work that a former life of this process let in and that goes on: its spend counts as held. */
+  resume(caller: Caller, amount: NanoUsd): Pick<Entry, 'settle'> {
+    const entry = new Entry(this, this.standsOf(caller))
+    entry.reserve(amount, 0)
+    return entry
   }
 
   /** `x-ratelimit-*` for a caller that was not let in. */
@@ -203,7 +228,14 @@ export class Limiter {
     let subject = this.subjects.get(id)
     if (!subject) {
       const { day, month } = this.calendar.at(this.now())
-      subject = { inFlight: 0, requests: new Bucket(), tokens: new Bucket(), day: opened(day), month: opened(month) }
+      subject = {
+        inFlight: 0,
+        requests: new Bucket(),
+        free: new Bucket(),
+        tokens: new Bucket(),
+        day: opened(day),
+        month: opened(month),
+      }
       this.subjects.set(id, subject)
     }
     return this.roll(subject)

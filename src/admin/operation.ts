@@ -16,6 +16,7 @@ import type { RecordPage, RecordSearch } from '../records/search.ts'
 import type { UsageQuery, UsageRow } from '../records/usage-report.ts'
 import type { ProviderTally } from '../relay/provider-tally.ts'
 import type { OfferHealth } from '../router/health.ts'
+import type { Orphan } from '../video/tasks.ts'
 
 /** A backup as it is asked for: `file` is absolute, and written by the process that has the data folder. */
 export type BackupRequest = {
@@ -61,6 +62,10 @@ export type Office = {
   readonly findAnywhere: (id: string) => Promise<StoredRecord | undefined>
   readonly requests: (accountId: string, limit: number) => Promise<readonly StoredRecord[]>
   readonly request: (accountId: string, id: string) => Promise<StoredRecord | undefined>
+  /** Videos that a vendor may be making for nobody. */
+  readonly orphans: () => Promise<readonly Orphan[]>
+  /** Takes one off the list; false when it is not on it. */
+  readonly settleOrphan: (requestId: string) => Promise<boolean>
   readonly backup: (request: BackupRequest) => Promise<Result>
   /** Facts of this process for `doctor`. */
   readonly status: () => Readonly<Record<string, unknown>>

@@ -7,6 +7,7 @@ import { codeOperations } from './code-operations.ts'
 import { catalogOperations } from './catalog-operations.ts'
 import { priceOperations } from './price-operations.ts'
 import { managementKeyOperations, userOperations } from './user-operations.ts'
+import { videoOperations } from './video-operations.ts'
 import { done, operation, type BackupRequest, type Office, type Operation, type Result } from './operation.ts'
 
 const ledgerVerify = operation(z.strictObject({}), async ({ verify, accounts, ledger }) => {
@@ -53,6 +54,7 @@ const operations: Readonly<Record<string, Operation>> = {
   ...accountOperations,
   ...catalogOperations,
   ...priceOperations,
+  ...videoOperations,
   ...codeOperations,
   ...userOperations,
   ...managementKeyOperations,

@@ -4,10 +4,10 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync } from 'node:fs'
-import { open, readdir, rename, unlink } from 'node:fs/promises'
+import { open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { base62 } from '../lib/ids.ts'
-import { statement } from '../store/statement.ts'
+import { statement, type Step } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 
 export type BlobPurpose = 'image' | 'video'
@@ -39,7 +39,8 @@ export type FoundBlob = Blob | { readonly kind: 'expired' | 'unknown' }
 /** 160 bits. */
 const ID_BYTES = 20
 const ID_CHARS = 27
-const ID = /^[a-z]{3}_[0-9A-Za-z]{27}$/
+/** Of an image of ours, or of the task that made a video. */
+const ID = /^[a-z]{3,4}_[0-9A-Za-z]{27,32}$/
 /** How long a row says that there was a file. */
 const REMEMBERED_MS = 30 * 86_400_000
 const SWEEP_ROWS = 200
@@ -53,7 +54,14 @@ const forget = statement('DELETE FROM blob WHERE removed_at < ?')
 
 const digestOf = (id: string): string => createHash('sha256').update(id).digest('hex')
 
-const PREFIXES: Readonly<Record<BlobPurpose, string>> = { image: 'img_', video: 'vid_' }
+/** A file that is being brought in, under an id that its owner has made. */
+export type UnfinishedBlob = {
+  /** Where it is to be written; emptied, if there was a former attempt. */
+  readonly path: string
+  /** Puts what was written in its place. The steps make it a file that is served. */
+  finish(): Promise<{ readonly bytes: number; readonly steps: readonly Step[] }>
+  discard(): Promise<void>
+}
 
 export class Blobs {
   private readonly store: Store
@@ -68,7 +76,7 @@ export class Blobs {
 
   /** Keeps bytes. The id they are found by is on disk, as its digest, when this resolves. */
   async put(bytes: Uint8Array, { accountId, purpose, contentType, keptMs }: BlobDraft): Promise<string> {
-    const id = PREFIXES[purpose] + base62(BigInt(`0x${randomBytes(ID_BYTES).toString('hex')}`), ID_CHARS)
+    const id = `img_${base62(BigInt(`0x${randomBytes(ID_BYTES).toString('hex')}`), ID_CHARS)}`
     const digest = digestOf(id)
     const unfinished = join(this.folder, `${digest}.part`)
     const file = await open(unfinished, 'wx', 0o600)
@@ -82,6 +90,37 @@ export class Blobs {
     const bind = [digest, accountId, purpose, contentType, bytes.length, nowMs, nowMs + keptMs]
     await mustWrite(this.store, [{ run: insert, bind, changes: 1 }])
     return id
+  }
+
+  /** Begins a file that is too large for memory, under the id of what made it. */
+  begin(id: string, { accountId, purpose, contentType, keptMs }: BlobDraft): UnfinishedBlob {
+    const digest = digestOf(id)
+    const path = join(this.folder, `${digest}.part`)
+    return {
+      path,
+      finish: async () => {
+        // It is paid for in a moment: what is charged must be there after a crash of the machine.
+        await synced(path)
+        const place = join(this.folder, digest)
+        await rename(path, place)
+        await synced(this.folder)
+        const { size: bytes } = await stat(place)
+        const nowMs = Date.now()
+        const bind = [digest, accountId, purpose, contentType, bytes, nowMs, nowMs + keptMs]
+        return { bytes, steps: [{ run: insert, bind, changes: 1 }] }
+      },
+      discard: () => this.remove(`${digest}.part`),
+    }
+  }
+
+  /** The steps after which nothing is served under an id. */
+  withdrawSteps(id: string): Step[] {
+    return [{ run: markRemoved, bind: [Date.now(), digestOf(id)] }]
+  }
+
+  /** Takes the file of an id that was withdrawn off the disk; a crash before leaves it to the next start. */
+  async removeFile(id: string): Promise<void> {
+    await this.remove(digestOf(id))
   }
 
   async find(id: string): Promise<FoundBlob> {
@@ -129,5 +168,15 @@ export class Blobs {
     await unlink(join(this.folder, name)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
     })
+  }
+}
+
+/** Waits until a file's bytes, or a folder's names, are on the disk. */
+async function synced(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }

@@ -6,6 +6,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { DiskRoom } from '../lib/disk-room.ts'
+import type { Share, Shares } from '../lib/shares.ts'
 
 export type UploadedFile = {
   readonly path: string
@@ -16,32 +18,45 @@ export type UploadedFile = {
 
 export class Uploads {
   private readonly folder: string
+  private readonly room: Pick<DiskRoom, 'isShort'>
+  private readonly shares: Shares
 
-  constructor(dataFolder: string) {
+  constructor(dataFolder: string, room: Pick<DiskRoom, 'isShort'>, shares: Shares) {
+    this.room = room
+    this.shares = shares
     this.folder = join(dataFolder, 'uploads')
     rmSync(this.folder, { recursive: true, force: true })
     mkdirSync(this.folder, { recursive: true, mode: 0o700 })
   }
 
+  /** Whether the disk has no room for any at the moment. */
+  get isShort(): boolean {
+    return this.room.isShort
+  }
+
   /** The files of one request. They are to be removed when it is over. */
-  begin(): UploadBatch {
-    return new UploadBatch(this.folder)
+  begin(accountId: string): UploadBatch {
+    return new UploadBatch(this.folder, this.shares.of(accountId))
   }
 }
 
 /** A file that is being written. Nothing waits: a write ends in the system's memory, as nginx too has it. */
 export type Upload = {
-  write(bytes: Uint8Array): void
+  /** False, and nothing written, when the account has no room for more. */
+  write(bytes: Uint8Array): boolean
   end(): UploadedFile
 }
 
 export class UploadBatch {
   private readonly folder: string
+  private readonly share: Share
+  private written = 0
   private readonly paths: string[] = []
   private readonly unfinished = new Set<number>()
 
-  constructor(folder: string) {
+  constructor(folder: string, share: Share) {
     this.folder = folder
+    this.share = share
   }
 
   create(): Upload {
@@ -52,10 +67,13 @@ export class UploadBatch {
     const hash = createHash('sha256')
     let written = 0
     return {
-      write(bytes) {
+      write: (bytes) => {
+        if (this.share.take(bytes.length, this.written) !== 'taken') return false
+        this.written += bytes.length
         hash.update(bytes)
         for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at)
         written += bytes.length
+        return true
       },
       end: () => {
         this.unfinished.delete(file)
@@ -69,6 +87,8 @@ export class UploadBatch {
   async remove(): Promise<void> {
     for (const file of this.unfinished) closeSync(file)
     this.unfinished.clear()
+    this.share.give(this.written)
+    this.written = 0
     for (const path of this.paths.splice(0)) {
       await unlink(path).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error

@@ -14,12 +14,17 @@ export const sandbox = command({
     ['tollgate sandbox'],
     ['tollgate sandbox --port 0 --pace 0 --json', 'a free port, as fast as it goes'],
     ['tollgate sandbox --fault status=429,retry-after=2 --fault fail-times=3', 'three refusals, then answers'],
+    ['tollgate sandbox --task 0', 'videos that are there at once'],
   ],
   options: {
     port: { summary: `port to listen on; 0 takes a free one (else ${PORT_DEFAULT})`, value: port },
     host: { summary: 'address to listen on (else 127.0.0.1)', value: text('HOST') },
     pace: {
       summary: 'time between two events of a stream (else 8)',
+      value: wholeNumber('MS', { min: 0, max: 86_400_000 }),
+    },
+    task: {
+      summary: 'how long a video takes (else 4000)',
       value: wholeNumber('MS', { min: 0, max: 86_400_000 }),
     },
     'key-env': {
@@ -43,9 +48,21 @@ Knobs of --fault, as name=value or a bare name with commas between them:
   error-event[=N]           the Nth event is an error, then the end
   no-usage, wrong-usage     report no usage, or one that does not add up
   no-done                   a stream without [DONE]
+  answer-lost               do what was asked, then reset the connection without an answer
+  wrong-type                a file comes as text/html
+  redirects=N               N redirects before a video
   fail-times=N              the knobs beside it work N times only
   pace=MS                   no fault: time between two events of a stream
-The same knobs go into a model name (sandbox-chat!status=500), the header x-sandbox-fault, and POST /sandbox/faults.`,
+How a video ends:
+  fails, filtered, expires, cancels, hangs
+  lost[=N]                  from the Nth look on there is no such task
+  link-ms=MS                how long its link is good (else a day)
+  task-ms=MS                no fault: how long it takes
+The same knobs go into a model name (sandbox-chat!status=500), the header x-sandbox-fault, and POST /sandbox/faults;
+for a video also into its prompt: [sandbox: fails]. With submit-, poll-, download- or upscale- before it, a knob works
+on those requests of a video only: [sandbox: poll-status=503, poll-fail-times=2, upscale-fails].
+Videos: /v1/contents/generations/tasks (Ark), /v1/tools/enhance-video and /v1/tasks/ID (AI MediaKit),
+/v1beta/models/MODEL:predictLongRunning (Gemini), /v1/projects/… (Vertex); GET /sandbox/videos counts them.`,
   run: async ({ options, terminal }) => {
     const [{ startSandbox }, { parseKnobText }] = await Promise.all([
       import('../sandbox/server.ts'),
@@ -63,14 +80,14 @@ The same knobs go into a model name (sandbox-chat!status=500), the header x-sand
     } catch (error) {
       return listenFailure(error, address) ?? failureOf(error)
     }
-    const { paceMs, ...faults } = parsed.knobs
+    const { paceMs, taskMs, ...faults } = parsed.knobs
     const server = startSandbox({
       port: address.port,
       hostname: address.host,
       faults,
       ...(apiKey !== undefined && { apiKey }),
       // The pace may come as a knob too, but it is no fault: `fail-times` does not wear it out.
-      ...paceOf(options.pace === undefined ? paceMs : Number(options.pace)),
+      ...timesOf({ paceMs: numberOr(options.pace, paceMs), taskMs: numberOr(options.task, taskMs) }),
     })
     const value = { base_url: server.url, port: server.port, pid: process.pid }
     terminal.data(terminal.json ? `${jsonLine(value)}\n` : `Sandbox at ${server.url}\n`)
@@ -80,7 +97,15 @@ The same knobs go into a model name (sandbox-chat!status=500), the header x-sand
   },
 })
 
-const paceOf = (paceMs: number | undefined): { paceMs?: number } => (paceMs === undefined ? {} : { paceMs })
+type Times = { paceMs?: number; taskMs?: number }
+
+const timesOf = ({ paceMs, taskMs }: { [Name in keyof Times]: number | undefined }): Times => ({
+  ...(paceMs !== undefined && { paceMs }),
+  ...(taskMs !== undefined && { taskMs }),
+})
+
+const numberOr = (option: unknown, knob: number | undefined): number | undefined =>
+  option === undefined ? knob : Number(option)
 
 function readKey(variable: string | undefined): string | undefined | Outcome {
   if (variable === undefined) return undefined

@@ -11,6 +11,8 @@ export type Terminal = {
   readonly paint: (color: Color, text: string) => string
   data(text: string): void
   talk(text: string): void
+  /** A line of talk that stands for the one before it; empty to take it away. Nothing where nobody watches. */
+  redraw(line: string): void
   /** A line typed by the person; undefined at the end of input. Ctrl-C ends the process, as anywhere else. */
   ask(question: string): Promise<string | undefined>
   /** All of stdin. */
@@ -40,6 +42,9 @@ export function openTerminal(argv: readonly string[]): Terminal {
       colored && process.env['TERM'] !== 'dumb' ? `\u001b[${codes[color]}m${text}\u001b[0m` : text,
     data: (text) => void stdout.write(text),
     talk: (text) => void stderr.write(safeText(text)),
+    redraw(line) {
+      if (stderr.isTTY && !json && process.env['TERM'] !== 'dumb') stderr.write(`\r\u001b[2K${printable(line)}`)
+    },
     async ask(question) {
       stderr.write(safeText(question))
       // Imported here: it takes longer to load than everything else a command needs.

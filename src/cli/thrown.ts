@@ -21,7 +21,10 @@ export function failureOf(error: unknown): Outcome {
   if (process.env['TOLLGATE_LOG'] === 'debug' && error instanceof Error)
     return failed('unexpected', error.stack ?? error.message)
   const { syscall, code: cause } = error as { syscall?: unknown; code?: unknown }
-  if (cause === 'SQLITE_FULL') return failed('disk_full', 'the disk that holds the data folder is full')
+  if (cause === 'SQLITE_FULL' || cause === 'ENOSPC') {
+    const message = 'the disk that holds the data folder is full: make room and start; what was answered is on disk'
+    return failed('disk_full', message)
+  }
   // The system's own words, such as "EACCES: permission denied, mkdir …", need no stack.
   if (syscall !== undefined) return failed('system_error', messageOf(error))
   return failed('unexpected', `${messageOf(error)} (with TOLLGATE_LOG=debug the stack is shown)`)

@@ -166,6 +166,9 @@ const unread: Readonly<Record<Exclude<BodyText['kind'], 'read'>, Problem>> = {
   timeout: problem(408, 'request_timeout', 'The body did not arrive in time.'),
   broken_off: problem(400, 'invalid_value', 'The body broke off.'),
   not_utf8: problem(400, 'invalid_json', 'The body is not valid UTF-8.'),
+  // Only what has a share of the public API's memory runs out of it.
+  full: problem(503, 'service_unavailable', 'Too many bodies are arriving at once.'),
+  share_full: problem(429, 'rate_limit_exceeded', 'Too many bodies are arriving at once.'),
 }
 const NOT_JSON = problem(400, 'invalid_json', 'The body is not JSON that can be read.')
 

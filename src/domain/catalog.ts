@@ -1,5 +1,6 @@
 import { imageFamilies, type ImageFacts } from './image.ts'
 import type { PriceCard, PriceTier, UnitPrices } from './price.ts'
+import { videoFamilies, type VideoFacts } from './video.ts'
 
 /** Where a thing was made: by `tollgate.yaml` or the environment (read-only elsewhere), or in the store. */
 export type Origin = 'declared' | 'stored'
@@ -93,6 +94,8 @@ export type ModelLimits = {
   readonly dimensionsAdjustable: boolean
   /** Of an image model: what may be asked of it. */
   readonly image: ImageFacts
+  /** Of a video model: the same. */
+  readonly video: VideoFacts
   /** What the vendor states as the longest input and output together. Shown, not enforced: the vendor does that. */
   readonly contextTokens: number | undefined
   /** `refused`: audio costs more than the model's price for input says, so none is taken, and no files with it. */
@@ -128,6 +131,7 @@ export const defaultModelLimits: ModelLimits = {
   dimensions: undefined,
   dimensionsAdjustable: false,
   image: imageFamilies.open,
+  video: videoFamilies.open,
   contextTokens: undefined,
   mediaInput: 'taken',
 }

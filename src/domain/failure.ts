@@ -29,6 +29,8 @@ export type FailureKind =
   | 'idempotency_running'
   | 'idempotency_mismatch'
   | 'idempotency_not_kept'
+  /** Of what is still being made. */
+  | 'not_completed'
   | 'request_timeout'
   | 'internal'
   | 'upstream_error'

@@ -9,6 +9,17 @@ const reject = (kind: Failure['kind'], message: string): ReadBody => ({ kind: 'r
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
+const CROWDED_ACCOUNT: Failure = {
+  kind: 'rate_limited',
+  message: 'Too many large bodies of this account are arriving at once.',
+  retryAfterMs: 1_000,
+}
+const CROWDED: Failure = {
+  kind: 'unavailable',
+  message: 'Too many large bodies are arriving at once. Try again shortly.',
+  retryAfterMs: 1_000,
+}
+
 /** Reads a JSON body as text, bounded in bytes and time while it arrives. */
 export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Promise<ReadBody> {
   if (!JSON_TYPE.test(exchange.header('content-type') ?? '')) {
@@ -26,5 +37,7 @@ const refusals: Record<Exclude<BodyText['kind'], 'read'>, (limits: BodyLimits) =
   too_large: ({ bytesMax }) => reject('request_too_large', `The body is larger than ${bytesMax} bytes.`),
   broken_off: () => reject('invalid_value', 'The body broke off.'),
   timeout: () => reject('request_timeout', 'The body did not arrive in time.'),
+  share_full: () => ({ kind: 'rejected', failure: CROWDED_ACCOUNT }),
+  full: () => ({ kind: 'rejected', failure: CROWDED }),
   not_utf8: () => reject('invalid_json', 'The body is not valid UTF-8.'),
 }

@@ -7,13 +7,11 @@ import type { Blob, Blobs } from '../blobs/blobs.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
-import { Visitors } from './visitors.ts'
+import { Visitors, type VisitorLimits } from './visitors.ts'
 
 export const CONTENT_PATH = '/v1/images/files/'
 
 const PIECE_BYTES = 256 * 1024
-const PER_MINUTE = 240
-const CONCURRENT = 16
 
 const NOT_FOUND: Failure = { kind: 'not_found', message: 'There is no such file.' }
 const EXPIRED: Failure = {
@@ -24,26 +22,39 @@ const BUSY: Omit<Failure, 'retryAfterMs'> = { kind: 'rate_limited', message: 'To
 
 export class Content {
   private readonly blobs: Blobs
-  private readonly visitors = new Visitors({ perMinute: PER_MINUTE, concurrent: CONCURRENT })
+  private readonly visitors: Visitors
 
-  constructor(blobs: Blobs) {
+  constructor(blobs: Blobs, limits: VisitorLimits) {
     this.blobs = blobs
+    this.visitors = new Visitors(limits)
   }
 
-  /** Serves the file at a path; what comes back is why not. */
-  async serve(exchange: Exchange, client: string, always: ReplyHeaders): Promise<Failure | undefined> {
+  /** Serves the file of an id; what comes back is why not. */
+  async serve(
+    exchange: Exchange,
+    id: string,
+    { client, always, absent = (found) => (found === 'expired' ? EXPIRED : NOT_FOUND) }: Serving,
+  ): Promise<Failure | undefined> {
     const left = this.visitors.enter(client)
     if (typeof left === 'number') return { ...BUSY, retryAfterMs: left }
     try {
-      const [id = ''] = exchange.head.path.slice(CONTENT_PATH.length).split('.')
       const found = await this.blobs.find(id)
-      if (found.kind === 'blob') return await send(exchange, found, always)
-      return found.kind === 'expired' ? EXPIRED : NOT_FOUND
+      return found.kind === 'blob' ? await send(exchange, found, always) : await absent(found.kind)
     } finally {
       left()
     }
   }
 }
+
+type Serving = {
+  readonly client: string
+  readonly always: ReplyHeaders
+  /** What there is to say where there is no file. */
+  readonly absent?: (found: 'expired' | 'unknown') => Failure | Promise<Failure>
+}
+
+/** The id of a file in the path of its address. */
+export const fileIdIn = (path: string): string => path.slice(CONTENT_PATH.length).split('.')[0] ?? ''
 
 type Part = { readonly from: number; readonly to: number }
 

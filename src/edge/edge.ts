@@ -2,47 +2,50 @@
  * The public API: routes, authentication, bodies, and failures in the envelope. What happens between a valid request
  * and its answer is the relay's.
  */
-import { Entry, type Limiter } from '../accounts/limiter.ts'
+import { Entry } from '../accounts/limiter.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
-import type { FailureWriter } from '../formats/format.ts'
 import type { Malformed } from '../inbound/connection.ts'
 import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import type { Shares } from '../lib/shares.ts'
 import type { TrustedProxies } from '../lib/trusted-proxies.ts'
-import { INVALID_KEY, modelFor, SUSPENDED, unready } from '../relay/admit.ts'
+import { broke, INVALID_KEY, modelFor, SUSPENDED, unready } from '../relay/admit.ts'
 import { Call } from '../relay/call.ts'
-import type { Relay } from '../relay/context.ts'
 import { isBackground } from '../relay/conversation.ts'
-import { countInput } from '../relay/count-input.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
-import { readJsonBody } from './body.ts'
-import { Content, CONTENT_PATH } from './content.ts'
+import { Content, CONTENT_PATH, fileIdIn } from './content.ts'
 import type { Cors } from './cors.ts'
 import { digestsEqual } from './digests-equal.ts'
+import { FreeRoutes, type FreeOptions } from './free.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
-import { receive, type Received, type Reception } from './receive.ts'
+import { receive, type Received } from './receive.ts'
 import type { Metrics } from './metrics.ts'
 import { linkBaseOf, type Links } from './links.ts'
 import { decoded, modelObject } from './model-view.ts'
 import { bearerOf, presentedKey } from './presented-key.ts'
-import { countResponse, stateRoute, type StateAnswer, type StateRoute } from './responses.ts'
+import { stateRoute } from './responses.ts'
 import { presenceOf, replyWithStream, type EventSource } from './stream-reply.ts'
 import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
+import type { Answering, Route, Turn } from './turn.ts'
+import { absentVideo, contentOf, NO_VARIANT, videoRoute } from './videos.ts'
+import type { VisitorLimits } from './visitors.ts'
 
-export type EdgeOptions = Reception & {
-  readonly relay: Relay
+export type EdgeOptions = FreeOptions & {
+  /** Memory for bodies that are arriving, by account. */
+  readonly arriving: Shares
   readonly metrics: Metrics
   readonly log: Log
-  readonly limiter: Limiter
   readonly cors: Cors
   readonly proxies: TrustedProxies
   readonly blobs: Blobs
+  /** How much of its files anybody may fetch. */
+  readonly visitors: VisitorLimits
   readonly links: Links
   /** What `/metrics` and the reasons of `/readyz` are shown for; undefined: nobody sees them on this port. */
   readonly metricsToken: string | undefined
@@ -55,26 +58,6 @@ export type Edge = {
   /** What a monitoring port of the operator's own shows. */
   readonly monitor: (exchange: Exchange) => void
   readonly refuse: (malformed: Malformed) => { readonly headers: ReplyHeaders; readonly body: string }
-}
-
-/** A request on its way through the edge. */
-type Turn = {
-  readonly exchange: Exchange
-  readonly id: string
-  readonly startedMs: number
-  /** The port it came to. */
-  readonly port: 'public' | 'monitor'
-  failures: FailureWriter
-  /** Go with every answer. */
-  headers: ReplyHeaders
-}
-
-type Route = {
-  readonly methods: readonly string[]
-  readonly handle: (turn: Turn) => void | Promise<void>
-  /** Undefined: in the envelope of the chat dialect, as all that belongs to no dialect. */
-  readonly failures?: FailureWriter
-  readonly requestIdHeader?: Surface['requestIdHeader']
 }
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
@@ -90,7 +73,7 @@ const MODEL_PATH = '/v1/models/'
 export function createEdge(options: EdgeOptions): Edge {
   const desk = new Desk(options)
   const oneModel: Route = { methods: READ, handle: (turn) => desk.oneModel(turn) }
-  const files = new Content(options.blobs)
+  const [files, videos] = [new Content(options.blobs, options.visitors), new Content(options.blobs, options.visitors)]
   const content: Route = { methods: READ, handle: (turn) => desk.content(turn, files) }
   const monitored: [string, Route][] = [
     ['/healthz', { methods: READ, handle: (turn) => desk.reply(turn, 200, { status: 'ok' }) }],
@@ -101,7 +84,7 @@ export function createEdge(options: EdgeOptions): Edge {
     ...monitored,
     ['/v1/models', { methods: READ, handle: (turn) => desk.models(turn) }],
     ['/v1/balance', { methods: READ, handle: (turn) => desk.balance(turn) }],
-    ['/v1/responses/input_tokens', { methods: ['POST'], handle: (turn) => desk.countResponse(turn) }],
+    ['/v1/responses/input_tokens', { methods: ['POST'], handle: desk.free.countResponse }],
   ])
   const monitorRoutes = new Map(monitored)
   const generating = new Map<Surface, Route>()
@@ -114,7 +97,10 @@ export function createEdge(options: EdgeOptions): Edge {
     }
     if (path.startsWith(CONTENT_PATH) && path.length > CONTENT_PATH.length) return content
     if (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length) return oneModel
-    return routes.get(path) ?? desk.keptResponse(stateRoute(path))
+    const video = contentOf(path)
+    if (video !== undefined) return { methods: READ, handle: (turn) => desk.video(turn, videos, video) }
+    const state = stateRoute(path) ?? videoRoute(path)
+    return routes.get(path) ?? (state && desk.free.kept(state))
   }
   return {
     handle: (exchange) => desk.serve(desk.open(exchange, 'public'), routeOf(exchange.head.path)),
@@ -124,16 +110,28 @@ export function createEdge(options: EdgeOptions): Edge {
 }
 
 /** Answers requests, one method a route. */
-class Desk {
+class Desk implements Answering {
+  readonly free: FreeRoutes
   private readonly options: EdgeOptions
 
   constructor(options: EdgeOptions) {
     this.options = options
+    this.free = new FreeRoutes(options, this)
   }
 
   /** A file, to whoever has its address. */
   async content(turn: Turn, files: Content): Promise<void> {
-    const failure = await files.serve(turn.exchange, this.clientOf(turn), turn.headers)
+    const serving = { client: this.clientOf(turn), always: turn.headers }
+    const failure = await files.serve(turn.exchange, fileIdIn(turn.exchange.head.path), serving)
+    if (failure) this.refuse(turn, failure)
+  }
+
+  /** The same of a finished video. */
+  async video(turn: Turn, files: Content, id: string): Promise<void> {
+    const variant = new URLSearchParams(turn.exchange.head.query).get('variant') ?? 'video'
+    if (variant !== 'video') return this.refuse(turn, NO_VARIANT)
+    const absent = (): Promise<Failure> => absentVideo(this.options.relay.videos.tasks, id)
+    const failure = await files.serve(turn.exchange, id, { client: this.clientOf(turn), always: turn.headers, absent })
     if (failure) this.refuse(turn, failure)
   }
 
@@ -172,6 +170,10 @@ class Desk {
 
   reply(turn: Turn, status: number, body: object): void {
     this.write(turn, status, JSON_TYPE, JSON.stringify(body))
+  }
+
+  replyText(turn: Turn, text: string): void {
+    this.write(turn, 200, JSON_TYPE, text)
   }
 
   /** Writes a failure and its log line. */
@@ -241,18 +243,25 @@ class Desk {
   /** The route of an endpoint that generates. */
   generates(surface: Surface): Route {
     const { failures, requestIdHeader } = surface
-    return { methods: ['POST'], failures, requestIdHeader, handle: (turn) => this.generate(turn, surface) }
+    const list = surface.list && this.free.kept(surface.list)
+    const handle = (turn: Turn) =>
+      list && turn.exchange.head.method !== 'POST' ? list.handle(turn) : this.generate(turn, surface)
+    return { methods: ['POST', ...(list?.methods ?? [])], failures, requestIdHeader, handle }
   }
 
   private async generate(turn: Turn, surface: Surface): Promise<void> {
+    if (surface.count) return this.free.count(turn, surface, surface.count)
     const caller = this.callerOf(turn)
     if ('kind' in caller) return this.refuse(turn, caller)
-    if (surface.count) return this.count(turn, surface, { caller, count: surface.count })
     const entry = this.options.limiter.enter(caller)
     if (!(entry instanceof Entry)) {
       return this.refuse(turn, limitFailure(entry), this.options.limiter.headers(caller))
     }
     try {
+      // Not where an earlier answer may only have to be given again, which costs nothing.
+      const empty =
+        turn.exchange.header('idempotency-key') === undefined ? broke(this.options.relay, caller) : undefined
+      if (empty) return this.refuse(turn, empty, entry.headers())
       await this.generateWithin(turn, surface, { caller, entry })
     } finally {
       entry.leave()
@@ -316,49 +325,8 @@ class Desk {
     })
   }
 
-  /** Says how many tokens a request would put in, by our own count: nothing is sent and nothing is charged. */
-  private async count(turn: Turn, surface: Surface, { caller, count }: ToCount): Promise<void> {
-    const { relay } = this.options
-    const received = await receive(turn.exchange, surface, this.options)
-    if (received.kind === 'rejected') return this.refuse(turn, received.failure)
-    const { request } = received
-    const model = modelFor(relay.catalog, caller, request.model)
-    if ('message' in model) return this.refuse(turn, model)
-    this.reply(turn, 200, count(await countInput(relay, request, model)))
-  }
-
-  /** The route of a response that is there already, or was. */
-  keptResponse(route: StateRoute | undefined): Route | undefined {
-    if (!route) return undefined
-    const { methods, id, answer } = route
-    return {
-      methods,
-      handle: async (turn) => {
-        const caller = this.callerOf(turn)
-        if ('kind' in caller) return this.refuse(turn, caller)
-        const { method, query } = turn.exchange.head
-        const { relay } = this.options
-        await this.give(turn, await answer({ relay, caller, method, id, query: new URLSearchParams(query) }))
-      },
-    }
-  }
-
-  async countResponse(turn: Turn): Promise<void> {
-    const caller = this.callerOf(turn)
-    if ('kind' in caller) return this.refuse(turn, caller)
-    const body = await readJsonBody(turn.exchange, this.options.chatBody)
-    if (body.kind === 'rejected') return this.refuse(turn, body.failure)
-    await this.give(turn, await countResponse(this.options.relay, caller, body))
-  }
-
-  private async give(turn: Turn, answer: StateAnswer): Promise<void> {
-    if (answer.kind === 'failure') return this.refuse(turn, answer.failure)
-    if (answer.kind === 'body') return this.reply(turn, 200, answer.body)
-    await this.replyWithEvents(turn, answer.events, {})
-  }
-
   /** Events of an answer that is made without this client. */
-  private async replyWithEvents(turn: Turn, events: EventSource, headers: ReplyHeaders): Promise<void> {
+  async replyWithEvents(turn: Turn, events: EventSource, headers: ReplyHeaders): Promise<void> {
     const { exchange, id } = turn
     this.options.metrics.answered(200)
     await replyWithStream(exchange, presenceOf(exchange), {
@@ -375,7 +343,7 @@ class Desk {
   }
 
   /** The caller behind the key of a request, or why not. */
-  private callerOf({ exchange }: Turn): Caller | Failure {
+  callerOf({ exchange }: Turn): Caller | Failure {
     const { notes } = exchange
     const { accounts } = this.options.relay
     const presented = presentedKey(exchange) ?? ''
@@ -383,7 +351,10 @@ class Desk {
     const known = notes.get('presented') === presented ? notes.get('key') : undefined
     const caller = known === undefined ? accounts.authenticate(presented) : accounts.callerOf(known)
     if (!caller) return INVALID_KEY
-    if (known === undefined && caller.key.kind === 'client') notes.set('presented', presented).set('key', caller.key.id)
+    if (known === undefined && caller.key.kind === 'client') {
+      notes.set('presented', presented).set('key', caller.key.id).set('account', caller.account.id)
+    }
+    exchange.share = this.options.arriving.of(caller.account.id)
     return caller.account.status === 'suspended' ? SUSPENDED : caller
   }
 
@@ -394,7 +365,6 @@ class Desk {
 }
 
 type Admitted = { readonly caller: Caller; readonly entry: Entry }
-type ToCount = { readonly caller: Caller } & Required<Pick<Surface, 'count'>>
 
 /** Whether web pages of listed origins may read what is there: the API, never what operators watch. */
 const isForPages = (port: Turn['port'], path: string): boolean => port === 'public' && path.startsWith('/v1')

@@ -3,7 +3,7 @@ import type { Upload, UploadBatch, UploadedFile } from '../blobs/uploads.ts'
 import type { Failure } from '../domain/failure.ts'
 import { imageFormBounds } from '../domain/image.ts'
 import { invalidMask, type EditFile, type EditForm } from '../formats/images/edit.ts'
-import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
+import type { BodyLimits, Exchange, PiecesEnd } from '../inbound/exchange.ts'
 import { boundaryOf, MultipartError, MultipartReader, type MultipartEvent } from '../lib/multipart.ts'
 
 export type ReadForm =
@@ -51,7 +51,7 @@ export async function readForm(
   return collector.form()
 }
 
-const brokenForm: Readonly<Record<'too_large' | 'broken_off' | 'timeout', Failure>> = {
+const brokenForm: Readonly<Record<Exclude<PiecesEnd, 'complete'>, Failure>> = {
   too_large: { kind: 'request_too_large', message: `The form is larger than ${imageFormBounds.bytesMax} bytes.` },
   broken_off: { kind: 'invalid_value', message: 'The body broke off.' },
   timeout: { kind: 'request_timeout', message: 'The body did not arrive in time.' },
@@ -125,7 +125,7 @@ class FormCollector {
     const bytesMax = imageFormBounds[`${open.kind}BytesMax`]
     if (open.bytes > bytesMax) this.open = this.fail(tooLarge(open, bytesMax))
     else if (open.kind === 'field') open.pieces.push(Buffer.from(bytes))
-    else open.upload.write(bytes)
+    else if (!open.upload.write(bytes)) this.open = this.fail(CROWDED)
   }
 
   private end(): void {
@@ -146,6 +146,12 @@ class FormCollector {
       this.fail({ kind: 'invalid_value', message: `'${name}' is not valid UTF-8.`, param: name })
     }
   }
+}
+
+const CROWDED: Failure = {
+  kind: 'rate_limited',
+  message: 'The files that this account is sending take too much room at once.',
+  retryAfterMs: 5_000,
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -201,7 +207,7 @@ function saveDataUrl(
     return { kind: 'request_too_large', message: `The picture is larger than ${bytesMax} bytes.`, param }
   }
   const upload = batch.create()
-  upload.write(bytes)
+  if (!upload.write(bytes)) return CROWDED
   const { path, bytes: written } = upload.end()
   return { param, path, bytes: written }
 }

@@ -29,7 +29,8 @@ const record: RequestRecord = {
   totalMs: 12,
 }
 
-const fresh = (): Metrics => new Metrics({ openHolds: () => 3, writesQueued: () => 0, liveCalls: () => 2 })
+const fresh = (): Metrics =>
+  new Metrics({ openHolds: () => 3, writesQueued: () => 0, liveCalls: () => 2, videoTasks: () => 1 })
 
 /** The lines of one metric, without HELP and TYPE. */
 const linesOf = (metrics: Metrics, name: string): string[] =>
@@ -56,6 +57,7 @@ test('before the first request every metric is there by name, type and help', ()
       ['tollgate_open_holds', 'gauge', 'Holds not yet resolved.', ' 3'],
       ['tollgate_writes_queued', 'gauge', 'Transactions waiting for the writer.', ' 0'],
       ['tollgate_live_calls', 'gauge', 'Requests under way.', ' 2'],
+      ['tollgate_video_tasks', 'gauge', 'Videos under way.', ' 1'],
       ['process_resident_memory_bytes', 'gauge', 'Resident memory.', ' N'],
     ]
       .map(([name, type, help, value]) =>

@@ -6,6 +6,7 @@ export type Gauges = {
   readonly openHolds: () => number
   readonly writesQueued: () => number
   readonly liveCalls: () => number
+  readonly videoTasks: () => number
 }
 
 const LATENCY_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
@@ -37,7 +38,7 @@ export class Metrics {
   private readonly writtenOff = new Counter('tollgate_write_off_nano_usd_total', 'What balances lacked.', ['model'])
   private readonly all: readonly Metric[]
 
-  constructor({ openHolds, writesQueued, liveCalls }: Gauges) {
+  constructor({ openHolds, writesQueued, liveCalls, videoTasks }: Gauges) {
     this.all = [
       this.answers,
       this.requests,
@@ -52,6 +53,7 @@ export class Metrics {
       new Gauge('tollgate_open_holds', 'Holds not yet resolved.', openHolds),
       new Gauge('tollgate_writes_queued', 'Transactions waiting for the writer.', writesQueued),
       new Gauge('tollgate_live_calls', 'Requests under way.', liveCalls),
+      new Gauge('tollgate_video_tasks', 'Videos under way.', videoTasks),
       new Gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()),
     ]
   }

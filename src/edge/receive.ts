@@ -22,6 +22,11 @@ type Outcome = (Received | { readonly kind: 'rejected'; readonly failure: Failur
 export type Reception = { readonly chatBody: BodyLimits; readonly uploads: Uploads }
 
 const NOTHING = (): Promise<void> => Promise.resolve()
+const NO_ROOM: Failure = {
+  kind: 'unavailable',
+  message: 'The gateway is short of disk space and takes no files at the moment.',
+  retryAfterMs: 60_000,
+}
 const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
 
 /** To be called in the tick of the request. */
@@ -31,7 +36,8 @@ export async function receive(
   { chatBody, uploads }: Reception,
 ): Promise<Outcome> {
   if (surface.readForm) {
-    const batch = uploads.begin()
+    if (uploads.isShort) return { kind: 'rejected', failure: NO_ROOM, release: NOTHING }
+    const batch = uploads.begin(exchange.notes.get('account') ?? '')
     const release = (): Promise<void> => batch.remove()
     try {
       const got = await receiveForm(exchange, batch, chatBody)
@@ -42,7 +48,9 @@ export async function receive(
       throw error
     }
   }
-  const body = await readJsonBody(exchange, chatBody)
+  const { bodyBytesMax = 0 } = surface
+  const limits = { ...chatBody, bytesMax: Math.max(chatBody.bytesMax, bodyBytesMax) }
+  const body = await readJsonBody(exchange, limits)
   if (body.kind === 'rejected') return { ...body, release: NOTHING }
   const { path, query } = exchange.head
   const reading = surface.read(body, { path, query, header: (name) => exchange.header(name) })

@@ -1,9 +1,8 @@
-/** What clients ask of responses that are there already. None of it costs anything, and none of it is counted. */
+/** What clients ask of responses that are there already. None of it costs anything. */
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
-import type { KeptTurn } from '../formats/format.ts'
 import { readCountedClient } from '../formats/responses/client.ts'
-import { followKept, inputItems, showKept } from '../formats/responses/conversation.ts'
+import { followKept, inputItem, showKept } from '../formats/responses/conversation.ts'
 import { modelFor } from '../relay/admit.ts'
 import type { Relay } from '../relay/context.ts'
 import { recall } from '../relay/conversation.ts'
@@ -12,7 +11,10 @@ import type { EventSource } from './stream-reply.ts'
 
 export type StateAnswer =
   | { readonly kind: 'body'; readonly body: object }
-  | { readonly kind: 'stream'; readonly events: EventSource }
+  /** The same as JSON. */
+  | { readonly kind: 'text'; readonly text: string }
+  /** With its size, where it is there already. */
+  | { readonly kind: 'stream'; readonly events: EventSource; readonly bytes?: number }
   | { readonly kind: 'failure'; readonly failure: Failure }
 
 /** A request for one response. */
@@ -22,12 +24,16 @@ export type Ask = {
   readonly method: string
   readonly id: string
   readonly query: URLSearchParams
+  /** The address of this gateway as its client can reach it; empty where that is not known. */
+  readonly linkBase: string
 }
 
 export type StateRoute = {
   readonly methods: readonly string[]
   readonly id: string
   readonly answer: (ask: Ask) => Promise<StateAnswer>
+  /** How large the answer can be, where it can be large. */
+  readonly bytes?: (ask: Ask) => Promise<number>
 }
 
 type Kept = Omit<StateRoute, 'id'> & { readonly path: string }
@@ -39,7 +45,12 @@ export const stateRoutes: readonly Kept[] = [
     methods: ['GET', 'HEAD', 'DELETE'],
     answer: (ask) => (ask.method === 'DELETE' ? remove(ask) : show(ask)),
   },
-  { path: '/v1/responses/{id}/input_items', methods: ['GET', 'HEAD'], answer: (ask) => listInput(ask) },
+  {
+    path: '/v1/responses/{id}/input_items',
+    methods: ['GET', 'HEAD'],
+    bytes: (ask) => ask.relay.turns.sizeOf(scopeOf(ask.caller), ask.id),
+    answer: (ask) => listInput(ask),
+  },
   { path: '/v1/responses/{id}/cancel', methods: ['POST'], answer: (ask) => cancel(ask) },
 ]
 
@@ -49,10 +60,10 @@ const PATH = /^\/v1\/responses\/([^/]+)(\/[a-z_]+)?$/
 export function stateRoute(path: string): StateRoute | undefined {
   const [, id, part = ''] = PATH.exec(path) ?? []
   const route = id === undefined ? undefined : stateRoutes.find((one) => one.path === `/v1/responses/{id}${part}`)
-  return route && id !== undefined ? { methods: route.methods, id, answer: route.answer } : undefined
+  return route && id !== undefined ? { ...route, id } : undefined
 }
 
-const failed = (failure: Failure): StateAnswer => ({ kind: 'failure', failure })
+const failed = (failure: Failure): Extract<StateAnswer, { kind: 'failure' }> => ({ kind: 'failure', failure })
 const invalid = (param: string, rule: string): StateAnswer =>
   failed({ kind: 'invalid_value', message: `Invalid '${param}': ${rule}.`, param })
 
@@ -61,7 +72,7 @@ const NOT_FOUND = failed({ kind: 'not_found', message: 'There is no response wit
 
 const scopeOf = ({ account }: Caller): { accountId: string } => ({ accountId: account.id })
 
-const find = ({ relay, caller, id }: Ask): Promise<KeptTurn | undefined> => relay.turns.find(scopeOf(caller), id)
+const find = ({ relay, caller, id }: Ask): ReturnType<Relay['turns']['find']> => relay.turns.find(scopeOf(caller), id)
 
 /** `include`, `include[]` or `include[0]`, as the SDKs write lists. */
 const includeOf = (query: URLSearchParams): string[] =>
@@ -82,7 +93,7 @@ async function show(ask: Ask): Promise<StateAnswer> {
   if (!ended) return NOT_FOUND
   const text = followKept(ended, { after, include })
   if (text === undefined) return invalid('stream', 'only responses made with background: true can be followed')
-  return { kind: 'stream', events: once(text) }
+  return { kind: 'stream', events: once(text), bytes: text.length }
 }
 
 /** A stream that is there already. */
@@ -135,24 +146,18 @@ async function listInput(ask: Ask): Promise<StateAnswer> {
   }
   const order = query.get('order') ?? 'desc'
   if (order !== 'asc' && order !== 'desc') return invalid('order', "must be 'asc' or 'desc'")
-  const turn = await find(ask)
-  if (!turn) return NOT_FOUND
-  const items = [...inputItems(turn, includeOf(query))]
-  if (order === 'desc') items.reverse()
-  const after = query.get('after')
-  const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
-  if (after !== null && from === 0) return invalid('after', 'there is no item with this id')
-  const data = items.slice(from, from + limit)
-  const hasMore = from + limit < items.length
-  const [first, last] = [data[0], data.at(-1)]
-  const body = {
-    object: 'list',
-    data,
-    first_id: first?.['id'] ?? null,
-    last_id: last?.['id'] ?? null,
-    has_more: hasMore,
-  }
-  return { kind: 'body', body }
+  const { relay, caller, id } = ask
+  const page = await relay.turns.inputPage(scopeOf(caller), id, {
+    order,
+    limit,
+    after: query.get('after') ?? undefined,
+  })
+  if (page.kind === 'no_such_item') return invalid('after', 'there is no item with this id')
+  if (page.kind !== 'page') return NOT_FOUND
+  const { items, hasMore } = page
+  const data = items.map(({ json }) => inputItem(json, includeOf(query))).join(',')
+  const ends = { first_id: items[0]?.id ?? null, last_id: items.at(-1)?.id ?? null, has_more: hasMore }
+  return { kind: 'text', text: `{"object":"list","data":[${data}],${JSON.stringify(ends).slice(1)}` }
 }
 
 /** `POST /v1/responses/input_tokens`: how many tokens a request's input has, counted by ourselves. */
@@ -160,7 +165,7 @@ export async function countResponse(
   relay: Relay,
   caller: Caller,
   body: { readonly text: string; readonly bytes: number },
-): Promise<StateAnswer> {
+): Promise<Exclude<StateAnswer, { kind: 'text' | 'stream' }>> {
   const read = await readCountedClient(body.text, body.bytes)
   if (read.kind === 'rejected') return failed(read.failure)
   const { request } = read

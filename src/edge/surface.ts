@@ -1,5 +1,6 @@
 /** The endpoints that generate: where they are, whose dialect they speak, how their requests are read. */
 import type { Failure } from '../domain/failure.ts'
+import { videoBounds } from '../domain/video.ts'
 import { readChatClient } from '../formats/chat/client.ts'
 import { writeFailure } from '../formats/chat/failure.ts'
 import { readEmbeddingClient } from '../formats/embeddings/request.ts'
@@ -12,6 +13,9 @@ import { readGeminiClient, readGeminiCount, writeGeminiCount } from '../formats/
 import { readMessagesClient, readMessagesCount } from '../formats/messages/client.ts'
 import { messagesFailureWriter } from '../formats/messages/failure.ts'
 import { readResponsesClient } from '../formats/responses/client.ts'
+import { readVideoClient } from '../formats/videos/client.ts'
+import type { StateRoute } from './responses.ts'
+import { listRoute } from './videos.ts'
 
 export type ReadClientRequest =
   | { readonly kind: 'read'; readonly request: ClientRequest }
@@ -25,6 +29,10 @@ export type Surface = {
   readForm?(form: EditForm): Promise<ReadClientRequest>
   /** Where the tokens of a request are only to be counted, for nothing: how that is answered. */
   readonly count?: (inputTokens: number) => object
+  /** What GET shows on the same path. */
+  readonly list?: StateRoute
+  /** Where its bodies may be larger than others. */
+  readonly bodyBytesMax?: number
   /** Where clients look for the request's id beside `x-request-id`. */
   readonly requestIdHeader?: 'request-id'
 }
@@ -39,6 +47,12 @@ export type Head = {
 }
 
 export const chatFailureWriter: FailureWriter = { write: writeFailure }
+
+const videos: Surface = {
+  failures: chatFailureWriter,
+  read: ({ text, bytes }) => readVideoClient(text, bytes),
+  bodyBytesMax: videoBounds.bodyBytesMax,
+}
 
 /** By path; those whose path holds the model are found by `surfaceOf`. */
 const surfaces: Readonly<Record<string, Surface>> = {
@@ -57,6 +71,8 @@ const surfaces: Readonly<Record<string, Surface>> = {
   },
   '/v1/responses': { failures: chatFailureWriter, read: ({ text, bytes }) => readResponsesClient(text, bytes) },
   '/v1/images/generations': { failures: chatFailureWriter, read: ({ text }) => readImageClient(text) },
+  '/v1/videos': { ...videos, list: listRoute },
+  '/v1/video/generations': videos,
   '/v1/images/edits': {
     failures: chatFailureWriter,
     readForm: readEditClient,

@@ -21,3 +21,7 @@ export function parseFields(text: string): Fields | undefined {
     return undefined // Whoever asked says what that means.
   }
 }
+
+/** A word that may be kept and logged: what is none could be anything, a prompt among it. */
+export const codeIn = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^[\w.-]{1,64}$/.test(value) ? value : undefined

@@ -11,6 +11,7 @@ import type { Upload } from '../lib/form.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { Produced } from './produced.ts'
 import type { UsageDialect } from './chat/usage.ts'
+import type { VideoBody } from './videos/body.ts'
 
 /** What the relay has to know of a client's request, whatever its dialect. */
 export type ClientRequest = {
@@ -45,6 +46,8 @@ export type ClientRequest = {
   readonly painting?: { readonly quality: string | undefined }
   /** What it asks for where it asks for images. */
   readonly images?: ImageWish
+  /** The same of a video, which is made by a task: neither streamed nor passed. */
+  readonly video?: VideoBody
   /** What images that arrived come to. */
   meter?(images: ImageMeter): Metered
   /** The way to an upstream that speaks one of these dialects; the first is used where none is the client's own. */
@@ -86,6 +89,8 @@ export type Conversation = {
   recall(earlier: readonly PastTurn[], referred: readonly PastTurn[]): Failure | undefined
   /** The client wants the answer no more, or not even to know of it. */
   cancel(what: 'stopped' | 'forgotten'): void
+  /** About what its turn will take to keep, but for the answer; undefined where the client wants nothing kept. */
+  readonly keptBytes: number | undefined
   /** The turn as it stands at its beginning. */
   begun(answer: AnswerFacts): KeptTurn
   /** The turn once its answer has ended; undefined before, and where the client wants nothing kept. */
@@ -175,6 +180,8 @@ export type Destination = {
 }
 
 export type UpstreamRequest = {
+  /** Left out: POST. */
+  readonly method?: 'GET' | undefined
   /** After the provider's base URL, with a query where it needs one. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -231,8 +238,11 @@ export type PassedStream = {
   read(event: SseEvent): ReadEvent
   /** The end for the client, terminator included. It states what is billed, as far as nothing was stated before. */
   end(billed: Usage): string
-  /** The end of an answer that broke: the dialect's error inside the stream, and nothing that looks like completion. */
-  fail(failure: Failure): string
+  /**
+   * The end of an answer that broke: the dialect's error inside the stream, and nothing that looks like completion.
+   * `billed` is what it came to, where something came.
+   */
+  fail(failure: Failure, billed?: Usage): string
 }
 
 /** A way from a client's dialect to an upstream's and back. */
@@ -296,5 +306,5 @@ export type StreamEncoder = {
   /** Complete events for the client. */
   encode(deltas: readonly Delta[]): string
   end(usage: Usage): string
-  fail(failure: Failure): string
+  fail(failure: Failure, billed?: Usage): string
 }

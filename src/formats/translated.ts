@@ -91,7 +91,7 @@ class TranslatedStream implements PassedStream {
     return this.encoder.end(billed)
   }
 
-  fail(failure: Failure): string {
-    return this.encoder.fail(failure)
+  fail(failure: Failure, billed?: Usage): string {
+    return this.encoder.fail(failure, billed)
   }
 }

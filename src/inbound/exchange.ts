@@ -1,11 +1,15 @@
 /** One request and its answer, as the handler sees them. */
+import type { Share, Taken } from '../lib/shares.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
 
 export type BodyText =
   | { readonly kind: 'read'; readonly text: string; readonly bytes: number }
-  | { readonly kind: 'too_large' | 'broken_off' | 'timeout' | 'not_utf8' }
+  | { readonly kind: 'too_large' | 'broken_off' | 'timeout' | 'not_utf8' | 'share_full' | 'full' }
 
-/** A body must be no larger than `bytesMax`, and after `graceMs` never slower on the whole than `bytesPerSecondMin`. */
+/**
+ * A body must be no larger than `bytesMax`, and arrive at `bytesPerSecondMin` or faster. It may be `graceMs` behind
+ * that, and what came faster earns it no more: a body that stands still is given up after so long, however it began.
+ */
 export type BodyLimits = { readonly bytesMax: number; readonly graceMs: number; readonly bytesPerSecondMin: number }
 
 /** How a body that was read in pieces ended. */
@@ -44,12 +48,18 @@ export type RequestHead = {
 /** Fatal: a byte that is not UTF-8 would silently become another prompt. It drops a byte order mark, as JSON wants. */
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-type Reading = BodyLimits & { readonly resolve: (body: BodyText) => void; readonly startedMs: number }
+type Reading = BodyLimits & {
+  readonly resolve: (body: BodyText) => void
+  /** When it is too late, unless something comes before. */
+  lateMs: number
+}
 
 export class Exchange {
   readonly head: RequestHead
   /** Called once if the client goes before the answer is complete. */
   onClosed: (() => void) | undefined
+  /** Where the memory of a body is taken from while it arrives in pieces. */
+  share: Share | undefined
   private readonly connection: Wire
   private state: 'waiting' | 'streaming' | 'answered' = 'waiting'
   /** The head of a stream, until its first text: they leave together. */
@@ -102,7 +112,7 @@ export class Exchange {
     if (this.isDropped || this.reading) throw new Error('the body has passed')
     return new Promise((resolve) => {
       if (this.body) return resolve(this.body)
-      this.reading = { ...limits, resolve, startedMs: performance.now() }
+      this.reading = { ...limits, resolve, lateMs: performance.now() + limits.graceMs }
       if (this.state === 'waiting') this.connection.continue()
     })
   }
@@ -117,7 +127,7 @@ export class Exchange {
     return new Promise((resolve, reject) => {
       const end = ({ kind }: BodyText): void => resolve(kind === 'read' ? 'complete' : (kind as PiecesEnd))
       if (this.body) return end(this.body)
-      this.reading = { ...limits, resolve: end, startedMs: performance.now() }
+      this.reading = { ...limits, resolve: end, lateMs: performance.now() + limits.graceMs }
       this.takePiece = (piece) => {
         try {
           take(piece)
@@ -237,29 +247,45 @@ export class Exchange {
       this.connection.setLast()
       return this.bodyEnded({ kind: 'too_large' })
     }
+    if (!isLast) {
+      const nowMs = performance.now()
+      const { lateMs, bytesPerSecondMin, graceMs } = reading
+      reading.lateMs = Math.min(lateMs + (bytes.length / bytesPerSecondMin) * 1000, nowMs + graceMs)
+    }
     if (this.takePiece) {
       if (bytes.length > 0) this.takePiece(bytes)
       return isLast ? this.bodyEnded({ kind: 'read', text: '', bytes: this.bodyBytes }) : undefined
     }
     // Most bodies arrive in one piece and are never copied.
     if (isLast && this.store.length === 0) return this.bodyEnded(decode(bytes))
-    this.keep(bytes)
+    const kept = this.keep(bytes, reading)
+    if (kept !== 'taken') {
+      this.connection.setLast()
+      return this.bodyEnded({ kind: kept })
+    }
     if (isLast) this.bodyEnded(decode(this.store.subarray(0, this.bodyBytes)))
   }
 
   /** One growing buffer, not a list of pieces: a body in chunks of one byte would cost a hundred times its size. */
-  private keep(bytes: Buffer): void {
+  private keep(bytes: Buffer, { bytesMax }: Reading): Taken {
     const before = this.bodyBytes - bytes.length
     if (this.bodyBytes > this.store.length) {
-      const larger = Buffer.allocUnsafe(Math.max(this.bodyBytes, this.store.length * 2))
+      // No larger than it can become: it is counted in full against its share.
+      const most = Number(this.header('content-length') ?? bytesMax)
+      const size = Math.min(most, bytesMax, Math.max(this.bodyBytes, this.store.length * 2))
+      const taken = this.share?.take(size - this.store.length, this.store.length) ?? 'taken'
+      if (taken !== 'taken') return taken
+      const larger = Buffer.allocUnsafe(size)
       this.store.copy(larger, 0, 0, before)
       this.store = larger
     }
     bytes.copy(this.store, before)
+    return 'taken'
   }
 
   bodyEnded(body: BodyText): void {
     this.body ??= body
+    if (this.store.length > 0) this.share?.give(this.store.length)
     this.store = NO_BYTES
     this.reading?.resolve(this.body)
   }
@@ -267,8 +293,7 @@ export class Exchange {
   /** Called by the sweep. */
   checkBody(nowMs: number): void {
     if (!this.reading || this.body) return
-    const { startedMs, graceMs, bytesPerSecondMin } = this.reading
-    if (nowMs <= startedMs + graceMs + (this.bodyBytes / bytesPerSecondMin) * 1000) return
+    if (nowMs <= this.reading.lateMs) return
     this.connection.setLast()
     this.bodyEnded({ kind: 'timeout' })
   }

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { rawClient, type RawClient } from '../../test/support/raw-client.ts'
 import type { ConnectionLimits } from './connection.ts'
 import type { BodyText, Exchange } from './exchange.ts'
+import { Shares } from '../lib/shares.ts'
 import { listen, type Server } from './server.ts'
 
 type Handler = (exchange: Exchange) => void
@@ -659,6 +660,54 @@ test('a slow body is a timeout for the handler, and the answer the last', async 
   const client = await dial(server)
   await client.send(post('abc').slice(0, -1)).ended()
   expect(client.text).toContain('connection: close\r\n\r\ntimeout')
+})
+
+test('a body that stands still is given up after a while, however much of it came before', async () => {
+  const limits = { bytesMax: 1_000_000, graceMs: 200, bytesPerSecondMin: 1_000 }
+  const ended: [string, number][] = []
+  const server = start((exchange) => {
+    const startedMs = performance.now()
+    void exchange.readText(limits).then(({ kind }) => {
+      ended.push([kind, performance.now() - startedMs])
+      exchange.reply(200, {}, kind)
+    })
+  })
+  const [stalled, steady] = [await dial(server), await dial(server)]
+  // By its mean it would have 200 s.
+  stalled.send(post('x'.repeat(200_000)).slice(0, -1))
+  const body = post('x'.repeat(800))
+  steady.send(body.slice(0, -800))
+  for (let i = 0; i < 8; i++) {
+    await Bun.sleep(80)
+    steady.send('x'.repeat(100))
+  }
+  expect(await stalled.ended()).toEndWith('timeout')
+  await steady.has('read')
+  expect(ended.map(([kind]) => kind)).toEqual(['timeout', 'read'])
+  expect(ended[0]?.[1]).toBeWithin(190, 600)
+})
+
+test('bodies that are arriving have a share of the memory, and give it back', async () => {
+  const shares = new Shares({ max: 1_000_000, shareMax: 600_000 })
+  const server = start((exchange) => {
+    exchange.share = shares.of(exchange.head.path)
+    void exchange.readText(bodyLimits).then(({ kind }) => exchange.reply(200, {}, kind))
+  })
+  const begun = async (path: string): Promise<RawClient> => {
+    const client = await dial(server)
+    const text = post('x'.repeat(500_000)).replace('POST /', `POST ${path}`)
+    client.send(text.slice(0, -1))
+    await Bun.sleep(50)
+    return client
+  }
+  const [first, second, other] = [await begun('/a'), await begun('/a'), await begun('/b')]
+  expect(await second.ended()).toContain('connection: close\r\n\r\nshare_full')
+  expect(await (await begun('/c')).ended()).toEndWith('\r\n\r\nfull')
+  await first.send('x').has('read')
+  other.close()
+  await Bun.sleep(20)
+  const [again, third] = [await begun('/a'), await begun('/c')]
+  await Promise.all([again.send('x').has('read'), third.send('x').has('read')])
 })
 
 test('a body that never comes, after an answer that did not wait for it, keeps no connection', async () => {

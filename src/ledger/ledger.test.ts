@@ -297,3 +297,56 @@ test('any history agrees with the model, and the books verify', async () => {
   expect(await verifyLedger(store)).toEqual([])
   await store.close()
 }, 60_000)
+
+test('a hold that lives with its task outlives the process, and is settled by the next', async () => {
+  const first = await openFresh()
+  await account(first.store, first.ledger, 'a', 100n)
+  for (const id of ['r1', 'r2']) {
+    const result = first.ledger.hold({ id, accountId: 'a', amount: 40n, livesWith: 'task' })
+    if (result.kind === 'held') await result.durable
+  }
+  await first.store.close()
+  const { store, ledger } = await openFolder(first.folder)
+  expect(ledger.balance('a')).toEqual({ posted: 100n, held: 80n, available: 20n })
+  const taken = (id: string): Hold => ({ id, accountId: 'a', amount: 40n, createdAtMs: 0 })
+  await settle(ledger, taken('r1'), 30n)
+  await ledger.release(taken('r2'), [record('a', 'r2', 0n)])
+  expect(ledger.balance('a')).toEqual({ posted: 70n, held: 0n, available: 70n })
+  expect(await verifyLedger(store)).toEqual([])
+  await store.close()
+})
+
+test('a second line of a charge has an entry and a record to itself, in the same transaction', async () => {
+  const { store, ledger } = await openFresh()
+  await account(store, ledger, 'a', 100n)
+  const { hold } = held(ledger, 'r1', 'a', 60n)
+  await ledger.settle(hold, { cost: 25n, priceCardId: 1 }, ({ charged }) => {
+    const { charged: more, steps } = ledger.line({
+      id: 'r1.2',
+      accountId: 'a',
+      cost: 12n,
+      priceCardId: 1,
+      createdAtMs: 1,
+    })
+    return [record('a', 'r1', charged), ...steps, record('a', 'r1.2', more)]
+  })
+  expect(ledger.balance('a')).toEqual({ posted: 63n, held: 0n, available: 63n })
+  const lines = await store.query("SELECT hold_id FROM journal WHERE kind = 'charge' ORDER BY id")
+  expect(lines.map((line) => line['hold_id'])).toEqual(['r1', 'r1.2'])
+  expect(await verifyLedger(store)).toEqual([])
+  await store.close()
+})
+
+test('what a second line lacks is written off, as with the first', async () => {
+  const { store, ledger } = await openFresh()
+  await account(store, ledger, 'a', 100n)
+  const { hold } = held(ledger, 'r1', 'a', 60n)
+  await ledger.settle(hold, { cost: 90n, priceCardId: 1 }, ({ charged }) => {
+    const line = ledger.line({ id: 'r1.2', accountId: 'a', cost: 30n, priceCardId: 1, createdAtMs: 1 })
+    expect(line).toMatchObject({ charged: 10n, writtenOff: 20n })
+    return [record('a', 'r1', charged), ...line.steps, record('a', 'r1.2', line.charged)]
+  })
+  expect(ledger.balance('a')).toEqual({ posted: 0n, held: 0n, available: 0n })
+  expect(await verifyLedger(store)).toEqual([])
+  await store.close()
+})

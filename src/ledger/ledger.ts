@@ -26,6 +26,9 @@ const insertJournal = statement(
 const insertBooking = statement('INSERT INTO booking (account_id, created_at, journal_id) VALUES (?, ?, ?)')
 const insertEntry = statement('INSERT INTO entry (account_id, journal_id, amount) VALUES (?, ?, ?)')
 
+/** Who owns a hold that lives with its task: no life of a process. */
+const TASK_OWNER = 'task'
+
 /** System accounts. They have entries but no balance row: their balance is derived. */
 const REVENUE = 'system:revenue'
 const FUNDING = 'system:funding'
@@ -57,6 +60,8 @@ export type HoldRequest = {
   readonly also?: readonly Step[] | undefined
   /** When it is made; now, where nothing is said. */
   readonly createdAtMs?: number | undefined
+  /** `task`: it outlives this process, because what it is for does. Whoever has the task takes it up again. */
+  readonly livesWith?: 'process' | 'task' | undefined
 }
 
 export type HoldResult =
@@ -69,6 +74,9 @@ export type HoldResult =
   | { readonly kind: 'insufficient'; readonly balance: Balance }
 
 export type Charge = { readonly cost: NanoUsd; readonly priceCardId: number }
+
+/** A further charge of what another hold was made for. `id` is its own: it has an entry and a record to itself. */
+export type Line = Charge & Pick<Hold, 'id' | 'accountId'> & { readonly createdAtMs: number }
 
 export type Settlement = {
   readonly charged: NanoUsd
@@ -93,11 +101,18 @@ export type AdjustmentResult = {
 
 export type Ledger = {
   balance(accountId: string): Balance
+  /** Whether nothing is left, held or not. */
+  isEmpty(accountId: string): boolean
   /** Makes an account known; new accounts start at zero. */
   register(accountId: string): void
   hold(request: HoldRequest): HoldResult
   /** Charges `cost` against a hold, once. `also` gives steps that are written in the same transaction. */
   settle(hold: Hold, charge: Charge, also: (settlement: Settlement) => readonly Step[]): Promise<void>
+  /**
+   * Steps of a further charge, on a line of its own, for the transaction of `settle`: to be called in its `also`, which
+   * must give them back.
+   */
+  line(line: Line): Settlement & { readonly steps: readonly Step[] }
   /** Gives a hold back, once. */
   release(hold: Hold, also: readonly Step[]): Promise<void>
   adjust(adjustment: Adjustment): Promise<AdjustmentResult>
@@ -131,6 +146,7 @@ export async function openLedger(
   }
   const [last] = await store.query('SELECT max(id) AS id FROM journal')
   const book = new Book(store, { owner, onBroken }, funds, Number(last?.['id'] ?? 0))
+  for (const row of await store.query("SELECT id FROM hold WHERE state = 'open'")) book.takeUp(row['id'] as string)
   return { ledger: book, expired }
 }
 
@@ -166,7 +182,18 @@ class Book implements Ledger {
     return { posted, held, available: posted - held }
   }
 
-  hold({ id, accountId, amount, written = 'now', also = [], createdAtMs = Date.now() }: HoldRequest): HoldResult {
+  isEmpty(accountId: string): boolean {
+    return this.of(accountId).posted <= 0n
+  }
+
+  /** A hold of a former life of this process, whose task goes on. */
+  takeUp(holdId: string): void {
+    this.open.set(holdId, undefined)
+  }
+
+  hold(request: HoldRequest): HoldResult {
+    const { id, accountId, amount, written = 'now', also = [], createdAtMs = Date.now() } = request
+    const owner = request.livesWith === 'task' ? TASK_OWNER : this.options.owner
     const funds = this.of(accountId)
     if (amount < 0n) throw new RangeError('a hold is never negative')
     if (funds.posted - funds.held < amount) return { kind: 'insufficient', balance: this.balance(accountId) }
@@ -174,7 +201,7 @@ class Book implements Ledger {
     const hold: Hold = { id, accountId, amount, createdAtMs }
     const steps: Step[] = [
       { run: holdFunds, bind: [amount, accountId], changes: 1 },
-      { run: insertHold, bind: [id, accountId, amount, this.options.owner, hold.createdAtMs], changes: 1 },
+      { run: insertHold, bind: [id, accountId, amount, owner, hold.createdAtMs], changes: 1 },
       ...also,
     ]
     // What goes along with a hold must not be lost when its end takes its place.
@@ -193,22 +220,9 @@ class Book implements Ledger {
     also: (settlement: Settlement) => readonly Step[],
   ): Promise<void> {
     const { funds, waiting } = this.resolve(hold)
-    // Cost above the hold is taken from what is available; what is lacking is the operator's loss, never a debt.
-    const free = funds.posted - funds.held
-    const charged = cost < free ? cost : free
-    const writtenOff = cost - charged
-    funds.posted -= charged
-    const journalId = ++this.lastJournalId
     const nowMs = Date.now()
-    const charge = [
-      { run: insertJournal, bind: [journalId, 'charge', null, hold.id, priceCardId, null, nowMs] },
-      ...entries(journalId, [
-        [hold.accountId, -charged],
-        [WRITE_OFF, -writtenOff],
-        [REVENUE, cost],
-      ]),
-      ...also({ charged, writtenOff }),
-    ]
+    const { charged, writtenOff, steps } = this.charge(funds, { ...hold, cost, priceCardId }, nowMs)
+    const charge = [...steps, ...also({ charged, writtenOff })]
     const move = { run: moveFreeFunds, bind: [-charged, hold.accountId], changes: 1 }
     if (waiting?.replace([move, this.resolved(hold, 'settled', charged), ...charge])) {
       return this.check(await waiting.outcome)
@@ -218,6 +232,37 @@ class Book implements Ledger {
       { run: moveFunds, bind: [-charged, hold.amount, hold.accountId], changes: 1 },
       ...charge,
     ])
+  }
+
+  /** Takes a cost in memory, and says what has to be written of it. */
+  private charge(
+    funds: Funds,
+    { id, accountId, cost, priceCardId }: Charge & Pick<Hold, 'id' | 'accountId'>,
+    nowMs: number,
+  ): Settlement & { readonly steps: readonly Step[] } {
+    // Cost above the hold is taken from what is available; what is lacking is the operator's loss, never a debt.
+    const free = funds.posted - funds.held
+    const charged = cost < free ? cost : free
+    const writtenOff = cost - charged
+    funds.posted -= charged
+    const journalId = ++this.lastJournalId
+    const steps = [
+      { run: insertJournal, bind: [journalId, 'charge', null, id, priceCardId, null, nowMs] },
+      ...entries(journalId, [
+        [accountId, -charged],
+        [WRITE_OFF, -writtenOff],
+        [REVENUE, cost],
+      ]),
+    ]
+    return { charged, writtenOff, steps }
+  }
+
+  line(line: Line): Settlement & { readonly steps: readonly Step[] } {
+    const { id, accountId, createdAtMs } = line
+    const { charged, writtenOff, steps } = this.charge(this.of(accountId), line, Date.now())
+    const move = { run: moveFreeFunds, bind: [-charged, accountId], changes: 1 }
+    const hold = { id, accountId, amount: 0n, createdAtMs }
+    return { charged, writtenOff, steps: [move, this.resolved(hold, 'settled', charged), ...steps] }
   }
 
   async release(hold: Hold, also: readonly Step[]): Promise<void> {
@@ -302,7 +347,8 @@ function entries(journalId: number, lines: readonly (readonly [string, NanoUsd])
 }
 
 async function expireOrphans(store: Store, also: LedgerOptions['alsoOnExpiry']): Promise<number> {
-  const orphans = await store.query("SELECT id, account_id, amount FROM hold WHERE state = 'open'")
+  const sql = "SELECT id, account_id, amount FROM hold WHERE state = 'open' AND owner <> ?"
+  const orphans = await store.query(sql, [TASK_OWNER])
   for (const { id, account_id: accountId, amount } of orphans) {
     await mustWrite(store, [
       { run: resolveHold, bind: [id as string, 'expired', null, Date.now()], changes: 1 },

@@ -100,12 +100,17 @@ export class Pool implements Home {
     if (at !== -1) this.idle.splice(at, 1)
   }
 
-  close(): void {
+  /** Keeps no connection from now on; what is under way ends as it would. */
+  retire(): void {
     this.isClosed = true
-    clearTimeout(this.timer)
     const { idle } = this
     this.idle = []
     for (const connection of idle) connection.destroy()
+  }
+
+  close(): void {
+    this.retire()
+    clearTimeout(this.timer)
     for (const connection of this.lingering) connection.exchange?.cancel()
   }
 

@@ -20,6 +20,11 @@ export type OutboundRequest = {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Upload
   readonly stop: Stop
+  /**
+   * It costs every time it arrives: it goes over a connection of its own. On a kept one it would be sent again where
+   * that turns out to be closed, and it may have arrived.
+   */
+  readonly sendOnce?: boolean | undefined
   /** How far it may go. */
   readonly reach: Reach
 }
@@ -39,6 +44,8 @@ type Endpoint = { readonly pool: Pool; readonly lines: string }
 
 export const CONNECT_TIMEOUT_MS = 5_000
 const ENDPOINTS_MAX = 1_000
+/** Pictures lie at origins that upstreams choose: without a bound they would be remembered for ever. */
+const ORIGINS_MAX = 1_000
 /** Printable ASCII and tabs: the rest is forbidden, or read differently from server to server. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
 
@@ -47,7 +54,10 @@ export class Outbound {
   private readonly pools = new Map<string, Pool>()
   private readonly endpoints = { public: new Map<string, Endpoint>(), private: new Map<string, Endpoint>() }
 
-  constructor(options: Partial<PoolOptions> = {}) {
+  private readonly originsMax: number
+
+  constructor({ originsMax = ORIGINS_MAX, ...options }: Partial<PoolOptions> & { originsMax?: number } = {}) {
+    this.originsMax = originsMax
     this.options = { connectTimeoutMs: CONNECT_TIMEOUT_MS, addressesOf, connect: Bun.connect, ...options }
   }
 
@@ -79,7 +89,7 @@ export class Outbound {
   }
 
   private begin(
-    { url, method, headers, body, stop, reach }: OutboundRequest,
+    { url, method, headers, body, stop, sendOnce = false, reach }: OutboundRequest,
     onResult: (result: OutboundResult) => void,
   ): void {
     const refuse = (message: string): void => onResult({ kind: 'network', message, reached: false })
@@ -103,7 +113,8 @@ export class Outbound {
         : { method, text, bytes: text.length, upload }
     const exchange = new Exchange(written, onResult, (again) => pool.connectFor(again))
     stop.onStop = () => exchange.cancel()
-    pool.serve(exchange)
+    if (sendOnce) pool.connectFor(exchange)
+    else pool.serve(exchange)
   }
 
   /** The endpoint of a URL, or why it has none. */
@@ -116,6 +127,7 @@ export class Outbound {
     const poolKey = `${reach} ${origin}`
     let pool = this.pools.get(poolKey)
     if (!pool) {
+      if (this.pools.size >= this.originsMax) this.forgetOrigins()
       pool = new Pool(
         { security, hostname, port: Number(port || (security === 'tls' ? 443 : 80)), reach },
         this.options,
@@ -128,6 +140,14 @@ export class Outbound {
     if (endpoints.size >= ENDPOINTS_MAX) endpoints.clear()
     endpoints.set(text, endpoint)
     return endpoint
+  }
+
+  /** All at once: those that are asked again are known again with their next request. */
+  private forgetOrigins(): void {
+    for (const pool of this.pools.values()) pool.retire()
+    this.pools.clear()
+    this.endpoints.public.clear()
+    this.endpoints.private.clear()
   }
 }
 

@@ -1,6 +1,7 @@
 import type { HangUp } from '../domain/catalog.ts'
 import type { Dialect } from '../domain/turn.ts'
 import type { UsageDialect } from '../formats/chat/usage.ts'
+import type { UpscaleApi, VideoApi } from '../formats/videos/adapters.ts'
 
 /** How the credential travels. */
 export type AuthScheme =
@@ -36,5 +37,8 @@ export type Preset = {
   /** The dialects it speaks, its own first. */
   readonly dialects: readonly Dialect[]
   readonly chatPath: string
+  /** How it is asked for videos, and to upscale them; undefined where it makes none. */
+  readonly videoApi?: VideoApi | undefined
+  readonly upscaleApi?: UpscaleApi | undefined
   readonly quirks: Quirks
 }

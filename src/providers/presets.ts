@@ -24,7 +24,14 @@ const preset = ({ quirks, ...vendor }: Vendor): Preset => ({
 })
 
 export const presets: readonly Preset[] = [
-  preset({ id: 'sandbox', label: 'Sandbox', auth: 'none', dialects: ['chat', 'messages', 'gemini'] }),
+  preset({
+    id: 'sandbox',
+    label: 'Sandbox',
+    auth: 'none',
+    dialects: ['chat', 'messages', 'gemini'],
+    videoApi: 'ark',
+    upscaleApi: 'mediakit',
+  }),
   preset({
     id: 'openai',
     label: 'OpenAI',
@@ -129,6 +136,7 @@ export const presets: readonly Preset[] = [
     keyVariable: 'GEMINI_API_KEY',
     auth: 'x-goog-api-key',
     dialects: ['gemini'],
+    videoApi: 'veo',
   }),
   preset({
     id: 'vertex',
@@ -136,8 +144,30 @@ export const presets: readonly Preset[] = [
     // https://{region}-aiplatform.googleapis.com/v1beta1/projects/{project}/locations/{region}/publishers/google
     auth: 'google-service-account',
     dialects: ['gemini'],
+    videoApi: 'vertex-veo',
     // Refuses functionCall.id and functionResponse.id, which AI Studio gives and takes (Vertex, 2026-11).
     quirks: { callIds: 'refused' },
+  }),
+  preset({
+    id: 'ark',
+    label: 'Volcengine Ark',
+    baseUrl: 'https://ark.cn-beijing.volces.com/api/v3',
+    keyVariable: 'ARK_API_KEY',
+    videoApi: 'ark',
+  }),
+  preset({
+    id: 'modelark',
+    label: 'BytePlus ModelArk',
+    baseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3',
+    keyVariable: 'MODELARK_API_KEY',
+    videoApi: 'ark',
+  }),
+  preset({
+    id: 'mediakit',
+    label: 'Volcengine AI MediaKit',
+    baseUrl: 'https://amk.cn-beijing.volces.com/api/v1',
+    keyVariable: 'MEDIAKIT_API_KEY',
+    upscaleApi: 'mediakit',
   }),
   preset({ id: 'ollama', label: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', auth: 'none' }),
   // Serves /v1/messages beside /v1/chat/completions (2026-08).

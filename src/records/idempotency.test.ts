@@ -3,8 +3,8 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DATABASE, openStore } from '../store/store.ts'
-import { Claim, Idempotency, Transcript } from './idempotency.ts'
+import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
+import { openIdempotency, Transcript, type Claim, type Idempotency } from './idempotency.ts'
 
 const DAY_MS = 24 * 3_600_000
 const MEBIBYTE = 1024 * 1024
@@ -25,18 +25,31 @@ test('what is older than a day is forgotten, but never a request that still runs
     insert.run('young', 200, Date.now() - DAY_MS + 60_000)
   })()
   db.close()
-  await new Idempotency(store).sweep()
+  await (await openIdempotency(store, bounds)).sweep()
   const left = await store.query('SELECT key FROM idempotency ORDER BY key')
   expect(left.map((row) => row['key'])).toEqual(['running', 'young'])
   await store.close()
 })
 
-test('an answer is kept up to a mebibyte of UTF-8, however few characters that are', () => {
-  const claim = new Claim('a', { key: 'k', fingerprint: new Uint8Array() }, () => undefined)
+const bounds = { bytesPerAccountMax: 1e9, room: { isShort: false } }
+const open = (name: string): Promise<Store> =>
+  openStore(join(folder, name), (message) => {
+    throw new Error(message)
+  })
+async function claim(idempotency: Idempotency, key: string, account = 'a'): Promise<Claim> {
+  const claimed = await idempotency.claim(account, { key, fingerprint: new Uint8Array([1]) })
+  if (claimed.kind !== 'claimed') throw new Error(claimed.kind)
+  return claimed.claim
+}
+const answer = (body: string) => ({ status: 200, headers: {}, body })
+
+test('an answer is kept up to a mebibyte of UTF-8, however few characters that are', async () => {
+  const store = await open('mebibyte')
+  const claimed = await claim(await openIdempotency(store, bounds), 'k')
   const isKept = (body: string): boolean => {
     const transcript = new Transcript()
     for (let at = 0; at < body.length; at += 1000) transcript.add(body.slice(at, at + 1000))
-    const kept = claim.keep({ status: 200, headers: {}, body })[0]?.bind[2] === body
+    const kept = claimed.keep(answer(body))[0]?.bind[2] === body
     expect(transcript.text === body).toBe(kept)
     return kept
   }
@@ -44,4 +57,37 @@ test('an answer is kept up to a mebibyte of UTF-8, however few characters that a
   expect(isKept('a'.repeat(MEBIBYTE + 1))).toBe(false)
   expect(isKept('\u{1f600}'.repeat(MEBIBYTE / 4))).toBe(true)
   expect(isKept(`${'€'.repeat(MEBIBYTE / 3)}€`)).toBe(false)
+  await store.close()
+})
+
+test('of an account so many bytes are kept, counted again at the start, and fewer when some are forgotten', async () => {
+  const store = await open('bounded')
+  const few = { ...bounds, bytesPerAccountMax: 250 }
+  const end = async (idempotency: Idempotency, key: string, account?: string): Promise<boolean> => {
+    const claimed = await claim(idempotency, key, account)
+    await mustWrite(store, [...claimed.begin(key)])
+    const steps = claimed.keep(answer('x'.repeat(100)))
+    await mustWrite(store, steps)
+    claimed.end()
+    return steps[0]?.bind[2] !== null
+  }
+  const first = await openIdempotency(store, few)
+  expect([await end(first, 'k1'), await end(first, 'k2'), await end(first, 'k3')]).toEqual([true, true, false])
+  expect(await end(first, 'k1', 'b')).toBe(true)
+  const second = await openIdempotency(store, few)
+  expect(await end(second, 'k4')).toBe(false)
+  const age = (key: string): void => {
+    const db = new Database(join(folder, 'bounded', DATABASE))
+    db.query('UPDATE idempotency SET created_at = 0 WHERE account_id = ? AND key = ?').run('a', key)
+    db.close()
+  }
+  // A key that is used again after its day takes no more than before.
+  age('k1')
+  expect([await end(second, 'k1'), await end(second, 'k5')]).toEqual([true, false])
+  age('k2')
+  await second.sweep()
+  expect([await end(second, 'k6'), await end(second, 'k7')]).toEqual([true, false])
+  const short = await openIdempotency(store, { ...bounds, room: { isShort: true } })
+  expect(await end(short, 'k8')).toBe(false)
+  await store.close()
 })

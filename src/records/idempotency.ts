@@ -2,6 +2,7 @@
  * Requests with an `Idempotency-Key`: one execution and one charge for a key, however often its request is sent. The
  * first one claims the key, in memory at once and on disk with its hold; the others wait their turn or get its answer.
  */
+import type { DiskRoom } from '../lib/disk-room.ts'
 import { statement, type Step } from '../store/statement.ts'
 import type { Queryable, Store } from '../store/store.ts'
 
@@ -31,6 +32,12 @@ const KEPT_MS = 24 * 3_600_000
 const ANSWER_BYTES_MAX = 1024 * 1024
 const SWEEP_ROWS = 200
 
+export type KeptBounds = {
+  /** Of the answers that are kept for an account: some cost next to nothing for their size. */
+  readonly bytesPerAccountMax: number
+  readonly room: Pick<DiskRoom, 'isShort'>
+}
+
 const forgetStale = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ? AND created_at < ?')
 const insert = statement(
   'INSERT INTO idempotency (account_id, key, fingerprint, request_id, created_at) VALUES (?, ?, ?, ?, ?)',
@@ -40,7 +47,7 @@ const drop = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ?
 const dropRunning = statement('DELETE FROM idempotency WHERE request_id = ? AND status IS NULL')
 // What still runs is an open hold's: its row goes with the hold, however long a request may take.
 const STALE = 'FROM idempotency WHERE created_at < ? AND status IS NOT NULL'
-const sweep = statement(`DELETE FROM idempotency WHERE rowid IN (SELECT rowid ${STALE} LIMIT ${SWEEP_ROWS})`)
+const sweep = statement(`DELETE ${STALE} AND rowid IN (SELECT value FROM json_each(?))`)
 
 /** What a hold that expires takes with it: a request that died with its process may be sent again. */
 export const forgetExpired = (holdId: string): Step[] => [{ run: dropRunning, bind: [holdId] }]
@@ -50,11 +57,15 @@ export class Claim {
   readonly fingerprint: Uint8Array
   private readonly accountId: string
   private readonly key: string
+  private readonly kept: KeptAnswers
+  /** What an answer of the same key takes that is too old: its row goes when this begins. */
+  staleBytes = 0
   /** The key is free again, or has its answer on disk. Safe to call again. */
   readonly end: () => void
 
-  constructor(accountId: string, { key, fingerprint }: IdempotencyKey, end: () => void) {
+  constructor(accountId: string, { key, fingerprint }: IdempotencyKey, { kept, end }: ClaimOptions) {
     this.accountId = accountId
+    this.kept = kept
     this.key = key
     this.fingerprint = fingerprint
     this.end = end
@@ -63,6 +74,7 @@ export class Claim {
   begin(requestId: string): Step[] {
     const { accountId, key, fingerprint } = this
     const nowMs = Date.now()
+    this.kept.give(accountId, this.staleBytes)
     return [
       { run: forgetStale, bind: [accountId, key, nowMs - KEPT_MS] },
       { run: insert, bind: [accountId, key, fingerprint, requestId, nowMs], changes: 1 },
@@ -70,7 +82,8 @@ export class Claim {
   }
 
   keep({ status, headers, body }: KeptAnswer): Step[] {
-    const text = body !== undefined && Buffer.byteLength(body) <= ANSWER_BYTES_MAX ? body : null
+    const bytes = body === undefined ? 0 : Buffer.byteLength(body)
+    const text = body !== undefined && this.kept.take(this.accountId, bytes) ? body : null
     return [{ run: keep, bind: [status, JSON.stringify(headers), text, this.accountId, this.key], changes: 1 }]
   }
 
@@ -80,12 +93,52 @@ export class Claim {
   }
 }
 
+type ClaimOptions = { readonly kept: KeptAnswers; readonly end: () => void }
+
+/** How much is kept for each account. */
+class KeptAnswers {
+  private readonly bounds: KeptBounds
+  private readonly bytes: Map<string, number>
+
+  constructor(bounds: KeptBounds, bytes: Map<string, number>) {
+    this.bounds = bounds
+    this.bytes = bytes
+  }
+
+  /** Whether an answer can be kept. */
+  take(accountId: string, bytes: number): boolean {
+    const taken = (this.bytes.get(accountId) ?? 0) + bytes
+    if (bytes > ANSWER_BYTES_MAX || taken > this.bounds.bytesPerAccountMax || this.bounds.room.isShort) return false
+    this.bytes.set(accountId, taken)
+    return true
+  }
+
+  give(accountId: string, bytes: number): void {
+    const left = (this.bytes.get(accountId) ?? 0) - bytes
+    if (left > 0) this.bytes.set(accountId, left)
+    else this.bytes.delete(accountId)
+  }
+}
+
+export const keptAnswerBounds = { bytesPerAccountMax: 64 * 1024 * 1024 }
+
+/** Reads how much is kept for each account. */
+export async function openIdempotency(store: Store, bounds: KeptBounds): Promise<Idempotency> {
+  const rows = await store.query(
+    'SELECT account_id, sum(octet_length(body)) AS bytes FROM idempotency WHERE body IS NOT NULL GROUP BY account_id',
+  )
+  const bytes = new Map(rows.map((row) => [String(row['account_id']), Number(row['bytes'])]))
+  return new Idempotency(store, new KeptAnswers(bounds, bytes))
+}
+
 export class Idempotency {
   private readonly store: Store
+  private readonly kept: KeptAnswers
   private readonly claims = new Map<string, Claim>()
 
-  constructor(store: Store) {
+  constructor(store: Store, kept: KeptAnswers) {
     this.store = store
+    this.kept = kept
   }
 
   /** Claims a key for an account. While a claim lasts no other is given, so what is on disk cannot change under it. */
@@ -93,13 +146,17 @@ export class Idempotency {
     const name = `${accountId}\n${wanted.key}`
     const running = this.claims.get(name)
     if (running) return isSame(running.fingerprint, wanted.fingerprint) ? { kind: 'running' } : { kind: 'mismatch' }
-    const claim: Claim = new Claim(accountId, wanted, () => {
-      if (this.claims.get(name) === claim) this.claims.delete(name)
+    const claim: Claim = new Claim(accountId, wanted, {
+      kept: this.kept,
+      end: () => {
+        if (this.claims.get(name) === claim) this.claims.delete(name)
+      },
     })
     this.claims.set(name, claim)
     try {
       const found = await this.find(accountId, wanted)
-      if (!found) return { kind: 'claimed', claim }
+      if (typeof found === 'number') claim.staleBytes = found
+      if (typeof found === 'number') return { kind: 'claimed', claim }
       claim.end()
       return found
     } catch (error) {
@@ -108,13 +165,15 @@ export class Idempotency {
     }
   }
 
-  private async find(accountId: string, { key, fingerprint }: IdempotencyKey): Promise<Claimed | undefined> {
+  /** What is known of a key; or else how many bytes are there of an answer that is too old. */
+  private async find(accountId: string, { key, fingerprint }: IdempotencyKey): Promise<Claimed | number> {
     const [row] = await this.store.query(
-      `SELECT fingerprint, request_id, status, headers, body FROM idempotency
-       WHERE account_id = ? AND key = ? AND created_at >= ?`,
-      [accountId, key, Date.now() - KEPT_MS],
+      `SELECT fingerprint, request_id, status, headers, body, created_at FROM idempotency
+       WHERE account_id = ? AND key = ?`,
+      [accountId, key],
     )
-    if (!row) return undefined
+    if (!row) return 0
+    if (Number(row['created_at']) < Date.now() - KEPT_MS) return Buffer.byteLength((row['body'] as string | null) ?? '')
     if (!isSame(row['fingerprint'] as Uint8Array, fingerprint)) return { kind: 'mismatch' }
     const answer = {
       status: Number(row['status']),
@@ -126,21 +185,31 @@ export class Idempotency {
 
   /** Deletes what is older than it needs to be, in small steps behind the requests. */
   async sweep(): Promise<void> {
+    const sql = `SELECT rowid AS at, account_id, coalesce(octet_length(body), 0) AS bytes ${STALE} LIMIT ${SWEEP_ROWS}`
     const before = Date.now() - KEPT_MS
-    const [row] = await this.store.query(`SELECT count(*) AS stale ${STALE}`, [before])
-    for (let left = Number(row?.['stale'] ?? 0); left > 0; left -= SWEEP_ROWS) {
-      await this.store.write([{ run: sweep, bind: [before] }], 'bulk')
+    for (;;) {
+      const rows = await this.store.query(sql, [before])
+      if (rows.length === 0) return
+      const at = JSON.stringify(rows.map((row) => Number(row['at'])))
+      const swept = await this.store.write([{ run: sweep, bind: [before, at], changes: rows.length }], 'bulk')
+      // Refused where one of the keys has been used again since, and its row made anew.
+      if (swept.kind === 'refused') continue
+      for (const row of rows) this.kept.give(String(row['account_id']), Number(row['bytes']))
     }
   }
 }
 
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
 
-/** Keys whose state and hold disagree; empty means none. */
+/**
+ * Keys whose state and hold disagree; empty means none. The answer to a request that makes a task is the task, which is
+ * there from the start, whatever becomes of it.
+ */
 export async function verifyIdempotency(store: Queryable): Promise<readonly { subject: string; detail: string }[]> {
   const sql = `SELECT i.account_id || ' ' || i.request_id AS subject, coalesce(h.state, 'no hold') AS detail
     FROM idempotency i LEFT JOIN hold h ON h.id = i.request_id
-    WHERE h.state IS NULL OR h.state <> CASE WHEN i.status IS NULL THEN 'open' ELSE 'settled' END`
+    WHERE h.state IS NULL OR CASE h.owner WHEN 'task' THEN i.status IS NULL
+      ELSE h.state <> CASE WHEN i.status IS NULL THEN 'open' ELSE 'settled' END END`
   return (await store.query(sql)).map((row) => ({ subject: String(row['subject']), detail: String(row['detail']) }))
 }
 

@@ -4,7 +4,7 @@ import { mayUse, type Caller } from '../domain/account.ts'
 import { paintsInTurn, type Model, type Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
-import type { Balance, Hold } from '../ledger/ledger.ts'
+import type { Balance, Hold, HoldRequest } from '../ledger/ledger.ts'
 import { planAttempts } from '../router/plan.ts'
 import type { Call } from './call.ts'
 import { limitFailure } from './limit-failure.ts'
@@ -46,7 +46,12 @@ const nativeOnly = ({ id }: Model): Failure => ({
   param: 'model',
 })
 
-export function admit(relay: Relay, call: Call): Admission | Refusal {
+/** What is agreed with a request, and what of it is to be written with its hold. */
+export type Agreement = Pick<Admission, 'model' | 'offers' | 'quoted'> & { readonly createdAtMs: number }
+type TaskSteps = (agreement: Agreement) => NonNullable<HoldRequest['also']>
+
+/** `taskSteps`: for work that goes on without its request, and beyond this process. */
+export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admission | Refusal {
   const { ledger, health, limits } = relay
   const { request, claim } = call
   const { account } = call.caller
@@ -74,14 +79,21 @@ export function admit(relay: Relay, call: Call): Admission | Refusal {
   const obstacle = call.entry.obstacle(quoted.amount, tokens)
   if (obstacle) return refuse(limitFailure(obstacle))
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
-  const written = request.stream || model.kind === 'image' || claim ? 'now' : 'soon'
+  const written = request.stream || model.kind === 'image' || taskSteps || claim ? 'now' : 'soon'
   const createdAtMs = Date.now()
-  const also = [...(claim?.begin(call.id) ?? []), ...begunSteps(relay, call, { model, createdAtMs })]
-  const held = ledger.hold({ id: call.id, accountId: account.id, amount: quoted.amount, written, also, createdAtMs })
-  if (held.kind === 'insufficient') return refuse(insufficient(held.balance, { needed: quoted.amount, fitting: 0 }))
-  call.entry.reserve(quoted.amount, tokens)
+  const offers = plan.slice(0, limits.attemptsMax)
+  const also = [
+    ...(claim?.begin(call.id) ?? []),
+    ...begunSteps(relay, call, { model, createdAtMs }),
+    ...(taskSteps?.({ model, offers, quoted, createdAtMs }) ?? []),
+  ]
+  const { amount } = quoted
+  const livesWith = taskSteps ? 'task' : 'process'
+  const held = ledger.hold({ id: call.id, accountId: account.id, amount, written, also, createdAtMs, livesWith })
+  if (held.kind === 'insufficient') return refuse(insufficient(held.balance, { needed: amount, fitting: 0 }))
+  call.entry.reserve(amount, tokens)
   const { hold, durable } = held
-  return { kind: 'admitted', model, offers: plan.slice(0, limits.attemptsMax), hold, quoted, durable }
+  return { kind: 'admitted', model, offers, hold, quoted, durable }
 }
 
 export const INVALID_KEY: Failure = {
@@ -113,6 +125,13 @@ export function modelFor(catalog: Catalog, caller: Caller, id: string): Model | 
   }
   if (mayUse(caller, id)) return model
   return { kind: 'model_not_allowed', message: `This key may not use the model '${id}'.`, param: 'model' }
+}
+
+/** What an account without money is told before its request is even read. */
+export function broke({ ledger }: Relay, { account }: Caller): Failure | undefined {
+  if (!ledger.isEmpty(account.id)) return undefined
+  const message = 'The account balance is $0: nothing can be requested until it is topped up.'
+  return { kind: 'insufficient_balance', message, shouldRetry: false }
 }
 
 /** Says what is there, what is needed and what would fit. Open holds alone in the way are worth waiting for. */

@@ -186,7 +186,7 @@ export class StreamAnswer {
         end: (usage) =>
           complete
             ? complete.text + served.open.stream.end(usage)
-            : served.open.stream.fail(failure ?? failureOfCancel(cancelled)),
+            : served.open.stream.fail(failure ?? failureOfCancel(cancelled), usage),
       })
       served.open.events.close()
     })
@@ -205,7 +205,7 @@ export class StreamAnswer {
           outcome: 'cut',
           failure: INTERNAL,
           repeatable: false,
-          end: () => served.open.stream.fail(INTERNAL),
+          end: (usage) => served.open.stream.fail(INTERNAL, usage),
         })
       }
       await rescue(relay, call, admission)
@@ -298,7 +298,7 @@ export class StreamAnswer {
       outcome: cancelled ? outcomeOf(cancelled) : 'cut',
       failure: cancelled === 'client_closed' ? undefined : failure,
       repeatable: cancelled === undefined,
-      end: () => step.text + served.open.stream.fail(failure),
+      end: (usage) => step.text + served.open.stream.fail(failure, usage),
     })
     if (!cancelled) this.relay.health.failed(served.offer.id, step.failure)
     return text

@@ -175,7 +175,7 @@ function limitsOf(
   // An image is in one event, and takes as long streamed as in one piece.
   if (admission.model.kind === 'image') {
     const timeouts = { firstEventTimeoutMs: wholeReplyTimeoutMs, eventGapTimeoutMs: wholeReplyTimeoutMs }
-    return { ...shared, ...timeouts, eventCharsMax: replyBytesMax }
+    return { ...shared, ...timeouts, eventCharsMax: replyBytesMax, sendOnce: true }
   }
   const { eventGapTimeoutMs, eventCharsMax } = limits
   const firstEventTimeoutMs = isWhole ? wholeReplyTimeoutMs : admission.model.limits.firstEventTimeoutMs

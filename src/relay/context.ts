@@ -5,6 +5,7 @@ import type { Log } from '../lib/log.ts'
 import type { Idempotency } from '../records/idempotency.ts'
 import type { RequestRecord } from '../records/records.ts'
 import type { Turns } from '../responses/turns.ts'
+import type { Videos } from '../video/videos.ts'
 import type { Backgrounds } from './background.ts'
 import type { Call, LiveCalls } from './call.ts'
 import type { Drains } from './drains.ts'
@@ -37,10 +38,11 @@ export type Relay = {
   readonly idempotency: Idempotency
   readonly turns: Turns
   readonly backgrounds: Backgrounds
+  readonly videos: Videos
   readonly limits: RelayLimits
   readonly log: Log
   /** Why new work is refused at the moment; undefined while it is not. */
   readonly notReady: () => string | undefined
   /** Told of every request that held money, once it is resolved. */
-  readonly onRecord: (record: RequestRecord, call: Call) => void
+  readonly onRecord: (record: RequestRecord, call: Pick<Call, 'clientAddress'>) => void
 }

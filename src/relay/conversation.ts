@@ -16,12 +16,14 @@ export async function recall(
 ): Promise<Failure | undefined> {
   if (!conversation) return undefined
   const { previousId, referredIds } = conversation
-  const referred = referredIds.slice(0, REFERRED_MAX).map((id) => turns.find(scope, id))
   const chain = previousId === undefined ? NONE : await turns.chain(scope, previousId)
   if (chain.kind === 'not_found') return NOT_FOUND
   if (chain.kind === 'too_long') return TOO_LONG
-  const found = (await Promise.all(referred)).filter((turn) => turn !== undefined)
-  return conversation.recall(chain.turns, found)
+  if (chain.kind === 'failed') return FAILED
+  const referred = await turns.some(scope, referredIds.slice(0, REFERRED_MAX))
+  if (chain.kind === 'busy' || referred.kind === 'busy') return BUSY
+  if (referred.kind === 'too_long') return { ...TOO_LONG, param: 'input' }
+  return conversation.recall(chain.turns, referred.turns)
 }
 
 /** One request may name items of so many turns. */
@@ -42,6 +44,42 @@ const TOO_LONG: Failure = {
   param: 'previous_response_id',
 }
 
+const BUSY: Failure = {
+  kind: 'rate_limited',
+  message: 'Too many conversations of this account are being read at once.',
+  retryAfterMs: 1_000,
+}
+const FAILED: Failure = {
+  kind: 'previous_response_not_found',
+  message:
+    'The previous response, or one before it, failed before anything was charged: what it was asked was not kept. ' +
+    'Continue from the one before it, and ask again.',
+  param: 'previous_response_id',
+}
+
+/**
+ * Takes the room that a request's turn will need, in the tick of its admission; says why it cannot be kept. With
+ * `store: false` it needs none.
+ */
+export function makeRoom({ turns }: Relay, call: Call): Failure | undefined {
+  const bytes = call.request.conversation?.keptBytes
+  const promised = bytes === undefined ? 'promised' : turns.promise(scopeOf(call), call.id, bytes)
+  if (promised === 'promised') return undefined
+  if (promised === 'no_room') return NO_ROOM
+  const [max, kept] = [turns.bytesMax, turns.bytesOf(scopeOf(call))]
+  const message =
+    `This account may keep ${max} bytes of responses, and keeps ${kept}; this request brings ${bytes}. ` +
+    `Delete responses, wait until they are ${KEPT_DAYS} days old, or send store: false.`
+  // No wait of an SDK makes room.
+  return { kind: 'rate_limited', code: 'storage_limit_exceeded', message, param: 'store', shouldRetry: false }
+}
+
+const NO_ROOM: Failure = {
+  kind: 'unavailable',
+  message: 'The gateway is short of disk space and keeps no responses at the moment. Send store: false to go on.',
+  retryAfterMs: 60_000,
+}
+
 /** Whether a request's answer is made without its client. */
 export const isBackground = ({ conversation }: ClientRequest): boolean =>
   conversation !== undefined && conversation.mode !== 'attached'
@@ -58,9 +96,14 @@ export function begunSteps({ turns }: Relay, call: Call, { model, createdAtMs }:
 }
 
 /** What is written with the end of a hold: the turn as it ended, where there is one to keep. */
-export function endedSteps({ turns }: Relay, call: Call): Steps {
-  const turn = call.request.conversation?.ended()
-  return turn ? turns.keep(scopeOf(call), turn) : []
+export function endedSteps({ turns }: Relay, call: Call, how: 'served' | 'unserved'): Steps {
+  const { conversation } = call.request
+  if (!conversation) return []
+  const scope = scopeOf(call)
+  turns.release(scope, call.id)
+  const turn = conversation.ended()
+  if (!turn) return []
+  return how === 'served' ? turns.keep(scope, turn) : turns.keepUnserved(scope, turn)
 }
 
 /** The whole answer for a client that asks for it instead of listening; undefined for any other. */

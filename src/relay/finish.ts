@@ -120,7 +120,11 @@ export async function settle(relay: Relay, call: Call, ending: Ending): Promise<
     const record = recordOf(call, ending, { charged, writtenOff, upstreamCost })
     resolve(record)
     call.entry.settle(charged, inputTokens(metered.usage) + outputTokens(metered.usage))
-    return [...recordSteps(record), ...(call.claim?.keep(ending.answer(record)) ?? []), ...endedSteps(relay, call)]
+    return [
+      ...recordSteps(record),
+      ...(call.claim?.keep(ending.answer(record)) ?? []),
+      ...endedSteps(relay, call, 'served'),
+    ]
   })
   return finished(relay, call, await written)
 }
@@ -169,7 +173,11 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
 const SECRET_CHARS_MIN = 8
 
 /** An upstream's words on a rejected request, with its own names for things replaced by ours. */
-function scrubbed(relay: Relay, failure: Failure, last: Served | undefined): Failure {
+export function scrubbed(
+  relay: Pick<Relay, 'catalog'>,
+  failure: Failure,
+  last: Pick<Served, 'offer'> | undefined,
+): Failure {
   if (!last) return failure
   const provider = relay.catalog.provider(last.offer.providerId)
   const host = provider && URL.canParse(provider.baseUrl) ? new URL(provider.baseUrl).host : ''
@@ -209,7 +217,7 @@ async function giveBack(
   await relay.ledger.release(admission.hold, [
     ...recordSteps(record),
     ...(call.claim?.drop() ?? []),
-    ...endedSteps(relay, call),
+    ...endedSteps(relay, call, 'unserved'),
   ])
   finished(relay, call, record)
 }

@@ -2,13 +2,17 @@
 import { paintsInTurn, type Model } from '../domain/catalog.ts'
 import { dearestImage, imagesOf, imageTokensMax, tokensOfImage, type ImageWish } from '../domain/image.ts'
 import { divideUp, type NanoUsd } from '../domain/money.ts'
-import { dearestInput, dearestOutput } from '../domain/price.ts'
+import { dearestInput, dearestOutput, priceOf } from '../domain/price.ts'
+import { secondsMax, tokensMax } from '../domain/video-price.ts'
 import type { ClientRequest } from '../formats/format.ts'
+import type { VideoBody } from '../formats/videos/body.ts'
+import { wishOf } from '../formats/videos/check.ts'
+import { usageOfUpscaling, usageOfVideo } from '../formats/videos/usage.ts'
 
 /** What of a request its price depends on. */
 export type QuotedRequest = Pick<
   ClientRequest,
-  'outputTokensMax' | 'choices' | 'textBytes' | 'imageParts' | 'mediaBytes' | 'images' | 'painting'
+  'outputTokensMax' | 'choices' | 'textBytes' | 'imageParts' | 'mediaBytes' | 'images' | 'painting' | 'video'
 >
 
 export type Quote =
@@ -40,6 +44,8 @@ const BYTES_PER_TOKEN = 4
 
 /** What a request counts as against a limit of tokens until that is known: its input, and the output it asks for. */
 export function likelyTokens({ textBytes, imageParts, mediaBytes, ...request }: QuotedRequest, model: Model): number {
+  // Those of a video are pixels: they do not count among the tokens of a minute.
+  if (request.video) return 0
   const input = Math.ceil((textBytes + mediaBytes) / BYTES_PER_TOKEN) + imageParts * model.limits.imageTokensMax
   return input + (request.outputTokensMax ?? 0) * request.choices
 }
@@ -51,6 +57,7 @@ export function likelyTokens({ textBytes, imageParts, mediaBytes, ...request }: 
  * held for: it is made whole, whatever its cap.
  */
 export function quote(request: QuotedRequest, model: Model, available: NanoUsd): Quote {
+  if (request.video) return quoteVideo(request.video, model, available)
   if (request.images) return quoteImages(request, request.images, { model, available })
   const { outputTokensMax = Number.MAX_SAFE_INTEGER, outputTokensDefault, outputTokensMin } = model.limits
   const inputTokens = inputTokensMax(request, model)
@@ -104,6 +111,17 @@ function quoteImages(
   )
   if (amount > available) return { kind: 'unaffordable', needed: amount, fitting: 0 }
   return { kind: 'quoted', amount, inputTokens, outputTokens, cap: undefined }
+}
+
+/** A video is bounded by its length and its pixels; its upscaling is charged apart, and rounded apart. */
+function quoteVideo(body: VideoBody, { limits: { video: facts }, sale }: Model, available: NanoUsd): Quote {
+  const wish = wishOf(body, facts, 0)
+  const bound = { tokens: tokensMax(facts, wish), seconds: secondsMax(facts, wish) }
+  const { upscale } = wish
+  const upscaling = upscale ? priceOf(usageOfUpscaling(wish.resolution, upscale, bound.seconds), sale) : 0n
+  const amount = priceOf(usageOfVideo(sale, wish, bound), sale) + upscaling
+  if (amount > available) return { kind: 'unaffordable', needed: amount, fitting: 0 }
+  return { kind: 'quoted', amount, inputTokens: 0, outputTokens: bound.tokens, cap: undefined }
 }
 
 /** How many output tokens the rest of the balance covers; negative when it does not even cover the input. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Idempotency } from '../records/idempotency.ts'
+import { openIdempotency } from '../records/idempotency.ts'
 import type { Row } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { Call, type CallStart } from './call.ts'
@@ -12,7 +12,9 @@ const once = { key: 'k', fingerprint: new Uint8Array([1]) }
 
 test('a shutdown that begins while an idempotency key is looked up refuses the request and frees the key', async () => {
   const looked = Promise.withResolvers<readonly Row[]>()
-  const idempotency = new Idempotency({ query: () => looked.promise } as unknown as Store)
+  const asked = [Promise.resolve([]), looked.promise, looked.promise]
+  const store = { query: () => asked.shift() } as unknown as Store
+  const idempotency = await openIdempotency(store, { bytesPerAccountMax: 1, room: { isShort: false } })
   const reasons: string[] = []
   // No more than what is asked before the admission: to go further is to fail.
   const relay = {

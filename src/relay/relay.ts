@@ -10,9 +10,10 @@ import { factsOf, tryOffers } from './attempt.ts'
 import type { Run } from './background.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
-import { isBackground, recall } from './conversation.ts'
+import { isBackground, makeRoom, recall } from './conversation.ts'
 import { claimOnce, type Repeated } from './once.ts'
 import { fail, rescue } from './finish.ts'
+import { relayVideo } from './video.ts'
 
 export type Relayed =
   | { readonly kind: 'answer'; readonly answer: Answer }
@@ -36,10 +37,13 @@ export async function relayChat(relay: Relay, call: Call): Promise<Relayed> {
     call.claim?.end()
     return { kind: 'failure', failure: refusal }
   }
-  const untold = call.request.conversation && ((await prepare(relay, call)) ?? crowded(relay, call))
+  if (call.request.video) return relayVideo(relay, call, call.request.video)
+  const untold =
+    call.request.conversation && ((await prepare(relay, call)) ?? crowded(relay, call) ?? makeRoom(relay, call))
   const admission = untold ? { kind: 'refused' as const, failure: untold } : admit(relay, call)
   if (admission.kind === 'refused') {
     relay.live.delete(call)
+    if (call.request.conversation) relay.turns.release({ accountId: call.caller.account.id }, call.id)
     call.claim?.end()
     return { kind: 'failure', failure: admission.failure }
   }

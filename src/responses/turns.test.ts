@@ -1,20 +1,21 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeptTurn } from '../formats/format.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
-import { CHAIN_SQL, failExpired, KEPT_DAYS, Turns, verifyTurns, type AccountScope } from './turns.ts'
+import { CHAIN_SQL, failExpired, KEPT_DAYS, openTurns, verifyTurns, type AccountScope, type Turns } from './turns.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-turns-'))
+const bounds = { bytesPerAccountMax: Number.POSITIVE_INFINITY, room: { isShort: false } }
 let store: Store
 let turns: Turns
 beforeAll(async () => {
   store = await openStore(folder, (message) => {
     throw new Error(message)
   })
-  turns = new Turns(store)
+  turns = await openTurns(store, bounds)
 })
 afterAll(async () => {
   await store.close()
@@ -53,10 +54,11 @@ function inDatabase<T>(work: (db: Database) => T): T {
 test('a turn comes back as it was kept, and only to its account', async () => {
   const kept = turn('resp_1', undefined, { head: '{"x":1}', standing: '{"status":"completed"}', trace: '{}' })
   await keep(a, kept)
-  expect(await turns.find(a, 'resp_1')).toEqual(kept)
+  const { input: _, ...shown } = kept
+  expect(await turns.find(a, 'resp_1')).toEqual(shown)
   expect(await turns.find(b, 'resp_1')).toBeUndefined()
   expect(await turns.delete(b, 'resp_1')).toBe(false)
-  expect(await turns.find(a, 'resp_1')).toEqual(kept)
+  expect(await turns.find(a, 'resp_1')).toEqual(shown)
   expect(await turns.delete(a, 'resp_1')).toBe(true)
   expect(await turns.delete(a, 'resp_1')).toBe(false)
   expect(await turns.find(a, 'resp_1')).toBeUndefined()
@@ -79,8 +81,8 @@ test('there is no way to ask for a turn without saying whose', () => {
 test('the same id of two accounts is two turns', async () => {
   await keep(a, turn('resp_twin', undefined, { input: '["a"]' }))
   await keep(b, turn('resp_twin', undefined, { input: '["b"]' }))
-  expect((await turns.find(a, 'resp_twin'))?.input).toBe('["a"]')
-  expect((await turns.find(b, 'resp_twin'))?.input).toBe('["b"]')
+  expect(await turns.chain(a, 'resp_twin')).toMatchObject({ turns: [{ input: '["a"]' }] })
+  expect(await turns.chain(b, 'resp_twin')).toMatchObject({ turns: [{ input: '["b"]' }] })
 })
 
 test('a chain is told oldest first, branches apart, and never through another account', async () => {
@@ -172,5 +174,118 @@ test('a turn that is being made needs an open hold; one whose hold expires has f
   expect(await verifyTurns(store)).toEqual([])
   // One that had ended stays as it is.
   await mustWrite(store, failExpired('req_young', '{}'))
-  expect((await turns.find(a, 'resp_young'))?.input).toBe('["in resp_young"]')
+  expect(await turns.some(a, ['resp_young'])).toMatchObject({ turns: [{ input: '["in resp_young"]' }] })
+})
+
+describe('what an account keeps', () => {
+  const c: AccountScope = { accountId: 'keeper' }
+  const onDisk = (): number =>
+    inDatabase(
+      (db) => db.query("SELECT sum(bytes) AS n FROM response WHERE account_id = 'keeper'").get() as { n: number },
+    ).n ?? 0
+
+  test('is counted to the byte through everything that can become of a turn, and again at the next start', async () => {
+    const agrees = async (): Promise<void> => {
+      expect(turns.bytesOf(c)).toBe(onDisk())
+      expect((await openTurns(store, bounds)).bytesOf(c)).toBe(onDisk())
+    }
+    await keep(c, turn('resp_k1', undefined, { input: '["é€𝄞"]', trace: '[1]' }))
+    await agrees()
+    await keep(c, turn('resp_k2', 'resp_k1', { state: 'running' }))
+    await agrees()
+    await keep(c, turn('resp_k2', 'resp_k1', { output: '["longer than it was"]' }))
+    await agrees()
+    await keep(c, turn('resp_k3', undefined, { state: 'running' }))
+    // Deleted while it is made: its end is not written.
+    expect(await turns.delete(c, 'resp_k3')).toBe(true)
+    await agrees()
+    // Deleted in the same moment as it ends.
+    await keep(c, turn('resp_k4', undefined, { state: 'running' }))
+    const [, deleted] = await Promise.all([
+      keep(c, turn('resp_k4', undefined, { output: '["x"]' })),
+      turns.delete(c, 'resp_k4'),
+    ])
+    expect(deleted).toBe(true)
+    await agrees()
+    await keep(c, turn('resp_k5'))
+    inDatabase((db) => db.exec("UPDATE response SET created_at = 0 WHERE id = 'resp_k5'"))
+    await turns.sweep()
+    await agrees()
+    for (const id of ['resp_k1', 'resp_k2']) await turns.delete(c, id)
+    await agrees()
+    expect(turns.bytesOf(c)).toBe(0)
+  })
+
+  test('has a bound, and requests under way are in it before they are written', async () => {
+    const few = await openTurns(store, { ...bounds, bytesPerAccountMax: 1_000 })
+    expect(few.promise(c, 'req_1', 600)).toBe('promised')
+    expect(few.promise(c, 'req_2', 600)).toBe('full')
+    expect(few.promise(b, 'req_3', 600)).toBe('promised')
+    few.release(c, 'req_1')
+    few.release(c, 'req_1')
+    expect(few.bytesOf(c)).toBe(0)
+    expect(few.promise(c, 'req_2', 600)).toBe('promised')
+    const full = await openTurns(store, { ...bounds, room: { isShort: true } })
+    expect(full.promise(c, 'req_4', 1)).toBe('no_room')
+  })
+
+  test('is not what a turn was asked that failed and cost nothing; and nobody continues what is not there', async () => {
+    await mustWrite(store, turns.keepUnserved(c, turn('resp_f', undefined, { input: `["${'x'.repeat(10_000)}"]` })))
+    await keep(c, turn('resp_after', 'resp_f'))
+    expect(onDisk()).toBeLessThan(1_000)
+    expect(await idsOf(c, 'resp_f')).toBe('failed')
+    expect(await idsOf(c, 'resp_after')).toBe('failed')
+    await keep(c, turn('resp_died', undefined, { state: 'running', input: `["${'x'.repeat(10_000)}"]` }))
+    await mustWrite(store, failExpired('req_died', '{}'))
+    expect(onDisk()).toBeLessThan(1_000)
+  })
+})
+
+test('items are read in pages that end by number or by bytes, and one item too large for a page is a page', async () => {
+  const d: AccountScope = { accountId: 'pager' }
+  const sizes = [10, 600_000, 600_000, 3_000_000, 10]
+  const input = JSON.stringify(
+    sizes.map((size, i) => ({ id: `i${i}`, odd: '\ud800é', text: 'x'.repeat(size), n: 1.5e300 })),
+  )
+  await keep(d, turn('resp_p', undefined, { input }))
+  const page = async (order: 'asc' | 'desc', limit: number, after?: string): Promise<unknown> => {
+    const got = await turns.inputPage(d, 'resp_p', { order, limit, after })
+    if (got.kind !== 'page') return got.kind
+    return [got.items.map(({ id }) => id).join(), got.hasMore]
+  }
+  expect(await page('asc', 2)).toEqual(['i0,i1', true])
+  expect(await page('asc', 9)).toEqual(['i0,i1', true])
+  expect(await page('asc', 9, 'i1')).toEqual(['i2', true])
+  expect(await page('asc', 9, 'i2')).toEqual(['i3', true])
+  expect(await page('asc', 9, 'i3')).toEqual(['i4', false])
+  expect(await page('desc', 9)).toEqual(['i4', true])
+  expect(await page('desc', 9, 'i4')).toEqual(['i3', true])
+  expect(await page('desc', 9, 'i2')).toEqual(['i1,i0', false])
+  expect(await page('desc', 9, 'i0')).toEqual(['', false])
+  expect(await page('desc', 9, 'nobody')).toBe('no_such_item')
+  const whole = await turns.inputPage(d, 'resp_p', { order: 'asc', limit: 1, after: undefined })
+  expect(whole).toMatchObject({ items: [{ json: input.slice(1, input.indexOf('},') + 1) }] })
+  for (const [scope, id] of [
+    [a, 'resp_p'],
+    [d, 'resp_q'],
+  ] as const) {
+    expect(await turns.inputPage(scope, id, { order: 'asc', limit: 9, after: undefined })).toEqual({
+      kind: 'not_found',
+    })
+    expect(await turns.inputPage(scope, id, { order: 'asc', limit: 9, after: 'i0' })).toEqual({ kind: 'not_found' })
+  }
+})
+
+test('turns named one by one are read together, no more than a conversation may be, and not too many at once', async () => {
+  const e: AccountScope = { accountId: 'namer' }
+  await keep(e, turn('resp_s1'))
+  await keep(e, turn('resp_s2'))
+  const named = await turns.some(e, ['resp_s1', 'resp_nobody', 'resp_s2', 'resp_1'])
+  expect(named).toMatchObject({ kind: 'found', turns: [{ id: 'resp_s1' }, { id: 'resp_s2' }] })
+  const large = JSON.stringify(['x'.repeat(17 * 1024 * 1024)])
+  for (const id of ['resp_s3', 'resp_s4']) await keep(e, turn(id, undefined, { input: large }))
+  expect(await turns.some(e, ['resp_s3', 'resp_s4'])).toEqual({ kind: 'too_long' })
+  const many = await Promise.all(Array.from({ length: 300 }, () => turns.chain(e, 'resp_s1')))
+  expect(many.filter(({ kind }) => kind === 'busy')).toHaveLength(44)
+  expect((await turns.chain(e, 'resp_s1')).kind).toBe('found')
 })

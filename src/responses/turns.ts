@@ -4,7 +4,8 @@
  * charge is.
  */
 import type { KeptTurn, PastTurn } from '../formats/format.ts'
-import { statement, type Row, type Step } from '../store/statement.ts'
+import type { DiskRoom } from '../lib/disk-room.ts'
+import { statement, type Row, type SqlValue, type Step } from '../store/statement.ts'
 import type { Queryable, Store } from '../store/store.ts'
 
 /** Whose turns are meant. */
@@ -15,25 +16,51 @@ export type Chain =
   | { readonly kind: 'found'; readonly turns: readonly PastTurn[] }
   /** A turn of it is unknown, deleted, expired, or another account's: nobody is told which. */
   | { readonly kind: 'not_found' }
+  /** A turn of it failed without a charge, and what it was asked was not kept. */
+  | { readonly kind: 'failed' }
   | { readonly kind: 'too_long' }
+  /** The account has so many conversations read already. */
+  | { readonly kind: 'busy' }
+
+/** A turn without what it brought. */
+export type ShownTurn = Omit<KeptTurn, 'input'>
+
+export type PageRequest = {
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+  /** The id of the item before it. */
+  readonly after: string | undefined
+}
+/** An item as JSON. */
+export type KeptItem = { readonly id: string; readonly json: string }
+export type InputPage =
+  | { readonly kind: 'page'; readonly items: readonly KeptItem[]; readonly hasMore: boolean }
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'no_such_item' }
 
 export const KEPT_DAYS = 30
 const KEPT_MS = KEPT_DAYS * 86_400_000
 /** Bytes of one conversation that are read back: as much as a request may bring. */
 const CHAIN_BYTES_MAX = 32 * 1024 * 1024
 const CHAIN_TURNS_MAX = 10_000
+/** Conversations of one account that are being read, or wait to be. */
+const RECALLS_MAX = 256
+/** A page of items is no larger, unless one item alone is. */
+const PAGE_BYTES = 1024 * 1024
+/** The input of a turn that failed and cost nothing: whoever pays for nothing stores nothing. */
+const UNKEPT = ''
 /** A turn can be megabytes: a step of the sweep must not hold up the requests. */
 const SWEEP_ROWS = 50
 
 const put = statement(`INSERT INTO response
   (account_id, id, parent_id, state, head, standing, input, output, trace, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (account_id, id) DO UPDATE SET state = excluded.state, head = excluded.head, standing = excluded.standing,
-    output = excluded.output, trace = excluded.trace`)
-const drop = statement('DELETE FROM response WHERE account_id = ? AND id = ? AND created_at >= ?')
-const die = statement("UPDATE response SET state = 'ended', standing = ? WHERE id = ? AND state = 'running'")
-const sweep = statement(
-  `DELETE FROM response WHERE rowid IN (SELECT rowid FROM response WHERE created_at < ? LIMIT ${SWEEP_ROWS})`,
+    input = excluded.input, output = excluded.output, trace = excluded.trace`)
+const drop = statement('DELETE FROM response WHERE account_id = ? AND id = ? AND bytes = ?')
+const die = statement(
+  `UPDATE response SET state = 'ended', standing = ?, input = '${UNKEPT}' WHERE id = ? AND state = 'running'`,
 )
+const sweep = statement('DELETE FROM response WHERE created_at < ? AND rowid IN (SELECT value FROM json_each(?))')
 
 /** Through the key, turn by turn: what it costs follows the length of the conversation, not the number of turns. */
 export const CHAIN_SQL = `WITH RECURSIVE chain (at, parent_id, depth, bytes) AS (
@@ -48,16 +75,82 @@ export const CHAIN_SQL = `WITH RECURSIVE chain (at, parent_id, depth, bytes) AS 
   SELECT chain.bytes, turn.id, turn.parent_id, turn.state, turn.input, turn.output
     FROM chain CROSS JOIN response AS turn ON turn.rowid = chain.at ORDER BY chain.depth DESC`
 
+/** The items that a turn brought. */
+const ITEMS = `FROM response CROSS JOIN json_each(iif(input = '${UNKEPT}', '[]', input)) AS item
+  WHERE account_id = ?1 AND response.id = ?2 AND created_at >= ?3`
+const sizesSql = (beyond: '>' | '<', order: 'ASC' | 'DESC'): string =>
+  `SELECT item.key AS at, octet_length(item.value) AS bytes ${ITEMS} AND (?4 IS NULL OR item.key ${beyond} ?4)
+   ORDER BY item.key ${order} LIMIT ?5`
+const SIZES = { asc: sizesSql('>', 'ASC'), desc: sizesSql('<', 'DESC') }
+const ITEMS_SQL = `SELECT item.value ->> 'id' AS id, item.value AS json ${ITEMS} AND item.key BETWEEN ?4 AND ?5`
+
+export type TurnBounds = {
+  /** What an account may keep at most. */
+  readonly bytesPerAccountMax: number
+  readonly room: Pick<DiskRoom, 'isShort'>
+}
+
+/** Reads how much each account keeps. */
+export async function openTurns(store: Store, bounds: TurnBounds): Promise<Turns> {
+  const rows = await store.query('SELECT account_id, sum(bytes) AS bytes FROM response GROUP BY account_id')
+  return new Turns(store, bounds, new Map(rows.map((row) => [text(row, 'account_id'), Number(row['bytes'])])))
+}
+
 export class Turns {
   private readonly store: Store
+  private readonly bounds: TurnBounds
+  /** By account: what its turns take on the disk, and what requests that are being answered will take of it. */
+  private readonly taken: Map<string, number>
+  /** By request and by turn: what is counted for it until it has ended. */
+  private readonly promised = new Map<string, number>()
+  private readonly begun = new Map<string, number>()
+  private readonly recalling = new Map<string, number>()
 
-  constructor(store: Store) {
+  constructor(store: Store, bounds: TurnBounds, taken: Map<string, number>) {
     this.store = store
+    this.bounds = bounds
+    this.taken = taken
   }
 
-  /** The steps that keep a turn, to go along with what resolves or makes its hold. */
-  keep({ accountId }: AccountScope, turn: KeptTurn): Step[] {
+  /** What an account's turns take, those included that are being made. */
+  bytesOf({ accountId }: AccountScope): number {
+    return this.taken.get(accountId) ?? 0
+  }
+
+  get bytesMax(): number {
+    return this.bounds.bytesPerAccountMax
+  }
+
+  /** Takes so much of an account's share for a request, until it is kept or released; or says why it cannot be kept. */
+  promise(scope: AccountScope, requestId: string, bytes: number): 'promised' | 'full' | 'no_room' {
+    if (this.bounds.room.isShort) return 'no_room'
+    if (this.bytesOf(scope) + bytes > this.bounds.bytesPerAccountMax) return 'full'
+    this.promised.set(requestId, bytes)
+    this.take(scope, bytes)
+    return 'promised'
+  }
+
+  /** What a request was promised goes back: its turn is counted for itself now, or there will be none. */
+  release(scope: AccountScope, requestId: string): void {
+    this.take(scope, -(this.promised.get(requestId) ?? 0))
+    this.promised.delete(requestId)
+  }
+
+  private take({ accountId }: AccountScope, bytes: number): void {
+    const taken = (this.taken.get(accountId) ?? 0) + bytes
+    if (taken > 0) this.taken.set(accountId, taken)
+    else this.taken.delete(accountId)
+  }
+
+  /** The steps that keep a turn, to go along with what resolves or makes its hold: they must be written. */
+  keep(scope: AccountScope, turn: KeptTurn): Step[] {
+    const { accountId } = scope
     const { id, parentId = null, state, head, standing, input, output, trace = null } = turn
+    const bytes = [head, standing, input, output, trace ?? ''].reduce((sum, part) => sum + Buffer.byteLength(part), 0)
+    const name = nameOf(scope, id)
+    this.take(scope, bytes - (this.begun.get(name) ?? 0))
+    if (state === 'running') this.begun.set(name, bytes)
+    else this.begun.delete(name)
     return [
       {
         run: put,
@@ -67,40 +160,143 @@ export class Turns {
     ]
   }
 
-  async find({ accountId }: AccountScope, id: string): Promise<KeptTurn | undefined> {
+  /** The same for one that failed and cost nothing. */
+  keepUnserved(scope: AccountScope, turn: KeptTurn): Step[] {
+    return this.keep(scope, { ...turn, input: UNKEPT })
+  }
+
+  /** A turn as it is shown: without its input, which can be large. */
+  async find({ accountId }: AccountScope, id: string): Promise<ShownTurn | undefined> {
     const [row] = await this.store.query(
-      `SELECT id, parent_id, state, head, standing, input, output, trace FROM response
+      `SELECT id, parent_id, state, head, standing, output, trace FROM response
        WHERE account_id = ? AND id = ? AND created_at >= ?`,
       [accountId, id, oldest()],
+      accountId,
     )
-    return row && turnOf(row)
+    return row && shownOf(row)
+  }
+
+  /** What a turn takes; 0 where there is none. No part of it is larger. */
+  async sizeOf({ accountId }: AccountScope, id: string): Promise<number> {
+    const sql = 'SELECT bytes FROM response WHERE account_id = ? AND id = ? AND created_at >= ?'
+    const [row] = await this.store.query(sql, [accountId, id, oldest()], accountId)
+    return Number(row?.['bytes'] ?? 0)
+  }
+
+  /** A part of what a turn brought, taken apart where it is read: of a large input only the page comes over here. */
+  async inputPage({ accountId }: AccountScope, id: string, page: PageRequest): Promise<InputPage> {
+    const turn = [accountId, id, oldest()]
+    const read = (sql: string, bind: readonly SqlValue[]): Promise<readonly Row[]> =>
+      this.store.query(sql, bind, accountId)
+    let from: number | undefined
+    if (page.after !== undefined) {
+      const [found] = await read(`SELECT item.key AS at ${ITEMS} AND item.value ->> 'id' = ?4`, [...turn, page.after])
+      from = found && Number(found['at'])
+    }
+    const isLost = page.after !== undefined && from === undefined
+    // One more than are wanted tells whether there are more.
+    const sizes = isLost ? [] : await read(SIZES[page.order], [...turn, from ?? null, page.limit + 1])
+    if (sizes.length > 0) {
+      const ends = endsOf(sizes.slice(0, page.limit))
+      const rows = await read(ITEMS_SQL, [...turn, Math.min(...ends), Math.max(...ends)])
+      const items = rows.map((row) => ({ id: text(row, 'id'), json: text(row, 'json') }))
+      if (page.order === 'desc') items.reverse()
+      return { kind: 'page', items, hasMore: items.length < sizes.length }
+    }
+    const [known] = await read('SELECT 1 FROM response WHERE account_id = ? AND id = ? AND created_at >= ?', turn)
+    if (!known) return { kind: 'not_found' }
+    return isLost ? { kind: 'no_such_item' } : { kind: 'page', items: [], hasMore: false }
   }
 
   /** A turn and all before it. */
-  async chain({ accountId }: AccountScope, id: string): Promise<Chain> {
-    const rows = await this.store.query(CHAIN_SQL, [accountId, id, oldest()])
+  async chain(scope: AccountScope, id: string): Promise<Chain> {
+    const rows = await this.recalled(scope, CHAIN_SQL, [scope.accountId, id, oldest()])
+    if (!rows) return { kind: 'busy' }
     const [first] = rows
     if (!first) return { kind: 'not_found' }
     if (Number(first['bytes']) > CHAIN_BYTES_MAX || rows.length > CHAIN_TURNS_MAX) return { kind: 'too_long' }
+    if (rows.some(({ input }) => input === UNKEPT)) return { kind: 'failed' }
     // The first must have begun the conversation: otherwise something was taken out of it.
     return first['parent_id'] === null ? { kind: 'found', turns: rows.map(pastOf) } : { kind: 'not_found' }
   }
 
+  /** Those of these turns that there are. */
+  async some(scope: AccountScope, ids: readonly string[]): Promise<Exclude<Chain, { kind: 'not_found' | 'failed' }>> {
+    if (ids.length === 0) return { kind: 'found', turns: [] }
+    const bind = [scope.accountId, JSON.stringify(ids), oldest()]
+    const from = `FROM response WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)) AND created_at >= ?`
+    const sizes = await this.recalled(
+      scope,
+      `SELECT sum(octet_length(input) + octet_length(output)) AS bytes ${from}`,
+      bind,
+    )
+    if (Number(sizes?.[0]?.['bytes'] ?? 0) > CHAIN_BYTES_MAX) return { kind: 'too_long' }
+    const rows = await this.recalled(scope, `SELECT id, state, input, output ${from}`, bind)
+    return rows ? { kind: 'found', turns: rows.map(pastOf) } : { kind: 'busy' }
+  }
+
+  /** Reads what can be megabytes. Undefined when the account is waiting for too much of that already. */
+  private async recalled(
+    { accountId }: AccountScope,
+    sql: string,
+    bind: readonly SqlValue[],
+  ): Promise<readonly Row[] | undefined> {
+    const before = this.recalling.get(accountId) ?? 0
+    if (before >= RECALLS_MAX) return undefined
+    this.recalling.set(accountId, before + 1)
+    try {
+      return await this.store.query(sql, bind, accountId)
+    } finally {
+      const left = (this.recalling.get(accountId) ?? 1) - 1
+      if (left > 0) this.recalling.set(accountId, left)
+      else this.recalling.delete(accountId)
+    }
+  }
+
   /** Resolves once it is gone from the disk; false when there was none. */
-  async delete({ accountId }: AccountScope, id: string): Promise<boolean> {
-    const outcome = await this.store.write([{ run: drop, bind: [accountId, id, oldest()], changes: 1 }])
-    return outcome.kind === 'written'
+  async delete(scope: AccountScope, id: string): Promise<boolean> {
+    const { accountId } = scope
+    for (;;) {
+      const [row] = await this.store.query(
+        'SELECT bytes FROM response WHERE account_id = ? AND id = ? AND created_at >= ?',
+        [accountId, id, oldest()],
+      )
+      if (!row) return false
+      const bytes = Number(row['bytes'])
+      const outcome = await this.store.write([{ run: drop, bind: [accountId, id, bytes], changes: 1 }])
+      // Refused when it ended, or was deleted, since it was looked at.
+      if (outcome.kind === 'refused') continue
+      this.begun.delete(nameOf(scope, id))
+      this.take(scope, -bytes)
+      return true
+    }
   }
 
   /** Deletes what is older than it may be, in small steps behind the requests. */
   async sweep(): Promise<void> {
+    const sql = `SELECT rowid AS at, account_id, bytes FROM response WHERE created_at < ? LIMIT ${SWEEP_ROWS}`
     const before = oldest()
-    const [row] = await this.store.query('SELECT count(*) AS stale FROM response WHERE created_at < ?', [before])
-    for (let left = Number(row?.['stale'] ?? 0); left > 0; left -= SWEEP_ROWS) {
-      await this.store.write([{ run: sweep, bind: [before] }], 'bulk')
+    for (;;) {
+      const rows = await this.store.query(sql, [before])
+      if (rows.length === 0) return
+      const at = JSON.stringify(rows.map((row) => Number(row['at'])))
+      const swept = await this.store.write([{ run: sweep, bind: [before, at], changes: rows.length }], 'bulk')
+      // Refused where one of them was deleted since.
+      if (swept.kind === 'refused') continue
+      for (const row of rows) this.take({ accountId: text(row, 'account_id') }, -Number(row['bytes']))
     }
   }
 }
+
+/** The first and the last item of a page: it ends where it would become too large, but not before its first. */
+function endsOf(sizes: readonly Row[]): [number, number] {
+  let bytes = 0
+  const beyond = sizes.findIndex((row) => (bytes += Number(row['bytes'])) > PAGE_BYTES)
+  const last = beyond === -1 ? sizes.length - 1 : Math.max(0, beyond - 1)
+  return [Number(sizes[0]?.['at']), Number(sizes[last]?.['at'])]
+}
+
+const nameOf = ({ accountId }: AccountScope, id: string): string => `${accountId}\n${id}`
 
 const oldest = (): number => Date.now() - KEPT_MS
 
@@ -113,11 +309,13 @@ const pastOf = (row: Row): PastTurn => ({
   output: text(row, 'output'),
 })
 
-const turnOf = (row: Row): KeptTurn => ({
-  ...pastOf(row),
+const shownOf = (row: Row): ShownTurn => ({
+  id: text(row, 'id'),
   parentId: (row['parent_id'] as string | null) ?? undefined,
+  state: text(row, 'state') as KeptTurn['state'],
   head: text(row, 'head'),
   standing: text(row, 'standing'),
+  output: text(row, 'output'),
   trace: (row['trace'] as string | null | undefined) ?? undefined,
 })
 

@@ -1,12 +1,23 @@
-import type { Faults } from './faults.ts'
-import { errorBody, frameOf, type ErrorDialect, type Frame, type JsonReply, type Reply } from './reply.ts'
+import type { Faults, Knobs } from './faults.ts'
+import {
+  errorBody,
+  frameOf,
+  type BytesReply,
+  type ErrorDialect,
+  type Frame,
+  type JsonReply,
+  type Reply,
+} from './reply.ts'
 import type { Voice } from './route.ts'
 import { Sleeper, turn } from './sleeper.ts'
 import type { Outcome, Visit } from './stats.ts'
 import { SERVER_ERROR } from './vendor-failure.ts'
 
+/** What is written at once: of a stream an event, of a file some of its bytes. */
+type Piece = { text: string | Uint8Array<ArrayBuffer>; tokens: number }
+
 export type Delivery = {
-  faults: Faults
+  faults: Knobs
   paceMs: number
   requestId: string
   signal: AbortSignal
@@ -19,6 +30,7 @@ export type Delivery = {
 const EVENTS_PER_TURN = 32
 /** A reset overtakes what the reader has not read yet. 1 ms was enough for curl on an idle machine, 0 was not. */
 const CUT_GRACE_MS = 20
+const FILE_PIECE_BYTES = 4_096
 const GARBAGE = '\u0000\u0001<html>{"id": "chatcmpl-\ufffd'
 
 /** Puts a reply on the wire: in time, one write per event, and broken where the faults say so. */
@@ -32,15 +44,35 @@ export function deliver(reply: Reply, delivery: Delivery): Response {
     }
     return new Response(bodyOf(misshape(reply.frames, delivery), delivery), { headers })
   }
-  if (reply.kind === 'bytes') {
-    visit.end('completed')
-    return new Response(reply.bytes, { headers: { 'content-type': reply.contentType, ...idHeaders(requestId) } })
-  }
-  const text = reply.status === 200 ? misshapeBody(reply.body, { faults, errors, voice }) : JSON.stringify(reply.body)
+  if (reply.kind === 'bytes') return deliverFile(reply, delivery)
+  const text = reply.status === 200 ? misshapeBody(reply, { faults, errors, voice }) : JSON.stringify(reply.body)
   const init = { status: reply.status, headers: jsonHeaders(reply, requestId) }
   if (faults.cutAfterBytes !== undefined) return new Response(bodyOf([{ text, tokens: 0 }], delivery), init)
   visit.end('completed')
   return new Response(text, init)
+}
+
+/** In one piece with its length, or in pieces that can be slow, stall, or be cut. */
+function deliverFile({ bytes, contentType }: BytesReply, delivery: Delivery): Response {
+  const { faults, requestId, visit } = delivery
+  const type = faults.wrongType ? 'text/html' : contentType
+  const init = { headers: { 'content-type': type, ...idHeaders(requestId) } }
+  const isBroken = faults.garbage || faults.emptyStream
+  const isSlow = faults.paceMs !== undefined || isStalling(faults)
+  if (!isBroken && (isSlow || faults.cutAfterBytes !== undefined)) {
+    // A file has no comment to begin with: it stalls after a piece of it at the earliest.
+    const stallAfterEvents = Math.max(1, faults.stallAfterEvents ?? 1)
+    const stalling = isStalling(faults) ? { ...faults, stallAfterEvents } : faults
+    return new Response(bodyOf(piecesOf(bytes), { ...delivery, faults: stalling, paceMs: faults.paceMs ?? 0 }), init)
+  }
+  visit.end('completed')
+  return new Response(isBroken ? (faults.emptyStream ? '' : GARBAGE) : bytes, init)
+}
+
+function* piecesOf(bytes: Uint8Array<ArrayBuffer>): Generator<Piece> {
+  for (let at = 0; at < bytes.length; at += FILE_PIECE_BYTES) {
+    yield { text: bytes.subarray(at, at + FILE_PIECE_BYTES), tokens: 0 }
+  }
 }
 
 /** Puts a reply on the wire as it is. */
@@ -72,11 +104,12 @@ function serverError({ errors, voice }: Shape): unknown {
   return errors ? errors.envelope(SERVER_ERROR, SERVER_ERROR_STATUS) : errorBody(SERVER_ERROR)
 }
 
-function misshapeBody(body: unknown, shape: Shape): string {
+function misshapeBody({ body, json }: JsonReply, shape: Shape): string {
   const { faults } = shape
   if (faults.emptyStream) return ''
   if (faults.garbage) return GARBAGE
-  return JSON.stringify(faults.errorEvent === undefined ? body : serverError(shape))
+  if (faults.errorEvent !== undefined) return JSON.stringify(serverError(shape))
+  return json ?? JSON.stringify(body)
 }
 
 function* misshape(frames: Iterable<Frame>, shape: Shape): Generator<Frame> {
@@ -96,7 +129,7 @@ function* misshape(frames: Iterable<Frame>, shape: Shape): Generator<Frame> {
  * that does not wait would be joined into one body. Closing it with an error resets the connection, so that the client
  * sees a body without an end.
  */
-function bodyOf(frames: Iterable<Frame>, delivery: Delivery): ReadableStream {
+function bodyOf(frames: Iterable<Piece>, delivery: Delivery): ReadableStream {
   const pull = async (sink: ReadableStreamDirectController): Promise<void> => {
     let outcome: Outcome = 'cut'
     try {
@@ -110,7 +143,7 @@ function bodyOf(frames: Iterable<Frame>, delivery: Delivery): ReadableStream {
 }
 
 async function pump(
-  frames: Iterable<Frame>,
+  frames: Iterable<Piece>,
   sink: ReadableStreamDirectController,
   { faults, paceMs, signal, visit }: Delivery,
 ): Promise<Outcome> {
@@ -122,7 +155,7 @@ async function pump(
     else if (events > 0 && paceMs > 0) await sleeper.sleep(paceMs)
     if (signal.aborted) return 'aborted'
     if (Number.isFinite(bytesLeft)) {
-      const bytes = Buffer.from(frame.text)
+      const bytes = typeof frame.text === 'string' ? Buffer.from(frame.text) : frame.text
       if (bytes.length >= bytesLeft) return cut(bytes.subarray(0, bytesLeft), sink)
       bytesLeft -= bytes.length
     }
@@ -139,9 +172,11 @@ async function write(chunk: string | Uint8Array<ArrayBuffer>, sink: ReadableStre
   await sink.flush(true)
 }
 
+const isStalling = ({ stallAfterEvents, stallMs }: Faults): boolean =>
+  stallAfterEvents !== undefined || stallMs !== undefined
+
 function stallsAt(events: number, faults: Faults): boolean {
-  if (faults.stallAfterEvents === undefined && faults.stallMs === undefined) return false
-  return events === (faults.stallAfterEvents ?? 0)
+  return isStalling(faults) && events === (faults.stallAfterEvents ?? 0)
 }
 
 async function stall(

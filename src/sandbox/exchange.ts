@@ -1,8 +1,9 @@
 import { deliver, hangUp } from './delivery.ts'
 import type { FaultPlan } from './fault-plan.ts'
 import { parseKnobText, type ParsedKnobs } from './faults.ts'
+import { longBody, longText } from './length.ts'
 import { splitModelId } from './models.ts'
-import { inDialect, refuse, type JsonReply, type Reply } from './reply.ts'
+import { inDialect, refuse, type Complaint, type JsonReply, type Reply } from './reply.ts'
 import type { Call, VendorRoute, Voice } from './route.ts'
 import { Sleeper } from './sleeper.ts'
 import type { Stats } from './stats.ts'
@@ -13,7 +14,7 @@ export type Shared = { paceMs: number; plan: FaultPlan; stats: Stats }
 
 type Addressed = { route: VendorRoute; tail: string; requestId: string }
 
-export type Body = { kind: 'read'; value: unknown } | { kind: 'unreadable' }
+export type Body = { kind: 'read'; value: unknown } | { kind: 'unreadable' } | { kind: 'long'; complaint: Complaint }
 
 /** nginx's number for a client that hung up before it was answered. Nobody reads it. */
 const CLIENT_CLOSED_REQUEST = 499
@@ -29,8 +30,11 @@ export async function exchange(
   const body = await readBody(request)
   const modelId = route.modelIn ? route.modelIn(tail) : modelOf(body)
   if (modelId !== '') stats.countModel(modelId)
-  const own = knobsOf(request.headers, modelId)
-  const knobs = own.kind === 'knobs' ? plan.draw(own.knobs) : {}
+  const { headers } = request
+  const { origin, searchParams: query } = new URL(request.url)
+  const steering = route.steer?.({ body: body.kind === 'read' ? body.value : undefined, tail, query })
+  const own = together(steering?.parsed, knobsOf(headers, modelId))
+  const knobs = own.kind === 'knobs' ? plan.draw(own.knobs, { steps: route.steps, scope: steering?.scope }) : {}
   if (knobs.delayMs !== undefined) await new Sleeper(signal).sleep(knobs.delayMs)
   if (signal.aborted) {
     visit.end('aborted')
@@ -38,10 +42,9 @@ export async function exchange(
   }
   if (knobs.acceptThenClose || knobs.cutAfterBytes === 0) return hangUp(visit)
   try {
-    const { headers } = request
-    const { origin, searchParams: query } = new URL(request.url)
     const given = { body, tail, query, faults: knobs, headers, origin }
     const plain = own.kind === 'refused' ? refuseKnobs(own.message) : await replyTo(route, given)
+    if (knobs.answerLost) return hangUp(visit)
     const { errors, voice } = route
     const reply = plain.kind === 'json' ? inDialect(plain, errors) : plain
     const pace = knobs.paceMs ?? paceMs
@@ -55,6 +58,8 @@ export async function exchange(
 /** Bodies are JSON or forms; methods without one read as undefined. */
 export async function readBody(request: Request): Promise<Body> {
   if (request.body === null) return { kind: 'read', value: undefined }
+  const long = longBody(request.headers)
+  if (long) return { kind: 'long', complaint: long }
   try {
     if (request.headers.get('content-type')?.startsWith('multipart/form-data')) {
       return { kind: 'read', value: fieldsOf(await request.formData()) }
@@ -86,7 +91,10 @@ type Given = Omit<Required<Call>, 'body'> & { body: Body }
 function replyTo(route: VendorRoute, { body, ...given }: Given): Reply | Promise<Reply> {
   const { faults } = given
   if (faults.status !== undefined) return failWith(faults.status, faults.retryAfter, route.voice)
-  return body.kind === 'read' ? route.answer({ body: body.value, ...given }) : refuseBody(route.voice)
+  if (body.kind === 'unreadable') return refuseBody(route.voice)
+  const long = body.kind === 'long' ? body.complaint : longText(body.value)
+  if (long) return (route.voice ?? { refuse }).refuse(400, long)
+  return route.answer({ body: body.kind === 'read' ? body.value : undefined, ...given })
 }
 
 function modelOf(body: Body): string {
@@ -100,6 +108,11 @@ function knobsOf(headers: Headers, modelId: string): ParsedKnobs {
   const parts = [splitModelId(modelId).knobs, headers.get('x-sandbox-fault') ?? '', pace === null ? '' : `pace=${pace}`]
   const text = parts.filter((part) => part !== '').join(',')
   return text === '' ? { kind: 'knobs', knobs: {} } : parseKnobText(text)
+}
+
+function together(steered: ParsedKnobs | undefined, own: ParsedKnobs): ParsedKnobs {
+  if (steered?.kind !== 'knobs' || own.kind !== 'knobs') return steered?.kind === 'refused' ? steered : own
+  return { kind: 'knobs', knobs: { ...steered.knobs, ...own.knobs } }
 }
 
 function refuseKnobs(message: string): JsonReply {

@@ -1,4 +1,7 @@
-import type { Knobs } from './faults.ts'
+import { knobsAt, lastingKnobs, type Knobs, type Step } from './faults.ts'
+
+/** `scope`: those who count `failTimes` together. */
+type DrawOptions = { steps?: readonly Step[] | undefined; scope?: string | undefined }
 
 /** Distinct sets of knobs whose `failTimes` are counted; the oldest is forgotten beyond that. */
 const COUNTED_MAX = 10_000
@@ -18,10 +21,11 @@ export class FaultPlan {
     this.#timesByKnobs.clear()
   }
 
-  draw(own: Knobs): Knobs {
-    const knobs = { ...this.#defaults, ...own }
-    if (knobs.failTimes === undefined || this.#count(JSON.stringify(knobs)) <= knobs.failTimes) return knobs
-    return knobs.paceMs === undefined ? {} : { paceMs: knobs.paceMs }
+  draw(own: Knobs, { steps = [], scope = '' }: DrawOptions = {}): Knobs {
+    const knobs = { ...knobsAt(this.#defaults, steps), ...knobsAt(own, steps) }
+    const { failTimes } = knobs
+    if (failTimes === undefined || this.#count(JSON.stringify([scope, steps, knobs])) <= failTimes) return knobs
+    return lastingKnobs(knobs)
   }
 
   #count(key: string): number {

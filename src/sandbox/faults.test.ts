@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { FaultPlan } from './fault-plan.ts'
-import { parseKnobs, parseKnobText } from './faults.ts'
+import { parseKnobs, parseKnobText, type Step } from './faults.ts'
 
 test('the spelling of headers: kebab-case, numbers, flags by their name alone', () => {
   const parsed = parseKnobText('status=429, retry-after=2,no-done,no-usage=false')
@@ -61,4 +61,35 @@ test('new defaults start with fresh counts', () => {
   expect(plan.draw({}).status).toBeUndefined()
   plan.replace({ status: 500, failTimes: 1 })
   expect(plan.draw({}).status).toBe(500)
+})
+
+test('a step before a knob, and super-resolution before a step', () => {
+  expect(parseKnobText('poll-status=503,upscale-poll-lost,upscaleFails,task-ms=5')).toEqual({
+    kind: 'knobs',
+    knobs: { poll: { status: 503 }, upscale: { poll: { lost: 1 }, fails: true }, taskMs: 5 },
+  })
+})
+
+test.each(['poll', 'pollstatus=500', 'poll-download-status=500', 'upscale-upscale-fails', 'poll-status=200'])(
+  '%s is no knob of a step',
+  (text) => {
+    expect(parseKnobText(text)).toMatchObject({ kind: 'refused' })
+  },
+)
+
+test('knobs of a step win over those of all, and work on that step alone', () => {
+  const plan = new FaultPlan({ status: 500, poll: { status: 503 }, upscale: { status: 501, poll: { status: 504 } } })
+  const statusAt = (...steps: Step[]): number | undefined => plan.draw({}, { steps }).status
+  expect([statusAt(), statusAt('submit'), statusAt('poll')]).toEqual([500, 500, 503])
+  expect([statusAt('upscale', 'submit'), statusAt('upscale', 'poll')]).toEqual([501, 504])
+})
+
+test('what is worn out leaves what was said for later', () => {
+  const plan = new FaultPlan({})
+  const own = { status: 503, failTimes: 1, taskMs: 7, poll: { status: 500 } }
+  expect(plan.draw(own, { steps: ['submit'] }).status).toBe(503)
+  expect(plan.draw(own, { steps: ['submit'] })).toEqual({ taskMs: 7, poll: { status: 500 } })
+  const each = { poll: { status: 500, failTimes: 1 } }
+  const drawn = (scope: string) => plan.draw(each, { steps: ['poll'], scope }).status
+  expect([drawn('a'), drawn('b'), drawn('a'), drawn('b')]).toEqual([500, 500, undefined, undefined])
 })

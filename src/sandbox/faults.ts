@@ -25,8 +25,33 @@
  * | `noUsage`          | flag    | no usage, even if asked for                                                       |
  * | `wrongUsage`       | flag    | usage whose total is not the sum of its parts                                     |
  * | `noDone`           | flag    | a stream without `[DONE]`                                                         |
+ * | `answerLost`       | flag    | the request is carried out, then the connection is reset without an answer        |
+ * | `wrongType`        | flag    | a file comes as `text/html`                                                       |
+ * | `redirects`        | count   | so many redirects before a video                                                  |
  * | `failTimes`        | count   | the other knobs work for the first n requests that carry exactly these knobs      |
  * | `paceMs`, `pace`   | ms      | no fault: time between two events of a stream; not subject to `failTimes`         |
+ *
+ * How a video ends, said when it is asked for:
+ *
+ * | knob               | value   | what happens                                                                      |
+ * | ------------------ | ------- | --------------------------------------------------------------------------------- |
+ * | `taskMs`           | ms      | no fault: how long it takes                                                       |
+ * | `fails`            | flag    | it fails for no fault of the request                                              |
+ * | `filtered`         | flag    | it fails because of what it shows                                                 |
+ * | `expires`          | flag    | it ends as expired                                                                |
+ * | `cancels`          | flag    | it ends as cancelled                                                              |
+ * | `hangs`            | flag    | it runs and never ends                                                            |
+ * | `lost`             | n       | from the nth look at it (1 if just a flag) there is no such task                  |
+ * | `linkMs`           | ms      | how long its link is good (else a day); a later look has a new link               |
+ *
+ * `submit-`, `poll-` and `download-` before a knob say on which requests of a video it works; `upscale-`, also before
+ * these, that it works on those of its super-resolution. What the model name or a note in the prompt says in this way
+ * goes with the video to all its later requests, and each video counts `failTimes` for itself. A knob without such a
+ * word works on the creation alone.
+ *
+ * ```
+ * A red ball [sandbox: poll-status=503, poll-fail-times=2, upscale-fails]
+ * ```
  *
  * Names may be written in kebab-case; a flag is set by its name alone. An unknown knob or a value it cannot have is an
  * error that names it: a test must not pass because its fault was misspelt.
@@ -45,10 +70,25 @@ export type Faults = {
   noUsage?: boolean
   wrongUsage?: boolean
   noDone?: boolean
+  answerLost?: boolean
+  wrongType?: boolean
+  redirects?: number
+  fails?: boolean
+  filtered?: boolean
+  expires?: boolean
+  cancels?: boolean
+  hangs?: boolean
+  lost?: number
+  linkMs?: number
   failTimes?: number
 }
 
-export type Knobs = Faults & { paceMs?: number }
+/** The requests in the life of a video. */
+const STEPS = ['submit', 'poll', 'download', 'upscale'] as const
+export type Step = (typeof STEPS)[number]
+
+type PlainKnobs = Faults & { paceMs?: number; taskMs?: number }
+export type Knobs = PlainKnobs & { [S in Step]?: Knobs }
 export type ParsedKnobs = { kind: 'knobs'; knobs: Knobs } | { kind: 'refused'; message: string }
 
 type NumberRule = { kind: 'number'; min: number; max: number; whenFlag?: number }
@@ -58,7 +98,7 @@ type RuleFor<Value> = Value extends boolean ? FlagRule : NumberRule
 const FLAG: FlagRule = { kind: 'flag' }
 const DAY_MS = 86_400_000
 
-const RULES: { [Name in keyof Required<Knobs>]: RuleFor<Required<Knobs>[Name]> } = {
+const RULES: { [Name in keyof Required<PlainKnobs>]: RuleFor<Required<PlainKnobs>[Name]> } = {
   status: { kind: 'number', min: 400, max: 599 },
   retryAfter: { kind: 'number', min: 0, max: 86_400 },
   delayMs: { kind: 'number', min: 0, max: DAY_MS },
@@ -72,8 +112,36 @@ const RULES: { [Name in keyof Required<Knobs>]: RuleFor<Required<Knobs>[Name]> }
   noUsage: FLAG,
   wrongUsage: FLAG,
   noDone: FLAG,
+  answerLost: FLAG,
+  wrongType: FLAG,
+  redirects: { kind: 'number', min: 0, max: 100 },
+  fails: FLAG,
+  filtered: FLAG,
+  expires: FLAG,
+  cancels: FLAG,
+  hangs: FLAG,
+  lost: { kind: 'number', min: 1, max: 1e9, whenFlag: 1 },
+  linkMs: { kind: 'number', min: 0, max: DAY_MS },
   failTimes: { kind: 'number', min: 0, max: 1e9 },
   paceMs: { kind: 'number', min: 0, max: DAY_MS },
+  taskMs: { kind: 'number', min: 0, max: DAY_MS },
+}
+
+/** What works on a request: what is said of any, and of these steps. */
+export const knobsAt = (knobs: Knobs, steps: readonly Step[]): Knobs =>
+  steps.reduce((flat, step) => ({ ...flat, ...flat[step] }), knobs)
+
+/** What stays of knobs for the requests that follow from one. */
+export function laterKnobs({ taskMs, poll, download, upscale }: Knobs): Knobs {
+  return defined({ taskMs, poll, download, upscale })
+}
+
+/** What `failTimes` does not wear out. */
+export const lastingKnobs = (knobs: Knobs): Knobs => ({ ...laterKnobs(knobs), ...defined({ paceMs: knobs.paceMs }) })
+
+function defined<T extends object>(value: T): { [Name in keyof T]?: NonNullable<T[Name]> } {
+  const entries = Object.entries(value).filter(([, one]) => one !== undefined)
+  return Object.fromEntries(entries) as { [Name in keyof T]?: NonNullable<T[Name]> }
 }
 
 /** Reads the spelling of headers and model names: `status=429,retry-after=2!no-done`. */
@@ -91,19 +159,32 @@ export function parseKnobs(value: unknown): ParsedKnobs {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { kind: 'refused', message: 'Faults are a JSON object of knobs, such as {"status": 429}.' }
   }
-  const knobs: Record<string, number | boolean> = {}
+  const knobs: Knobs = {}
   for (const [written, wanted] of Object.entries(value)) {
-    const name = nameOf(written)
-    if (!isKnob(name)) {
-      return { kind: 'refused', message: `Unknown fault knob '${written}'. Known: ${Object.keys(RULES).join(', ')}.` }
-    }
-    const checked = check(RULES[name], wanted)
-    if (checked === undefined) {
-      return { kind: 'refused', message: `Fault knob '${written}' takes ${describe(RULES[name])}.` }
-    }
-    knobs[name] = checked
+    const complaint = put(knobs, written, wanted)
+    if (complaint !== undefined) return { kind: 'refused', message: complaint }
   }
   return { kind: 'knobs', knobs }
+}
+
+/** Puts a knob where it belongs, or says why it belongs nowhere. */
+function put(knobs: Knobs, written: string, wanted: unknown): string | undefined {
+  let at = knobs
+  let name = nameOf(written)
+  for (let steps: readonly Step[] = STEPS; ;) {
+    const step = steps.find((one) => new RegExp(`^${one}[A-Z]`).test(name))
+    if (step === undefined) break
+    at = at[step] ??= {}
+    name = nameOf(name.slice(step.length).replace(/^[A-Z]/, (letter) => letter.toLowerCase()))
+    steps = step === 'upscale' ? STEPS.filter((one) => one !== 'upscale') : []
+  }
+  if (!isKnob(name)) {
+    return `Unknown fault knob '${written}'. Known: ${Object.keys(RULES).join(', ')}, also after ${STEPS.join(', ')}.`
+  }
+  const checked = check(RULES[name], wanted)
+  if (checked === undefined) return `Fault knob '${written}' takes ${describe(RULES[name])}.`
+  Object.assign(at, { [name]: checked })
+  return undefined
 }
 
 function valueOf(text: string): unknown {
@@ -116,7 +197,7 @@ function nameOf(written: string): string {
   return camel === 'pace' ? 'paceMs' : camel
 }
 
-function isKnob(name: string): name is keyof Knobs {
+function isKnob(name: string): name is keyof PlainKnobs {
   return Object.hasOwn(RULES, name)
 }
 

@@ -1,5 +1,5 @@
 /** The sandbox's server, apart from the vendor behind it. */
-import type { Faults } from './faults.ts'
+import type { Knobs } from './faults.ts'
 
 export type SandboxOptions = {
   /** 0, the default, takes a free port. */
@@ -9,7 +9,9 @@ export type SandboxOptions = {
   apiKey?: string
   /** Time between two events of a stream, 8 ms unless set: about 120 tokens per second. */
   paceMs?: number
-  faults?: Faults
+  /** How long a video takes, 4 s unless set. */
+  taskMs?: number
+  faults?: Knobs
 }
 
 /** `url` is the base URL for clients, such as `http://127.0.0.1:4010/v1`. `stop` also ends the streams in flight. */

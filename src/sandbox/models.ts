@@ -1,3 +1,4 @@
+import type { Filled } from './random.ts'
 import { refuse, type JsonReply } from './reply.ts'
 
 export type Model = {
@@ -8,7 +9,11 @@ export type Model = {
   dimensions?: number
   /** Of a model that makes images: `modern` gives bytes, one image and streams; `classic` addresses; `turn` parts. */
   images?: 'modern' | 'classic' | 'turn'
+  /** Of a model that makes videos. */
+  videos?: { resolutions: Filled<Resolution> }
 }
+
+export type Resolution = '480p' | '720p' | '1080p'
 
 const MODELS: readonly Model[] = [
   { id: 'sandbox-chat', createdUnixSeconds: 1_767_225_600, contextTokensMax: 128_000 },
@@ -19,7 +24,13 @@ const MODELS: readonly Model[] = [
   { id: 'sandbox-image', createdUnixSeconds: 1_767_225_600, contextTokensMax: 32_000, images: 'modern' },
   { id: 'sandbox-image-classic', createdUnixSeconds: 1_767_225_600, contextTokensMax: 4_000, images: 'classic' },
   { id: 'sandbox-image-gemini', createdUnixSeconds: 1_767_225_600, contextTokensMax: 128_000, images: 'turn' },
+  video('sandbox-video', ['480p', '720p', '1080p']),
+  video('sandbox-video-fast', ['480p', '720p']),
 ]
+
+function video(id: string, resolutions: Filled<Resolution>): Model {
+  return { id, createdUnixSeconds: 1_767_225_600, contextTokensMax: 32_000, videos: { resolutions } }
+}
 
 /** `sandbox-chat!status=500` is the model `sandbox-chat` with the knobs `status=500`: see faults.ts. */
 export function splitModelId(id: string): { name: string; knobs: string } {

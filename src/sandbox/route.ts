@@ -1,14 +1,14 @@
-import type { Faults } from './faults.ts'
+import type { Knobs, ParsedKnobs, Step } from './faults.ts'
 import { refuse, type Complaint, type ErrorDialect, type JsonReply, type Reply } from './reply.ts'
 import { decodeLoosely } from './uri.ts'
 
 export type Call = {
   /** Parsed JSON; undefined for methods without a body. */
   body: unknown
-  /** What stands for the `*` at the end of the route's path, decoded. */
+  /** What stands for the `*` of the route's path, decoded. */
   tail: string
   query?: URLSearchParams
-  faults: Faults
+  faults: Knobs
   headers?: Headers
   /** Where the sandbox was asked, without a path. */
   origin: string
@@ -17,7 +17,7 @@ export type Call = {
 /** How a dialect says what went wrong, where it does not say it as OpenAI does. */
 export type Voice = { refuse(status: number, complaint: Complaint, retryAfterSeconds?: number): JsonReply }
 
-/** `path` is exact, or ends in `*`: model ids contain slashes, which clients send raw or encoded. */
+/** `path` is exact, or has one `*` for any text: model ids contain slashes, which clients send raw or encoded. */
 type Address = { method: 'GET' | 'POST' | 'DELETE'; path: string }
 
 /** A modality: counted, and broken on demand. */
@@ -29,7 +29,16 @@ export type VendorRoute = Address & {
   modelIn?: (tail: string) => string
   /** Undefined: OpenAI's. */
   errors?: ErrorDialect
+  /** Whose knobs work on it. */
+  steps?: readonly Step[]
+  /** Knobs from what is asked for, or from an earlier request that it follows. */
+  steer?: (asked: Asked) => Steering
+  /** Nobody needs a key for it. */
+  isOpen?: true
 }
+
+export type Asked = Pick<Call, 'body' | 'tail'> & { query: URLSearchParams }
+export type Steering = { parsed: ParsedKnobs; scope?: string }
 
 /** What steers and watches the sandbox: gets the body, always works, and counts nowhere. */
 export type ControlRoute = Address & { kind: 'control'; answer: (body: unknown) => JsonReply }
@@ -51,7 +60,10 @@ export function matchRoute(routes: readonly Route[], method: string, path: strin
 }
 
 function tailOf(pattern: string, path: string): string | undefined {
-  if (!pattern.endsWith('*')) return pattern === path ? '' : undefined
-  const prefix = pattern.slice(0, -1)
-  return path.startsWith(prefix) && path.length > prefix.length ? decodeLoosely(path.slice(prefix.length)) : undefined
+  const star = pattern.indexOf('*')
+  if (star === -1) return pattern === path ? '' : undefined
+  const [prefix, suffix] = [pattern.slice(0, star), pattern.slice(star + 1)]
+  if (!path.startsWith(prefix) || !path.endsWith(suffix) || path.length <= prefix.length + suffix.length)
+    return undefined
+  return decodeLoosely(path.slice(prefix.length, path.length - suffix.length))
 }

@@ -15,8 +15,10 @@ import { geminiRoutes } from './gemini/gemini.ts'
 import { matchRoute, type ControlRoute, type VendorRoute } from './route.ts'
 import { Stats } from './stats.ts'
 import { SERVER_ERROR } from './vendor-failure.ts'
+import { createVideos } from './video/videos.ts'
 
 const PACE_DEFAULT_MS = 8
+const TASK_DEFAULT_MS = 4_000
 
 /** A modality is a file and a line here. */
 const VENDOR_ROUTES: readonly VendorRoute[] = [
@@ -36,25 +38,29 @@ const WRONG_KEY: Complaint = {
 }
 
 /**
- * The built-in vendor: the wire formats of OpenAI and Anthropic, answers that follow from the input, and faults on
- * demand (faults.ts).
+ * The built-in vendor: the wire formats of OpenAI, Anthropic, Google and Volcengine, answers that follow from the
+ * input, and faults on demand (faults.ts).
  */
 export function startSandbox(options: SandboxOptions = {}): Sandbox {
   return listen(createVendor(options), options)
 }
 
 /** The vendor without its server. */
-export function createVendor({ apiKey, paceMs = PACE_DEFAULT_MS, faults = {} }: SandboxOptions): Vendor {
+export function createVendor(options: SandboxOptions): Vendor {
+  const { apiKey, paceMs = PACE_DEFAULT_MS, taskMs = TASK_DEFAULT_MS, faults = {} } = options
   const shared: Shared = { paceMs, plan: new FaultPlan(faults), stats: new Stats() }
-  const routes = [...VENDOR_ROUTES, ...messagesRoutes(), ...controlRoutes(shared)]
+  const videos = createVideos(taskMs)
+  // Videos first: some of their paths are more exact than those of the dialect they belong to.
+  const routes = [...videos.routes, ...VENDOR_ROUTES, ...messagesRoutes(), ...controlRoutes(shared), videos.control]
   return {
     answer(request) {
       const { pathname } = new URL(request.url)
       const requestId = randomId('req_')
       const match = matchRoute(routes, request.method, pathname)
-      if (pathname !== '/health' && !isAuthorized(request, apiKey)) {
-        const errors = match.kind === 'found' && match.route.kind === 'vendor' ? match.route.errors : undefined
-        return respond(inDialect(refuse(401, WRONG_KEY), errors), requestId)
+      const vendor = match.kind === 'found' && match.route.kind === 'vendor' ? match.route : undefined
+      if (pathname !== '/health' && !vendor?.isOpen && !isAuthorized(request, apiKey)) {
+        const refusal = vendor?.voice?.refuse(401, WRONG_KEY) ?? inDialect(refuse(401, WRONG_KEY), vendor?.errors)
+        return respond(refusal, requestId)
       }
       if (match.kind === 'none') return respond(match.reply, requestId)
       const { route, tail } = match

@@ -14,6 +14,9 @@ export async function copyDatabase(path: string, to: string): Promise<void> {
   const reader = new Reader()
   await reader.open(path)
   try {
+    // The copy of a database that was made before this was usual can shrink as well.
+    const [mode] = await reader.query('PRAGMA auto_vacuum')
+    if (Number(mode?.['auto_vacuum']) === 0) await reader.query('PRAGMA auto_vacuum = INCREMENTAL')
     await reader.query('VACUUM INTO ?', [to])
   } finally {
     await reader.close()

@@ -18,8 +18,10 @@ export function lockFolder(folder: string): FolderLock {
   const db = new Database(join(folder, 'lock.db'), { create: true })
   try {
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
-  } catch {
+  } catch (error) {
     db.close()
+    // A full disk, say, is nobody else's.
+    if ((error as { code?: unknown }).code !== 'SQLITE_BUSY') throw error
     throw new FolderInUse(`${folder} is in use by another Tollgate (pid ${ownerPid(ownerFile)})`)
   }
   writeFileSync(ownerFile, `${process.pid}\n`, { mode: 0o600 })

@@ -60,6 +60,8 @@ function migrateOpened(db: Database, folder: string): void {
       `the database is of a newer Tollgate (schema ${applied}, this program knows ${files.length}); nothing was changed`,
     )
   }
+  // Only before the first table: what is deleted can be given back to the disk, in steps.
+  if (applied === 0) db.exec('PRAGMA auto_vacuum = INCREMENTAL')
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
   files.slice(applied).forEach((file, i) => {
     const sql = readFileSync(join(folder, file), 'utf8')

@@ -1,12 +1,24 @@
 import type { Row, SqlValue } from './statement.ts'
 import type { ReaderReply, ReaderRequest } from './reader-worker.ts'
 
-type Waiting = { readonly resolve: (rows: readonly Row[]) => void; readonly reject: (error: Error) => void }
+type Waiting = {
+  readonly sql: string
+  readonly bind: readonly SqlValue[]
+  readonly share: string | undefined
+  readonly resolve: (rows: readonly Row[]) => void
+  readonly reject: (error: Error) => void
+}
+
+/** So many queries of shares are with the thread at once: what any other query has before it at most. */
+const SHARED_MAX = 2
 
 /** The serving thread's end of the reader. */
 export class Reader {
   private readonly worker = new Worker(new URL('./reader-worker.ts', import.meta.url).href)
   private readonly waiting = new Map<number, Waiting>()
+  /** Those whose turn has not come, by share; the share that comes next is the first. */
+  private readonly shares = new Map<string, Waiting[]>()
+  private sharedOut = 0
   private next = 1
   private opened: (() => void) | undefined
   private closed: (() => void) | undefined
@@ -24,14 +36,41 @@ export class Reader {
     })
   }
 
-  /** Runs a query. Integers come back as bigint. Rejects on an SQL error, which is a programmer's, and once closed. */
-  query(sql: string, bind: readonly SqlValue[] = []): Promise<readonly Row[]> {
+  /**
+   * Runs a query. Integers come back as bigint. Rejects on an SQL error, which is a programmer's, and once closed. What
+   * may be long is asked with a share: shares take turns, so that nobody who asks for much keeps others waiting, and
+   * what is asked without one goes before.
+   */
+  query(sql: string, bind: readonly SqlValue[] = [], share?: string): Promise<readonly Row[]> {
     if (this.closing) return Promise.reject(new Error('the database is closed'))
     return new Promise((resolve, reject) => {
-      const id = this.next++
-      this.waiting.set(id, { resolve, reject })
-      this.worker.postMessage({ kind: 'query', id, sql, bind } satisfies ReaderRequest)
+      const query = { sql, bind, share, resolve, reject }
+      if (share === undefined) return this.ask(query)
+      const queue = this.shares.get(share)
+      if (queue) queue.push(query)
+      else this.shares.set(share, [query])
+      this.askShared()
     })
+  }
+
+  private ask(query: Waiting): void {
+    const id = this.next++
+    this.waiting.set(id, query)
+    const { sql, bind } = query
+    this.worker.postMessage({ kind: 'query', id, sql, bind } satisfies ReaderRequest)
+  }
+
+  private askShared(): void {
+    for (const [share, queue] of this.shares) {
+      if (this.sharedOut >= SHARED_MAX) return
+      const [query] = queue.splice(0, 1)
+      // Behind all others, with what it still wants.
+      this.shares.delete(share)
+      if (queue.length > 0) this.shares.set(share, queue)
+      if (!query) continue
+      this.sharedOut++
+      this.ask(query)
+    }
   }
 
   /**
@@ -44,6 +83,8 @@ export class Reader {
   }
 
   private async end(): Promise<void> {
+    for (const queue of this.shares.values()) for (const query of queue) this.ask(query)
+    this.shares.clear()
     const closed = new Promise<void>((resolve) => (this.closed = resolve))
     this.worker.postMessage({ kind: 'close' } satisfies ReaderRequest)
     await closed
@@ -55,6 +96,10 @@ export class Reader {
     if (reply.kind === 'closed') return this.closed?.()
     const waiting = this.waiting.get(reply.id)
     this.waiting.delete(reply.id)
+    if (waiting?.share !== undefined) {
+      this.sharedOut--
+      this.askShared()
+    }
     if (reply.kind === 'rows') waiting?.resolve(reply.rows)
     else waiting?.reject(new Error(reply.message))
   }

@@ -1,9 +1,12 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { copyDatabase } from './copy.ts'
 import { statement } from './statement.ts'
-import { openStore, type Store } from './store.ts'
+import { DATABASE, openStore, type Store } from './store.ts'
+import { Writer } from './writer.ts'
 
 const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
 const renameAccount = statement('UPDATE account SET name = ?2 WHERE id = ?1')
@@ -70,4 +73,74 @@ test('what is read apart keeps no other query waiting, and ends with the store',
   expect(order).toEqual(['query', 'apart 400000'])
   expect({ after, asked }).toEqual({ after: 'Error: the database is closed', asked: 3 })
   await closed
+})
+
+test('what is deleted goes back to the disk, also from a copy of a database that could not', async () => {
+  const folder = freshFolder()
+  const store = await open(folder)
+  const large = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?2, 'active', 0)")
+  const clear = statement('DELETE FROM account')
+  for (let i = 0; i < 20; i++) await store.write([{ run: large, bind: [`a${i}`, `${i}${'x'.repeat(1_000_000)}`] }])
+  await store.write([{ run: clear, bind: [] }])
+  await store.shrink()
+  await store.close()
+  expect(statSync(join(folder, DATABASE)).size).toBeLessThan(6_000_000)
+
+  const path = join(folder, DATABASE)
+  const old = new Database(path)
+  old.exec('PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = DELETE; VACUUM; PRAGMA journal_mode = WAL')
+  old.close()
+  const again = await open(folder)
+  await again.shrink()
+  await again.copy(join(folder, 'copy.db'))
+  await again.close()
+  const modeOf = (name: string): unknown => {
+    const db = new Database(join(folder, name), { readonly: true })
+    const mode = db.query('PRAGMA auto_vacuum').get()
+    db.close()
+    return mode
+  }
+  expect(modeOf('copy.db')).toEqual({ auto_vacuum: 2 })
+  await copyDatabase(join(folder, 'copy.db'), join(folder, 'second.db'))
+  expect(modeOf('second.db')).toEqual({ auto_vacuum: 2 })
+})
+
+test('who asks for much keeps nobody waiting: shares take turns, and what has none goes before', async () => {
+  const store = await open(freshFolder())
+  const slow = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 40000) SELECT max(i) AS i FROM n'
+  const order: string[] = []
+  const ask = (share?: string): Promise<unknown> =>
+    store.query(slow, [], share).then(() => order.push(share ?? 'at once'))
+  const asked = [...Array.from({ length: 40 }, () => ask('greedy')), ask('modest'), ask()]
+  await Promise.all(asked)
+  // Two are with the thread already.
+  expect(order.indexOf('at once')).toBeLessThanOrEqual(2)
+  expect(order.indexOf('modest')).toBeLessThanOrEqual(4)
+  expect(order).toHaveLength(42)
+  const left = Array.from({ length: 10 }, () => ask('greedy'))
+  await store.close()
+  expect(await Promise.all(left)).toHaveLength(10)
+  expect(store.query('SELECT 1', [], 'late')).rejects.toThrow('closed')
+})
+
+test('large transactions are not one batch, however many wait: each goes in its turn', async () => {
+  const store = await open(freshFolder())
+  const large = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?2, 'active', 0)")
+  const name = 'x'.repeat(6_000_000)
+  const order: string[] = []
+  const write = (id: string): Promise<unknown> =>
+    store.write([{ run: large, bind: [id, id + name] }]).then(() => order.push(`${id}, ${store.queued()} left`))
+  await Promise.all('abcdefg'.split('').map(write))
+  // Two in a batch; all in one would leave nothing behind the first.
+  expect(order).toEqual(['a, 5 left', 'b, 5 left', 'c, 3 left', 'd, 3 left', 'e, 1 left', 'f, 1 left', 'g, 0 left'])
+  await store.close()
+})
+
+test('a transaction that cannot be sent stops the process: it was decided already', async () => {
+  const fatal = Promise.withResolvers<string>()
+  const writer = new Writer(fatal.resolve, 1)
+  const circular: Record<string, unknown> = {}
+  circular['self'] = circular
+  void writer.write([{ run: insertAccount, bind: [circular as unknown as string] }])
+  expect(await fatal.promise).toMatch(/TypeError/)
 })

@@ -4,7 +4,7 @@ import { copyDatabase } from './copy.ts'
 import { lockFolder } from './lock.ts'
 import { upgrade } from './migrate.ts'
 import { Reader } from './reader.ts'
-import type { Row, SqlValue, Step, WriteOutcome } from './statement.ts'
+import { statement, type Row, type SqlValue, type Step, type WriteOutcome } from './statement.ts'
 import { Writer, type Deferred } from './writer.ts'
 
 /** Durable storage for one process. It moves rows; the folders above know what they mean. */
@@ -14,7 +14,8 @@ export type Store = {
   write(steps: readonly Step[], lane?: 'urgent' | 'bulk'): Promise<WriteOutcome>
   /** Queues a transaction that is written within milliseconds, or replaced by one that says more. */
   defer(steps: readonly Step[]): Deferred
-  query(sql: string, bind?: readonly SqlValue[]): Promise<readonly Row[]>
+  /** With a share, an account say, what may be long: shares take turns, and everything else goes before. */
+  query(sql: string, bind?: readonly SqlValue[], share?: string): Promise<readonly Row[]>
   /**
    * Long queries, on a connection and a thread of their own that end with `use`: no request waits behind them. When the
    * store is closed meanwhile, the query at hand ends and the next rejects.
@@ -26,6 +27,8 @@ export type Store = {
   queued(): number
   /** Writes a consistent copy to a file that must not exist, mode 0600, while transactions go on. */
   copy(to: string): Promise<void>
+  /** Gives the disk back what was deleted, in small steps behind the requests. */
+  shrink(): Promise<void>
   close(): Promise<void>
 }
 
@@ -38,6 +41,11 @@ export type StoreOptions = {
 }
 
 const DEFER_MS = 20
+/** Pages of 4 KiB: what is left for the next rows, moved in one commit, and given back at a time. */
+const SPARE_PAGES = 1_024
+const SHRINK_PAGES = 256
+const SHRINK_PAGES_MAX = 262_144
+const vacuum = statement(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`)
 /** The database's file in the data folder. */
 export const DATABASE = 'tollgate.db'
 
@@ -79,7 +87,7 @@ export async function openStore(
     folder,
     write: (steps, lane) => writer.write(steps, lane),
     defer: (steps) => writer.defer(steps),
-    query: (sql, bind) => reader.query(sql, bind),
+    query: (sql, bind, share) => reader.query(sql, bind, share),
     async apart(use) {
       const own = new Reader()
       readersApart.add(own)
@@ -94,6 +102,15 @@ export async function openStore(
     aside: { query: async (sql, bind) => (await (aside ??= openAside())).query(sql, bind) },
     queued: () => writer.queued,
     copy: (to) => copyDatabase(path, to),
+    async shrink() {
+      const [[mode], [free]] = await Promise.all([
+        reader.query('PRAGMA auto_vacuum'),
+        reader.query('PRAGMA freelist_count'),
+      ])
+      if (Number(mode?.['auto_vacuum']) === 0) return
+      const pages = Math.min(Number(free?.['freelist_count']) - SPARE_PAGES, SHRINK_PAGES_MAX)
+      for (let left = pages; left > 0; left -= SHRINK_PAGES) await writer.write([{ run: vacuum, bind: [] }], 'bulk')
+    },
     async close() {
       await Promise.all([reader, ...readersApart].map((each) => each.close()))
       await writer.close()

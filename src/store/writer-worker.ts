@@ -88,6 +88,8 @@ function openWriter(path: string): void {
   db.exec('PRAGMA synchronous = FULL')
   db.exec('PRAGMA foreign_keys = ON')
   db.exec('PRAGMA wal_autocheckpoint = 4000')
+  // What one large batch made of the log is not kept for ever.
+  db.exec('PRAGMA journal_size_limit = 67108864')
 }
 
 function runBatch(text: string): WriterReply {

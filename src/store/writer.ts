@@ -14,6 +14,11 @@ export type Deferred = {
 
 const WRITTEN: WriteOutcome = { kind: 'written' }
 const BATCH_MAX = 512
+/**
+ * A batch is one text: with 512 conversations of megabytes in it, it would be longer than a text can be. Beyond so many
+ * characters of values it is full; one transaction is sent whatever its size.
+ */
+const BATCH_CHARS_MAX = 16 * 1024 * 1024
 /** A batch this large says that more is coming: the next one waits a moment and shares its commit with it. */
 const BUSY_BATCH = 4
 const BUSY_WAIT_MS = 2
@@ -137,10 +142,15 @@ export class Writer {
     const lane = this.urgent.length > 0 ? this.urgent : this.bulk
     this.lastBatch = lane.length
     if (lane.length === 0) return
-    this.inFlight = lane.splice(0, lane === this.urgent ? BATCH_MAX : 1)
+    this.inFlight = lane.splice(0, lane === this.urgent ? fitting(lane) : 1)
     const define: [number, string][] = []
     for (const { steps } of this.inFlight) for (const { run } of steps) this.define(run, define)
-    this.post(encodeBatch({ define, txs: this.inFlight.map(({ steps }) => steps.map(encodeStep)) }))
+    try {
+      this.post(encodeBatch({ define, txs: this.inFlight.map(({ steps }) => steps.map(encodeStep)) }))
+    } catch (error) {
+      // It is decided already, and cannot be written: memory is ahead of the disk.
+      this.onFatal(String(error))
+    }
   }
 
   private define({ slot, sql }: Statement, unseen: [number, string][]): void {
@@ -163,4 +173,16 @@ export class Writer {
     }
     this.schedule()
   }
+}
+
+/** How many of the first transactions go into a batch. */
+function fitting(queue: readonly Pending[]): number {
+  let chars = 0
+  let count = 0
+  for (const { steps } of queue) {
+    for (const { bind } of steps) for (const value of bind) if (typeof value === 'string') chars += value.length
+    if (count === BATCH_MAX || (count > 0 && chars > BATCH_CHARS_MAX)) break
+    count++
+  }
+  return count
 }

@@ -22,6 +22,8 @@ export type AttemptLimits = {
   readonly eventGapTimeoutMs: number
   readonly replyBytesMax: number
   readonly eventCharsMax: number
+  /** What is asked for is made, and billed, every time it is asked for: the request is never sent again unasked. */
+  readonly sendOnce?: boolean | undefined
   /** Whoever the attempt is made for, and can stop it. */
   readonly owner: Stoppable
 }
@@ -32,13 +34,20 @@ export type StreamAttempt = { readonly kind: 'stream'; readonly events: EventRea
 
 const ERROR_BYTES_MAX = 64 * 1024
 
-type Sending = { readonly target: Target; readonly request: UpstreamRequest; readonly flight: Flight }
+type Sending = {
+  readonly target: Target
+  readonly request: UpstreamRequest
+  readonly flight: Flight
+  readonly limits: AttemptLimits
+}
 
-function requestOf({ target: { provider }, request, flight }: Sending, credential: Headers): OutboundRequest {
-  const { path, body, upload } = request
+function requestOf({ target: { provider }, request, flight, limits }: Sending, credential: Headers): OutboundRequest {
+  const { path, method = 'POST', body, upload } = request
   const headers = { 'content-type': upload?.contentType ?? 'application/json', ...request.headers, ...credential }
   const { baseUrl, reach } = provider
-  return { url: baseUrl + path, method: 'POST', headers, body: upload ?? body, stop: flight.stop, reach }
+  const sent = method === 'GET' ? {} : { body: upload ?? body }
+  const { sendOnce } = limits
+  return { url: baseUrl + path, method, headers, ...sent, stop: flight.stop, sendOnce, reach }
 }
 
 const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })
@@ -50,7 +59,7 @@ export async function attemptWhole(
   limits: AttemptLimits,
 ): Promise<WholeAttempt> {
   const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
-  const sending = { target, request, flight }
+  const sending = { target, request, flight, limits }
   const sent = await sendAs(
     target,
     (credential) => outbound.sendForText(requestOf(sending, credential), limits.replyBytesMax),
@@ -72,7 +81,7 @@ export async function attemptStream(
   limits: AttemptLimits,
 ): Promise<StreamAttempt> {
   const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
-  const sending = { target, request, flight }
+  const sending = { target, request, flight, limits }
   const sent = await sendAs(target, (credential) => outbound.send(requestOf(sending, credential)), {
     statusOf: (opened) => (opened.kind === 'response' ? opened.response.status : undefined),
     discard: (opened) => opened.kind === 'response' && opened.response.cancel(),

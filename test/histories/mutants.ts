@@ -61,13 +61,13 @@ export const mutants: readonly Mutant[] = [
     edits: [
       inLedger(
         'const free = funds.posted - funds.held\n',
-        'const free = funds.posted - funds.held - (cost > hold.amount ? 1n : 0n)\n',
+        'const all = funds.posted - funds.held\nconst free = all - (all > 0n && cost > all ? 1n : 0n)\n',
       ),
     ],
   },
   {
     name: 'a charge lowers the balance without an entry',
-    edits: [inLedger('        [hold.accountId, -charged],\n', '')],
+    edits: [inLedger('        [accountId, -charged],\n', '')],
   },
   {
     name: 'a release marks the hold and keeps the money',

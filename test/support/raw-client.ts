@@ -33,9 +33,9 @@ export class RawClient {
     return this
   }
 
-  /** Waits until something holds, at most two seconds. */
+  /** Waits until something holds, at most ten seconds: other jobs share the machine. */
   async until(holds: (client: this) => boolean): Promise<string> {
-    const giveUpMs = performance.now() + 2_000
+    const giveUpMs = performance.now() + 10_000
     while (!holds(this)) {
       if (performance.now() > giveUpMs)
         throw new Error(`nothing came of it; ${this.ending}: ${this.text.slice(0, 500)}`)

@@ -32,6 +32,7 @@ const table: Record<FailureKind, Row> = {
   spend_limited: { status: 429, type: 'billing_error', code: 'spend_limit_exceeded' },
   idempotency_running: { status: 409, type: 'conflict_error', code: 'idempotency_in_progress' },
   idempotency_mismatch: request(422, 'idempotency_mismatch'),
+  not_completed: { status: 409, type: 'conflict_error', code: 'task_not_completed' },
   idempotency_not_kept: { status: 409, type: 'conflict_error', code: 'idempotency_answer_not_kept' },
   request_timeout: request(408, 'request_timeout'),
   internal: { status: 500, type: 'server_error', code: 'internal_error' },

@@ -33,6 +33,7 @@ const table: Record<FailureKind, Row> = {
   unsupported_media_type: invalid('unsupported_media_type', 415),
   rate_limited: row(429, 'RESOURCE_EXHAUSTED', 'rate_limit_exceeded'),
   spend_limited: row(429, 'RESOURCE_EXHAUSTED', 'spend_limit_exceeded'),
+  not_completed: row(409, 'ABORTED', 'task_not_completed'),
   idempotency_running: row(409, 'ABORTED', 'idempotency_in_progress'),
   idempotency_mismatch: invalid('idempotency_mismatch', 422),
   idempotency_not_kept: row(409, 'ABORTED', 'idempotency_answer_not_kept'),

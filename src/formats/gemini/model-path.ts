@@ -1,6 +1,11 @@
 /** Where a model stands in the paths of Gemini's API, theirs and ours. */
 
-export type Action = 'generateContent' | 'streamGenerateContent' | 'countTokens'
+export type Action =
+  | 'generateContent'
+  | 'streamGenerateContent'
+  | 'countTokens'
+  | 'predictLongRunning'
+  | 'fetchPredictOperation'
 
 const KIND = /^(models|tunedModels)\/(.+)$/s
 /** A segment that a server would take for a way up. */

@@ -38,6 +38,7 @@ const table: Record<FailureKind, Row> = {
   rate_limited: limited,
   spend_limited: limited,
   idempotency_running: conflict,
+  not_completed: conflict,
   idempotency_mismatch: request(422),
   idempotency_not_kept: conflict,
   request_timeout: { status: 408, type: 'timeout_error' },

@@ -10,7 +10,7 @@ import { BadInput, mediaOf, responseOfItem, withIds, type Item, type Media } fro
 import { itemsOf } from './output.ts'
 import type { ResponsesRequest } from './request.ts'
 import {
-  CANCELLED,
+  cancelledWith,
   endedWith,
   failedWith,
   headOf,
@@ -48,6 +48,8 @@ export class ResponsesConversation implements Conversation {
   private input: readonly Fields[]
   private draft: Draft | undefined
   private isCancelled = false
+  /** Of the items it names: they are kept with it as if they had been sent again. */
+  private referredBytes = 0
   private isForgotten: boolean
 
   constructor(request: ResponsesRequest) {
@@ -73,14 +75,14 @@ export class ResponsesConversation implements Conversation {
     }
     const before = earlier.flatMap(itemsOfTurn)
     try {
-      this.input = resolved(this.input, [...before, ...referred.flatMap(itemsOfTurn)])
+      const found = resolved(this.input, [...before, ...referred.flatMap(itemsOfTurn)])
+      this.input = found.items
+      this.referredBytes = found.bytes
       const all = [...before, ...this.input]
       refuseLooseOutputs(all, before.length)
       this.media = mediaOf(all)
       this.items = all.length
-      this.earlierBytes =
-        earlier.reduce((sum, turn) => sum + bytesOfTurn(turn), 0) +
-        (this.referredIds.length === 0 ? 0 : bytesOf(this.input))
+      this.earlierBytes = earlier.reduce((sum, turn) => sum + bytesOfTurn(turn), 0) + this.referredBytes
       this.turn = responsesTurn(this.request.body, all)
       return undefined
     } catch (error) {
@@ -91,7 +93,12 @@ export class ResponsesConversation implements Conversation {
 
   cancel(what: 'stopped' | 'forgotten'): void {
     this.isCancelled = true
-    this.isForgotten = what === 'forgotten'
+    // What was deleted stays deleted, whoever calls it off after that.
+    this.isForgotten ||= what === 'forgotten'
+  }
+
+  get keptBytes(): number | undefined {
+    return this.isForgotten ? undefined : this.request.bytes + this.referredBytes
   }
 
   begun(answer: AnswerFacts): KeptTurn {
@@ -162,7 +169,8 @@ export class ResponsesConversation implements Conversation {
         return events.add(deltas)
       },
       end: (usage) => end(endedWith(events.finish ?? 'stop', usage, Date.now()), NO_WORDS),
-      fail: (failure) => (this.isCancelled ? end(CANCELLED, NO_WORDS) : end(failedWith(failure), wordsOf(failure))),
+      fail: (failure, billed) =>
+        this.isCancelled ? end(cancelledWith(billed), NO_WORDS) : end(failedWith(failure, billed), wordsOf(failure)),
     }
   }
 
@@ -186,26 +194,39 @@ export class ResponsesConversation implements Conversation {
   }
 }
 
-const bytesOf = (items: readonly Fields[]): number => Buffer.byteLength(JSON.stringify(items))
-
 const bytesOfTurn = ({ input, output }: PastTurn): number => Buffer.byteLength(input) + Buffer.byteLength(output)
 
 const itemsIn = (text: string): Fields[] => asList(JSON.parse(text)).map(asFields)
 
 const itemsOfTurn = ({ input, output }: PastTurn): Fields[] => [...itemsIn(input), ...itemsIn(output)]
 
-/** The input with the items themselves in the place of references to them. */
-function resolved(input: readonly Fields[], known: readonly Fields[]): readonly Fields[] {
-  if (!input.some(({ type }) => type === 'item_reference')) return input
+/** The input with the items themselves in the place of references to them, and what those come to. */
+function resolved(
+  input: readonly Fields[],
+  known: readonly Fields[],
+): { readonly items: readonly Fields[]; readonly bytes: number } {
+  if (!input.some(({ type }) => type === 'item_reference')) return { items: input, bytes: 0 }
   const byId = new Map(known.map((item) => [item['id'], item]))
-  return input.map((item, i) => {
+  const sizes = new Map<Fields, number>()
+  let bytes = 0
+  const items = input.map((item, i) => {
     if (item['type'] !== 'item_reference') return item
+    const param = `input[${i}].id`
     const found = byId.get(item['id'])
-    if (found) return found
     // The same words for an id that never was, was deleted, or is somebody else's.
-    throw new BadInput('invalid_value', `input[${i}].id`, 'There is no item with this id.')
+    if (!found) throw new BadInput('invalid_value', param, 'There is no item with this id.')
+    const size = sizes.get(found) ?? Buffer.byteLength(JSON.stringify(found))
+    sizes.set(found, size)
+    bytes += size
+    // A reference is a few bytes, and can be made as often as the request has room for it.
+    if (bytes <= REFERRED_BYTES_MAX) return found
+    throw new BadInput('context_length', param, 'The items that are named come to more than a request may bring.')
   })
+  return { items, bytes }
 }
+
+/** As much as a request may bring itself. */
+const REFERRED_BYTES_MAX = 32 * 1024 * 1024
 
 /** A result needs the call it belongs to: vendors refuse it in words of their own, or worse, take it. */
 function refuseLooseOutputs(items: readonly Fields[], from: number): void {
@@ -229,7 +250,7 @@ function wordsOf(failure: Failure): ErrorWords {
 
 /** The events of a background turn that has ended, as they were streamed; undefined for any other. */
 export function followKept(
-  turn: KeptTurn,
+  turn: Omit<KeptTurn, 'input'>,
   { after, include }: { after: number; include: unknown },
 ): string | undefined {
   const head = asFields(JSON.parse(turn.head))
@@ -251,8 +272,9 @@ export const DIED: string = JSON.stringify(
 )
 
 /** A kept turn as a client sees it who asks for it later. */
-export const showKept = (turn: KeptTurn, include: unknown): Fields => keptResponse(turn, shownBy(include))
+export const showKept = (turn: Omit<KeptTurn, 'input'>, include: unknown): Fields =>
+  keptResponse(turn, shownBy(include))
 
-/** The items that a turn brought, as the client sees them. */
-export const inputItems = (turn: KeptTurn, include: unknown): readonly Fields[] =>
-  itemsIn(turn.input).map((item) => shownItem(item, shownBy(include)))
+/** An item that a turn brought, as the client sees it: JSON from JSON. Few have to be read for it. */
+export const inputItem = (item: string, include: unknown): string =>
+  item.includes('"encrypted_content"') ? JSON.stringify(shownItem(asFields(JSON.parse(item)), shownBy(include))) : item

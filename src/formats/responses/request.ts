@@ -114,6 +114,7 @@ function readBy(
 const METADATA_PAIRS_MAX = 16
 /** What would be another conversation, or another prompt, than the one we can see. */
 const unsupported = ['conversation', 'prompt']
+const plainTiers = new Set<unknown>(['auto', 'default', 'flex', null, undefined])
 
 /**
  * Tools that coding agents put into every request, needed or not (Codex 0.166, 2026-11). A model can do without; that
@@ -126,6 +127,10 @@ function refuseUnsupported(body: ResponsesBody): void {
   for (const name of unsupported) {
     if ((body[name] ?? null) === null) continue
     throw new BadInput('unsupported_parameter', name, `'${name}' is not supported.`)
+  }
+  if (!plainTiers.has(body.service_tier)) {
+    const message = "'service_tier' may be auto, default or flex: dearer tiers have no price here."
+    throw new BadInput('unsupported_parameter', 'service_tier', message)
   }
   if (body.background && body.store === false) {
     throw new BadInput(

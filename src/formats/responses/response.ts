@@ -44,13 +44,20 @@ const codes: Partial<Record<FailureKind, string>> = {
   upstream_rejected: 'invalid_prompt',
 }
 
-export const failedWith = ({ kind, message }: Failure): Standing => ({
+const usageOf = (billed: Usage | undefined): object | null => (billed ? responsesUsage(billed) : null)
+
+export const failedWith = ({ kind, message }: Failure, billed?: Usage): Standing => ({
   ...RUNNING,
   status: 'failed',
   error: { code: codes[kind] ?? 'server_error', message },
+  usage: usageOf(billed),
 })
 
-export const CANCELLED: Standing = { ...RUNNING, status: 'cancelled' }
+export const cancelledWith = (billed?: Usage): Standing => ({
+  ...RUNNING,
+  status: 'cancelled',
+  usage: usageOf(billed),
+})
 
 /** The fields of a response that its request decides, in the order in which they are shown after `status`. */
 export function headOf(

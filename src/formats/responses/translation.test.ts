@@ -285,6 +285,7 @@ test('what is refused, with the field at fault', () => {
     'invalid_value',
     'input[0].content[0].type',
   ])
+  expect(refusal({ service_tier: 'priority' })).toEqual(['unsupported_parameter', 'service_tier'])
   expect(refusal({ input: [{ type: 'web_search_call' }] })).toEqual(['unsupported_parameter', 'input[0].type'])
   expect(refusal({ input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] })).toEqual([
     'invalid_value',

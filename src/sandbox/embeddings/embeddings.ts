@@ -3,6 +3,7 @@ import { complain } from '../complaint.ts'
 import { findModel, refuseModel } from '../models.ts'
 import { refuse, type Reply } from '../reply.ts'
 import type { Call } from '../route.ts'
+import { turn } from '../sleeper.ts'
 import { countTokens } from '../tokens.ts'
 import { embed, toBase64 } from './vector.ts'
 
@@ -14,8 +15,11 @@ const embeddingRequest = z.object({
   dimensions: z.int().min(1).nullish(),
 })
 
+/** A large batch gives way to other requests after so long. */
+const SLICE_MS = 10
+
 /** `POST /v1/embeddings` */
-export function answerEmbeddings({ body, faults }: Call): Reply {
+export async function answerEmbeddings({ body, faults }: Call): Promise<Reply> {
   const parsed = embeddingRequest.safeParse(body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const { model: id, input, encoding_format: encoding, dimensions: asked } = parsed.data
@@ -29,13 +33,28 @@ export function answerEmbeddings({ body, faults }: Call): Reply {
     return refuse(400, { message: `dimensions must be at most ${model.dimensions}.`, code: null, param: 'dimensions' })
   }
   const inputs = inputsOf(input)
-  const data = inputs.map((one, index) => {
+  const counts = inputs.map((one) => (typeof one === 'string' ? countTokens(one) : one.length))
+  const longest = Math.max(...counts)
+  if (longest > model.contextTokensMax) {
+    const limit = `This model's maximum context length is ${model.contextTokensMax} tokens`
+    const message = `${limit}, however you requested ${longest} tokens. Please reduce your prompt.`
+    return refuse(400, { message, code: 'context_length_exceeded', param: 'input' })
+  }
+  const data: string[] = []
+  let sinceMs = performance.now()
+  for (const [index, one] of inputs.entries()) {
+    if (performance.now() - sinceMs > SLICE_MS) {
+      await turn()
+      sinceMs = performance.now()
+    }
     const vector = embed(typeof one === 'string' ? one : one.map((token) => `#${token}`).join(' '), dimensions)
-    return { object: 'embedding', index, embedding: encoding === 'base64' ? toBase64(vector) : vector }
-  })
-  const count = inputs.reduce<number>((sum, one) => sum + (typeof one === 'string' ? countTokens(one) : one.length), 0)
+    const embedding = encoding === 'base64' ? toBase64(vector) : vector
+    data.push(JSON.stringify({ object: 'embedding', index, embedding }))
+  }
+  const count = counts.reduce((sum, tokens) => sum + tokens, 0)
   const usage = faults.noUsage ? undefined : { prompt_tokens: count, total_tokens: count }
-  return { kind: 'json', status: 200, body: { object: 'list', data, model: id, usage } }
+  const rest = { object: 'list', model: id, usage }
+  return { kind: 'json', status: 200, body: rest, json: `{"data":[${data.join(',')}],${JSON.stringify(rest).slice(1)}` }
 }
 
 type Inputs = z.infer<typeof embeddingRequest>['input']

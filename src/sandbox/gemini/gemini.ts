@@ -36,7 +36,10 @@ export const geminiRoutes: readonly VendorRoute[] = [
 ]
 
 function listModels(): JsonReply {
-  const models = listModelIds().map((id) => ({ name: `models/${id}`, supportedGenerationMethods: ['generateContent'] }))
+  const models = listModelIds().map((id) => {
+    const method = findModel(id)?.videos ? 'predictLongRunning' : 'generateContent'
+    return { name: `models/${id}`, supportedGenerationMethods: [method] }
+  })
   return { kind: 'json', status: 200, body: { models } }
 }
 

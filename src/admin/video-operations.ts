@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import type { Orphan } from '../video/tasks.ts'
+import { done, notFound, operation, type Office, type Operation } from './operation.ts'
+
+const orphanView = ({ accounts }: Office, orphan: Orphan): object => ({
+  request: orphan.requestId,
+  account: accounts.find(orphan.accountId)?.name ?? orphan.accountId,
+  model: orphan.model,
+  offer: orphan.offerId ?? null,
+  upstream_id: orphan.upstreamId ?? null,
+  why: orphan.why,
+  created_at: new Date(orphan.createdAtMs).toISOString(),
+})
+
+const orphans = operation(z.strictObject({}), async (office) =>
+  done((await office.orphans()).map((orphan) => orphanView(office, orphan))),
+)
+
+const settleOrphan = operation(z.strictObject({ request: z.string().min(1) }), async (office, { request }) =>
+  (await office.settleOrphan(request)) ? done({ request }) : notFound(`orphan '${request}'`),
+)
+
+export const videoOperations: Readonly<Record<string, Operation>> = {
+  'video.orphans': orphans,
+  'video.settle': settleOrphan,
+}

@@ -1,0 +1,66 @@
+/** A task that makes a video: what is known of it, from its creation to its end. */
+import type { Offer } from './catalog.ts'
+import type { NanoUsd } from './money.ts'
+import type { PriceCard } from './price.ts'
+import type { VideoWish } from './video.ts'
+
+export const videoStages = ['submitting', 'queued', 'running', 'upscaling', 'storing', 'completed', 'failed'] as const
+export type VideoStage = (typeof videoStages)[number]
+
+/** What was agreed when the task was made. Later changes of prices and models do not reach it. */
+export type VideoTerms = {
+  readonly sale: PriceCard
+  /** In the order in which they are asked. */
+  readonly offers: readonly Offer[]
+  readonly upscaler: string | undefined
+  readonly secondsMax: number
+  readonly tokensMax: number
+  readonly fps: number
+}
+
+/** What a vendor said of the video it made; undefined what it did not say. */
+export type VideoMade = { readonly tokens: number | undefined; readonly seconds: number | undefined }
+
+export type VideoTask = {
+  /** All it takes to fetch the video: never logged. */
+  readonly id: string
+  readonly accountId: string
+  readonly keyId: string
+  /** The request that made it; its hold has the same id. */
+  readonly requestId: string
+  readonly model: string
+  readonly stage: VideoStage
+  readonly progress: number
+  readonly wish: VideoWish
+  readonly terms: VideoTerms
+  readonly held: NanoUsd
+  /** The offer that took it. */
+  readonly offerId: string | undefined
+  readonly upstreamId: string | undefined
+  readonly upscaleId: string | undefined
+  readonly made: VideoMade | undefined
+  /** Tokens and seconds that were charged, once it is completed. */
+  readonly usage: { readonly tokens: number; readonly seconds: number } | undefined
+  /** Why it failed, for its client. */
+  readonly reason: string | undefined
+  readonly createdAtMs: number
+  readonly deadlineAtMs: number
+  readonly startedAtMs: number | undefined
+  readonly endedAtMs: number | undefined
+}
+
+/** The four words that clients know. */
+export function statusOf(stage: VideoStage): 'queued' | 'in_progress' | 'completed' | 'failed' {
+  switch (stage) {
+    case 'submitting':
+    case 'queued':
+      return 'queued'
+    case 'running':
+    case 'upscaling':
+    case 'storing':
+      return 'in_progress'
+    case 'completed':
+    case 'failed':
+      return stage
+  }
+}

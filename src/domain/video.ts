@@ -1,0 +1,183 @@
+/** What a video model can do, as data, and what a request asks of it as far as price and pixels depend on it. */
+
+export const videoResolutions = ['480p', '720p', '1080p'] as const
+export type VideoResolution = (typeof videoResolutions)[number]
+
+export const videoRatios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive'] as const
+export type VideoRatio = (typeof videoRatios)[number]
+
+export const upscaleResolutions = ['720p', '1080p', '2k', '4k'] as const
+export type UpscaleResolution = (typeof upscaleResolutions)[number]
+export const upscaleScenes = ['aigc', 'short_series', 'ugc', 'old_film'] as const
+export const upscaleVersions = ['standard', 'professional'] as const
+
+/** The shorter edge, in pixels. */
+export const shorterEdge: Readonly<Record<VideoResolution | UpscaleResolution, number>> = {
+  '480p': 480,
+  '720p': 720,
+  '1080p': 1_080,
+  '2k': 1_440,
+  '4k': 2_160,
+}
+
+/** `-1`: the model chooses. */
+export const DURATION_AUTO = -1
+
+export type VideoFacts = {
+  readonly resolutions: readonly VideoResolution[]
+  readonly resolutionDefault: VideoResolution
+  readonly ratios: readonly VideoRatio[]
+  /** Whole seconds it makes, rising. */
+  readonly durations: readonly number[]
+  readonly durationDefault: number
+  /** Whether the model may be left to choose. */
+  readonly choosesDuration: boolean
+  /** `optional`: as asked, and `audioDefault` where nothing is said. */
+  readonly audio: 'never' | 'optional' | 'always'
+  readonly audioDefault: boolean
+  /** Frames of the video that may be given: none, its first, or its first and its last. */
+  readonly frames: 'none' | 'first' | 'first_last'
+  readonly referenceImagesMax: number
+  readonly referenceVideosMax: number
+  readonly referenceAudiosMax: number
+  /** Whether references may stand beside a first or last frame. */
+  readonly mixesFramesWithReferences: boolean
+  /** Whether audio may be the only reference. */
+  readonly takesAudioAlone: boolean
+  readonly webSearch: boolean
+  readonly watermark: boolean
+  readonly seed: boolean
+  readonly promptCharsMax: number
+  /** Frames a second, for the tokens of a video whose vendor reports none. */
+  readonly fps: number
+  /** Seconds that reference videos have together at most. Vendors bill them as tokens too. */
+  readonly inputVideoSecondsMax: number
+  /** After so long without an end a task has failed. */
+  readonly deadlineMs: number
+  /** The provider that upscales what this model makes; undefined: nothing does. */
+  readonly upscaler: string | undefined
+}
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+
+const HOUR_MS = 3_600_000
+
+/** All that the public contract has: a vendor of whom nothing else is known says itself what it cannot do. */
+const open: VideoFacts = {
+  resolutions: videoResolutions,
+  resolutionDefault: '720p',
+  ratios: videoRatios,
+  durations: range(4, 15),
+  durationDefault: 5,
+  choosesDuration: true,
+  audio: 'optional',
+  audioDefault: true,
+  frames: 'first_last',
+  referenceImagesMax: 9,
+  referenceVideosMax: 3,
+  referenceAudiosMax: 3,
+  mixesFramesWithReferences: true,
+  takesAudioAlone: true,
+  webSearch: true,
+  watermark: true,
+  seed: true,
+  promptCharsMax: 32_000,
+  fps: 24,
+  inputVideoSecondsMax: 15,
+  deadlineMs: 6 * HOUR_MS,
+  upscaler: undefined,
+}
+
+// Seedance 2.0 makes a video of frames, or of references, never of both, and wants to see something beside audio
+// (Volcengine, 2026-08).
+const seedance2: VideoFacts = { ...open, mixesFramesWithReferences: false, takesAudioAlone: false }
+
+/** Facts by family, from the vendors' documentation (August to November 2026). */
+export const videoFamilies = {
+  open,
+  'seedance-2': seedance2,
+  'seedance-2-fast': { ...seedance2, resolutions: ['480p', '720p'] },
+  'seedance-1-5': {
+    ...seedance2,
+    resolutions: ['480p', '720p'],
+    durations: range(4, 12),
+    choosesDuration: false,
+    referenceImagesMax: 0,
+    referenceVideosMax: 0,
+    referenceAudiosMax: 0,
+    webSearch: false,
+    inputVideoSecondsMax: 0,
+  },
+  'veo-3': {
+    ...open,
+    resolutions: ['720p', '1080p'],
+    ratios: ['16:9', '9:16'],
+    durations: [4, 6, 8],
+    durationDefault: 8,
+    choosesDuration: false,
+    audio: 'always',
+    referenceImagesMax: 3,
+    referenceVideosMax: 0,
+    referenceAudiosMax: 0,
+    mixesFramesWithReferences: false,
+    webSearch: false,
+    watermark: false,
+    promptCharsMax: 4_000,
+    inputVideoSecondsMax: 0,
+    deadlineMs: HOUR_MS,
+  },
+} as const satisfies Readonly<Record<string, VideoFacts>>
+
+export const videoFamilyNames = Object.keys(videoFamilies) as (keyof typeof videoFamilies)[]
+
+export type UpscaleWish = {
+  readonly resolution: UpscaleResolution | undefined
+  readonly limit: number | undefined
+  readonly scene: (typeof upscaleScenes)[number] | undefined
+  readonly version: (typeof upscaleVersions)[number]
+  readonly fps: number | undefined
+}
+
+/** What a request asks for, as far as its price and its pixels depend on it. */
+export type VideoWish = {
+  readonly resolution: VideoResolution
+  /** Undefined: as the vendor likes. */
+  readonly ratio: VideoRatio | undefined
+  /** DURATION_AUTO: as the model likes. */
+  readonly seconds: number
+  readonly audio: boolean
+  readonly withVideo: boolean
+  /** The client's own or one that was drawn: by it a task can be found again at a vendor that lists them. */
+  readonly seed: number
+  readonly upscale: UpscaleWish | undefined
+}
+
+export const SEED_MAX = 2 ** 32 - 1
+
+/** Of the two stages of a task: what a client, a vendor and a file may take. */
+export const videoBounds = {
+  bodyBytesMax: 64 * 1024 * 1024,
+  /** Tasks under way, all accounts together. */
+  tasksMax: 10_000,
+  /** How long a client waits for a vendor to accept its task. */
+  acceptanceMs: 20_000,
+  submitTimeoutMs: 60_000,
+  pollTimeoutMs: 30_000,
+  pollsMax: 32,
+  pollBytesMax: 1024 * 1024,
+  /** Of an answer that has the video itself in it. */
+  heavyPollBytesMax: 192 * 1024 * 1024,
+  fileBytesMax: 2 * 1024 * 1024 * 1024,
+  downloadsMax: 4,
+  downloadHopsMax: 5,
+  downloadHeadTimeoutMs: 60_000,
+  downloadStallMs: 60_000,
+  /** Of a whole file: one that drips must not keep the others waiting for ever. */
+  downloadTimeoutMs: 900_000,
+  /** Times in a row that a vendor does not know a task, until it is gone. */
+  missesMax: 3,
+  /** Of files that cannot be had or used, until the task has failed. */
+  downloadTriesMax: 8,
+  /** Looks for a task that a vendor may have, or not. */
+  looksMax: 10,
+}

@@ -1,0 +1,162 @@
+/**
+ * What costs nothing: counting, and responses that are there already. No balance stops it, so it is bounded by account:
+ * how often, how many at once, and how many bytes wait for clients that do not read.
+ */
+import type { Limiter } from '../accounts/limiter.ts'
+import type { Caller } from '../domain/account.ts'
+import type { Failure } from '../domain/failure.ts'
+import { modelFor } from '../relay/admit.ts'
+import type { Relay } from '../relay/context.ts'
+import { countInput } from '../relay/count-input.ts'
+import { limitFailure } from '../relay/limit-failure.ts'
+import { readJsonBody } from './body.ts'
+import { linkBaseOf, type Links } from './links.ts'
+import { receive, type Reception } from './receive.ts'
+import { countResponse, type StateAnswer, type StateRoute } from './responses.ts'
+import type { Surface } from './surface.ts'
+import type { Answering, Route, Turn } from './turn.ts'
+import { Visitors } from './visitors.ts'
+
+export type FreeOptions = Reception & {
+  readonly links: Links
+  readonly relay: Relay
+  readonly limiter: Limiter
+  readonly free: FreeBounds
+}
+
+export type FreeBounds = {
+  /** Requests for responses that are there: of one account, in a minute and at once. */
+  readonly statePerMinute: number
+  readonly stateConcurrent: number
+  /** Requests to count, likewise, beside the limits of key and account. */
+  readonly countPerMinute: number
+  readonly countConcurrent: number
+  /** Of an account's answers that wait for their clients; a single one may be larger. */
+  readonly unreadBytesMax: number
+}
+
+/** An answer that is never refused. */
+const SMALL_BYTES = 64 * 1024
+const BUSY: Failure = { kind: 'rate_limited', message: 'This account has too many free requests under way at once.' }
+const UNREAD: Failure = {
+  kind: 'rate_limited',
+  message: 'Too many large answers of this account wait for their clients to read them.',
+  retryAfterMs: 1_000,
+}
+
+export class FreeRoutes {
+  private readonly options: FreeOptions
+  private readonly desk: Answering
+  private readonly states: Visitors
+  private readonly counts: Visitors
+  /** By account, of answers that are being sent. */
+  private readonly unread = new Map<string, number>()
+
+  constructor(options: FreeOptions, desk: Answering) {
+    this.options = options
+    this.desk = desk
+    const { statePerMinute, stateConcurrent, countPerMinute, countConcurrent } = options.free
+    this.states = new Visitors({ perMinute: statePerMinute, concurrent: stateConcurrent })
+    this.counts = new Visitors({ perMinute: countPerMinute, concurrent: countConcurrent })
+  }
+
+  /** The route of what is there already, or was. */
+  kept({ methods, id, answer, bytes }: StateRoute): Route {
+    const { relay, links } = this.options
+    return {
+      methods,
+      handle: (turn) =>
+        this.within(turn, this.states, async (caller) => {
+          const { method, query } = turn.exchange.head
+          const linkBase = linkBaseOf(turn.exchange, links) ?? ''
+          const asked = { relay, caller, method, id, query: new URLSearchParams(query), linkBase }
+          const share = new UnreadShare(this.unread, caller.account.id, this.options.free.unreadBytesMax)
+          try {
+            // What is too large is not even read.
+            if (bytes && !share.set(await bytes(asked))) return this.desk.refuse(turn, UNREAD)
+            await this.give(turn, share, await answer(asked))
+          } finally {
+            share.set(0)
+          }
+        }),
+    }
+  }
+
+  /** `POST /v1/responses/input_tokens` */
+  readonly countResponse = (turn: Turn): Promise<void> =>
+    this.counted(turn, async (caller) => {
+      const body = await readJsonBody(turn.exchange, this.options.chatBody)
+      if (body.kind === 'rejected') return this.desk.refuse(turn, body.failure)
+      const answer = await countResponse(this.options.relay, caller, body)
+      if (answer.kind === 'failure') this.desk.refuse(turn, answer.failure)
+      else this.desk.replyText(turn, JSON.stringify(answer.body))
+    })
+
+  /** Says how many tokens a request would put in, by our own count: nothing is sent and nothing is charged. */
+  count(turn: Turn, surface: Surface, write: Required<Surface>['count']): Promise<void> {
+    const { relay } = this.options
+    return this.counted(turn, async (caller) => {
+      const received = await receive(turn.exchange, surface, this.options)
+      if (received.kind === 'rejected') return this.desk.refuse(turn, received.failure)
+      const { request } = received
+      const model = modelFor(relay.catalog, caller, request.model)
+      if ('message' in model) return this.desk.refuse(turn, model)
+      this.desk.replyText(turn, JSON.stringify(write(await countInput(relay, request, model))))
+    })
+  }
+
+  private counted(turn: Turn, work: (caller: Caller) => Promise<void>): Promise<void> {
+    return this.within(turn, this.counts, async (caller) => {
+      const limited = this.options.limiter.enterFree(caller)
+      if (limited) return this.desk.refuse(turn, limitFailure(limited))
+      await work(caller)
+    })
+  }
+
+  private async within(turn: Turn, visitors: Visitors, work: (caller: Caller) => Promise<void>): Promise<void> {
+    const caller = this.desk.callerOf(turn)
+    if ('kind' in caller) return this.desk.refuse(turn, caller)
+    const left = visitors.enter(caller.account.id)
+    if (typeof left === 'number') return this.desk.refuse(turn, { ...BUSY, retryAfterMs: left })
+    try {
+      await work(caller)
+    } finally {
+      left()
+    }
+  }
+
+  /** Gives an answer, and is done when its client has taken it. */
+  private async give(turn: Turn, share: UnreadShare, answer: StateAnswer): Promise<void> {
+    if (answer.kind === 'failure') return this.desk.refuse(turn, answer.failure)
+    const text = answer.kind === 'text' ? answer.text : answer.kind === 'body' ? JSON.stringify(answer.body) : ''
+    const bytes = answer.kind === 'stream' ? (answer.bytes ?? 0) : text.length
+    if (!share.set(bytes)) return this.desk.refuse(turn, UNREAD)
+    if (answer.kind === 'stream') await this.desk.replyWithEvents(turn, answer.events, {})
+    else this.desk.replyText(turn, text)
+    await turn.exchange.drained()
+  }
+}
+
+/** One answer's share of what an account may leave unread. */
+class UnreadShare {
+  private readonly unread: Map<string, number>
+  private readonly accountId: string
+  private readonly bytesMax: number
+  private own = 0
+
+  constructor(unread: Map<string, number>, accountId: string, bytesMax: number) {
+    this.unread = unread
+    this.accountId = accountId
+    this.bytesMax = bytesMax
+  }
+
+  /** Takes so much instead of what it has. False where that is not to be had; one answer alone may be of any size. */
+  set(bytes: number): boolean {
+    const others = (this.unread.get(this.accountId) ?? 0) - this.own
+    const isFitting = bytes <= SMALL_BYTES || others === 0 || others + bytes <= this.bytesMax
+    this.own = isFitting ? bytes : 0
+    if (others + this.own > 0) this.unread.set(this.accountId, others + this.own)
+    else this.unread.delete(this.accountId)
+    return isFitting
+  }
+}

@@ -1,0 +1,29 @@
+import type { UpscaleWish, VideoRatio, VideoResolution } from '../../domain/video.ts'
+
+export type VideoRole = 'first_frame' | 'last_frame' | 'reference_image' | 'reference_video' | 'reference_audio'
+
+/** A picture, video or sound that a request brings, by its address or as a `data:` URL. */
+export type VideoMedium = {
+  readonly kind: 'image' | 'video' | 'audio'
+  readonly url: string
+  readonly role: VideoRole
+  /** Where its address stands in the request: `content[2].image_url.url`. */
+  readonly param: string
+}
+
+/** A request for a video, read and checked as far as that goes without the model. */
+export type VideoBody = {
+  readonly model: string
+  /** All texts, joined by line ends. */
+  readonly prompt: string
+  /** In the order of the request, their roles settled. */
+  readonly media: readonly VideoMedium[]
+  readonly resolution: VideoResolution | undefined
+  readonly ratio: VideoRatio | undefined
+  readonly duration: number | undefined
+  readonly seed: number | undefined
+  readonly watermark: boolean
+  readonly audio: boolean | undefined
+  readonly webSearch: boolean
+  readonly upscale: UpscaleWish | undefined
+}

@@ -1,0 +1,57 @@
+/** A client that asks for a video. */
+import type { Model } from '../../domain/catalog.ts'
+import type { Failure } from '../../domain/failure.ts'
+import { writeFailure } from '../chat/failure.ts'
+import type { ClientRequest, Passage } from '../format.ts'
+import { afterScan } from '../request-json.ts'
+import type { VideoBody } from './body.ts'
+import { checkVideo } from './check.ts'
+import { readVideo, type ReadVideo } from './request.ts'
+
+export type ReadClient =
+  | { readonly kind: 'read'; readonly request: ClientRequest }
+  | { readonly kind: 'rejected'; readonly failure: Failure }
+
+/** Reads `POST /v1/videos`. */
+export const readVideoClient = (text: string, bytes: number): ReadClient | Promise<ReadClient> =>
+  afterScan(text, bytes, (scan) => clientOf(readVideo(scan)))
+
+const clientOf = (read: ReadVideo): ReadClient =>
+  read.kind === 'rejected' ? read : { kind: 'read', request: new VideoClient(read.body) }
+
+class VideoClient implements ClientRequest {
+  readonly kind = 'video'
+  readonly endpoint = 'videos'
+  readonly failures = { write: writeFailure }
+  readonly stream = false
+  readonly choices = 1
+  readonly outputTokensMax = undefined
+  readonly imageParts = 0
+  readonly mediaBytes = 0
+  readonly messages = 0
+  readonly model: string
+  readonly textBytes: number
+  readonly video: VideoBody
+
+  constructor(video: VideoBody) {
+    this.video = video
+    this.model = video.model
+    this.textBytes = Buffer.byteLength(video.prompt)
+  }
+
+  check(model: Model): Failure | undefined {
+    return checkVideo(this.video, model)
+  }
+
+  promptText(): string {
+    return this.video.prompt
+  }
+
+  failStream(): string {
+    throw new Error('a video is not streamed')
+  }
+
+  passage(): Passage {
+    throw new Error('a video is made by a task')
+  }
+}

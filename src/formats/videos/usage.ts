@@ -1,0 +1,72 @@
+/** Usage of videos: tokens and seconds, as the price cards of a task name them. */
+import { piecePrice, type PriceCard } from '../../domain/price.ts'
+import type { Usage, UsageSource, PieceUnit } from '../../domain/usage.ts'
+import { sellsByToken, tokensOfVideo, upscaleUnit, videoUnit } from '../../domain/video-price.ts'
+import { DURATION_AUTO, type UpscaleWish, type VideoResolution, type VideoWish } from '../../domain/video.ts'
+import type { VideoMade, VideoTask } from '../../domain/video-task.ts'
+
+export type VideoUsage = {
+  readonly usage: Usage
+  readonly source: UsageSource
+  readonly tokens: number
+  readonly seconds: number
+  /** The vendor said something that cannot be. */
+  readonly isImplausible: boolean
+}
+
+export const NO_USAGE: Usage = {
+  inputFresh: 0,
+  inputCached: 0,
+  cacheWrite5m: 0,
+  cacheWrite1h: 0,
+  outputText: 0,
+  outputReasoning: 0,
+}
+
+type Counted = { readonly tokens: number; readonly seconds: number }
+
+/** A video of so many tokens and seconds, in the pieces that a card has a price for. */
+export function usageOfVideo(card: PriceCard, wish: VideoWish, { tokens, seconds }: Counted): Usage {
+  const all: readonly (readonly [PieceUnit, number])[] = [
+    [videoUnit('second', wish), seconds],
+    [videoUnit('token', wish), tokens],
+  ]
+  const pieces = all.filter(([unit]) => piecePrice(card, unit) !== undefined).map(([unit, count]) => ({ unit, count }))
+  return { ...NO_USAGE, outputText: tokens, ...(pieces.length > 0 ? { pieces } : {}) }
+}
+
+/** Its upscaling. */
+export function usageOfUpscaling(original: VideoResolution, wish: UpscaleWish, seconds: number): Usage {
+  return { ...NO_USAGE, pieces: [{ unit: upscaleUnit(original, wish), count: seconds }] }
+}
+
+/** How far tokens may pass the bound they were held for before they are taken for a mistake. */
+const PLAUSIBLE_FACTOR = 4
+
+const isCount = (value: number | undefined, max: number): value is number =>
+  value !== undefined && Number.isFinite(value) && value > 0 && value <= max
+
+/**
+ * What a finished video is charged for: tokens as the vendor reported them, seconds as they were asked for, or as they
+ * came where the model chose them. `fileSeconds`: what the file itself says.
+ */
+export function meterVideo(
+  { wish, terms }: Pick<VideoTask, 'wish' | 'terms'>,
+  made: VideoMade,
+  fileSeconds: number | undefined,
+): VideoUsage {
+  const { secondsMax, tokensMax, sale } = terms
+  const stated = [made.seconds, fileSeconds].find((value) => isCount(value, secondsMax + 1))
+  const came = stated === undefined ? secondsMax : Math.min(Math.max(Math.round(stated), 1), secondsMax)
+  const seconds = wish.seconds === DURATION_AUTO ? came : Math.min(wish.seconds, came)
+  const isReported = isCount(made.tokens, tokensMax * PLAUSIBLE_FACTOR)
+  const tokens = isReported ? Math.round(made.tokens) : tokensOfVideo({ ...wish, fps: terms.fps, seconds })
+  const isKnown = sellsByToken(sale, wish) ? isReported : stated !== undefined || wish.seconds !== DURATION_AUTO
+  return {
+    usage: usageOfVideo(sale, wish, { tokens, seconds }),
+    source: isKnown ? 'reported' : 'estimated',
+    tokens,
+    seconds,
+    isImplausible: made.tokens !== undefined && !isReported,
+  }
+}

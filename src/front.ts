@@ -1,0 +1,75 @@
+/** What the public port serves beside the API: the console's pages and their API, and the documents. */
+import manifest from '../package.json' with { type: 'json' }
+import { setupPath } from './accounts/users.ts'
+import type { Config } from './config.ts'
+import type { Facts } from './console/desk.ts'
+import { isForConsole, openDoor } from './console/door.ts'
+import type { Edge } from './edge/edge.ts'
+import { fixedLimits } from './fixed-limits.ts'
+import type { Gateway } from './gateway.ts'
+import type { Exchange } from './inbound/exchange.ts'
+import type { Log } from './lib/log.ts'
+import { formatMarkUp } from './prices/mark-up.ts'
+
+/** One port for both: the public API, and what is for people. */
+export function withConsole(
+  edge: Edge,
+  { office }: Gateway,
+  { config, log }: { readonly config: Config; readonly log: Log },
+): (exchange: Exchange) => void {
+  const door = openDoor({ office, facts: factsOf(config), proxies: config.trustedProxies, log })
+  const documents = documentsOf(log)
+  return (exchange) => {
+    const { path } = exchange.head
+    if (isForConsole(path)) door(exchange)
+    else if (isDocument(path)) documents(exchange)
+    else edge.handle(exchange)
+  }
+}
+
+const isDocument = (path: string): boolean =>
+  path === '/docs' || path === '/openapi.json' || path === '/llms.txt' || path.startsWith('/docs/')
+
+/** Made, and loaded, when somebody asks for the first. */
+function documentsOf(log: Log): (exchange: Exchange) => void {
+  const load = async () => {
+    const { makeDocuments, replyWithDocument } = await import('./edge/documents.ts')
+    const documents = makeDocuments(manifest.version)
+    return (exchange: Exchange): void => replyWithDocument(exchange, documents)
+  }
+  let loaded: ReturnType<typeof load> | undefined
+  return (exchange) => {
+    loaded ??= load()
+    loaded
+      .then((reply) => exchange.isGone || reply(exchange))
+      .catch((error: unknown) => {
+        log('error', 'documents.internal', { message: String(error) })
+        exchange.destroy()
+      })
+  }
+}
+
+/** A new link at each start until there is an operator: whoever missed the first is not locked out. */
+export async function setupUrl({ office: { users } }: Gateway, origin: string): Promise<string | undefined> {
+  return users.hasOperator() ? undefined : origin + setupPath(await users.makeLink(undefined))
+}
+
+const factsOf = (config: Config): Facts => ({
+  version: manifest.version,
+  publicUrl: config.publicUrl,
+  isSecure: config.publicUrl?.startsWith('https:') ?? false,
+  settings: {
+    host: config.host,
+    port: config.port,
+    public_url: config.publicUrl ?? null,
+    data_folder: config.dataFolder,
+    config_file: config.configFile ?? null,
+    cors_origins: config.corsOrigins,
+    log_level: config.logLevel,
+    sandbox: config.sandbox,
+    markup: config.markUp === 'off' ? 'off' : formatMarkUp(config.markUp),
+    metrics: config.metricsToken === undefined ? 'no token' : 'behind a token',
+    limits: config.limits,
+    fixed_limits: fixedLimits,
+  },
+})

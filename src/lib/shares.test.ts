@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test'
+import { Shares } from './shares.ts'
+
+test('nobody has more than a share, all together no more than there is, and what is given back can be taken again', () => {
+  const shares = new Shares({ max: 25, shareMax: 10 })
+  const [a, b, c] = [shares.of('a'), shares.of('b'), shares.of('c')]
+  expect(shares.of('a')).toBe(a)
+  expect([a.take(6, 0), a.take(5, 0), a.take(4, 0), a.take(1, 0)]).toEqual([
+    'taken',
+    'share_full',
+    'taken',
+    'share_full',
+  ])
+  expect([b.take(10, 0), c.take(6, 0), c.take(5, 0)]).toEqual(['taken', 'full', 'taken'])
+  a.give(4)
+  expect([c.take(4, 0), b.take(1, 0), a.take(1, 0)]).toEqual(['taken', 'share_full', 'full'])
+  b.give(10)
+  expect(a.take(4, 0)).toBe('taken')
+})
+
+test('one alone may have more than a share, and all there is; two may not', () => {
+  const shares = new Shares({ max: 25, shareMax: 10 })
+  const [a, b] = [shares.of('a'), shares.of('b')]
+  expect([a.take(9, 0), a.take(9, 9), a.take(20, 18)]).toEqual(['taken', 'taken', 'taken'])
+  expect([a.take(1, 0), b.take(1, 0)]).toEqual(['share_full', 'full'])
+  // Beside another of its account it is one of two.
+  a.give(5)
+  a.give(25)
+  expect([a.take(1, 0), a.take(3, 8)]).toEqual(['taken', 'share_full'])
+})

@@ -1,0 +1,124 @@
+/** A request for a video: admitted and held for like any other, and from there a task of its own. */
+import { randomBytes, randomInt } from 'node:crypto'
+import { isRequestFault, type Failure, type UpstreamFailure } from '../domain/failure.ts'
+import { formatUsd } from '../domain/money.ts'
+import { secondsMax, tokensMax } from '../domain/video-price.ts'
+import { SEED_MAX } from '../domain/video.ts'
+import type { VideoTask } from '../domain/video-task.ts'
+import { failureForClient } from '../formats/chat/failure.ts'
+import type { VideoBody } from '../formats/videos/body.ts'
+import { wishOf } from '../formats/videos/check.ts'
+import { showCreated } from '../formats/videos/view.ts'
+import { base62 } from '../lib/ids.ts'
+import { checkUrl } from '../outbound/guard.ts'
+import type { KeptAnswer } from '../records/idempotency.ts'
+import { insertSteps } from '../video/tasks.ts'
+import type { Acceptance } from '../video/videos.ts'
+import { admit, permittedModel, type Agreement } from './admit.ts'
+import type { Call } from './call.ts'
+import type { Relay } from './context.ts'
+import { scrubbed } from './finish.ts'
+import type { Answer } from './answer.ts'
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
+
+type Relayed =
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'failure'; readonly failure: Failure }
+
+/** Makes the task. Row and hold are on disk before anything is sent, and it goes on whether its client waits or not. */
+export async function relayVideo(relay: Relay, call: Call, body: VideoBody): Promise<Relayed> {
+  let task: VideoTask | undefined
+  const refused = permitted(relay, call) ?? relay.videos.obstacle() ?? unreachableMedium(body)
+  const admission = refused
+    ? { kind: 'refused' as const, failure: refused }
+    : admit(relay, call, (agreement) => {
+        task = taskOf(call, body, agreement)
+        return [...insertSteps(task), ...(call.claim?.keep(answerOf(task)) ?? [])]
+      })
+  if (admission.kind === 'refused' || !task) {
+    call.claim?.end()
+    if (admission.kind === 'refused') return { kind: 'failure', failure: admission.failure }
+    throw new Error('a hold without its task')
+  }
+  relay.live.add(call)
+  try {
+    await admission.durable
+    const reservation = call.entry
+    const accepted = await relay.videos.begin({ task, body, reservation, undo: call.claim?.drop() ?? [] })
+    if (accepted.kind === 'refused') return { kind: 'failure', failure: failureOf(relay, accepted) }
+    const { headers, body: text } = answerOf(task)
+    return { kind: 'answer', answer: { kind: 'whole', headers, text } }
+  } finally {
+    relay.live.delete(call)
+    call.claim?.end()
+  }
+}
+
+/** Asked first, so that nobody learns from another error what a model is that is not theirs. */
+function permitted(relay: Relay, call: Call): Failure | undefined {
+  const model = permittedModel(relay, call)
+  return 'message' in model ? model : undefined
+}
+
+/** Vendors fetch what they are told to, and so may we: neither is sent where only somebody inside could go. */
+function unreachableMedium({ media }: VideoBody): Failure | undefined {
+  for (const { url, param } of media) {
+    if (/^data:/i.test(url)) continue
+    const checked = checkUrl(url, 'public')
+    if (checked.kind === 'good') continue
+    const what = checked.kind === 'bad' ? checked.message : 'is at a private address'
+    return { kind: 'invalid_value', message: `Invalid '${param}': ${what}.`, param }
+  }
+  return undefined
+}
+
+/** 184 bits: whoever has it can fetch the video. */
+const makeTaskId = (): string => `task_${base62(BigInt(`0x${randomBytes(23).toString('hex')}`), 32)}`
+
+function taskOf(call: Call, body: VideoBody, { model, offers, quoted, createdAtMs }: Agreement): VideoTask {
+  const { limits, sale } = model
+  const { video: facts } = limits
+  const wish = wishOf(body, facts, randomInt(SEED_MAX + 1))
+  const { fps, upscaler, deadlineMs } = facts
+  return {
+    id: makeTaskId(),
+    accountId: call.caller.account.id,
+    keyId: call.caller.key.id,
+    requestId: call.id,
+    model: model.id,
+    stage: 'submitting',
+    progress: 0,
+    wish,
+    terms: { sale, offers, upscaler, fps, secondsMax: secondsMax(facts, wish), tokensMax: tokensMax(facts, wish) },
+    held: quoted.amount,
+    offerId: undefined,
+    upstreamId: undefined,
+    upscaleId: undefined,
+    made: undefined,
+    usage: undefined,
+    reason: undefined,
+    createdAtMs,
+    deadlineAtMs: createdAtMs + deadlineMs,
+    startedAtMs: undefined,
+    endedAtMs: undefined,
+  }
+}
+
+const answerOf = (task: VideoTask): KeptAnswer & { readonly body: string } => ({
+  status: 200,
+  headers: { ...JSON_TYPE, 'x-tollgate-held-usd': formatUsd(task.held) },
+  body: JSON.stringify(showCreated(task)),
+})
+
+/** A request at fault is told so; all else is temporary, and no task was made. */
+function failureOf(relay: Relay, { failure, offer }: Extract<Acceptance, { kind: 'refused' }>): Failure {
+  if (isRequestFault(failure.kind)) return scrubbed(relay, failureForClient(failure), offer && { offer })
+  return temporary(failure)
+}
+
+const temporary = ({ retryAfterMs }: UpstreamFailure): Failure => ({
+  kind: 'unavailable',
+  message: 'No upstream takes a video of this model at the moment. Nothing was charged; try again later.',
+  retryAfterMs: retryAfterMs ?? 10_000,
+})

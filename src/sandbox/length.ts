@@ -1,0 +1,52 @@
+/**
+ * How much the sandbox reads. It may share its thread with a gateway that has others to serve: what no model would take
+ * is refused before any of it is looked at.
+ */
+import type { Complaint } from './reply.ts'
+
+/** A token has 6 letters at most: more than the largest context, whatever it says. */
+const TEXT_CHARS_MAX = 1_000_000
+/** Pictures and files included. */
+const BODY_BYTES_MAX = 24 * 1024 * 1024
+/** A token that comes as its number, as embeddings may be asked for. */
+const NUMBER_CHARS = 4
+
+const complaint = (message: string): Complaint => ({ message, code: 'context_length_exceeded', param: null })
+
+/** What is said of a JSON body that is not even parsed. */
+export function longBody(headers: Headers): Complaint | undefined {
+  if (headers.get('content-type')?.startsWith('multipart/')) return undefined
+  if (Number(headers.get('content-length') ?? 0) <= BODY_BYTES_MAX) return undefined
+  return complaint(`The request is longer than the sandbox takes: ${BODY_BYTES_MAX} bytes at most.`)
+}
+
+/** What is said of a request whose text is longer than any context. */
+export function longText(body: unknown): Complaint | undefined {
+  if (textCharsOf(body) <= TEXT_CHARS_MAX) return undefined
+  return complaint(`The text of the request is longer than any context here: ${TEXT_CHARS_MAX} characters at most.`)
+}
+
+/** What holds the bytes of a picture or a file, in any of the dialects, and under which names. */
+const MEDIA = new Set(['image_url', 'source', 'input_audio', 'file', 'inline_data', 'inlineData'])
+const PAYLOADS = new Set(['url', 'data', 'file_data'])
+
+type Open = { readonly value: unknown; readonly isMedia: boolean }
+
+/** Not much further than it has to be. */
+function textCharsOf(body: unknown): number {
+  let chars = 0
+  const open: Open[] = [{ value: body, isMedia: false }]
+  for (let next = open.pop(); next && chars <= TEXT_CHARS_MAX; next = open.pop()) {
+    const { value, isMedia } = next
+    if (typeof value === 'string') chars += value.length
+    else if (typeof value === 'number') chars += NUMBER_CHARS
+    else if (Array.isArray(value)) for (const one of value) open.push({ value: one, isMedia: false })
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, inner] of Object.entries(value)) {
+        if (isMedia && PAYLOADS.has(key)) continue
+        open.push({ value: inner, isMedia: MEDIA.has(key) })
+      }
+    }
+  }
+  return chars
+}

@@ -1,0 +1,157 @@
+import { laterKnobs, type Knobs } from '../faults.ts'
+import { randomId } from '../random.ts'
+import type { Film } from './film.ts'
+
+/** Making a video, or making one better. */
+export type Stage = 'generate' | 'upscale'
+export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
+export type JobEnd = 'succeeded' | 'failed' | 'filtered' | 'unreadable' | 'expired' | 'cancelled' | 'never'
+
+export type Job = {
+  readonly id: string
+  readonly stage: Stage
+  readonly film: Film
+  readonly createdMs: number
+  readonly endsMs: number
+  readonly end: JobEnd
+  /** After so long without an end it has expired. */
+  readonly expiresMs: number
+  /** Knobs for the requests that follow, and how many looks at it find something. */
+  readonly later: Knobs
+  readonly looksMax: number
+  readonly linkMs: number
+  /** What its dialect wants to remember. */
+  readonly about: Readonly<Record<string, unknown>>
+  looks: number
+  isCancelled: boolean
+  isDeleted: boolean
+}
+
+export type JobRequest = {
+  readonly prefix: string
+  readonly stage: Stage
+  readonly film: Film
+  /** Knobs at work on its creation, and those said with it. */
+  readonly faults: Knobs
+  readonly said: Knobs
+  /** Two requests that have this in common are one request sent twice. */
+  readonly likeness: unknown
+  readonly about: Job['about']
+  readonly expiresMs?: number | undefined
+  /** What was given cannot be used, which only the work on it shows. */
+  readonly isUnreadable?: boolean
+}
+
+/** Vendors keep records for a week; a sandbox also stops at so many, the oldest first. */
+const JOBS_MAX = 20_000
+const AGE_MAX_MS = 7 * 86_400_000
+const LIKENESSES_MAX = 100_000
+const LINK_MS = 86_400_000
+const QUEUED_SHARE = 0.2
+const EXPIRES_MS = 172_800_000
+
+/** The tasks of one sandbox. They take no timers: their state follows from the time at which they are looked at. */
+export class Jobs {
+  readonly #taskMs: number
+  readonly #jobs = new Map<string, Job>()
+  readonly #likenesses = new Set<bigint>()
+  readonly #counts = {
+    generate: { submitted: 0, duplicates: 0 },
+    upscale: { submitted: 0, duplicates: 0 },
+  }
+
+  constructor(taskMs: number) {
+    this.#taskMs = taskMs
+  }
+
+  start({ prefix, stage, film, faults, said, likeness, about, ...rest }: JobRequest): Job {
+    const createdMs = Date.now()
+    const job: Job = {
+      id: randomId(prefix),
+      stage,
+      film,
+      createdMs,
+      endsMs: createdMs + (faults.taskMs ?? this.#taskMs),
+      end: endOf(faults, rest.isUnreadable ?? false),
+      expiresMs: rest.expiresMs ?? EXPIRES_MS,
+      later: laterKnobs(said),
+      looksMax: faults.lost === undefined ? Infinity : faults.lost - 1,
+      linkMs: faults.linkMs ?? LINK_MS,
+      about,
+      looks: 0,
+      isCancelled: false,
+      isDeleted: false,
+    }
+    this.#count(stage, likeness)
+    this.#jobs.set(job.id, job)
+    for (const [oldest, { createdMs: since }] of this.#jobs) {
+      if (this.#jobs.size <= JOBS_MAX && createdMs - since <= AGE_MAX_MS) break
+      this.#jobs.delete(oldest)
+    }
+    return job
+  }
+
+  /** For a question about it, which some tasks survive only so often. */
+  look(id: string, stage: Stage): Job | undefined {
+    const job = this.find(id)
+    if (!job || job.stage !== stage || job.isDeleted) return undefined
+    job.looks += 1
+    return job.looks > job.looksMax ? undefined : job
+  }
+
+  /** Whatever it was for, and also when its record is gone: links outlive it. */
+  find(id: string): Job | undefined {
+    return this.#jobs.get(id)
+  }
+
+  /** The newest first. */
+  list(stage: Stage): Job[] {
+    return [...this.#jobs.values()].filter((job) => job.stage === stage && !job.isDeleted).toReversed()
+  }
+
+  report(): object {
+    const states: Record<string, number> = {}
+    for (const job of this.#jobs.values()) states[stateOf(job)] = (states[stateOf(job)] ?? 0) + 1
+    const { generate: generations, upscale: enhancements } = this.#counts
+    return { generations: { ...generations }, enhancements: { ...enhancements }, states }
+  }
+
+  #count(stage: Stage, likeness: unknown): void {
+    const hash = BigInt(Bun.hash(JSON.stringify([stage, likeness])))
+    const counts = this.#counts[stage]
+    counts.submitted += 1
+    if (this.#likenesses.has(hash)) counts.duplicates += 1
+    this.#likenesses.add(hash)
+    for (const oldest of this.#likenesses) {
+      if (this.#likenesses.size <= LIKENESSES_MAX) break
+      this.#likenesses.delete(oldest)
+    }
+  }
+}
+
+function endOf(faults: Knobs, isUnreadable: boolean): JobEnd {
+  if (faults.hangs) return 'never'
+  if (faults.expires) return 'expired'
+  if (faults.cancels) return 'cancelled'
+  if (faults.filtered) return 'filtered'
+  if (faults.fails) return 'failed'
+  return isUnreadable ? 'unreadable' : 'succeeded'
+}
+
+export function stateOf({ isCancelled, createdMs, endsMs, expiresMs, end }: Job): JobState {
+  const nowMs = Date.now()
+  if (isCancelled) return 'cancelled'
+  if (end === 'never' || nowMs < endsMs) {
+    if (nowMs - createdMs >= expiresMs) return 'expired'
+    return nowMs - createdMs < (endsMs - createdMs) * QUEUED_SHARE ? 'queued' : 'running'
+  }
+  return end === 'filtered' || end === 'unreadable' ? 'failed' : end
+}
+
+/** When its state last changed. */
+export function changedMs(job: Job): number {
+  const state = stateOf(job)
+  if (state === 'queued') return job.createdMs
+  if (state === 'running') return Math.round(job.createdMs + (job.endsMs - job.createdMs) * QUEUED_SHARE)
+  return job.endsMs
+}

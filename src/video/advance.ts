@@ -1,0 +1,215 @@
+/** One look at a task: what its vendor says of it, and the step that follows. */
+import { videoBounds } from '../domain/video.ts'
+import type { UpstreamFailure } from '../domain/failure.ts'
+import type { VideoTask } from '../domain/video-task.ts'
+import type { ReadState, ReadSubmission, UpscaleOrder, VideoSource, VideoState } from '../formats/videos/adapter.ts'
+import { checkUrl } from '../outbound/guard.ts'
+import { chosenOffer, completeTask, failTask } from './ending.ts'
+import { bringFile, TOO_LARGE } from './file.ts'
+import { named, type Job, type Workshop } from './job.ts'
+import { progressOf } from './pace.ts'
+import { askState, askText, isRefusal, submitOrder, upscaleVendor, videoVendor, type Vendor } from './vendor.ts'
+
+/** Reasons as clients read them: nothing of vendors. */
+export const reasons = {
+  policy: 'The video was refused by a content policy.',
+  fault: 'The video could not be made.',
+  cancelled: 'The making of the video was cancelled upstream.',
+  expired: 'The making of the video took too long upstream.',
+  gone: 'The task was lost upstream.',
+  unsure: 'The task could not be handed over for certain.',
+  overdue: 'The video was not made in time.',
+  upscaling: 'The super-resolution of the video failed.',
+  unusable: 'The finished video could not be fetched.',
+} as const
+
+/** Looks once. What goes wrong at a vendor is tried again; only a vendor's word or the deadline ends a task. */
+export async function advanceTask(shop: Workshop, job: Job): Promise<void> {
+  const { stage } = job.task
+  const before = stage
+  job.looks++
+  if (stage === 'submitting') await lookFor(shop, job)
+  else await follow(shop, job)
+  if (job.isEnded || shop.halt.upstreamStopped) return
+  if (job.task.stage !== before) Object.assign(job, { looks: 0, failures: 0 })
+  if (Date.now() >= job.task.deadlineAtMs) {
+    const orphan = 'it was not made in time, and may be made yet'
+    await failTask(shop, job, { reason: reasons.overdue, orphan })
+  }
+}
+
+/** A vendor may have it: the submission broke, or the process did. Found, it goes on; it is never sent again. */
+async function lookFor(shop: Workshop, job: Job): Promise<void> {
+  const { task } = job
+  const unsure = 'it may have been submitted, and is not among the newest tasks there'
+  let mayBeListed = false
+  for (const offer of task.terms.offers) {
+    const vendor = videoVendor(shop, offer.providerId)
+    const find = vendor?.adapter.find
+    if (!vendor || !find) continue
+    mayBeListed = true
+    const text = await askText(shop, vendor, find.request(offer.upstreamModel))
+    const found = text === undefined ? undefined : find.read(text, task)
+    const known = await shop.tasks.knows(found ?? [])
+    const free = (found ?? []).filter((id) => !known.has(id))
+    const [upstreamId] = free
+    // Two that fit are none: whose they are cannot be told.
+    if (upstreamId === undefined || free.length > 1) continue
+    const { attempts } = job
+    if (!(await shop.tasks.accepted(task, { offerId: offer.id, upstreamId, attempts }))) continue
+    job.task = { ...task, stage: 'queued', offerId: offer.id, upstreamId }
+    return shop.log('warn', 'video.found', named(job))
+  }
+  if (shop.halt.upstreamStopped) return
+  if (mayBeListed && job.looks < videoBounds.looksMax) return
+  await failTask(shop, job, { reason: reasons.unsure, orphan: unsure })
+}
+
+/** Asks the vendor that is at work. */
+async function follow(shop: Workshop, job: Job): Promise<void> {
+  const { task } = job
+  const offer = chosenOffer(task)
+  const maker = offer && videoVendor(shop, offer.providerId)
+  const isUpscaled = task.wish.upscale !== undefined
+  const upscaler = isUpscaled ? upscaleVendor(shop, task.terms.upscaler) : undefined
+  // Without its provider it waits: the operator may bring it back before the deadline.
+  if (!offer || !maker || task.upstreamId === undefined || (isUpscaled && !upscaler)) return void job.failures++
+  const { upscaleId, upstreamId } = task
+  const read =
+    upscaler && upscaleId !== undefined
+      ? await askState(shop, upscaler, { upstreamId: upscaleId, upstreamModel: '' })
+      : await askState(shop, maker, { upstreamId, upstreamModel: offer.upstreamModel })
+  if (shop.halt.upstreamStopped) return
+  const state = await heard(shop, job, read)
+  if (!state) return
+  if (state.kind !== 'done') return note(shop, job, state)
+  if (upscaler && upscaleId === undefined) return beginUpscaling(shop, job, { upscaler, maker, state })
+  await bring(shop, job, { state, vendor: upscaler ?? maker })
+}
+
+/** What the vendor said; undefined where it said nothing. A task that it does not know three times in a row is gone. */
+async function heard(shop: Workshop, job: Job, read: ReadState): Promise<VideoState | undefined> {
+  if (read.kind === 'state') {
+    Object.assign(job, { failures: 0, misses: 0 })
+    return read.state
+  }
+  const { failure } = read
+  job.failures++
+  shop.log('info', 'video.unheard', { ...named(job), result: failure.kind, status: failure.status })
+  job.misses = failure.status === 404 ? job.misses + 1 : 0
+  if (job.misses < videoBounds.missesMax) return undefined
+  await failTask(shop, job, { reason: reasons.gone, orphan: 'its vendor does not know it any more' })
+  return undefined
+}
+
+/** A task that goes on, or has failed. */
+async function note(shop: Workshop, job: Job, state: Exclude<VideoState, { kind: 'done' }>): Promise<void> {
+  const { task } = job
+  if (state.kind === 'failed') {
+    shop.log('warn', 'video.failed', { ...named(job), why: state.why, code: state.code })
+    const { offers } = task.terms
+    job.attempts.push(...offers.filter(({ id }) => id === task.offerId).map((offer) => verdict(task, offer.id, state)))
+    const reason = task.stage === 'upscaling' && state.why === 'fault' ? reasons.upscaling : reasons[state.why]
+    return failTask(shop, job, { reason })
+  }
+  if (state.kind === 'queued') return
+  const startedAtMs = task.startedAtMs ?? Date.now()
+  const stage = task.stage === 'queued' ? 'running' : task.stage
+  const progress = Math.max(task.progress, progressOf({ ...task, stage }, Date.now() - startedAtMs))
+  if (task.stage === 'queued') await shop.tasks.running(task, progress)
+  else if (progress > task.progress) await shop.tasks.raised(task, progress)
+  job.task = { ...task, stage, startedAtMs, progress }
+}
+
+/** The vendor's last word, as an attempt of the record. */
+function verdict(task: VideoTask, offerId: string, { why, code }: Extract<VideoState, { kind: 'failed' }>) {
+  const offer = task.terms.offers.find(({ id }) => id === offerId)
+  return {
+    offerId,
+    providerId: task.stage === 'upscaling' ? (task.terms.upscaler ?? '') : (offer?.providerId ?? ''),
+    upstreamModel: offer?.upstreamModel ?? '',
+    result: why,
+    ...(code === undefined ? {} : { code }),
+    startedMs: 0,
+    tookMs: Date.now() - task.createdAtMs,
+  }
+}
+
+type Done = Extract<VideoState, { kind: 'done' }>
+type Upscaler = NonNullable<ReturnType<typeof upscaleVendor>>
+type Beginning = {
+  readonly upscaler: Upscaler
+  readonly maker: Vendor<unknown>
+  readonly state: Done
+}
+
+/** Hands the finished video on. The same token goes with every try: the vendor carries it out once. */
+async function beginUpscaling(shop: Workshop, job: Job, { upscaler, maker, state }: Beginning): Promise<void> {
+  const { task } = job
+  if (task.stage !== 'upscaling') {
+    const progress = Math.max(task.progress, progressOf({ ...task, stage: 'upscaling' }, 0))
+    await shop.tasks.upscaling(task, state.made, progress)
+    job.task = { ...task, stage: 'upscaling', made: state.made, progress }
+  }
+  const order = orderOf(task, state.source, maker)
+  const sent = order ? await submitOrder<UpscaleOrder>(shop, upscaler, order) : unreachable
+  if (sent.kind === 'accepted') {
+    await shop.tasks.acceptedUpscale(job.task, sent.upstreamId)
+    job.task = { ...job.task, upscaleId: sent.upstreamId }
+    return
+  }
+  const { failure } = sent
+  job.failures++
+  shop.log('info', 'video.unheard', { ...named(job), result: failure.kind, status: failure.status })
+  if (isFinal(failure)) await failTask(shop, job, { reason: reasons.upscaling })
+}
+
+const unreachable: ReadSubmission = {
+  kind: 'failed',
+  failure: { kind: 'bad_request', message: 'the video is at no address that could be handed on' },
+}
+
+const isFinal = (failure: UpstreamFailure): boolean =>
+  isRefusal(failure) && (failure.kind === 'bad_request' || failure.kind === 'policy')
+
+function orderOf(task: VideoTask, source: VideoSource, { provider }: Beginning['maker']): UpscaleOrder | undefined {
+  const { upscale } = task.wish
+  // An address that opens only with the provider's key opens for nobody else.
+  if (!upscale || source.kind === 'inline' || source.credential !== 'none') return undefined
+  const reach = URL.parse(source.url)?.origin === new URL(provider.baseUrl).origin ? provider.reach : 'public'
+  if (checkUrl(source.url, reach).kind !== 'good') return undefined
+  return { url: source.url, wish: upscale, token: task.requestId }
+}
+
+/** Brings the finished file, and charges for it once it is on disk. */
+async function bring(
+  shop: Workshop,
+  job: Job,
+  { state, vendor }: { readonly state: Done; readonly vendor: Vendor<unknown> },
+): Promise<void> {
+  const { task } = job
+  if (task.stage !== 'storing') {
+    // Of two stages the first says what was made; the second only makes it larger.
+    const made = task.made ?? state.made
+    const progress = Math.max(task.progress, progressOf({ ...task, stage: 'storing' }, 0))
+    await shop.tasks.storing(task, made, progress)
+    job.task = { ...task, stage: 'storing', made, progress, startedAtMs: task.startedAtMs ?? Date.now() }
+  }
+  const { accountId, id } = task
+  const draft = { accountId, purpose: 'video', contentType: 'video/mp4', keptMs: shop.keptMs } as const
+  const blob = shop.blobs.begin(id, draft)
+  const bringing = () => bringFile(shop, blob, { source: state.source, vendor })
+  // What is in memory already must not wait there.
+  const brought = await (state.source.kind === 'inline' ? bringing() : shop.downloads.run(bringing))
+  if (shop.halt.upstreamStopped) return
+  if (brought.kind === 'failed') {
+    job.failures++
+    job.downloads++
+    shop.log('warn', 'video.unfetched', { ...named(job), message: brought.message })
+    await blob.discard()
+    if (job.downloads < videoBounds.downloadTriesMax && brought.message !== TOO_LARGE) return
+    return failTask(shop, job, { reason: reasons.unusable })
+  }
+  const { steps } = await blob.finish()
+  await completeTask(shop, job, { fileSeconds: brought.seconds, fileSteps: steps })
+}

@@ -1,0 +1,182 @@
+/** The end of a task: its hold settled or released, once, with its last stage and its record in one transaction. */
+import type { UpstreamFailure } from '../domain/failure.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import { priceOf, type PriceCard } from '../domain/price.ts'
+import type { Offer } from '../domain/catalog.ts'
+import type { Usage, UsageSource } from '../domain/usage.ts'
+import type { VideoTask } from '../domain/video-task.ts'
+import { failureForClient, writeFailure } from '../formats/chat/failure.ts'
+import { meterVideo, NO_USAGE, usageOfUpscaling, usageOfVideo, type VideoUsage } from '../formats/videos/usage.ts'
+import { FAILED_CODE } from '../formats/videos/view.ts'
+import type { Hold } from '../ledger/ledger.ts'
+import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
+import type { Step } from '../store/statement.ts'
+import { named, type Job, type Workshop } from './job.ts'
+import { completeSteps, failSteps, forgetSteps } from './tasks.ts'
+
+const holdOf = ({ requestId, accountId, held, createdAtMs }: VideoTask): Hold => ({
+  id: requestId,
+  accountId,
+  amount: held,
+  createdAtMs,
+})
+
+export const chosenOffer = ({ terms, offerId }: VideoTask): Offer | undefined =>
+  terms.offers.find(({ id }) => id === offerId)
+
+type Line = {
+  readonly id: string
+  readonly endpoint: string
+  readonly usage: Usage
+  readonly source: UsageSource
+  readonly held: NanoUsd
+}
+type Amounts = Pick<RequestRecord, 'charged' | 'writtenOff' | 'upstreamCost'>
+type Ending = {
+  readonly outcome: Outcome
+  readonly status: number
+  readonly errorCode: string | undefined
+  readonly endedAtMs: number
+}
+
+function recordOf(job: Job, line: Line, amounts: Amounts, { endedAtMs, ...ending }: Ending): RequestRecord {
+  const { task, attempts } = job
+  const offer = chosenOffer(task)
+  return {
+    id: line.id,
+    accountId: task.accountId,
+    keyId: task.keyId,
+    endpoint: line.endpoint,
+    model: task.model,
+    stream: false,
+    ...ending,
+    offerId: offer?.id,
+    providerId: line.endpoint === UPSCALING ? task.terms.upscaler : offer?.providerId,
+    upstreamModel: line.endpoint === UPSCALING ? undefined : offer?.upstreamModel,
+    usage: line.usage,
+    usageSource: line.source,
+    priceCardId: task.terms.sale.id,
+    costCardId: offer?.cost.id,
+    held: line.held,
+    ...amounts,
+    attempts: line.endpoint === UPSCALING ? [] : attempts,
+    createdAtMs: task.createdAtMs,
+    firstEventMs: undefined,
+    totalMs: Math.max(0, endedAtMs - task.createdAtMs),
+  }
+}
+
+const MAKING = 'videos'
+const UPSCALING = 'videos.upscale'
+
+const COMPLETED = { outcome: 'completed', status: 200, errorCode: undefined } as const
+
+export type Finished = {
+  /** What the file itself says of its length. */
+  readonly fileSeconds: number | undefined
+  /** What makes the file one that is served. */
+  readonly fileSteps: readonly Step[]
+}
+
+/** Charges a finished video, and its upscaling on a line of its own, at the prices of its creation. */
+export async function completeTask(shop: Workshop, job: Job, { fileSeconds, fileSteps }: Finished): Promise<void> {
+  const { task } = job
+  const { terms, wish, requestId, accountId, createdAtMs } = task
+  const metered = meterVideo(task, task.made ?? { tokens: undefined, seconds: undefined }, fileSeconds)
+  if (metered.isImplausible) shop.log('error', 'usage.implausible', { ...named(job), ...task.made })
+  const endedAtMs = Date.now()
+  const ending = { ...COMPLETED, endedAtMs }
+  const ended: VideoTask = {
+    ...task,
+    stage: 'completed',
+    progress: 100,
+    usage: { tokens: metered.tokens, seconds: metered.seconds },
+    endedAtMs,
+  }
+  const records: RequestRecord[] = []
+  const priceCardId = terms.sale.id
+  const owed = chosenOffer(task)?.cost ?? terms.sale
+  const cost = priceOf(metered.usage, terms.sale)
+  await shop.ledger.settle(holdOf(task), { cost, priceCardId }, ({ charged, writtenOff }) => {
+    const { usage, source } = metered
+    const line = { id: requestId, endpoint: MAKING, usage, source, held: task.held }
+    records.push(recordOf(job, line, { charged, writtenOff, upstreamCost: costOf(task, owed, metered) }, ending))
+    const steps = wish.upscale ? upscaleLine() : []
+    const all = records.reduce((sum, record) => sum + record.charged, 0n)
+    job.reservation?.settle(all, 0)
+    return [...steps, ...records.flatMap(recordSteps), ...completeSteps(ended), ...fileSteps]
+  })
+  conclude(shop, job, { ended, records })
+
+  function upscaleLine(): readonly Step[] {
+    if (!wish.upscale) return []
+    const usage = usageOfUpscaling(wish.resolution, wish.upscale, metered.seconds)
+    const id = upscaleLineId(requestId)
+    const made = shop.ledger.line({ id, accountId, cost: priceOf(usage, terms.sale), priceCardId, createdAtMs })
+    const line = { id, endpoint: UPSCALING, usage, source: 'reported', held: 0n } as const
+    const { charged, writtenOff, steps } = made
+    records.push(recordOf(job, line, { charged, writtenOff, upstreamCost: priceOf(usage, owed) }, ending))
+    return steps
+  }
+}
+
+/** Beside its request, in every list that goes by id. */
+const upscaleLineId = (requestId: string): string => `${requestId}-upscale`
+
+type Failing = {
+  /** For the client: nothing of vendors. */
+  readonly reason: string
+  /** Why a vendor may be at work for nobody. */
+  readonly orphan?: string | undefined
+}
+
+/** Ends a task that came to nothing. The hold goes back in full. */
+export async function failTask(shop: Workshop, job: Job, { reason, orphan }: Failing): Promise<void> {
+  const endedAtMs = Date.now()
+  const ended: VideoTask = { ...job.task, stage: 'failed', reason, endedAtMs }
+  const ending = { outcome: 'failed', status: 200, errorCode: FAILED_CODE, endedAtMs } as const
+  const record = recordOf(job, nothingOf(job), { charged: 0n, writtenOff: 0n, upstreamCost: spentOn(job) }, ending)
+  job.reservation?.settle(0n, 0)
+  if (orphan !== undefined) shop.log('warn', 'video.orphan', { ...named(job), why: orphan })
+  await shop.ledger.release(holdOf(job.task), [...recordSteps(record), ...failSteps(ended, orphan)])
+  conclude(shop, job, { ended, records: [record] })
+}
+
+/** Ends a task that no vendor took, and of which its client was never told: a request that failed, and no task. */
+export async function forgetTask(shop: Workshop, job: Job, failure: UpstreamFailure): Promise<void> {
+  const { status, code } = writeFailure(failureForClient(failure))
+  const ending = { outcome: 'failed', status, errorCode: code, endedAtMs: Date.now() } as const
+  const record = recordOf(job, nothingOf(job), { charged: 0n, writtenOff: 0n, upstreamCost: 0n }, ending)
+  job.reservation?.settle(0n, 0)
+  await shop.ledger.release(holdOf(job.task), [...recordSteps(record), ...forgetSteps(job.task), ...job.undo])
+  conclude(shop, job, { ended: job.task, records: [record] })
+}
+
+const nothingOf = ({ task }: Job): Line => ({
+  id: task.requestId,
+  endpoint: MAKING,
+  usage: NO_USAGE,
+  source: 'reported',
+  held: task.held,
+})
+
+/** A video that was made is owed to its vendor, whatever became of it afterwards. */
+function spentOn({ task }: Job): NanoUsd {
+  const offer = chosenOffer(task)
+  if (!offer || !task.made) return 0n
+  return costOf(task, offer.cost, meterVideo(task, task.made, undefined))
+}
+
+const costOf = ({ wish }: VideoTask, card: PriceCard, metered: VideoUsage): NanoUsd =>
+  priceOf(usageOfVideo(card, wish, metered), card)
+
+function conclude(
+  { onRecord }: Workshop,
+  job: Job,
+  { ended, records }: { readonly ended: VideoTask; readonly records: readonly RequestRecord[] },
+): void {
+  job.task = ended
+  job.isEnded = true
+  job.body = undefined
+  for (const record of records) onRecord(record)
+}

@@ -1,0 +1,129 @@
+/** The finished file: brought to the disk as it comes, looked into, and refused where it is no video. */
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { UnfinishedBlob } from '../blobs/blobs.ts'
+import { videoBounds } from '../domain/video.ts'
+import type { VideoSource } from '../formats/videos/adapter.ts'
+import { readMp4 } from '../lib/mp4.ts'
+import type { Incoming } from '../outbound/exchange.ts'
+import { follow } from '../outbound/follow.ts'
+import { outbound } from '../outbound/send.ts'
+import { sendAs, type Headers } from '../upstream/credentials.ts'
+import { Flight } from '../upstream/flight.ts'
+import type { Workshop } from './job.ts'
+import type { Vendor } from './vendor.ts'
+
+export type BroughtFile =
+  | { readonly kind: 'brought'; readonly seconds: number | undefined }
+  | { readonly kind: 'failed'; readonly message: string }
+
+/** It will be no smaller the next time. */
+export const TOO_LARGE = 'the file is too large'
+
+const failed = (message: string): BroughtFile => ({ kind: 'failed', message })
+
+type From = { readonly source: VideoSource; readonly vendor: Pick<Vendor<unknown>, 'provider' | 'preset'> }
+
+/** Brings the file of a finished video. */
+export async function bringFile(shop: Workshop, blob: UnfinishedBlob, from: From): Promise<BroughtFile> {
+  const { source } = from
+  const problem =
+    source.kind === 'inline'
+      ? writeInline(blob.path, source.base64)
+      : await download(shop, blob.path, source, from.vendor)
+  if (problem !== undefined) return failed(problem)
+  const file = await open(blob.path, 'r')
+  try {
+    const read = await readMp4(file)
+    return read.kind === 'mp4' ? { kind: 'brought', seconds: read.seconds } : failed('what came is no MP4')
+  } finally {
+    await file.close()
+  }
+}
+
+/** Written piece by piece: decoded as a whole it would be in memory twice. */
+function writeInline(path: string, base64: string): string | undefined {
+  const file = openSync(path, 'w', 0o600)
+  try {
+    for (let at = 0; at < base64.length; at += PIECE_CHARS) {
+      writeAll(file, Buffer.from(base64.slice(at, at + PIECE_CHARS), 'base64'))
+    }
+  } finally {
+    closeSync(file)
+  }
+  return undefined
+}
+/** A multiple of four: each piece is whole bytes. */
+const PIECE_CHARS = 4 * 256 * 1024
+
+function writeAll(file: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at)
+}
+
+type UrlSource = Extract<VideoSource, { kind: 'url' }>
+
+/** What went wrong; undefined where the whole file is there. */
+async function download(
+  { halt }: Workshop,
+  path: string,
+  { url, credential }: UrlSource,
+  vendor: From['vendor'],
+): Promise<string | undefined> {
+  const isOwn = URL.parse(url)?.origin === new URL(vendor.provider.baseUrl).origin
+  // The operator's allowance for private addresses is for the provider's origin alone, and so is its credential.
+  const reach = isOwn ? vendor.provider.reach : 'public'
+  const { downloadHopsMax: hopsMax, downloadHeadTimeoutMs: timeoutMs, downloadStallMs } = videoBounds
+  const flight = new Flight(halt, timeoutMs)
+  const overall = setTimeout(() => flight.abort(), videoBounds.downloadTimeoutMs)
+  const get = (headers: Headers) => follow(outbound, { url, headers, reach, stop: flight.stop }, { hopsMax, timeoutMs })
+  const sent =
+    credential === 'same_origin' && isOwn
+      ? await sendAs(vendor, get, {
+          statusOf: (result) => (result.kind === 'response' ? result.response.status : undefined),
+          discard: (result) => result.kind === 'response' && result.response.cancel(),
+        })
+      : await get({})
+  try {
+    if (sent.kind === 'failed') return `no credential: ${sent.failure.message}`
+    if (sent.kind === 'network') return flight.failure(sent).message
+    const { response } = sent
+    if (response.status !== 200) {
+      response.cancel()
+      return `the vendor's file answered ${response.status}`
+    }
+    flight.watchdog.beat(downloadStallMs)
+    return await writeBody(response, path, () => flight.watchdog.beat(downloadStallMs))
+  } finally {
+    clearTimeout(overall)
+    flight.land()
+  }
+}
+
+/** Nothing waits in memory: a write ends in the system's, before the next bytes are read. */
+function writeBody(response: Incoming, path: string, onProgress: () => void): Promise<string | undefined> {
+  const file = openSync(path, 'w', 0o600)
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  let bytes = 0
+  let problem: string | undefined
+  const take = (part: Buffer): void => {
+    if (problem !== undefined) return
+    bytes += part.length
+    try {
+      if (bytes > videoBounds.fileBytesMax) problem = TOO_LARGE
+      else writeAll(file, part)
+    } catch (error) {
+      problem = `the file cannot be written: ${(error as Error).message}`
+    }
+    if (problem !== undefined) response.cancel()
+    else onProgress()
+  }
+  response.deliver({
+    part: take,
+    end(last) {
+      take(last)
+      resolve(problem)
+    },
+    broken: (message) => resolve(problem ?? message),
+  })
+  return promise.finally(() => closeSync(file))
+}

@@ -1,0 +1,86 @@
+/** The submission of a task: its offers in order, until one takes it, or may have taken it. */
+import { isRequestFault, type UpstreamFailure } from '../domain/failure.ts'
+import type { Offer } from '../domain/catalog.ts'
+import type { VideoBody } from '../formats/videos/body.ts'
+import type { ReadSubmission } from '../formats/videos/adapter.ts'
+import { inlineMedia } from './media.ts'
+import type { Job, Workshop } from './job.ts'
+import { isRefusal, submitOrder, videoVendor } from './vendor.ts'
+
+export type Submitted =
+  | { readonly kind: 'accepted'; readonly offer: Offer; readonly upstreamId: string }
+  /** No vendor has it. */
+  | { readonly kind: 'refused'; readonly failure: UpstreamFailure; readonly offer: Offer | undefined }
+  /** One may have it. It is not sent again. */
+  | { readonly kind: 'unknown'; readonly failure: UpstreamFailure; readonly offer: Offer }
+
+export async function submitTask(shop: Workshop, job: Job, body: VideoBody): Promise<Submitted> {
+  let last: Submitted = {
+    kind: 'refused',
+    failure: { kind: 'model_gone', message: 'no offer could be tried' },
+    offer: undefined,
+  }
+  for (const offer of job.task.terms.offers) {
+    const startedMs = Date.now() - job.task.createdAtMs
+    const result = await submitTo(shop, job, { offer, body })
+    if (!result) continue
+    note(job, offer, startedMs, result)
+    if (result.kind === 'accepted') {
+      shop.learn(offer.id, undefined)
+      return { ...result, offer }
+    }
+    const { failure } = result
+    if (shop.halt.upstreamStopped && !isRefusal(failure)) return { kind: 'unknown', failure, offer }
+    shop.learn(offer.id, failure)
+    if (!isRefusal(failure)) return { kind: 'unknown', failure, offer }
+    last = { kind: 'refused', failure, offer }
+    if (isRequestFault(failure.kind)) break
+  }
+  return last
+}
+
+type Try = { readonly offer: Offer; readonly body: VideoBody }
+
+/** Undefined where the offer's provider makes no videos (any more). */
+async function submitTo(shop: Workshop, job: Job, { offer, body }: Try): Promise<ReadSubmission | undefined> {
+  const vendor = videoVendor(shop, offer.providerId)
+  if (!vendor) return undefined
+  const { secret } = vendor.provider
+  const inlined = vendor.adapter.media === 'inline' ? await inlineMedia(shop, body) : body
+  if ('failure' in inlined) return { kind: 'failed', failure: inlined.failure }
+  const { upstreamModel } = offer
+  const sent = await submitOrder(shop, vendor, { body: inlined, wish: job.task.wish, upstreamModel })
+  return sent.kind === 'failed' ? { ...sent, failure: discreet(sent.failure, body, secret) } : sent
+}
+
+/** Without a code or a field's name that is a word of the request or of the credential: both are kept and told. */
+function discreet(
+  { code, param, ...failure }: UpstreamFailure,
+  { prompt }: VideoBody,
+  secret: string | undefined,
+): UpstreamFailure {
+  const tells = (word: string): boolean => prompt.includes(word) || (secret?.includes(word) ?? false)
+  return {
+    ...failure,
+    ...(code === undefined || tells(code) ? {} : { code }),
+    ...(param === undefined || tells(param) ? {} : { param }),
+  }
+}
+
+/** As in any record: the vendor's code and our words, never the vendor's, which may quote the prompt. */
+function note(job: Job, offer: Offer, startedMs: number, result: ReadSubmission): void {
+  const { id: offerId, providerId, upstreamModel } = offer
+  const failure = result.kind === 'failed' ? result.failure : undefined
+  const isOurs = failure && failure.status === undefined && failure.code === undefined
+  job.attempts.push({
+    offerId,
+    providerId,
+    upstreamModel,
+    result: failure?.kind ?? 'ok',
+    ...(failure?.status === undefined ? {} : { status: failure.status }),
+    ...(failure?.code === undefined ? {} : { code: failure.code }),
+    ...(isOurs ? { message: failure.message.slice(0, 200) } : {}),
+    startedMs,
+    tookMs: Date.now() - job.task.createdAtMs - startedMs,
+  })
+}

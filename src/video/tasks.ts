@@ -1,0 +1,201 @@
+/**
+ * Tasks on disk. Each transition is one conditional statement: it holds whatever came before it, and a transition that
+ * does not fit is refused with everything that goes along with it.
+ */
+import type { VideoMade, VideoStage, VideoTask } from '../domain/video-task.ts'
+
+import type { AttemptNote } from '../records/records.ts'
+import { statement, type Step } from '../store/statement.ts'
+import { mustWrite, type Queryable, type Store } from '../store/store.ts'
+import { packed, taskOf } from './rows.ts'
+
+/** Whose tasks are meant. */
+export type AccountScope = { readonly accountId: string }
+
+/** Why a vendor may be at work, and bill, for nobody. */
+export type Orphan = {
+  readonly requestId: string
+  readonly accountId: string
+  readonly model: string
+  readonly offerId: string | undefined
+  readonly upstreamId: string | undefined
+  readonly why: string
+  readonly createdAtMs: number
+}
+
+/** A vendor's word that it has a task. */
+type Acceptance = {
+  readonly offerId: string
+  readonly upstreamId: string
+  readonly attempts: readonly AttemptNote[]
+}
+
+const insert = statement(`INSERT INTO video_task
+  (id, account_id, key_id, request_id, model, stage, wish, terms, held, created_at, deadline_at)
+  VALUES (?, ?, ?, ?, ?, 'submitting', ?, ?, ?, ?, ?)`)
+const accept = statement(
+  `UPDATE video_task SET stage = 'queued', offer_id = ?2, upstream_id = ?3, attempts = ?4
+   WHERE id = ?1 AND stage = 'submitting'`,
+)
+const advance = statement(`UPDATE video_task SET stage = 'running', started_at = coalesce(started_at, ?2),
+  progress = max(progress, ?3) WHERE id = ?1 AND stage IN ('queued', 'running')`)
+const upscale = statement(`UPDATE video_task SET stage = 'upscaling', made = ?2, started_at = coalesce(started_at, ?3),
+  progress = max(progress, ?4) WHERE id = ?1 AND stage IN ('queued', 'running')`)
+const acceptUpscale = statement(
+  "UPDATE video_task SET upscale_id = ?2 WHERE id = ?1 AND stage = 'upscaling' AND upscale_id IS NULL",
+)
+const raise = statement('UPDATE video_task SET progress = max(progress, ?2) WHERE id = ?1 AND ended_at IS NULL')
+const store = statement(`UPDATE video_task SET stage = 'storing', made = ?2, started_at = coalesce(started_at, ?3),
+  progress = max(progress, ?4) WHERE id = ?1 AND stage IN ('queued', 'running', 'upscaling')`)
+const complete = statement(`UPDATE video_task SET stage = 'completed', progress = 100, usage = ?2, ended_at = ?3
+  WHERE id = ?1 AND stage = 'storing'`)
+const fail = statement(`UPDATE video_task SET stage = 'failed', reason = ?2, orphan = ?3, ended_at = ?4
+  WHERE id = ?1 AND ended_at IS NULL`)
+const forget = statement("DELETE FROM video_task WHERE id = ? AND stage = 'submitting'")
+const hide = statement(`UPDATE video_task SET deleted_at = ?3
+  WHERE account_id = ?1 AND id = ?2 AND ended_at IS NOT NULL AND deleted_at IS NULL`)
+const settleOrphan = statement('UPDATE video_task SET orphan = NULL WHERE request_id = ? AND orphan IS NOT NULL')
+
+const SWEEP_ROWS = 200
+/** How long a task that has ended is remembered; an orphan until the operator has looked at it. */
+const TASK_KEPT_MS = 30 * 86_400_000
+const STALE = 'FROM video_task WHERE ended_at < ? AND orphan IS NULL'
+const sweep = statement(`DELETE FROM video_task WHERE id IN (SELECT id ${STALE} LIMIT ${SWEEP_ROWS})`)
+
+/** What goes along with its hold. */
+export function insertSteps(task: VideoTask): Step[] {
+  const { id, accountId, keyId, requestId, model, wish, terms, held, createdAtMs, deadlineAtMs } = task
+  const bind = [id, accountId, keyId, requestId, model, packed(wish), packed(terms), held, createdAtMs, deadlineAtMs]
+  return [{ run: insert, bind, changes: 1 }]
+}
+
+/** What goes along with the settlement of its hold. */
+export const completeSteps = ({ id, usage, endedAtMs }: VideoTask): Step[] => [
+  { run: complete, bind: [id, packed(usage), endedAtMs ?? null], changes: 1 },
+]
+
+/** What goes along with the release of its hold. */
+export const failSteps = ({ id, reason, endedAtMs }: VideoTask, orphan: string | undefined): Step[] => [
+  { run: fail, bind: [id, reason ?? '', orphan ?? null, endedAtMs ?? null], changes: 1 },
+]
+
+/** The same where its client never heard of it. */
+export const forgetSteps = ({ id }: VideoTask): Step[] => [{ run: forget, bind: [id], changes: 1 }]
+
+/** The page of a list. */
+export type Page = {
+  readonly limit: number
+  readonly order: 'asc' | 'desc'
+  /** The id of the task before the first; undefined: from the start. */
+  readonly after: string | undefined
+}
+
+export class Tasks {
+  private readonly store: Store
+
+  constructor(store_: Store) {
+    this.store = store_
+  }
+
+  /** False where the vendor's task is another one's already. */
+  async accepted({ id }: VideoTask, { offerId, upstreamId, attempts }: Acceptance): Promise<boolean> {
+    const bind = [id, offerId, upstreamId, JSON.stringify(attempts)]
+    const outcome = await this.store.write([{ run: accept, bind, changes: 1 }])
+    if (outcome.kind === 'refused' && !outcome.reason.includes('upstream_id')) throw new Error(outcome.reason)
+    return outcome.kind === 'written'
+  }
+
+  running({ id }: VideoTask, progress: number): Promise<void> {
+    return mustWrite(this.store, [{ run: advance, bind: [id, Date.now(), progress], changes: 1 }])
+  }
+
+  upscaling({ id }: VideoTask, made: VideoMade, progress: number): Promise<void> {
+    return mustWrite(this.store, [{ run: upscale, bind: [id, packed(made), Date.now(), progress], changes: 1 }])
+  }
+
+  acceptedUpscale({ id }: VideoTask, upscaleId: string): Promise<void> {
+    return mustWrite(this.store, [{ run: acceptUpscale, bind: [id, upscaleId], changes: 1 }])
+  }
+
+  raised({ id }: VideoTask, progress: number): Promise<void> {
+    return mustWrite(this.store, [{ run: raise, bind: [id, progress], changes: 1 }])
+  }
+
+  storing({ id }: VideoTask, made: VideoMade, progress: number): Promise<void> {
+    return mustWrite(this.store, [{ run: store, bind: [id, packed(made), Date.now(), progress], changes: 1 }])
+  }
+
+  /** Tasks that have not ended, with what their submission went through. */
+  async open(): Promise<{ task: VideoTask; attempts: AttemptNote[] }[]> {
+    const rows = await this.store.query('SELECT * FROM video_task WHERE ended_at IS NULL ORDER BY request_id')
+    return rows.map((row) => ({ task: taskOf(row), attempts: JSON.parse(row['attempts'] as string) as AttemptNote[] }))
+  }
+
+  async find({ accountId }: AccountScope, id: string): Promise<VideoTask | undefined> {
+    const sql = 'SELECT * FROM video_task WHERE account_id = ? AND id = ? AND deleted_at IS NULL'
+    const [row] = await this.store.query(sql, [accountId, id])
+    return row && taskOf(row)
+  }
+
+  /** For whoever has its id, which is all it takes to fetch the video. */
+  async stageOf(id: string): Promise<VideoStage | undefined> {
+    const [row] = await this.store.query('SELECT stage FROM video_task WHERE id = ? AND deleted_at IS NULL', [id])
+    return row?.['stage'] as VideoStage | undefined
+  }
+
+  /** One more than the page has, where there is more. Undefined where `after` is no task of the account. */
+  async list({ accountId }: AccountScope, { limit, order, after }: Page): Promise<VideoTask[] | undefined> {
+    const last = after === undefined ? undefined : await this.find({ accountId }, after)
+    if (after !== undefined && !last) return undefined
+    const sql = `SELECT * FROM video_task WHERE account_id = ?1 AND deleted_at IS NULL
+      AND (?2 IS NULL OR request_id ${order === 'asc' ? '>' : '<'} ?2)
+      ORDER BY request_id ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT ?3`
+    return (await this.store.query(sql, [accountId, last?.requestId ?? null, limit + 1])).map(taskOf)
+  }
+
+  /** Resolves once nobody sees it any more; false when there was none that has ended. */
+  async delete({ accountId }: AccountScope, id: string, also: readonly Step[]): Promise<boolean> {
+    const outcome = await this.store.write([{ run: hide, bind: [accountId, id, Date.now()], changes: 1 }, ...also])
+    return outcome.kind === 'written'
+  }
+
+  /** Whether a task at a vendor is one of ours already. */
+  async knows(upstreamIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const sql = 'SELECT upstream_id FROM video_task WHERE upstream_id IN (SELECT value FROM json_each(?))'
+    const rows = await this.store.query(sql, [JSON.stringify(upstreamIds)])
+    return new Set(rows.map((row) => row['upstream_id'] as string))
+  }
+
+  /** Forgets tasks that ended long ago, in small steps behind the requests. */
+  async sweep(): Promise<void> {
+    const before = Date.now() - TASK_KEPT_MS
+    const [row] = await this.store.query(`SELECT count(*) AS stale ${STALE}`, [before])
+    for (let left = Number(row?.['stale'] ?? 0); left > 0; left -= SWEEP_ROWS) {
+      await this.store.write([{ run: sweep, bind: [before] }], 'bulk')
+    }
+  }
+}
+
+/** Tasks that may be at work at a vendor for nobody, oldest first. */
+export async function orphansOf(store_: Queryable): Promise<readonly Orphan[]> {
+  const sql = 'SELECT * FROM video_task WHERE orphan IS NOT NULL ORDER BY request_id'
+  return (await store_.query(sql)).map((row) => {
+    const { requestId, accountId, model, offerId, upstreamId, createdAtMs } = taskOf(row)
+    return { requestId, accountId, model, offerId, upstreamId, createdAtMs, why: row['orphan'] as string }
+  })
+}
+
+/** Takes an orphan off the list: the operator has looked after it. False when it is not on it. */
+export async function settleOrphanOf(store_: Store, requestId: string): Promise<boolean> {
+  return (await store_.write([{ run: settleOrphan, bind: [requestId], changes: 1 }])).kind === 'written'
+}
+
+/** Tasks whose stage and hold disagree, and holds that have lost their task; empty means none. */
+export async function verifyTasks(store_: Queryable): Promise<readonly { subject: string; detail: string }[]> {
+  const sql = `SELECT t.request_id AS subject, t.stage || ', hold ' || coalesce(h.state, 'none') AS detail
+    FROM video_task t LEFT JOIN hold h ON h.id = t.request_id
+    WHERE h.state IS NOT CASE t.stage WHEN 'completed' THEN 'settled' WHEN 'failed' THEN 'released' ELSE 'open' END
+    UNION ALL SELECT h.id, 'no task' FROM hold h LEFT JOIN video_task t ON t.request_id = h.id
+    WHERE h.state = 'open' AND h.owner = 'task' AND t.id IS NULL`
+  return (await store_.query(sql)).map((row) => ({ subject: String(row['subject']), detail: String(row['detail']) }))
+}

@@ -1,0 +1,116 @@
+/** Asking vendors: one request and its answer, with a name for what went wrong. */
+import type { Provider } from '../domain/catalog.ts'
+import type { UpstreamFailure } from '../domain/failure.ts'
+import { videoBounds } from '../domain/video.ts'
+import type { UpstreamRequest } from '../formats/format.ts'
+import type {
+  ReadState,
+  ReadSubmission,
+  TaskAdapter,
+  UpscaleOrder,
+  VideoAdapter,
+  VideoRef,
+} from '../formats/videos/adapter.ts'
+import { upscaleAdapters, videoAdapters } from '../formats/videos/adapters.ts'
+import type { Preset } from '../providers/preset.ts'
+import { findPreset } from '../providers/presets.ts'
+import { attemptWhole, type WholeAttempt } from '../upstream/attempt.ts'
+import type { Workshop } from './job.ts'
+
+/** A provider and the way it is spoken to. */
+export type Vendor<Adapter> = { readonly provider: Provider; readonly preset: Preset; readonly adapter: Adapter }
+
+/** The vendor of videos behind a provider's id; undefined where there is none (any more). */
+export function videoVendor({ catalog }: Workshop, providerId: string): Vendor<VideoAdapter> | undefined {
+  const provider = catalog.provider(providerId)
+  const preset = provider && findPreset(provider.preset)
+  return provider && preset?.videoApi && { provider, preset, adapter: videoAdapters[preset.videoApi] }
+}
+
+export function upscaleVendor(
+  { catalog }: Workshop,
+  providerId: string | undefined,
+): Vendor<TaskAdapter<UpscaleOrder>> | undefined {
+  const provider = providerId === undefined ? undefined : catalog.provider(providerId)
+  const preset = provider && findPreset(provider.preset)
+  return provider && preset?.upscaleApi && { provider, preset, adapter: upscaleAdapters[preset.upscaleApi] }
+}
+
+type Sending = { readonly timeoutMs: number; readonly bytesMax: number; readonly sendOnce?: boolean }
+
+function send<Order>(
+  { halt }: Workshop,
+  { provider, preset, adapter }: Vendor<Pick<TaskAdapter<Order>, 'failures'>>,
+  request: UpstreamRequest,
+  { timeoutMs, bytesMax, sendOnce }: Sending,
+): Promise<WholeAttempt> {
+  return attemptWhole({ provider, preset, failures: adapter.failures }, request, {
+    firstEventTimeoutMs: timeoutMs,
+    eventGapTimeoutMs: timeoutMs,
+    replyBytesMax: bytesMax,
+    eventCharsMax: bytesMax,
+    owner: halt,
+    sendOnce,
+  })
+}
+
+export async function submitOrder<Order>(
+  shop: Workshop,
+  vendor: Vendor<TaskAdapter<Order>>,
+  order: Order,
+): Promise<ReadSubmission> {
+  const { submitTimeoutMs: timeoutMs, pollBytesMax: bytesMax } = videoBounds
+  const sent = await send(shop, vendor, vendor.adapter.submit(order), { timeoutMs, bytesMax, sendOnce: true })
+  return sent.kind === 'failed' ? sent : vendor.adapter.readSubmission(sent.text)
+}
+
+/** How a task stands. Only so many are asked after at once, and fewer where an answer may hold a video. */
+export function askState<Order>(shop: Workshop, vendor: Vendor<TaskAdapter<Order>>, ref: VideoRef): Promise<ReadState> {
+  const { adapter } = vendor
+  const isHeavy = adapter.answers === 'heavy'
+  const { pollTimeoutMs, submitTimeoutMs, pollBytesMax, heavyPollBytesMax } = videoBounds
+  const sending = isHeavy
+    ? { timeoutMs: submitTimeoutMs, bytesMax: heavyPollBytesMax }
+    : { timeoutMs: pollTimeoutMs, bytesMax: pollBytesMax }
+  return (isHeavy ? shop.downloads : shop.polls).run(async () => {
+    const sent = await send(shop, vendor, adapter.poll(ref), sending)
+    return sent.kind === 'failed' ? sent : adapter.readState(sent.text)
+  })
+}
+
+/** The text of any other answer. */
+export async function askText(
+  shop: Workshop,
+  vendor: Vendor<VideoAdapter>,
+  request: UpstreamRequest,
+): Promise<string | undefined> {
+  const { pollTimeoutMs: timeoutMs, pollBytesMax: bytesMax } = videoBounds
+  const sent = await shop.polls.run(() => send(shop, vendor, request, { timeoutMs, bytesMax }))
+  return sent.kind === 'failed' ? undefined : sent.text
+}
+
+/**
+ * Whether a failed submission is certain to have made no task. A bare 5xx may be a proxy's, behind which the vendor is
+ * at work; with a code it is the vendor's own word.
+ */
+export function isRefusal({ kind, code, status }: UpstreamFailure): boolean {
+  switch (kind) {
+    case 'bad_request':
+    case 'context_length':
+    case 'policy':
+    case 'auth':
+    case 'funds':
+    case 'model_gone':
+    case 'rate':
+    case 'unreachable':
+      return true
+    case 'overload':
+      return status !== undefined
+    case 'server':
+      return status !== undefined && code !== undefined
+    case 'timeout':
+    case 'network':
+    case 'garbage':
+      return false
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * Tasks under way: each is looked at when its time has come, by one at a time, until it has ended. Whatever a process
+ * leaves unfinished the next one takes up: all that is needed for it is on disk. The folder has one owner, so a lease
+ * of a task is this process's word, and ends with it.
+ */
+import type { Failure, UpstreamFailure } from '../domain/failure.ts'
+import { videoBounds } from '../domain/video.ts'
+import type { Offer } from '../domain/catalog.ts'
+import type { VideoTask } from '../domain/video-task.ts'
+import { Slots } from '../lib/slots.ts'
+import { advanceTask, reasons } from './advance.ts'
+import { failTask, forgetTask } from './ending.ts'
+import { Halt } from './halt.ts'
+import { jobOf, named, type Job, type JobStart, type Reservation, type Workshop } from './job.ts'
+import { waitMs } from './pace.ts'
+import { submitTask, type Submitted } from './submission.ts'
+import type { AccountScope } from './tasks.ts'
+
+export type VideosOptions = Omit<Workshop, 'halt' | 'polls' | 'downloads'> & {
+  /** The first look at a task; later ones are further apart. */
+  readonly pollMs: number
+  /** Reserves what a task of a former life holds, where its account and key are still there. */
+  readonly reserve: (task: VideoTask) => Reservation | undefined
+}
+
+/** What a client hears of a submission: that the task stands, or why no vendor took it. */
+export type Acceptance =
+  | { readonly kind: 'stands' }
+  | { readonly kind: 'refused'; readonly failure: UpstreamFailure; readonly offer: Offer | undefined }
+
+const taken = ({ offer, upstreamId }: Extract<Submitted, { kind: 'accepted' }>) => ({ offerId: offer.id, upstreamId })
+
+const TICK_MS = 100
+const STANDS: Acceptance = { kind: 'stands' }
+
+export class Videos {
+  readonly tasks: Workshop['tasks']
+  private readonly options: VideosOptions
+  private readonly shop: Workshop
+  private readonly halt = new Halt()
+  /** Tasks under way, with the time of their next look; those that are being worked on are apart. */
+  private readonly due = new Map<Job, number>()
+  private readonly busy = new Set<Promise<void>>()
+  private timer: Timer | undefined
+
+  constructor(options: VideosOptions) {
+    this.options = options
+    this.tasks = options.tasks
+    const { pollsMax, downloadsMax } = videoBounds
+    this.shop = { ...options, halt: this.halt, polls: new Slots(pollsMax), downloads: new Slots(downloadsMax) }
+  }
+
+  /** How many are under way. */
+  get size(): number {
+    return this.due.size + this.busy.size
+  }
+
+  /** Why no other may begin at the moment. */
+  obstacle(): Failure | undefined {
+    if (this.size < videoBounds.tasksMax) return undefined
+    return { kind: 'unavailable', message: 'Too many videos are being made. Try again later.', retryAfterMs: 60_000 }
+  }
+
+  /** Takes up what a former life left. */
+  async resume(): Promise<void> {
+    const open = await this.tasks.open()
+    for (const { task, attempts } of open) {
+      const job = jobOf({ task, attempts, isKnown: true, reservation: this.options.reserve(task) })
+      // Not all at once: a vendor should not notice our restart.
+      this.schedule(job, Math.random() * this.options.pollMs * 2)
+    }
+    if (open.length > 0) this.shop.log('info', 'video.resumed', { tasks: open.length })
+  }
+
+  /**
+   * Submits a task whose row is on disk. Resolves when a vendor has it or may have it, when none takes it, or when its
+   * client has waited long enough.
+   */
+  async begin(start: Omit<JobStart, 'attempts' | 'isKnown'> & Required<Pick<JobStart, 'body'>>): Promise<Acceptance> {
+    const job = jobOf({ ...start, attempts: [], isKnown: false })
+    const submission = this.submit(job)
+    const late = Promise.withResolvers<Acceptance>()
+    const timer = setTimeout(() => {
+      job.isKnown = true
+      late.resolve(STANDS)
+    }, videoBounds.acceptanceMs)
+    try {
+      return await Promise.race([submission, late.promise])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Forgets a task that has ended, and its file. False when there is none. */
+  async delete(scope: AccountScope, id: string): Promise<boolean> {
+    const { blobs } = this.shop
+    if (!(await this.tasks.delete(scope, id, blobs.withdrawSteps(id)))) return false
+    await blobs.removeFile(id)
+    return true
+  }
+
+  /** Stops what is under way at vendors. Resolves when nothing of it is left in this process. */
+  async stop(): Promise<void> {
+    clearInterval(this.timer)
+    this.halt.stop()
+    this.due.clear()
+    while (this.busy.size > 0) await Promise.all(this.busy)
+  }
+
+  private submit(job: Job): Promise<Acceptance> {
+    const { promise, resolve, reject } = Promise.withResolvers<Acceptance>()
+    this.work(job, async () => {
+      try {
+        resolve(await this.submitted(job))
+      } catch (error) {
+        reject(error)
+        throw error
+      }
+    })
+    return promise
+  }
+
+  private async submitted(job: Job): Promise<Acceptance> {
+    const { shop } = this
+    const { body } = job
+    const result = body
+      ? await submitTask(shop, job, body)
+      : ({ kind: 'refused', failure: { kind: 'model_gone', message: 'nothing to send' }, offer: undefined } as const)
+    // Prompts and media are in memory for as long as they are needed, and nowhere else.
+    job.body = undefined
+    if (result.kind === 'refused') {
+      if (job.isKnown) await failTask(shop, job, { reason: reasons.fault })
+      else await forgetTask(shop, job, result.failure)
+      return result
+    }
+    if (result.kind === 'unknown') shop.log('warn', 'video.unsure', { ...named(job), result: result.failure.kind })
+    else if (await shop.tasks.accepted(job.task, { ...taken(result), attempts: job.attempts })) {
+      job.task = { ...job.task, stage: 'queued', ...taken(result) }
+    } else shop.log('error', 'video.unsure', { ...named(job), result: 'a task that is another one’s' })
+    job.isKnown = true
+    return STANDS
+  }
+
+  private schedule(job: Job, inMs: number): void {
+    if (job.isEnded || this.halt.upstreamStopped) return
+    this.due.set(job, performance.now() + inMs)
+    this.timer ??= setInterval(() => this.look(), TICK_MS)
+  }
+
+  private look(): void {
+    const nowMs = performance.now()
+    for (const [job, dueMs] of this.due) {
+      if (dueMs > nowMs) continue
+      this.due.delete(job)
+      this.work(job, () => advanceTask(this.shop, job))
+    }
+    if (this.due.size > 0 || this.busy.size > 0) return
+    clearInterval(this.timer)
+    this.timer = undefined
+  }
+
+  /** Works on a task, and sets the time of its next look. A programmer's error leaves it to the next look, too. */
+  private work(job: Job, step: () => Promise<void>): void {
+    const done = this.worked(job, step)
+    this.busy.add(done)
+    void done.finally(() => this.busy.delete(done))
+  }
+
+  private async worked(job: Job, step: () => Promise<void>): Promise<void> {
+    try {
+      await step()
+    } catch (error) {
+      job.failures++
+      const { stack = '' } = error as Error
+      this.shop.log('error', 'video.internal', { ...named(job), message: String(error), stack })
+    }
+    const { looks, failures } = job
+    this.schedule(job, waitMs({ firstMs: this.options.pollMs, looks, failures }, Math.random()))
+  }
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test'
+import { videoRoutes } from '../src/edge/videos.ts'
+import { FILE, writeDocument } from './openapi.ts'
+
+type Document = {
+  paths: Record<string, Record<string, unknown>>
+  components: { schemas: { VideoRequest: { properties: Record<string, unknown>; required: string[] } } }
+}
+
+test('docs/openapi.json is what tools/openapi.ts writes', async () => {
+  expect(await Bun.file(FILE).text()).toBe(writeDocument())
+})
+
+test('it has every route of videos, and every field with its bounds', () => {
+  const { paths, components } = JSON.parse(writeDocument()) as Document
+  for (const { path, methods } of videoRoutes) {
+    for (const method of methods)
+      if (method !== 'HEAD') expect(Object.keys(paths[path] ?? {})).toContain(method.toLowerCase())
+  }
+  const { properties, required } = components.schemas.VideoRequest
+  expect(required).toEqual(['model', 'content'])
+  expect(JSON.stringify(properties['duration'])).toContain('"maximum":15')
+  expect(JSON.stringify(properties['super_resolution_config'])).toContain('"maximum":2160')
+})
+
+test('every reference leads somewhere', () => {
+  const text = writeDocument()
+  const { components } = JSON.parse(text) as { components: { schemas: object } }
+  const named = new Set([...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name))
+  expect(named).toEqual(new Set(Object.keys(components.schemas)))
+})
