@@ -161,7 +161,7 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     usage: (query) => usageOf(store.aside, query, usageDays.until),
     lastUsed: (accountId, fromHour) => lastUsed(store.aside, accountId, fromHour),
     bookings: (accountId, range) => bookingsBetween(store.aside, accountId, range),
-    openHolds: (accountId, limit) => openHoldsOf(store.aside, accountId, limit),
+    openHolds: (accountId, page) => openHoldsOf(store.aside, accountId, page),
     oldestHold: () => oldestHold(store.aside),
     searchRecords: (accountId, search) => searchRecords(store.aside, accountId, search),
     findAnywhere: (id) => findAnywhere(store.aside, id),

@@ -22,14 +22,9 @@ type Ran = { readonly code: number; readonly out: string; readonly err: string }
 type RunOptions = { readonly env?: Env; readonly stdin?: string; readonly cwd?: string }
 
 const command = (...args: readonly string[]): string[] => [process.execPath, '--no-env-file', MAIN, ...args]
+const own = { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), PORT: '0' }
 /** Nothing of the machine's own environment: a vendor's key in it would add a provider. */
-const envOf = (folder: string, env: Env = {}): Env => ({
-  PATH: process.env['PATH'] ?? '',
-  HOME: tmpdir(),
-  TOLLGATE_DATA: folder,
-  PORT: '0',
-  ...env,
-})
+const envOf = (folder: string, env: Env = {}): Env => ({ ...own, TOLLGATE_DATA: folder, ...env })
 
 /** Runs one command to its end. */
 async function run(
@@ -332,6 +327,7 @@ for (const served of [true, false]) {
         allow_private: true,
         has_key: true,
         origin: 'stored',
+        state: 'serving',
       } as never)
       expect(views.find(({ id }) => id === 'groq')).toMatchObject({
         preset: 'groq',

@@ -95,7 +95,7 @@ test('an image can hold what the program needs and nothing of the machine it is 
   const lines = read('.dockerignore').split('\n')
   expect(lines.find((line) => line !== '' && !line.startsWith('#'))).toBe('*')
   const admitted = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1))
-  expect(admitted.toSorted()).toEqual(['LICENSE', 'bin', 'package-lock.json', 'package.json', 'src'])
+  expect(admitted.toSorted()).toEqual(['LICENSE', 'bin', 'package-lock.json', 'package.json', 'src', 'tools/viewer.js'])
   const copied = [...read('deploy/Dockerfile').matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, names = '']) =>
     names.split(' '),
   )

@@ -52,7 +52,10 @@ export type Office = {
     accountId: string,
     range: { readonly fromMs: number; readonly toMs: number },
   ) => Promise<readonly Booking[]>
-  readonly openHolds: (accountId: string, limit: number) => Promise<readonly OpenHold[]>
+  readonly openHolds: (
+    accountId: string,
+    page: { readonly after?: string | undefined; readonly limit: number },
+  ) => Promise<readonly OpenHold[]>
   readonly oldestHold: () => Promise<number | undefined>
   readonly searchRecords: (accountId: string, search: RecordSearch) => Promise<RecordPage>
   /** A request of whichever account. */

@@ -92,7 +92,9 @@ export async function runOperation(
   const result = await found.run(office, data)
   await office.audit.end(
     id,
-    result.ok ? { outcome: 'done', after: view(), subject: idOf(result.value) } : { outcome: result.code },
+    result.ok
+      ? { action: name, outcome: 'done', after: view(), subject: idOf(result.value) }
+      : { action: name, outcome: result.code },
   )
   return result
 }

@@ -4,7 +4,7 @@ import { networkOf } from '../lib/network.ts'
 import { accountIn, balanceShape, balanceView } from './account-routes.ts'
 import type { Desk } from './desk.ts'
 import { json, problem, route, type Reply, type Route } from './route.ts'
-import { isoTime, nano, time } from './shapes.ts'
+import { isoTime, nano, pageOf, pageQuery, time } from './shapes.ts'
 import { csvText } from './csv.ts'
 
 const HOUR_MS = 3_600_000
@@ -125,8 +125,6 @@ function fileOf(statement: Statement): Reply {
   return { kind: 'file', contentType: 'text/csv; charset=utf-8', name: `statement-${statement.month}.csv`, text }
 }
 
-const HOLDS_MAX = 200
-
 const redeem = route('POST', '/accounts/{account}/redemptions', {
   access: 'account_write',
   summary: 'Redeem a code: its amount is added to the balance, once.',
@@ -166,19 +164,20 @@ export const billingRoutes: readonly Route[] = [
   }),
   route('GET', '/accounts/{account}/holds', {
     access: 'account_read',
-    summary: `What is on hold at the moment, the oldest first; ${HOLDS_MAX} at most.`,
-    answer: z.strictObject({
+    summary: 'What is on hold at the moment, the oldest first.',
+    query: z.strictObject(pageQuery),
+    answer: pageOf(z.strictObject({ request: z.string(), amount_nano_usd: nano, created_at: time })).extend({
       held_nano_usd: nano,
-      data: z.array(z.strictObject({ request: z.string(), amount_nano_usd: nano, created_at: time })),
     }),
-    run: async ({ desk, params }) => {
-      const holds = await desk.office.openHolds(params.account, HOLDS_MAX)
-      const data = holds.map(({ id, amount, createdAtMs }) => ({
+    run: async ({ desk, params, query: { limit, cursor: after } }) => {
+      const holds = await desk.office.openHolds(params.account, { after, limit: limit + 1 })
+      const data = holds.slice(0, limit).map(({ id, amount, createdAtMs }) => ({
         request: id,
         amount_nano_usd: amount.toString(),
         created_at: isoTime(createdAtMs),
       }))
-      return json({ held_nano_usd: desk.office.ledger.balance(params.account).held.toString(), data })
+      const next_cursor = holds.length > limit ? (data.at(-1)?.request ?? null) : null
+      return json({ held_nano_usd: desk.office.ledger.balance(params.account).held.toString(), data, next_cursor })
     },
   }),
   redeem,

@@ -64,7 +64,7 @@ async function note({ desk, from }: Pick<Call, 'desk' | 'from'>, action: string,
       ? ({ kind: 'nobody', address, requestId } as const)
       : ({ kind: 'user', id: who.user.id, name: who.user.name, address, requestId } as const)
   const id = await audit.begin({ actor, action, subject: who.subject ?? who.user?.id, input: {} })
-  await audit.end(id, { outcome: who.outcome ?? 'done' })
+  await audit.end(id, { action, outcome: who.outcome ?? 'done' })
 }
 type Noted = { readonly user?: User | undefined; readonly subject?: string | undefined; readonly outcome?: string }
 
@@ -207,6 +207,7 @@ const endView = route('DELETE', '/session/view-as', {
   run: async (call) => {
     const { user, session } = signed(call)
     await call.desk.office.sessions.lookAs(session, undefined)
+    await note(call, 'session.view_as_end', { user, subject: session.viewAs })
     return json(meView(call.desk, user, { ...session, viewAs: undefined }))
   },
 })

@@ -182,7 +182,7 @@ async function overview(call: Call<{ account: string }, { range: keyof typeof ra
   const [rows, failed, holds] = await Promise.all([
     office.usage(asked),
     office.searchRecords(params.account, { filter: { outcome: 'failed' }, limit: 5 }),
-    office.openHolds(params.account, 1000),
+    office.openHolds(params.account, { limit: 1_000 }),
   ])
   const total = addUp(rows)
   const keys = office.accounts.keysOf(params.account)

@@ -39,9 +39,9 @@ const page = (hasViewer: boolean): string => `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Tollgate API</title>
-${hasViewer ? '<script type="module" src="docs/viewer.js"></script>\n' : ''}</head>
+${hasViewer ? '<script defer src="docs/viewer.js"></script>\n' : ''}</head>
 <body style="margin:0">
-<openapi-explorer spec-url="openapi.json" hide-console hide-authentication-persistence>
+<openapi-explorer spec-url="openapi.json">
 <main style="font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem">
 <h1>Tollgate API</h1>
 <p>The OpenAPI 3.1 document is at <a href="openapi.json">openapi.json</a>, a summary at <a href="llms.txt">llms.txt</a>.</p>

@@ -47,9 +47,14 @@ function bookingOf(row: Row): Booking {
 export type OpenHold = { readonly id: string; readonly amount: NanoUsd; readonly createdAtMs: number }
 
 /** What an account has on hold at the moment, the oldest first. */
-export async function openHoldsOf(store: Queryable, accountId: string, limit: number): Promise<readonly OpenHold[]> {
-  const sql = "SELECT id, amount, created_at FROM hold WHERE account_id = ? AND state = 'open' ORDER BY id LIMIT ?"
-  return (await store.query(sql, [accountId, limit])).map((row) => ({
+export async function openHoldsOf(
+  store: Queryable,
+  accountId: string,
+  { after = '', limit }: { readonly after?: string | undefined; readonly limit: number },
+): Promise<readonly OpenHold[]> {
+  const sql = `SELECT id, amount, created_at FROM hold
+    WHERE account_id = ? AND state = 'open' AND id > ? ORDER BY id LIMIT ?`
+  return (await store.query(sql, [accountId, after, limit])).map((row) => ({
     id: row['id'] as string,
     amount: row['amount'] as bigint,
     createdAtMs: Number(row['created_at']),

@@ -291,8 +291,8 @@ class Book implements Ledger {
     if (funds.posted + change > BALANCE_MAX) return { kind: 'too_large' }
     // A debit leaves memory before the commit and a credit enters after it, so that memory never promises more.
     if (change < 0n) funds.posted += change
-    const journalId = ++this.lastJournalId
     const nowMs = Date.now()
+    const journalId = ++this.lastJournalId
     const outcome = await this.store.write([
       ...(provided ? [provided] : []),
       { run: insertJournal, bind: [journalId, kind, ref, null, null, reason, nowMs] },

@@ -22,7 +22,12 @@ export type AuditNote = {
 }
 
 /** `done`, or the code of the refusal. */
-export type AuditEnd = { readonly outcome: string; readonly after?: unknown; readonly subject?: string | undefined }
+export type AuditEnd = {
+  readonly action: string
+  readonly outcome: string
+  readonly after?: unknown
+  readonly subject?: string | undefined
+}
 
 export type AuditEntry = {
   readonly id: string
@@ -58,11 +63,14 @@ const SECRETS = new Set(['key', 'secret', 'password', 'token', 'current', 'code'
 /** After every id. */
 const LAST = 'aud_~'
 
-const textOf = (value: unknown): string | null =>
+/** Where `key` is an id, and what is shown of a key is its end. */
+const OF_KEYS = /^(?:management_)?key\./
+
+const textOf = (value: unknown, action: string): string | null =>
   value === undefined
     ? null
     : JSON.stringify(value, (name, part: unknown) =>
-        SECRETS.has(name) && typeof part === 'string' && !/^key_[0-9a-z]+$/.test(part)
+        SECRETS.has(name) && typeof part === 'string' && !(name === 'key' && OF_KEYS.test(action))
           ? '[secret]'
           : typeof part === 'bigint'
             ? part.toString()
@@ -80,14 +88,15 @@ export class Audit {
   async begin({ actor, action, subject, input, before }: AuditNote): Promise<string> {
     const id = timeOrderedId('aud_')
     const { kind, id: actorId = null, name = null, address = null, requestId = null } = actor
-    const [inputText, beforeText] = [textOf(input ?? {}), textOf(before)]
+    const [inputText, beforeText] = [textOf(input ?? {}, action), textOf(before, action)]
     const bind = [id, kind, actorId, name, address, requestId, action, subject ?? null, inputText, beforeText]
     await mustWrite(this.store, [{ run: begin, bind: [...bind, Date.now()] }])
     return id
   }
 
-  async end(id: string, { outcome, after, subject }: AuditEnd): Promise<void> {
-    await mustWrite(this.store, [{ run: end, bind: [outcome, textOf(after), subject ?? null, id], changes: 1 }])
+  async end(id: string, { action, outcome, after, subject }: AuditEnd): Promise<void> {
+    const bind = [outcome, textOf(after, action), subject ?? null, id]
+    await mustWrite(this.store, [{ run: end, bind, changes: 1 }])
   }
 
   /** The newest first. */
