@@ -1,5 +1,5 @@
 import { Menu as Base } from '@base-ui/react/menu'
-import type { ReactElement, ReactNode } from 'react'
+import { useState, type ReactElement, type ReactNode } from 'react'
 import { classes } from './classes.ts'
 import { Icon, type IconName } from './icon.tsx'
 
@@ -20,11 +20,12 @@ export function Menu({
   readonly trigger: ReactElement<Record<string, unknown>>
   readonly groups: readonly (readonly MenuItem[])[]
 }) {
+  const [place, setPlace] = useState<HTMLElement>()
   return (
-    <Base.Root>
+    <Base.Root onOpenChange={() => setPlace(document.getElementById('main') ?? undefined)}>
       <Base.Trigger render={trigger} />
       {/* In the page and not beside it: whoever goes by landmarks finds it there. */}
-      <Base.Portal container={document.getElementById('main')}>
+      <Base.Portal container={place}>
         <Base.Positioner sideOffset={4} align="end" className="z-20 outline-none">
           <Base.Popup className="enter-fade max-h-[70vh] min-w-44 overflow-y-auto rounded-md border bg-panel py-1 shadow-float outline-none">
             {groups.map((items, at) => (
