@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { VideoTask } from '../domain/video-task.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ManagementKeys } from '../accounts/management-keys.ts'
 import type { Limiter } from '../accounts/limiter.ts'
@@ -62,6 +63,11 @@ export type Office = {
   readonly findAnywhere: (id: string) => Promise<StoredRecord | undefined>
   readonly requests: (accountId: string, limit: number) => Promise<readonly StoredRecord[]>
   readonly request: (accountId: string, id: string) => Promise<StoredRecord | undefined>
+  /** Videos of an account, newest first, of requests before one. */
+  readonly videos: (
+    accountId: string,
+    page: { readonly limit: number; readonly before: string | undefined },
+  ) => Promise<readonly VideoTask[]>
   /** Videos that a vendor may be making for nobody. */
   readonly orphans: () => Promise<readonly Orphan[]>
   /** Takes one off the list; false when it is not on it. */

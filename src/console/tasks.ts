@@ -1,14 +1,16 @@
 /**
  * Tasks: what takes long enough to be waited for. Each kind is a source; a new kind is one more. The list merges them
- * by id, which has the time in it.
+ * by request, whose id has the time in it.
  */
 import { z } from 'zod'
+import { statusOf } from '../domain/video-task.ts'
 import type { Desk } from './desk.ts'
 import { requestView } from './request-view.ts'
-import { nano, time, type Page } from './shapes.ts'
+import { isoTime, nano, time, type Page } from './shapes.ts'
 
 export const taskShape = z.strictObject({
   id: z.string(),
+  request: z.string().meta({ description: 'the request that asked for it' }),
   kind: z.enum(['image', 'video']),
   model: z.string(),
   endpoint: z.string(),
@@ -45,6 +47,7 @@ const imageTasks: TaskSource = {
       const isDone = seen.outcome === 'completed'
       return {
         id: seen.id,
+        request: seen.id,
         kind: 'image',
         model: seen.model,
         endpoint: seen.endpoint,
@@ -62,8 +65,34 @@ const imageTasks: TaskSource = {
   },
 }
 
+const videoTasks: TaskSource = {
+  kind: 'video',
+  list: async ({ office }, accountId, { limit, cursor }) => {
+    const before = cursor === undefined ? undefined : `req_${cursor}`
+    const found = await office.videos(accountId, { limit: limit + 1, before })
+    const shown = found.slice(0, limit)
+    const charges = await Promise.all(shown.map(({ requestId }) => office.request(accountId, requestId)))
+    const data = shown.map((task, i): Task => ({
+      id: task.id,
+      request: task.requestId,
+      kind: 'video',
+      model: task.model,
+      endpoint: 'videos',
+      status: statusOf(task.stage),
+      progress: task.progress,
+      error_code: task.reason ?? null,
+      outputs: task.stage === 'completed' ? 1 : 0,
+      held_nano_usd: task.held.toString(),
+      charged_nano_usd: ((charges[i]?.['charged'] as bigint | undefined) ?? 0n).toString(),
+      created_at: isoTime(task.createdAtMs),
+      elapsed_ms: (task.endedAtMs ?? Date.now()) - task.createdAtMs,
+    }))
+    return { data, next_cursor: found.length > limit ? ageOf(data.at(-1)?.request ?? '') : null }
+  },
+}
+
 /** All kinds there are. */
-const sources: readonly TaskSource[] = [imageTasks]
+const sources: readonly TaskSource[] = [imageTasks, videoTasks]
 
 /** A page of all kinds, or of one. */
 export async function listTasks(
@@ -77,19 +106,25 @@ export async function listTasks(
 }
 
 /** The newest of several lists, so that one cursor serves them all. */
-export function mergePages<T extends { readonly id: string }>(pages: readonly Page<T>[], limit: number): Page<T> {
+export function mergePages<T extends { readonly id: string; readonly request?: string }>(
+  pages: readonly Page<T>[],
+  limit: number,
+): Page<T> {
   // Where one list has more to come, nothing older than its last may be shown yet.
   const ends = pages.flatMap(({ next_cursor: next }) => (next === null ? [] : [next]))
   const horizon = ends.toSorted().at(-1)
   const merged = pages
     .flatMap(({ data }) => data)
-    .filter(({ id }) => horizon === undefined || ageOf(id) >= horizon)
-    .toSorted((a, b) => (ageOf(a.id) < ageOf(b.id) ? 1 : -1))
+    .filter((item) => horizon === undefined || keyOf(item) >= horizon)
+    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1))
   const data = merged.slice(0, limit)
   const last = data.at(-1)
   const isCut = merged.length > limit && last !== undefined
-  return { data, next_cursor: isCut ? ageOf(last.id) : (horizon ?? null) }
+  return { data, next_cursor: isCut ? keyOf(last) : (horizon ?? null) }
 }
 
-/** Ids of all kinds have their time behind the prefix. */
+/** The id of a video is a secret without a time in it: its request's stands for it. */
+const keyOf = ({ id, request = id }: { readonly id: string; readonly request?: string }): string => ageOf(request)
+
+/** Ids of requests have their time behind the prefix. */
 const ageOf = (id: string): string => id.slice(id.indexOf('_') + 1)

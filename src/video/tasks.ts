@@ -176,6 +176,17 @@ export class Tasks {
   }
 }
 
+/** Tasks of an account, newest first, of requests before one: for people, who page by requests. */
+export async function tasksBefore(
+  store_: Queryable,
+  { accountId }: AccountScope,
+  { limit, before }: { readonly limit: number; readonly before: string | undefined },
+): Promise<readonly VideoTask[]> {
+  const sql = `SELECT * FROM video_task WHERE account_id = ?1 AND deleted_at IS NULL AND (?2 IS NULL OR request_id < ?2)
+    ORDER BY request_id DESC LIMIT ?3`
+  return (await store_.query(sql, [accountId, before ?? null, limit])).map(taskOf)
+}
+
 /** Tasks that may be at work at a vendor for nobody, oldest first. */
 export async function orphansOf(store_: Queryable): Promise<readonly Orphan[]> {
   const sql = 'SELECT * FROM video_task WHERE orphan IS NOT NULL ORDER BY request_id'
