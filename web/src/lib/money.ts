@@ -64,7 +64,7 @@ export function nanoOf(dollars: string): bigint {
 /** Nano-dollars with a fraction, as single price lines have them, in dollars: nothing is rounded. */
 export function fine(amount: string): string {
   const [whole = '0', fraction = ''] = amount.replace('-', '').split('.')
-  const digits = (whole.padStart(10, '0') + fraction).replace(/^0+(?=\d{10})/, '')
+  const digits = whole.padStart(10, '0') + fraction
   const at = digits.length - fraction.length - 9
   const decimals = digits.slice(at).replace(/0+$/, '').padEnd(2, '0')
   return `${amount.startsWith('-') ? '−' : ''}$${grouped(BigInt(digits.slice(0, at)))}.${decimals}`

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { holdsQuery, statementQuery } from '../features/billing/billing.ts'
 import { RedeemCode } from '../features/billing/redeem-code.tsx'
@@ -64,47 +64,52 @@ function Ledger({ account, month, onMonth }: LedgerProps) {
 
 function OpenHolds({ account }: { readonly account: string }) {
   const t = useT()
-  const { data, error, refetch } = useQuery(holdsQuery(account))
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(holdsQuery(account))
   if (error) return <Failure error={error} onRetry={refetch} />
   if (!data) return <Waiting />
+  const holds = data.pages.flatMap((page) => page.data)
+  const held = data.pages[0]?.held_nano_usd ?? '0'
   return (
-    <Panel
-      isFlush
-      title={t('billing.holdsTitle')}
-      tools={<Money amount={data.held_nano_usd} className="font-semibold" />}
-    >
-      {data.data.length === 0 ? (
-        <Empty>{t('billing.noHolds')}</Empty>
-      ) : (
-        <Table
-          label={t('billing.holds')}
-          rows={data.data}
-          keyOf={({ request }) => request}
-          columns={[
-            {
-              key: 'request',
-              head: t('column.id'),
-              cell: ({ request }) => (
-                <Link
-                  to="/a/$account/requests/$request"
-                  params={{ account, request }}
-                  search={{}}
-                  className="font-mono text-xs hover:text-accent hover:underline"
-                >
-                  {request}
-                </Link>
-              ),
-            },
-            { key: 'age', head: t('billing.since'), cell: (hold) => <Ago at={hold.created_at} /> },
-            {
-              key: 'amount',
-              head: t('column.amount'),
-              align: 'right',
-              cell: (hold) => <Money amount={hold.amount_nano_usd} />,
-            },
-          ]}
-        />
+    <>
+      <Panel isFlush title={t('billing.holdsTitle')} tools={<Money amount={held} className="font-semibold" />}>
+        {holds.length === 0 ? (
+          <Empty>{t('billing.noHolds')}</Empty>
+        ) : (
+          <Table
+            label={t('billing.holds')}
+            rows={holds}
+            keyOf={({ request }) => request}
+            columns={[
+              {
+                key: 'request',
+                head: t('column.id'),
+                cell: ({ request }) => (
+                  <Link
+                    to="/a/$account/requests/$request"
+                    params={{ account, request }}
+                    search={{}}
+                    className="font-mono text-xs hover:text-accent hover:underline"
+                  >
+                    {request}
+                  </Link>
+                ),
+              },
+              { key: 'age', head: t('billing.since'), cell: (hold) => <Ago at={hold.created_at} /> },
+              {
+                key: 'amount',
+                head: t('column.amount'),
+                align: 'right',
+                cell: (hold) => <Money amount={hold.amount_nano_usd} />,
+              },
+            ]}
+          />
+        )}
+      </Panel>
+      {hasNextPage && (
+        <Button className="mt-3" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          {t('more')}
+        </Button>
       )}
-    </Panel>
+    </>
   )
 }

@@ -1,6 +1,6 @@
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { Balance } from '../../lib/accounts.ts'
-import { addressOf, api, path } from '../../lib/api.ts'
+import { addressOf, api, path, type Page } from '../../lib/api.ts'
 
 export type LedgerLine = {
   readonly time: string
@@ -22,10 +22,8 @@ export type Statement = {
   /** The month before; null: the account is not older. */
   readonly next_cursor: string | null
 }
-export type Holds = {
-  readonly held_nano_usd: string
-  readonly data: readonly { readonly request: string; readonly amount_nano_usd: string; readonly created_at: string }[]
-}
+type Hold = { readonly request: string; readonly amount_nano_usd: string; readonly created_at: string }
+export type Holds = Page<Hold> & { readonly held_nano_usd: string }
 
 export const statementQuery = (account: string, month: string | undefined) =>
   queryOptions({
@@ -37,9 +35,11 @@ export const statementFile = (account: string, month: string): string =>
   addressOf(path`accounts/${account}/ledger`, { cursor: month, format: 'csv' }).href
 
 export const holdsQuery = (account: string) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ['holds', account],
-    queryFn: () => api.get<Holds>(path`accounts/${account}/holds`),
+    queryFn: ({ pageParam: cursor }) => api.get<Holds>(path`accounts/${account}/holds`, { cursor, limit: 100 }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
     refetchInterval: 5_000,
   })
 
