@@ -90,3 +90,17 @@ test('the command bar finds pages, by keyboard alone', async () => {
   await page?.call('keyboard.press', 'Enter')
   await page?.appears('role=heading[name="Audit log"]')
 }, 30_000)
+
+test('a menu is as usable as a page', async () => {
+  const page = pages.get('dark')
+  if (!page) throw new Error('nobody is signed in')
+  await page.goto(`${stage.url}/a/${values['account']}/keys`)
+  await page.click('role=button[name=/^Change or revoke/]')
+  await page.appears('role=menuitem[name="Revoke"]')
+  expect(await violationsOf(page)).toEqual([])
+  await page.call('keyboard.press', 'Escape')
+  await page.click('role=button[name=/^dark/]')
+  await page.appears('role=menuitem[name="Sign out"]')
+  expect(await violationsOf(page)).toEqual([])
+  await expectQuiet(page)
+}, 30_000)

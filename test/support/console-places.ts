@@ -27,6 +27,7 @@ export const accountPlaces: readonly Place[] = [
   { name: 'tasks', path: '/a/{account}/tasks', shows: list },
   { name: 'playground-chat', path: '/a/{account}/playground', shows: 'textarea' },
   { name: 'playground-image', path: '/a/{account}/playground?kind=image', shows: 'textarea' },
+  { name: 'playground-video', path: '/a/{account}/playground?kind=video', shows: 'textarea' },
   { name: 'models', path: '/a/{account}/models', shows: table },
   { name: 'model', path: '/a/{account}/models?model=sandbox-image', shows: 'role=dialog >> pre' },
   { name: 'billing', path: '/a/{account}/billing', shows: 'dl' },

@@ -21,9 +21,10 @@ export function Menu({
   readonly groups: readonly (readonly MenuItem[])[]
 }) {
   return (
-    <Base.Root modal={false}>
+    <Base.Root>
       <Base.Trigger render={trigger} />
-      <Base.Portal>
+      {/* In the page and not beside it: whoever goes by landmarks finds it there. */}
+      <Base.Portal container={document.getElementById('main')}>
         <Base.Positioner sideOffset={4} align="end" className="z-20 outline-none">
           <Base.Popup className="enter-fade max-h-[70vh] min-w-44 overflow-y-auto rounded-md border bg-panel py-1 shadow-float outline-none">
             {groups.map((items, at) => (
