@@ -36,6 +36,7 @@ import { failExpired, openTurns, verifyTurns, type Turns } from './responses/tur
 import { openSecrets, type Secrets } from './secrets.ts'
 import { openStore, type Store } from './store/store.ts'
 import { orphansOf, settleOrphanOf, Tasks, verifyTasks } from './video/tasks.ts'
+import { recentTasks } from './video/tasks.ts'
 
 export type Gateway = {
   readonly store: Store
@@ -164,6 +165,7 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     openHolds: (accountId, page) => openHoldsOf(store.aside, accountId, page),
     oldestHold: () => oldestHold(store.aside),
     searchRecords: (accountId, search) => searchRecords(store.aside, accountId, search),
+    videos: (accountId, page) => recentTasks(store.aside, { accountId }, page),
     findAnywhere: (id) => findAnywhere(store.aside, id),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),

@@ -9,6 +9,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Booking, OpenHold } from '../ledger/bookings.ts'
 import type { Codes } from '../ledger/codes.ts'
 import type { Finding } from '../ledger/verify.ts'
+import type { VideoTask } from '../domain/video-task.ts'
 import type { MarkUp } from '../prices/mark-up.ts'
 import type { Audit } from '../records/audit.ts'
 import type { StoredRecord } from '../records/records.ts'
@@ -58,6 +59,11 @@ export type Office = {
   ) => Promise<readonly OpenHold[]>
   readonly oldestHold: () => Promise<number | undefined>
   readonly searchRecords: (accountId: string, search: RecordSearch) => Promise<RecordPage>
+  /** Video tasks of an account, newest first, older than a request. */
+  readonly videos: (
+    accountId: string,
+    page: { readonly before?: string | undefined; readonly limit: number },
+  ) => Promise<readonly VideoTask[]>
   /** A request of whichever account. */
   readonly findAnywhere: (id: string) => Promise<StoredRecord | undefined>
   readonly requests: (accountId: string, limit: number) => Promise<readonly StoredRecord[]>

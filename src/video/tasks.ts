@@ -199,3 +199,15 @@ export async function verifyTasks(store_: Queryable): Promise<readonly { subject
     WHERE h.state = 'open' AND h.owner = 'task' AND t.id IS NULL`
   return (await store_.query(sql)).map((row) => ({ subject: String(row['subject']), detail: String(row['detail']) }))
 }
+
+/** The newest of an account, or those older than a request: for people who look. */
+export async function recentTasks(
+  database: Queryable,
+  { accountId }: AccountScope,
+  { before, limit }: { readonly before?: string | undefined; readonly limit: number },
+): Promise<VideoTask[]> {
+  const older = before === undefined ? '' : ' AND request_id < ?2'
+  const sql = `SELECT * FROM video_task WHERE account_id = ?1 AND deleted_at IS NULL${older}
+    ORDER BY request_id DESC LIMIT ${limit}`
+  return (await database.query(sql, before === undefined ? [accountId] : [accountId, before])).map(taskOf)
+}
