@@ -35,8 +35,7 @@ import { ProviderTally } from './relay/provider-tally.ts'
 import { failExpired, openTurns, verifyTurns, type Turns } from './responses/turns.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import { openStore, type Store } from './store/store.ts'
-import { orphansOf, settleOrphanOf, Tasks, verifyTasks } from './video/tasks.ts'
-import { recentTasks } from './video/tasks.ts'
+import { orphansOf, settleOrphanOf, Tasks, verifyTasks, tasksBefore } from './video/tasks.ts'
 
 export type Gateway = {
   readonly store: Store
@@ -164,8 +163,8 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     bookings: (accountId, range) => bookingsBetween(store.aside, accountId, range),
     openHolds: (accountId, page) => openHoldsOf(store.aside, accountId, page),
     oldestHold: () => oldestHold(store.aside),
+    videos: (accountId, page) => tasksBefore(store.aside, { accountId }, page),
     searchRecords: (accountId, search) => searchRecords(store.aside, accountId, search),
-    videos: (accountId, page) => recentTasks(store.aside, { accountId }, page),
     findAnywhere: (id) => findAnywhere(store.aside, id),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),

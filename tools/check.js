@@ -7,16 +7,19 @@ import { findBun } from '../bin/find-bun.js'
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
 const node = process.execPath
-const formatted = ['src', 'test', 'tools', 'bench', 'bin'].filter((folder) => existsSync(folder))
+const formatted = ['src', 'test', 'tools', 'bench', 'bin', 'web/src', 'web/vite.config.ts'].filter((name) =>
+  existsSync(name),
+)
 /** Title and command. The binaries are named by path: npx would add half a second to each. */
 const readers = [
   ['format', node, 'node_modules/oxfmt/bin/oxfmt', '--check', ...formatted],
   ['lint', node, 'node_modules/oxlint/bin/oxlint'],
   ['types', node, 'node_modules/typescript/bin/tsc', '--noEmit'],
+  ['types of the console', node, 'node_modules/typescript/bin/tsc', '--noEmit', '--project', 'web'],
   ['tidy', findBun(), '--no-env-file', 'tools/tidy.ts'],
   ['unused', node, 'node_modules/knip/bin/knip.js', '--no-progress'],
 ]
-const unitTests = ['unit tests', node, 'tools/test.js', './src', './tools']
+const unitTests = ['unit tests', node, 'tools/test.js', './src', './tools', './web/src']
 
 // The readers only read: they run at once and report in order. The tests have the machine for themselves.
 for (const finished of readers.map(run)) report(await finished)

@@ -1,14 +1,14 @@
-// node tools/setup.js runtime|all: installs what is missing and is silent otherwise, so that a fresh clone only needs
-// `npm start` or `npm test`. Plain Node without dependencies: it runs before there are any.
+// node tools/setup.js runtime|all: installs what is missing, builds the console where it is missing or older than its
+// sources, and is silent otherwise, so that a fresh clone only needs `npm start` or `npm test`. Plain Node without
+// dependencies: it runs before there are any.
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const lockfile = `${root}package-lock.json`
-const stampFile = `${root}node_modules/.tollgate-setup`
-const installedFile = `${root}node_modules/.package-lock.json`
+const web = `${root}web/`
+const builtFile = `${web}dist/manifest.json`
 const lockDir = `${root}.tmp/setup.lock`
 const lockBeatMs = 1_000
 const lockStaleMs = 10_000
@@ -19,34 +19,70 @@ if (Number.parseInt(process.versions.node, 10) < 20) {
   fail(`Node 20 or later is needed, this is ${process.versions.node}.`)
 }
 
-if (!isReady()) {
+// What the console is built with is only for building it: a start that finds it built needs none of it.
+const needsWeb = () => mode === 'all' || !isBuilt()
+const isAllThere = () => isReady(root, mode) && (!needsWeb() || (isReady(web, 'all') && isBuilt()))
+
+if (!isAllThere()) {
   await lock()
   // Asked again: whoever held the lock may have installed what is missing here.
-  if (!isReady()) await install()
+  if (!isReady(root, mode)) await install(root, mode)
+  if (needsWeb() && !isReady(web, 'all')) await install(web, 'all')
+  if (!isBuilt()) await build()
 }
 
 /** Reads two small files in the usual case (2 ms). */
-function isReady() {
+function isReady(folder, wantedMode) {
+  const stampFile = stampFileOf(folder)
+  const installedFile = `${folder}node_modules/.package-lock.json`
   const stamp = read(stampFile)
   // npm writes its own record after every change: newer than the stamp means that somebody ran npm by hand.
   const isCurrent = modifiedMs(stampFile) >= modifiedMs(installedFile)
-  if (isCurrent && (stamp === stampOf('all') || stamp === stampOf(mode))) return true
-  const wanted = JSON.parse(read(lockfile)).packages
+  if (isCurrent && (stamp === stampOf(folder, 'all') || stamp === stampOf(folder, wantedMode))) return true
+  const wanted = JSON.parse(read(`${folder}package-lock.json`)).packages
   const installed = JSON.parse(read(installedFile) || '{}').packages ?? {}
-  if (!holdsEverything(wanted, installed) || !fitsMachine(installed)) return false
-  writeFileSync(stampFile, stampOf(mode))
+  if (!holdsEverything(wanted, installed, wantedMode) || !fitsMachine(installed)) return false
+  writeFileSync(stampFile, stampOf(folder, wantedMode))
   return true
 }
 
-function stampOf(installedMode) {
-  const hash = createHash('sha256').update(read(lockfile)).digest('hex')
+function stampFileOf(folder) {
+  return `${folder}node_modules/.tollgate-setup`
+}
+
+function stampOf(folder, installedMode) {
+  const hash = createHash('sha256')
+    .update(read(`${folder}package-lock.json`))
+    .digest('hex')
   return `${hash} ${process.platform} ${process.arch} ${installedMode}`
 }
 
+/** Whether the console is built, later than any of its sources was changed (3 ms). */
+function isBuilt() {
+  const builtMs = modifiedMs(builtFile)
+  if (builtMs === 0) return false
+  const sources = ['src', 'public'].flatMap((folder) =>
+    readdirSync(`${web}${folder}`, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+  )
+  return [...sources, 'index.html', 'vite.config.ts', 'package-lock.json'].every(
+    (name) => modifiedMs(web + name) <= builtMs,
+  )
+}
+
+async function build() {
+  process.stderr.write('tollgate: building the console …\n')
+  const { spawn } = await import('node:child_process')
+  const args = [`${web}node_modules/vite/bin/vite.js`, 'build', '--logLevel=error']
+  const env = { ...process.env, NODE_ENV: 'production' }
+  const child = spawn(process.execPath, args, { cwd: web, env, stdio: ['ignore', 'ignore', 'inherit'] })
+  const code = await endOf(child)
+  if (code !== 0) fail(`The console could not be built (${code}).`)
+}
+
 /** Whether npm's record of node_modules has every package of the lockfile that this mode needs, at its version. */
-function holdsEverything(wanted, installed) {
+function holdsEverything(wanted, installed, wantedMode) {
   return Object.entries(wanted).every(([path, { version, optional, dev, devOptional }]) => {
-    const isNeeded = path !== '' && !optional && !(mode === 'runtime' && (dev || devOptional))
+    const isNeeded = path !== '' && !optional && !(wantedMode === 'runtime' && (dev || devOptional))
     return !isNeeded || installed[path]?.version === version
   })
 }
@@ -59,25 +95,30 @@ function fitsMachine(installed) {
   )
 }
 
-async function install() {
-  process.stderr.write('tollgate: installing dependencies …\n')
+async function install(folder, wantedMode) {
+  const what = folder === web ? 'what the console is built with' : 'dependencies'
+  process.stderr.write(`tollgate: installing ${what} …\n`)
   // The Bun binary is an optional package and NODE_ENV or .npmrc may omit either kind: both are asked for by name.
-  const kinds = ['--include=optional', mode === 'all' ? '--include=dev' : '--omit=dev']
+  const kinds = ['--include=optional', wantedMode === 'all' ? '--include=dev' : '--omit=dev']
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...kinds]
-  const code = await runNpm(args)
+  const code = await runNpm(folder, args)
   if (code !== 0) fail(`\`npm ${args.join(' ')}\` failed (${code}).`)
-  writeFileSync(stampFile, stampOf(mode))
+  writeFileSync(stampFileOf(folder), stampOf(folder, wantedMode))
 }
 
 /** The npm that called this script, as there may be several; otherwise the one on the path. */
-async function runNpm(args) {
+async function runNpm(folder, args) {
   const { spawn } = await import('node:child_process')
   const npm = process.env.npm_execpath
   const [command, ...head] = npm?.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm']
   // On Windows npm is a batch file, which only a shell starts. npm's summary on stdout is left out.
   const shell = command === 'npm' && process.platform === 'win32'
-  const child = spawn(command, [...head, ...args], { cwd: root, shell, stdio: ['ignore', 'ignore', 'inherit'] })
-  // Stopped, this process waits for npm to stop too: the lock must not be free while npm is still at work.
+  const child = spawn(command, [...head, ...args], { cwd: folder, shell, stdio: ['ignore', 'ignore', 'inherit'] })
+  return endOf(child)
+}
+
+/** Stopped, this process waits for its child to stop too: the lock must not be free while that is still at work. */
+function endOf(child) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   return new Promise((resolve) => {
     child.on('error', (error) => resolve(error.message))

@@ -122,7 +122,8 @@ type Syntax = {
   readonly typeImports: { readonly start: number; readonly specifier: string }[]
 }
 
-const isCode = (path: string) => /^(?:src|tools|test|bench|bin)\/.*\.[jt]s$/.test(path) && !path.includes('/fixtures/')
+const isCode = (path: string) =>
+  /^(?:(?:src|tools|test|bench|bin)\/.*\.[jt]s|web\/src\/.*\.tsx?)$/.test(path) && !path.includes('/fixtures/')
 const isTest = (path: string) => path.endsWith('.test.ts') || path.startsWith('test/')
 const folderOf = (path: string) => path.split('/')[1]?.replace(/\.ts$/, '') ?? ''
 
@@ -221,7 +222,7 @@ function* checkText(path: string, text: string): Generator<Finding> {
     if (machinePath.test(line)) yield { ...at, rule: 'machine-path', message: 'names a folder of one machine' }
     if (registryHost.test(line)) yield { ...at, rule: 'registry-host', message: 'names a package registry' }
   }
-  if (path === 'package-lock.json') yield* checkLockfile(path, text)
+  if (path.endsWith('package-lock.json')) yield* checkLockfile(path, text)
   const max = limits.architectureLines
   if (path === 'ARCHITECTURE.md' && lines.length - 1 > max) {
     yield { path, line: max + 1, rule: 'file-lines', message: `${lines.length - 1} > ${max}` }

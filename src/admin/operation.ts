@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { VideoTask } from '../domain/video-task.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ManagementKeys } from '../accounts/management-keys.ts'
 import type { Limiter } from '../accounts/limiter.ts'
@@ -9,7 +10,6 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Booking, OpenHold } from '../ledger/bookings.ts'
 import type { Codes } from '../ledger/codes.ts'
 import type { Finding } from '../ledger/verify.ts'
-import type { VideoTask } from '../domain/video-task.ts'
 import type { MarkUp } from '../prices/mark-up.ts'
 import type { Audit } from '../records/audit.ts'
 import type { StoredRecord } from '../records/records.ts'
@@ -59,15 +59,15 @@ export type Office = {
   ) => Promise<readonly OpenHold[]>
   readonly oldestHold: () => Promise<number | undefined>
   readonly searchRecords: (accountId: string, search: RecordSearch) => Promise<RecordPage>
-  /** Video tasks of an account, newest first, older than a request. */
-  readonly videos: (
-    accountId: string,
-    page: { readonly before?: string | undefined; readonly limit: number },
-  ) => Promise<readonly VideoTask[]>
   /** A request of whichever account. */
   readonly findAnywhere: (id: string) => Promise<StoredRecord | undefined>
   readonly requests: (accountId: string, limit: number) => Promise<readonly StoredRecord[]>
   readonly request: (accountId: string, id: string) => Promise<StoredRecord | undefined>
+  /** Videos of an account, newest first, of requests before one. */
+  readonly videos: (
+    accountId: string,
+    page: { readonly limit: number; readonly before: string | undefined },
+  ) => Promise<readonly VideoTask[]>
   /** Videos that a vendor may be making for nobody. */
   readonly orphans: () => Promise<readonly Orphan[]>
   /** Takes one off the list; false when it is not on it. */

@@ -10,6 +10,7 @@ import type { TrustedProxies } from '../lib/trusted-proxies.ts'
 import type { Dispatcher } from './dispatch.ts'
 import type { Facts } from './desk.ts'
 import { securityHeaders } from './headers.ts'
+import type { Pages } from './pages.ts'
 
 export type DoorOptions = {
   readonly office: Office
@@ -20,16 +21,23 @@ export type DoorOptions = {
 
 /** Larger than any form of the console, smaller than what would hurt. */
 const BODY: BodyLimits = { bytesMax: 1024 * 1024, graceMs: 10_000, bytesPerSecondMin: 8 * 1024 }
+const isPage = (path: string): boolean => path === '/console' || path.startsWith('/console/')
+
 /** Whether a path is the console's and not the public API's. */
-export const isForConsole = (path: string): boolean => path.startsWith('/admin/')
+export const isForConsole = (path: string): boolean => path.startsWith('/admin/') || isPage(path)
 
 export function openDoor({ office, facts, proxies, log }: DoorOptions): (exchange: Exchange) => void {
   let dispatcher: Promise<Dispatcher> | undefined
+  let pages: Promise<Pages> | undefined
   const answer = async (exchange: Exchange): Promise<void> => {
     const requestId = timeOrderedId('req_')
     const { method } = exchange.head
     const reading = method === 'GET' || method === 'HEAD' ? undefined : exchange.readText(BODY)
     try {
+      if (isPage(exchange.head.path)) {
+        pages ??= import('./pages.ts').then((module) => new module.Pages(facts))
+        return await (await pages).answer(exchange)
+      }
       dispatcher ??= import('./dispatch.ts').then(({ createDispatcher }) => createDispatcher(office, facts))
       const [dispatch, body] = await Promise.all([dispatcher, reading])
       const address = proxies.clientOf(exchange.remoteAddress, exchange.header('x-forwarded-for'))

@@ -18,6 +18,7 @@ const factsShape = {
   dimensions: z.int().nullable(),
   takes_media: z.boolean(),
   image: z.record(z.string(), z.unknown()).nullable().meta({ description: 'what may be asked of an image model' }),
+  video: z.record(z.string(), z.unknown()).nullable().meta({ description: 'what may be asked of a video model' }),
   price: cardShape,
   created_at: time,
 }
@@ -35,6 +36,7 @@ const factsView = (model: Model) => ({
   dimensions: model.limits.dimensions ?? null,
   takes_media: model.limits.mediaInput === 'taken',
   image: model.kind === 'image' ? (model.limits.image as unknown as Record<string, unknown>) : null,
+  video: model.kind === 'video' ? (model.limits.video as unknown as Record<string, unknown>) : null,
   price: cardView(model.sale),
   created_at: isoTime(model.createdAtMs),
 })

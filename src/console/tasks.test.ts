@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import type { Page } from './shapes.ts'
 import { mergePages } from './tasks.ts'
 
-type Item = { readonly request: string }
+type Item = { readonly id: string }
 
 /** A list in memory that pages as the sources do: older than the cursor, newest first. */
 function pageOf(all: readonly Item[], { limit, cursor }: { limit: number; cursor: string | undefined }): Page<Item> {
-  const age = ({ request }: Item): string => request.slice(4)
+  const age = ({ id }: Item): string => id.slice(id.indexOf('_') + 1)
   const left = all.filter((item) => cursor === undefined || age(item) < cursor)
   const data = left.slice(0, limit)
   const last = data.at(-1)
@@ -23,14 +23,14 @@ test('several lists are one, in order, with one cursor, whatever is in which', (
       fc.integer({ min: 1, max: 9 }),
       (all, sides, limit) => {
         const sorted = all.toSorted((a, b) => b - a).map((age) => String(age).padStart(4, '0'))
-        const images = sorted.filter((_, i) => sides[i]).map((age) => ({ request: `req_${age}` }))
-        const videos = sorted.filter((_, i) => !sides[i]).map((age) => ({ request: `req_${age}` }))
+        const images = sorted.filter((_, i) => sides[i]).map((age) => ({ id: `req_${age}` }))
+        const videos = sorted.filter((_, i) => !sides[i]).map((age) => ({ id: `video_${age}` }))
         const seen: string[] = []
         let cursor: string | undefined
         for (let pages = 0; pages < 100; pages++) {
           const page = mergePages([pageOf(images, { limit, cursor }), pageOf(videos, { limit, cursor })], limit)
           expect(page.data.length).toBeLessThanOrEqual(limit)
-          seen.push(...page.data.map(({ request }) => request.slice(4)))
+          seen.push(...page.data.map(({ id }) => id.slice(id.indexOf('_') + 1)))
           if (page.next_cursor === null) break
           cursor = page.next_cursor
         }

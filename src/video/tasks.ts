@@ -176,6 +176,17 @@ export class Tasks {
   }
 }
 
+/** Tasks of an account, newest first, of requests before one: for people, who page by requests. */
+export async function tasksBefore(
+  store_: Queryable,
+  { accountId }: AccountScope,
+  { limit, before }: { readonly limit: number; readonly before: string | undefined },
+): Promise<readonly VideoTask[]> {
+  const sql = `SELECT * FROM video_task WHERE account_id = ?1 AND deleted_at IS NULL AND (?2 IS NULL OR request_id < ?2)
+    ORDER BY request_id DESC LIMIT ?3`
+  return (await store_.query(sql, [accountId, before ?? null, limit])).map(taskOf)
+}
+
 /** Tasks that may be at work at a vendor for nobody, oldest first. */
 export async function orphansOf(store_: Queryable): Promise<readonly Orphan[]> {
   const sql = 'SELECT * FROM video_task WHERE orphan IS NOT NULL ORDER BY request_id'
@@ -198,16 +209,4 @@ export async function verifyTasks(store_: Queryable): Promise<readonly { subject
     UNION ALL SELECT h.id, 'no task' FROM hold h LEFT JOIN video_task t ON t.request_id = h.id
     WHERE h.state = 'open' AND h.owner = 'task' AND t.id IS NULL`
   return (await store_.query(sql)).map((row) => ({ subject: String(row['subject']), detail: String(row['detail']) }))
-}
-
-/** The newest of an account, or those older than a request: for people who look. */
-export async function recentTasks(
-  database: Queryable,
-  { accountId }: AccountScope,
-  { before, limit }: { readonly before?: string | undefined; readonly limit: number },
-): Promise<VideoTask[]> {
-  const older = before === undefined ? '' : ' AND request_id < ?2'
-  const sql = `SELECT * FROM video_task WHERE account_id = ?1 AND deleted_at IS NULL${older}
-    ORDER BY request_id DESC LIMIT ${limit}`
-  return (await database.query(sql, before === undefined ? [accountId] : [accountId, before])).map(taskOf)
 }

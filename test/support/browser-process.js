@@ -71,7 +71,7 @@ async function prepare(folder) {
   const unpacked = await unpack(folder)
   process.env.LD_LIBRARY_PATH = join(unpacked, 'al2023', 'lib')
   // The package's own list of fonts is for Amazon's paths. Without any font Chromium dies at the first letter.
-  const fonts = `<dir>${join(unpacked, 'fonts')}</dir><cachedir>${join(profiles, 'fonts')}</cachedir>`
+  const fonts = `<dir>${join(unpacked, 'fonts')}</dir><dir>/usr/share/fonts</dir><cachedir>${join(profiles, 'fonts')}</cachedir>`
   const doctype = '<!DOCTYPE fontconfig SYSTEM "fonts.dtd">'
   writeFileSync(join(profiles, 'fonts.conf'), `<?xml version="1.0"?>${doctype}<fontconfig>${fonts}</fontconfig>`)
   process.env.FONTCONFIG_PATH = profiles

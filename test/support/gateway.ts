@@ -164,7 +164,7 @@ async function startProcess(
     const decoder = new TextDecoder()
     for await (const chunk of stream) {
       text += decoder.decode(chunk, { stream: true })
-      const match = /https?:\/\/[\w.:[\]]+\/v1/.exec(text)
+      const match = /https?:\/\/[\w.:[\]/]+\/v1/.exec(text)
       if (match) found(match[0])
     }
   }

@@ -1,0 +1,96 @@
+/** An operator in the console: connects a vendor, routes a model to it, looks at an account as its members do. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expectQuiet, openStage, type ConsoleStage } from './support/console-browser.ts'
+import { startSandboxProcess, type TestSandbox } from './support/gateway.ts'
+
+let stage: ConsoleStage
+let vendor: TestSandbox
+
+beforeAll(async () => {
+  ;[stage, vendor] = await Promise.all([openStage(), startSandboxProcess()])
+}, 90_000)
+afterAll(async () => {
+  await stage.close()
+  await vendor.stop()
+}, 30_000)
+
+const button = (name: string): string => `role=button[name="${name}"]`
+const field = (name: string): string => `role=textbox[name="${name}"]`
+const inDialog = (selector: string): string => `role=dialog >> ${selector}`
+
+test('a vendor is added, tested, given a model, explained, called, and drained', async () => {
+  const page = await stage.enter({ name: 'oscar', role: 'operator' })
+  await page.click('role=link[name="Providers"]')
+  await page.click(button('Add provider'))
+  await page.fill(inDialog(field('Id')), 'nearby')
+  await page.fill(inDialog(field('Base URL')), vendor.baseUrl)
+  await page.fill(inDialog('input[type=password]'), 'sk-vendor-secret')
+  await page.click(inDialog(button('Add provider')))
+  // Loopback is refused without the operator's word.
+  await page.appears(inDialog('role=alert'))
+  await page.click(inDialog('role=checkbox'))
+  await page.click(inDialog(button('Add provider')))
+  await page.click(inDialog(button('Test')))
+  await page.appears('text=/Answered in .*models?\\./')
+  expect(await page.evaluate<string>('document.documentElement.outerHTML')).not.toContain('sk-vendor-secret')
+  await page.call('keyboard.press', 'Escape')
+
+  await page.click('role=link[name="Models & routes"]')
+  await page.click(button('Add model'))
+  await page.fill(inDialog(field('Public id')), 'house/model')
+  await page.fill(inDialog('role=group[name=/^Sale price/] >> role=textbox[name="Input / 1M"]'), '2')
+  await page.fill(inDialog('role=group[name=/^Sale price/] >> role=textbox[name="Output / 1M"]'), '6')
+  await page.call('selectOption', inDialog('role=combobox[name="Provider"]'), 'nearby')
+  await page.fill(inDialog(field('Its name there')), 'sandbox-chat')
+  await page.click(inDialog(button('Add model')))
+  await page.click(inDialog(button('Explain')))
+  await page.appears('text=it would be tried at the offers below')
+  await page.appears(inDialog('role=listitem >> text=nearby >> nth=0'))
+
+  const { baseUrl, key } = stage.gateway
+  const call = (): Promise<Response> =>
+    fetch(`${baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'house/model', messages: [{ role: 'user', content: 'Hello' }] }),
+    })
+  expect((await call()).status).toBe(200)
+  await page.goto(`${stage.url}/operator/providers?open=nearby`)
+  await page.click(inDialog(button('Drain')))
+  await page.appears(inDialog(button('Let it serve')))
+  expect((await call()).status).toBe(503)
+  await expectQuiet(page, [400])
+  await page.close()
+}, 90_000)
+
+test('an account is made and credited with a reason, which stands in its ledger', async () => {
+  const page = await stage.enter({ name: 'olive', role: 'operator' })
+  await page.goto(`${stage.url}/operator/accounts?dialog=new`)
+  await page.fill(inDialog(field('Name')), 'Zebra & Söhne <b>GmbH')
+  await page.click(inDialog(button('Create account')))
+  await page.click(inDialog(button('Adjust balance')))
+  await page.fill(inDialog(field('Dollars')), '1250.000000001')
+  await page.fill(inDialog(field('Reason')), 'bank transfer 4711')
+  await page.click(inDialog(button('Book it')))
+  await page.appears(inDialog('[title="$1,250.000000001"]'))
+  await page.click(inDialog(button('View as a member')))
+  await page.appears('text=/Nothing can be changed/')
+  await page.click('role=link[name="Keys"]')
+  await page.appears('role=heading[name="Keys"]')
+  expect(await page.call<boolean>('isVisible', button('Create key'))).toBe(false)
+  await page.click('role=link[name="Billing"]')
+  await page.appears('text=bank transfer 4711')
+  await page.click(button('Stop looking'))
+  await page.appears('role=heading[name="Accounts"]')
+  await page.click('role=link[name="Audit log"]')
+  await page.appears('text=account.credit')
+  await page.close()
+}, 60_000)
+
+test('the books are verified by hand', async () => {
+  const page = await stage.enter({ name: 'orla', role: 'operator' })
+  await page.goto(`${stage.url}/operator/health`)
+  await page.click(button('Verify now'))
+  await page.appears('text=/The books are right/')
+  await page.close()
+}, 60_000)

@@ -1,0 +1,24 @@
+/** Whether people without a mouse or with weak eyes can use a page, as far as a program can tell. */
+import { readFileSync } from 'node:fs'
+import type { BrowserPage } from './browser.ts'
+
+const source = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+type Violation = {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
+}
+
+/** What is wrong, one line each; empty is good. */
+export async function violationsOf(page: BrowserPage): Promise<readonly string[]> {
+  await page.evaluate(`${source}; undefined`)
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+  const found = await page.evaluate<readonly Violation[]>(
+    `axe.run(document, { runOnly: ${JSON.stringify(tags)} }).then(({ violations }) => violations)`,
+  )
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(
+      ({ html, failureSummary }) =>
+        `${id}: ${html.slice(0, 160)} — ${failureSummary.replaceAll('\n', ' ').slice(0, 200)}`,
+    ),
+  )
+}

@@ -1,0 +1,131 @@
+/** ⌘K: any page by its name, any request by its id. */
+import { Dialog } from '@base-ui/react/dialog'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState, type KeyboardEvent } from 'react'
+import { accountsQuery } from '../lib/accounts.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { isOperator, useMe } from '../lib/session.ts'
+import { classes } from '../ui/classes.ts'
+import { Icon, type IconName } from '../ui/icon.tsx'
+import { accountPlaces, operatorPlaces } from './places.ts'
+
+type Target = { readonly name: string; readonly group: string; readonly icon: IconName; readonly go: () => void }
+type Props = { readonly open: boolean; readonly onClose: () => void; readonly accountId: string | undefined }
+
+function useTargets({ accountId }: Pick<Props, 'accountId'>, wanted: string): readonly Target[] {
+  const t = useT()
+  const me = useMe()
+  const navigate = useNavigate()
+  const { data: accounts } = useQuery({ ...accountsQuery, enabled: isOperator(me) })
+  const params = { account: accountId ?? '' }
+  const requestId = /^(req|resp|chatcmpl)[_-]\w+$/.exec(wanted.trim())?.[0]
+  const request: readonly Target[] =
+    requestId === undefined || accountId === undefined
+      ? []
+      : [
+          {
+            name: requestId,
+            group: t('nav.requests'),
+            icon: 'list',
+            go: () =>
+              void navigate({
+                to: '/a/$account/requests/$request',
+                params: { ...params, request: requestId },
+                search: {},
+              }),
+          },
+        ]
+  const pages = [
+    ...(accountId === undefined ? [] : accountPlaces.map((place) => ({ ...place, group: t('shell.account') }))),
+    ...(isOperator(me) ? operatorPlaces.map((place) => ({ ...place, group: t('shell.operator') })) : []),
+  ].map(({ to, name, icon, group }): Target => {
+    const go = (): void => void navigate({ to, params, search: {} })
+    return { name: t(name), group, icon, go }
+  })
+  const others = (accounts?.data ?? []).map(({ id, name }): Target => {
+    const go = (): void => void navigate({ to: '/a/$account/overview', params: { account: id } })
+    return { name, group: t('nav.accounts'), icon: 'people', go }
+  })
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean)
+  const fits = ({ name, group }: Target): boolean =>
+    words.every((word) => `${name} ${group}`.toLowerCase().includes(word))
+  return [...request, ...[...pages, ...others].filter(fits)].slice(0, 40)
+}
+
+export function CommandBar({ open, onClose, accountId }: Props) {
+  const t = useT()
+  return (
+    <Dialog.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="enter-fade fixed inset-0 bg-[oklch(0.15_0.02_262_/_0.45)]" />
+        <Dialog.Popup className="enter-fade fixed top-[12vh] left-1/2 w-[calc(100vw-1.5rem)] max-w-lg -translate-x-1/2 overflow-hidden rounded-lg border bg-panel shadow-float">
+          <Dialog.Title className="sr-only">{t('shell.search')}</Dialog.Title>
+          <Finder accountId={accountId} onClose={onClose} />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  )
+}
+
+function Finder({ accountId, onClose }: Omit<Props, 'open'>) {
+  const t = useT()
+  const [wanted, setWanted] = useState('')
+  const [at, setAt] = useState(0)
+  const targets = useTargets({ accountId }, wanted)
+  const chosen = Math.min(at, targets.length - 1)
+  const pick = (target: Target | undefined): void => {
+    if (!target) return
+    onClose()
+    target.go()
+  }
+  const onKey = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      setAt((chosen + step + targets.length) % Math.max(1, targets.length))
+    }
+    if (event.key === 'Enter') pick(targets[chosen])
+  }
+  return (
+    <>
+      <input
+        role="combobox"
+        aria-label={t('shell.searchHint')}
+        aria-expanded="true"
+        aria-controls="targets"
+        aria-activedescendant={chosen < 0 ? undefined : `target-${chosen}`}
+        placeholder={t('shell.searchHint')}
+        value={wanted}
+        autoFocus
+        onChange={(event) => {
+          setWanted(event.target.value)
+          setAt(0)
+        }}
+        onKeyDown={onKey}
+        className="w-full border-b bg-transparent px-4 py-3 text-base outline-none"
+      />
+      <ul id="targets" role="listbox" aria-label={t('shell.search')} className="max-h-[50vh] overflow-y-auto py-1">
+        {targets.map((target, index) => (
+          <li
+            key={`${target.group} ${target.name} ${index}`}
+            id={`target-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            ref={(row) => {
+              if (index === chosen) row?.scrollIntoView({ block: 'nearest' })
+            }}
+            onPointerMove={() => setAt(index)}
+            onClick={() => pick(target)}
+            className={classes('flex min-h-8 items-center gap-2.5 px-4', index === chosen && 'bg-hover')}
+          >
+            <Icon name={target.icon} className="text-soft" />
+            <span className="min-w-0 grow truncate">{target.name}</span>
+            <span className="text-xs text-soft">{target.group}</span>
+          </li>
+        ))}
+      </ul>
+      {targets.length === 0 && <p className="px-4 pb-4 text-center text-soft">{t('shell.nothingFound')}</p>}
+    </>
+  )
+}

@@ -1,0 +1,27 @@
+/** The way in: nobody reaches a page of the console without a session. */
+import { redirect } from '@tanstack/react-router'
+import { api, isStatus, type Page } from '../lib/api.ts'
+import { preferences } from '../lib/preferences.ts'
+import { sessionQuery } from '../lib/session.ts'
+import { queryClient } from './queries.ts'
+
+export async function requireSession(href: string): Promise<void> {
+  try {
+    await queryClient.ensureQueryData(sessionQuery)
+  } catch (error) {
+    if (!isStatus(error, 401)) throw error
+    redirect({ to: '/sign-in', search: href === '/' ? {} : { next: href }, throw: true })
+  }
+}
+
+/** To one's own account; of all accounts an operator sees the one looked at last, or the oldest. */
+export async function goHome(): Promise<void> {
+  const { account, user } = await queryClient.ensureQueryData(sessionQuery)
+  if (account) redirect({ to: '/a/$account/overview', params: { account: account.id }, replace: true, throw: true })
+  if (user.role !== 'operator') throw new Error('This user has no account.')
+  const last = preferences().account
+  const id = last ?? (await api.get<Page<{ readonly id: string }>>('accounts', { limit: 1 })).data[0]?.id
+  const target = { replace: true, throw: true } as const
+  if (id === undefined) redirect({ ...target, to: '/operator/accounts' })
+  else redirect({ ...target, to: '/a/$account/overview', params: { account: id } })
+}

@@ -1,0 +1,31 @@
+/** Answers of the API as long as they are fresh. What was shown stays while it is asked for again. */
+import { keepPreviousData, MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
+import { ApiError, isStatus } from '../lib/api.ts'
+
+let onSignedOut: () => void = () => undefined
+
+/** What to do when the API says that nobody is signed in any more. */
+export function whenSignedOut(action: () => void): void {
+  onSignedOut = action
+}
+
+const onError = (error: unknown): void => {
+  if (isStatus(error, 401)) onSignedOut()
+}
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({
+    onError,
+    // Whatever was changed, more may follow from it than the page knows: what is shown is asked for again.
+    onSuccess: () => void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' }),
+  }),
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      placeholderData: keepPreviousData,
+      retry: (failures, error) =>
+        failures < 2 && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
+    },
+  },
+})

@@ -1,0 +1,62 @@
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { api } from '../lib/api.ts'
+import { chooseLanguage, useLanguage } from '../lib/i18n/language.ts'
+import { prefer, usePreferences, type Language } from '../lib/preferences.ts'
+import { useMe } from '../lib/session.ts'
+import { IconButton } from '../ui/button.tsx'
+import { Menu, type MenuItem } from '../ui/menu.tsx'
+import { queryClient } from './queries.ts'
+
+const languages: readonly (readonly [Language, string])[] = [
+  ['en', 'English'],
+  ['zh-CN', '简体中文'],
+]
+
+export function UserMenu() {
+  const { language, t } = useLanguage()
+  const me = useMe()
+  const navigate = useNavigate()
+  const { theme, zone = 'local' } = usePreferences()
+  const signOut = useMutation({
+    mutationFn: (route: 'session' | 'sessions') => api.remove(route),
+    onSuccess: async () => {
+      await navigate({ to: '/sign-in', search: {} })
+      queryClient.clear()
+    },
+  })
+  const themes: readonly MenuItem[] = (['light', 'dark', undefined] as const).map((wanted) => ({
+    label: t(`theme.${wanted ?? 'system'}`),
+    isChosen: theme === wanted,
+    onPick: () => prefer({ theme: wanted }),
+  }))
+  return (
+    <Menu
+      trigger={<IconButton icon="people" label={`${me.user.name}: ${t('shell.you')}`} className="!size-8 border" />}
+      groups={[
+        [
+          {
+            label: t('shell.profile', { name: me.user.name }),
+            icon: 'settings',
+            onPick: () => void navigate({ to: '/you' }),
+          },
+        ],
+        themes,
+        languages.map(([value, label]) => ({
+          label,
+          isChosen: value === language,
+          onPick: () => void chooseLanguage(value),
+        })),
+        (['local', 'utc'] as const).map((value) => ({
+          label: t(`zone.${value}`),
+          isChosen: zone === value,
+          onPick: () => prefer({ zone: value }),
+        })),
+        [
+          { label: t('shell.signOut'), icon: 'out', onPick: () => signOut.mutate('session') },
+          { label: t('shell.signOutAll'), onPick: () => signOut.mutate('sessions') },
+        ],
+      ]}
+    />
+  )
+}

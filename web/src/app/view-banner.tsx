@@ -1,0 +1,34 @@
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { api } from '../lib/api.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { sessionQuery, useMe, type Me } from '../lib/session.ts'
+import { Button } from '../ui/button.tsx'
+import { queryClient } from './queries.ts'
+
+/** An operator who looks at an account as its members do is told so on every page. */
+export function ViewBanner() {
+  const t = useT()
+  const me = useMe()
+  const navigate = useNavigate()
+  const end = useMutation({
+    mutationFn: () => api.remove<Me>('session/view-as'),
+    onSuccess: async (next) => {
+      queryClient.clear()
+      queryClient.setQueryData(sessionQuery.queryKey, next)
+      await navigate({ to: '/operator/accounts' })
+    },
+  })
+  if (!me.view_as) return null
+  return (
+    <div
+      role="status"
+      className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b bg-warn-soft px-4 py-1.5 text-warn"
+    >
+      <span className="min-w-0 grow break-words">{t('view.banner', { name: me.account?.name ?? '' })}</span>
+      <Button onClick={() => end.mutate()} busy={end.isPending}>
+        {t('view.end')}
+      </Button>
+    </div>
+  )
+}

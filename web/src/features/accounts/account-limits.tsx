@@ -1,0 +1,45 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState, type SyntheticEvent } from 'react'
+import type { Account } from '../../lib/accounts.ts'
+import { api, type Page } from '../../lib/api.ts'
+import { useT } from '../../lib/i18n/language.ts'
+import { draftOf, limitsOf, LimitsFields } from '../../parts/limits-fields.tsx'
+import { ModelChoice } from '../../parts/model-choice.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Failure } from '../../ui/page.tsx'
+import { changeAccount } from './accounts.ts'
+
+type Props = { readonly account: Account; readonly onDone: () => void }
+
+/** What the account may use: all there is, or some of it, and how much. */
+export function AccountLimits({ account, onDone }: Props) {
+  const t = useT()
+  const { data: models } = useQuery({
+    queryKey: ['routed', undefined],
+    queryFn: () => api.get<Page<{ readonly id: string }>>('models', { limit: 200 }),
+  })
+  const [chosen, setChosen] = useState(account.models)
+  const [draft, setDraft] = useState(draftOf(account.limits))
+  const limits = limitsOf(draft)
+  const save = useMutation({
+    mutationFn: () => changeAccount(account.id, { models: chosen, ...(limits && { limits }) }),
+    onSuccess: onDone,
+  })
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <form onSubmit={submit} className="space-y-4">
+      {save.error && <Failure error={save.error} />}
+      <ModelChoice ids={models?.data.map(({ id }) => id) ?? []} chosen={chosen} onChange={setChosen} />
+      <LimitsFields draft={draft} onChange={setDraft} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onDone}>{t('cancel')}</Button>
+        <Button kind="primary" type="submit" busy={save.isPending} disabled={!limits || chosen?.length === 0}>
+          {t('save')}
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,124 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { accountQuery, type Account } from '../../lib/accounts.ts'
+import { api } from '../../lib/api.ts'
+import { useT } from '../../lib/i18n/language.ts'
+import { sessionQuery, type Me } from '../../lib/session.ts'
+import { Declared } from '../../parts/declared.tsx'
+import { LimitsList } from '../../parts/limits-list.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
+import { Facts, Failure, Figure, Waiting } from '../../ui/page.tsx'
+import { Id, Money, Status, Time } from '../../ui/text.tsx'
+import { AccountLimits } from './account-limits.tsx'
+import { Adjust } from './adjust.tsx'
+import { changeAccount } from './accounts.ts'
+
+export function AccountView({ id }: { readonly id: string }) {
+  const { data: account, error, refetch } = useQuery(accountQuery(id))
+  if (error) return <Failure error={error} onRetry={refetch} />
+  return account ? <View account={account} /> : <Waiting />
+}
+
+function View({ account }: { readonly account: Account }) {
+  const t = useT()
+  const [doing, setDoing] = useState<'adjust' | 'limits'>()
+  const status = useMutation({
+    mutationFn: () => changeAccount(account.id, { status: account.status === 'active' ? 'suspended' : 'active' }),
+  })
+  const done = (): void => setDoing(undefined)
+  const { balance, origin } = account
+  return (
+    <div className="space-y-5">
+      <Declared origin={origin} />
+      {status.error && <Failure error={status.error} />}
+      <BalanceFigures balance={balance} />
+      <div className="flex flex-wrap gap-2">
+        <Link to="/a/$account/overview" params={{ account: account.id }} className={buttonClass()}>
+          {t('accounts.open')}
+        </Link>
+        <ViewAs id={account.id} />
+        <Button icon="billing" onClick={() => setDoing('adjust')}>
+          {t('accounts.adjust')}
+        </Button>
+        <Button
+          kind={account.status === 'active' ? 'danger' : 'plain'}
+          busy={status.isPending}
+          onClick={() => status.mutate()}
+        >
+          {t(account.status === 'active' ? 'accounts.suspend' : 'accounts.resume')}
+        </Button>
+      </div>
+      {doing === 'adjust' && <Adjust id={account.id} onDone={done} />}
+      <Facts
+        rows={[
+          [t('column.id'), <Id key="id" id={account.id} isShort={false} />],
+          [
+            t('column.status'),
+            <Status key="status" tone={account.status === 'active' ? 'good' : 'bad'}>
+              {t(`account.${account.status}`)}
+            </Status>,
+          ],
+          [t('nav.keys'), String(account.active_keys)],
+          [t('keys.models'), account.models?.join(', ') ?? t('modelChoice.all')],
+          [t('column.created'), <Time key="created" at={account.created_at} />],
+        ]}
+      />
+      <section>
+        <h3 className="mb-2 flex items-center border-b pb-1 font-semibold">
+          <span className="grow">{t('limit.title')}</span>
+          {origin === 'stored' && doing !== 'limits' && (
+            <Button kind="quiet" onClick={() => setDoing('limits')}>
+              {t('keys.edit')}
+            </Button>
+          )}
+        </h3>
+        {doing === 'limits' ? (
+          <AccountLimits account={account} onDone={done} />
+        ) : (
+          <LimitsList limits={account.limits} />
+        )}
+      </section>
+    </div>
+  )
+}
+
+function BalanceFigures({ balance }: Pick<Account, 'balance'>) {
+  const t = useT()
+  return (
+    <dl className="grid grid-cols-3 gap-4">
+      <Figure label={t('money.available')}>
+        <Money amount={balance.available_nano_usd} />
+      </Figure>
+      <Figure label={t('money.held')}>
+        <Money amount={balance.held_nano_usd} />
+      </Figure>
+      <Figure label={t('money.total')}>
+        <Money amount={balance.posted_nano_usd} />
+      </Figure>
+    </dl>
+  )
+}
+
+/** Looks at the account as its members do, on every page, until it is ended. */
+function ViewAs({ id }: { readonly id: string }) {
+  const t = useT()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const look = useMutation({
+    mutationFn: () => api.post<Me>('session/view-as', { account: id }),
+    onSuccess: async (me) => {
+      client.clear()
+      client.setQueryData(sessionQuery.queryKey, me)
+      await navigate({ to: '/a/$account/overview', params: { account: id } })
+    },
+  })
+  return (
+    <>
+      <Button icon="eye" busy={look.isPending} onClick={() => look.mutate()}>
+        {t('accounts.viewAs')}
+      </Button>
+      {look.error && <Failure error={look.error} />}
+    </>
+  )
+}

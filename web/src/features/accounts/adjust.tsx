@@ -1,0 +1,74 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState, type SyntheticEvent } from 'react'
+import { useT } from '../../lib/i18n/language.ts'
+import { nanoOf, typedDollars } from '../../lib/money.ts'
+import { Button } from '../../ui/button.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { Failure } from '../../ui/page.tsx'
+import { adjust, adjustmentKinds } from './accounts.ts'
+
+type Props = { readonly id: string; readonly onDone: () => void }
+
+/** Money by hand, with a reason that becomes a line of the ledger. */
+export function Adjust({ id, onDone }: Props) {
+  const t = useT()
+  const [kind, setKind] = useState<(typeof adjustmentKinds)[number]>('credit')
+  const [amount, setAmount] = useState('')
+  const [reason, setReason] = useState('')
+  // Pressed twice, or sent again after a broken connection, it is booked once.
+  const [ref] = useState(
+    () =>
+      `console-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('')}`,
+  )
+  const dollars = typedDollars(amount)
+  const book = useMutation({
+    mutationFn: () =>
+      adjust(id, { kind, amount_nano_usd: nanoOf(dollars ?? '0').toString(), reason: reason.trim(), ref }),
+    onSuccess: onDone,
+  })
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    if (dollars !== undefined) book.mutate()
+  }
+  return (
+    <form onSubmit={submit} className="space-y-3 rounded-md border p-3" aria-label={t('accounts.adjust')}>
+      {book.error && <Failure error={book.error} />}
+      <div className="grid grid-cols-2 gap-3">
+        <SelectField
+          label={t('billing.kind')}
+          value={kind}
+          onChoose={setKind}
+          choices={adjustmentKinds.map((value) => ({ value, label: t(`billing.${value}`) }))}
+        />
+        <TextField
+          label={t('accounts.dollars')}
+          inputMode="decimal"
+          value={amount}
+          error={amount === '' || dollars !== undefined ? undefined : t('limit.badAmount')}
+          onChange={(event) => setAmount(event.target.value)}
+          autoFocus
+          required
+        />
+      </div>
+      <TextField
+        label={t('accounts.reason')}
+        hint={t('accounts.reasonHint')}
+        value={reason}
+        maxLength={500}
+        onChange={(event) => setReason(event.target.value)}
+        required
+      />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onDone}>{t('cancel')}</Button>
+        <Button
+          kind="primary"
+          type="submit"
+          busy={book.isPending}
+          disabled={dollars === undefined || reason.trim() === ''}
+        >
+          {t('accounts.book')}
+        </Button>
+      </div>
+    </form>
+  )
+}

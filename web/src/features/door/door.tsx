@@ -1,0 +1,37 @@
+/** The frame of the pages before one is signed in. */
+import type { ReactNode } from 'react'
+import { chooseLanguage, useLanguage } from '../../lib/i18n/language.ts'
+
+export function Door({
+  title,
+  hint,
+  children,
+}: {
+  readonly title: string
+  readonly hint?: string
+  readonly children: ReactNode
+}) {
+  const { language } = useLanguage()
+  const other = language === 'en' ? 'zh-CN' : 'en'
+  return (
+    <main className="mx-auto flex min-h-dvh w-full max-w-sm flex-col justify-center px-4 py-10">
+      <p className="mb-6 flex items-center gap-2 text-base font-semibold">
+        <img src="./icon.svg" alt="" className="size-6" />
+        Tollgate
+      </p>
+      <div className="rounded-lg border bg-panel p-5">
+        <h1 className="text-lg leading-7 font-semibold">{title}</h1>
+        {hint && <p className="mt-1 text-soft">{hint}</p>}
+        <div className="mt-4">{children}</div>
+      </div>
+      <button
+        type="button"
+        lang={other}
+        onClick={() => void chooseLanguage(other)}
+        className="mt-3 min-h-6 self-end px-1 text-soft hover:text-ink"
+      >
+        {other === 'en' ? 'English' : '简体中文'}
+      </button>
+    </main>
+  )
+}

@@ -1,0 +1,61 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState, type ReactNode, type SyntheticEvent } from 'react'
+import { useT } from '../../lib/i18n/language.ts'
+import { modelsQuery } from '../../lib/models.ts'
+import { draftOf, limitsOf, LimitsFields } from '../../parts/limits-fields.tsx'
+import { ModelChoice } from '../../parts/model-choice.tsx'
+import { Button } from '../../ui/button.tsx'
+import { DialogButtons } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Failure } from '../../ui/page.tsx'
+import type { ApiKey, KeyDraft } from './keys.ts'
+
+type Props = {
+  readonly account: string
+  readonly before?: ApiKey
+  readonly submit: ReactNode
+  readonly isBusy: boolean
+  readonly error: Error | null
+  readonly onSubmit: (draft: KeyDraft) => void
+  readonly onCancel: () => void
+}
+
+/** The name is all that is needed; what else can be said has its default written out. */
+export function KeyForm({ account, before, submit, isBusy, error, onSubmit, onCancel }: Props) {
+  const t = useT()
+  const { data: models } = useQuery(modelsQuery(account))
+  const [name, setName] = useState(before?.name ?? '')
+  const [chosen, setChosen] = useState<readonly string[] | null>(before?.models ?? null)
+  const [limits, setLimits] = useState(draftOf(before?.limits))
+  const checked = limitsOf(limits)
+  const send = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    if (checked && chosen?.length !== 0) onSubmit({ name: name.trim(), models: chosen, limits: checked })
+  }
+  return (
+    <form onSubmit={send} className="space-y-4">
+      {error && <Failure error={error} />}
+      <TextField
+        label={t('keys.name')}
+        hint={t('keys.nameHint')}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        maxLength={100}
+        pattern=".*\S.*"
+        autoFocus
+        required
+      />
+      <ModelChoice ids={models?.data.map(({ id }) => id) ?? []} chosen={chosen} onChange={setChosen} />
+      <details open={before !== undefined}>
+        <summary className="mb-2 min-h-6 font-medium">{t('limit.title')}</summary>
+        <LimitsFields draft={limits} onChange={setLimits} />
+      </details>
+      <DialogButtons>
+        <Button onClick={onCancel}>{t('cancel')}</Button>
+        <Button kind="primary" type="submit" busy={isBusy} disabled={!checked || chosen?.length === 0}>
+          {submit}
+        </Button>
+      </DialogButtons>
+    </form>
+  )
+}

@@ -1,0 +1,142 @@
+import { Link } from '@tanstack/react-router'
+import { useT } from '../../lib/i18n/language.ts'
+import { money, nano } from '../../lib/money.ts'
+import { useShow } from '../../lib/show.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { Table, type Column } from '../../ui/table.tsx'
+import { Ago, Badge, Money, Nothing, Status } from '../../ui/text.tsx'
+import type { ApiKey } from './keys.ts'
+
+type Props = {
+  readonly account: string
+  readonly rows: readonly ApiKey[]
+  /** Undefined where one may only look. */
+  readonly onEdit: ((key: ApiKey) => void) | undefined
+  readonly onRevoke: (key: ApiKey) => void
+}
+
+export function KeyTable({ account, rows, onEdit, onRevoke }: Props) {
+  const t = useT()
+  const columns: readonly Column<ApiKey>[] = [
+    {
+      key: 'name',
+      head: t('keys.name'),
+      className: 'max-w-56',
+      cell: (key) => (
+        <Link
+          to="/a/$account/usage"
+          params={{ account }}
+          search={{ key: key.id, by: 'model' }}
+          title={key.name}
+          className="block truncate font-medium hover:text-accent hover:underline"
+        >
+          {key.name}
+        </Link>
+      ),
+    },
+    {
+      key: 'key',
+      head: t('column.key'),
+      isOptional: true,
+      cell: (key) => <code className="font-mono text-xs whitespace-nowrap">{key.key}</code>,
+    },
+    {
+      key: 'status',
+      head: t('column.status'),
+      cell: ({ status }) => <Status tone={status === 'active' ? 'good' : 'none'}>{t(`keys.${status}`)}</Status>,
+    },
+    {
+      key: 'used',
+      head: t('keys.lastUsed'),
+      isOptional: true,
+      cell: (key) => <LastUsed at={key.last_used_at} />,
+    },
+    {
+      key: 'today',
+      head: t('keys.today'),
+      align: 'right',
+      isOptional: true,
+      cell: (key) => <Spent {...{ spent: key.spent_today_nano_usd, limit: key.limits.spend_per_day_nano_usd }} />,
+    },
+    {
+      key: 'month',
+      head: t('keys.month'),
+      align: 'right',
+      cell: (key) => (
+        <Spent {...{ spent: key.spent_this_month_nano_usd, limit: key.limits.spend_per_month_nano_usd }} />
+      ),
+    },
+    {
+      key: 'models',
+      head: t('keys.models'),
+      isOptional: true,
+      cell: ({ models }) =>
+        models === null ? (
+          t('modelChoice.all')
+        ) : (
+          <Badge title={models.join('\n')}>{t('keys.someModels', { n: models.length })}</Badge>
+        ),
+    },
+    { key: 'created', head: t('column.created'), isOptional: true, cell: (key) => <Ago at={key.created_at} /> },
+    {
+      key: 'do',
+      head: <span className="sr-only">{t('column.do')}</span>,
+      align: 'right',
+      cell: (key) =>
+        onEdit &&
+        key.status === 'active' && (
+          <Menu
+            trigger={<IconButton icon="more" label={t('keys.menu', { name: key.name })} />}
+            groups={[
+              [{ label: t('keys.edit'), icon: 'settings', onPick: () => onEdit(key) }],
+              [{ label: t('keys.revoke'), icon: 'cross', kind: 'danger', onPick: () => onRevoke(key) }],
+            ]}
+          />
+        ),
+    },
+  ]
+  return (
+    <Table
+      label={t('nav.keys')}
+      columns={columns}
+      rows={rows}
+      keyOf={({ id }) => id}
+      rowClass={({ status }) => (status === 'revoked' ? 'text-soft' : undefined)}
+    />
+  )
+}
+
+/** It is known to the hour. */
+function LastUsed({ at }: { readonly at: string | null }) {
+  const t = useT()
+  if (at === null) return <Nothing />
+  return Date.now() - Date.parse(at) < 2 * 3_600_000 ? t('keys.justUsed') : <Ago at={at} />
+}
+
+/** What was spent of what may be spent; the bar turns where little is left. */
+function Spent({ spent, limit }: { readonly spent: string; readonly limit: string | null }) {
+  const t = useT()
+  const show = useShow()
+  if (limit === null) return <Money amount={spent} />
+  const share = nano(limit) === 0n ? 1 : Math.min(1, Number((nano(spent) * 1000n) / nano(limit)) / 1000)
+  const text = t('keys.ofLimit', { spent: money(spent), limit: money(limit), share: show.percent(share) })
+  return (
+    <span className="inline-block" title={text}>
+      <Money amount={spent} />
+      <span
+        role="meter"
+        aria-label={text}
+        aria-valuenow={Math.round(share * 100)}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        className="mt-0.5 block h-1 w-full min-w-16 overflow-hidden rounded-full bg-sunken"
+      >
+        <span
+          className={`block h-full ${share >= 0.9 ? 'bg-bad' : 'bg-accent'}`}
+          style={{ width: `${share * 100}%` }}
+        />
+      </span>
+    </span>
+  )
+}

@@ -1,0 +1,81 @@
+import { Link } from '@tanstack/react-router'
+import { useT } from '../../lib/i18n/language.ts'
+import type { Model } from '../../lib/models.ts'
+import { exact, nano } from '../../lib/money.ts'
+import { useShow } from '../../lib/show.ts'
+import { pieceRange } from '../../parts/prices.tsx'
+import { Table, type Column } from '../../ui/table.tsx'
+import { Badge, Nothing, Status } from '../../ui/text.tsx'
+
+type Props = {
+  readonly account: string
+  readonly models: readonly Model[]
+  readonly search: { readonly kind?: string; readonly q?: string }
+}
+
+export function ModelTable({ account, models, search }: Props) {
+  const t = useT()
+  const show = useShow()
+  const price = (key: 'input' | 'cached_input' | 'output', head: string): Column<Model> => ({
+    key,
+    head,
+    align: 'right',
+    isOptional: key === 'cached_input',
+    cell: (model) => {
+      const amount = soldFor(model, key)
+      return amount === undefined ? <Nothing /> : <span className="whitespace-nowrap">{exact(amount)}</span>
+    },
+  })
+  const columns: readonly Column<Model>[] = [
+    {
+      key: 'id',
+      head: t('column.model'),
+      className: 'max-w-72',
+      cell: ({ id }) => (
+        <Link
+          to="/a/$account/models"
+          params={{ account }}
+          search={{ ...search, model: id }}
+          title={id}
+          className="block truncate font-medium hover:text-accent hover:underline"
+        >
+          {id}
+        </Link>
+      ),
+    },
+    { key: 'kind', head: t('models.kind'), isOptional: true, cell: ({ kind }) => <Badge>{t(`kind.${kind}`)}</Badge> },
+    {
+      key: 'context',
+      head: t('models.context'),
+      align: 'right',
+      isOptional: true,
+      cell: (model) => (model.context_tokens === null ? <Nothing /> : show.number(model.context_tokens)),
+    },
+    price('input', t('models.input')),
+    price('cached_input', t('models.cached')),
+    price('output', t('models.output')),
+    {
+      key: 'each',
+      head: t('models.each'),
+      align: 'right',
+      isOptional: true,
+      cell: (model) => <span className="whitespace-nowrap">{pieceRange(model.price) ?? <Nothing />}</span>,
+    },
+    {
+      key: 'status',
+      head: t('column.status'),
+      isOptional: true,
+      cell: ({ available }) => (
+        <Status tone={available ? 'good' : 'warn'}>{t(available ? 'models.available' : 'models.unavailable')}</Status>
+      ),
+    },
+  ]
+  return <Table label={t('nav.models')} columns={columns} rows={models} keyOf={({ id }) => id} />
+}
+
+/** Of a model that is sold by the piece the prices of tokens are nothing; nor do vectors have an output. */
+function soldFor({ kind, price }: Model, unit: 'input' | 'cached_input' | 'output'): string | undefined {
+  if (unit !== 'input' && kind === 'embedding') return undefined
+  const amount = unit === 'output' && kind === 'image' ? price.image_output : price[unit]
+  return nano(amount) > 0n || Object.keys(price.each).length === 0 ? amount : undefined
+}

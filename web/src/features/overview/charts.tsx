@@ -1,0 +1,108 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useT } from '../../lib/i18n/language.ts'
+import { axisMoney, dollarsAbout, money } from '../../lib/money.ts'
+import { useShow } from '../../lib/show.ts'
+import { duration } from '../../lib/time.ts'
+import { boundsOf, inputTokens, outputTokens, timesOf, type Sums } from '../../lib/usage.ts'
+import { BandLine } from '../../ui/chart/band-line.tsx'
+import { StackedBars } from '../../ui/chart/stacked-bars.tsx'
+import { useTicks } from '../../parts/ticks.ts'
+import type { Overview, OverviewRange } from './overview.ts'
+
+type Props = { readonly account: string; readonly overview: Overview; readonly range: OverviewRange }
+
+type Rows = readonly (Sums | undefined)[]
+
+/** The steps of the range, those without requests too, and what all charts over them share. */
+function useSteps({ account, overview, range }: Props) {
+  const show = useShow()
+  const navigate = useNavigate()
+  const bounds = boundsOf(range, overview.step)
+  const times = timesOf(bounds)
+  const byTime = new Map(overview.series.map((sums) => [Date.parse(sums.time), sums]))
+  const rows: Rows = times.map((time) => byTime.get(time))
+  const frame = {
+    labels: times.map((time) => show.time(time, overview.step === 'hour' ? 'long' : 'dayOnly')),
+    ticks: useTicks(times, overview.step),
+    onPick: (at: number) => {
+      const time = times[at] ?? 0
+      const search = { from: new Date(time).toISOString(), to: new Date(time + bounds.unitMs).toISOString() }
+      void navigate({ to: '/a/$account/requests', params: { account }, search })
+    },
+  }
+  return { rows, frame }
+}
+
+export function Charts(props: Props) {
+  const t = useT()
+  const show = useShow()
+  const { overview } = props
+  const { rows, frame } = useSteps(props)
+  const counted = (name: string, read: (sums: Sums) => number, color: number) => {
+    const values = rows.map((sums) => (sums ? read(sums) : 0))
+    const total = show.compact(read(overview.total))
+    return { name, color, values, total, show: (at: number) => show.number(values[at] ?? 0) }
+  }
+  const timed = (name: string, read: (sums: Sums) => number | null) => {
+    const values = rows.map((sums) => (sums ? read(sums) : null))
+    return { name, values, total: duration(read(overview.total)), show: (at: number) => duration(values[at]) }
+  }
+  return (
+    <div className="grid gap-4 lg:grid-cols-2">
+      <Box>
+        <StackedBars
+          {...frame}
+          caption={t('chart.spend')}
+          axis={axisMoney}
+          series={[
+            {
+              name: t('measure.cost'),
+              values: rows.map((sums) => dollarsAbout(sums?.charged_nano_usd ?? '0')),
+              show: (at) => money(rows[at]?.charged_nano_usd ?? '0'),
+              total: money(overview.spent_nano_usd),
+            },
+          ]}
+        />
+      </Box>
+      <Box>
+        <StackedBars
+          {...frame}
+          caption={t('chart.requests')}
+          axis={show.compact}
+          series={[
+            counted(t('measure.ok'), (sums) => sums.requests - sums.failed - sums.cut, 0),
+            counted(t('outcome.cut'), (sums) => sums.cut, 2),
+            counted(t('outcome.failed'), (sums) => sums.failed, 3),
+          ]}
+        />
+      </Box>
+      <Box>
+        <BandLine
+          {...frame}
+          caption={t('chart.firstToken')}
+          axis={duration}
+          series={[
+            timed(t('measure.p50'), (sums) => sums.first_event_p50_ms),
+            timed(t('measure.p95'), (sums) => sums.first_event_p95_ms),
+          ]}
+        />
+      </Box>
+      <Box>
+        <StackedBars
+          {...frame}
+          caption={t('chart.tokens')}
+          axis={show.compact}
+          series={[
+            counted(t('measure.input'), (sums) => inputTokens(sums) - sums.input_cached_tokens, 0),
+            counted(t('measure.cached'), (sums) => sums.input_cached_tokens, 1),
+            counted(t('measure.output'), outputTokens, 2),
+          ]}
+        />
+      </Box>
+    </div>
+  )
+}
+
+const Box = ({ children }: { readonly children: React.ReactNode }) => (
+  <div className="min-w-0 rounded-lg border bg-panel p-4">{children}</div>
+)

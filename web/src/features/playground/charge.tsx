@@ -1,0 +1,42 @@
+/** What an answer came to: read from its record, as for any request. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api, path } from '../../lib/api.ts'
+import { useT } from '../../lib/i18n/language.ts'
+import { exact } from '../../lib/money.ts'
+import type { RequestRow } from '../../lib/requests.ts'
+import { useShow } from '../../lib/show.ts'
+import { duration } from '../../lib/time.ts'
+
+export function Charge({ account, requestId }: { readonly account: string; readonly requestId: string }) {
+  const t = useT()
+  const show = useShow()
+  // The record is written with the settlement; of an answer that was stopped a moment later.
+  const { data } = useQuery({
+    queryKey: ['played', account, requestId],
+    queryFn: () => api.get<RequestRow>(path`accounts/${account}/requests/${requestId}`),
+    retry: 5,
+    retryDelay: 400,
+  })
+  if (!data) return null
+  const tokens = data.input_tokens + data.output_tokens > 0
+  const parts = [
+    ...(tokens ? [t('play.tokens', { in: show.number(data.input_tokens), out: show.number(data.output_tokens) })] : []),
+    exact(data.charged_nano_usd),
+    ...(data.first_event_ms === null ? [] : [t('play.first', { took: duration(data.first_event_ms) })]),
+    t('play.total', { took: duration(data.total_ms) }),
+  ]
+  return (
+    <p className="text-xs text-soft">
+      {parts.join(' · ')}{' '}
+      <Link
+        to="/a/$account/requests/$request"
+        params={{ account, request: requestId }}
+        search={{}}
+        className="underline hover:text-ink"
+      >
+        {t('play.details')}
+      </Link>
+    </p>
+  )
+}

@@ -1,0 +1,114 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState, type SyntheticEvent } from 'react'
+import { useT } from '../../lib/i18n/language.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Empty, Failure, Note, Panel } from '../../ui/page.tsx'
+import { Badge } from '../../ui/text.tsx'
+import { importPrices, type Import, type Wanted } from './prices.ts'
+
+/** List prices are looked at before they hold: what is approved is what was shown, or nothing. */
+export function ImportPanel() {
+  const t = useT()
+  const [provider, setProvider] = useState('')
+  const [markup, setMarkup] = useState('')
+  const wanted: Wanted = {
+    ...(provider.trim() === '' ? {} : { provider: provider.trim() }),
+    ...(markup.trim() === '' ? {} : { markup: markup.trim().endsWith('%') ? markup.trim() : `${markup.trim()}%` }),
+  }
+  const look = useMutation({ mutationFn: (asked: Wanted) => importPrices(asked) })
+  const approve = useMutation({ mutationFn: (asked: Wanted) => importPrices(asked), onSuccess: () => look.reset() })
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    approve.reset()
+    look.mutate(wanted)
+  }
+  const error = look.error ?? approve.error
+  return (
+    <div className="space-y-4">
+      <Panel>
+        <form onSubmit={submit} className="flex flex-wrap items-end gap-3">
+          <div className="w-56">
+            <TextField
+              label={t('routing.provider')}
+              placeholder={t('prices.all')}
+              value={provider}
+              onChange={(event) => setProvider(event.target.value)}
+            />
+          </div>
+          <div className="w-40">
+            <TextField
+              label={t('prices.markup')}
+              placeholder={t('prices.asSet')}
+              pattern="\d+(\.\d+)?\s*%?"
+              value={markup}
+              onChange={(event) => setMarkup(event.target.value)}
+            />
+          </div>
+          <Button type="submit" kind="primary" busy={look.isPending}>
+            {t('prices.look')}
+          </Button>
+        </form>
+        <p className="mt-2 text-xs text-soft">{t('prices.importHint')}</p>
+      </Panel>
+      {error && <Failure error={error} />}
+      {approve.data && <Note kind="good">{t('prices.applied', { n: approve.data.changes.length })}</Note>}
+      {look.data && (
+        <Difference
+          found={look.data}
+          isBusy={approve.isPending}
+          onApprove={() => approve.mutate({ ...look.variables, approved: look.data.fingerprint })}
+        />
+      )}
+    </div>
+  )
+}
+
+type DifferenceProps = { readonly found: Import; readonly isBusy: boolean; readonly onApprove: () => void }
+
+function Difference({ found, isBusy, onApprove }: DifferenceProps) {
+  const t = useT()
+  return (
+    <Panel
+      title={t('prices.found', { n: found.changes.length, same: found.unchanged, skipped: found.skipped.length })}
+      tools={
+        found.changes.length > 0 && (
+          <Button kind="primary" icon="check" busy={isBusy} onClick={onApprove}>
+            {t('prices.approve')}
+          </Button>
+        )
+      }
+      isFlush
+    >
+      {found.changes.length === 0 && <Empty>{t('prices.nothingNew')}</Empty>}
+      <ul>
+        {found.changes.map(({ model, kind, differences }) => (
+          <li key={model} className="border-b px-4 py-2 last:border-0">
+            <p className="flex flex-wrap items-center gap-2 font-medium">
+              {model} <Badge>{t(`prices.${kind}`)}</Badge>
+            </p>
+            <ul className="mt-1 grid gap-x-6 sm:grid-cols-2">
+              {differences.map(({ what, before, after }) => (
+                <li key={what} className="flex flex-wrap gap-x-2 text-soft">
+                  <span className="grow">{what}</span>
+                  {before !== null && <del>{before}</del>}
+                  <ins className="text-ink no-underline">{after}</ins>
+                </li>
+              ))}
+            </ul>
+          </li>
+        ))}
+      </ul>
+      {found.skipped.length > 0 && (
+        <details className="border-t px-4 py-2">
+          <summary className="min-h-6">{t('prices.skipped', { n: found.skipped.length })}</summary>
+          <ul className="text-soft">
+            {found.skipped.map(({ what, reason }) => (
+              <li key={`${what} ${reason}`}>{`${what}: ${reason}`}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,35 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Origin } from '../../lib/accounts.ts'
+import { api, type Page } from '../../lib/api.ts'
+import type { ModelFacts, PriceCard } from '../../lib/models.ts'
+
+type Offer = {
+  readonly provider: string
+  readonly model: string
+  readonly cost: PriceCard
+  readonly margin: { readonly input_percent: number | null; readonly output_percent: number | null }
+}
+export type SoldModel = ModelFacts & { readonly origin: Origin; readonly offers: readonly Offer[] }
+
+/** The same answer as the page of models and routes has. */
+export const soldQuery = queryOptions({
+  queryKey: ['routed', undefined],
+  queryFn: () => api.get<Page<SoldModel>>('models', { limit: 200 }),
+})
+
+export type Wanted = { readonly provider?: string; readonly markup?: string; readonly approved?: string }
+export type Import = {
+  readonly source: unknown
+  readonly markup: string
+  readonly changes: readonly {
+    readonly model: string
+    readonly kind: 'new' | 'changed'
+    readonly differences: readonly { readonly what: string; readonly before: string | null; readonly after: string }[]
+  }[]
+  readonly unchanged: number
+  readonly skipped: readonly { readonly what: string; readonly reason: string }[]
+  readonly changing: readonly { readonly model: string; readonly on: string }[]
+  readonly fingerprint: string
+  readonly applied: boolean
+}
+export const importPrices = (wanted: Wanted): Promise<Import> => api.post('price-imports', wanted)

@@ -1,0 +1,109 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState, type SyntheticEvent } from 'react'
+import { useT } from '../../lib/i18n/language.ts'
+import { Button } from '../../ui/button.tsx'
+import { DialogButtons } from '../../ui/dialog.tsx'
+import { Checkbox, SelectField, TextField } from '../../ui/field.tsx'
+import { Failure } from '../../ui/page.tsx'
+import { addProvider, changeProvider, presetsQuery, type Provider, type ProviderDraft } from './providers.ts'
+
+type Props = { readonly before?: Provider; readonly onDone: (id: string) => void; readonly onCancel: () => void }
+
+/** A vendor connection. The key goes in and never comes out again. */
+export function ProviderForm({ before, onDone, onCancel }: Props) {
+  const t = useT()
+  const [id, setId] = useState(before?.id ?? '')
+  const [preset, setPreset] = useState(before?.preset ?? 'custom')
+  const [baseUrl, setBaseUrl] = useState(before?.base_url ?? '')
+  const [key, setKey] = useState('')
+  const [isPrivate, setPrivate] = useState(before?.allow_private ?? false)
+  const { data: presets } = useQuery({ ...presetsQuery, enabled: before === undefined })
+  const known = presets?.data.find((one) => one.id === preset)
+  const needsUrl = before === undefined && known?.base_url === null
+  const save = useMutation({
+    mutationFn: () => {
+      const draft: ProviderDraft = {
+        ...(before ? {} : { preset }),
+        ...(baseUrl.trim() !== '' && baseUrl !== before?.base_url ? { base_url: baseUrl.trim() } : {}),
+        ...(isPrivate === (before?.allow_private ?? false) ? {} : { allow_private: isPrivate }),
+        ...(key === '' ? {} : { key }),
+      }
+      return before ? changeProvider(before.id, draft) : addProvider(id.trim(), draft)
+    },
+    onSuccess: (provider) => onDone(provider.id),
+  })
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <form onSubmit={submit} className="space-y-3">
+      {save.error && <Failure error={save.error} />}
+      {!before && <Kind id={id} onId={setId} preset={preset} onPreset={setPreset} />}
+      <TextField
+        label={t('providers.url')}
+        type="url"
+        placeholder={known?.base_url ?? 'https://…/v1'}
+        value={baseUrl}
+        onChange={(event) => setBaseUrl(event.target.value)}
+        required={needsUrl}
+        hint={before ? t('providers.urlHint') : undefined}
+      />
+      <TextField
+        label={t('providers.key')}
+        type="password"
+        autoComplete="off"
+        value={key}
+        onChange={(event) => setKey(event.target.value)}
+        hint={before?.has_key ? t('providers.keyStays') : t('providers.keyHint')}
+      />
+      <Checkbox
+        label={t('providers.private')}
+        hint={t('providers.privateHint')}
+        checked={isPrivate}
+        onChange={(event) => setPrivate(event.target.checked)}
+      />
+      <DialogButtons>
+        <Button onClick={onCancel}>{t('cancel')}</Button>
+        <Button kind="primary" type="submit" busy={save.isPending}>
+          {before ? t('save') : t('providers.add')}
+        </Button>
+      </DialogButtons>
+    </form>
+  )
+}
+
+type KindProps = {
+  readonly id: string
+  readonly onId: (id: string) => void
+  readonly preset: string
+  readonly onPreset: (preset: string) => void
+}
+
+/** Which vendor, and what it is called here: the vendor's name, as long as nothing else is typed. */
+function Kind({ id, onId, preset, onPreset }: KindProps) {
+  const t = useT()
+  const { data: presets } = useQuery(presetsQuery)
+  const choices = presets?.data.map((one) => ({ value: one.id, label: one.label }))
+  return (
+    <>
+      <SelectField
+        label={t('providers.preset')}
+        value={preset}
+        choices={choices ?? [{ value: preset, label: preset }]}
+        onChoose={(value) => {
+          onPreset(value)
+          if (id === '' || id === preset) onId(value === 'custom' ? '' : value)
+        }}
+      />
+      <TextField
+        label={t('providers.id')}
+        hint={t('providers.idHint')}
+        value={id}
+        onChange={(event) => onId(event.target.value)}
+        pattern="[a-z0-9][a-z0-9_\-]{0,62}"
+        required
+      />
+    </>
+  )
+}

@@ -1,0 +1,93 @@
+import { Link } from '@tanstack/react-router'
+import { useT } from '../../lib/i18n/language.ts'
+import { useShow } from '../../lib/show.ts'
+import { OriginBadge } from '../../parts/declared.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Ago, Nothing, Status } from '../../ui/text.tsx'
+import type { Provider } from './providers.ts'
+
+export function ProviderTable({ providers }: { readonly providers: readonly Provider[] }) {
+  const t = useT()
+  const show = useShow()
+  return (
+    <Table
+      label={t('nav.providers')}
+      rows={providers}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          key: 'id',
+          head: t('column.name'),
+          className: 'max-w-56',
+          cell: ({ id, origin }) => (
+            <span className="flex items-center gap-2">
+              <Link
+                to="/operator/providers"
+                search={{ open: id }}
+                className="truncate font-medium hover:text-accent hover:underline"
+              >
+                {id}
+              </Link>
+              <OriginBadge origin={origin} />
+            </span>
+          ),
+        },
+        { key: 'state', head: t('column.status'), cell: (provider) => <ProviderState provider={provider} /> },
+        {
+          key: 'url',
+          head: t('providers.url'),
+          isOptional: true,
+          className: 'max-w-64 truncate text-soft',
+          cell: (provider) => <span title={provider.base_url}>{provider.base_url}</span>,
+        },
+        {
+          key: 'key',
+          head: t('providers.key'),
+          isOptional: true,
+          cell: (provider) => (provider.has_key ? t('providers.hasKey') : <Nothing />),
+        },
+        {
+          key: 'offers',
+          head: t('providers.offers'),
+          align: 'right',
+          isOptional: true,
+          cell: (provider) => show.number(provider.offers),
+        },
+        {
+          key: 'ok',
+          head: t('providers.succeeded'),
+          align: 'right',
+          cell: ({ since_start: since }) => show.number(since.succeeded),
+        },
+        {
+          key: 'failed',
+          head: t('measure.errors'),
+          align: 'right',
+          cell: ({ since_start: since }) => show.number(since.failed),
+        },
+        {
+          key: 'last',
+          head: t('providers.lastFailure'),
+          isOptional: true,
+          className: 'max-w-56 truncate',
+          cell: ({ since_start: { last_failure: last } }) =>
+            last ? (
+              <span title={last.message}>
+                {last.result} · <Ago at={last.at} />
+              </span>
+            ) : (
+              <Nothing />
+            ),
+        },
+      ]}
+    />
+  )
+}
+
+export function ProviderState({ provider }: { readonly provider: Provider }) {
+  const t = useT()
+  if (provider.state === 'drained') return <Status tone="none">{t('providers.drained')}</Status>
+  if (provider.resting_offers > 0)
+    return <Status tone="warn">{t('providers.resting', { n: provider.resting_offers })}</Status>
+  return <Status tone="good">{t('providers.serving')}</Status>
+}

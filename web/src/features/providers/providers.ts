@@ -1,0 +1,64 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Origin } from '../../lib/accounts.ts'
+import { api, path, type Page } from '../../lib/api.ts'
+
+export type Provider = {
+  readonly id: string
+  readonly preset: string
+  readonly base_url: string
+  readonly allow_private: boolean
+  readonly has_key: boolean
+  readonly origin: Origin
+  readonly state: 'serving' | 'drained'
+  readonly offers: number
+  readonly resting_offers: number
+  readonly since_start: {
+    readonly succeeded: number
+    readonly failed: number
+    readonly last_failure: {
+      readonly result: string
+      readonly status: number | null
+      readonly message: string
+      readonly at: string
+    } | null
+  }
+}
+export type Preset = {
+  readonly id: string
+  readonly label: string
+  readonly base_url: string | null
+  readonly key_variable: string | null
+}
+export type Tested = {
+  readonly id: string
+  readonly ok: boolean
+  readonly status: number | null
+  readonly took_ms: number
+  readonly models: readonly string[]
+  readonly problem: string | null
+}
+export type ProviderDraft = {
+  readonly preset?: string
+  readonly base_url?: string
+  readonly allow_private?: boolean
+  readonly key?: string
+}
+
+export const providersQuery = queryOptions({
+  queryKey: ['providers'],
+  queryFn: () => api.get<Page<Provider>>('providers', { limit: 200 }),
+  refetchInterval: 15_000,
+})
+export const presetsQuery = queryOptions({
+  queryKey: ['presets'],
+  queryFn: () => api.get<{ readonly data: readonly Preset[] }>('presets'),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+export const addProvider = (id: string, draft: ProviderDraft): Promise<Provider> =>
+  api.post('providers', { id, ...draft })
+export const changeProvider = (id: string, draft: ProviderDraft): Promise<Provider> =>
+  api.patch(path`providers/${id}`, draft)
+export const testProvider = (id: string): Promise<Tested> => api.post(path`providers/${id}/test`)
+export const setState = (id: string, state: Provider['state']): Promise<Provider> =>
+  api.put(path`providers/${id}/state`, { state })
+export const removeProvider = (id: string): Promise<unknown> => api.remove(path`providers/${id}`)

@@ -1,0 +1,186 @@
+/** The list: as many rows as there are, of which only those in sight are drawn. */
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef, type ReactNode } from 'react'
+import { useT } from '../../lib/i18n/language.ts'
+import type { RequestFilters } from '../../lib/request-filters.ts'
+import type { RequestRow } from '../../lib/requests.ts'
+import { useShow } from '../../lib/show.ts'
+import { duration } from '../../lib/time.ts'
+import { OutcomeMark } from '../../parts/outcome.tsx'
+import { classes } from '../../ui/classes.ts'
+import { Badge, Cost, Nothing } from '../../ui/text.tsx'
+
+const ROW_PX = 32
+
+type Props = {
+  readonly account: string
+  readonly filters: RequestFilters
+  readonly rows: readonly RequestRow[]
+  readonly openId: string | undefined
+  readonly hasMore: boolean
+  readonly onMore: () => void
+}
+
+/** Columns appear with the width of the window. */
+const grid =
+  'grid items-center gap-x-3 px-4 grid-cols-[5.5rem_minmax(0,1fr)_5.5rem] ' +
+  'sm:grid-cols-[7rem_6.5rem_minmax(0,1fr)_5.5rem] ' +
+  'lg:grid-cols-[7rem_6.5rem_minmax(0,1.6fr)_minmax(0,1fr)_7rem_4.5rem_4.5rem_5.5rem] ' +
+  'min-[1400px]:grid-cols-[7rem_6.5rem_minmax(0,1.6fr)_minmax(0,1fr)_8.5rem_7rem_4.5rem_4.5rem_5.5rem]'
+const fromSm = 'hidden sm:block'
+const fromLg = 'hidden lg:block'
+const fromXl = 'hidden min-[1400px]:block'
+
+export function RequestList({ account, filters, rows, openId, hasMore, onMore }: Props) {
+  const t = useT()
+  const box = useRef<HTMLDivElement>(null)
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+  })
+  const items = list.getVirtualItems()
+  const last = items.at(-1)?.index ?? 0
+  useEffect(() => {
+    if (hasMore && last >= rows.length - 30) onMore()
+  }, [hasMore, last, rows.length, onMore])
+  const heads: readonly (readonly [string, string])[] = [
+    [t('column.time'), ''],
+    [t('column.status'), fromSm],
+    [t('column.model'), ''],
+    [t('column.key'), fromLg],
+    [t('column.endpoint'), fromXl],
+    [t('column.tokens'), `${fromLg} text-right`],
+    [t('column.first'), `${fromLg} text-right`],
+    [t('column.total'), `${fromLg} text-right`],
+    [t('column.cost'), 'text-right'],
+  ]
+  return (
+    <div
+      ref={box}
+      tabIndex={0}
+      role="table"
+      aria-label={t('nav.requests')}
+      aria-rowcount={hasMore ? -1 : rows.length + 1}
+      className="max-h-[calc(100dvh-14rem)] min-h-48 overflow-y-auto"
+    >
+      <div role="rowgroup" className="sticky top-0 z-10 border-b bg-panel">
+        <div role="row" className={classes(grid, 'h-8 text-xs font-medium text-soft')}>
+          {heads.map(([name, look]) => (
+            <span key={name} role="columnheader" className={look}>
+              {name}
+            </span>
+          ))}
+        </div>
+      </div>
+      <div role="rowgroup" className="relative" style={{ height: list.getTotalSize() }}>
+        {items.map(({ index, start }) => {
+          const row = rows[index]
+          return row && <Row key={row.id} {...{ row, index, start, account, filters }} isOpen={row.id === openId} />
+        })}
+      </div>
+    </div>
+  )
+}
+
+type RowProps = Pick<Props, 'account' | 'filters'> & {
+  readonly row: RequestRow
+  readonly index: number
+  readonly start: number
+  readonly isOpen: boolean
+}
+
+function Row({ row, index, start, account, filters, isOpen }: RowProps) {
+  const show = useShow()
+  const navigate = useNavigate()
+  const target = { to: '/a/$account/requests/$request', params: { account, request: row.id }, search: filters } as const
+  const tokens = `${show.number(row.input_tokens)} / ${show.number(row.output_tokens)}`
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isOpen}
+      onClick={() => void navigate(target)}
+      className={classes(
+        grid,
+        'absolute inset-x-0 h-8 cursor-pointer border-b hover:bg-hover',
+        isOpen && 'bg-accent-soft',
+      )}
+      style={{ transform: `translateY(${start}px)` }}
+    >
+      <Cell>
+        <Link
+          {...target}
+          title={show.time(row.created_at, 'withSeconds')}
+          onClick={(event) => event.stopPropagation()}
+          className="hover:text-accent hover:underline"
+        >
+          <When at={row.created_at} />
+        </Link>
+      </Cell>
+      <Cell className={fromSm}>
+        <OutcomeMark outcome={row.outcome} />
+      </Cell>
+      <Cell title={row.model}>
+        <span className="flex min-w-0 items-center gap-1.5">
+          <span className="truncate">{row.model}</span>
+          <Flags row={row} />
+        </span>
+      </Cell>
+      <Cell className={fromLg} title={row.key.name}>
+        {row.key.name}
+      </Cell>
+      <Cell className={classes(fromXl, 'text-soft')}>{row.endpoint}</Cell>
+      <Cell className={classes(fromLg, 'text-right')}>
+        {row.images > 0 && row.output_tokens === 0 ? <Images n={row.images} /> : tokens}
+      </Cell>
+      <Cell className={classes(fromLg, 'text-right')}>{duration(row.first_event_ms)}</Cell>
+      <Cell className={classes(fromLg, 'text-right')}>{duration(row.total_ms)}</Cell>
+      <Cell className="text-right">
+        <Cost amount={row.charged_nano_usd} />
+      </Cell>
+    </div>
+  )
+}
+
+/** Today by the clock, before that with the day. */
+function When({ at }: { readonly at: string }) {
+  const show = useShow()
+  const isRecent = Date.now() - Date.parse(at) < 20 * 3_600_000
+  return (
+    <time dateTime={at}>
+      {isRecent ? show.time(at, 'clock') : `${show.time(at, 'shortDay')} ${show.time(at, 'hourOnly')}`}
+    </time>
+  )
+}
+
+function Images({ n }: { readonly n: number }) {
+  const t = useT()
+  return n > 0 ? t('requests.images', { n }) : <Nothing />
+}
+
+function Flags({ row }: { readonly row: RequestRow }) {
+  const t = useT()
+  return (
+    <span className="hidden shrink-0 gap-1 md:flex">
+      {row.attempts > 1 && <Badge>{t('flag.retried', { n: row.attempts - 1 })}</Badge>}
+      {row.usage_source === 'estimated' && <Badge title={t('flag.estimatedHint')}>{t('flag.estimated')}</Badge>}
+    </span>
+  )
+}
+
+const Cell = ({
+  className,
+  title,
+  children,
+}: {
+  readonly className?: string
+  readonly title?: string
+  readonly children: ReactNode
+}) => (
+  <span role="cell" title={title} className={classes('min-w-0 truncate', className)}>
+    {children}
+  </span>
+)

@@ -1,0 +1,189 @@
+/** One request: when what happened, and how its price came about. */
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useT, type Key } from '../../lib/i18n/language.ts'
+import { exact, fine, nano, perMillion, perPiece } from '../../lib/money.ts'
+import { useShow } from '../../lib/show.ts'
+import { duration } from '../../lib/time.ts'
+import { OutcomeMark } from '../../parts/outcome.tsx'
+import { Waterfall, type Phase } from '../../ui/chart/waterfall.tsx'
+import { Facts, Note } from '../../ui/page.tsx'
+import { Id, Money, Time } from '../../ui/text.tsx'
+import type { Attempt, PriceLines, RequestDetail } from './requests.ts'
+
+type Props = { readonly account: string; readonly request: RequestDetail }
+
+export function RequestView({ account, request }: Props) {
+  const t = useT()
+  const { upstream_cost: upstreamCost } = request
+  return (
+    <div className="space-y-6">
+      <Head account={account} request={request} />
+      <Section title={t('request.timing')}>
+        <Waterfall label={t('request.timing')} phases={usePhases(request)} totalMs={request.total_ms} />
+      </Section>
+      <Section title={t('request.price')}>
+        <Price request={request} />
+      </Section>
+      {upstreamCost && (
+        <Section title={t('request.cost')}>
+          <Lines price={upstreamCost} />
+          <p className="mt-2 text-right text-soft">
+            {t('request.margin', { amount: exact(nano(request.charged_nano_usd) - nano(upstreamCost.total_nano_usd)) })}
+          </p>
+        </Section>
+      )}
+    </div>
+  )
+}
+
+const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
+  <section aria-label={title}>
+    <h3 className="mb-2 border-b pb-1 font-semibold">{title}</h3>
+    {children}
+  </section>
+)
+
+function Head({ account, request }: Props) {
+  const t = useT()
+  const show = useShow()
+  return (
+    <div className="space-y-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <OutcomeMark outcome={request.outcome} />
+        <span>{request.status}</span>
+        {request.error_code && <code className="font-mono text-xs text-bad">{request.error_code}</code>}
+        <span className="grow" />
+        <span className="text-soft">{duration(request.total_ms)}</span>
+        <Money amount={request.charged_nano_usd} className="text-base font-semibold" />
+      </div>
+      {request.outcome !== 'completed' && <Note kind="warn">{t(`request.${request.outcome}`)}</Note>}
+      <Facts
+        rows={[
+          [t('column.id'), <Id key="id" id={request.id} isShort={false} />],
+          [t('column.time'), <Time key="time" at={request.created_at} shape="withSeconds" />],
+          [t('column.model'), request.model],
+          [
+            t('column.key'),
+            <Link
+              key="key"
+              to="/a/$account/requests"
+              params={{ account }}
+              search={{ key: request.key.id }}
+              className="text-accent hover:underline"
+            >
+              {request.key.name}
+            </Link>,
+          ],
+          [t('column.endpoint'), request.stream ? `${request.endpoint} · ${t('flag.stream')}` : request.endpoint],
+          [
+            t('column.tokens'),
+            t('request.tokens', {
+              in: show.number(request.input_tokens),
+              cached: show.number(request.cached_input_tokens),
+              out: show.number(request.output_tokens),
+            }),
+          ],
+          ...(request.usage_source ? [[t('request.source'), t(`request.${request.usage_source}`)] as const] : []),
+        ]}
+      />
+    </div>
+  )
+}
+
+function usePhases(request: RequestDetail): readonly Phase[] {
+  const t = useT()
+  const attempts = [...request.attempts_made]
+  return request.phases.map(({ phase, started_ms: startMs, took_ms: tookMs }): Phase => {
+    if (phase !== 'attempt')
+      return { name: t(`request.phase.${phase}`), startMs, tookMs, look: phase === 'answer' ? 'good' : 'plain' }
+    const attempt = attempts.shift()
+    const number = request.attempts_made.length - attempts.length
+    return {
+      name: attempt?.provider ?? t('request.attempt', { n: number }),
+      note: attempt && attemptNote(attempt),
+      startMs,
+      tookMs,
+      look: attempt?.result === 'ok' ? 'good' : 'bad',
+    }
+  })
+}
+
+const attemptNote = ({ result, status, code, upstream_model: model, message }: Attempt): string | undefined => {
+  const words = result === 'ok' ? [model] : [result, status, code, model, message]
+  return words.filter((word) => word !== null && word !== undefined && word !== '').join(' · ') || undefined
+}
+
+function Price({ request }: { readonly request: RequestDetail }) {
+  const t = useT()
+  const {
+    price,
+    held_nano_usd: held,
+    charged_nano_usd: charged,
+    released_nano_usd: released,
+    written_off_nano_usd: writtenOff,
+  } = request
+  const moves: readonly (readonly [Key, string])[] = [
+    ['request.held', held],
+    ['request.settled', charged],
+    ['request.released', released],
+    ...(nano(writtenOff) > 0n ? [['request.writtenOff', writtenOff] as const] : []),
+  ]
+  return (
+    <>
+      {price ? <Lines price={price} /> : <p className="text-soft">{t('request.free')}</p>}
+      <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 rounded-md bg-sunken px-3 py-2">
+        {moves.map(([name, amount]) => (
+          <div key={name}>
+            <dt className="text-xs text-soft">{t(name)}</dt>
+            <dd>{exact(amount)}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  )
+}
+
+/** Each bucket with its count and price, and what they come to: the sum is rounded up once. */
+function Lines({ price }: { readonly price: PriceLines }) {
+  const t = useT()
+  const show = useShow()
+  const name = (unit: string): string =>
+    unit.startsWith('piece:') ? unit.slice('piece:'.length) : t(`unit.${unit}` as Key)
+  return (
+    <table className="w-full">
+      <tbody>
+        {price.lines.map((line) => {
+          const isPiece = line.unit.startsWith('piece:')
+          const rate = isPiece ? perPiece(line.nano_usd_per_million) : `${perMillion(line.nano_usd_per_million)} / 1M`
+          return (
+            <tr key={line.unit} className="h-7">
+              <th scope="row" className="text-left font-normal">
+                {name(line.unit)}
+              </th>
+              <td className="text-right whitespace-nowrap">{show.number(line.count)}</td>
+              <td className="pl-2 text-right whitespace-nowrap text-soft">× {rate}</td>
+              <td className="pl-3 text-right whitespace-nowrap">{fine(line.amount_nano_usd)}</td>
+            </tr>
+          )
+        })}
+        {price.rounding_nano_usd !== '0' && (
+          <tr className="h-7 text-soft">
+            <th scope="row" colSpan={3} className="text-left font-normal">
+              {t('request.rounding')}
+            </th>
+            <td className="text-right">{fine(price.rounding_nano_usd)}</td>
+          </tr>
+        )}
+      </tbody>
+      <tfoot className="border-t">
+        <tr className="h-8 font-semibold">
+          <th scope="row" colSpan={3} className="text-left">
+            {t('request.sum', { day: show.time(price.prices_from, 'dayOnly') })}
+          </th>
+          <td className="text-right whitespace-nowrap">{exact(price.total_nano_usd)}</td>
+        </tr>
+      </tfoot>
+    </table>
+  )
+}

@@ -1,0 +1,66 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { accountsQuery } from '../../lib/accounts.ts'
+import { useT } from '../../lib/i18n/language.ts'
+import { useShow } from '../../lib/show.ts'
+import { Button } from '../../ui/button.tsx'
+import { Select } from '../../ui/field.tsx'
+import { Failure, Note } from '../../ui/page.tsx'
+import { Status } from '../../ui/text.tsx'
+import { explain, type Explanation } from './routing.ts'
+
+const tones = { first: 'good', next: 'busy', last_resort: 'warn', skipped: 'none' } as const
+
+/** Where a request for this model would go at this moment, and why. */
+export function ExplainPanel({ id }: { readonly id: string }) {
+  const t = useT()
+  const [account, setAccount] = useState('')
+  const [isAsked, setAsked] = useState(false)
+  const { data: accounts } = useQuery({ ...accountsQuery, enabled: isAsked })
+  const asking = useMutation({ mutationFn: () => explain(id, account === '' ? {} : { account }) })
+  const choices = [
+    { value: '', label: t('routing.anyAccount') },
+    ...(accounts?.data.map((one) => ({ value: one.id, label: one.name })) ?? []),
+  ]
+  return (
+    <section>
+      <h3 className="mb-2 border-b pb-1 font-semibold">{t('routing.explain')}</h3>
+      <div className="flex flex-wrap gap-2" onFocus={() => setAsked(true)} onPointerEnter={() => setAsked(true)}>
+        <Select
+          name={t('shell.account')}
+          className="!w-auto max-w-60"
+          choices={choices}
+          value={account}
+          onChoose={setAccount}
+        />
+        <Button busy={asking.isPending} onClick={() => asking.mutate()}>
+          {t('routing.ask')}
+        </Button>
+      </div>
+      {asking.error && <Failure error={asking.error} />}
+      {asking.data && <Steps explanation={asking.data} />}
+    </section>
+  )
+}
+
+function Steps({ explanation }: { readonly explanation: Explanation }) {
+  const t = useT()
+  const show = useShow()
+  return (
+    <div className="mt-3 space-y-3" aria-live="polite">
+      <Note kind={explanation.admitted ? 'good' : 'warn'}>{explanation.reason}</Note>
+      <ol className="space-y-2">
+        {explanation.steps.map((step, at) => (
+          <li key={`${step.provider} ${step.model}`} className="flex flex-wrap items-baseline gap-2">
+            <span className="w-5 text-right text-soft">{step.verdict === 'skipped' ? '–' : `${at + 1}.`}</span>
+            <Status tone={tones[step.verdict]}>{t(`routing.${step.verdict}`)}</Status>
+            <span className="font-medium">{step.provider}</span>
+            <span className="min-w-0 break-words text-soft">{step.model}</span>
+            {step.share_percent > 0 && <span>{show.percent(step.share_percent / 100)}</span>}
+            <span className="w-full pl-7 text-xs text-soft">{step.reason}</span>
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}

@@ -1,0 +1,110 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useT } from '../../lib/i18n/language.ts'
+import { useShow } from '../../lib/show.ts'
+import { Declared } from '../../parts/declared.tsx'
+import { PriceTable } from '../../parts/prices.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Failure, Waiting } from '../../ui/page.tsx'
+import { Ago, Status } from '../../ui/text.tsx'
+import { ExplainPanel } from './explain-panel.tsx'
+import { ModelForm } from './model-form.tsx'
+import { historyQuery, removeModel, routedModelQuery, type Offer } from './routing.ts'
+
+type Props = { readonly id: string; readonly onClose: () => void }
+
+export function RoutedView({ id, onClose }: Props) {
+  const t = useT()
+  const show = useShow()
+  const [isEditing, setEditing] = useState(false)
+  const { data: model, error, refetch } = useQuery(routedModelQuery(id))
+  const remove = useMutation({ mutationFn: () => removeModel(id), onSuccess: onClose })
+  if (error) return <Failure error={error} onRetry={refetch} />
+  if (!model) return <Waiting />
+  if (isEditing) return <ModelForm before={model} onDone={() => setEditing(false)} onCancel={() => setEditing(false)} />
+  return (
+    <div className="space-y-6">
+      <Declared origin={model.origin} />
+      {remove.error && <Failure error={remove.error} />}
+      {model.origin === 'stored' && (
+        <div className="flex flex-wrap gap-2">
+          <Button onClick={() => setEditing(true)}>{t('keys.edit')}</Button>
+          <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
+            {t('remove')}
+          </Button>
+        </div>
+      )}
+      <section>
+        <h3 className="mb-2 border-b pb-1 font-semibold">
+          {t('models.price', { day: show.time(model.price.effective_from, 'dayOnly') })}
+        </h3>
+        <PriceTable card={model.price} />
+      </section>
+      <section>
+        <h3 className="mb-2 border-b pb-1 font-semibold">{t('routing.offers')}</h3>
+        <ul className="space-y-3">
+          {model.offers.map((offer) => (
+            <OfferItem key={`${offer.provider} ${offer.model}`} offer={offer} />
+          ))}
+        </ul>
+      </section>
+      <ExplainPanel id={id} />
+      <History id={id} />
+    </div>
+  )
+}
+
+export const offerTones = { ready: 'good', resting: 'warn', drained: 'none' } as const
+
+function OfferItem({ offer }: { readonly offer: Offer }) {
+  const t = useT()
+  const { input_percent: input, output_percent: output } = offer.margin
+  const percent = (value: number | null): string => (value === null ? '—' : `${value} %`)
+  return (
+    <li className="rounded-md border p-3">
+      <p className="flex flex-wrap items-baseline gap-2">
+        <span className="font-medium">{offer.provider}</span>
+        <span className="min-w-0 grow break-words text-soft">{offer.model}</span>
+        <Status tone={offerTones[offer.state]}>{t(`offer.${offer.state}`)}</Status>
+      </p>
+      <p className="text-xs text-soft">
+        {t('routing.facts', {
+          priority: offer.priority,
+          weight: offer.weight,
+          input: percent(input),
+          output: percent(output),
+        })}
+        {offer.resting_until && (
+          <>
+            {' '}
+            · <Ago at={offer.resting_until} />
+          </>
+        )}
+      </p>
+      <details className="mt-1">
+        <summary className="min-h-6 text-soft">{t('routing.costs')}</summary>
+        <PriceTable card={offer.cost} />
+      </details>
+    </li>
+  )
+}
+
+function History({ id }: { readonly id: string }) {
+  const t = useT()
+  const show = useShow()
+  const { data } = useQuery(historyQuery(id))
+  if (!data || data.data.length < 2) return null
+  return (
+    <section>
+      <h3 className="mb-2 border-b pb-1 font-semibold">{t('models.history')}</h3>
+      {data.data.map((card) => (
+        <details key={card.card}>
+          <summary className="min-h-6">
+            {show.time(card.effective_from, 'long')} · {card.of === 'sale' ? t('routing.sale') : card.of}
+          </summary>
+          <PriceTable card={card} />
+        </details>
+      ))}
+    </section>
+  )
+}

@@ -1,0 +1,76 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useT } from '../../lib/i18n/language.ts'
+import { axisMoney, money } from '../../lib/money.ts'
+import { useShow } from '../../lib/show.ts'
+import { boundsOf, timesOf } from '../../lib/usage.ts'
+import { useTicks } from '../../parts/ticks.ts'
+import { StackedBars } from '../../ui/chart/stacked-bars.tsx'
+import type { Series } from '../../ui/chart/frame.tsx'
+import { measured, totalsOf, type Asked, type Measure, type Usage } from './usage.ts'
+
+const SHOWN = 5
+
+type Props = { readonly account: string; readonly usage: Usage; readonly asked: Asked; readonly measure: Measure }
+
+export function UsageChart({ account, usage, asked, measure }: Props) {
+  const t = useT()
+  const show = useShow()
+  const navigate = useNavigate()
+  const bounds = boundsOf(asked.range, asked.step, asked.offsetHours)
+  const times = timesOf(bounds)
+  const groups = totalsOf(usage.data)
+  const names = new Map(groups.slice(0, SHOWN).map(({ group, name }) => [group, name]))
+  const text = (value: bigint): string => (measure === 'cost' ? money(value) : show.number(value))
+  const scale = (value: bigint): number => (measure === 'cost' ? Number(value) / 1e9 : Number(value))
+  const seriesOf = (name: string, isIn: (group: string) => boolean, color: number): Series => {
+    const values = sumsBy(usage, times, { isIn, measure })
+    return {
+      name,
+      color,
+      values: values.map(scale),
+      show: (at) => text(values[at] ?? 0n),
+      total: text(values.reduce((a, b) => a + b, 0n)),
+    }
+  }
+  const series = [
+    ...[...names].map(([group, name], at) => seriesOf(name, (one) => one === group, at)),
+    ...(groups.length > SHOWN ? [seriesOf(t('usage.others'), (one) => !names.has(one), 5)] : []),
+  ]
+  return (
+    <StackedBars
+      caption={t('usage.caption', {
+        measure: t(`measure.${measure}`),
+        zone: t(show.zone === 'utc' ? 'usage.utc' : 'usage.local'),
+      })}
+      axis={measure === 'cost' ? axisMoney : show.compact}
+      labels={times.map((time) => show.time(time, asked.step === 'hour' ? 'long' : 'dayOnly'))}
+      ticks={useTicks(times, asked.step)}
+      series={series.length > 0 ? series : [seriesOf(t(`measure.${measure}`), () => true, 0)]}
+      onPick={(at) => {
+        const time = times[at] ?? 0
+        const { model, key, endpoint } = asked
+        const search = {
+          from: new Date(time).toISOString(),
+          to: new Date(time + bounds.unitMs).toISOString(),
+          ...(model === undefined ? {} : { model }),
+          ...(key === undefined ? {} : { key }),
+          ...(endpoint === undefined ? {} : { endpoint }),
+          ...(measure === 'errors' ? { outcome: 'failed' } : {}),
+        }
+        void navigate({ to: '/a/$account/requests', params: { account }, search })
+      }}
+    />
+  )
+}
+
+type Wanted = { readonly isIn: (group: string) => boolean; readonly measure: Measure }
+
+function sumsBy(usage: Usage, times: readonly number[], { isIn, measure }: Wanted): readonly bigint[] {
+  const sums = new Map<number, bigint>()
+  for (const row of usage.data) {
+    if (!isIn(row.group ?? '')) continue
+    const at = Date.parse(row.time)
+    sums.set(at, (sums.get(at) ?? 0n) + measured(row, measure))
+  }
+  return times.map((time) => sums.get(time) ?? 0n)
+}

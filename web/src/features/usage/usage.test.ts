@@ -1,0 +1,55 @@
+import { expect, test } from 'bun:test'
+import type { Sums } from '../../lib/usage.ts'
+import type { UsageRow } from './usage.ts'
+
+// What calls the API looks at the page it is on as soon as it is loaded.
+Object.assign(globalThis, { document: { baseURI: 'http://test/console/' } })
+const { exportOf, totalsOf } = await import('./usage.ts')
+
+const none: Sums = {
+  requests: 0,
+  failed: 0,
+  cut: 0,
+  estimated: 0,
+  input_fresh_tokens: 0,
+  input_cached_tokens: 0,
+  cache_write_tokens: 0,
+  output_text_tokens: 0,
+  output_reasoning_tokens: 0,
+  input_image_tokens: 0,
+  output_image_tokens: 0,
+  images: 0,
+  video_seconds: 0,
+  charged_nano_usd: '0',
+  first_event_p50_ms: null,
+  first_event_p95_ms: null,
+}
+const row = (group: string, charged: string): UsageRow => ({
+  ...none,
+  time: '2026-01-01T00:00:00Z',
+  group,
+  name: group,
+  requests: 1,
+  charged_nano_usd: charged,
+})
+
+test('the groups of a table add up to the last nano-dollar, the dearest first', () => {
+  const rows = [row('a', '1'), row('b', '9007199254740993'), row('a', '2'), row('b', '9007199254740993')]
+  expect(totalsOf(rows).map(({ group, charged, requests }) => [group, charged, requests])).toEqual([
+    ['b', 18_014_398_509_481_986n, 2],
+    ['a', 3n, 2],
+  ])
+})
+
+test('what is exported is what is shown', () => {
+  const asked = { range: '24h', step: 'hour', by: 'key', model: 'a/b', offsetHours: 8 } as const
+  const url = new URL(exportOf('acct_1', asked, 'csv'))
+  expect(url.pathname).toBe('/admin/v1/accounts/acct_1/usage')
+  expect(Object.fromEntries(url.searchParams)).toMatchObject({
+    step: 'hour',
+    by: 'key',
+    model: 'a/b',
+    utc_offset_hours: '8',
+    format: 'csv',
+  })
+})

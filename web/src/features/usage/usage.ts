@@ -1,0 +1,91 @@
+import { queryOptions } from '@tanstack/react-query'
+import { addressOf, api, path, type Query } from '../../lib/api.ts'
+import { nano } from '../../lib/money.ts'
+import type { Range } from '../../lib/ranges.ts'
+import { boundsOf, inputTokens, outputTokens, type Step, type Sums } from '../../lib/usage.ts'
+
+export const groups = ['model', 'key', 'endpoint'] as const
+export type Group = (typeof groups)[number]
+export const measures = ['cost', 'requests', 'input', 'output', 'errors'] as const
+export type Measure = (typeof measures)[number]
+
+export type UsageRow = Sums & { readonly time: string; readonly group: string | null; readonly name: string | null }
+export type Usage = { readonly total: Sums; readonly data: readonly UsageRow[] }
+
+export type Asked = {
+  readonly range: Range
+  readonly step: Step
+  readonly by: Group
+  readonly model?: string | undefined
+  readonly key?: string | undefined
+  readonly endpoint?: string | undefined
+  readonly offsetHours: number
+}
+
+function queryOf({ range, step, by, model, key, endpoint, offsetHours }: Asked): Query {
+  const { fromMs, toMs } = boundsOf(range, step, offsetHours)
+  const iso = (ms: number): string => new Date(ms).toISOString()
+  return { from: iso(fromMs), to: iso(toMs), step, by, model, key, endpoint, utc_offset_hours: offsetHours }
+}
+
+export const usageQuery = (account: string, asked: Asked) =>
+  queryOptions({
+    queryKey: ['usage', account, asked],
+    queryFn: () => api.get<Usage>(path`accounts/${account}/usage`, queryOf(asked)),
+    staleTime: 30_000,
+  })
+
+/** The same rows as a file. */
+export const exportOf = (account: string, asked: Asked, format: 'csv' | 'json'): string =>
+  addressOf(path`accounts/${account}/usage`, { ...queryOf(asked), format }).href
+
+/** What one group came to in all. */
+export type GroupTotal = {
+  readonly group: string
+  readonly name: string
+  readonly requests: number
+  readonly failed: number
+  readonly input: number
+  readonly cached: number
+  readonly output: number
+  readonly images: number
+  readonly charged: bigint
+}
+
+export function totalsOf(rows: readonly UsageRow[]): readonly GroupTotal[] {
+  const totals = new Map<string, GroupTotal>()
+  for (const row of rows) {
+    const group = row.group ?? ''
+    const before = totals.get(group)
+    totals.set(group, {
+      group,
+      name: row.name ?? group,
+      requests: (before?.requests ?? 0) + row.requests,
+      failed: (before?.failed ?? 0) + row.failed,
+      input: (before?.input ?? 0) + inputTokens(row),
+      cached: (before?.cached ?? 0) + row.input_cached_tokens,
+      output: (before?.output ?? 0) + outputTokens(row),
+      images: (before?.images ?? 0) + row.images,
+      charged: (before?.charged ?? 0n) + nano(row.charged_nano_usd),
+    })
+  }
+  return [...totals.values()].toSorted((a, b) =>
+    a.charged === b.charged ? b.requests - a.requests : a.charged < b.charged ? 1 : -1,
+  )
+}
+
+/** As a whole number: of money, nano-dollars. */
+export function measured(sums: Sums, measure: Measure): bigint {
+  switch (measure) {
+    case 'cost':
+      return nano(sums.charged_nano_usd)
+    case 'requests':
+      return BigInt(sums.requests)
+    case 'input':
+      return BigInt(inputTokens(sums))
+    case 'output':
+      return BigInt(outputTokens(sums))
+    case 'errors':
+      return BigInt(sums.failed + sums.cut)
+  }
+}

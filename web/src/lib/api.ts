@@ -1,0 +1,96 @@
+/** The console's API. It is beside the console, wherever a proxy has put both. */
+
+const root = new URL('../admin/v1/', document.baseURI)
+
+/** What the API says when it does not do what it was asked. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly param: string | undefined
+  readonly requestId: string | undefined
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(message: string, facts: Omit<ApiError, 'name' | 'message' | 'stack' | 'cause'>) {
+    super(message)
+    this.status = facts.status
+    this.code = facts.code
+    this.param = facts.param
+    this.requestId = facts.requestId
+    this.retryAfterSeconds = facts.retryAfterSeconds
+  }
+}
+
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>
+
+/** The address of a route; parts of its path are encoded one by one with `path`. */
+export function addressOf(route: string, query: Query = {}): URL {
+  const url = new URL(route.replace(/^\//, ''), root)
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') url.searchParams.set(name, String(value))
+  }
+  return url
+}
+
+/** Encodes what is put into a path: ids of models have slashes. */
+export const path = (strings: TemplateStringsArray, ...values: readonly string[]): string =>
+  String.raw({ raw: strings }, ...values.map(encodeURIComponent))
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
+async function send<T>(method: Method, url: URL, body?: unknown): Promise<T> {
+  const response = await fetch(url, {
+    method,
+    credentials: 'same-origin',
+    headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch((error: unknown) => {
+    throw new ApiError(String(error), unreachable)
+  })
+  const text = await response.text()
+  if (response.ok) return JSON.parse(text) as T
+  throw failureOf(response, text)
+}
+
+const unreachable = {
+  status: 0,
+  code: 'unreachable',
+  param: undefined,
+  requestId: undefined,
+  retryAfterSeconds: undefined,
+} as const
+
+type Envelope = {
+  readonly error?: { readonly message?: string; readonly code?: string; readonly param?: string | null }
+}
+
+/** An answer in the API's envelope as an error; whatever a proxy made of it, too. */
+export function failureOf(response: Response, text: string): ApiError {
+  let envelope: Envelope = {}
+  try {
+    envelope = JSON.parse(text) as Envelope
+  } catch {
+    // Not the gateway's own words: the status has to do.
+  }
+  const wait = Number(response.headers.get('retry-after') ?? Number.NaN)
+  return new ApiError(envelope.error?.message ?? `HTTP ${response.status}`, {
+    status: response.status,
+    code: envelope.error?.code ?? `http_${response.status}`,
+    param: envelope.error?.param ?? undefined,
+    requestId: response.headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds: Number.isFinite(wait) ? wait : undefined,
+  })
+}
+
+export const api = {
+  get: <T>(route: string, query?: Query): Promise<T> => send<T>('GET', addressOf(route, query)),
+  post: <T>(route: string, body: unknown = {}): Promise<T> => send<T>('POST', addressOf(route), body),
+  patch: <T>(route: string, body: unknown): Promise<T> => send<T>('PATCH', addressOf(route), body),
+  put: <T>(route: string, body: unknown): Promise<T> => send<T>('PUT', addressOf(route), body),
+  remove: <T>(route: string): Promise<T> => send<T>('DELETE', addressOf(route)),
+}
+
+/** A page of a list. */
+export type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null }
+
+export const isStatus = (error: unknown, status: number): boolean =>
+  error instanceof ApiError && error.status === status

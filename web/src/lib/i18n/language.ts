@@ -1,0 +1,58 @@
+/** The language of the page and its dictionary. English is in the bundle; another is loaded when it is asked for. */
+import { useSyncExternalStore } from 'react'
+import { prefer, type Language } from '../preferences.ts'
+import { en } from './en.ts'
+
+export type Key = keyof typeof en
+export type Dictionary = Readonly<Record<Key, string>>
+type Values = Readonly<Record<string, string | number>>
+
+const english: Dictionary = en
+let state: { readonly language: Language; readonly dictionary: Dictionary } = { language: 'en', dictionary: english }
+const listeners = new Set<() => void>()
+
+async function dictionaryOf(language: Language): Promise<Dictionary> {
+  return language === 'en' ? english : (await import('./zh.ts')).zh
+}
+
+/** Before the first paint: the language that the page was opened in. */
+export async function openLanguage(): Promise<void> {
+  await use(document.documentElement.lang.startsWith('zh') ? 'zh-CN' : 'en')
+}
+
+export async function chooseLanguage(language: Language): Promise<void> {
+  prefer({ language })
+  await use(language)
+}
+
+async function use(language: Language): Promise<void> {
+  state = { language, dictionary: await dictionaryOf(language) }
+  document.documentElement.lang = language
+  for (const listener of listeners) listener()
+}
+
+/** A sentence; `{name}` in it is replaced by a value, and `{n|one|many}` chosen by a number. */
+export function translate(dictionary: Dictionary, key: Key, values: Values = {}): string {
+  return dictionary[key].replace(
+    /\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g,
+    (_, name: string, one?: string, many?: string) => {
+      const value = values[name] ?? ''
+      return one === undefined || many === undefined ? String(value) : Number(value) === 1 ? one : many
+    },
+  )
+}
+
+export type Translate = (key: Key, values?: Values) => string
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** The language and its sentences; what uses it is drawn anew when the language changes. */
+export function useLanguage(): { readonly language: Language; readonly t: Translate } {
+  const { language, dictionary } = useSyncExternalStore(subscribe, () => state)
+  return { language, t: (key, values) => translate(dictionary, key, values) }
+}
+
+export const useT = (): Translate => useLanguage().t

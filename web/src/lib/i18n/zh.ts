@@ -1,0 +1,7 @@
+import type { en } from './en.ts'
+import { account } from './zh/account.ts'
+import { operator } from './zh/operator.ts'
+import { playground } from './zh/playground.ts'
+import { words } from './zh/words.ts'
+
+export const zh: Readonly<Record<keyof typeof en, string>> = { ...words, ...account, ...playground, ...operator }

@@ -1,0 +1,66 @@
+/** The models that an account may use, with their sale prices. */
+import { queryOptions } from '@tanstack/react-query'
+import { api, path, type Page } from './api.ts'
+
+export const modelKinds = ['text', 'embedding', 'image', 'video'] as const
+export type ModelKind = (typeof modelKinds)[number]
+
+/** Nano-dollars per million tokens; `each`: per piece. */
+export type UnitPrices = {
+  readonly input: string
+  readonly cached_input: string
+  readonly cache_write: string
+  readonly cache_write_1h: string
+  readonly output: string
+  readonly reasoning: string
+  readonly image_input: string
+  readonly image_output: string
+  readonly each: Readonly<Record<string, string>>
+}
+export type PriceCard = UnitPrices & {
+  readonly card: number
+  readonly effective_from: string
+  readonly tiers: readonly (UnitPrices & { readonly above_input_tokens: number })[]
+}
+export type ImageFacts = {
+  readonly surface?: 'images' | 'turn'
+  readonly sizes: readonly string[]
+  readonly sizeDefault: string
+  readonly qualities: readonly string[]
+  readonly qualityDefault: string
+  readonly countMax: number
+  readonly isSingle: boolean
+  readonly streams: boolean
+  readonly inputsMax: number
+}
+export type VideoFacts = {
+  readonly resolutions: readonly string[]
+  readonly resolutionDefault: string
+  readonly ratios: readonly string[]
+  readonly durations: readonly number[]
+  readonly durationDefault: number
+  readonly frames: 'none' | 'first' | 'first_last'
+  readonly referenceImagesMax: number
+  readonly mixesFramesWithReferences: boolean
+}
+export type ModelFacts = {
+  readonly id: string
+  readonly kind: ModelKind
+  readonly owned_by: string
+  readonly context_tokens: number | null
+  readonly output_tokens_max: number | null
+  readonly dimensions: number | null
+  readonly takes_media: boolean
+  readonly image: ImageFacts | null
+  readonly video: VideoFacts | null
+  readonly price: PriceCard
+  readonly created_at: string
+}
+export type Model = ModelFacts & { readonly available: boolean }
+
+export const modelsQuery = (account: string) =>
+  queryOptions({
+    queryKey: ['models', account],
+    queryFn: () => api.get<Page<Model>>(path`accounts/${account}/models`, { limit: 200 }),
+    staleTime: 60_000,
+  })

@@ -1,0 +1,73 @@
+import { expect, test } from 'bun:test'
+import { axisMoney, cost, exact, fine, money, nanoOf, typedDollars } from './money.ts'
+
+test.each([
+  ['0', '$0.00'],
+  ['1', '< $0.000001'],
+  ['499', '< $0.000001'],
+  ['500', '$0.000001'],
+  ['4125000', '$0.004125'],
+  ['9999999', '$0.010000'],
+  ['10000000', '$0.01'],
+  ['14999999', '$0.01'],
+  ['15000000', '$0.02'],
+  ['1234567890000', '$1,234.57'],
+  ['4000000000000000000', '$4,000,000,000.00'],
+  ['-25000000000', '−$25.00'],
+  ['-4125000', '−$0.004125'],
+  ['-1', '> −$0.000001'],
+])('%s nano-dollars are %s', (amount, text) => {
+  expect(money(amount)).toBe(text)
+})
+
+test('a column of costs has six places, and says where that is too coarse', () => {
+  expect(['0', '1', '4125499', '4125500', '12000000000'].map(cost)).toEqual([
+    '$0.000000',
+    '< $0.000001',
+    '$0.004125',
+    '$0.004126',
+    '$12.000000',
+  ])
+})
+
+test('the exact amount loses nothing, and has no zeros without need', () => {
+  const amounts = ['0', '1', '4125000', '10000000', '1234567890123456789', '-1500000000']
+  expect(amounts.map(exact)).toEqual([
+    '$0.00',
+    '$0.000000001',
+    '$0.004125',
+    '$0.01',
+    '$1,234,567,890.123456789',
+    '−$1.50',
+  ])
+})
+
+test('what is typed is taken as it is meant, or not at all', () => {
+  expect(['5', '$1,250.50', ' 0.000000001 ', '5.', '-1', '1e3', '', '0.0000000001'].map(typedDollars)).toEqual([
+    '5',
+    '1250.50',
+    '0.000000001',
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ])
+  expect(nanoOf('1250.5')).toBe(1_250_500_000_000n)
+  expect(nanoOf('0.000000001')).toBe(1n)
+})
+
+test('axes are short', () => {
+  expect([0, 0.0042, 3, 1250, 2_500_000].map(axisMoney)).toEqual(['$0', '$0.0042', '$3', '$1.3K', '$2.5M'])
+})
+
+test.each([
+  ['0', '$0.00'],
+  ['1505000', '$0.001505'],
+  ['150.5', '$0.0000001505'],
+  ['0.000001', '$0.000000000000001'],
+  ['1234567890123.25', '$1,234.56789012325'],
+  ['-150.5', '−$0.0000001505'],
+])('a line of %s nano-dollars is %s, unrounded', (amount, text) => {
+  expect(fine(amount)).toBe(text)
+})

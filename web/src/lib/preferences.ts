@@ -1,0 +1,53 @@
+/** What somebody chose in this browser. Nothing in it is secret. */
+import { useSyncExternalStore } from 'react'
+import type { Zone } from './time.ts'
+
+export type Theme = 'light' | 'dark' | 'system'
+export type Language = 'en' | 'zh-CN'
+type Preferences = {
+  readonly theme?: 'light' | 'dark' | undefined
+  readonly language?: Language | undefined
+  readonly zone?: Zone | undefined
+  /** The account that an operator looked at last. */
+  readonly account?: string | undefined
+}
+
+const NAME = 'tollgate'
+const listeners = new Set<() => void>()
+let current = read()
+
+function read(): Preferences {
+  try {
+    return JSON.parse(localStorage.getItem(NAME) ?? '{}') as Preferences
+  } catch {
+    return {} // Unreadable, or no storage at all: as if nothing had been chosen.
+  }
+}
+
+export const preferences = (): Preferences => current
+
+export function prefer(change: Preferences): void {
+  current = { ...current, ...change }
+  try {
+    localStorage.setItem(NAME, JSON.stringify(current))
+  } catch {
+    // Without storage the choice lasts as long as the page.
+  }
+  applyTheme()
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export const usePreferences = (): Preferences => useSyncExternalStore(subscribe, preferences)
+
+const systemIsDark = matchMedia('(prefers-color-scheme: dark)')
+systemIsDark.addEventListener('change', applyTheme)
+
+function applyTheme(): void {
+  const theme = current.theme ?? (systemIsDark.matches ? 'dark' : 'light')
+  document.documentElement.dataset['theme'] = theme
+}

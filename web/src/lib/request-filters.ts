@@ -1,0 +1,37 @@
+/** What the list of requests is narrowed to. It is in the address, as text, and from there goes to the API. */
+import type { Query } from './api.ts'
+import { nanoOf, typedDollars } from './money.ts'
+import { ranges } from './ranges.ts'
+
+const names = ['range', 'from', 'to', 'outcome', 'model', 'key', 'endpoint', 'min_cost', 'min_ms'] as const
+export type RequestFilters = { readonly [Name in (typeof names)[number]]?: string }
+
+export const filtersOf = (
+  read: (name: string) => string | undefined,
+): { [Name in (typeof names)[number]]: string | undefined } =>
+  Object.fromEntries(names.map((name) => [name, read(name)])) as never
+
+const HOUR_MS = 3_600_000
+const hours = { '24h': 24, '7d': 168, '30d': 720, '90d': 2160 } as const
+
+/** To the minute, so that the same filters ask the same question for a while. */
+export function queryOf(
+  { range, from, to, min_cost: minCost, min_ms: minMs, ...same }: RequestFilters,
+  nowMs: number,
+): Query {
+  const known = ranges.find((one) => one === range)
+  const since = known && new Date(Math.floor(nowMs / 60_000) * 60_000 - hours[known] * HOUR_MS).toISOString()
+  const dollars = minCost === undefined ? undefined : typedDollars(minCost)
+  return {
+    ...same,
+    from: isoOf(from) ?? since,
+    to: isoOf(to),
+    charged_min_nano_usd: dollars && nanoOf(dollars).toString(),
+    total_ms_min: minMs && /^\d{1,9}$/.test(minMs) ? minMs : undefined,
+  }
+}
+
+function isoOf(text: string | undefined): string | undefined {
+  const at = text === undefined ? Number.NaN : Date.parse(text)
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString()
+}

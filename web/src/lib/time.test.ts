@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+import { duration, relativeTime, showTime } from './time.ts'
+
+const at = '2026-03-01T23:05:09Z'
+const now = Date.parse('2026-03-02T00:00:00Z')
+
+test('a time is shown in the zone that is asked for, and names it where seconds matter', () => {
+  expect(showTime(at, 'withSeconds', { language: 'en', zone: 'utc' })).toBe('Mar 1, 2026, 23:05:09 UTC')
+  expect(showTime(at, 'dayOnly', { language: 'zh-CN', zone: 'utc' })).toBe('2026年3月1日')
+  expect(showTime(at, 'clock', { language: 'en', zone: 'utc' })).toBe('23:05:09')
+})
+
+test.each([
+  [now - 5_000, '5 sec. ago'],
+  [now - 54 * 60_000, '54 min. ago'],
+  [now - 23 * 3_600_000, '23 hr. ago'],
+  [now - 24 * 3_600_000, 'yesterday'],
+  [now + 3 * 86_400_000, 'in 3 days'],
+  [now - 400 * 86_400_000, 'last yr.'],
+])('%d is %s', (time, text) => {
+  expect(relativeTime(time, 'en', now)).toBe(text)
+})
+
+test.each([
+  [null, '—'],
+  [0, '0 ms'],
+  [241.4, '241 ms'],
+  [1_284, '1.28 s'],
+  [12_840, '12.8 s'],
+  [65_000, '1 m 05 s'],
+  [7_260_000, '2 h 01 m'],
+])('%p ms are %s', (ms, text) => {
+  expect(duration(ms)).toBe(text)
+})

@@ -1,0 +1,61 @@
+/** Times as people read them, in UTC or where the browser is. The API sends ISO 8601 in UTC. */
+export type Zone = 'utc' | 'local'
+
+const zoneOf = (zone: Zone): string | undefined => (zone === 'utc' ? 'UTC' : undefined)
+
+/** One formatter each: making one takes longer than using it a hundred times. */
+const formats = new Map<string, Intl.DateTimeFormat>()
+function format(language: string, zone: Zone, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const name = `${language} ${zone} ${JSON.stringify(options)}`
+  const known = formats.get(name)
+  if (known) return known
+  const timeZone = zoneOf(zone)
+  const made = new Intl.DateTimeFormat(language, { ...options, hourCycle: 'h23', ...(timeZone && { timeZone }) })
+  formats.set(name, made)
+  return made
+}
+
+const long = { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const
+const withSeconds = { ...long, second: '2-digit', timeZoneName: 'short' } as const
+const dayOnly = { year: 'numeric', month: 'short', day: 'numeric' } as const
+const shortDay = { month: 'short', day: 'numeric' } as const
+const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
+const hourOnly = { hour: '2-digit', minute: '2-digit' } as const
+const monthOnly = { year: 'numeric', month: 'long' } as const
+
+const shapes = { long, withSeconds, dayOnly, shortDay, clock, hourOnly, monthOnly }
+
+/** A time in one of the shapes that the console has. */
+export const showTime = (
+  at: string | number | Date,
+  shape: keyof typeof shapes,
+  { language, zone }: { readonly language: string; readonly zone: Zone },
+): string => format(language, zone, shapes[shape]).format(new Date(at))
+
+const steps = [
+  ['second', 1_000, 60_000],
+  ['minute', 60_000, 3_600_000],
+  ['hour', 3_600_000, 86_400_000],
+  ['day', 86_400_000, 30 * 86_400_000],
+  ['month', 30 * 86_400_000, 365 * 86_400_000],
+] as const
+
+/** `3 minutes ago`, `in 2 days`. */
+export function relativeTime(at: string | number, language: string, nowMs: number = Date.now()): string {
+  const agoMs = new Date(at).getTime() - nowMs
+  const [unit, size] = steps.find(([, , below]) => Math.abs(agoMs) < below) ?? ['year', 365 * 86_400_000]
+  return new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }).format(
+    Math.trunc(agoMs / size),
+    unit,
+  )
+}
+
+/** `241 ms`, `1.28 s`, `3 m 05 s`. */
+export function duration(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined) return '—'
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 9_995 ? 2 : 1)} s`
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} m ${String(seconds % 60).padStart(2, '0')} s`
+  return `${Math.floor(seconds / 3_600)} h ${String(Math.floor((seconds % 3_600) / 60)).padStart(2, '0')} m`
+}

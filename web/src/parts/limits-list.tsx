@@ -1,0 +1,24 @@
+import type { Limits } from '../lib/accounts.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { exact } from '../lib/money.ts'
+import { useShow } from '../lib/show.ts'
+import { Facts } from '../ui/page.tsx'
+
+/** Limits that cannot be changed here. */
+export function LimitsList({ limits }: { readonly limits: Limits }) {
+  const t = useT()
+  const show = useShow()
+  const count = (value: number | null): string => (value === null ? t('limit.none') : show.number(value))
+  const amount = (value: string | null): string => (value === null ? t('limit.none') : exact(value))
+  return (
+    <Facts
+      rows={[
+        [t('limit.day'), amount(limits.spend_per_day_nano_usd)],
+        [t('limit.month'), amount(limits.spend_per_month_nano_usd)],
+        [t('limit.requests'), count(limits.requests_per_minute)],
+        [t('limit.tokens'), count(limits.tokens_per_minute)],
+        [t('limit.concurrent'), count(limits.concurrent_requests)],
+      ]}
+    />
+  )
+}

@@ -1,0 +1,59 @@
+/** Which models may be used: all, or those that are ticked. */
+import { useState } from 'react'
+import { useT } from '../lib/i18n/language.ts'
+import { Checkbox, Segments } from '../ui/field.tsx'
+
+type Props = {
+  readonly ids: readonly string[]
+  /** null: all. */
+  readonly chosen: readonly string[] | null
+  readonly onChange: (chosen: readonly string[] | null) => void
+}
+
+export function ModelChoice({ ids, chosen, onChange }: Props) {
+  const t = useT()
+  const [wanted, setWanted] = useState('')
+  // What was chosen and is gone since stays to be seen.
+  const all = [...new Set([...ids, ...(chosen ?? [])])]
+  const shown = all.filter((id) => id.toLowerCase().includes(wanted.toLowerCase()))
+  return (
+    <fieldset className="min-w-0">
+      <legend className="mb-1 font-medium">{t('modelChoice.title')}</legend>
+      <Segments
+        name={t('modelChoice.title')}
+        value={chosen === null ? 'all' : 'some'}
+        choices={[
+          { value: 'all', label: t('modelChoice.all') },
+          { value: 'some', label: t('modelChoice.some') },
+        ]}
+        onChoose={(value) => onChange(value === 'all' ? null : (chosen ?? []))}
+      />
+      {chosen !== null && (
+        <div className="mt-2 rounded-md border p-2">
+          {all.length > 8 && (
+            <input
+              className="field mb-2"
+              aria-label={t('modelChoice.filter')}
+              placeholder={t('modelChoice.filter')}
+              value={wanted}
+              onChange={(event) => setWanted(event.target.value)}
+            />
+          )}
+          <div className="grid max-h-48 gap-x-4 overflow-y-auto sm:grid-cols-2">
+            {shown.map((id) => (
+              <Checkbox
+                key={id}
+                label={id}
+                checked={chosen.includes(id)}
+                onChange={(event) =>
+                  onChange(event.target.checked ? [...chosen, id] : chosen.filter((other) => other !== id))
+                }
+              />
+            ))}
+          </div>
+          {chosen.length === 0 && <p className="mt-1 text-xs text-bad">{t('modelChoice.atLeastOne')}</p>}
+        </div>
+      )}
+    </fieldset>
+  )
+}

@@ -1,0 +1,17 @@
+import type { Outcome } from '../lib/requests.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { Status, type Tone } from '../ui/text.tsx'
+
+const tones: Readonly<Record<Outcome, Tone>> = {
+  completed: 'good',
+  failed: 'bad',
+  cut: 'warn',
+  client_closed: 'none',
+  barred: 'warn',
+}
+
+/** How a request ended, in a word. */
+export function OutcomeMark({ outcome }: { readonly outcome: Outcome }) {
+  const t = useT()
+  return <Status tone={tones[outcome]}>{t(`outcome.${outcome}`)}</Status>
+}

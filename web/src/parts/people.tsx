@@ -1,0 +1,210 @@
+/** People who may sign in: of an account, or all of them. */
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState, type ReactNode, type SyntheticEvent } from 'react'
+import { api, path, type Page } from '../lib/api.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { useMe, type Role } from '../lib/session.ts'
+import { Button, IconButton } from '../ui/button.tsx'
+import { Dialog, DialogButtons } from '../ui/dialog.tsx'
+import { SelectField, TextField } from '../ui/field.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Empty, Failure, Note, Panel, Waiting } from '../ui/page.tsx'
+import { Table } from '../ui/table.tsx'
+import { Ago, CodeBlock, Status } from '../ui/text.tsx'
+
+type Person = {
+  readonly id: string
+  readonly name: string
+  readonly role: Role
+  readonly account: string | null
+  readonly account_name: string | null
+  readonly status: 'invited' | 'active' | 'disabled'
+  readonly created_at: string
+}
+/** `setup_path`: the one-time link by which a password is chosen. */
+type Invited = Person & { readonly setup_path: string }
+type Change = { readonly id: string; readonly role?: Role; readonly status?: 'active' | 'disabled' }
+
+/** `base`: `users`, or `accounts/…/users`. */
+type Props = { readonly base: string; readonly roles: readonly Role[]; readonly title: string }
+
+export function People({ base, roles, title }: Props) {
+  const t = useT()
+  const [isInviting, setInviting] = useState(false)
+  const [linked, setLinked] = useState<Invited>()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['people', base],
+    queryFn: () => api.get<Page<Person>>(base, { limit: 200 }),
+  })
+  const change = useMutation({ mutationFn: ({ id, ...body }: Change) => api.patch<Person>(`${base}/${id}`, body) })
+  const reset = useMutation({
+    mutationFn: (id: string) => api.post<Invited>(`${base}/${id}/reset`),
+    onSuccess: setLinked,
+  })
+  const problem = error ?? change.error ?? reset.error
+  return (
+    <Panel
+      isFlush
+      title={title}
+      tools={
+        <Button kind="primary" icon="plus" onClick={() => setInviting(true)}>
+          {t('people.invite')}
+        </Button>
+      }
+    >
+      {problem && (
+        <div className="p-4">
+          <Failure error={problem} onRetry={error ? refetch : undefined} />
+        </div>
+      )}
+      {!data && !error && <Waiting />}
+      {data?.data.length === 0 && <Empty>{t('people.empty')}</Empty>}
+      {data && data.data.length > 0 && (
+        <PeopleTable people={data.data} label={title} onChange={change.mutate} onReset={reset.mutate} />
+      )}
+      <Dialog open={isInviting} onClose={() => setInviting(false)} title={t('people.invite')}>
+        <InviteForm
+          base={base}
+          roles={roles}
+          onDone={(person) => {
+            setInviting(false)
+            setLinked(person)
+          }}
+        />
+      </Dialog>
+      <Dialog
+        open={linked !== undefined}
+        onClose={() => setLinked(undefined)}
+        title={t('people.link', { name: linked?.name ?? '' })}
+      >
+        {linked && <Linked person={linked} onClose={() => setLinked(undefined)} />}
+      </Dialog>
+    </Panel>
+  )
+}
+
+type TableProps = {
+  readonly people: readonly Person[]
+  readonly label: string
+  readonly onChange: (change: Change) => void
+  readonly onReset: (id: string) => void
+}
+
+function PeopleTable({ people, label, onChange, onReset }: TableProps) {
+  const t = useT()
+  const me = useMe()
+  const tones = { invited: 'busy', active: 'good', disabled: 'none' } as const
+  const menu = (person: Person): ReactNode => {
+    const { id, role, status, name } = person
+    if (id === me.user.id) return <span className="text-soft">{t('people.you')}</span>
+    const other = role === 'owner' ? 'member' : 'owner'
+    return (
+      <Menu
+        trigger={<IconButton icon="more" label={t('people.menu', { name })} />}
+        groups={[
+          [
+            ...(role === 'operator'
+              ? []
+              : [{ label: t(`people.make.${other}`), onPick: () => onChange({ id, role: other }) }]),
+            { label: t('people.reset'), onPick: () => onReset(id) },
+          ],
+          [
+            status === 'disabled'
+              ? { label: t('people.enable'), onPick: () => onChange({ id, status: 'active' }) }
+              : { label: t('people.disable'), kind: 'danger', onPick: () => onChange({ id, status: 'disabled' }) },
+          ],
+        ]}
+      />
+    )
+  }
+  return (
+    <Table
+      label={label}
+      rows={people}
+      keyOf={({ id }) => id}
+      columns={[
+        { key: 'name', head: t('column.name'), className: 'max-w-56 truncate font-medium', cell: ({ name }) => name },
+        { key: 'role', head: t('people.role'), cell: ({ role }) => t(`role.${role}`) },
+        {
+          key: 'account',
+          head: t('shell.account'),
+          isOptional: true,
+          className: 'max-w-48 truncate',
+          cell: (person) => person.account_name ?? '—',
+        },
+        {
+          key: 'status',
+          head: t('column.status'),
+          cell: ({ status }) => <Status tone={tones[status]}>{t(`people.${status}`)}</Status>,
+        },
+        {
+          key: 'created',
+          head: t('column.created'),
+          isOptional: true,
+          cell: (person) => <Ago at={person.created_at} />,
+        },
+        { key: 'do', head: <span className="sr-only">{t('column.do')}</span>, align: 'right', cell: menu },
+      ]}
+    />
+  )
+}
+
+function InviteForm({ base, roles, onDone }: Omit<Props, 'title'> & { readonly onDone: (person: Invited) => void }) {
+  const t = useT()
+  const [name, setName] = useState('')
+  const [role, setRole] = useState<Role>(roles[0] ?? 'member')
+  const invite = useMutation({
+    mutationFn: () => api.post<Invited>(base, { name: name.trim(), role }),
+    onSuccess: onDone,
+  })
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    invite.mutate()
+  }
+  return (
+    <form onSubmit={submit} className="space-y-3">
+      {invite.error && <Failure error={invite.error} />}
+      <TextField
+        label={t('column.name')}
+        hint={t('people.nameHint')}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        autoFocus
+        required
+      />
+      {roles.length > 1 && (
+        <SelectField
+          label={t('people.role')}
+          hint={t(`role.${role}.hint`)}
+          value={role}
+          onChoose={setRole}
+          choices={roles.map((value) => ({ value, label: t(`role.${value}`) }))}
+        />
+      )}
+      <DialogButtons>
+        <Button kind="primary" type="submit" busy={invite.isPending}>
+          {t('people.invite')}
+        </Button>
+      </DialogButtons>
+    </form>
+  )
+}
+
+function Linked({ person, onClose }: { readonly person: Invited; readonly onClose: () => void }) {
+  const t = useT()
+  // Beside this page, wherever a proxy has put it.
+  const link = new URL(person.setup_path.replace('/console/', ''), document.baseURI).href
+  return (
+    <div className="space-y-3">
+      <Note>{t('people.linkHint')}</Note>
+      <CodeBlock label={t('people.link', { name: person.name })} text={link} />
+      <DialogButtons>
+        <Button kind="primary" onClick={onClose}>
+          {t('keys.done')}
+        </Button>
+      </DialogButtons>
+    </div>
+  )
+}
+
+export const peopleOf = (account: string): string => path`accounts/${account}/users`

@@ -1,0 +1,90 @@
+/** Price cards in words: what a million tokens cost, or one piece. */
+import { useT, type Key } from '../lib/i18n/language.ts'
+import { exact, nano } from '../lib/money.ts'
+import type { PriceCard, UnitPrices } from '../lib/models.ts'
+import { useShow } from '../lib/show.ts'
+
+const units = [
+  'input',
+  'cached_input',
+  'cache_write',
+  'cache_write_1h',
+  'output',
+  'reasoning',
+  'image_input',
+  'image_output',
+] as const
+type Unit = (typeof units)[number]
+
+/** A unit that costs what another does anyway is not said twice. */
+const same: Partial<Record<Unit, Unit>> = {
+  cached_input: 'input',
+  cache_write: 'input',
+  cache_write_1h: 'input',
+  reasoning: 'output',
+  image_input: 'input',
+  image_output: 'output',
+}
+
+function linesOf(prices: UnitPrices): readonly (readonly [Unit, string])[] {
+  return units.flatMap((unit) => {
+    const other = same[unit]
+    const isSaid = other === undefined ? nano(prices[unit]) > 0n : prices[unit] !== prices[other]
+    return isSaid ? [[unit, prices[unit]] as const] : []
+  })
+}
+
+/** A card in full. */
+export function PriceTable({ card }: { readonly card: PriceCard }) {
+  const t = useT()
+  const show = useShow()
+  const parts = [
+    { above: 0, prices: card as UnitPrices },
+    ...card.tiers.map((tier) => ({ above: tier.above_input_tokens, prices: tier as UnitPrices })),
+  ]
+  return (
+    <table className="w-full">
+      <tbody>
+        {parts.flatMap(({ above, prices }) => [
+          ...(above > 0
+            ? [
+                <tr key={`above ${above}`} className="h-8">
+                  <th scope="rowgroup" colSpan={2} className="pt-2 text-left font-medium">
+                    {t('price.above', { tokens: show.number(above) })}
+                  </th>
+                </tr>,
+              ]
+            : []),
+          ...linesOf(prices).map(([unit, amount]) => (
+            <tr key={`${above} ${unit}`} className="h-7">
+              <th scope="row" className="text-left font-normal text-soft">
+                {t(`price.${unit}` as Key)}
+              </th>
+              <td className="text-right whitespace-nowrap">{t('price.perMillion', { amount: exact(amount) })}</td>
+            </tr>
+          )),
+          ...Object.entries(prices.each).map(([piece, amount]) => (
+            <tr key={`${above} ${piece}`} className="h-7">
+              <th scope="row" className="text-left font-normal text-soft">
+                {piece}
+              </th>
+              <td className="text-right whitespace-nowrap">{exact(amount)}</td>
+            </tr>
+          )),
+        ])}
+      </tbody>
+    </table>
+  )
+}
+
+/** The range of what one piece costs: `$0.016 – $0.12`. */
+export function pieceRange({ each }: UnitPrices): string | undefined {
+  const amounts = Object.values(each).map(nano)
+  const [first] = amounts
+  if (first === undefined) return undefined
+  const [low, high] = amounts.reduce(
+    ([least, most], amount) => [amount < least ? amount : least, amount > most ? amount : most],
+    [first, first],
+  )
+  return low === high ? exact(low) : `${exact(low)} – ${exact(high)}`
+}

@@ -1,0 +1,150 @@
+/** Management keys: programs that may do here what people may, with their secrets shown once. */
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState, type SyntheticEvent } from 'react'
+import { api, type Page } from '../lib/api.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog, DialogButtons } from '../ui/dialog.tsx'
+import { TextField } from '../ui/field.tsx'
+import { Empty, Failure, Panel, Waiting } from '../ui/page.tsx'
+import { Table } from '../ui/table.tsx'
+import { Ago, CodeBlock, Status } from '../ui/text.tsx'
+
+type Program = {
+  readonly id: string
+  readonly name: string
+  readonly key: string
+  readonly status: 'active' | 'revoked'
+  readonly created_at: string
+}
+type NewProgram = Program & { readonly secret: string }
+
+/** `base`: `management-keys`, or an account's. */
+export function Programs({ base }: { readonly base: string }) {
+  const t = useT()
+  const [isMaking, setMaking] = useState(false)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['programs', base],
+    queryFn: () => api.get<Page<Program>>(base, { limit: 200 }),
+  })
+  const revoke = useMutation({ mutationFn: (id: string) => api.remove<Program>(`${base}/${id}`) })
+  const problem = error ?? revoke.error
+  return (
+    <Panel
+      isFlush
+      title={t('programs.title')}
+      tools={
+        <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
+          {t('programs.create')}
+        </Button>
+      }
+    >
+      {problem && (
+        <div className="p-4">
+          <Failure error={problem} onRetry={error ? refetch : undefined} />
+        </div>
+      )}
+      {!data && !error && <Waiting />}
+      {data?.data.length === 0 && <Empty>{t('programs.empty')}</Empty>}
+      {data && data.data.length > 0 && (
+        <Table
+          label={t('programs.title')}
+          rows={data.data}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              key: 'name',
+              head: t('column.name'),
+              className: 'max-w-56 truncate font-medium',
+              cell: ({ name }) => name,
+            },
+            { key: 'key', head: t('column.key'), cell: ({ key }) => <code className="font-mono text-xs">{key}</code> },
+            {
+              key: 'status',
+              head: t('column.status'),
+              cell: ({ status }) => <Status tone={status === 'active' ? 'good' : 'none'}>{t(`keys.${status}`)}</Status>,
+            },
+            {
+              key: 'created',
+              head: t('column.created'),
+              isOptional: true,
+              cell: (program) => <Ago at={program.created_at} />,
+            },
+            {
+              key: 'do',
+              head: <span className="sr-only">{t('column.do')}</span>,
+              align: 'right',
+              cell: ({ id, status, name }) =>
+                status === 'active' && (
+                  <Button
+                    kind="quiet_danger"
+                    aria-label={t('programs.revoke', { name })}
+                    onClick={() => revoke.mutate(id)}
+                  >
+                    {t('keys.revoke')}
+                  </Button>
+                ),
+            },
+          ]}
+        />
+      )}
+      <NewProgramDialog base={base} open={isMaking} onClose={() => setMaking(false)} />
+    </Panel>
+  )
+}
+
+function NewProgramDialog({
+  base,
+  open,
+  onClose,
+}: {
+  readonly base: string
+  readonly open: boolean
+  readonly onClose: () => void
+}) {
+  const t = useT()
+  const [name, setName] = useState('')
+  const create = useMutation({ mutationFn: () => api.post<NewProgram>(base, { name: name.trim() }) })
+  const close = (): void => {
+    create.reset()
+    setName('')
+    onClose()
+  }
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    create.mutate()
+  }
+  return (
+    <Dialog open={open} onClose={close} title={t('programs.create')} description={t('programs.hint')}>
+      {create.data ? (
+        <div className="space-y-3">
+          <p>{t('keys.once')}</p>
+          <CodeBlock label={t('programs.title')} text={create.data.key} onCopy={create.data.secret} />
+          <DialogButtons>
+            <Button kind="primary" onClick={close}>
+              {t('keys.done')}
+            </Button>
+          </DialogButtons>
+        </div>
+      ) : (
+        <form onSubmit={submit} className="space-y-3">
+          {create.error && <Failure error={create.error} />}
+          <TextField
+            label={t('column.name')}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            maxLength={100}
+            autoFocus
+            required
+          />
+          <DialogButtons>
+            <Button onClick={close}>{t('cancel')}</Button>
+            <Button kind="primary" type="submit" busy={create.isPending}>
+              {t('programs.create')}
+            </Button>
+          </DialogButtons>
+        </form>
+      )}
+    </Dialog>
+  )
+}

@@ -1,0 +1,36 @@
+import { useT } from '../lib/i18n/language.ts'
+import { Status } from '../ui/text.tsx'
+
+type State = {
+  readonly status: 'queued' | 'in_progress' | 'completed' | 'failed'
+  readonly progress: number | null
+  readonly error_code?: string | null
+}
+
+/** How far a task is. Where that is not known the bar only says that something goes on: no number is made up. */
+export function TaskProgress({ task }: { readonly task: State }) {
+  const t = useT()
+  if (task.status === 'completed') return <Status tone="good">{t('task.completed')}</Status>
+  if (task.status === 'failed') {
+    return (
+      <span title={task.error_code ?? undefined}>
+        <Status tone="bad">{t('task.failed')}</Status>
+      </span>
+    )
+  }
+  const known = task.status === 'in_progress' ? task.progress : null
+  return (
+    <span className="inline-flex items-center gap-2">
+      <Status tone="busy">{t(`task.${task.status}`)}</Status>
+      {task.status === 'in_progress' && (
+        <progress
+          className="h-1.5 w-20 accent-accent"
+          max={100}
+          value={known ?? undefined}
+          aria-label={t('task.progress')}
+        />
+      )}
+      {known !== null && <span>{known} %</span>}
+    </span>
+  )
+}

@@ -1,0 +1,166 @@
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState, type SyntheticEvent } from 'react'
+import { AccountView } from '../features/accounts/account-view.tsx'
+import { accountListQuery, createAccount } from '../features/accounts/accounts.ts'
+import type { Account } from '../lib/accounts.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { nanoOf, typedDollars } from '../lib/money.ts'
+import { only } from '../lib/search.ts'
+import { OriginBadge } from '../parts/declared.tsx'
+import { SearchField } from '../parts/search-field.tsx'
+import { Button } from '../ui/button.tsx'
+import { Dialog, DialogButtons, Drawer } from '../ui/dialog.tsx'
+import { TextField } from '../ui/field.tsx'
+import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
+import { Table } from '../ui/table.tsx'
+import { Ago, Money, Status } from '../ui/text.tsx'
+
+export function AccountsPage() {
+  const t = useT()
+  const { open, q, dialog } = useSearch({ from: '/inside/operator/accounts' })
+  const navigate = useNavigate({ from: '/operator/accounts' })
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(accountListQuery(q))
+  const accounts = data?.pages.flatMap((page) => page.data)
+  const close = (): void => void navigate({ search: only({ q }) })
+  return (
+    <>
+      <PageHead title={t('nav.accounts')} hint={t('accounts.hint')}>
+        <SearchField
+          name={t('accounts.search')}
+          value={q}
+          onSearch={(next) => void navigate({ search: only({ q: next }), replace: true })}
+        />
+        <Button kind="primary" icon="plus" onClick={() => void navigate({ search: { ...only({ q }), dialog: 'new' } })}>
+          {t('accounts.create')}
+        </Button>
+      </PageHead>
+      {error && <Failure error={error} onRetry={refetch} />}
+      {!accounts && !error && <Waiting />}
+      {accounts && (
+        <Panel isFlush>
+          {accounts.length > 0 ? <AccountTable accounts={accounts} q={q} /> : <Empty>{t('accounts.none')}</Empty>}
+        </Panel>
+      )}
+      {hasNextPage && (
+        <Button className="mt-3" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          {t('more')}
+        </Button>
+      )}
+      <Dialog open={dialog === 'new'} onClose={close} title={t('accounts.create')}>
+        <NewAccount onDone={(id) => void navigate({ search: { open: id } })} onCancel={close} />
+      </Dialog>
+      <Drawer
+        open={open !== undefined}
+        onClose={close}
+        title={accounts?.find(({ id }) => id === open)?.name ?? t('shell.account')}
+      >
+        {open !== undefined && <AccountView key={open} id={open} />}
+      </Drawer>
+    </>
+  )
+}
+
+function AccountTable({ accounts, q }: { readonly accounts: readonly Account[]; readonly q: string | undefined }) {
+  const t = useT()
+  return (
+    <Table
+      label={t('nav.accounts')}
+      rows={accounts}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          key: 'name',
+          head: t('column.name'),
+          className: 'max-w-64',
+          cell: ({ id, name, origin }) => (
+            <span className="flex items-center gap-2">
+              <Link
+                to="/operator/accounts"
+                search={{ ...only({ q }), open: id }}
+                title={name}
+                className="truncate font-medium hover:text-accent hover:underline"
+              >
+                {name}
+              </Link>
+              <OriginBadge origin={origin} />
+            </span>
+          ),
+        },
+        {
+          key: 'status',
+          head: t('column.status'),
+          isOptional: true,
+          cell: ({ status }) => <Status tone={status === 'active' ? 'good' : 'bad'}>{t(`account.${status}`)}</Status>,
+        },
+        {
+          key: 'available',
+          head: t('money.available'),
+          align: 'right',
+          cell: ({ balance }) => <Money amount={balance.available_nano_usd} />,
+        },
+        {
+          key: 'held',
+          head: t('money.held'),
+          align: 'right',
+          isOptional: true,
+          cell: ({ balance }) => <Money amount={balance.held_nano_usd} />,
+        },
+        { key: 'keys', head: t('nav.keys'), align: 'right', isOptional: true, cell: (account) => account.active_keys },
+        {
+          key: 'created',
+          head: t('column.created'),
+          isOptional: true,
+          cell: (account) => <Ago at={account.created_at} />,
+        },
+      ]}
+    />
+  )
+}
+
+function NewAccount({ onDone, onCancel }: { readonly onDone: (id: string) => void; readonly onCancel: () => void }) {
+  const t = useT()
+  const [name, setName] = useState('')
+  const [amount, setAmount] = useState('')
+  const dollars = typedDollars(amount)
+  const isRight = amount.trim() === '' || dollars !== undefined
+  const create = useMutation({
+    mutationFn: () =>
+      createAccount({
+        name: name.trim(),
+        ...(dollars === undefined ? {} : { balance_nano_usd: nanoOf(dollars).toString() }),
+      }),
+    onSuccess: ({ id }) => onDone(id),
+  })
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    if (isRight) create.mutate()
+  }
+  return (
+    <form onSubmit={submit} className="space-y-3">
+      {create.error && <Failure error={create.error} />}
+      <TextField
+        label={t('column.name')}
+        value={name}
+        maxLength={100}
+        onChange={(event) => setName(event.target.value)}
+        autoFocus
+        required
+      />
+      <TextField
+        label={t('accounts.opening')}
+        inputMode="decimal"
+        placeholder="0.00"
+        value={amount}
+        error={isRight ? undefined : t('limit.badAmount')}
+        onChange={(event) => setAmount(event.target.value)}
+      />
+      <DialogButtons>
+        <Button onClick={onCancel}>{t('cancel')}</Button>
+        <Button kind="primary" type="submit" busy={create.isPending} disabled={!isRight}>
+          {t('accounts.create')}
+        </Button>
+      </DialogButtons>
+    </form>
+  )
+}

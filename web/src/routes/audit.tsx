@@ -1,0 +1,163 @@
+import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { api, type Page } from '../lib/api.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { only } from '../lib/search.ts'
+import { SearchField } from '../parts/search-field.tsx'
+import { Button, IconButton } from '../ui/button.tsx'
+import { Drawer } from '../ui/dialog.tsx'
+import { Empty, Facts, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
+import { Table } from '../ui/table.tsx'
+import { Ago, CodeBlock, Id, Nothing, Status, Time } from '../ui/text.tsx'
+
+type Entry = {
+  readonly id: string
+  readonly at: string
+  readonly actor: {
+    readonly kind: 'command' | 'user' | 'management_key' | 'nobody'
+    readonly id: string | null
+    readonly name: string | null
+    readonly address: string | null
+  }
+  readonly request: string | null
+  readonly action: string
+  readonly subject: string | null
+  readonly input: unknown
+  readonly before: unknown
+  readonly after: unknown
+  readonly outcome: string | null
+}
+
+const auditQuery = (subject: string | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ['audit', subject],
+    queryFn: ({ pageParam: cursor }) => api.get<Page<Entry>>('audit', { subject, cursor, limit: 100 }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+  })
+
+export function AuditPage() {
+  const t = useT()
+  const { open, q } = useSearch({ from: '/inside/operator/audit' })
+  const navigate = useNavigate({ from: '/operator/audit' })
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(auditQuery(q))
+  const entries = data?.pages.flatMap((page) => page.data)
+  const entry = entries?.find(({ id }) => id === open)
+  const show = (id: string | undefined): void => void navigate({ search: only({ q, open: id }) })
+  return (
+    <>
+      <PageHead title={t('nav.audit')} hint={t('audit.hint')}>
+        <SearchField
+          name={t('audit.subject')}
+          value={q}
+          onSearch={(next) => void navigate({ search: only({ q: next }), replace: true })}
+        />
+      </PageHead>
+      {error && <Failure error={error} onRetry={refetch} />}
+      {!entries && !error && <Waiting />}
+      {entries && (
+        <Panel isFlush>
+          {entries.length > 0 ? <Entries entries={entries} onOpen={show} /> : <Empty>{t('audit.empty')}</Empty>}
+        </Panel>
+      )}
+      {hasNextPage && (
+        <Button className="mt-3" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          {t('more')}
+        </Button>
+      )}
+      <Drawer open={entry !== undefined} onClose={() => show(undefined)} title={entry?.action ?? ''}>
+        {entry && <EntryView entry={entry} />}
+      </Drawer>
+    </>
+  )
+}
+
+function Outcome({ outcome }: Pick<Entry, 'outcome'>) {
+  const t = useT()
+  if (outcome === null) return <Status tone="busy">{t('audit.open')}</Status>
+  return outcome === 'done' ? <Status tone="good">{t('audit.done')}</Status> : <Status tone="bad">{outcome}</Status>
+}
+
+function useActor(): (actor: Entry['actor']) => string {
+  const t = useT()
+  return ({ kind, name }) =>
+    kind === 'user' ? (name ?? '') : name === null ? t(`actor.${kind}`) : `${name} (${t(`actor.${kind}`)})`
+}
+
+function Entries({ entries, onOpen }: { readonly entries: readonly Entry[]; readonly onOpen: (id: string) => void }) {
+  const t = useT()
+  const actorOf = useActor()
+  return (
+    <Table
+      label={t('nav.audit')}
+      rows={entries}
+      keyOf={({ id }) => id}
+      columns={[
+        { key: 'at', head: t('column.time'), cell: (entry) => <Ago at={entry.at} /> },
+        { key: 'actor', head: t('audit.who'), className: 'max-w-48 truncate', cell: (entry) => actorOf(entry.actor) },
+        {
+          key: 'action',
+          head: t('audit.what'),
+          cell: ({ action }) => <code className="font-mono text-xs">{action}</code>,
+        },
+        {
+          key: 'subject',
+          head: t('audit.subject'),
+          isOptional: true,
+          cell: ({ subject }) => (subject === null ? <Nothing /> : <Id id={subject} />),
+        },
+        { key: 'outcome', head: t('column.status'), cell: (entry) => <Outcome outcome={entry.outcome} /> },
+        {
+          key: 'open',
+          head: <span className="sr-only">{t('column.do')}</span>,
+          align: 'right',
+          cell: ({ id, action }) => (
+            <IconButton icon="right" label={t('audit.show', { action })} onClick={() => onOpen(id)} />
+          ),
+        },
+      ]}
+    />
+  )
+}
+
+function EntryView({ entry }: { readonly entry: Entry }) {
+  const t = useT()
+  const actorOf = useActor()
+  const values = (['input', 'before', 'after'] as const).filter(
+    (name) => entry[name] !== null && entry[name] !== undefined,
+  )
+  return (
+    <div className="space-y-5">
+      <Facts
+        rows={[
+          [t('column.time'), <Time key="at" at={entry.at} shape="withSeconds" />],
+          [t('audit.who'), actorOf(entry.actor)],
+          [t('you.address'), entry.actor.address ?? <Nothing key="address" />],
+          [
+            t('audit.subject'),
+            entry.subject === null ? (
+              <Nothing key="subject" />
+            ) : (
+              <Id key="subject" id={entry.subject} isShort={false} />
+            ),
+          ],
+          [t('column.status'), <Outcome key="outcome" outcome={entry.outcome} />],
+          [
+            t('audit.request'),
+            entry.request === null ? (
+              <Nothing key="request" />
+            ) : (
+              <Id key="request" id={entry.request} isShort={false} />
+            ),
+          ],
+        ]}
+      />
+      {values.map((name) => (
+        <section key={name}>
+          <h3 className="mb-1 font-semibold">{t(`audit.${name}`)}</h3>
+          <CodeBlock label={t(`audit.${name}`)} text={JSON.stringify(entry[name], null, 2)} />
+        </section>
+      ))}
+    </div>
+  )
+}

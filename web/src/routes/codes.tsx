@@ -1,0 +1,115 @@
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { codesQuery, voidCode, type Code } from '../features/codes/codes.ts'
+import { MakeCodes } from '../features/codes/make-codes.tsx'
+import { useT } from '../lib/i18n/language.ts'
+import { Button } from '../ui/button.tsx'
+import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
+import { Table } from '../ui/table.tsx'
+import { Ago, Money, Nothing, Status, Time } from '../ui/text.tsx'
+
+export function CodesPage() {
+  const t = useT()
+  const { dialog } = useSearch({ from: '/inside/operator/codes' })
+  const navigate = useNavigate({ from: '/operator/codes' })
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(codesQuery)
+  const codes = data?.pages.flatMap((page) => page.data)
+  const make = (
+    <Button kind="primary" icon="plus" onClick={() => void navigate({ search: { dialog: 'new' } })}>
+      {t('codes.make')}
+    </Button>
+  )
+  return (
+    <>
+      <PageHead title={t('nav.codes')} hint={t('codes.hint')}>
+        {make}
+      </PageHead>
+      {error && <Failure error={error} onRetry={refetch} />}
+      {!codes && !error && <Waiting />}
+      {codes && (
+        <Panel isFlush>
+          {codes.length > 0 ? <CodeTable codes={codes} /> : <Empty action={make}>{t('codes.empty')}</Empty>}
+        </Panel>
+      )}
+      {hasNextPage && (
+        <Button className="mt-3" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          {t('more')}
+        </Button>
+      )}
+      <MakeCodes open={dialog === 'new'} onClose={() => void navigate({ search: {} })} />
+    </>
+  )
+}
+
+const tones = { open: 'good', redeemed: 'busy', voided: 'none', expired: 'none' } as const
+
+function CodeTable({ codes }: { readonly codes: readonly Code[] }) {
+  const t = useT()
+  const cancel = useMutation({ mutationFn: voidCode })
+  return (
+    <>
+      {cancel.error && <Failure error={cancel.error} />}
+      <Table
+        label={t('nav.codes')}
+        rows={codes}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            key: 'code',
+            head: t('billing.code'),
+            cell: ({ code }) => <code className="font-mono text-xs whitespace-nowrap">{code}</code>,
+          },
+          {
+            key: 'state',
+            head: t('column.status'),
+            cell: ({ state }) => <Status tone={tones[state]}>{t(`codes.${state}`)}</Status>,
+          },
+          {
+            key: 'amount',
+            head: t('column.amount'),
+            align: 'right',
+            cell: (code) => <Money amount={code.amount_nano_usd} />,
+          },
+          {
+            key: 'note',
+            head: t('codes.note'),
+            isOptional: true,
+            className: 'max-w-56 truncate',
+            cell: ({ note }) => note || <Nothing />,
+          },
+          { key: 'created', head: t('column.created'), isOptional: true, cell: (code) => <Ago at={code.created_at} /> },
+          {
+            key: 'expires',
+            head: t('codes.expires'),
+            isOptional: true,
+            cell: ({ expires_at: at }) => (at ? <Time at={at} shape="dayOnly" /> : <Nothing />),
+          },
+          {
+            key: 'by',
+            head: t('codes.by'),
+            isOptional: true,
+            cell: ({ redeemed_by: by, redeemed_at: at }) =>
+              by ? (
+                <Link to="/operator/accounts" search={{ open: by }} className="hover:text-accent hover:underline">
+                  <Ago at={at} />
+                </Link>
+              ) : (
+                <Nothing />
+              ),
+          },
+          {
+            key: 'do',
+            head: <span className="sr-only">{t('column.do')}</span>,
+            align: 'right',
+            cell: ({ id, state, code }) =>
+              state === 'open' && (
+                <Button kind="quiet_danger" aria-label={`${t('codes.void')} ${code}`} onClick={() => cancel.mutate(id)}>
+                  {t('codes.void')}
+                </Button>
+              ),
+          },
+        ]}
+      />
+    </>
+  )
+}

@@ -1,0 +1,61 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Chat } from '../features/playground/chat.tsx'
+import { ImageStudio } from '../features/playground/image.tsx'
+import { VideoStudio } from '../features/playground/video.tsx'
+import { useT } from '../lib/i18n/language.ts'
+import { modelsQuery, type Model } from '../lib/models.ts'
+import { useCanWrite } from '../lib/session.ts'
+import { Segments } from '../ui/field.tsx'
+import { Empty, Failure, Note, PageHead, Panel, Waiting } from '../ui/page.tsx'
+
+const kinds = ['chat', 'image', 'video'] as const
+type Kind = (typeof kinds)[number]
+
+const isFor =
+  (kind: Kind) =>
+  (model: Model): boolean =>
+    kind === 'chat' ? model.kind === 'text' : model.kind === kind && model.image?.surface !== 'turn'
+
+const studios = { chat: Chat, image: ImageStudio, video: VideoStudio } as const
+
+export function PlaygroundPage() {
+  const t = useT()
+  const canWrite = useCanWrite()
+  const { account } = useParams({ from: '/inside/a/$account/playground' })
+  const { kind = 'chat', model: wanted } = useSearch({ from: '/inside/a/$account/playground' })
+  const navigate = useNavigate({ from: '/a/$account/playground' })
+  const { data, error, refetch } = useQuery(modelsQuery(account))
+  const models = data?.data.filter(isFor(kind))
+  const model = models?.find(({ id }) => id === wanted) ?? models?.[0]
+  const Studio = studios[kind]
+  return (
+    <>
+      <PageHead title={t('nav.playground')} hint={t('play.hint')}>
+        <Segments
+          name={t('play.kind')}
+          value={kind}
+          choices={kinds.map((value) => ({ value, label: t(`play.kind.${value}`) }))}
+          onChoose={(value) => void navigate({ search: { kind: value } })}
+        />
+      </PageHead>
+      {error && <Failure error={error} onRetry={refetch} />}
+      {!data && !error && <Waiting />}
+      {!canWrite && <Note kind="warn">{t('play.readOnly')}</Note>}
+      {canWrite && models && !model && (
+        <Panel>
+          <Empty>{t('play.noModel')}</Empty>
+        </Panel>
+      )}
+      {canWrite && models && model && (
+        <Studio
+          key={kind}
+          account={account}
+          models={models}
+          model={model}
+          onModel={(id) => void navigate({ search: { kind, model: id }, replace: true })}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,136 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { ModelForm } from '../features/routing/model-form.tsx'
+import { offerTones, RoutedView } from '../features/routing/routed-view.tsx'
+import { routedQuery, type RoutedModel } from '../features/routing/routing.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { exact, nano } from '../lib/money.ts'
+import { only } from '../lib/search.ts'
+import { OriginBadge } from '../parts/declared.tsx'
+import { pieceRange } from '../parts/prices.tsx'
+import { SearchField } from '../parts/search-field.tsx'
+import { Button } from '../ui/button.tsx'
+import { Dialog, Drawer } from '../ui/dialog.tsx'
+import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
+import { Table } from '../ui/table.tsx'
+import { Badge, Status } from '../ui/text.tsx'
+
+export function RoutingPage() {
+  const t = useT()
+  const { open, q, dialog } = useSearch({ from: '/inside/operator/models' })
+  const navigate = useNavigate({ from: '/operator/models' })
+  const { data, error, refetch } = useQuery(routedQuery(q))
+  const close = (): void => void navigate({ search: only({ q }) })
+  return (
+    <>
+      <PageHead title={t('nav.routing')} hint={t('routing.hint')}>
+        <SearchField
+          name={t('modelChoice.filter')}
+          value={q}
+          onSearch={(next) => void navigate({ search: only({ q: next }), replace: true })}
+        />
+        <Button kind="primary" icon="plus" onClick={() => void navigate({ search: { ...only({ q }), dialog: 'new' } })}>
+          {t('routing.add')}
+        </Button>
+      </PageHead>
+      {error && <Failure error={error} onRetry={refetch} />}
+      {!data && !error && <Waiting />}
+      {data && (
+        <Panel isFlush>
+          {data.data.length > 0 ? <Models models={data.data} q={q} /> : <Empty>{t('models.none')}</Empty>}
+        </Panel>
+      )}
+      <Dialog open={dialog === 'new'} onClose={close} title={t('routing.add')} wide>
+        <ModelForm onDone={(id) => void navigate({ search: { ...only({ q }), open: id } })} onCancel={close} />
+      </Dialog>
+      <Drawer open={open !== undefined} onClose={close} title={open ?? ''}>
+        {open !== undefined && <RoutedView id={open} onClose={close} />}
+      </Drawer>
+    </>
+  )
+}
+
+function Models({ models, q }: { readonly models: readonly RoutedModel[]; readonly q: string | undefined }) {
+  const t = useT()
+  const price = (model: RoutedModel, unit: 'input' | 'output'): string =>
+    nano(model.price[unit]) === 0n ? (pieceRange(model.price) ?? exact(model.price[unit])) : exact(model.price[unit])
+  return (
+    <Table
+      label={t('nav.routing')}
+      rows={models}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          key: 'id',
+          head: t('column.model'),
+          className: 'max-w-64',
+          cell: ({ id, origin }) => (
+            <span className="flex items-center gap-2">
+              <Link
+                to="/operator/models"
+                search={{ ...only({ q }), open: id }}
+                title={id}
+                className="truncate font-medium hover:text-accent hover:underline"
+              >
+                {id}
+              </Link>
+              <OriginBadge origin={origin} />
+            </span>
+          ),
+        },
+        {
+          key: 'kind',
+          head: t('models.kind'),
+          isOptional: true,
+          cell: ({ kind }) => <Badge>{t(`kind.${kind}`)}</Badge>,
+        },
+        {
+          key: 'input',
+          head: t('models.input'),
+          align: 'right',
+          cell: (model) => <span className="whitespace-nowrap">{price(model, 'input')}</span>,
+        },
+        {
+          key: 'output',
+          head: t('models.output'),
+          align: 'right',
+          isOptional: true,
+          cell: (model) => <span className="whitespace-nowrap">{price(model, 'output')}</span>,
+        },
+        {
+          key: 'offers',
+          head: t('routing.offers'),
+          cell: ({ offers }) =>
+            offers.length === 0 ? (
+              <Status tone="bad">{t('routing.nobody')}</Status>
+            ) : (
+              <span className="flex flex-wrap gap-1 py-1">
+                {offers.map((offer) => (
+                  <Status key={`${offer.provider} ${offer.model}`} tone={offerTones[offer.state]}>
+                    {offer.provider}
+                  </Status>
+                ))}
+              </span>
+            ),
+        },
+        {
+          key: 'margin',
+          head: t('routing.margin'),
+          align: 'right',
+          isOptional: true,
+          cell: ({ offers }) => <Margin offers={offers} />,
+        },
+      ]}
+    />
+  )
+}
+
+/** The least of all offers: that is what the price has to bear. */
+function Margin({ offers }: Pick<RoutedModel, 'offers'>) {
+  const all = offers
+    .flatMap(({ margin }) => [margin.input_percent, margin.output_percent])
+    .filter((value) => value !== null)
+  if (all.length === 0) return <span className="text-soft">—</span>
+  const least = Math.min(...all)
+  return <span className={least < 0 ? 'font-medium text-bad' : ''}>{`${least} %`}</span>
+}

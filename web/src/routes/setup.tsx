@@ -1,0 +1,101 @@
+/**
+ * Where a one-time link leads: whoever has it chooses a password. Its secret is behind the `#`: no server sees it in an
+ * address.
+ */
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { Door } from '../features/door/door.tsx'
+import { useForm } from '../features/door/use-form.ts'
+import { api, type ApiError } from '../lib/api.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { Button } from '../ui/button.tsx'
+import { TextField } from '../ui/field.tsx'
+import { Failure, Waiting } from '../ui/page.tsx'
+
+type Holder = { readonly name: string | null; readonly password_chars_min: number }
+
+/** Read once, and then taken out of the address, so that no history keeps it. */
+function takeToken(): string {
+  const token = location.hash.slice(1)
+  if (token) history.replaceState(null, '', location.pathname)
+  return token
+}
+
+export function SetupPage() {
+  const t = useT()
+  const [token] = useState(takeToken)
+  const [holder, setHolder] = useState<Holder>()
+  const [error, setError] = useState<ApiError>()
+  useEffect(() => {
+    api.post<Holder>('links/check', { token: token || 'none' }).then(setHolder, (thrown: ApiError) => setError(thrown))
+  }, [token])
+  if (error) {
+    return (
+      <Door title={t('setup.void')} hint={t('setup.voidHint')}>
+        <Failure error={error} />
+        <Link to="/sign-in" className="mt-4 inline-block text-accent underline">
+          {t('signIn.title')}
+        </Link>
+      </Door>
+    )
+  }
+  return holder ? <Choose token={token} holder={holder} /> : <Waiting />
+}
+
+function Choose({ token, holder }: { readonly token: string; readonly holder: Holder }) {
+  const t = useT()
+  const navigate = useNavigate()
+  const [name, setName] = useState(holder.name ?? '')
+  const [password, setPassword] = useState('')
+  const [again, setAgain] = useState('')
+  const isDifferent = again !== '' && again !== password
+  const { isBusy, error, submit } = useForm(async () => {
+    if (again !== password) return
+    await api.post('links/redeem', { token, password, ...(holder.name === null ? { name } : {}) })
+    await navigate({ to: '/' })
+  })
+  const isFirst = holder.name === null
+  return (
+    <Door
+      title={isFirst ? t('setup.first') : t('setup.hello', { name: holder.name })}
+      hint={isFirst ? t('setup.firstHint') : t('setup.hint')}
+    >
+      <form onSubmit={submit} className="space-y-3">
+        {error && error.param !== 'name' && <Failure error={error} />}
+        <TextField
+          label={t('signIn.name')}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          autoComplete="username"
+          autoCapitalize="none"
+          readOnly={!isFirst}
+          autoFocus={isFirst}
+          error={error?.param === 'name' ? error.message : undefined}
+          required
+        />
+        <TextField
+          label={t('setup.password')}
+          hint={t('setup.passwordHint', { n: holder.password_chars_min })}
+          type="password"
+          minLength={holder.password_chars_min}
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+          autoComplete="new-password"
+          required
+        />
+        <TextField
+          label={t('setup.again')}
+          type="password"
+          value={again}
+          onChange={(event) => setAgain(event.target.value)}
+          autoComplete="new-password"
+          error={isDifferent ? t('setup.different') : undefined}
+          required
+        />
+        <Button kind="primary" type="submit" busy={isBusy} disabled={again !== password} className="w-full">
+          {t('setup.submit')}
+        </Button>
+      </form>
+    </Door>
+  )
+}

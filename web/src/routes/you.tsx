@@ -1,0 +1,147 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState, type SyntheticEvent } from 'react'
+import { ApiError, api, type Page } from '../lib/api.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { sessionQuery, useMe, type Me } from '../lib/session.ts'
+import { Button } from '../ui/button.tsx'
+import { TextField } from '../ui/field.tsx'
+import { Failure, Note, PageHead, Panel, Waiting } from '../ui/page.tsx'
+import { Table } from '../ui/table.tsx'
+import { Ago, Status } from '../ui/text.tsx'
+
+type Session = {
+  readonly id: string
+  readonly address: string
+  readonly agent: string
+  readonly created_at: string
+  readonly seen_at: string
+  readonly current: boolean
+}
+
+export function YouPage() {
+  const t = useT()
+  const { user } = useMe()
+  return (
+    <>
+      <PageHead title={user.name} hint={t(`role.${user.role}`)} />
+      <div className="grid gap-4 lg:grid-cols-[1fr_20rem]">
+        <Sessions />
+        <Panel title={t('you.password')}>
+          <Password />
+        </Panel>
+      </div>
+    </>
+  )
+}
+
+function Sessions() {
+  const t = useT()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['sessions'],
+    queryFn: () => api.get<Page<Session>>('sessions'),
+  })
+  const end = useMutation({ mutationFn: (id: string) => api.remove(`sessions/${id}`) })
+  return (
+    <Panel isFlush title={t('you.sessions')}>
+      {error && <Failure error={error} onRetry={refetch} />}
+      {!data && !error && <Waiting />}
+      {data && (
+        <Table
+          label={t('you.sessions')}
+          rows={data.data}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              key: 'agent',
+              head: t('you.browser'),
+              className: 'max-w-64 truncate',
+              cell: ({ agent }) => <span title={agent}>{browserOf(agent)}</span>,
+            },
+            {
+              key: 'address',
+              head: t('you.address'),
+              cell: ({ address }) => <code className="font-mono text-xs">{address}</code>,
+            },
+            { key: 'seen', head: t('you.seen'), cell: (session) => <Ago at={session.seen_at} /> },
+            {
+              key: 'created',
+              head: t('you.since'),
+              isOptional: true,
+              cell: (session) => <Ago at={session.created_at} />,
+            },
+            {
+              key: 'do',
+              head: <span className="sr-only">{t('column.do')}</span>,
+              align: 'right',
+              cell: ({ id, current }) =>
+                current ? (
+                  <Status tone="good">{t('you.current')}</Status>
+                ) : (
+                  <Button kind="quiet" onClick={() => end.mutate(id)}>
+                    {t('shell.signOut')}
+                  </Button>
+                ),
+            },
+          ]}
+        />
+      )}
+    </Panel>
+  )
+}
+
+/** What people call it, as far as its own long name says so. */
+function browserOf(agent: string): string {
+  const name = /(Edg|Firefox|Chrome|Safari|curl)\//.exec(agent)?.[1]
+  const system = /(Windows|Mac OS X|Android|iPhone|iPad|Linux)/.exec(agent)?.[1]
+  return name === undefined ? agent || '—' : [name === 'Edg' ? 'Edge' : name, system].filter(Boolean).join(', ')
+}
+
+function Password() {
+  const t = useT()
+  const client = useQueryClient()
+  const { user } = useMe()
+  const [current, setCurrent] = useState('')
+  const [password, setPassword] = useState('')
+  const change = useMutation({
+    mutationFn: () => api.post<Me>('session/password', { current, password }),
+    onSuccess: (me) => {
+      client.setQueryData(sessionQuery.queryKey, me)
+      setCurrent('')
+      setPassword('')
+    },
+  })
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    change.mutate()
+  }
+  const wrong = change.error instanceof ApiError && change.error.param === 'current' ? change.error.message : undefined
+  return (
+    <form onSubmit={submit} className="space-y-3">
+      {change.isSuccess && <Note kind="good">{t('you.changed')}</Note>}
+      {change.error && wrong === undefined && <Failure error={change.error} />}
+      <input type="text" hidden readOnly autoComplete="username" value={user.name} />
+      <TextField
+        label={t('you.currentPassword')}
+        type="password"
+        autoComplete="current-password"
+        value={current}
+        onChange={(event) => setCurrent(event.target.value)}
+        error={wrong}
+        required
+      />
+      <TextField
+        label={t('setup.password')}
+        type="password"
+        autoComplete="new-password"
+        minLength={10}
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+        hint={t('you.passwordHint')}
+        required
+      />
+      <Button type="submit" kind="primary" busy={change.isPending}>
+        {t('you.change')}
+      </Button>
+    </form>
+  )
+}

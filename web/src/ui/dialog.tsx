@@ -1,0 +1,77 @@
+/** Dialogs and drawers: the focus is kept inside, goes back where it came from, and Escape closes. */
+import { Dialog as Base } from '@base-ui/react/dialog'
+import type { ReactNode } from 'react'
+import { useT } from '../lib/i18n/language.ts'
+import { classes } from './classes.ts'
+import { IconButton } from './button.tsx'
+
+type Props = {
+  readonly open: boolean
+  readonly onClose: () => void
+  readonly title: ReactNode
+  readonly description?: ReactNode
+  readonly children: ReactNode
+  /** Beside the title, before the button that closes. */
+  readonly tools?: ReactNode
+}
+
+function Frame({ title, description, children, tools }: Omit<Props, 'open' | 'onClose'>) {
+  const t = useT()
+  return (
+    <>
+      <div className="flex items-start gap-2 border-b px-4 py-3">
+        <div className="min-w-0 grow">
+          <Base.Title className="text-base font-semibold break-words">{title}</Base.Title>
+          {description && <Base.Description className="mt-0.5 text-soft">{description}</Base.Description>}
+        </div>
+        {tools}
+        <Base.Close render={<IconButton icon="cross" label={t('close')} />} />
+      </div>
+      <div className="min-h-0 grow overflow-y-auto p-4">{children}</div>
+    </>
+  )
+}
+
+const Shade = () => <Base.Backdrop className="enter-fade fixed inset-0 bg-[oklch(0.15_0.02_262_/_0.45)]" />
+
+export function Dialog({ open, onClose, wide = false, ...frame }: Props & { readonly wide?: boolean }) {
+  return (
+    <Base.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
+      <Base.Portal>
+        <Shade />
+        <Base.Popup
+          className={classes(
+            'enter-fade fixed top-[8vh] left-1/2 flex max-h-[84vh] w-[calc(100vw-1.5rem)] -translate-x-1/2 flex-col',
+            'rounded-lg border bg-panel shadow-float',
+            wide ? 'max-w-2xl' : 'max-w-md',
+          )}
+        >
+          <Frame {...frame} />
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  )
+}
+
+/** From the right, over the page: its content has an address of its own. */
+export function Drawer({ open, onClose, ...frame }: Props) {
+  return (
+    <Base.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
+      <Base.Portal>
+        <Shade />
+        <Base.Popup
+          className={classes(
+            'enter-side fixed inset-y-0 right-0 flex w-full max-w-2xl flex-col border-l bg-panel shadow-float',
+          )}
+        >
+          <Frame {...frame} />
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  )
+}
+
+/** The buttons at the end of a form in a dialog. */
+export const DialogButtons = ({ children }: { readonly children: ReactNode }) => (
+  <div className="mt-5 flex flex-wrap justify-end gap-2">{children}</div>
+)

@@ -1,0 +1,138 @@
+/** Forms: every control has a label, says what it wants, and what was wrong beside it. */
+import { useId, type ComponentProps, type ReactNode } from 'react'
+import { classes } from './classes.ts'
+
+type Around = { readonly label: ReactNode; readonly hint?: ReactNode; readonly error?: string | undefined }
+type Wired = {
+  readonly id: string
+  readonly 'aria-describedby': string | undefined
+  readonly 'aria-invalid': boolean | undefined
+}
+
+export function Field({ label, hint, error, children }: Around & { readonly children: (wired: Wired) => ReactNode }) {
+  const id = useId()
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  return (
+    <div className="min-w-0">
+      <label htmlFor={id} className="mb-1 block font-medium">
+        {label}
+      </label>
+      {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': error ? true : undefined })}
+      {hint && (
+        <p id={`${id}-hint`} className="mt-1 text-xs text-soft">
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={`${id}-error`} role="alert" className="mt-1 text-xs text-bad">
+          {error}
+        </p>
+      )}
+    </div>
+  )
+}
+
+export function TextField({ label, hint, error, className, ...rest }: Around & ComponentProps<'input'>) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(wired) => <input {...rest} {...wired} className={classes('field', className)} />}
+    </Field>
+  )
+}
+
+export function TextArea({ label, hint, error, className, ...rest }: Around & ComponentProps<'textarea'>) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(wired) => <textarea rows={3} {...rest} {...wired} className={classes('field py-1.5', className)} />}
+    </Field>
+  )
+}
+
+export type Choice<V extends string = string> = { readonly value: V; readonly label: string }
+
+type SelectProps<V extends string> = {
+  readonly choices: readonly Choice<V>[]
+  readonly value: V
+  readonly onChoose: (value: V) => void
+  readonly disabled?: boolean
+  readonly className?: string | undefined
+}
+
+export function SelectField<V extends string>({ label, hint, error, ...rest }: Around & SelectProps<V>) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(wired) => <Select {...rest} wired={wired} />}
+    </Field>
+  )
+}
+
+/** The system's own list: it is known to everybody, on a phone too. `name` is for those who do not see its label. */
+export function Select<V extends string>({
+  choices,
+  value,
+  onChoose,
+  wired,
+  name,
+  className,
+  ...rest
+}: SelectProps<V> & { readonly wired?: Wired; readonly name?: string }) {
+  return (
+    <select
+      {...rest}
+      {...wired}
+      aria-label={name}
+      value={value}
+      onChange={(event) => onChoose(event.target.value as V)}
+      className={classes('field pr-7', className)}
+    >
+      {choices.map((choice) => (
+        <option key={choice.value} value={choice.value}>
+          {choice.label}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+export function Checkbox({ label, hint, ...rest }: Around & ComponentProps<'input'>) {
+  return (
+    <label className="flex min-h-6 items-start gap-2">
+      <input type="checkbox" {...rest} className="mt-0.5 size-4 shrink-0 accent-accent" />
+      <span className="min-w-0">
+        <span className="block break-words">{label}</span>
+        {hint && <span className="block text-xs text-soft">{hint}</span>}
+      </span>
+    </label>
+  )
+}
+
+/** A few choices side by side, of which one holds. */
+export function Segments<V extends string>({
+  choices,
+  value,
+  onChoose,
+  name,
+}: SelectProps<V> & { readonly name: string }) {
+  return (
+    <div
+      role="group"
+      aria-label={name}
+      className="inline-flex max-w-full overflow-x-auto rounded-md border border-edge"
+    >
+      {choices.map((choice) => (
+        <button
+          key={choice.value}
+          type="button"
+          aria-pressed={choice.value === value}
+          onClick={() => onChoose(choice.value)}
+          className={classes(
+            'min-h-[30px] px-2.5 whitespace-nowrap not-first:border-l border-line -outline-offset-2',
+            choice.value === value ? 'bg-accent-soft font-medium text-accent-strong' : 'text-soft hover:bg-hover',
+          )}
+        >
+          {choice.label}
+        </button>
+      ))}
+    </div>
+  )
+}

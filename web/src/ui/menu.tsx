@@ -1,0 +1,52 @@
+import { Menu as Base } from '@base-ui/react/menu'
+import type { ReactElement, ReactNode } from 'react'
+import { classes } from './classes.ts'
+import { Icon, type IconName } from './icon.tsx'
+
+export type MenuItem = {
+  readonly label: ReactNode
+  readonly icon?: IconName
+  readonly onPick: () => void
+  readonly kind?: 'plain' | 'danger'
+  /** It is the one that holds. */
+  readonly isChosen?: boolean
+}
+
+/** A button that opens a list of what can be done. */
+export function Menu({
+  trigger,
+  groups,
+}: {
+  readonly trigger: ReactElement<Record<string, unknown>>
+  readonly groups: readonly (readonly MenuItem[])[]
+}) {
+  return (
+    <Base.Root modal={false}>
+      <Base.Trigger render={trigger} />
+      <Base.Portal>
+        <Base.Positioner sideOffset={4} align="end" className="z-20 outline-none">
+          <Base.Popup className="enter-fade max-h-[70vh] min-w-44 overflow-y-auto rounded-md border bg-panel py-1 shadow-float outline-none">
+            {groups.map((items, at) => (
+              <div key={at} className="not-first:mt-1 not-first:border-t not-first:pt-1">
+                {items.map((item, index) => (
+                  <Base.Item
+                    key={index}
+                    onClick={item.onPick}
+                    className={classes(
+                      'flex min-h-8 items-center gap-2 px-3 outline-none data-highlighted:bg-hover',
+                      item.kind === 'danger' && 'text-bad',
+                    )}
+                  >
+                    {item.icon && <Icon name={item.icon} />}
+                    <span className="max-w-64 grow truncate">{item.label}</span>
+                    {item.isChosen && <Icon name="check" className="text-accent" />}
+                  </Base.Item>
+                ))}
+              </div>
+            ))}
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  )
+}

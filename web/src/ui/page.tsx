@@ -1,0 +1,155 @@
+/** What pages are made of: a heading with its tools, panels, empty and failed states. */
+import type { ReactNode } from 'react'
+import { ApiError } from '../lib/api.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { Button } from './button.tsx'
+import { classes } from './classes.ts'
+import { Icon } from './icon.tsx'
+
+export function PageHead({
+  title,
+  hint,
+  children,
+}: {
+  readonly title: string
+  readonly hint?: ReactNode
+  readonly children?: ReactNode
+}) {
+  return (
+    <header className="mb-4 flex flex-wrap items-end gap-x-4 gap-y-2">
+      <div className="min-w-0 grow">
+        <h1 className="text-lg leading-7 font-semibold break-words">{title}</h1>
+        {hint && <p className="text-soft">{hint}</p>}
+      </div>
+      {children && <div className="flex flex-wrap items-center gap-2">{children}</div>}
+    </header>
+  )
+}
+
+export function Panel({
+  title,
+  tools,
+  children,
+  className,
+  isFlush = false,
+}: {
+  readonly title?: ReactNode
+  readonly tools?: ReactNode
+  readonly children: ReactNode
+  readonly className?: string
+  /** A table reaches to the border. */
+  readonly isFlush?: boolean
+}) {
+  return (
+    <section className={classes('min-w-0 rounded-lg border bg-panel', className)}>
+      {title !== undefined && (
+        <div className="flex min-h-11 flex-wrap items-center gap-2 border-b px-4 py-1.5">
+          <h2 className="min-w-0 grow font-semibold">{title}</h2>
+          {tools}
+        </div>
+      )}
+      <div className={isFlush ? '' : 'p-4'}>{children}</div>
+    </section>
+  )
+}
+
+/** A figure and what it is. */
+export function Figure({
+  label,
+  children,
+  hint,
+}: {
+  readonly label: string
+  readonly children: ReactNode
+  readonly hint?: ReactNode
+}) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-soft">{label}</dt>
+      <dd className="text-lg leading-7 font-semibold break-words">{children}</dd>
+      {hint && <dd className="text-xs text-soft">{hint}</dd>}
+    </div>
+  )
+}
+
+/** Names and values under each other. */
+export function Facts({ rows }: { readonly rows: readonly (readonly [string, ReactNode])[] }) {
+  return (
+    <dl className="grid grid-cols-[fit-content(45%)_minmax(0,1fr)] gap-x-4 gap-y-1.5">
+      {rows.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="min-w-24 break-words text-soft">{name}</dt>
+          <dd className="min-w-0 break-words">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** Nothing is here yet: one sentence, and what can be done about it. */
+export function Empty({ children, action }: { readonly children: ReactNode; readonly action?: ReactNode }) {
+  return (
+    <div className="flex flex-col items-center gap-3 px-4 py-10 text-center text-soft">
+      <p className="max-w-md">{children}</p>
+      {action}
+    </div>
+  )
+}
+
+/** Appears only when the wait is long enough to be noticed. */
+export function Waiting() {
+  const t = useT()
+  return (
+    <div role="status" className="late px-4 py-10 text-center text-soft">
+      {t('loading')}
+    </div>
+  )
+}
+
+export type NoteKind = 'info' | 'good' | 'warn' | 'bad'
+const noteLooks: Readonly<Record<NoteKind, string>> = {
+  info: 'bg-accent-soft text-ink',
+  good: 'bg-good-soft text-good',
+  warn: 'bg-warn-soft text-warn',
+  bad: 'bg-bad-soft text-bad',
+}
+
+export function Note({
+  kind = 'info',
+  children,
+  action,
+}: {
+  readonly kind?: NoteKind
+  readonly children: ReactNode
+  readonly action?: ReactNode
+}) {
+  return (
+    <div
+      role={kind === 'bad' ? 'alert' : 'status'}
+      className={classes('flex flex-wrap items-start gap-2 rounded-md px-3 py-2', noteLooks[kind])}
+    >
+      <Icon name={kind === 'good' ? 'check' : 'warning'} className="mt-0.5" />
+      <div className="min-w-0 grow basis-48 break-words">{children}</div>
+      {action}
+    </div>
+  )
+}
+
+/** What went wrong in words, the id by which the operator finds it, and another try. */
+export function Failure({
+  error,
+  onRetry,
+}: {
+  readonly error: unknown
+  readonly onRetry?: (() => unknown) | undefined
+}) {
+  const t = useT()
+  const isKnown = error instanceof ApiError
+  const message = !isKnown ? String(error) : error.code === 'unreachable' ? t('unreachable') : error.message
+  return (
+    <Note kind="bad" action={onRetry && <Button onClick={() => void onRetry()}>{t('retry')}</Button>}>
+      {message}
+      {isKnown && error.requestId && <span className="block font-mono text-xs">{error.requestId}</span>}
+    </Note>
+  )
+}

@@ -1,0 +1,69 @@
+/**
+ * Tables. Lists are sorted and paged by the API, so a table only draws: a row that can be opened is a row with one link
+ * or button in it, which is what the keyboard reaches, and all of the row is its target.
+ */
+import type { ReactNode } from 'react'
+import { classes } from './classes.ts'
+
+export type Column<T> = {
+  readonly key: string
+  readonly head: ReactNode
+  readonly cell: (row: T) => ReactNode
+  /** Numbers and money stand at the right. */
+  readonly align?: 'right'
+  /** Hidden where the window is narrow. */
+  readonly isOptional?: boolean
+  readonly className?: string
+}
+
+const cellClass = (column: Column<never>): string =>
+  classes(
+    'h-8 px-3 py-1 first:pl-4 last:pr-4',
+    column.align === 'right' ? 'text-right' : 'text-left',
+    column.isOptional === true && 'hidden md:table-cell',
+    column.className,
+  )
+
+export function Table<T>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  foot,
+  rowClass,
+}: {
+  readonly label: string
+  readonly columns: readonly Column<T>[]
+  readonly rows: readonly T[]
+  readonly keyOf: (row: T) => string
+  readonly foot?: ReactNode
+  readonly rowClass?: (row: T) => string | undefined
+}) {
+  return (
+    <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={label}>
+      <table className="w-full border-collapse">
+        <thead className="border-b text-xs text-soft">
+          <tr>
+            {columns.map((column) => (
+              <th key={column.key} scope="col" className={classes(cellClass(column), 'font-medium whitespace-nowrap')}>
+                {column.head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} className={classes('border-b last:border-0 hover:bg-hover', rowClass?.(row))}>
+              {columns.map((column) => (
+                <td key={column.key} className={cellClass(column)}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+        {foot && <tfoot className="border-t font-semibold">{foot}</tfoot>}
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,173 @@
+/** Small pieces of text that are drawn alike wherever they are: money, times, ids, states. */
+import { useState, type ReactNode } from 'react'
+import { useT } from '../lib/i18n/language.ts'
+import { cost, exact, money } from '../lib/money.ts'
+import { useShow } from '../lib/show.ts'
+import { classes } from './classes.ts'
+import { Icon, type IconName } from './icon.tsx'
+
+type Amount = string | bigint
+
+/** An amount in cents or, below, in six places; its tooltip loses nothing. */
+export const Money = ({ amount, className }: { readonly amount: Amount; readonly className?: string }) => (
+  <span title={exact(amount)} className={classes('whitespace-nowrap', className)}>
+    {money(amount)}
+  </span>
+)
+
+/** What a call cost: six places always, so that a column lines up. */
+export const Cost = ({ amount }: { readonly amount: Amount }) => (
+  <span title={exact(amount)} className="whitespace-nowrap">
+    {cost(amount)}
+  </span>
+)
+
+/** How long ago, with the time in the tooltip. */
+export function Ago({ at }: { readonly at: string | null | undefined }) {
+  const show = useShow()
+  if (!at) return <Nothing />
+  return (
+    <time dateTime={at} title={show.time(at, 'withSeconds')} className="whitespace-nowrap">
+      {show.ago(at)}
+    </time>
+  )
+}
+
+export function Time({
+  at,
+  shape,
+}: {
+  readonly at: string
+  readonly shape?: Parameters<ReturnType<typeof useShow>['time']>[1]
+}) {
+  const show = useShow()
+  return (
+    <time dateTime={at} title={show.time(at, 'withSeconds')} className="whitespace-nowrap">
+      {show.time(at, shape)}
+    </time>
+  )
+}
+
+/** There is no value. It is not zero. */
+export const Nothing = () => <span className="text-soft">—</span>
+
+const tones = {
+  good: ['bg-good-soft text-good', 'check'],
+  warn: ['bg-warn-soft text-warn', 'warning'],
+  bad: ['bg-bad-soft text-bad', 'cross'],
+  busy: ['bg-accent-soft text-accent-strong', 'clock'],
+  none: ['bg-sunken text-soft', 'stop'],
+} as const satisfies Record<string, readonly [string, IconName]>
+export type Tone = keyof typeof tones
+
+/** A state: a picture and a word, so that no colour has to be told apart. */
+export function Status({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
+  const [look, icon] = tones[tone]
+  return (
+    <span
+      className={classes('inline-flex items-center gap-1 rounded px-1.5 text-xs leading-5 whitespace-nowrap', look)}
+    >
+      <Icon name={icon} className="!size-3" />
+      {children}
+    </span>
+  )
+}
+
+export const Badge = ({ children, title }: { readonly children: ReactNode; readonly title?: string }) => (
+  <span title={title} className="inline-block rounded border px-1.5 text-xs leading-[18px] whitespace-nowrap text-soft">
+    {children}
+  </span>
+)
+
+/** Copies a text and says that it did, to everybody. */
+export function useCopy(): { readonly isCopied: boolean; readonly copy: (text: string) => Promise<boolean> } {
+  const [isCopied, setCopied] = useState(false)
+  const copy = async (text: string): Promise<boolean> => {
+    const isDone = await writeClipboard(text)
+    setCopied(isDone)
+    setTimeout(() => setCopied(false), 2_000)
+    return isDone
+  }
+  return { isCopied, copy }
+}
+
+/** Without https there is no clipboard to write to but the old way. */
+async function writeClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return copyBySelection(text)
+  }
+}
+
+function copyBySelection(text: string): boolean {
+  const area = document.createElement('textarea')
+  area.value = text
+  area.style.cssText = 'position:fixed;opacity:0'
+  const place = document.activeElement?.closest('[role=dialog]') ?? document.body
+  const before = document.activeElement
+  place.append(area)
+  area.select()
+  const isDone = document.execCommand('copy')
+  area.remove()
+  if (before instanceof HTMLElement) before.focus()
+  return isDone
+}
+
+export function CopyButton({ text, label }: { readonly text: string; readonly label?: string }) {
+  const t = useT()
+  const { isCopied, copy } = useCopy()
+  const name = isCopied ? t('copied') : (label ?? t('copy'))
+  return (
+    <button
+      type="button"
+      title={name}
+      aria-label={name}
+      onClick={(event) => {
+        event.stopPropagation()
+        void copy(text)
+      }}
+      className="inline-flex size-6 shrink-0 items-center justify-center rounded text-soft hover:bg-hover hover:text-ink"
+    >
+      <Icon name={isCopied ? 'check' : 'copy'} className="!size-3.5" />
+      <span aria-live="polite" className="sr-only">
+        {isCopied ? t('copied') : ''}
+      </span>
+    </button>
+  )
+}
+
+/** An id in the middle of which some is left out; what is copied is the whole. */
+export function Id({ id, isShort = true }: { readonly id: string; readonly isShort?: boolean }) {
+  const shown = isShort && id.length > 18 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id
+  return (
+    <span className="inline-flex min-w-0 items-center gap-0.5">
+      <code title={id} className="font-mono text-xs break-all">
+        {shown}
+      </code>
+      <CopyButton text={id} />
+    </span>
+  )
+}
+
+export function CodeBlock({
+  text,
+  label,
+  onCopy,
+}: {
+  readonly text: string
+  readonly label: string
+  readonly onCopy?: string
+}) {
+  return (
+    <div className="relative rounded-md border bg-sunken">
+      <pre tabIndex={0} aria-label={label} className="overflow-x-auto p-3 pr-10 font-mono text-xs leading-5">
+        {text}
+      </pre>
+      <span className="absolute top-1.5 right-1.5">
+        <CopyButton text={onCopy ?? text} />
+      </span>
+    </div>
+  )
+}
