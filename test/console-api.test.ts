@@ -312,3 +312,28 @@ describe('an operator', () => {
     expect((await call(program, 'GET /accounts')).status).toBe(401)
   })
 })
+
+describe('tasks', () => {
+  test('are images and videos in one list, with how far each is and what it cost', async () => {
+    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
+    const ask = (path: string, body: object): Promise<Response> =>
+      fetch(`${gateway.baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    expect((await ask('/images/generations', { model: 'sandbox-image', prompt: 'x' })).status).toBe(200)
+    const film = { model: 'sandbox-video-fast', content: [{ type: 'text', text: 'x' }], duration: 4 }
+    const { id } = (await (await ask('/videos', film)).json()) as { id: string }
+    type Task = { id: string; kind: string; status: string; charged_nano_usd: string }
+    const ofVideo = async (): Promise<Task | undefined> =>
+      (await all<Task>(owner, at('/tasks'), 1)).find((task) => task.id === id)
+    expect(await ofVideo()).toMatchObject({ kind: 'video', request: expect.stringMatching(/^req_/) })
+    let task = await ofVideo()
+    for (let tries = 0; tries < 200 && task?.status !== 'completed'; tries++) {
+      await Bun.sleep(100)
+      task = await ofVideo()
+    }
+    expect(task).toMatchObject({ status: 'completed', progress: 100, outputs: 1 })
+    expect(BigInt(task?.charged_nano_usd ?? '0')).toBeGreaterThan(0n)
+    const kinds = (await all<Task>(owner, at('/tasks'), 1)).map(({ kind }) => kind)
+    expect(kinds.slice(0, 2)).toEqual(['video', 'image'])
+    expect((await all<Task>(owner, at('/tasks?kind=image'))).every(({ kind }) => kind === 'image')).toBe(true)
+  }, 30_000)
+})

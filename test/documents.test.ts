@@ -9,6 +9,7 @@ import { photo } from './support/test-pictures.ts'
 let gateway: TestGateway
 let origin: string
 let responseId = ''
+let videoId = ''
 
 beforeAll(async () => {
   gateway = await startGateway()
@@ -16,6 +17,9 @@ beforeAll(async () => {
   const body = JSON.stringify({ model: 'sandbox-chat', input: 'Hi', background: true })
   const made = await fetch(`${origin}/v1/responses`, { method: 'POST', headers: headers(), body })
   responseId = ((await made.json()) as { id: string }).id
+  const film = JSON.stringify({ model: 'sandbox-video-fast', content: [{ type: 'text', text: 'x' }], duration: 4 })
+  const begun = await fetch(`${origin}/v1/videos`, { method: 'POST', headers: headers(), body: film })
+  videoId = ((await begun.json()) as { id: string }).id
 })
 afterAll(() => gateway.close())
 
@@ -27,10 +31,15 @@ const headers = (): Record<string, string> => ({
 /** The address with ids that are there. */
 const addressOf = ({ path, query }: Described): string =>
   origin +
-  path.replace('{model}', 'sandbox-chat').replace('/responses/{id}', `/responses/${responseId}`) +
+  path
+    .replace('{model}', 'sandbox-chat')
+    .replace('/responses/{id}', `/responses/${responseId}`)
+    .replace('{id}', videoId) +
   (query ? `?${new URLSearchParams(query).toString()}` : '')
 
-const whole = described.filter(({ answer, body }) => answer !== 'file' && body?.type !== 'form')
+/** A task that has not ended is not deleted: that is test/video-tasks.test.ts. */
+const isLater = ({ method, path }: Described): boolean => method === 'delete' && path.startsWith('/v1/videos/')
+const whole = described.filter((each) => each.answer !== 'file' && each.body?.type !== 'form' && !isLater(each))
 
 describe.each(whole.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_, route) => {
   test('the example works, and its answer is as described', async () => {
@@ -61,7 +70,7 @@ test('an edit, as a form', async () => {
 
 test('every route of the API is described', () => {
   const read = (file: string): string => readFileSync(join(import.meta.dir, '../src/edge', file), 'utf8')
-  const found = ['edge.ts', 'surface.ts', 'responses.ts', 'content.ts'].flatMap((file) =>
+  const found = ['edge.ts', 'surface.ts', 'responses.ts', 'videos.ts', 'content.ts'].flatMap((file) =>
     [...read(file).matchAll(/'(\/v1\/[^'\n]*[^'/\n])'/g)].map(([, path = '']) => path),
   )
   const known = new Set(described.map(({ path }) => path))

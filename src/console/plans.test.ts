@@ -42,7 +42,7 @@ const queries: Readonly<Record<string, readonly string[]>> = {
   ],
   '/accounts/{account}/usage': ['?by=key', '?by=model&step=hour', '?key=k&model=m', '?utc_offset_hours=5'],
   '/usage': ['?by=account', '?by=model', '?by=endpoint', '?key=k'],
-  '/accounts/{account}/tasks': ['?kind=image&cursor=01'],
+  '/accounts/{account}/tasks': ['?kind=image&cursor=01', '?kind=video', '?kind=video&cursor=01'],
   '/audit': ['?subject=s', '?actor=a', '?action=account.credit', '?cursor=aud_1'],
   '/codes': ['?batch=b', '?cursor=code_1'],
   '/accounts/{account}/ledger': ['?cursor=2026-01'],

@@ -83,6 +83,26 @@ export const models = z.looseObject({ object: z.literal('list'), data: z.array(m
 export const items = z.looseObject({ object: z.literal('list'), data: z.array(z.looseObject({})) })
 export const deleted = z.looseObject({ id: z.string(), deleted: z.literal(true) })
 
+export const video = z.looseObject({
+  id: z.string(),
+  object: z.literal('video'),
+  status: z.enum(['queued', 'in_progress', 'completed', 'failed']),
+  model: z.string().optional().meta({ description: 'unless it failed, as progress and created_at' }),
+  progress: z.int().min(0).max(100).optional(),
+  created_at: seconds.optional(),
+  completed_at: seconds.optional(),
+  usage: z.looseObject({ completion_tokens: count, total_tokens: count }).optional(),
+  metadata: z.looseObject({ url: z.string() }).optional().meta({ description: 'where the video is; no key needed' }),
+  error: z.looseObject({ message: z.string(), code: z.string() }).optional(),
+})
+export const videos = z.looseObject({ object: z.literal('list'), data: z.array(video), has_more: z.boolean() })
+/** The envelope of the alias route. */
+export const videoEnvelope = z.looseObject({
+  code: z.literal('success'),
+  message: z.string(),
+  data: z.looseObject({ id: z.string(), status: z.string(), progress: z.string() }),
+})
+
 const dollars = z.string().meta({ description: 'decimal dollars, exact' })
 export const balance = z.looseObject({
   object: z.literal('balance'),

@@ -9,6 +9,7 @@ import { geminiRequestSchema } from '../formats/gemini/request.ts'
 import { imageRequestSchema } from '../formats/images/request.ts'
 import { countSchema, messagesSchema } from '../formats/messages/request.ts'
 import { responsesRequestSchema } from '../formats/responses/request.ts'
+import { videoRequest } from '../formats/videos/request.ts'
 import * as answers from './public-answers.ts'
 
 type Body =
@@ -40,6 +41,7 @@ const embeddingInput = z.union([
   z.array(z.int()).meta({ description: 'a text as token numbers' }),
   z.array(z.array(z.int())),
 ])
+const film = { model: 'sandbox-video-fast', content: [{ type: 'text', text: 'a lighthouse' }], duration: 4 }
 const file = { type: 'string', format: 'binary' }
 
 export const described: readonly Described[] = [
@@ -187,6 +189,52 @@ export const described: readonly Described[] = [
     open: true,
   },
   {
+    method: 'post',
+    path: '/v1/videos',
+    tag: 'Videos',
+    summary: 'A task that makes a video.',
+    body: json(videoRequest, film),
+    answer: answers.video,
+  },
+  { method: 'get', path: '/v1/videos', tag: 'Videos', summary: 'The tasks of the account.', answer: answers.videos },
+  {
+    method: 'get',
+    path: '/v1/videos/{id}',
+    tag: 'Videos',
+    summary: 'A task: how far it is, and where its video is.',
+    answer: answers.video,
+  },
+  {
+    method: 'delete',
+    path: '/v1/videos/{id}',
+    tag: 'Videos',
+    summary: 'Delete a task that has ended, and its video.',
+    answer: answers.deleted,
+  },
+  {
+    method: 'get',
+    path: '/v1/videos/{id}/content',
+    tag: 'Videos',
+    summary: 'The video, whole or in part (Range), once it is made.',
+    answer: 'file',
+    open: true,
+  },
+  {
+    method: 'post',
+    path: '/v1/video/generations',
+    tag: 'Videos',
+    summary: 'The same as POST /v1/videos, for clients that ask there.',
+    body: json(videoRequest, film),
+    answer: answers.video,
+  },
+  {
+    method: 'get',
+    path: '/v1/video/generations/{id}',
+    tag: 'Videos',
+    summary: 'A task in the envelope that those clients read.',
+    answer: answers.videoEnvelope,
+  },
+  {
     method: 'get',
     path: '/v1/models',
     tag: 'Account',
@@ -214,7 +262,7 @@ const bodyOf = (body: Body): object =>
     ? { 'application/json': { schema: schemaOf(body.schema, 'input'), example: body.example } }
     : { 'multipart/form-data': { schema: body.schema } }
 
-const ofFile = { file: { 'image/*': { schema: file } }, events: {} }
+const ofFile = { file: { '*/*': { schema: file } }, events: {} }
 
 function operationOf({ path, query = {}, tag, summary, body, answer, stream, open }: Described): object {
   const parameters = [
