@@ -164,7 +164,7 @@ export function expectStream(stream: string, from = 0): StreamEvent[] {
   expect(frames.at(-1)).toBe('')
   expect(frames.at(-2)).toBe('data: [DONE]')
   const events = frames.slice(0, -2).map((frame) => {
-    const [, name, data = ''] = /^(?:: ping\n)*event: (\S+)\ndata: (.+)$/.exec(frame) ?? []
+    const [, name, data = ''] = /^(?:: ping\n)*event: (\S+)\ndata: ([^\r\n]+)$/.exec(frame) ?? []
     const event = JSON.parse(data) as StreamEvent
     expect(event.type).toBe(name ?? '')
     const checked = schemas.get(event.type)?.safeParse(event)
