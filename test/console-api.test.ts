@@ -336,4 +336,26 @@ describe('tasks', () => {
     expect(kinds.slice(0, 2)).toEqual(['video', 'image'])
     expect((await all<Task>(owner, at('/tasks?kind=image'))).every(({ kind }) => kind === 'image')).toBe(true)
   }, 30_000)
+
+  test('of a video cost what the ledger charged for it, its super-resolution included', async () => {
+    const charges = async (): Promise<bigint> =>
+      -BigInt((await call<{ charges_nano_usd: string }>(owner, `GET ${at('/ledger')}`)).body.charges_nano_usd)
+    const before = await charges()
+    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({
+      model: 'sandbox-video-fast',
+      content: [{ type: 'text', text: 'x [sandbox: task-ms=300]' }],
+      duration: 4,
+      super_resolution_config: { resolution: '2k' },
+    })
+    const made = await fetch(`${gateway.baseUrl}/videos`, { method: 'POST', headers, body })
+    const { id } = (await made.json()) as { id: string }
+    type Task = { id: string; status: string; charged_nano_usd: string }
+    let task: Task | undefined
+    for (let tries = 0; tries < 200 && task?.status !== 'completed'; tries++) {
+      await Bun.sleep(100)
+      task = (await all<Task>(owner, at('/tasks?kind=video'))).find((one) => one.id === id)
+    }
+    expect(BigInt(task?.charged_nano_usd ?? '0')).toBe((await charges()) - before)
+  }, 30_000)
 })
