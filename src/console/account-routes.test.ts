@@ -1,0 +1,18 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { openConsole, type TestConsole } from '../../test/support/console.ts'
+
+let desk: TestConsole
+
+beforeAll(async () => {
+  desk = await openConsole()
+})
+afterAll(() => desk.close())
+
+test('of accounts of one name that are made at once, one is made, and the others are a conflict', async () => {
+  const operator = await desk.as('operator')
+  const account = { name: 'twins', balance_nano_usd: '5' }
+  const told = await Promise.all(Array.from({ length: 8 }, () => desk.call(operator, 'POST /accounts', account)))
+  expect(told.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 7 }, () => 409)])
+  const { body } = await desk.call<{ data: { name: string }[] }>(operator, 'GET /accounts')
+  expect(body.data.filter(({ name }) => name === 'twins')).toHaveLength(1)
+})
