@@ -12,7 +12,8 @@ test('of accounts of one name that are made at once, one is made, and the others
   const operator = await desk.as('operator')
   const account = { name: 'twins', balance_nano_usd: '5' }
   const told = await Promise.all(Array.from({ length: 8 }, () => desk.call(operator, 'POST /accounts', account)))
-  expect(told.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 7 }, () => 409)])
+  const count = (wanted: number): number => told.filter(({ status }) => status === wanted).length
+  expect([count(200), count(409)]).toEqual([1, 7])
   const { body } = await desk.call<{ data: { name: string }[] }>(operator, 'GET /accounts')
   expect(body.data.filter(({ name }) => name === 'twins')).toHaveLength(1)
 })
