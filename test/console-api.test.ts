@@ -135,6 +135,53 @@ describe('money', () => {
   })
 })
 
+describe('what cannot be', () => {
+  test('a statement of a month to come', async () => {
+    const next = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 1))
+    for (const month of [next.toISOString().slice(0, 7), '9999-12']) {
+      const told = await call(owner, `GET ${at(`/ledger?cursor=${month}`)}`)
+      expect([told.status, told.body['error']]).toMatchObject([400, { param: 'cursor' }])
+    }
+    expect((await call(owner, `GET ${at('/ledger?cursor=1970-01')}`)).status).toBe(200)
+  })
+
+  test('an amount that the store cannot hold', async () => {
+    const from = (amount: bigint): string => `GET ${at(`/requests?charged_min_nano_usd=${amount}`)}`
+    expect((await call(owner, from(2n ** 63n - 1n))).status).toBe(200)
+    const told = await call(owner, from(2n ** 63n))
+    expect([told.status, told.body['error']]).toMatchObject([400, { param: 'charged_min_nano_usd' }])
+  })
+
+  test('a name of a key with a control character in it', async () => {
+    for (const name of ['a\u0000', 'b\u001b[31m', 'c\nd', 'e\u009bf']) {
+      expect((await call(owner, `POST ${at('/keys')}`, { name })).status).toBe(400)
+    }
+  })
+
+  test('a key of a provider that no header can carry', async () => {
+    for (const key of ['sk-a\r\nx-evil: 1', 'sk-a\n', 'sk-\u00e9', 'sk-\u2013']) {
+      const told = await call(operator, 'POST /providers', { id: 'odd', preset: 'openai', key })
+      expect([told.status, JSON.stringify(told.body).includes('sk-')]).toEqual([400, false])
+    }
+    expect((await call(operator, 'GET /providers/odd')).status).toBe(404)
+  })
+
+  test('a password in an address, also not in the audit log', async () => {
+    const addresses = [
+      'https://me:hunter2@example.com/v1',
+      'https://example.com/v1?api-key=hunter2',
+      'https:me:hunter2@h',
+    ]
+    for (const base_url of addresses) {
+      expect((await call(operator, 'POST /providers', { id: 'open', preset: 'custom', base_url })).status).toBe(400)
+    }
+    const text = JSON.stringify(await all(operator, '/audit?action=provider.add', 50))
+    expect(text).toContain('https://[secret]@example.com/v1')
+    expect(text).toContain('https://example.com/v1?api-key=[secret]')
+    expect(text).not.toContain('hunter2')
+  })
+})
+
 /** Rows of a file, by the names of its first line. */
 function rowsOf(csv: string): Record<string, string>[] {
   const [head = '', ...lines] = csv.trim().split('\r\n')
@@ -335,5 +382,27 @@ describe('tasks', () => {
     const kinds = (await all<Task>(owner, at('/tasks'), 1)).map(({ kind }) => kind)
     expect(kinds.slice(0, 2)).toEqual(['video', 'image'])
     expect((await all<Task>(owner, at('/tasks?kind=image'))).every(({ kind }) => kind === 'image')).toBe(true)
+  }, 30_000)
+
+  test('of a video cost what the ledger charged for it, its super-resolution included', async () => {
+    const charges = async (): Promise<bigint> =>
+      -BigInt((await call<{ charges_nano_usd: string }>(owner, `GET ${at('/ledger')}`)).body.charges_nano_usd)
+    const before = await charges()
+    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({
+      model: 'sandbox-video-fast',
+      content: [{ type: 'text', text: 'x [sandbox: task-ms=300]' }],
+      duration: 4,
+      super_resolution_config: { resolution: '2k' },
+    })
+    const made = await fetch(`${gateway.baseUrl}/videos`, { method: 'POST', headers, body })
+    const { id } = (await made.json()) as { id: string }
+    type Task = { id: string; status: string; charged_nano_usd: string }
+    let task: Task | undefined
+    for (let tries = 0; tries < 200 && task?.status !== 'completed'; tries++) {
+      await Bun.sleep(100)
+      task = (await all<Task>(owner, at('/tasks?kind=video'))).find((one) => one.id === id)
+    }
+    expect(BigInt(task?.charged_nano_usd ?? '0')).toBe((await charges()) - before)
   }, 30_000)
 })

@@ -227,6 +227,7 @@ describe('masks that are none', () => {
       truncated: mask.subarray(0, mask.length / 2),
       'wrong size': maskWith(SIDE, SIDE + 1, hole),
       'no alpha': image,
+      'an alpha channel without a transparent pixel': maskWith(SIDE, SIDE, { ...hole, width: 0 }),
       '5 MiB': large,
       bomb: bomb(30_000),
       'a JPEG named .png': jpeg,

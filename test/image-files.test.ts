@@ -70,6 +70,7 @@ test('the id is unguessable, and nowhere but in the answer', async () => {
   for (const path of ['', 'x', '../tollgate.db', '%2e%2e/tollgate.db', `${id}/x`]) {
     expect((await fetch(`${gateway.baseUrl}/images/files/${path}`)).status).toBe(404)
   }
+  expect((await fetch(`${gateway.baseUrl}/videos/${id}/content`)).status).toBe(404)
   expect(gateway.output()).not.toContain(id.slice(4))
   for (const name of readdirSync(gateway.folder).filter((one) => one.startsWith('tollgate.db'))) {
     expect(readFileSync(join(gateway.folder, name)).includes(id.slice(4))).toBe(false)

@@ -60,6 +60,10 @@ test('it is the vendor’s file, without a key, and a browser may play it and do
   expect(Buffer.compare(await response.bytes(), file)).toBe(0)
 })
 
+test('the address of a picture leads to no video', async () => {
+  expect(await code(await fetch(`${gateway.baseUrl}/images/files/${id}.mp4`))).toEqual([404, 'not_found'])
+})
+
 test('HEAD, Range, If-Range and If-None-Match are answered', async () => {
   const head = await fetch(url, { method: 'HEAD' })
   expect([head.status, head.headers.get('content-length')]).toEqual([200, String(file.length)])
@@ -118,6 +122,8 @@ test('so many a minute from one address, whatever others do', async () => {
   expect(answers.filter(({ status }) => status === 200).length).toBeWithin(PER_MINUTE, PER_MINUTE + 5)
   const last = answers.at(-1)
   expect([last?.status, Number(last?.headers.get('retry-after')) > 0]).toEqual([429, true])
+  const picture = `${gateway.baseUrl}/images/files/img_${'0'.repeat(27)}.png`
+  expect((await fetch(picture, { headers: { 'x-forwarded-for': '192.0.2.7' } })).status).toBe(429)
   expect((await from('192.0.2.8')).status).toBe(200)
 })
 

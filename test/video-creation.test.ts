@@ -116,6 +116,12 @@ const rules: readonly Rule[] = [
     'content[0].image_url.url',
     /data:image/,
   ],
+  [
+    'a drawing, which is a program',
+    content(image(undefined, 'data:image/svg+xml;base64,AA')),
+    'content[0].image_url.url',
+    /data:image.*PNG, JPEG, WebP/,
+  ],
   ['this machine', content(image(undefined, 'http://127.0.0.1/x')), 'content[0].image_url.url', /private/],
   ['a private network', content(image(undefined, 'http://[fd00::1]/x')), 'content[0].image_url.url', /private/],
   ['cloud metadata', content(image(undefined, 'http://169.254.169.254/')), 'content[0].image_url.url', /never called/],

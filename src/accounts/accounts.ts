@@ -72,6 +72,8 @@ export type Accounts = {
   list(): readonly Account[]
   /** By id or name. */
   find(reference: string): Account | undefined
+  /** Whether an account has this name or id, or is being made with it. To be asked in the tick of `create`. */
+  isTaken(name: string): boolean
   create(account: AccountDraft): Promise<Account>
   update(id: string, change: AccountChange): Promise<Account>
   /** Clients' keys. */
@@ -116,6 +118,7 @@ const keyOf = (row: Row): ApiKey => ({
 /** Loads accounts and keys. `pepper` keys the HMAC: without it, the stored digests match nothing. */
 export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: OnBarred): Promise<Accounts> {
   const accounts = new Map<string, Account>()
+  const making = new Set<string>()
   const keys = new Map<string, ApiKey>()
   const keyIdByDigest = new Map<string, string>()
   const passes = new Map<string, PassTerms & { readonly keyId: string }>()
@@ -168,6 +171,8 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
     return making.then(({ key }) => key.id).finally(() => playgroundKeys.delete(accountId))
   }
   const write = (step: Step): Promise<void> => mustWrite(store, [step])
+  const find = (reference: string): Account | undefined =>
+    accounts.get(reference) ?? [...accounts.values()].find(({ name }) => name === reference)
 
   return {
     authenticate(presented) {
@@ -177,7 +182,8 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
     },
     callerOf,
     list: () => [...accounts.values()],
-    find: (reference) => accounts.get(reference) ?? [...accounts.values()].find(({ name }) => name === reference),
+    find,
+    isTaken: (name) => making.has(name) || find(name) !== undefined,
     async create({ name, allowedModels, limits = NO_LIMITS, origin = 'stored' }) {
       const account: Account = {
         id: timeOrderedId('acct_'),
@@ -191,8 +197,13 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
       const { id, status, createdAtMs } = account
       const declared = declaredFlag(origin)
       const bind = [id, name, status, jsonOf(allowedModels), limitsText(limits), declared, createdAtMs]
-      await write({ run: insertAccount, bind })
-      accounts.set(id, account)
+      making.add(name)
+      try {
+        await write({ run: insertAccount, bind })
+        accounts.set(id, account)
+      } finally {
+        making.delete(name)
+      }
       return account
     },
     async update(id, { status, allowedModels, limits, origin }) {

@@ -25,7 +25,9 @@ const dollars = z.string().transform((text, context) => {
   context.addIssue({ code: 'custom', message: 'must be a positive amount of dollars, such as 25.00' })
   return z.NEVER
 })
-const name = z.string().regex(/^[^\s/][^/]{0,99}$/, 'must be 1 to 100 characters without a slash')
+const name = z
+  .string()
+  .regex(/^[^\s/\p{Cc}][^/\p{Cc}]{0,99}$/u, 'must be 1 to 100 characters, none a slash or a control character')
 const models = z.array(z.string().min(1)).min(1)
 const reference = z.string().min(1)
 
@@ -158,7 +160,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
   'account.create': operation(
     z.strictObject({ name, models: models.optional(), balance: dollars.optional(), limits: limitsInput.optional() }),
     async (office, { name: wanted, models: allowedModels, balance, limits = {} }) => {
-      if (office.accounts.find(wanted)) return conflict(`an account '${wanted}' exists already`)
+      if (office.accounts.isTaken(wanted)) return conflict(`an account '${wanted}' exists already`)
       const account = await office.accounts.create({
         name: wanted,
         allowedModels,

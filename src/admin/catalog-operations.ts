@@ -115,6 +115,9 @@ const ofModel: Changes<{ id: string }> = {
   },
 }
 
+/** What keys are sent in. A service account is JSON, and signs instead. */
+const HEADER_TEXT = /^[\x20-\x7e]+$/
+
 const providerAdd = operation(
   z.strictObject({
     id: providerId,
@@ -145,6 +148,9 @@ const providerAdd = operation(
     if (checked.kind === 'private') return invalid(needsAllowance(checked.name))
     if (before?.secret && !same?.secret && !key) {
       return invalid('the base URL points to another origin: give the key again')
+    }
+    if (key !== undefined && findPreset(preset)?.auth !== 'google-service-account' && !HEADER_TEXT.test(key)) {
+      return invalid('the key has a character that no header can carry: it must be printable ASCII, on one line')
     }
     await catalog.putProvider({ id: name, preset, baseUrl: checked.url.href, reach, secret: key ?? same?.secret })
     const made = catalog.provider(name)

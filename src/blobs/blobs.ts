@@ -123,11 +123,13 @@ export class Blobs {
     await this.remove(digestOf(id))
   }
 
-  async find(id: string): Promise<FoundBlob> {
+  /** The file of an id, where it is one of this purpose. */
+  async find(id: string, purpose: BlobPurpose): Promise<FoundBlob> {
     if (!ID.test(id)) return { kind: 'unknown' }
     const digest = digestOf(id)
-    const sql = 'SELECT content_type, bytes, created_at, expires_at, removed_at FROM blob WHERE digest = ?'
-    const [row] = await this.store.query(sql, [digest])
+    const sql = `SELECT content_type, bytes, created_at, expires_at, removed_at FROM blob
+      WHERE digest = ? AND purpose = ?`
+    const [row] = await this.store.query(sql, [digest, purpose])
     if (!row) return { kind: 'unknown' }
     const expiresAtMs = Number(row['expires_at'])
     const contentType = blobTypes.find((type) => type === row['content_type'])

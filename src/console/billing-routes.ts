@@ -157,7 +157,9 @@ export const billingRoutes: readonly Route[] = [
     answer: statementShape,
     run: async (call) => {
       const { createdAtMs } = accountIn(call)
-      const of = call.query.cursor ?? monthOf(Date.now())
+      const current = monthOf(Date.now())
+      const of = call.query.cursor ?? current
+      if (of > current) return problem(400, 'invalid_value', 'This month is still to come.', { param: 'cursor' })
       const statement = await statementOf(call.desk, call.params.account, { of, createdAtMs })
       return call.query.format === 'csv' ? fileOf(statement) : json(statement)
     },

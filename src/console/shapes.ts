@@ -6,11 +6,19 @@ export const nano = z
   .string()
   .regex(/^-?\d+$/)
   .meta({ description: 'nano-USD (1e-9 dollars), an integer as text' })
+/** The store's integers end here. */
+const INT64_MAX = 2n ** 63n - 1n
+
 /** An amount on its way in: never negative. */
 export const nanoInput = z
   .string()
   .regex(/^\d{1,19}$/, 'must be an integer of nano-USD as text, such as "25000000000" for $25')
-  .transform((text) => BigInt(text))
+  .transform((text, context) => {
+    const amount = BigInt(text)
+    if (amount <= INT64_MAX) return amount
+    context.addIssue({ code: 'custom', message: `must be at most ${INT64_MAX}` })
+    return z.NEVER
+  })
 export const time = z.iso.datetime()
 export const origin = z.enum(['declared', 'stored', 'environment'])
 

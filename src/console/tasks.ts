@@ -3,7 +3,7 @@
  * by request, whose id has the time in it.
  */
 import { z } from 'zod'
-import { statusOf } from '../domain/video-task.ts'
+import { statusOf, upscaleLineId, type VideoTask } from '../domain/video-task.ts'
 import type { Desk } from './desk.ts'
 import { requestView } from './request-view.ts'
 import { isoTime, nano, time, type Page } from './shapes.ts'
@@ -65,13 +65,20 @@ const imageTasks: TaskSource = {
   },
 }
 
+/** What a video cost: its making, and its super-resolution, which is charged beside it. */
+async function chargeOf(office: Desk['office'], { accountId, requestId, wish }: VideoTask): Promise<bigint> {
+  const ids = wish.upscale ? [requestId, upscaleLineId(requestId)] : [requestId]
+  const records = await Promise.all(ids.map((id) => office.request(accountId, id)))
+  return records.reduce((sum, record) => sum + ((record?.['charged'] as bigint | undefined) ?? 0n), 0n)
+}
+
 const videoTasks: TaskSource = {
   kind: 'video',
   list: async ({ office }, accountId, { limit, cursor }) => {
     const before = cursor === undefined ? undefined : `req_${cursor}`
     const found = await office.videos(accountId, { limit: limit + 1, before })
     const shown = found.slice(0, limit)
-    const charges = await Promise.all(shown.map(({ requestId }) => office.request(accountId, requestId)))
+    const charges = await Promise.all(shown.map((task) => chargeOf(office, task)))
     const data = shown.map((task, i): Task => ({
       id: task.id,
       request: task.requestId,
@@ -83,7 +90,7 @@ const videoTasks: TaskSource = {
       error_code: task.reason ?? null,
       outputs: task.stage === 'completed' ? 1 : 0,
       held_nano_usd: task.held.toString(),
-      charged_nano_usd: ((charges[i]?.['charged'] as bigint | undefined) ?? 0n).toString(),
+      charged_nano_usd: (charges[i] ?? 0n).toString(),
       created_at: isoTime(task.createdAtMs),
       elapsed_ms: (task.endedAtMs ?? Date.now()) - task.createdAtMs,
     }))

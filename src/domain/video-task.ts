@@ -49,6 +49,9 @@ export type VideoTask = {
   readonly endedAtMs: number | undefined
 }
 
+/** The record of a super-resolution: beside its request's, in every list that goes by id. */
+export const upscaleLineId = (requestId: string): string => `${requestId}-upscale`
+
 /** The four words that clients know. */
 export function statusOf(stage: VideoStage): 'queued' | 'in_progress' | 'completed' | 'failed' {
   switch (stage) {

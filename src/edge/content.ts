@@ -3,7 +3,7 @@
  * browser is told of them leaves nothing to run and nobody to tell the address to.
  */
 import { open } from 'node:fs/promises'
-import type { Blob, Blobs } from '../blobs/blobs.ts'
+import type { Blob, BlobPurpose, Blobs } from '../blobs/blobs.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
@@ -33,12 +33,12 @@ export class Content {
   async serve(
     exchange: Exchange,
     id: string,
-    { client, always, absent = (found) => (found === 'expired' ? EXPIRED : NOT_FOUND) }: Serving,
+    { purpose, client, always, absent = (found) => (found === 'expired' ? EXPIRED : NOT_FOUND) }: Serving,
   ): Promise<Failure | undefined> {
     const left = this.visitors.enter(client)
     if (typeof left === 'number') return { ...BUSY, retryAfterMs: left }
     try {
-      const found = await this.blobs.find(id)
+      const found = await this.blobs.find(id, purpose)
       return found.kind === 'blob' ? await send(exchange, found, always) : await absent(found.kind)
     } finally {
       left()
@@ -47,6 +47,7 @@ export class Content {
 }
 
 type Serving = {
+  readonly purpose: BlobPurpose
   readonly client: string
   readonly always: ReplyHeaders
   /** What there is to say where there is no file. */

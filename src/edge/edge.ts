@@ -73,7 +73,7 @@ const MODEL_PATH = '/v1/models/'
 export function createEdge(options: EdgeOptions): Edge {
   const desk = new Desk(options)
   const oneModel: Route = { methods: READ, handle: (turn) => desk.oneModel(turn) }
-  const [files, videos] = [new Content(options.blobs, options.visitors), new Content(options.blobs, options.visitors)]
+  const files = new Content(options.blobs, options.visitors)
   const content: Route = { methods: READ, handle: (turn) => desk.content(turn, files) }
   const monitored: [string, Route][] = [
     ['/healthz', { methods: READ, handle: (turn) => desk.reply(turn, 200, { status: 'ok' }) }],
@@ -98,7 +98,7 @@ export function createEdge(options: EdgeOptions): Edge {
     if (path.startsWith(CONTENT_PATH) && path.length > CONTENT_PATH.length) return content
     if (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length) return oneModel
     const video = contentOf(path)
-    if (video !== undefined) return { methods: READ, handle: (turn) => desk.video(turn, videos, video) }
+    if (video !== undefined) return { methods: READ, handle: (turn) => desk.video(turn, files, video) }
     const state = stateRoute(path) ?? videoRoute(path)
     return routes.get(path) ?? (state && desk.free.kept(state))
   }
@@ -121,7 +121,7 @@ class Desk implements Answering {
 
   /** A file, to whoever has its address. */
   async content(turn: Turn, files: Content): Promise<void> {
-    const serving = { client: this.clientOf(turn), always: turn.headers }
+    const serving = { purpose: 'image', client: this.clientOf(turn), always: turn.headers } as const
     const failure = await files.serve(turn.exchange, fileIdIn(turn.exchange.head.path), serving)
     if (failure) this.refuse(turn, failure)
   }
@@ -131,7 +131,8 @@ class Desk implements Answering {
     const variant = new URLSearchParams(turn.exchange.head.query).get('variant') ?? 'video'
     if (variant !== 'video') return this.refuse(turn, NO_VARIANT)
     const absent = (): Promise<Failure> => absentVideo(this.options.relay.videos.tasks, id)
-    const failure = await files.serve(turn.exchange, id, { client: this.clientOf(turn), always: turn.headers, absent })
+    const serving = { purpose: 'video', client: this.clientOf(turn), always: turn.headers, absent } as const
+    const failure = await files.serve(turn.exchange, id, serving)
     if (failure) this.refuse(turn, failure)
   }
 

@@ -57,6 +57,21 @@ export async function inspectPicture(input: Buffer | string, pixelsMax = PIXELS_
   return inTurn(() => look(decoder, input, pixelsMax))
 }
 
+const PIECE = Buffer.alloc(64 * 1024, 255)
+
+/** Whether no pixel lets anything through. Holds a byte a pixel: for what was inspected, and has alpha. */
+export async function isOpaque(input: Buffer | string): Promise<boolean> {
+  const decoder = await (loading ??= load())
+  const alpha = await inTurn(() =>
+    decoder(input, { limitInputPixels: false, sequentialRead: true }).extractChannel('alpha').raw().toBuffer(),
+  )
+  for (let at = 0; at < alpha.length; at += PIECE.length) {
+    const piece = alpha.subarray(at, at + PIECE.length)
+    if (!piece.equals(PIECE.subarray(0, piece.length))) return false
+  }
+  return true
+}
+
 async function look(decoder: Decoder, input: Buffer | string, pixelsMax: number): Promise<Looked> {
   const open = (): Sharp => decoder(input, { failOn: 'warning', limitInputPixels: false, sequentialRead: true })
   try {

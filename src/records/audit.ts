@@ -1,5 +1,6 @@
 /** The audit log: who changed what, from where, and what came of it. */
 import { timeOrderedId } from '../lib/ids.ts'
+import { maskedAddress } from '../lib/masked-address.ts'
 import { statement, type Row } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 
@@ -74,7 +75,9 @@ const textOf = (value: unknown, action: string): string | null =>
           ? '[secret]'
           : typeof part === 'bigint'
             ? part.toString()
-            : part,
+            : typeof part === 'string'
+              ? maskedAddress(part)
+              : part,
       )
 
 export class Audit {

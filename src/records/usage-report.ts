@@ -97,7 +97,8 @@ function stretchStatement(query: UsageQuery, { table, from, to }: Stretch): { sq
 
 /** Usage by hour or day, in the order of time and group. `daysUntil`: Unix days, those before are summed up. */
 export async function usageOf(store: Queryable, query: UsageQuery, daysUntil: number): Promise<readonly UsageRow[]> {
-  const { stepHours, offsetHours } = query
+  const { stepHours, offsetHours, fromHour, toHour } = query
+  if (fromHour >= toHour) return []
   const { sql, bind } = usageStatement(query, daysUntil)
   return (await store.query(sql, bind)).map((row) => ({
     startMs: (Number(row['step']) * stepHours - offsetHours) * HOUR_MS,

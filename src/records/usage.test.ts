@@ -158,3 +158,11 @@ test('days are summed up once nothing can be added to them, and a report is the 
   db.close()
   await store.close()
 })
+
+test('the usage of no time is none', async () => {
+  const { store } = await openFresh()
+  const none = { accountId: 'a', fromHour: 48, toHour: 48, stepHours: 24, offsetHours: 0, by: undefined } as const
+  expect(await usageOf(store, none, 9)).toEqual([])
+  expect(await usageOf(store, { ...none, fromHour: 72 }, 0)).toEqual([])
+  await store.close()
+})

@@ -4,7 +4,7 @@ import type { NanoUsd } from '../domain/money.ts'
 import { priceOf, type PriceCard } from '../domain/price.ts'
 import type { Offer } from '../domain/catalog.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
-import type { VideoTask } from '../domain/video-task.ts'
+import { upscaleLineId, type VideoTask } from '../domain/video-task.ts'
 import { failureForClient, writeFailure } from '../formats/chat/failure.ts'
 import { meterVideo, NO_USAGE, usageOfUpscaling, usageOfVideo, type VideoUsage } from '../formats/videos/usage.ts'
 import { FAILED_CODE } from '../formats/videos/view.ts'
@@ -119,9 +119,6 @@ export async function completeTask(shop: Workshop, job: Job, { fileSeconds, file
     return steps
   }
 }
-
-/** Beside its request, in every list that goes by id. */
-const upscaleLineId = (requestId: string): string => `${requestId}-upscale`
 
 type Failing = {
   /** For the client: nothing of vendors. */

@@ -1,6 +1,7 @@
 /** Media for vendors that fetch none: what a client names by its address is brought into the request, within bounds. */
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { VideoBody, VideoMedium } from '../formats/videos/body.ts'
+import { isTypeOf } from '../formats/videos/content.ts'
 import { readBytes } from '../outbound/bytes.ts'
 import { follow } from '../outbound/follow.ts'
 import { outbound } from '../outbound/send.ts'
@@ -42,6 +43,6 @@ async function fetched({ halt }: Workshop, medium: VideoMedium): Promise<VideoMe
   const bytes = await readBytes(sent.response, MEDIUM_BYTES_MAX)
   flight.land()
   if (!bytes) return unusable(`is larger than ${MEDIUM_BYTES_MAX} bytes, or broke off`)
-  if (!new RegExp(`^${kind}/[\\w.+-]{1,64}$`).test(type)) return unusable(`is no ${kind}`)
+  if (!isTypeOf(kind, type)) return unusable(`is no ${kind}`)
   return { ...medium, url: `data:${type};base64,${bytes.toString('base64')}` }
 }

@@ -1,7 +1,7 @@
 /** Requests for edits: pictures and a mask beside the fields, all decoded before anything is sent or paid. */
 import type { Failure } from '../../domain/failure.ts'
 import { uploadOf, type FormPart } from '../../lib/form.ts'
-import { inspectPicture, type Picture } from '../../lib/picture.ts'
+import { inspectPicture, isOpaque, type Picture } from '../../lib/picture.ts'
 import type { ImageAsk } from './ask.ts'
 import { ImageClient, type ReadClient } from './client.ts'
 import { readImageFields } from './request.ts'
@@ -88,8 +88,13 @@ async function wrongMask(mask: EditFile, image: Picture): Promise<Failure | unde
   const { format, hasAlpha, width, height } = looked
   if (format === 'jpeg') return invalidMask('The mask is a JPEG, which has no transparency: send PNG or WebP.')
   if (!hasAlpha) return invalidMask('The mask has no alpha channel: its transparent areas are what is repainted.')
-  if (width === image.width && height === image.height) return undefined
-  return invalidMask(`The mask is ${width}x${height}, the image ${image.width}x${image.height}: they must be the same.`)
+  if (width !== image.width || height !== image.height) {
+    return invalidMask(
+      `The mask is ${width}x${height}, the image ${image.width}x${image.height}: they must be the same.`,
+    )
+  }
+  if (!(await isOpaque(mask.path))) return undefined
+  return invalidMask('The mask has no transparent pixel: its transparent areas are what is repainted.')
 }
 
 const NUMBERS = new Set(['n', 'output_compression', 'partial_images'])

@@ -77,16 +77,24 @@ function readItem(item: ContentItem, i: number): Loose | { readonly text: string
     return reject(roleParam, `Invalid '${roleParam}': must be one of ${allowed}.`)
   }
   if (!isAddress(url, kind)) {
-    return reject(param, `Invalid '${param}': must be an http or https URL, or a 'data:${kind}/…;base64,' URL.`)
+    const types = kind === 'image' ? ' of a PNG, JPEG, WebP, GIF, BMP, TIFF, HEIC, HEIF or AVIF' : ''
+    const allowed = `an http or https URL, or a 'data:${kind}/…;base64,' URL${types}`
+    return reject(param, `Invalid '${param}': must be ${allowed}.`)
   }
   return { kind, url, param, role: known, roleParam }
 }
 
 /** Only its beginning is looked at: a medium can be as large as a request. */
 function isAddress(url: string, kind: VideoMedium['kind']): boolean {
-  const [, type] = /^data:([a-z]+)\/[\w.+-]{1,64};base64,[\w+/]/i.exec(url.slice(0, 128)) ?? []
-  return type === undefined ? /^https?:\/\//i.test(url.slice(0, 8)) : type.toLowerCase() === kind
+  const [, type] = /^data:([a-z]+\/[\w.+-]{1,64});base64,[\w+/]/i.exec(url.slice(0, 128)) ?? []
+  return type === undefined ? /^https?:\/\//i.test(url.slice(0, 8)) : isTypeOf(kind, type)
 }
+
+const RASTER = /^image\/(?:png|jpe?g|webp|gif|bmp|tiff?|heic|heif|avif)$/i
+
+/** Whether a media type is of a kind. Images are pixels: a drawing in text is a program for whoever opens it. */
+export const isTypeOf = (kind: VideoMedium['kind'], type: string): boolean =>
+  kind === 'image' ? RASTER.test(type) : new RegExp(`^${kind}/[\\w.+-]{1,64}$`, 'i').test(type)
 
 /**
  * Gives every image its part. With frames (named ones, or `first_last_frame`) the images without a role are references;
