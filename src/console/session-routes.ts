@@ -50,7 +50,16 @@ const slowDown = (waitMs: number): Problem =>
   problem(429, 'rate_limit_exceeded', 'Too many tries. Wait a little.', { retryAfterMs: waitMs })
 const BUSY = problem(503, 'service_unavailable', 'Too many people sign in at once. Try again.', { retryAfterMs: 2_000 })
 
-async function begin({ desk, from }: Pick<Call, 'desk' | 'from'>, user: User): Promise<Reply> {
+type Proven = { readonly name: string; readonly hash: string }
+
+/**
+ * Signs in whoever proved a password by its hash. Proving takes a while, and the password may have been changed or its
+ * owner barred meanwhile: compared once more in the tick that opens the session, since what comes later ends it.
+ */
+async function begin({ desk, from }: Pick<Call, 'desk' | 'from'>, { name, hash }: Proven): Promise<Reply | undefined> {
+  const known = desk.office.users.passwordOf(name)
+  if (known?.hash !== hash) return undefined
+  const { user } = known
   const { token, session } = await desk.office.sessions.begin(user.id, from)
   return json(meView(desk, user, session), sessionCookie(token, desk.facts.isSecure))
 }
@@ -86,14 +95,15 @@ const signIn = route('POST', '/session', {
     const known = desk.office.users.passwordOf(body.name.trim())
     const checked = await desk.passwords.check(body.password, known?.hash)
     if (checked === 'busy') return BUSY
-    const user = known && desk.office.users.find(known.user.id)
-    if (checked === 'wrong' || user?.status !== 'active') {
+    const name = body.name.trim()
+    const opened = checked === 'right' && known ? await begin(call, { name, hash: known.hash }) : undefined
+    if (!opened) {
       await note(call, 'session.open', { subject: known?.user.id, outcome: 'wrong_password' })
       return problem(401, 'wrong_password', 'The name or the password is not right.')
     }
-    for (const [throttle, name] of tried) throttle.giveBack(name)
-    await note(call, 'session.open', { user })
-    return begin(call, user)
+    for (const [throttle, key] of tried) throttle.giveBack(key)
+    await note(call, 'session.open', { user: known?.user })
+    return opened
   },
 })
 
@@ -144,7 +154,7 @@ const useLink = route('POST', '/links/redeem', {
       case 'redeemed':
         desk.throttles.addresses.giveBack(network)
         await note(call, 'link.redeem', { user: redeemed.user })
-        return begin(call, redeemed.user)
+        return (await begin(call, { name: redeemed.user.name, hash })) ?? VOID_LINK
     }
   },
 })
@@ -171,18 +181,22 @@ const changePassword = route('POST', '/session/password', {
     const { users } = desk.office
     const waitMs = desk.throttles.names.take(user.name.toLowerCase())
     if (waitMs > 0) return slowDown(waitMs)
-    const checked = await desk.passwords.check(body.current, users.passwordOf(user.name)?.hash)
+    const before = users.passwordOf(user.name)?.hash
+    const checked = await desk.passwords.check(body.current, before)
     if (checked === 'busy') return BUSY
-    if (checked === 'wrong')
-      return problem(403, 'wrong_password', 'The current password is not right.', { param: 'current' })
+    if (checked === 'wrong') return WRONG_CURRENT
     desk.throttles.names.giveBack(user.name.toLowerCase())
     const hash = await desk.passwords.hash(body.password)
     if (hash === undefined) return BUSY
+    // What was proven must still be the password: a link may have replaced it meanwhile, to lock out who asks here.
+    if (users.passwordOf(user.name)?.hash !== before) return WRONG_CURRENT
     await users.setPassword(user.id, hash)
     await note(call, 'password.change', { user })
-    return begin(call, user)
+    return (await begin(call, { name: user.name, hash })) ?? WRONG_CURRENT
   },
 })
+
+const WRONG_CURRENT = problem(403, 'wrong_password', 'The current password is not right.', { param: 'current' })
 
 const viewAs = route('POST', '/session/view-as', {
   access: 'operator_people',
