@@ -1,7 +1,13 @@
 /** The console against people who mean harm: what they had must end, and what they send must stay small. */
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { ManagementKeys } from '../src/accounts/management-keys.ts'
+import { Audit } from '../src/records/audit.ts'
+import { openStore, type Store } from '../src/store/store.ts'
 import { nobody, openConsole } from './support/console.ts'
-import { startGateway, type TestGateway } from './support/gateway.ts'
+import { freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
 
 let gateway: TestGateway
 let origin: string
@@ -62,5 +68,71 @@ describe('a password that was changed', () => {
       ),
     )
     expect(changes.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 403])
+  })
+})
+
+describe('a management key', () => {
+  type Key = { id: string; secret: string; status: string; created_by: { id: string; name: string } | null }
+  const makeKey = async (cookie: string, path: string): Promise<Key> => {
+    const { status, body } = await call({ cookie }, `POST ${path}`, { name: 'ci' })
+    expect(status).toBe(200)
+    return body as Key
+  }
+  const use = async ({ secret }: Key, path: string): Promise<number> =>
+    (await call({ authorization: `Bearer ${secret}` }, `GET ${path}`)).status
+
+  test('of an owner may no more than its maker, and says who that is', async () => {
+    const account = `/accounts/${gateway.accountId}`
+    const maker = await person('maker', { role: 'owner', account: gateway.accountId })
+    const key = await makeKey(maker.cookie, `${account}/management-keys`)
+    expect(key.created_by).toEqual({ id: maker.id, name: 'maker' })
+    expect(await use(key, account)).toBe(200)
+    await gateway.operate('user.role', { user: 'maker', role: 'member' })
+    expect(await use(key, account)).toBe(401)
+    const { cookie } = await person('watcher', { role: 'owner', account: gateway.accountId })
+    const { body } = await call({ cookie }, `GET ${account}/management-keys`)
+    expect(body['data']).toMatchObject([{ id: key.id, status: 'suspended', created_by: { name: 'maker' } }])
+    await gateway.operate('user.role', { user: 'maker', role: 'owner' })
+    expect(await use(key, account)).toBe(200)
+    await gateway.operate('user.disable', { user: 'maker' })
+    expect(await use(key, account)).toBe(401)
+  })
+
+  test('of an operator ends with the operator', async () => {
+    const boss = await person('boss', { role: 'operator' })
+    const key = await makeKey(boss.cookie, '/management-keys')
+    expect(await use(key, '/accounts')).toBe(200)
+    await gateway.operate('user.disable', { user: 'boss' })
+    expect(await use(key, '/accounts')).toBe(401)
+  })
+
+  test('made before its maker was noted gets the one that the audit log names', async () => {
+    const folder = freshFolder()
+    const fatal = (message: string): void => {
+      throw new Error(message)
+    }
+    const open = (): Promise<Store> => openStore(folder, fatal)
+    try {
+      const before = await open()
+      const { managementKeys, audit } = { managementKeys: await ManagementKeys.open(before), audit: new Audit(before) }
+      const { key } = await managementKeys.create({ accountId: undefined, name: 'old', createdBy: undefined })
+      const { key: command } = await managementKeys.create({ accountId: undefined, name: 'x', createdBy: undefined })
+      const actors = [{ kind: 'user', id: 'user_7' } as const, { kind: 'command' } as const]
+      for (const [i, { id }] of [key, command].entries()) {
+        const action = 'management_key.create'
+        const entry = await audit.begin({ actor: actors[i] ?? { kind: 'nobody' }, action, subject: 'x', input: {} })
+        await audit.end(entry, { action, outcome: 'done', subject: id })
+      }
+      await before.close()
+      const db = new Database(join(folder, 'tollgate.db'))
+      db.exec('PRAGMA user_version = 11')
+      db.close()
+      const after = await open()
+      const found = await ManagementKeys.open(after)
+      expect([key, command].map(({ id }) => found.find(id)?.createdBy)).toEqual(['user_7', undefined])
+      await after.close()
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 })

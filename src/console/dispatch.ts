@@ -112,7 +112,7 @@ function principalOf(
 ): { readonly principal: Principal; readonly hasStaleCookie: boolean } {
   const bearer = BEARER.exec(exchange.header('authorization') ?? '')?.[1]
   if (bearer !== undefined) {
-    const key = office.managementKeys.authenticate(bearer)
+    const key = office.managementKeys.authenticate(bearer, office.users)
     const role = key?.accountId === undefined ? 'operator' : 'owner'
     const principal: Principal = key ? { kind: 'program', role, accountId: key.accountId, key } : { kind: 'nobody' }
     return { principal, hasStaleCookie: false }
