@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { ManagementKeys } from '../src/accounts/management-keys.ts'
 import { Audit } from '../src/records/audit.ts'
 import { openStore, type Store } from '../src/store/store.ts'
-import { nobody, openConsole } from './support/console.ts'
+import { nobody, openConsole, type Caller, type TestConsole } from './support/console.ts'
 import { freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
 
 let gateway: TestGateway
@@ -135,4 +135,34 @@ describe('a management key', () => {
       rmSync(folder, { recursive: true, force: true })
     }
   })
+})
+
+describe('an address that guessed too often', () => {
+  let inside: TestConsole
+  beforeAll(async () => {
+    inside = await openConsole()
+  })
+  afterAll(() => inside.close())
+  const from = (address: string): Caller => ({ headers: {}, address })
+  const enter = async (caller: Caller, name: string, password = PASSWORD): Promise<number> =>
+    (await inside.call(caller, 'POST /session', { name, password })).status
+  const guess = async (caller: Caller): Promise<number> =>
+    (await inside.call(caller, 'POST /links/check', { token: 'setup_none' })).status
+
+  test('locks out nobody else', async () => {
+    const { users } = inside.gateway.office
+    await users.setPassword(users.findNamed('kim')?.id ?? '', await Bun.password.hash(PASSWORD))
+    const attacker = from('198.51.100.1')
+    for (let i = 0; i < 20; i++) await guess(attacker)
+    for (let i = 0; i < 20; i++) expect(await enter(attacker, 'kim')).toBe(429)
+    expect(await enter(from('198.51.100.2'), 'kim')).toBe(200)
+  })
+
+  test('is not charged for tries that nobody had time for', async () => {
+    const caller = from('198.51.100.3')
+    const tries = await Promise.all(Array.from({ length: 20 }, (_, i) => enter(caller, `nobody ${i}`)))
+    const busy = tries.filter((status) => status === 503).length
+    expect(busy).toBeGreaterThan(2)
+    for (let i = 0; i < busy; i++) expect(await guess(caller)).toBe(410)
+  }, 20_000)
 })

@@ -85,23 +85,27 @@ const signIn = route('POST', '/session', {
   run: async (call) => {
     const { desk, body, from } = call
     const { names, addresses } = desk.throttles
-    const tried = [
-      [addresses, networkOf(from.address)],
-      [names, body.name.trim().toLowerCase()],
-    ] as const
-    // Taken before the work and given back where it went well: tries at the same time count, too.
-    const waitMs = Math.max(...tried.map(([throttle, name]) => throttle.take(name)))
+    const [network, name] = [networkOf(from.address), body.name.trim()]
+    // Taken before the work and given back where it went well: tries at the same time count, too. Of the name only for
+    // an address that may still try: else any one address could lock out everybody.
+    const waitMs = addresses.take(network) || names.take(name.toLowerCase())
     if (waitMs > 0) return slowDown(waitMs)
-    const known = desk.office.users.passwordOf(body.name.trim())
+    const giveBack = (): void => {
+      addresses.giveBack(network)
+      names.giveBack(name.toLowerCase())
+    }
+    const known = desk.office.users.passwordOf(name)
     const checked = await desk.passwords.check(body.password, known?.hash)
-    if (checked === 'busy') return BUSY
-    const name = body.name.trim()
+    if (checked === 'busy') {
+      giveBack()
+      return BUSY
+    }
     const opened = checked === 'right' && known ? await begin(call, { name, hash: known.hash }) : undefined
     if (!opened) {
       await note(call, 'session.open', { subject: known?.user.id, outcome: 'wrong_password' })
       return problem(401, 'wrong_password', 'The name or the password is not right.')
     }
-    for (const [throttle, key] of tried) throttle.giveBack(key)
+    giveBack()
     await note(call, 'session.open', { user: known?.user })
     return opened
   },
@@ -144,7 +148,10 @@ const useLink = route('POST', '/links/redeem', {
     // The work of a hash is only for whoever has a link.
     if (!users.holderOf(body.token)) return VOID_LINK
     const hash = await desk.passwords.hash(body.password)
-    if (hash === undefined) return BUSY
+    if (hash === undefined) {
+      desk.throttles.addresses.giveBack(network)
+      return BUSY
+    }
     const redeemed = await users.redeem(body.token, { name: body.name, hash })
     switch (redeemed.kind) {
       case 'void':
@@ -183,9 +190,9 @@ const changePassword = route('POST', '/session/password', {
     if (waitMs > 0) return slowDown(waitMs)
     const before = users.passwordOf(user.name)?.hash
     const checked = await desk.passwords.check(body.current, before)
-    if (checked === 'busy') return BUSY
     if (checked === 'wrong') return WRONG_CURRENT
     desk.throttles.names.giveBack(user.name.toLowerCase())
+    if (checked === 'busy') return BUSY
     const hash = await desk.passwords.hash(body.password)
     if (hash === undefined) return BUSY
     // What was proven must still be the password: a link may have replaced it meanwhile, to lock out who asks here.
