@@ -8,6 +8,7 @@ import { Audit } from '../src/records/audit.ts'
 import { openStore, type Store } from '../src/store/store.ts'
 import { nobody, openConsole, type Caller, type TestConsole } from './support/console.ts'
 import { freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
+import { rawClient, type RawClient } from './support/raw-client.ts'
 
 let gateway: TestGateway
 let origin: string
@@ -165,4 +166,52 @@ describe('an address that guessed too often', () => {
     expect(busy).toBeGreaterThan(2)
     for (let i = 0; i < busy; i++) expect(await guess(caller)).toBe(410)
   }, 20_000)
+})
+
+describe('bodies that arrive', () => {
+  const MIB = 1024 * 1024
+  const headOf = (cookie: string, bytes: number): string =>
+    `POST /admin/v1/session/password HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${
+      cookie === '' ? '' : `cookie: ${cookie}\r\n`
+    }content-length: ${bytes}\r\n\r\n`
+  const clients: RawClient[] = []
+  /** All of a body but its end. */
+  async function begin(cookie: string, bytes = MIB): Promise<RawClient> {
+    const client = await rawClient(Number(new URL(origin).port))
+    clients.push(client)
+    return client.send(headOf(cookie, bytes)).send(Buffer.alloc(bytes - 1, ' '))
+  }
+  afterAll(() => clients.forEach(({ socket }) => socket.destroy()))
+
+  test('of nobody are small, whatever cookie they show', async () => {
+    for (const cookie of ['', 'tollgate=made-up']) {
+      const answer = await (await begin(cookie, 9 * 1024)).ended()
+      expect(answer).toMatch(/^HTTP\/1\.1 (?:401|413) /)
+      expect(answer.toLowerCase()).toContain('connection: close')
+    }
+    const open = await call({}, 'POST /session', { name: 'x', password: 'x'.repeat(9 * 1024) })
+    expect([open.status, open.body['error']]).toMatchObject([413, { code: 'request_too_large' }])
+  })
+
+  test('have so much memory in all, and of it everybody a part', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e']
+    const people = await Promise.all(names.map((name) => person(`sender ${name}`, { role: 'operator' })))
+    const cookies = people.map(({ cookie }) => cookie)
+    const [first = '', , , , last = ''] = cookies
+    const held: RawClient[] = []
+    for (let i = 0; i < 4; i++) held.push(await begin(first))
+    await Bun.sleep(300)
+    expect(await (await begin(first)).ended()).toStartWith('HTTP/1.1 429 ')
+    for (const cookie of cookies.slice(1, 4)) for (let i = 0; i < 4; i++) held.push(await begin(cookie))
+    await Bun.sleep(300)
+    expect(held.map(({ text }) => text)).toEqual(held.map(() => ''))
+    const refused = await (await begin(last)).ended()
+    expect(refused).toStartWith('HTTP/1.1 503 ')
+    expect(refused.toLowerCase()).toContain('connection: close')
+    // What comes in one piece needs no room: a sign-in works meanwhile.
+    expect((await signIn('sender e', PASSWORD)).status).toBe(200)
+    held[0]?.socket.destroy()
+    await Bun.sleep(100)
+    expect(await (await begin(last)).send('x').has('\r\n\r\n')).toStartWith('HTTP/1.1 400 ')
+  }, 30_000)
 })
