@@ -3,6 +3,7 @@ import { timeOrderedId } from '../lib/ids.ts'
 import { makeToken, tokenDigest } from '../lib/token.ts'
 import { statement, type Row } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
+import type { Users } from './users.ts'
 
 const insert = statement(
   'INSERT INTO management_key (id, account_id, name, digest, last4, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -15,11 +16,13 @@ export type ManagementKey = {
   readonly accountId: string | undefined
   readonly name: string
   readonly last4: string
+  /** Id of whoever made it in the console; undefined: a command of the machine's operator. */
+  readonly createdBy: string | undefined
   readonly createdAtMs: number
   readonly revokedAtMs: number | undefined
 }
 
-export type ManagementKeyDraft = Pick<ManagementKey, 'accountId' | 'name'> & { readonly createdBy: string | undefined }
+export type ManagementKeyDraft = Pick<ManagementKey, 'accountId' | 'name' | 'createdBy'>
 
 export class ManagementKeys {
   private readonly store: Store
@@ -40,8 +43,10 @@ export class ManagementKeys {
     return book
   }
 
-  authenticate(secret: string): ManagementKey | undefined {
-    return this.keys.get(this.idByDigest.get(tokenDigest(secret)) ?? '')
+  /** The key of a secret; undefined when there is none, or its maker may no longer do what it may. */
+  authenticate(secret: string, users: Users): ManagementKey | undefined {
+    const key = this.keys.get(this.idByDigest.get(tokenDigest(secret)) ?? '')
+    return key && keyStatus(key, users) === 'active' ? key : undefined
   }
 
   find(id: string): ManagementKey | undefined {
@@ -57,7 +62,8 @@ export class ManagementKeys {
   async create({ accountId, name, createdBy }: ManagementKeyDraft): Promise<{ key: ManagementKey; secret: string }> {
     const secret = makeToken('mk-tg-')
     const id = timeOrderedId('mkey_')
-    const key = { id, accountId, name, last4: secret.slice(-4), createdAtMs: Date.now(), revokedAtMs: undefined }
+    const made = { id, accountId, name, createdBy, createdAtMs: Date.now() }
+    const key = { ...made, last4: secret.slice(-4), revokedAtMs: undefined }
     const digest = tokenDigest(secret)
     const bind = [id, accountId ?? null, name, digest, key.last4, createdBy ?? null, key.createdAtMs]
     await mustWrite(this.store, [{ run: insert, bind }])
@@ -77,11 +83,24 @@ export class ManagementKeys {
   }
 }
 
+export const keyStatuses = ['active', 'suspended', 'revoked'] as const
+
+/** `suspended`: its maker is barred, or has lost the role it was made with. A key must not outlive its maker's rights. */
+export function keyStatus(key: ManagementKey, users: Users): (typeof keyStatuses)[number] {
+  if (key.revokedAtMs !== undefined) return 'revoked'
+  if (key.createdBy === undefined) return 'active'
+  const maker = users.find(key.createdBy)
+  if (maker?.status !== 'active') return 'suspended'
+  const isOwner = maker.role === 'owner' && maker.accountId === key.accountId
+  return maker.role === 'operator' || isOwner ? 'active' : 'suspended'
+}
+
 const keyOf = (row: Row): ManagementKey => ({
   id: row['id'] as string,
   accountId: (row['account_id'] as string | null) ?? undefined,
   name: row['name'] as string,
   last4: row['last4'] as string,
+  createdBy: (row['created_by'] as string | null) ?? undefined,
   createdAtMs: Number(row['created_at']),
   revokedAtMs: row['revoked_at'] === null ? undefined : Number(row['revoked_at']),
 })

@@ -61,10 +61,10 @@ export class Sessions {
     return sessions
   }
 
-  /** Signs somebody in. Returns the token for the cookie, the only time. */
+  /** Signs somebody in, in the tick of the call. Returns the token for the cookie, the only time. */
   async begin(userId: string, from: Pick<Session, 'address' | 'agent'>): Promise<{ token: string; session: Session }> {
     const own = this.listOf(userId)
-    if (own.length >= PER_USER_MAX) await this.end(own.slice(0, own.length - PER_USER_MAX + 1))
+    const gone = this.forget(own.slice(0, Math.max(0, own.length - PER_USER_MAX + 1)))
     const token = makeToken()
     const nowMs = Date.now()
     const kept: Kept = {
@@ -80,7 +80,7 @@ export class Sessions {
     }
     this.byDigest.set(kept.digest, kept)
     const bind = [kept.id, kept.digest, userId, kept.address, kept.agent, nowMs, nowMs]
-    await mustWrite(this.store, [{ run: insert, bind }])
+    await mustWrite(this.store, [...gone, { run: insert, bind }])
     return { token, session: kept }
   }
 
@@ -108,10 +108,15 @@ export class Sessions {
   }
 
   async end(sessions: readonly Pick<Session, 'id'>[]): Promise<void> {
+    const steps = this.forget(sessions)
+    if (steps.length > 0) await mustWrite(this.store, steps)
+  }
+
+  /** Ends them in memory; the steps are for the disk. */
+  private forget(sessions: readonly Pick<Session, 'id'>[]): Step[] {
     const ids = new Set(sessions.map(({ id }) => id))
     for (const [digest, { id }] of this.byDigest) if (ids.has(id)) this.byDigest.delete(digest)
-    const steps: Step[] = [...ids].map((id) => ({ run: remove, bind: [id] }))
-    if (steps.length > 0) await mustWrite(this.store, steps)
+    return [...ids].map((id) => ({ run: remove, bind: [id] }))
   }
 
   endAllOf(userId: string): Promise<void> {

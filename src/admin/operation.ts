@@ -11,7 +11,7 @@ import type { Booking, OpenHold } from '../ledger/bookings.ts'
 import type { Codes } from '../ledger/codes.ts'
 import type { Finding } from '../ledger/verify.ts'
 import type { MarkUp } from '../prices/mark-up.ts'
-import type { Audit } from '../records/audit.ts'
+import type { Actor, Audit } from '../records/audit.ts'
 import type { StoredRecord } from '../records/records.ts'
 import type { RecordPage, RecordSearch } from '../records/search.ts'
 import type { UsageQuery, UsageRow } from '../records/usage-report.ts'
@@ -103,14 +103,14 @@ export type Changes<I> = {
 
 export type Operation = {
   readonly input: z.ZodType
-  readonly run: (office: Office, input: never) => Result | Promise<Result>
+  readonly run: (office: Office, input: never, actor: Actor) => Result | Promise<Result>
   readonly changes?: Changes<never> | undefined
 }
 
 /** Ties an input schema to what is done with it. */
 export function operation<S extends z.ZodType>(
   input: S,
-  run: (office: Office, input: z.infer<S>) => Result | Promise<Result>,
+  run: (office: Office, input: z.infer<S>, actor: Actor) => Result | Promise<Result>,
   changes?: Changes<z.infer<S>>,
 ): Operation {
   return { input, run, changes }

@@ -85,11 +85,11 @@ export async function runOperation(
   const data = checked.data as never
   const { changes } = found
   const subject = changes?.subject(data)
-  if (subject === undefined) return found.run(office, data)
+  if (subject === undefined) return found.run(office, data, actor)
   const view = (): unknown => changes?.view?.(office, data)
   const note = { actor, action: name, subject, input, before: view() }
   const id = await office.audit.begin(note)
-  const result = await found.run(office, data)
+  const result = await found.run(office, data, actor)
   await office.audit.end(
     id,
     result.ok

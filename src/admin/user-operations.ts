@@ -101,10 +101,11 @@ export const userOperations: Readonly<Record<string, Operation>> = {
 export const managementKeyOperations: Readonly<Record<string, Operation>> = {
   'management_key.create': operation(
     z.strictObject({ name: z.string().trim().min(1).max(100), account: reference.optional() }),
-    async ({ accounts, managementKeys }, { name, account: wanted }) => {
+    async ({ accounts, managementKeys }, { name, account: wanted }, actor) => {
       const account = wanted === undefined ? undefined : accounts.find(wanted)
       if (wanted !== undefined && !account) return notFound(`account '${wanted}'`)
-      const { key, secret } = await managementKeys.create({ name, accountId: account?.id, createdBy: undefined })
+      const createdBy = actor.kind === 'user' ? actor.id : undefined
+      const { key, secret } = await managementKeys.create({ name, accountId: account?.id, createdBy })
       return done({ id: key.id, name, account: account?.name ?? null, secret })
     },
     { subject: ({ name }) => name },

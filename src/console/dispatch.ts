@@ -4,9 +4,10 @@ import { runOperation, type Office } from '../admin/operations.ts'
 import type { BodyText, Exchange } from '../inbound/exchange.ts'
 import type { Actor } from '../records/audit.ts'
 import { judge, type Principal, type Verdict } from './access.ts'
-import { noCookie, sessionToken } from './cookie.ts'
+import { noCookie } from './cookie.ts'
 import { openDesk, type Desk, type Facts } from './desk.ts'
 import { isOwnRequest, securityHeaders } from './headers.ts'
+import { principalOf } from './principal.ts'
 import { problem, type Call, type Problem, type Reply, type Route } from './route.ts'
 import { routes } from './routes.ts'
 
@@ -104,31 +105,6 @@ function decoded(part: string): string {
   }
 }
 
-const BEARER = /^bearer +(\S+)$/i
-
-function principalOf(
-  { office, facts }: Desk,
-  exchange: Exchange,
-): { readonly principal: Principal; readonly hasStaleCookie: boolean } {
-  const bearer = BEARER.exec(exchange.header('authorization') ?? '')?.[1]
-  if (bearer !== undefined) {
-    const key = office.managementKeys.authenticate(bearer)
-    const role = key?.accountId === undefined ? 'operator' : 'owner'
-    const principal: Principal = key ? { kind: 'program', role, accountId: key.accountId, key } : { kind: 'nobody' }
-    return { principal, hasStaleCookie: false }
-  }
-  const token = sessionToken(exchange, facts.isSecure)
-  const found = token ? office.sessions.find(token, office.users) : undefined
-  if (!found) return { principal: { kind: 'nobody' }, hasStaleCookie: token !== undefined }
-  const { session, user } = found
-  const { viewAs } = session
-  const rights =
-    viewAs === undefined
-      ? { role: user.role, accountId: user.accountId }
-      : { role: 'member' as const, accountId: viewAs }
-  return { principal: { kind: 'user', ...rights, user, session }, hasStaleCookie: false }
-}
-
 /** An account that is not there is told from one that is not yours by nobody. */
 function refusalOf({ office }: Desk, verdict: Verdict, accountId: string | undefined): Problem | undefined {
   switch (verdict) {
@@ -162,11 +138,14 @@ function inputOf(route: Route, { exchange, body }: Arrived): { query: unknown; b
 }
 
 const unread: Readonly<Record<Exclude<BodyText['kind'], 'read'>, Problem>> = {
-  too_large: problem(413, 'request_too_large', 'The body is larger than a mebibyte.'),
+  too_large: problem(
+    413,
+    'request_too_large',
+    'The body is too large: a mebibyte is taken, and 8 KiB of whoever is not signed in.',
+  ),
   timeout: problem(408, 'request_timeout', 'The body did not arrive in time.'),
   broken_off: problem(400, 'invalid_value', 'The body broke off.'),
   not_utf8: problem(400, 'invalid_json', 'The body is not valid UTF-8.'),
-  // Only what has a share of the public API's memory runs out of it.
   full: problem(503, 'service_unavailable', 'Too many bodies are arriving at once.'),
   share_full: problem(429, 'rate_limit_exceeded', 'Too many bodies are arriving at once.'),
 }

@@ -3,14 +3,17 @@
  * with all its schemas, is loaded with the first: a start does not wait for it.
  */
 import type { Office } from '../admin/operation.ts'
-import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
+import type { BodyLimits, BodyText, Exchange } from '../inbound/exchange.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import { Shares } from '../lib/shares.ts'
 import type { TrustedProxies } from '../lib/trusted-proxies.ts'
+import type { Principal } from './access.ts'
 import type { Dispatcher } from './dispatch.ts'
 import type { Facts } from './desk.ts'
 import { securityHeaders } from './headers.ts'
 import type { Pages } from './pages.ts'
+import { principalOf } from './principal.ts'
 
 export type DoorOptions = {
   readonly office: Office
@@ -19,20 +22,43 @@ export type DoorOptions = {
   readonly log: Log
 }
 
+const MIB = 1024 * 1024
 /** Larger than any form of the console, smaller than what would hurt. */
-const BODY: BodyLimits = { bytesMax: 1024 * 1024, graceMs: 10_000, bytesPerSecondMin: 8 * 1024 }
+const BODY: BodyLimits = { bytesMax: MIB, graceMs: 10_000, bytesPerSecondMin: 8 * 1024 }
+/** Of whoever is not signed in: a name and a password, or the token of a link. */
+const NOBODY_BYTES_MAX = 8 * 1024
+/** What all bodies on their way may hold, and those of one person, one program, or everybody who is unknown. */
+const ARRIVING = { max: 16 * MIB, shareMax: 4 * MIB }
 const isPage = (path: string): boolean => path === '/console' || path.startsWith('/console/')
 
 /** Whether a path is the console's and not the public API's. */
 export const isForConsole = (path: string): boolean => path.startsWith('/admin/') || isPage(path)
 
+function shareOf(principal: Principal): string {
+  switch (principal.kind) {
+    case 'nobody':
+      return ''
+    case 'user':
+      return principal.user.id
+    case 'program':
+      return principal.key.id
+  }
+}
+
 export function openDoor({ office, facts, proxies, log }: DoorOptions): (exchange: Exchange) => void {
   let dispatcher: Promise<Dispatcher> | undefined
   let pages: Promise<Pages> | undefined
+  const arriving = new Shares(ARRIVING)
+  const read = (exchange: Exchange): Promise<BodyText> => {
+    const { principal } = principalOf({ office, facts }, exchange)
+    exchange.share = arriving.of(shareOf(principal))
+    const isKnown = principal.kind !== 'nobody'
+    return exchange.readText({ ...BODY, bytesMax: isKnown ? BODY.bytesMax : NOBODY_BYTES_MAX })
+  }
   const answer = async (exchange: Exchange): Promise<void> => {
     const requestId = timeOrderedId('req_')
     const { method } = exchange.head
-    const reading = method === 'GET' || method === 'HEAD' ? undefined : exchange.readText(BODY)
+    const reading = method === 'GET' || method === 'HEAD' ? undefined : read(exchange)
     try {
       if (isPage(exchange.head.path)) {
         pages ??= import('./pages.ts').then((module) => new module.Pages(facts))

@@ -50,7 +50,16 @@ const slowDown = (waitMs: number): Problem =>
   problem(429, 'rate_limit_exceeded', 'Too many tries. Wait a little.', { retryAfterMs: waitMs })
 const BUSY = problem(503, 'service_unavailable', 'Too many people sign in at once. Try again.', { retryAfterMs: 2_000 })
 
-async function begin({ desk, from }: Pick<Call, 'desk' | 'from'>, user: User): Promise<Reply> {
+type Proven = { readonly name: string; readonly hash: string }
+
+/**
+ * Signs in whoever proved a password by its hash. Proving takes a while, and the password may have been changed or its
+ * owner barred meanwhile: compared once more in the tick that opens the session, since what comes later ends it.
+ */
+async function begin({ desk, from }: Pick<Call, 'desk' | 'from'>, { name, hash }: Proven): Promise<Reply | undefined> {
+  const known = desk.office.users.passwordOf(name)
+  if (known?.hash !== hash) return undefined
+  const { user } = known
   const { token, session } = await desk.office.sessions.begin(user.id, from)
   return json(meView(desk, user, session), sessionCookie(token, desk.facts.isSecure))
 }
@@ -76,24 +85,29 @@ const signIn = route('POST', '/session', {
   run: async (call) => {
     const { desk, body, from } = call
     const { names, addresses } = desk.throttles
-    const tried = [
-      [addresses, networkOf(from.address)],
-      [names, body.name.trim().toLowerCase()],
-    ] as const
-    // Taken before the work and given back where it went well: tries at the same time count, too.
-    const waitMs = Math.max(...tried.map(([throttle, name]) => throttle.take(name)))
+    const [network, name] = [networkOf(from.address), body.name.trim()]
+    // Taken before the work and given back where it went well: tries at the same time count, too. Of the name only for
+    // an address that may still try: else any one address could lock out everybody.
+    const waitMs = addresses.take(network) || names.take(name.toLowerCase())
     if (waitMs > 0) return slowDown(waitMs)
-    const known = desk.office.users.passwordOf(body.name.trim())
+    const giveBack = (): void => {
+      addresses.giveBack(network)
+      names.giveBack(name.toLowerCase())
+    }
+    const known = desk.office.users.passwordOf(name)
     const checked = await desk.passwords.check(body.password, known?.hash)
-    if (checked === 'busy') return BUSY
-    const user = known && desk.office.users.find(known.user.id)
-    if (checked === 'wrong' || user?.status !== 'active') {
+    if (checked === 'busy') {
+      giveBack()
+      return BUSY
+    }
+    const opened = checked === 'right' && known ? await begin(call, { name, hash: known.hash }) : undefined
+    if (!opened) {
       await note(call, 'session.open', { subject: known?.user.id, outcome: 'wrong_password' })
       return problem(401, 'wrong_password', 'The name or the password is not right.')
     }
-    for (const [throttle, name] of tried) throttle.giveBack(name)
-    await note(call, 'session.open', { user })
-    return begin(call, user)
+    giveBack()
+    await note(call, 'session.open', { user: known?.user })
+    return opened
   },
 })
 
@@ -134,7 +148,10 @@ const useLink = route('POST', '/links/redeem', {
     // The work of a hash is only for whoever has a link.
     if (!users.holderOf(body.token)) return VOID_LINK
     const hash = await desk.passwords.hash(body.password)
-    if (hash === undefined) return BUSY
+    if (hash === undefined) {
+      desk.throttles.addresses.giveBack(network)
+      return BUSY
+    }
     const redeemed = await users.redeem(body.token, { name: body.name, hash })
     switch (redeemed.kind) {
       case 'void':
@@ -144,7 +161,7 @@ const useLink = route('POST', '/links/redeem', {
       case 'redeemed':
         desk.throttles.addresses.giveBack(network)
         await note(call, 'link.redeem', { user: redeemed.user })
-        return begin(call, redeemed.user)
+        return (await begin(call, { name: redeemed.user.name, hash })) ?? VOID_LINK
     }
   },
 })
@@ -171,18 +188,22 @@ const changePassword = route('POST', '/session/password', {
     const { users } = desk.office
     const waitMs = desk.throttles.names.take(user.name.toLowerCase())
     if (waitMs > 0) return slowDown(waitMs)
-    const checked = await desk.passwords.check(body.current, users.passwordOf(user.name)?.hash)
-    if (checked === 'busy') return BUSY
-    if (checked === 'wrong')
-      return problem(403, 'wrong_password', 'The current password is not right.', { param: 'current' })
+    const before = users.passwordOf(user.name)?.hash
+    const checked = await desk.passwords.check(body.current, before)
+    if (checked === 'wrong') return WRONG_CURRENT
     desk.throttles.names.giveBack(user.name.toLowerCase())
+    if (checked === 'busy') return BUSY
     const hash = await desk.passwords.hash(body.password)
     if (hash === undefined) return BUSY
+    // What was proven must still be the password: a link may have replaced it meanwhile, to lock out who asks here.
+    if (users.passwordOf(user.name)?.hash !== before) return WRONG_CURRENT
     await users.setPassword(user.id, hash)
     await note(call, 'password.change', { user })
-    return begin(call, user)
+    return (await begin(call, { name: user.name, hash })) ?? WRONG_CURRENT
   },
 })
+
+const WRONG_CURRENT = problem(403, 'wrong_password', 'The current password is not right.', { param: 'current' })
 
 const viewAs = route('POST', '/session/view-as', {
   access: 'operator_people',

@@ -1,6 +1,7 @@
 /** People and programs with a right of their own: users, and management keys. An account's, or all. */
 import { z } from 'zod'
-import type { ManagementKey } from '../accounts/management-keys.ts'
+import { keyStatus, keyStatuses, type ManagementKey } from '../accounts/management-keys.ts'
+import type { Office } from '../admin/operation.ts'
 import { userName } from '../admin/user-operations.ts'
 import { userRoles, type User } from '../domain/user.ts'
 import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
@@ -145,18 +146,24 @@ const keyShape = z.strictObject({
   account: z.string().nullable().meta({ description: 'null: may do what operators may' }),
   name: z.string(),
   key: z.string().meta({ description: 'the key with all but its end left out' }),
-  status: z.enum(['active', 'revoked']),
+  status: z.enum(keyStatuses).meta({ description: 'suspended: its maker is barred, or has lost the role for it' }),
+  created_by: z
+    .strictObject({ id: z.string(), name: z.string() })
+    .nullable()
+    .meta({ description: 'null: made by a command' }),
   created_at: time,
   revoked_at: time.nullable(),
 })
 const newKeyShape = keyShape.extend({ secret: z.string().meta({ description: 'shown only this once' }) })
 
-const keyView = (key: ManagementKey): z.infer<typeof keyShape> => ({
+const keyView = ({ users }: Office, key: ManagementKey): z.infer<typeof keyShape> => ({
   id: key.id,
   account: key.accountId ?? null,
   name: key.name,
   key: `mk-tg-…${key.last4}`,
-  status: key.revokedAtMs === undefined ? 'active' : 'revoked',
+  status: keyStatus(key, users),
+  created_by:
+    key.createdBy === undefined ? null : { id: key.createdBy, name: users.find(key.createdBy)?.name ?? key.createdBy },
   created_at: isoTime(key.createdAtMs),
   revoked_at: isoTimeOrNull(key.revokedAtMs),
 })
@@ -167,7 +174,7 @@ const listKeys = ({ desk, params, query }: KeysCall): Reply =>
   json(
     mapPage(
       pageIn(desk.office.managementKeys.listOf(params.account), query, ({ id }) => id),
-      keyView,
+      (key) => keyView(desk.office, key),
     ),
   )
 
@@ -175,25 +182,25 @@ const draft = z.strictObject({ name: z.string().trim().min(1).max(100) })
 
 async function createKey(call: Call<{ account?: string }, unknown, z.infer<typeof draft>>): Promise<Reply> {
   const { account } = call.params
-  const { managementKeys } = call.desk.office
+  const { office } = call.desk
   return answer<{ id: string; secret: string }>(
     await call.operate('management_key.create', {
       name: call.body.name,
       ...(account === undefined ? {} : { account }),
     }),
     ({ id, secret }) => {
-      const key = managementKeys.find(id)
-      return key && { ...keyView(key), secret }
+      const key = office.managementKeys.find(id)
+      return key && { ...keyView(office, key), secret }
     },
   )
 }
 
 async function revokeKey(call: Call<{ account?: string; key: string }>): Promise<Reply> {
-  const { managementKeys } = call.desk.office
-  const key = managementKeys.find(call.params.key)
+  const { office } = call.desk
+  const key = office.managementKeys.find(call.params.key)
   if (!key || key.accountId !== call.params.account) return missing('key')
   return answer(await call.operate('management_key.revoke', { key: key.id }), () =>
-    keyView(managementKeys.find(key.id) ?? key),
+    keyView(office, office.managementKeys.find(key.id) ?? key),
   )
 }
 

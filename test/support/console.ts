@@ -9,7 +9,7 @@ import type { Exchange } from '../../src/inbound/exchange.ts'
 import { freshFolder } from './gateway.ts'
 
 /** Who asks: nobody, or what identifies them. */
-export type Caller = { readonly headers: Readonly<Record<string, string>> }
+export type Caller = { readonly headers: Readonly<Record<string, string>>; readonly address?: string }
 export const nobody: Caller = { headers: {} }
 
 export type Answer<T = Record<string, unknown>> = { readonly status: number; readonly body: T; readonly sent: Sent }
@@ -78,7 +78,7 @@ async function send<T>(
   const sent = await dispatch({
     exchange,
     body: { kind: 'read', text, bytes: text.length },
-    address: '192.0.2.1',
+    address: caller.address ?? '192.0.2.1',
     requestId: 'req_test',
   })
   const isJson = sent.headers['content-type']?.includes('json')

@@ -14,7 +14,8 @@ type Program = {
   readonly id: string
   readonly name: string
   readonly key: string
-  readonly status: 'active' | 'revoked'
+  readonly status: 'active' | 'suspended' | 'revoked'
+  readonly created_by: { readonly name: string } | null
   readonly created_at: string
 }
 type NewProgram = Program & { readonly secret: string }
@@ -62,7 +63,18 @@ export function Programs({ base }: { readonly base: string }) {
             {
               key: 'status',
               head: t('column.status'),
-              cell: ({ status }) => <Status tone={status === 'active' ? 'good' : 'none'}>{t(`keys.${status}`)}</Status>,
+              cell: ({ status }) => (
+                <Status tone={status === 'active' ? 'good' : 'none'}>
+                  {t(status === 'suspended' ? 'programs.suspended' : `keys.${status}`)}
+                </Status>
+              ),
+            },
+            {
+              key: 'maker',
+              head: t('programs.maker'),
+              isOptional: true,
+              className: 'max-w-40 truncate',
+              cell: (program) => program.created_by?.name ?? '–',
             },
             {
               key: 'created',
@@ -75,7 +87,7 @@ export function Programs({ base }: { readonly base: string }) {
               head: <span className="sr-only">{t('column.do')}</span>,
               align: 'right',
               cell: ({ id, status, name }) =>
-                status === 'active' && (
+                status !== 'revoked' && (
                   <Button
                     kind="quiet_danger"
                     aria-label={t('programs.revoke', { name })}

@@ -180,6 +180,8 @@ export const words = {
   'programs.hint': 'For programs that manage what you manage here. It does not call models.',
   'programs.empty': 'No management keys. One lets a program do by the API what is done here.',
   'programs.revoke': 'Revoke {name}',
+  'programs.maker': 'Made by',
+  'programs.suspended': 'Suspended: its maker lost the role',
   'price.input': 'Input',
   'price.cached_input': 'Input from cache',
   'price.cache_write': 'Cache write, 5 minutes',

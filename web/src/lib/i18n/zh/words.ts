@@ -179,6 +179,8 @@ export const words = {
   'programs.hint': '供程序执行此处的管理操作，不能调用模型。',
   'programs.empty': '还没有管理密钥。程序可用它通过 API 完成此处的操作。',
   'programs.revoke': '吊销 {name}',
+  'programs.maker': '创建者',
+  'programs.suspended': '已停用：创建者已无此权限',
   'price.input': '输入',
   'price.cached_input': '缓存输入',
   'price.cache_write': '缓存写入（5 分钟）',
