@@ -85,7 +85,7 @@ export class ManagementKeys {
 
 export const keyStatuses = ['active', 'suspended', 'revoked'] as const
 
-/** `suspended`: its maker is barred, or has lost the role it was made with. A key must not outlive its maker's rights. */
+/** `suspended`: its maker is barred, or has lost the role for it. A key must not outlive the rights of its maker. */
 export function keyStatus(key: ManagementKey, users: Users): (typeof keyStatuses)[number] {
   if (key.revokedAtMs !== undefined) return 'revoked'
   if (key.createdBy === undefined) return 'active'

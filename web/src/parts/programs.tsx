@@ -18,6 +18,7 @@ type Program = {
   readonly created_by: { readonly name: string } | null
   readonly created_at: string
 }
+const words = { active: 'keys.active', suspended: 'programs.suspended', revoked: 'keys.revoked' } as const
 type NewProgram = Program & { readonly secret: string }
 
 /** `base`: `management-keys`, or an account's. */
@@ -63,18 +64,13 @@ export function Programs({ base }: { readonly base: string }) {
             {
               key: 'status',
               head: t('column.status'),
-              cell: ({ status }) => (
-                <Status tone={status === 'active' ? 'good' : 'none'}>
-                  {t(status === 'suspended' ? 'programs.suspended' : `keys.${status}`)}
-                </Status>
-              ),
+              cell: ({ status }) => <Status tone={status === 'active' ? 'good' : 'none'}>{t(words[status])}</Status>,
             },
             {
               key: 'maker',
               head: t('programs.maker'),
               isOptional: true,
-              className: 'max-w-40 truncate',
-              cell: (program) => program.created_by?.name ?? '–',
+              cell: ({ created_by: by }) => by?.name ?? '–',
             },
             {
               key: 'created',
