@@ -1,28 +1,20 @@
 /** Images in a real browser: addresses of the gateway's on somebody else's page, and files of every type decoded. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startBrowser, type Browser, type BrowserPage } from './support/browser.ts'
+import { startForeignSite, type ForeignSite } from './support/foreign-site.ts'
 import { startGateway, type TestGateway } from './support/gateway.ts'
 
 let gateway: TestGateway
 let browser: Browser
-/** Another origin: what a client of the API would serve to its users. */
-let site: Bun.Server<undefined>
-let html = ''
+let site: ForeignSite
 
 beforeAll(async () => {
   ;[gateway, browser] = await Promise.all([startGateway(), startBrowser()])
-  site = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: ({ url }) =>
-      new URL(url).pathname === '/'
-        ? new Response(html, { headers: { 'content-type': 'text/html' } })
-        : new Response('', { status: 404 }),
-  })
+  site = startForeignSite()
 }, 150_000)
 afterAll(async () => {
   await browser.close()
-  await site.stop(true)
+  await site.stop()
   await gateway.close()
 }, 30_000)
 
@@ -40,9 +32,9 @@ async function generate(body: object): Promise<Entry> {
 
 /** Loads a page with one `<img>` in it and waits until the browser has decoded it, or has given up. */
 async function show(src: string): Promise<BrowserPage> {
-  html = `<!doctype html><title>elsewhere</title><img id="it" src="${src}">`
+  site.show(`<img id="it" src="${src}">`)
   const page = browser.open()
-  await page.goto(site.url.href)
+  await page.goto(site.url)
   await page.evaluate(`document.getElementById('it').decode().catch(() => undefined)`)
   return page
 }
@@ -63,7 +55,7 @@ const look = (page: BrowserPage): Promise<Shown> =>
 
 test('an address of an image works in an <img> of another origin, which learns nothing else of it', async () => {
   const { url = '' } = await generate({ model: 'sandbox-image-classic', size: '512x512' })
-  expect(new URL(url).origin).not.toBe(site.url.origin)
+  expect(new URL(url).origin).not.toBe(new URL(site.url).origin)
   const page = await show(url)
   const { width, height } = await page.evaluate<Shown>(
     `({ width: document.images[0].naturalWidth, height: document.images[0].naturalHeight })`,

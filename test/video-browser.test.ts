@@ -1,29 +1,22 @@
 /** A finished video in a real browser, on somebody else's page: it plays, and jumps to where it was not yet. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startBrowser, type Browser } from './support/browser.ts'
+import { startForeignSite, type ForeignSite } from './support/foreign-site.ts'
 import { startGateway, type TestGateway } from './support/gateway.ts'
 import { VideoClient, words } from './support/video-client.ts'
 
 let gateway: TestGateway
 let browser: Browser
-let site: Bun.Server<undefined>
-let html = ''
+let site: ForeignSite
 
 beforeAll(async () => {
   const env = { TOLLGATE_VIDEO_POLL_MS: '30' }
   ;[gateway, browser] = await Promise.all([startGateway({ env, balanceUsd: '10' }), startBrowser()])
-  site = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: ({ url }) =>
-      new URL(url).pathname === '/'
-        ? new Response(html, { headers: { 'content-type': 'text/html' } })
-        : new Response('', { status: 404 }),
-  })
+  site = startForeignSite()
 }, 150_000)
 afterAll(async () => {
   await browser.close()
-  await site.stop(true)
+  await site.stop()
   await gateway.close()
 }, 30_000)
 
@@ -68,9 +61,9 @@ test('it plays, sound included, and seeks forwards and back', async () => {
   const { id } = await client.made({ ...asked, resolution: '480p', ratio: '16:9', generate_audio: true })
   const { status, metadata } = await client.ended(id)
   expect(status).toBe('completed')
-  html = `<!doctype html><title>elsewhere</title><video id="it" muted preload="metadata" src="${metadata?.url}"></video>`
+  site.show(`<video id="it" muted preload="metadata" src="${metadata?.url}"></video>`)
   const page = browser.open()
-  await page.goto(site.url.href)
+  await page.goto(site.url)
   const watched = await page.evaluate<Watched>(WATCH)
   const { width, height, duration, played, frames, hasSound } = watched
   expect({ width, height, duration: Math.round(duration) }).toEqual({ width: 854, height: 480, duration: 8 })
@@ -81,9 +74,9 @@ test('it plays, sound included, and seeks forwards and back', async () => {
 }, 60_000)
 
 test('an address of nothing plays nothing: the test above can fail', async () => {
-  html = `<!doctype html><title>elsewhere</title><video id="it" muted src="${gateway.baseUrl}/videos/none/content"></video>`
+  site.show(`<video id="it" muted src="${gateway.baseUrl}/videos/none/content"></video>`)
   const page = browser.open()
-  await page.goto(site.url.href)
+  await page.goto(site.url)
   const WHY = `new Promise((resolve) => (document.getElementById('it').onerror = () => resolve('error')))`
   expect(await page.evaluate(`document.getElementById('it').error ? 'error' : ${WHY}`)).toBe('error')
   await page.close()
