@@ -43,6 +43,8 @@ export type Config = {
   readonly dataFolder: string
   /** Absolute base for links the gateway hands out; undefined: taken from the request where the bind is loopback. */
   readonly publicUrl: string | undefined
+  /** Whether models and their prices are shown to whoever is not signed in. */
+  readonly publicModels: 'shown' | 'hidden'
   /** Origins of web pages that may call the API from a browser; `*` for all. */
   readonly corsOrigins: readonly string[]
   /** Addresses and ranges whose `X-Forwarded-For` counts. */
@@ -148,6 +150,12 @@ function markUpOf(env: Environment): MarkUp | 'off' {
   throw new ConfigError(`TOLLGATE_MARKUP must be a percentage, such as 20%, or off, not '${text}'`)
 }
 
+function publicModels(env: Environment): Config['publicModels'] {
+  const text = env['TOLLGATE_PUBLIC_MODELS'] || 'off'
+  if (text === 'on' || text === 'off') return text === 'on' ? 'shown' : 'hidden'
+  throw new ConfigError(`TOLLGATE_PUBLIC_MODELS must be on or off, not '${text}'`)
+}
+
 /** Reads the whole configuration. Rejects with ConfigError, or DeclarationError. */
 export async function loadConfig(env: Environment): Promise<Config> {
   const configFile = configFileOf(env)
@@ -166,6 +174,7 @@ export async function loadConfig(env: Environment): Promise<Config> {
     ...listening(env),
     dataFolder: resolve(env['TOLLGATE_DATA'] || 'data'),
     publicUrl: publicUrl(env),
+    publicModels: publicModels(env),
     corsOrigins: corsOrigins(env),
     trustedProxies: trustedProxies(env),
     metricsToken: env['TOLLGATE_METRICS_TOKEN'] || undefined,

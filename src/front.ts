@@ -57,19 +57,24 @@ export async function setupUrl({ office: { users } }: Gateway, origin: string): 
 const factsOf = (config: Config): Facts => ({
   version: manifest.version,
   publicUrl: config.publicUrl,
+  publicModels: config.publicModels,
   isSecure: config.publicUrl?.startsWith('https:') ?? false,
-  settings: {
-    host: config.host,
-    port: config.port,
-    public_url: config.publicUrl ?? null,
-    data_folder: config.dataFolder,
-    config_file: config.configFile ?? null,
-    cors_origins: config.corsOrigins,
-    log_level: config.logLevel,
-    sandbox: config.sandbox,
-    markup: config.markUp === 'off' ? 'off' : formatMarkUp(config.markUp),
-    metrics: config.metricsToken === undefined ? 'no token' : 'behind a token',
-    limits: config.limits,
-    fixed_limits: fixedLimits,
-  },
+  settings: settingsOf(config),
+})
+
+/** By names that stay: the console has words for each in every language. */
+export const settingsOf = (config: Config): Facts['settings'] => ({
+  host: config.host,
+  port: config.port,
+  public_url: config.publicUrl ?? null,
+  public_models: config.publicModels === 'shown',
+  data_folder: config.dataFolder,
+  config_file: config.configFile ?? null,
+  cors_origins: config.corsOrigins,
+  log_level: config.logLevel,
+  sandbox: config.sandbox,
+  markup: config.markUp === 'off' ? 'off' : formatMarkUp(config.markUp),
+  metrics_token: config.metricsToken !== undefined,
+  limits: config.limits,
+  fixed_limits: fixedLimits,
 })

@@ -135,6 +135,61 @@ describe('money', () => {
   })
 })
 
+describe('a statement', () => {
+  test('has the balance that the ledger had after each booking, whatever was charged between them that day', async () => {
+    type Line = { kind: string; ref: string | null; amount_nano_usd: string; balance_nano_usd: string }
+    const after = new Map<string, string>()
+    for (const ref of ['mid-1', 'mid-2', 'mid-3']) {
+      await (await chat(gateway, { model: 'sandbox-chat' })).text()
+      const credit = { kind: 'credit', amount_nano_usd: '1000003', reason: 'between calls', ref }
+      const { body } = await call<{ balance: { posted_nano_usd: string } }>(
+        operator,
+        `POST ${at('/adjustments')}`,
+        credit,
+      )
+      after.set(ref, body.balance.posted_nano_usd)
+    }
+    await (await chat(gateway, { model: 'sandbox-chat' })).text()
+    const { body } = await call<{ opening_nano_usd: string; data: Line[] }>(owner, `GET ${at('/ledger')}`)
+    const lines = body.data.toReversed()
+    for (const [ref, balance] of after) {
+      expect(lines.find((line) => line.ref === ref)?.balance_nano_usd).toBe(balance)
+      expect(lines[lines.findIndex((line) => line.ref === ref) - 1]?.kind).toBe('charges')
+    }
+    let balance = BigInt(body.opening_nano_usd)
+    for (const line of lines) {
+      balance += BigInt(line.amount_nano_usd)
+      expect(line.balance_nano_usd).toBe(balance.toString())
+    }
+    const { body: account } = await call<{ balance: { posted_nano_usd: string } }>(owner, `GET ${at('')}`)
+    expect(account.balance.posted_nano_usd).toBe(balance.toString())
+  })
+})
+
+describe('a balance that runs low', () => {
+  type Me = { account: { low_balance: Record<string, unknown> | null } | null }
+  const warned = async (): Promise<Record<string, unknown> | null | undefined> =>
+    (await call<Me>(owner, 'GET /session')).body.account?.low_balance
+
+  test('is said to the people of the account, below the threshold they chose, until they choose none', async () => {
+    const put = (threshold_nano_usd: string | null) =>
+      call<{ balance: { available_nano_usd: string } }>(owner, `PUT ${at('/low-balance')}`, { threshold_nano_usd })
+    expect(await warned()).toBeNull()
+    const { available_nano_usd: available } = (await put('1')).body.balance
+    expect(await warned()).toBeNull()
+    await put(available)
+    expect(await warned()).toBeNull()
+    const above = (BigInt(available) + 1n).toString()
+    expect((await put(above)).body).toMatchObject({ low_balance_nano_usd: above })
+    expect(await warned()).toMatchObject({ threshold_nano_usd: above, available_nano_usd: available })
+    expect(Number((await warned())?.['days_left'])).toBeGreaterThan(0)
+    expect((await call(owner, `GET ${at('/overview')}`)).body).toMatchObject({ low_balance_nano_usd: above })
+    expect((await put(null)).body).toMatchObject({ low_balance_nano_usd: null })
+    expect(await warned()).toBeNull()
+    for (const wrong of ['-1', '1.5', 'all']) expect((await put(wrong)).status).toBe(400)
+  })
+})
+
 describe('what cannot be', () => {
   test('a statement of a month to come', async () => {
     const next = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 1))

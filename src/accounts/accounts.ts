@@ -5,6 +5,7 @@
 import { type Account, type AccountStatus, type ApiKey, type Caller } from '../domain/account.ts'
 import type { Origin } from '../domain/catalog.ts'
 import { limitsOf, limitsText, NO_LIMITS, type Limits } from '../domain/limits.ts'
+import type { NanoUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import { statement, type Row, type Step } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
@@ -14,7 +15,7 @@ const insertAccount = statement(
   'INSERT INTO account (id, name, status, allowed_models, limits, declared, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
 )
 const updateAccount = statement(
-  'UPDATE account SET status = ?, allowed_models = ?, limits = ?, declared = ? WHERE id = ?',
+  'UPDATE account SET status = ?, allowed_models = ?, limits = ?, low_balance = ?, declared = ? WHERE id = ?',
 )
 const updateKey = statement('UPDATE api_key SET name = ?, allowed_models = ?, limits = ? WHERE id = ?')
 const insertKey = statement(
@@ -37,11 +38,12 @@ export type AccountDraft = {
   readonly origin?: Origin | undefined
 }
 
-/** What is left out stays as it is; null allows all models. */
+/** What is left out stays as it is; null allows all models, and warns of no balance. */
 export type AccountChange = {
   readonly status?: AccountStatus
   readonly allowedModels?: readonly string[] | null
   readonly limits?: Limits
+  readonly lowBalance?: NanoUsd | null
   readonly origin?: Origin
 }
 
@@ -99,6 +101,7 @@ const accountOf = (row: Row): Account => ({
   status: row['status'] as AccountStatus,
   allowedModels: listOf(row['allowed_models']),
   limits: limitsOf(row['limits'] as string | null),
+  lowBalance: (row['low_balance'] as bigint | null) ?? undefined,
   origin: row['declared'] === 1n ? 'declared' : 'stored',
   createdAtMs: Number(row['created_at']),
 })
@@ -206,7 +209,7 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
       }
       return account
     },
-    async update(id, { status, allowedModels, limits, origin }) {
+    async update(id, { status, allowedModels, limits, lowBalance, origin }) {
       const before = accounts.get(id)
       if (!before) throw new Error(`no account ${id}`)
       const account: Account = {
@@ -214,6 +217,7 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
         status: status ?? before.status,
         allowedModels: allowedModels === undefined ? before.allowedModels : (allowedModels ?? undefined),
         limits: limits ?? before.limits,
+        lowBalance: lowBalance === undefined ? before.lowBalance : (lowBalance ?? undefined),
         origin: origin ?? before.origin,
       }
       // Memory first: a suspension must not admit one more request while the disk works.
@@ -223,6 +227,7 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
         account.status,
         jsonOf(account.allowedModels),
         limitsText(account.limits),
+        account.lowBalance ?? null,
         declaredFlag(account.origin),
         id,
       ]

@@ -40,6 +40,7 @@ function accountView({ ledger, accounts }: Office, account: Account): object {
     origin: account.origin,
     models: account.allowedModels ?? null,
     limits: limitsView(account.limits),
+    low_balance_usd: account.lowBalance === undefined ? null : formatUsd(account.lowBalance),
     available_usd: formatUsd(available),
     held_usd: formatUsd(held),
     posted_usd: formatUsd(posted),
@@ -213,6 +214,15 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
         if (origin === 'declared') return declaredElsewhere(`account '${wanted}'`)
         return done(accountView(office, await office.accounts.update(id, { limits: changedLimits(limits, change) })))
       }),
+    ofAccount,
+  ),
+  /** Its own wish and nobody's limit: an account that is declared has it, too. */
+  'account.low_balance': operation(
+    z.strictObject({ account: reference, below: dollars.nullable() }),
+    (office, { account: wanted, below }) =>
+      withAccount(office, wanted, async ({ id }) =>
+        done(accountView(office, await office.accounts.update(id, { lowBalance: below }))),
+      ),
     ofAccount,
   ),
   'key.create': operation(

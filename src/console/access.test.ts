@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { freshFolder } from '../../test/support/gateway.ts'
 import { nobody, openConsole, type Caller, type TestConsole } from '../../test/support/console.ts'
 import type { Access } from './access.ts'
 import { routes } from './routes.ts'
@@ -27,11 +28,17 @@ const allowed: Readonly<Record<Access, readonly Role[]>> = {
   operator_people: ['operator'],
 }
 /** Reading is for all of an account; whatever changes something or is the operator's has to say so. */
-const mayBeOpen = ['POST /session', 'POST /links/check', 'POST /links/redeem', 'GET /openapi.json']
+const mayBeOpen = [
+  'POST /session',
+  'POST /links/check',
+  'POST /links/redeem',
+  'GET /public-models',
+  'GET /openapi.json',
+]
 
 let desk: TestConsole
 beforeAll(async () => {
-  desk = await openConsole()
+  desk = await openConsole(freshFolder(), { TOLLGATE_PUBLIC_MODELS: 'on' })
 })
 afterAll(() => desk.close())
 

@@ -20,6 +20,7 @@ const accountShape = z.strictObject({
   origin: origin.meta({ description: 'declared: tollgate.yaml has its models and limits, which are read-only here' }),
   models: modelsShape,
   limits: limitsShape,
+  low_balance_nano_usd: nano.nullable().meta({ description: 'below so much available the console warns; null: never' }),
   balance: balanceShape,
   active_keys: z.int(),
   created_at: time,
@@ -41,6 +42,7 @@ const accountView = (desk: Desk, account: Account): z.infer<typeof accountShape>
   origin: account.origin,
   models: account.allowedModels ? [...account.allowedModels] : null,
   limits: limitsView(account.limits),
+  low_balance_nano_usd: account.lowBalance?.toString() ?? null,
   balance: balanceView(desk, account.id),
   active_keys: desk.office.accounts.keysOf(account.id).filter(({ revokedAtMs }) => revokedAtMs === undefined).length,
   created_at: isoTime(account.createdAtMs),
@@ -164,6 +166,19 @@ export const accountRoutes: readonly Route[] = [
     body: change,
     answer: accountShape,
     run: changeAccount,
+  }),
+  route('PUT', '/accounts/{account}/low-balance', {
+    access: 'account_write',
+    summary: 'Set below which available balance the console warns the people of an account; null: never.',
+    body: z.strictObject({ threshold_nano_usd: nanoInput.nullable() }),
+    answer: accountShape,
+    run: async (call) => {
+      const { threshold_nano_usd: threshold } = call.body
+      // Nothing is below nothing.
+      const below = threshold === null || threshold === 0n ? null : formatUsd(threshold)
+      const result = await call.operate('account.low_balance', { account: call.params.account, below })
+      return result.ok ? show(call, call.params.account) : answer(result, () => undefined)
+    },
   }),
   route('POST', '/accounts/{account}/adjustments', {
     access: 'operator',

@@ -5,22 +5,20 @@ import { accountIn, balanceShape, balanceView } from './account-routes.ts'
 import type { Desk } from './desk.ts'
 import { json, problem, route, type Reply, type Route } from './route.ts'
 import { isoTime, nano, pageOf, pageQuery, time } from './shapes.ts'
+import { linesOf, type Line, type Moves } from './statement.ts'
 import { csvText } from './csv.ts'
 
 const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 const lineShape = z.strictObject({
-  time: time.meta({ description: 'of the booking; of charges, the end of their day (UTC)' }),
+  time: time.meta({ description: 'of the booking; of charges, the end of their day (UTC) or the next booking in it' }),
   kind: z.enum(['credit', 'debit', 'refund', 'charges']),
   amount_nano_usd: nano,
   balance_nano_usd: nano.meta({ description: 'after it, in nano-USD' }),
   ref: z.string().nullable(),
   reason: z.string().nullable(),
-  requests: z.int().nullable().meta({ description: 'of the day’s charges' }),
+  requests: z.int().nullable().meta({ description: 'of the day’s charges; null where a booking divides them' }),
 })
-type Line = z.infer<typeof lineShape>
-
 const statementShape = z.strictObject({
   month: z.string(),
   opening_nano_usd: nano,
@@ -42,79 +40,41 @@ function monthRange(text: string): { readonly fromMs: number; readonly toMs: num
   return { fromMs: Date.UTC(year, number - 1), toMs: Date.UTC(year, number) }
 }
 
-const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)
-
-/** What one event of a month moved. */
-type Move = Omit<Line, 'time' | 'amount_nano_usd' | 'balance_nano_usd'> & {
-  readonly atMs: number
-  readonly amount: bigint
+/** All that ever moved the balance of an account, up to a time. */
+async function movesUntil({ office }: Desk, accountId: string, toMs: number): Promise<Moves> {
+  // One after the other: a charge that a booking already counts is among the days then, too.
+  const bookings = await office.bookings(accountId, { fromMs: 0, toMs })
+  const toHour = toMs / HOUR_MS
+  const days = await office.usage({ accountId, fromHour: 0, toHour, stepHours: 24, offsetHours: 0, by: undefined })
+  return {
+    bookings,
+    charges: days.map(({ startMs, sums }) => ({ startMs, amount: sums.charged, requests: Number(sums.requests) })),
+  }
 }
 
-/** All that moved an account's balance from a time on: bookings one by one, charges by the day. */
-async function movesFrom({ office }: Desk, accountId: string, fromMs: number): Promise<readonly Move[]> {
-  const toMs = Date.now() + DAY_MS
-  const [bookings, days] = await Promise.all([
-    office.bookings(accountId, { fromMs, toMs }),
-    office.usage({
-      accountId,
-      fromHour: fromMs / HOUR_MS,
-      toHour: Math.ceil(toMs / HOUR_MS),
-      stepHours: 24,
-      offsetHours: 0,
-      by: undefined,
-    }),
-  ])
-  const charges = days.map(({ startMs, sums }): Move => ({
-    atMs: startMs + DAY_MS - 1,
-    kind: 'charges',
-    amount: -sums.charged,
-    ref: null,
-    reason: null,
-    requests: Number(sums.requests),
-  }))
-  const booked = bookings.map(({ createdAtMs, kind, amount, ref, reason }): Move => ({
-    atMs: createdAtMs,
-    kind: kind as Line['kind'],
-    amount,
-    ref,
-    reason,
-    requests: null,
-  }))
-  return [...booked, ...charges.filter(({ amount }) => amount !== 0n)].toSorted((a, b) => b.atMs - a.atMs)
-}
-
-/** A month of the ledger. The balances are counted back from the one there is now, so that they cannot but meet it. */
+/** A month of the ledger. */
 async function statementOf(
   desk: Desk,
   accountId: string,
   { of, createdAtMs }: { of: string; createdAtMs: number },
 ): Promise<Statement> {
   const { fromMs, toMs } = monthRange(of)
-  const moves = await movesFrom(desk, accountId, fromMs)
-  const { posted } = desk.office.ledger.balance(accountId)
-  const own = moves.filter(({ atMs }) => atMs < toMs)
-  const closing = posted - sum(moves.filter(({ atMs }) => atMs >= toMs).map(({ amount }) => amount))
-  let balance = closing
-  const data = own.map(({ atMs, amount, ...move }): Line => {
-    const line = {
-      ...move,
+  const { opening, lines } = linesOf(await movesUntil(desk, accountId, toMs), fromMs)
+  const moved = (...kinds: readonly Line['kind'][]): bigint =>
+    lines.reduce((sum, { kind, amount }) => (kinds.includes(kind) ? sum + amount : sum), 0n)
+  return {
+    month: of,
+    opening_nano_usd: opening.toString(),
+    credits_nano_usd: moved('credit', 'refund').toString(),
+    debits_nano_usd: moved('debit').toString(),
+    charges_nano_usd: moved('charges').toString(),
+    closing_nano_usd: (lines.at(-1)?.balance ?? opening).toString(),
+    data: lines.toReversed().map(({ atMs, amount, balance, ...line }) => ({
+      ...line,
       time: isoTime(atMs),
       amount_nano_usd: amount.toString(),
       balance_nano_usd: balance.toString(),
-    }
-    balance -= amount
-    return line
-  })
-  const movedBy = (isMeant: (move: Move) => boolean): string =>
-    sum(own.filter(isMeant).map(({ amount }) => amount)).toString()
-  return {
-    month: of,
-    opening_nano_usd: balance.toString(),
-    credits_nano_usd: movedBy(({ kind }) => kind === 'credit' || kind === 'refund'),
-    debits_nano_usd: movedBy(({ kind }) => kind === 'debit'),
-    charges_nano_usd: movedBy(({ kind }) => kind === 'charges'),
-    closing_nano_usd: closing.toString(),
-    data,
+    })),
     next_cursor: fromMs > createdAtMs ? monthOf(fromMs - 1) : null,
   }
 }

@@ -7,6 +7,8 @@ export type Facts = {
   readonly version: string
   /** As the operator says it; undefined: as the browser found it. */
   readonly publicUrl: string | undefined
+  /** Whether models and their prices are shown to whoever is not signed in. */
+  readonly publicModels: 'shown' | 'hidden'
   /** The public address is https. */
   readonly isSecure: boolean
   /** Settings for the page that shows them; nothing secret. */

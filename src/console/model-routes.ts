@@ -6,7 +6,7 @@ import { planAttempts } from '../router/plan.ts'
 import { accountIn } from './account-routes.ts'
 import type { Desk } from './desk.ts'
 import { cardShape, cardView, marginOf, marginShape, priceInput, pricesOf } from './price-view.ts'
-import { answer, json, missing, route, type Route } from './route.ts'
+import { answer, json, missing, problem, route, type Route } from './route.ts'
 import { isoTime, mapPage, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
 
 const factsShape = {
@@ -42,6 +42,39 @@ const factsView = (model: Model) => ({
 })
 
 const isServing = ({ state }: Offer): boolean => state !== 'drained'
+
+/** For whoever pays: without the provider that upscales. */
+function publicView(model: Model): z.infer<typeof publicShape> {
+  const { video, ...facts } = factsView(model)
+  const { upscaler: _, ...shown } = video ?? {}
+  return { ...facts, video: video && shown, available: model.offers.some(isServing) }
+}
+
+/** For whoever comes by: what a model is and costs them. Nothing of vendors, whose names can be those of its maker. */
+const catalogShape = publicShape.omit({ owned_by: true, created_at: true })
+
+function catalogView(model: Model): z.infer<typeof catalogShape> {
+  const { owned_by: _, created_at: __, ...shown } = publicView(model)
+  return shown
+}
+
+const publicModels = route('GET', '/public-models', {
+  access: 'open',
+  summary:
+    'Models and their prices for whoever is not signed in, where the operator allows it (TOLLGATE_PUBLIC_MODELS).',
+  query: z.strictObject({ ...pageQuery, kind: z.enum(modelKinds).optional() }),
+  answer: pageOf(catalogShape),
+  run: ({ desk, query }) => {
+    if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', 'Sign in to see the models.')
+    const models = desk.office.catalog.models().filter(({ kind }) => query.kind === undefined || kind === query.kind)
+    return json(
+      mapPage(
+        pageIn(models, query, ({ id }) => id),
+        catalogView,
+      ),
+    )
+  },
+})
 
 const offerShape = z.strictObject({
   provider: z.string(),
@@ -140,6 +173,7 @@ const operators: readonly Route[] = [
     body: z.strictObject({ price: priceInput.optional(), offers: z.array(offerInput).min(1).optional() }),
     answer: modelShape,
     run: async ({ desk, operate, params, body: { price, offers } }) => {
+      if (!desk.office.catalog.model(params.model)) return missing('model')
       const result = await operate('model.change', {
         id: params.model,
         ...(price === undefined ? {} : { price: pricesOf(price) }),
@@ -152,7 +186,10 @@ const operators: readonly Route[] = [
     access: 'operator',
     summary: 'Remove a stored model. Its prices and requests stay on record.',
     answer: z.strictObject({ id: z.string(), removed: z.boolean() }),
-    run: async ({ operate, params }) => answer(await operate('model.remove', { id: params.model }), (value) => value),
+    run: async ({ desk, operate, params: { model: id } }) => {
+      if (!desk.office.catalog.model(id)) return missing('model')
+      return answer(await operate('model.remove', { id }), (value) => value)
+    },
   }),
 ]
 
@@ -300,10 +337,7 @@ const accountModels = route('GET', '/accounts/{account}/models', {
     return json(
       mapPage(
         pageIn(models, query, ({ id }) => id),
-        (model) => ({
-          ...factsView(model),
-          available: model.offers.some(isServing),
-        }),
+        publicView,
       ),
     )
   },
@@ -319,7 +353,7 @@ const accountModel = route('GET', '/accounts/{account}/models/{model}', {
     if (!model || allowedModels?.includes(model.id) === false) return missing('model')
     const cards = await call.desk.office.catalog.priceHistory(model.id)
     const sold = cards.filter(({ subject }) => subject === 'model').map(({ card }) => cardView(card))
-    return json({ ...factsView(model), available: model.offers.some(isServing), price_history: sold })
+    return json({ ...publicView(model), price_history: sold })
   },
 })
 
@@ -330,4 +364,5 @@ export const modelRoutes: readonly Route[] = [
   priceImport,
   accountModels,
   accountModel,
+  publicModels,
 ]

@@ -75,9 +75,11 @@ const codes: readonly Route[] = [
     summary: 'Void a code that nobody has redeemed.',
     answer: codeShape,
     run: async ({ desk, operate, params }) => {
+      const find = (): Promise<Code | undefined> => desk.office.codes.find(params.code)
+      if (!(await find())) return missing('code')
       const result = await operate('code.void', { id: params.code })
-      const code = await desk.office.codes.find(params.code)
-      return result.ok && code ? json(codeView(code)) : result.ok ? missing('code') : answer(result, () => undefined)
+      const code = await find()
+      return result.ok && code ? json(codeView(code)) : answer(result, () => undefined)
     },
   }),
 ]

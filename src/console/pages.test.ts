@@ -33,7 +33,8 @@ async function ask(pages: Pages, path: string, { method = 'GET', zipped = false 
   return answer
 }
 
-const open = (publicUrl?: string): Pages => new Pages({ publicUrl, isSecure: publicUrl !== undefined }, folder)
+const open = (publicUrl?: string): Pages =>
+  new Pages({ publicUrl, isSecure: publicUrl !== undefined, publicModels: 'shown' }, folder)
 
 test('every page is the one page, below the path of the public address, with a nonce of its own', async () => {
   const pages = open('https://models.example/a"b/')
@@ -60,7 +61,7 @@ test('files are named by what was built, and by nothing else', async () => {
 })
 
 test('it says so where nothing is built, and what it does not do', async () => {
-  const empty = new Pages({ publicUrl: undefined, isSecure: false }, join(folder, 'nowhere/'))
+  const empty = new Pages({ publicUrl: undefined, isSecure: false, publicModels: 'hidden' }, join(folder, 'nowhere/'))
   expect((await ask(empty, '/console/')).status).toBe(503)
   expect((await ask(open(), '/console/', { method: 'POST' })).status).toBe(405)
   expect((await ask(open(), '/console')).headers['location']).toBe('console/')

@@ -8,6 +8,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Exchange } from '../inbound/exchange.ts'
 import { makeToken } from '../lib/token.ts'
+import type { Facts } from './desk.ts'
 import { securityHeaders } from './headers.ts'
 
 const ROOT = '/console'
@@ -25,7 +26,7 @@ type Asset = {
   readonly plain: Uint8Array
   readonly zipped: Uint8Array
 }
-type PagesFacts = { readonly publicUrl: string | undefined; readonly isSecure: boolean }
+type PagesFacts = Pick<Facts, 'publicUrl' | 'isSecure' | 'publicModels'>
 
 export class Pages {
   private readonly facts: PagesFacts
@@ -75,12 +76,13 @@ export class Pages {
 
   private async page(exchange: Exchange): Promise<void> {
     this.index ??= readFile(`${this.folder}index.html`, 'utf8')
-    const { publicUrl, isSecure } = this.facts
+    const { publicUrl, isSecure, publicModels } = this.facts
     const below = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
     const nonce = makeToken()
     const text = (await this.index)
       .replace('<base href="/" />', `<base href="${escaped(below)}${ROOT}/" />`)
       .replace('nonce="NONCE"', `nonce="${nonce}"`)
+      .replace('name="models" content="hidden"', `name="models" content="${publicModels}"`)
     const headers = {
       ...pageHeaders(isSecure, nonce),
       'content-type': 'text/html; charset=utf-8',

@@ -3,6 +3,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { openConsole, type TestConsole } from '../../test/support/console.ts'
+import { freshFolder } from '../../test/support/gateway.ts'
 import { DATABASE, type Queryable } from '../store/store.ts'
 import { routes } from './routes.ts'
 
@@ -21,7 +22,7 @@ function listen(queryable: Queryable): void {
 }
 
 beforeAll(async () => {
-  desk = await openConsole()
+  desk = await openConsole(freshFolder(), { TOLLGATE_PUBLIC_MODELS: 'on' })
   const { store } = desk.gateway
   listen(store)
   listen(store.aside)

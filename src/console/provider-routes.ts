@@ -117,10 +117,10 @@ export const providerRoutes: readonly Route[] = [
     summary: 'Drain a provider, or let it serve again. What runs goes on.',
     body: z.strictObject({ state: z.enum(['serving', 'drained']) }),
     answer: providerShape,
-    run: async ({ desk, operate, params, body }) =>
-      answer(await operate('provider.state', { id: params.provider, state: body.state }), () =>
-        show(desk, params.provider),
-      ),
+    run: async ({ desk, operate, params: { provider: id }, body: { state } }) => {
+      if (!desk.office.catalog.provider(id)) return missing('provider')
+      return answer(await operate('provider.state', { id, state }), () => show(desk, id))
+    },
   }),
   route('POST', '/providers/{provider}/test', {
     access: 'operator',
@@ -140,8 +140,10 @@ export const providerRoutes: readonly Route[] = [
     access: 'operator',
     summary: 'Remove a stored provider, its key and its offers.',
     answer: z.strictObject({ id: z.string(), removed: z.boolean() }),
-    run: async ({ operate, params }) =>
-      answer(await operate('provider.remove', { id: params.provider }), (value) => value),
+    run: async ({ desk, operate, params: { provider: id } }) => {
+      if (!desk.office.catalog.provider(id)) return missing('provider')
+      return answer(await operate('provider.remove', { id }), (value) => value)
+    },
   }),
   route('GET', '/presets', {
     access: 'operator',

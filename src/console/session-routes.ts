@@ -7,6 +7,7 @@ import { userRoles, type User } from '../domain/user.ts'
 import { networkOf } from '../lib/network.ts'
 import { noCookie, sessionCookie } from './cookie.ts'
 import type { Desk } from './desk.ts'
+import { lowBalanceOf, lowBalanceShape } from './low-balance.ts'
 import { json, missing, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
 import { isoTime, time } from './shapes.ts'
 
@@ -17,20 +18,24 @@ const password = z
 
 const me = z.strictObject({
   user: z.strictObject({ id: z.string(), name: z.string(), role: z.enum(userRoles) }),
-  account: z.strictObject({ id: z.string(), name: z.string() }).nullable().meta({
-    description: 'whose pages are shown: one’s own account, or the one an operator views; null for an operator',
-  }),
+  account: z
+    .strictObject({ id: z.string(), name: z.string(), low_balance: lowBalanceShape.nullable() })
+    .nullable()
+    .meta({
+      description: 'whose pages are shown: one’s own account, or the one an operator views; null for an operator',
+    }),
   view_as: z.boolean().meta({ description: 'an operator looks at this account as a member: nothing can be changed' }),
   session: z.strictObject({ id: z.string(), created_at: time }),
   version: z.string(),
   public_url: z.string().nullable(),
 })
 
-function meView({ office, facts }: Desk, user: User, { id, viewAs, createdAtMs }: Session): z.infer<typeof me> {
+async function meView(desk: Desk, user: User, { id, viewAs, createdAtMs }: Session): Promise<z.infer<typeof me>> {
+  const { office, facts } = desk
   const account = office.accounts.find(viewAs ?? user.accountId ?? '')
   return {
     user: { id: user.id, name: user.name, role: user.role },
-    account: account ? { id: account.id, name: account.name } : null,
+    account: account ? { id: account.id, name: account.name, low_balance: await lowBalanceOf(desk, account) } : null,
     view_as: viewAs !== undefined,
     session: { id, created_at: isoTime(createdAtMs) },
     version: facts.version,
@@ -61,7 +66,7 @@ async function begin({ desk, from }: Pick<Call, 'desk' | 'from'>, { name, hash }
   if (known?.hash !== hash) return undefined
   const { user } = known
   const { token, session } = await desk.office.sessions.begin(user.id, from)
-  return json(meView(desk, user, session), sessionCookie(token, desk.facts.isSecure))
+  return json(await meView(desk, user, session), sessionCookie(token, desk.facts.isSecure))
 }
 
 /** Notes what is no operation, since only people do it. */
@@ -217,7 +222,7 @@ const viewAs = route('POST', '/session/view-as', {
     if (!account) return missing('account')
     await desk.office.sessions.lookAs(session, account.id)
     await note(call, 'session.view_as', { user, subject: account.id })
-    return json(meView(desk, user, { ...session, viewAs: account.id }))
+    return json(await meView(desk, user, { ...session, viewAs: account.id }))
   },
 })
 
@@ -227,9 +232,10 @@ const endView = route('DELETE', '/session/view-as', {
   answer: me,
   run: async (call) => {
     const { user, session } = signed(call)
+    if (session.viewAs === undefined) return json(await meView(call.desk, user, session))
     await call.desk.office.sessions.lookAs(session, undefined)
     await note(call, 'session.view_as_end', { user, subject: session.viewAs })
-    return json(meView(call.desk, user, { ...session, viewAs: undefined }))
+    return json(await meView(call.desk, user, { ...session, viewAs: undefined }))
   },
 })
 
@@ -255,9 +261,9 @@ export const sessionRoutes: readonly Route[] = [
     access: 'signed_in',
     summary: 'Who is signed in, and as what.',
     answer: me,
-    run: (call) => {
+    run: async (call) => {
       const { user, session } = signed(call)
-      return json(meView(call.desk, user, session))
+      return json(await meView(call.desk, user, session))
     },
   }),
   route('DELETE', '/session', {
@@ -296,6 +302,10 @@ export const sessionRoutes: readonly Route[] = [
     access: 'signed_in',
     summary: 'End one of one’s sessions.',
     answer: ended,
-    run: (call) => end(call, ({ id }) => id === call.params.session),
+    run: (call) => {
+      const isMeant = ({ id }: Session): boolean => id === call.params.session
+      const own = call.desk.office.sessions.listOf(signed(call).user.id)
+      return own.some(isMeant) ? end(call, isMeant) : missing('session')
+    },
   }),
 ]

@@ -6,6 +6,7 @@ import { percentile, addUp, USAGE_ROWS_MAX, usageGroups } from '../records/usage
 import { balanceShape, balanceView } from './account-routes.ts'
 import { csvText } from './csv.ts'
 import type { Desk } from './desk.ts'
+import { daysLeft } from './low-balance.ts'
 import { requestShape, requestView } from './request-view.ts'
 import { json, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
 import { isoTime, nano, time } from './shapes.ts'
@@ -156,6 +157,7 @@ const overviewShape = z.strictObject({
   balance: balanceShape,
   spent_nano_usd: nano.meta({ description: 'in the range, in nano-USD' }),
   days_left: z.number().nullable().meta({ description: 'at the pace of the range; null: nothing was spent' }),
+  low_balance_nano_usd: nano.nullable().meta({ description: 'the account is warned below it; null: never' }),
   step: z.enum(['hour', 'day']),
   total: sumsShape,
   series: z.array(sumsShape.extend({ time })).meta({ description: 'hours or days without requests are left out' }),
@@ -163,8 +165,6 @@ const overviewShape = z.strictObject({
   first_steps: z.strictObject({ has_key: z.boolean(), has_called: z.boolean(), has_succeeded: z.boolean() }),
   open_holds: z.int(),
 })
-
-const NANO_PER_DAY_PARTS = 1_000_000
 
 async function overview(call: Call<{ account: string }, { range: keyof typeof ranges }>): Promise<Reply> {
   const { desk, params } = call
@@ -194,6 +194,7 @@ async function overview(call: Call<{ account: string }, { range: keyof typeof ra
     balance: balanceView(desk, params.account),
     spent_nano_usd: total.sums.charged.toString(),
     days_left: daysLeft(office.ledger.balance(params.account).available, total.sums.charged, hours),
+    low_balance_nano_usd: office.accounts.find(params.account)?.lowBalance?.toString() ?? null,
     step: stepHours === 1 ? 'hour' : 'day',
     total: sumsView(total, isOperator(call)),
     series: rows.map((row: UsageRow) => ({ time: isoTime(row.startMs), ...sumsView(row, isOperator(call)) })),
@@ -205,12 +206,6 @@ async function overview(call: Call<{ account: string }, { range: keyof typeof ra
     },
     open_holds: holds.length,
   })
-}
-
-function daysLeft(available: bigint, spent: bigint, hours: number): number | null {
-  if (spent <= 0n) return null
-  const parts = (available * BigInt(hours) * BigInt(NANO_PER_DAY_PARTS)) / (spent * 24n)
-  return Math.round((Number(parts) / NANO_PER_DAY_PARTS) * 10) / 10
 }
 
 export const usageRoutes: readonly Route[] = [

@@ -1,5 +1,6 @@
 import type { Origin } from './catalog.ts'
 import type { Limits } from './limits.ts'
+import type { NanoUsd } from './money.ts'
 
 export type AccountStatus = 'active' | 'suspended'
 
@@ -10,6 +11,8 @@ export type Account = {
   /** Model ids this account may use; undefined means all. */
   readonly allowedModels: readonly string[] | undefined
   readonly limits: Limits
+  /** Below so much available the console warns; undefined: it does not. */
+  readonly lowBalance?: NanoUsd | undefined
   readonly origin: Origin
   readonly createdAtMs: number
 }

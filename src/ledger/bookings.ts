@@ -6,13 +6,15 @@ import type { Queryable } from '../store/store.ts'
 export type Booking = {
   readonly kind: string
   readonly amount: NanoUsd
+  /** Of the account, right after it. */
+  readonly balanceAfter: NanoUsd
   readonly ref: string
   readonly reason: string
   readonly createdAtMs: number
 }
 
 /** Through a table of their own: an account's charges are not in the way. */
-const SELECT = `SELECT journal.kind, entry.amount, journal.ref, journal.reason, journal.created_at
+const SELECT = `SELECT journal.kind, entry.amount, booking.balance_after, journal.ref, journal.reason, journal.created_at
   FROM booking JOIN journal ON journal.id = booking.journal_id
   JOIN entry ON entry.journal_id = journal.id AND entry.account_id = booking.account_id
   WHERE booking.account_id = ?`
@@ -37,6 +39,7 @@ function bookingOf(row: Row): Booking {
   return {
     kind: String(row['kind']),
     amount: row['amount'] as bigint,
+    balanceAfter: row['balance_after'] as bigint,
     ref: String(row['ref']),
     reason: String(row['reason'] ?? ''),
     createdAtMs: Number(row['created_at']),

@@ -23,7 +23,11 @@ const moveFreeFunds = statement('UPDATE account SET posted = posted + ?1 WHERE i
 const insertJournal = statement(
   'INSERT INTO journal (id, kind, ref, hold_id, price_card_id, reason, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
 )
-const insertBooking = statement('INSERT INTO booking (account_id, created_at, journal_id) VALUES (?, ?, ?)')
+/** After the funds have moved: it keeps what the balance was then. */
+const insertBooking = statement(
+  `INSERT INTO booking (account_id, created_at, journal_id, balance_after)
+   SELECT id, ?2, ?3, posted FROM account WHERE id = ?1`,
+)
 const insertEntry = statement('INSERT INTO entry (account_id, journal_id, amount) VALUES (?, ?, ?)')
 
 /** Who owns a hold that lives with its task: no life of a process. */
@@ -296,8 +300,8 @@ class Book implements Ledger {
     const outcome = await this.store.write([
       ...(provided ? [provided] : []),
       { run: insertJournal, bind: [journalId, kind, ref, null, null, reason, nowMs] },
-      { run: insertBooking, bind: [accountId, nowMs, journalId] },
       { run: moveFreeFunds, bind: [change, accountId], changes: 1 },
+      { run: insertBooking, bind: [accountId, nowMs, journalId], changes: 1 },
       ...entries(journalId, [
         [accountId, change],
         [FUNDING, -change],

@@ -90,3 +90,26 @@ test('a lock that a process on its way out still holds is waited for', async () 
   expect(await other.exited).toBe(0)
   expect(existsSync(`${path}.schema-1`)).toBe(true)
 })
+
+test('bookings of before learn the balance after each from the entries, charges between them counted', () => {
+  const own = join(folder, 'migrations')
+  cpSync(MIGRATIONS, own, { recursive: true })
+  for (const name of readdirSync(own).filter((file) => file >= '0013')) rmSync(join(own, name))
+  migrate(path, own)
+  read((db) =>
+    db.exec(`
+      INSERT INTO journal (id, kind, ref, hold_id, created_at) VALUES
+        (1, 'credit', 'a', NULL, 10), (2, 'charge', NULL, 'h', 10), (3, 'credit', 'b', NULL, 20), (4, 'debit', 'c', NULL, 20);
+      INSERT INTO entry (journal_id, account_id, amount) VALUES
+        (1, 'acme', 100), (1, 'system:funding', -100), (2, 'acme', -30), (2, 'system:revenue', 30),
+        (3, 'other', 7), (3, 'system:funding', -7), (4, 'acme', -5), (4, 'system:funding', 5);
+      INSERT INTO booking VALUES ('acme', 10, 1), ('other', 20, 3), ('acme', 20, 4);`),
+  )
+  migrate(path)
+  const balances = read((db) => db.query('SELECT journal_id, balance_after FROM booking ORDER BY journal_id').values())
+  expect(balances).toEqual([
+    [1, 100],
+    [3, 7],
+    [4, 65],
+  ])
+})

@@ -27,8 +27,11 @@ export type TestConsole = {
 const log = (): void => undefined
 
 /** A console with an account and its people, and another account with an owner. */
-export async function openConsole(folder = freshFolder()): Promise<TestConsole> {
-  const config = await loadConfig({ TOLLGATE_DATA: folder, TOLLGATE_CONFIG: '' })
+export async function openConsole(
+  folder = freshFolder(),
+  env: Readonly<Record<string, string>> = {},
+): Promise<TestConsole> {
+  const config = await loadConfig({ TOLLGATE_DATA: folder, TOLLGATE_CONFIG: '', ...env })
   const gateway = await openGateway(config, { log, sandboxUrl: 'http://127.0.0.1:9', firstAccount: 'leave' })
   const { office } = gateway
   const accountOf = async (name: string): Promise<string> => {
@@ -44,7 +47,9 @@ export async function openConsole(folder = freshFolder()): Promise<TestConsole> 
     stranger: await office.users.create({ name: 'ann', role: 'owner', accountId: otherId }),
   }
   for (const user of Object.values(people)) await office.users.setPassword(user?.id ?? '', 'no hash at all')
-  const dispatch = createDispatcher(office, { version: 'test', publicUrl: undefined, isSecure: false, settings: {} })
+  const { publicModels } = config
+  const facts = { version: 'test', publicUrl: undefined, publicModels, isSecure: false, settings: {} }
+  const dispatch = createDispatcher(office, facts)
   return {
     gateway,
     accountId,

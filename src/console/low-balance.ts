@@ -1,0 +1,41 @@
+/** How long a balance lasts, and the warning to an account whose balance is below what it wants to be warned at. */
+import { z } from 'zod'
+import type { Account } from '../domain/account.ts'
+import { addUp } from '../records/usage-report.ts'
+import type { Desk } from './desk.ts'
+import { nano } from './shapes.ts'
+
+const HOUR_MS = 3_600_000
+/** A week has every day of the week in it. */
+const PACE_HOURS = 7 * 24
+const PARTS = 1_000_000
+
+/** Days to one decimal; null: nothing was spent. */
+export function daysLeft(available: bigint, spent: bigint, hours: number): number | null {
+  if (spent <= 0n) return null
+  const parts = (available * BigInt(hours) * BigInt(PARTS)) / (spent * 24n)
+  return Math.round((Number(parts) / PARTS) * 10) / 10
+}
+
+export const lowBalanceShape = z.strictObject({
+  threshold_nano_usd: nano,
+  available_nano_usd: nano,
+  days_left: z.number().nullable().meta({ description: 'at the pace of the last seven days; null: nothing was spent' }),
+})
+
+/** Null as long as enough is available, or nobody wants to be warned. */
+export async function lowBalanceOf(
+  { office }: Desk,
+  { id, lowBalance }: Account,
+): Promise<z.infer<typeof lowBalanceShape> | null> {
+  const { available } = office.ledger.balance(id)
+  if (lowBalance === undefined || available >= lowBalance) return null
+  const toHour = Math.ceil((Date.now() + 1) / HOUR_MS)
+  const range = { fromHour: toHour - PACE_HOURS, toHour, stepHours: 24, offsetHours: 0 } as const
+  const { sums } = addUp(await office.usage({ ...range, accountId: id, by: undefined }))
+  return {
+    threshold_nano_usd: lowBalance.toString(),
+    available_nano_usd: available.toString(),
+    days_left: daysLeft(available, sums.charged, PACE_HOURS),
+  }
+}

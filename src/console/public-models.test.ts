@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { freshFolder } from '../../test/support/gateway.ts'
+import { nobody, openConsole, type TestConsole } from '../../test/support/console.ts'
+import type { Page } from './shapes.ts'
+
+let shown: TestConsole
+let hidden: TestConsole
+beforeAll(async () => {
+  shown = await openConsole(freshFolder(), { TOLLGATE_PUBLIC_MODELS: 'on' })
+  hidden = await openConsole()
+})
+afterAll(() => Promise.all([shown.close(), hidden.close()]))
+
+test('models and their prices are for everybody where the operator says so, a page at a time', async () => {
+  const first = await shown.call<Page<{ id: string }>>(nobody, 'GET /public-models?limit=2')
+  expect([first.status, first.body.data.length]).toEqual([200, 2])
+  const rest = await shown.call<Page<{ id: string }>>(nobody, `GET /public-models?cursor=${first.body.next_cursor}`)
+  const ids = [...first.body.data, ...rest.body.data].map(({ id }) => id)
+  expect(ids.toSorted()).toEqual(
+    shown.gateway.office.catalog
+      .models()
+      .map(({ id }) => id)
+      .toSorted(),
+  )
+})
+
+test('nothing in it is a vendor, an offer, or what it costs us', async () => {
+  const { catalog } = shown.gateway.office
+  await catalog.putProvider({
+    id: 'acme-cloud',
+    preset: 'custom',
+    baseUrl: 'https://acme.example/v1',
+    reach: 'public',
+    secret: undefined,
+  })
+  const { status } = await shown.call(await shown.as('operator'), 'POST /models', {
+    id: 'plain',
+    price: { input: '5', output: '7' },
+    offers: [{ provider: 'acme-cloud', model: 'their-name', cost: { input: '3', output: '3' } }],
+  })
+  expect(status).toBe(200)
+  const { body } = await shown.call<Page<object>>(nobody, 'GET /public-models')
+  expect(body.data).toContainEqual(expect.objectContaining({ id: 'plain', kind: 'text' }))
+  for (const word of ['acme-cloud', 'their-name', 'offers', 'owned_by', 'cost', 'margin', 'upscaler'])
+    expect({ word, found: JSON.stringify(body).includes(word) }).toEqual({ word, found: false })
+})
+
+test('nobody sees them otherwise: that is what a gateway does that was not asked', async () => {
+  expect((await hidden.call(nobody, 'GET /public-models')).status).toBe(401)
+})

@@ -1,0 +1,51 @@
+/** What is not there is answered 404, and leaves no trace in the audit log: nothing was changed, nor could it be. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { openConsole, type TestConsole } from '../../test/support/console.ts'
+import { routes } from './routes.ts'
+
+let desk: TestConsole
+beforeAll(async () => {
+  desk = await openConsole()
+})
+afterAll(() => desk.close())
+
+/** Bodies that nothing is wrong with, for the routes that take one. */
+const bodies: Readonly<Record<string, object>> = {
+  'PATCH /users/{user}': { role: 'member' },
+  'PATCH /accounts/{account}/users/{user}': { status: 'disabled' },
+  'PATCH /accounts/{account}/keys/{key}': { name: 'other' },
+  'PATCH /models/{model}': { price: { input: '1', output: '1' } },
+  'POST /models/{model}/explain': {},
+  'PATCH /providers/{provider}': { base_url: 'https://example.com/v1' },
+  'PUT /providers/{provider}/state': { state: 'drained' },
+}
+
+const changing = routes.filter(({ method, path }) => method !== 'GET' && /\{\w+\}/.test(path.replace('{account}', '')))
+
+const entries = async (): Promise<number> => (await desk.gateway.office.audit.list({ limit: 1_000 })).length
+
+test.each(changing.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', async (name, route) => {
+  const body = bodies[name]
+  if (route.body) expect({ name, isRight: route.body.safeParse(body).success }).toEqual({ name, isRight: true })
+  const path = route.path.replace('{account}', desk.accountId).replace(/\{\w+\}/g, 'nope')
+  const before = await entries()
+  const { status } = await desk.call(await desk.as('operator'), `${route.method} ${path}`, body)
+  expect({ name, status, written: (await entries()) - before }).toEqual({ name, status: 404, written: 0 })
+})
+
+test('an account that is not there, too', async () => {
+  const before = await entries()
+  const own = routes.filter(({ method, path }) => method !== 'GET' && path.includes('{account}'))
+  for (const { method, path } of own) {
+    const at = path.replace('{account}', 'acct_nope').replace(/\{\w+\}/g, 'nope')
+    expect((await desk.call(await desk.as('operator'), `${method} ${at}`, {})).status).toBe(404)
+  }
+  const viewed = await desk.call(await desk.as('operator'), 'POST /session/view-as', { account: 'acct_nope' })
+  expect([viewed.status, (await entries()) - before]).toEqual([404, 0])
+})
+
+test('to stop looking at an account where nobody does changes nothing', async () => {
+  const before = await entries()
+  expect((await desk.call(await desk.as('operator'), 'DELETE /session/view-as')).status).toBe(200)
+  expect((await entries()) - before).toBe(0)
+})
