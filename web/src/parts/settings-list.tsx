@@ -1,34 +1,63 @@
+/** Names and values as the server gives them, in words: every name it can give has some, in every language. */
+import { hasWords, useT } from '../lib/i18n/language.ts'
+import { bytes } from '../lib/bytes.ts'
+import { useShow } from '../lib/show.ts'
+import { duration } from '../lib/time.ts'
 import { Facts } from '../ui/page.tsx'
 
-/** Names and values as the server gives them. */
-export function SettingsList({ settings }: { readonly settings: Readonly<Record<string, unknown>> }) {
-  const rows = rowsOf(settings)
+type Settings = Readonly<Record<string, unknown>>
+const isGroup = (value: unknown): value is Settings =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** `group`: before the names, as in `limits.drainMs`. */
+export function SettingsList({ settings, group = '' }: { readonly settings: Settings; readonly group?: string }) {
+  const t = useT()
+  const valueOf = useValue()
+  const wordsFor = (name: string): string => {
+    const key = `server.${group}${name}`
+    // A server that is newer than this page: its own name is better than none.
+    return hasWords(key) ? t(key) : name
+  }
+  const entries = Object.entries(settings)
   return (
-    <Facts
-      rows={rows.map(([name, value]) => [
-        name.replaceAll('_', ' '),
-        <code key={name} className="font-mono text-xs break-all">
-          {value}
-        </code>,
-      ])}
-    />
+    <>
+      <Facts
+        rows={entries
+          .filter(([, value]) => !isGroup(value))
+          .map(([name, value]) => [
+            wordsFor(name),
+            <span key={name} title={`${name}: ${JSON.stringify(value)}`}>
+              {valueOf(name, value)}
+            </span>,
+          ])}
+      />
+      {entries.flatMap(([name, value]) =>
+        isGroup(value)
+          ? [
+              <section key={name} className="mt-5">
+                <h3 className="mb-2 border-b pb-1 font-semibold">{wordsFor(name)}</h3>
+                <SettingsList settings={value} group={`${group}${name}.`} />
+              </section>,
+            ]
+          : [],
+      )}
+    </>
   )
 }
 
-function rowsOf(settings: Readonly<Record<string, unknown>>, before = ''): readonly (readonly [string, string])[] {
-  return Object.entries(settings).flatMap(([name, value]) => {
-    const whole = before + name
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return rowsOf(value as Readonly<Record<string, unknown>>, `${whole} · `)
-    }
-    const text =
-      value === null || value === undefined || value === ''
-        ? '—'
-        : Array.isArray(value)
-          ? value.join(', ') || '—'
-          : typeof value === 'string'
-            ? value
-            : JSON.stringify(value)
-    return [[whole, text] as const]
-  })
+/** A number is in the unit that its name ends in. */
+function useValue(): (name: string, value: unknown) => string {
+  const t = useT()
+  const show = useShow()
+  return (name, value) => {
+    if (value === null || value === undefined || value === '') return '—'
+    if (typeof value === 'boolean') return t(value ? 'yes' : 'no')
+    if (Array.isArray(value)) return value.join(', ') || '—'
+    if (typeof value !== 'number') return typeof value === 'string' ? value : JSON.stringify(value)
+    if (name.endsWith('Ms')) return duration(value)
+    if (name.endsWith('_s')) return duration(value * 1_000)
+    if (/bytes/i.test(name)) return bytes(value)
+    // A port or a process has a number, but is none.
+    return /^(?:port|pid)$/.test(name) ? String(value) : show.number(value)
+  }
 }

@@ -2,6 +2,7 @@
 import { account } from './en/account.ts'
 import { operator } from './en/operator.ts'
 import { playground } from './en/playground.ts'
+import { server } from './en/server.ts'
 import { words } from './en/words.ts'
 
-export const en = { ...words, ...account, ...playground, ...operator }
+export const en = { ...words, ...account, ...playground, ...operator, ...server }

@@ -5,6 +5,8 @@ import { en } from './en.ts'
 
 export type Key = keyof typeof en
 export type Dictionary = Readonly<Record<Key, string>>
+/** Names that the server gives have words if they are known here. */
+export const hasWords = (name: string): name is Key => Object.hasOwn(en, name)
 type Values = Readonly<Record<string, string | number>>
 
 const english: Dictionary = en
