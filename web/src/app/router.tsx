@@ -5,10 +5,12 @@ import {
   createRouter,
   lazyRouteComponent,
   Outlet,
+  redirect,
   type ErrorComponentProps,
 } from '@tanstack/react-router'
 import { oneOf, only, textOf } from '../lib/search.ts'
 import { ranges } from '../lib/ranges.ts'
+import { showsModels } from '../lib/show-models.ts'
 import { filtersOf, type RequestFilters } from '../lib/request-filters.ts'
 import { Missing, Broken } from './last-resort.tsx'
 
@@ -25,6 +27,16 @@ const setup = createRoute({
   getParentRoute: () => root,
   path: '/setup',
   component: lazyRouteComponent(() => import('../routes/setup.tsx'), 'SetupPage'),
+})
+
+const publicModels = createRoute({
+  getParentRoute: () => root,
+  path: '/models',
+  validateSearch: (raw: Raw) => only({ kind: textOf(raw, 'kind'), q: textOf(raw, 'q'), model: textOf(raw, 'model') }),
+  beforeLoad: () => {
+    if (!showsModels()) redirect({ to: '/sign-in', search: {}, throw: true })
+  },
+  component: lazyRouteComponent(() => import('../routes/public-models.tsx'), 'PublicModelsPage'),
 })
 
 /** All pages for people who are signed in. Who is not goes to the door first. */
@@ -188,6 +200,7 @@ const accounts = createRoute({
 const routeTree = root.addChildren([
   signIn,
   setup,
+  publicModels,
   inside.addChildren([
     home,
     you,

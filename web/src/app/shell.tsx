@@ -8,6 +8,7 @@ import { isOperator, useMe } from '../lib/session.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { CommandBar } from './command-bar.tsx'
+import { LowBalance } from './low-balance.tsx'
 import { Navigation } from './navigation.tsx'
 import { accountPlaces, operatorPlaces, type Place } from './places.ts'
 import { queryClient, whenSignedOut } from './queries.ts'
@@ -63,6 +64,7 @@ function Frame() {
       <Navigation accountId={accountId} isOpen={isOpen} onClose={() => setOpen(false)} />
       <div className="flex min-w-0 flex-col">
         <ViewBanner />
+        <LowBalance />
         <div className="flex h-12 shrink-0 items-center gap-2 border-b bg-panel px-4">
           <IconButton icon="menu" label={t('shell.menu')} onClick={() => setOpen(true)} className="lg:hidden" />
           <Breadcrumb page={title} isOperators={path.includes('/operator/')} />

@@ -22,6 +22,8 @@ export type Account = {
   readonly origin: Origin
   readonly models: readonly string[] | null
   readonly limits: Limits
+  /** Below so much available the people of the account are warned. */
+  readonly low_balance_nano_usd: string | null
   readonly balance: Balance
   readonly active_keys: number
   readonly created_at: string

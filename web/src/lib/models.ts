@@ -57,6 +57,8 @@ export type ModelFacts = {
   readonly created_at: string
 }
 export type Model = ModelFacts & { readonly available: boolean }
+/** What whoever is not signed in is shown of it. */
+export type PublicModel = Omit<Model, 'owned_by' | 'created_at'>
 
 export const modelsQuery = (account: string) =>
   queryOptions({

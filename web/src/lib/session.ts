@@ -3,9 +3,20 @@ import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { api } from './api.ts'
 
 export type Role = 'operator' | 'owner' | 'member'
+export type LowBalance = {
+  readonly threshold_nano_usd: string
+  readonly available_nano_usd: string
+  /** At the pace of the last week; null: nothing was spent. */
+  readonly days_left: number | null
+}
 export type Me = {
   readonly user: { readonly id: string; readonly name: string; readonly role: Role }
-  readonly account: { readonly id: string; readonly name: string } | null
+  readonly account: {
+    readonly id: string
+    readonly name: string
+    /** null: enough is available. */
+    readonly low_balance: LowBalance | null
+  } | null
   readonly view_as: boolean
   readonly session: { readonly id: string; readonly created_at: string }
   readonly version: string

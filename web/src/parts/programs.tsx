@@ -70,7 +70,7 @@ export function Programs({ base }: { readonly base: string }) {
               key: 'maker',
               head: t('programs.maker'),
               isOptional: true,
-              cell: ({ created_by: by }) => by?.name ?? '–',
+              cell: ({ created_by: by }) => by?.name ?? <span className="text-soft">{t('programs.byCommand')}</span>,
             },
             {
               key: 'created',

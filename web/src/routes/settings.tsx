@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { LowBalanceForm } from '../features/accounts/low-balance-form.tsx'
 import { accountQuery } from '../lib/accounts.ts'
 import { path } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
@@ -64,6 +65,9 @@ function AccountFacts({ id }: { readonly id: string }) {
       <Panel title={t('limit.title')}>
         <LimitsList limits={account.limits} />
         <p className="mt-3 text-xs text-soft">{t('settings.limitsHint')}</p>
+      </Panel>
+      <Panel title={t('low.title')}>
+        <LowBalanceForm account={account} />
       </Panel>
     </div>
   )

@@ -1,9 +1,10 @@
-import { useRouter, useSearch } from '@tanstack/react-router'
+import { Link, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Door } from '../features/door/door.tsx'
 import { useForm } from '../features/door/use-form.ts'
 import { api } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
+import { showsModels } from '../lib/show-models.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Failure } from '../ui/page.tsx'
@@ -45,6 +46,11 @@ export function SignInPage() {
           {t('signIn.submit')}
         </Button>
         <p className="text-xs text-soft">{t('signIn.lost')}</p>
+        {showsModels() && (
+          <Link to="/models" search={{}} className="inline-block text-accent underline">
+            {t('nav.models')}
+          </Link>
+        )}
       </form>
     </Door>
   )

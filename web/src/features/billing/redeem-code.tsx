@@ -1,7 +1,8 @@
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
 import { money } from '../../lib/money.ts'
+import { sessionQuery } from '../../lib/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -22,7 +23,12 @@ export function RedeemCode({ account, open, onClose }: Props) {
 function Redeem({ account, onClose }: Omit<Props, 'open'>) {
   const t = useT()
   const [code, setCode] = useState('')
-  const redeeming = useMutation({ mutationFn: () => redeem(account, code.trim()) })
+  const client = useQueryClient()
+  const redeeming = useMutation({
+    mutationFn: () => redeem(account, code.trim()),
+    // A warning that little is left goes by who is signed in.
+    onSuccess: () => client.invalidateQueries({ queryKey: sessionQuery.queryKey }),
+  })
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
     redeeming.mutate()

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { buttonClass, IconButton } from '../../ui/button.tsx'
@@ -6,6 +7,8 @@ import { Empty, Figure, Panel } from '../../ui/page.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Id, Money, Nothing, Time } from '../../ui/text.tsx'
 import { monthAfter, statementFile, type LedgerLine, type Statement } from './billing.ts'
+
+const DAY_MS = 86_400_000
 
 type Props = {
   readonly account: string
@@ -51,7 +54,11 @@ export function StatementView({ account, statement, onMonth }: Props) {
         <Sum label={t('billing.debits')} amount={statement.debits_nano_usd} />
         <Sum label={t('billing.closing')} amount={statement.closing_nano_usd} />
       </dl>
-      {statement.data.length === 0 ? <Empty>{t('billing.empty')}</Empty> : <Lines rows={statement.data} />}
+      {statement.data.length === 0 ? (
+        <Empty>{t('billing.empty')}</Empty>
+      ) : (
+        <Lines account={account} rows={statement.data} />
+      )}
     </Panel>
   )
 }
@@ -62,9 +69,8 @@ const Sum = ({ label, amount }: { readonly label: string; readonly amount: strin
   </Figure>
 )
 
-function Lines({ rows }: { readonly rows: readonly LedgerLine[] }) {
+function Lines({ account, rows }: { readonly account: string; readonly rows: readonly LedgerLine[] }) {
   const t = useT()
-  const show = useShow()
   const columns: readonly Column<LedgerLine>[] = [
     {
       key: 'time',
@@ -76,16 +82,14 @@ function Lines({ rows }: { readonly rows: readonly LedgerLine[] }) {
       key: 'reason',
       head: t('billing.reason'),
       className: 'max-w-72',
-      cell: ({ reason, requests }) =>
-        requests === null
-          ? (reason ?? <Nothing />)
-          : t('billing.requests', { n: requests, shown: show.number(requests) }),
+      cell: (line) =>
+        line.kind === 'charges' ? <DayLink account={account} line={line} /> : (line.reason ?? <Nothing />),
     },
     {
       key: 'ref',
       head: t('billing.ref'),
       isOptional: true,
-      cell: ({ ref }) => (ref === null ? <Nothing /> : <Id id={ref} />),
+      cell: ({ ref }) => (ref === null ? <Nothing /> : <Reference account={account} id={ref} />),
     },
     {
       key: 'amount',
@@ -105,7 +109,44 @@ function Lines({ rows }: { readonly rows: readonly LedgerLine[] }) {
       label={t('billing.ledger')}
       columns={columns}
       rows={rows}
-      keyOf={({ time, kind, ref }) => `${time} ${kind} ${ref}`}
+      keyOf={({ time, kind, ref, balance_nano_usd: balance }) => `${time} ${kind} ${ref} ${balance}`}
     />
+  )
+}
+
+type LineProps = { readonly account: string; readonly line: LedgerLine }
+
+/** To the requests of a day, which in the ledger is one of UTC. */
+function DayLink({ account, line: { time, requests } }: LineProps) {
+  const t = useT()
+  const show = useShow()
+  const from = `${time.slice(0, 10)}T00:00:00.000Z`
+  const to = new Date(Date.parse(from) + DAY_MS).toISOString()
+  return (
+    <Link
+      to="/a/$account/requests"
+      params={{ account }}
+      search={{ from, to }}
+      className="hover:text-accent hover:underline"
+    >
+      {requests === null ? t('billing.part') : t('billing.requests', { n: requests, shown: show.number(requests) })}
+    </Link>
+  )
+}
+
+/** Who books a refund for a request names it: it leads there. */
+function Reference({ account, id }: { readonly account: string; readonly id: string }) {
+  const request = /req_[0-9a-z]{26}/.exec(id)?.[0]
+  if (request === undefined) return <Id id={id} />
+  return (
+    <Link
+      to="/a/$account/requests/$request"
+      params={{ account, request }}
+      search={{}}
+      title={id}
+      className="font-mono text-xs hover:text-accent hover:underline"
+    >
+      {`${id.slice(0, 8)}…${id.slice(-6)}`}
+    </Link>
   )
 }

@@ -11,8 +11,6 @@ export function Door({
   readonly hint?: string
   readonly children: ReactNode
 }) {
-  const { language } = useLanguage()
-  const other = language === 'en' ? 'zh-CN' : 'en'
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-sm flex-col justify-center px-4 py-10">
       <p className="mb-6 flex items-center gap-2 text-base font-semibold">
@@ -24,14 +22,25 @@ export function Door({
         {hint && <p className="mt-1 text-soft">{hint}</p>}
         <div className="mt-4">{children}</div>
       </div>
-      <button
-        type="button"
-        lang={other}
-        onClick={() => void chooseLanguage(other)}
-        className="mt-3 min-h-6 self-end px-1 text-soft hover:text-ink"
-      >
-        {other === 'en' ? 'English' : '简体中文'}
-      </button>
+      <p className="mt-3 text-right">
+        <LanguageButton />
+      </p>
     </main>
+  )
+}
+
+/** The language that the page is not in. */
+export function LanguageButton() {
+  const { language } = useLanguage()
+  const other = language === 'en' ? 'zh-CN' : 'en'
+  return (
+    <button
+      type="button"
+      lang={other}
+      onClick={() => void chooseLanguage(other)}
+      className="min-h-6 px-1 text-soft hover:text-ink"
+    >
+      {other === 'en' ? 'English' : '简体中文'}
+    </button>
   )
 }

@@ -1,6 +1,6 @@
-import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
-import type { Model } from '../../lib/models.ts'
+import type { PublicModel } from '../../lib/models.ts'
 import { exact, nano } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { pieceRange } from '../../parts/prices.tsx'
@@ -8,15 +8,17 @@ import { Table, type Column } from '../../ui/table.tsx'
 import { Badge, Nothing, Status } from '../../ui/text.tsx'
 
 type Props = {
-  readonly account: string
-  readonly models: readonly Model[]
-  readonly search: { readonly kind?: string; readonly q?: string }
+  readonly models: readonly PublicModel[]
+  /** The id, and what opens the model. */
+  readonly nameOf: (id: string) => ReactNode
 }
 
-export function ModelTable({ account, models, search }: Props) {
+export const modelLink = 'block truncate font-medium hover:text-accent hover:underline'
+
+export function ModelTable({ models, nameOf }: Props) {
   const t = useT()
   const show = useShow()
-  const price = (key: 'input' | 'cached_input' | 'output', head: string): Column<Model> => ({
+  const price = (key: 'input' | 'cached_input' | 'output', head: string): Column<PublicModel> => ({
     key,
     head,
     align: 'right',
@@ -26,22 +28,12 @@ export function ModelTable({ account, models, search }: Props) {
       return amount === undefined ? <Nothing /> : <span className="whitespace-nowrap">{exact(amount)}</span>
     },
   })
-  const columns: readonly Column<Model>[] = [
+  const columns: readonly Column<PublicModel>[] = [
     {
       key: 'id',
       head: t('column.model'),
       className: 'max-w-72',
-      cell: ({ id }) => (
-        <Link
-          to="/a/$account/models"
-          params={{ account }}
-          search={{ ...search, model: id }}
-          title={id}
-          className="block truncate font-medium hover:text-accent hover:underline"
-        >
-          {id}
-        </Link>
-      ),
+      cell: ({ id }) => nameOf(id),
     },
     { key: 'kind', head: t('models.kind'), isOptional: true, cell: ({ kind }) => <Badge>{t(`kind.${kind}`)}</Badge> },
     {
@@ -74,7 +66,7 @@ export function ModelTable({ account, models, search }: Props) {
 }
 
 /** Of a model that is sold by the piece the prices of tokens are nothing; nor do vectors have an output. */
-function soldFor({ kind, price }: Model, unit: 'input' | 'cached_input' | 'output'): string | undefined {
+function soldFor({ kind, price }: PublicModel, unit: 'input' | 'cached_input' | 'output'): string | undefined {
   if (unit !== 'input' && kind === 'embedding') return undefined
   const amount = unit === 'output' && kind === 'image' ? price.image_output : price[unit]
   return nano(amount) > 0n || Object.keys(price.each).length === 0 ? amount : undefined

@@ -11,6 +11,8 @@ export type Overview = {
   readonly balance: Balance
   readonly spent_nano_usd: string
   readonly days_left: number | null
+  /** The account is warned below it. */
+  readonly low_balance_nano_usd: string | null
   readonly step: Step
   readonly total: Sums
   readonly series: readonly (Sums & { readonly time: string })[]

@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
+import { money, nano } from '../../lib/money.ts'
 import type { RequestRow } from '../../lib/requests.ts'
 import { useCanWrite } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'
@@ -20,11 +21,21 @@ export function Standing({ overview, range, account }: Props & { readonly range:
   const t = useT()
   const show = useShow()
   const { balance, total, days_left: daysLeft } = overview
+  const threshold = overview.low_balance_nano_usd ?? '0'
+  const isLow = nano(balance.available_nano_usd) < nano(threshold)
   const tokens = inputTokens(total) + outputTokens(total)
   return (
     <section aria-label={t('overview.standing')} className="rounded-lg border bg-panel p-4">
       <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-6">
-        <Figure label={t('money.available')} hint={<Pace daysLeft={daysLeft} />}>
+        <Figure
+          label={t('money.available')}
+          hint={
+            <>
+              <Pace daysLeft={daysLeft} />
+              {isLow && <span className="block text-warn">{t('overview.low', { threshold: money(threshold) })}</span>}
+            </>
+          }
+        >
           <Money amount={balance.available_nano_usd} />
         </Figure>
         <Figure

@@ -35,6 +35,8 @@ export const words = {
   'zone.utc': 'Times in UTC',
   'view.banner': 'You are looking at {name} as its members do. Nothing can be changed.',
   'view.end': 'Stop looking',
+  'low.banner': 'Only {available} is available; you wanted to know below {threshold}.',
+  'low.pace': 'At this week’s pace it lasts {shown} {n|day|days}.',
 
   'nav.overview': 'Overview',
   'nav.keys': 'Keys',
@@ -181,6 +183,7 @@ export const words = {
   'programs.empty': 'No management keys. One lets a program do by the API what is done here.',
   'programs.revoke': 'Revoke {name}',
   'programs.maker': 'Made by',
+  'programs.byCommand': 'made by command',
   'programs.suspended': 'Suspended: its maker lost the role',
   'price.input': 'Input',
   'price.cached_input': 'Input from cache',

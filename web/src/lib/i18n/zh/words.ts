@@ -35,6 +35,8 @@ export const words = {
   'zone.utc': '显示 UTC 时间',
   'view.banner': '您正以成员身份查看 {name}，无法做任何更改。',
   'view.end': '结束查看',
+  'low.banner': '可用余额仅剩 {available}，低于您设置的提醒值 {threshold}。',
+  'low.pace': '按最近一周的用量，还可使用 {shown} 天。',
 
   'nav.overview': '概览',
   'nav.keys': '密钥',
@@ -180,6 +182,7 @@ export const words = {
   'programs.empty': '还没有管理密钥。程序可用它通过 API 完成此处的操作。',
   'programs.revoke': '吊销 {name}',
   'programs.maker': '创建者',
+  'programs.byCommand': '由命令创建',
   'programs.suspended': '已停用：创建者已无此权限',
   'price.input': '输入',
   'price.cached_input': '缓存输入',

@@ -1,0 +1,33 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useT } from '../lib/i18n/language.ts'
+import { money } from '../lib/money.ts'
+import { sessionQuery } from '../lib/session.ts'
+import { useShow } from '../lib/show.ts'
+import { buttonClass } from '../ui/button.tsx'
+
+const LOOK_MS = 60_000
+
+/** The people of an account are told on every page that little is left, as they wished. */
+export function LowBalance() {
+  const t = useT()
+  const show = useShow()
+  const { data: me } = useQuery({ ...sessionQuery, refetchInterval: LOOK_MS })
+  const account = me?.account
+  if (!account?.low_balance) return null
+  const { available_nano_usd: available, threshold_nano_usd: threshold, days_left: days } = account.low_balance
+  return (
+    <div
+      role="status"
+      className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b bg-warn-soft px-4 py-1.5 text-warn"
+    >
+      <span className="min-w-0 grow break-words">
+        {t('low.banner', { available: money(available), threshold: money(threshold) })}{' '}
+        {days !== null && t('low.pace', { n: days, shown: show.number(days) })}
+      </span>
+      <Link to="/a/$account/billing" params={{ account: account.id }} search={{}} className={buttonClass()}>
+        {t('nav.billing')}
+      </Link>
+    </div>
+  )
+}

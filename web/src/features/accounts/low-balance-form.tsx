@@ -1,0 +1,52 @@
+/** Below which available balance an account's people are warned. Nothing: they are not. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState, type SyntheticEvent } from 'react'
+import type { Account } from '../../lib/accounts.ts'
+import { api, path } from '../../lib/api.ts'
+import { useT } from '../../lib/i18n/language.ts'
+import { exact, nanoOf, typedDollars } from '../../lib/money.ts'
+import { sessionQuery, useCanWrite } from '../../lib/session.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Failure, Note } from '../../ui/page.tsx'
+
+export function LowBalanceForm({ account }: { readonly account: Account }) {
+  const t = useT()
+  const canWrite = useCanWrite()
+  const client = useQueryClient()
+  const { low_balance_nano_usd: before } = account
+  const [text, setText] = useState(before === null ? '' : exact(before).replaceAll(/[$,]/g, ''))
+  const dollars = typedDollars(text)
+  const isRight = text.trim() === '' || dollars !== undefined
+  const save = useMutation({
+    mutationFn: () =>
+      api.put<Account>(path`accounts/${account.id}/low-balance`, {
+        threshold_nano_usd: dollars === undefined ? null : nanoOf(dollars).toString(),
+      }),
+    // The banner goes by who is signed in.
+    onSuccess: () => client.invalidateQueries({ queryKey: sessionQuery.queryKey }),
+  })
+  if (!canWrite) return <p>{before === null ? t('low.never') : t('low.below', { threshold: exact(before) })}</p>
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    if (isRight) save.mutate()
+  }
+  return (
+    <form onSubmit={submit} className="space-y-3">
+      {save.error && <Failure error={save.error} />}
+      {save.isSuccess && <Note kind="good">{t('low.saved')}</Note>}
+      <TextField
+        label={t('low.threshold')}
+        hint={t('low.hint')}
+        inputMode="decimal"
+        placeholder={t('low.never')}
+        value={text}
+        error={isRight ? undefined : t('limit.badAmount')}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <Button type="submit" busy={save.isPending}>
+        {t('save')}
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,127 @@
+/** Models and prices for whoever comes by, where the operator shows them. */
+import { QueryClient, QueryClientProvider, useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { LanguageButton } from '../features/door/door.tsx'
+import { fitting, ModelFilters } from '../features/models/model-filters.tsx'
+import { modelLink, ModelTable } from '../features/models/model-table.tsx'
+import { api, type Page } from '../lib/api.ts'
+import { useT } from '../lib/i18n/language.ts'
+import type { PublicModel } from '../lib/models.ts'
+import { only } from '../lib/search.ts'
+import { useShow } from '../lib/show.ts'
+import { PriceTable } from '../parts/prices.tsx'
+import { Button, buttonClass } from '../ui/button.tsx'
+import { Drawer } from '../ui/dialog.tsx'
+import { Empty, Facts, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
+import { Id, Nothing } from '../ui/text.tsx'
+
+const client = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 60_000 } } })
+
+export function PublicModelsPage() {
+  return (
+    <QueryClientProvider client={client}>
+      <div className="mx-auto max-w-[72rem] px-4 py-5 sm:px-6">
+        <Top />
+        <main id="main">
+          <Models />
+        </main>
+      </div>
+    </QueryClientProvider>
+  )
+}
+
+function Top() {
+  const t = useT()
+  return (
+    <header className="mb-6 flex flex-wrap items-center gap-2">
+      <p className="flex grow items-center gap-2 text-base font-semibold">
+        <img src="./icon.svg" alt="" className="size-6" />
+        Tollgate
+      </p>
+      <LanguageButton />
+      <Link to="/sign-in" search={{}} className={buttonClass('primary')}>
+        {t('signIn.submit')}
+      </Link>
+    </header>
+  )
+}
+
+function Models() {
+  const t = useT()
+  const { kind, q, model: openId } = useSearch({ from: '/models' })
+  const navigate = useNavigate({ from: '/models' })
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: ['public-models'],
+    queryFn: ({ pageParam: cursor }) => api.get<Page<PublicModel>>('public-models', { limit: 200, cursor }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+  })
+  const models = data?.pages.flatMap((page) => page.data)
+  const fits = models && fitting(models, { kind, q })
+  const open = models?.find(({ id }) => id === openId)
+  const search = only({ kind, q })
+  return (
+    <>
+      <PageHead title={t('nav.models')} hint={t('models.publicHint')}>
+        <ModelFilters
+          models={models}
+          kind={kind}
+          q={q}
+          onChange={(next) => void navigate({ search: only(next), replace: true })}
+        />
+      </PageHead>
+      {error && <Failure error={error} onRetry={refetch} />}
+      {!fits && !error && <Waiting />}
+      {fits && (
+        <Panel isFlush>
+          {fits.length === 0 && <Empty>{t('models.none')}</Empty>}
+          {fits.length > 0 && (
+            <ModelTable
+              models={fits}
+              nameOf={(id) => (
+                <Link to="/models" search={{ ...search, model: id }} title={id} className={modelLink}>
+                  {id}
+                </Link>
+              )}
+            />
+          )}
+        </Panel>
+      )}
+      {hasNextPage && (
+        <Button className="mt-3" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          {t('more')}
+        </Button>
+      )}
+      <Drawer open={open !== undefined} onClose={() => void navigate({ search })} title={open?.id ?? ''}>
+        {open && <ModelFacts model={open} />}
+      </Drawer>
+    </>
+  )
+}
+
+function ModelFacts({ model }: { readonly model: PublicModel }) {
+  const t = useT()
+  const show = useShow()
+  const count = (value: number | null) => (value === null ? <Nothing /> : show.number(value))
+  return (
+    <div className="space-y-6">
+      <Facts
+        rows={[
+          [t('column.id'), <Id key="id" id={model.id} isShort={false} />],
+          [t('models.kind'), t(`kind.${model.kind}`)],
+          [t('models.context'), count(model.context_tokens)],
+          [t('models.longest'), count(model.output_tokens_max)],
+          ...(model.dimensions === null ? [] : [[t('models.dimensions'), count(model.dimensions)] as const]),
+          ...(model.image === null ? [] : [[t('models.sizes'), model.image.sizes.join(', ')] as const]),
+          ...(model.video === null ? [] : [[t('play.resolution'), model.video.resolutions.join(', ')] as const]),
+        ]}
+      />
+      <section>
+        <h3 className="mb-2 border-b pb-1 font-semibold">
+          {t('models.price', { day: show.time(model.price.effective_from, 'dayOnly') })}
+        </h3>
+        <PriceTable card={model.price} />
+      </section>
+    </div>
+  )
+}
