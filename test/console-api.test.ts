@@ -401,6 +401,22 @@ describe('an operator', () => {
     expect((await call(operator, 'GET /health')).body).toMatchObject({ ledger: { clean: true }, open_holds: 0 })
   })
 
+  test('a management key that a command made says so, in the list and in the audit log', async () => {
+    const made = await gateway.operate<{ id: string; secret: string }>('management_key.create', { name: 'cron' })
+    const keys = await all<{ id: string; created_by: object | null }>(operator, '/management-keys')
+    expect(keys.find(({ id }) => id === made.id)).toMatchObject({ created_by: null, status: 'active' })
+    const entries = await all(operator, '/audit?action=management_key.create')
+    expect(entries.find(({ subject }) => subject === made.id)).toMatchObject({
+      actor: { kind: 'command', id: null },
+      outcome: 'done',
+      after: { id: made.id, name: 'cron', made_by: 'command' },
+    })
+    expect(JSON.stringify(entries)).not.toContain(made.secret)
+    const ofUser = await call<{ id: string }>(operator, 'POST /management-keys', { name: 'by hand' })
+    const [latest] = await all(operator, '/audit?action=management_key.create')
+    expect(latest).toMatchObject({ subject: ofUser.body.id, after: { made_by: 'user' } })
+  })
+
   test('gives a program a key, which manages and neither signs in nor makes more of its kind', async () => {
     const made = await call<{ id: string; secret: string }>(operator, 'POST /management-keys', { name: 'terraform' })
     const program = { authorization: `Bearer ${made.body.secret}` }

@@ -99,6 +99,8 @@ export type Changes<I> = {
   readonly subject: (input: I) => string | undefined
   /** How the subject stands, before and after. */
   readonly view?: (office: Office, input: I) => unknown
+  /** Of what the operation makes, what the log keeps, without its secrets; instead of the view afterwards. */
+  readonly made?: (value: unknown) => unknown
 }
 
 export type Operation = {

@@ -93,7 +93,7 @@ export async function runOperation(
   await office.audit.end(
     id,
     result.ok
-      ? { action: name, outcome: 'done', after: view(), subject: idOf(result.value) }
+      ? { action: name, outcome: 'done', after: changes?.made?.(result.value) ?? view(), subject: idOf(result.value) }
       : { action: name, outcome: result.code },
   )
   return result

@@ -106,9 +106,15 @@ export const managementKeyOperations: Readonly<Record<string, Operation>> = {
       if (wanted !== undefined && !account) return notFound(`account '${wanted}'`)
       const createdBy = actor.kind === 'user' ? actor.id : undefined
       const { key, secret } = await managementKeys.create({ name, accountId: account?.id, createdBy })
-      return done({ id: key.id, name, account: account?.name ?? null, secret })
+      return done({ id: key.id, name, account: account?.name ?? null, made_by: actor.kind, secret })
     },
-    { subject: ({ name }) => name },
+    {
+      subject: ({ name }) => name,
+      made: (value) => {
+        const { secret: _, ...kept } = value as { readonly secret: string }
+        return kept
+      },
+    },
   ),
   'management_key.revoke': operation(
     z.strictObject({ key: reference }),
