@@ -35,7 +35,7 @@ import { ProviderTally } from './relay/provider-tally.ts'
 import { failExpired, openTurns, verifyTurns, type Turns } from './responses/turns.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import { openStore, type Store } from './store/store.ts'
-import { orphansOf, settleOrphanOf, Tasks, verifyTasks, tasksBefore } from './video/tasks.ts'
+import { orphansOf, settleOrphanOf, Tasks, taskWithId, verifyTasks, tasksBefore } from './video/tasks.ts'
 
 export type Gateway = {
   readonly store: Store
@@ -164,6 +164,7 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     openHolds: (accountId, page) => openHoldsOf(store.aside, accountId, page),
     oldestHold: () => oldestHold(store.aside),
     videos: (accountId, page) => tasksBefore(store.aside, { accountId }, page),
+    video: (accountId, id) => taskWithId(store.aside, { accountId }, id),
     searchRecords: (accountId, search) => searchRecords(store.aside, accountId, search),
     findAnywhere: (id) => findAnywhere(store.aside, id),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),

@@ -450,6 +450,12 @@ describe('tasks', () => {
     }
     expect(task).toMatchObject({ status: 'completed', progress: 100, outputs: 1 })
     expect(BigInt(task?.charged_nano_usd ?? '0')).toBeGreaterThan(0n)
+    expect((await call<Task>(owner, `GET ${at(`/tasks/${id}`)}`)).body).toMatchObject({ id, status: 'completed' })
+    const [picture] = await all<Task>(owner, at('/tasks?kind=image'))
+    expect((await call<Task>(owner, `GET ${at(`/tasks/${picture?.id}`)}`)).body).toEqual(picture ?? expect.anything())
+    const theirs = await gateway.operate<{ id: string }>('account.create', { name: 'not-its-maker' })
+    for (const path of [at('/tasks/task_none'), `/accounts/${theirs.id}/tasks/${id}`])
+      expect((await call(operator, `GET ${path}`)).status).toBe(404)
     const kinds = (await all<Task>(owner, at('/tasks'), 1)).map(({ kind }) => kind)
     expect(kinds.slice(0, 2)).toEqual(['video', 'image'])
     expect((await all<Task>(owner, at('/tasks?kind=image'))).every(({ kind }) => kind === 'image')).toBe(true)

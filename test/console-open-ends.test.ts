@@ -51,6 +51,42 @@ test('an owner is warned on every page below the balance they chose', async () =
   await page.close()
 }, 60_000)
 
+test('the command bar leads to whatever has an id, of whichever account, and does things', async () => {
+  const page = await stage.enter({ name: 'carla', role: 'operator' })
+  const { gateway } = stage
+  const elsewhere = await gateway.operate<{ id: string }>('account.create', { name: 'elsewhere' })
+  const key = await gateway.operate<{ id: string }>('key.create', { account: gateway.accountId, name: 'jumped to' })
+  const type = async (text: string, option: string): Promise<void> => {
+    await page.call('keyboard.press', 'Control+k')
+    await page.appears('role=combobox[name=/any id/]')
+    await page.call('keyboard.type', text)
+    await page.appears(`role=option >> nth=0 >> text=${option}`)
+    await page.call('keyboard.press', 'Enter')
+  }
+  await page.goto(`${stage.url}/a/${elsewhere.id}/overview`)
+  await page.appears('figure')
+  await type(requestId.replace('req_', 'chatcmpl-'), requestId)
+  await page.appears('role=dialog >> text=Settled >> nth=0')
+  expect(await page.evaluate<string>('location.pathname')).toContain(gateway.accountId)
+  await page.goto(`${stage.url}/a/${elsewhere.id}/overview`)
+  await page.appears('figure')
+  await type(key.id, key.id)
+  await page.appears('role=dialog >> text=/jumped to/')
+  await page.call('keyboard.press', 'Escape')
+  await type(elsewhere.id, elsewhere.id)
+  await page.appears('role=dialog >> role=heading[name="elsewhere"]')
+  await page.call('keyboard.press', 'Escape')
+  await type('dark', 'Dark')
+  await page.appears('html[data-theme=dark]')
+  await type('add model', 'Add model')
+  await page.appears('role=dialog >> role=textbox[name="Public id"]')
+  await page.call('keyboard.press', 'Escape')
+  await type('sign out', 'Sign out')
+  await page.appears('role=heading[name="Sign in"]')
+  await expectQuiet(page, [401])
+  await page.close()
+}, 90_000)
+
 test('settings and health are in Chinese for whoever reads it', async () => {
   const page = await stage.enter({ name: 'zhao', role: 'operator' })
   await page.evaluate(`localStorage.setItem('tollgate', '{"language":"zh-CN"}')`)

@@ -68,6 +68,7 @@ export type Office = {
     accountId: string,
     page: { readonly limit: number; readonly before: string | undefined },
   ) => Promise<readonly VideoTask[]>
+  readonly video: (accountId: string, id: string) => Promise<VideoTask | undefined>
   /** Videos that a vendor may be making for nobody. */
   readonly orphans: () => Promise<readonly Orphan[]>
   /** Takes one off the list; false when it is not on it. */

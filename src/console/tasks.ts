@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { statusOf, upscaleLineId, type VideoTask } from '../domain/video-task.ts'
+import type { StoredRecord } from '../records/records.ts'
 import type { Desk } from './desk.ts'
 import { requestView } from './request-view.ts'
 import { isoTime, nano, time, type Page } from './shapes.ts'
@@ -36,31 +37,33 @@ type TaskSource = {
 
 const IMAGE_ENDPOINTS = ['images.generations', 'images.edits']
 
+function imageTask(desk: Desk, record: StoredRecord): Task {
+  const seen = requestView(desk, record, { isOperator: false })
+  const isDone = seen.outcome === 'completed'
+  return {
+    id: seen.id,
+    request: seen.id,
+    kind: 'image',
+    model: seen.model,
+    endpoint: seen.endpoint,
+    status: isDone ? 'completed' : 'failed',
+    progress: isDone ? 100 : null,
+    error_code: seen.error_code,
+    outputs: seen.images,
+    held_nano_usd: seen.held_nano_usd,
+    charged_nano_usd: seen.charged_nano_usd,
+    created_at: seen.created_at,
+    elapsed_ms: seen.total_ms,
+  }
+}
+
 const imageTasks: TaskSource = {
   kind: 'image',
   list: async (desk, accountId, { limit, cursor }) => {
     const before = cursor === undefined ? undefined : `req_${cursor}`
     const filter = { endpoints: IMAGE_ENDPOINTS }
     const found = await desk.office.searchRecords(accountId, { filter, cursor: before, limit })
-    const data = found.records.map((record): Task => {
-      const seen = requestView(desk, record, { isOperator: false })
-      const isDone = seen.outcome === 'completed'
-      return {
-        id: seen.id,
-        request: seen.id,
-        kind: 'image',
-        model: seen.model,
-        endpoint: seen.endpoint,
-        status: isDone ? 'completed' : 'failed',
-        progress: isDone ? 100 : null,
-        error_code: seen.error_code,
-        outputs: seen.images,
-        held_nano_usd: seen.held_nano_usd,
-        charged_nano_usd: seen.charged_nano_usd,
-        created_at: seen.created_at,
-        elapsed_ms: seen.total_ms,
-      }
-    })
+    const data = found.records.map((record) => imageTask(desk, record))
     return { data, next_cursor: found.next === undefined ? null : ageOf(found.next) }
   },
 }
@@ -72,30 +75,40 @@ async function chargeOf(office: Desk['office'], { accountId, requestId, wish }: 
   return records.reduce((sum, record) => sum + ((record?.['charged'] as bigint | undefined) ?? 0n), 0n)
 }
 
+async function videoTask(office: Desk['office'], task: VideoTask): Promise<Task> {
+  return {
+    id: task.id,
+    request: task.requestId,
+    kind: 'video',
+    model: task.model,
+    endpoint: 'videos',
+    status: statusOf(task.stage),
+    progress: task.progress,
+    error_code: task.reason ?? null,
+    outputs: task.stage === 'completed' ? 1 : 0,
+    held_nano_usd: task.held.toString(),
+    charged_nano_usd: (await chargeOf(office, task)).toString(),
+    created_at: isoTime(task.createdAtMs),
+    elapsed_ms: (task.endedAtMs ?? Date.now()) - task.createdAtMs,
+  }
+}
+
 const videoTasks: TaskSource = {
   kind: 'video',
   list: async ({ office }, accountId, { limit, cursor }) => {
     const before = cursor === undefined ? undefined : `req_${cursor}`
     const found = await office.videos(accountId, { limit: limit + 1, before })
-    const shown = found.slice(0, limit)
-    const charges = await Promise.all(shown.map((task) => chargeOf(office, task)))
-    const data = shown.map((task, i): Task => ({
-      id: task.id,
-      request: task.requestId,
-      kind: 'video',
-      model: task.model,
-      endpoint: 'videos',
-      status: statusOf(task.stage),
-      progress: task.progress,
-      error_code: task.reason ?? null,
-      outputs: task.stage === 'completed' ? 1 : 0,
-      held_nano_usd: task.held.toString(),
-      charged_nano_usd: (charges[i] ?? 0n).toString(),
-      created_at: isoTime(task.createdAtMs),
-      elapsed_ms: (task.endedAtMs ?? Date.now()) - task.createdAtMs,
-    }))
+    const data = await Promise.all(found.slice(0, limit).map((task) => videoTask(office, task)))
     return { data, next_cursor: found.length > limit ? ageOf(data.at(-1)?.request ?? '') : null }
   },
+}
+
+/** One task, by its own id or, of images, by its request's. */
+export async function findTask(desk: Desk, accountId: string, id: string): Promise<Task | undefined> {
+  const video = await desk.office.video(accountId, id)
+  if (video) return videoTask(desk.office, video)
+  const record = await desk.office.request(accountId, id)
+  return record && IMAGE_ENDPOINTS.includes(String(record['endpoint'])) ? imageTask(desk, record) : undefined
 }
 
 /** All kinds there are. */

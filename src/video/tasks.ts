@@ -131,10 +131,8 @@ export class Tasks {
     return rows.map((row) => ({ task: taskOf(row), attempts: JSON.parse(row['attempts'] as string) as AttemptNote[] }))
   }
 
-  async find({ accountId }: AccountScope, id: string): Promise<VideoTask | undefined> {
-    const sql = 'SELECT * FROM video_task WHERE account_id = ? AND id = ? AND deleted_at IS NULL'
-    const [row] = await this.store.query(sql, [accountId, id])
-    return row && taskOf(row)
+  find(scope: AccountScope, id: string): Promise<VideoTask | undefined> {
+    return taskWithId(this.store, scope, id)
   }
 
   /** For whoever has its id, which is all it takes to fetch the video. */
@@ -174,6 +172,16 @@ export class Tasks {
       await this.store.write([{ run: sweep, bind: [before] }], 'bulk')
     }
   }
+}
+
+export async function taskWithId(
+  store_: Queryable,
+  { accountId }: AccountScope,
+  id: string,
+): Promise<VideoTask | undefined> {
+  const sql = 'SELECT * FROM video_task WHERE account_id = ? AND id = ? AND deleted_at IS NULL'
+  const [row] = await store_.query(sql, [accountId, id])
+  return row && taskOf(row)
 }
 
 /** Tasks of an account, newest first, of requests before one: for people, who page by requests. */

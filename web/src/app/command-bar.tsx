@@ -1,57 +1,12 @@
-/** ⌘K: any page by its name, any request by its id. */
+/** ⌘K: pages and accounts by name, whatever has an id by that, and what can be done. */
 import { Dialog } from '@base-ui/react/dialog'
-import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useState, type KeyboardEvent } from 'react'
-import { accountsQuery } from '../lib/accounts.ts'
 import { useT } from '../lib/i18n/language.ts'
-import { isOperator, useMe } from '../lib/session.ts'
 import { classes } from '../ui/classes.ts'
-import { Icon, type IconName } from '../ui/icon.tsx'
-import { accountPlaces, operatorPlaces } from './places.ts'
+import { Icon } from '../ui/icon.tsx'
+import { useTargets, type Target } from './targets.ts'
 
-type Target = { readonly name: string; readonly group: string; readonly icon: IconName; readonly go: () => void }
 type Props = { readonly open: boolean; readonly onClose: () => void; readonly accountId: string | undefined }
-
-function useTargets({ accountId }: Pick<Props, 'accountId'>, wanted: string): readonly Target[] {
-  const t = useT()
-  const me = useMe()
-  const navigate = useNavigate()
-  const { data: accounts } = useQuery({ ...accountsQuery, enabled: isOperator(me) })
-  const params = { account: accountId ?? '' }
-  const requestId = /^(req|resp|chatcmpl)[_-]\w+$/.exec(wanted.trim())?.[0]
-  const request: readonly Target[] =
-    requestId === undefined || accountId === undefined
-      ? []
-      : [
-          {
-            name: requestId,
-            group: t('nav.requests'),
-            icon: 'list',
-            go: () =>
-              void navigate({
-                to: '/a/$account/requests/$request',
-                params: { ...params, request: requestId },
-                search: {},
-              }),
-          },
-        ]
-  const pages = [
-    ...(accountId === undefined ? [] : accountPlaces.map((place) => ({ ...place, group: t('shell.account') }))),
-    ...(isOperator(me) ? operatorPlaces.map((place) => ({ ...place, group: t('shell.operator') })) : []),
-  ].map(({ to, name, icon, group }): Target => {
-    const go = (): void => void navigate({ to, params, search: {} })
-    return { name: t(name), group, icon, go }
-  })
-  const others = (accounts?.data ?? []).map(({ id, name }): Target => {
-    const go = (): void => void navigate({ to: '/a/$account/overview', params: { account: id } })
-    return { name, group: t('nav.accounts'), icon: 'people', go }
-  })
-  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean)
-  const fits = ({ name, group }: Target): boolean =>
-    words.every((word) => `${name} ${group}`.toLowerCase().includes(word))
-  return [...request, ...[...pages, ...others].filter(fits)].slice(0, 40)
-}
 
 export function CommandBar({ open, onClose, accountId }: Props) {
   const t = useT()
@@ -72,7 +27,7 @@ function Finder({ accountId, onClose }: Omit<Props, 'open'>) {
   const t = useT()
   const [wanted, setWanted] = useState('')
   const [at, setAt] = useState(0)
-  const targets = useTargets({ accountId }, wanted)
+  const targets = useTargets(accountId, wanted)
   const chosen = Math.min(at, targets.length - 1)
   const pick = (target: Target | undefined): void => {
     if (!target) return

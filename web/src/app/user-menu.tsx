@@ -1,12 +1,10 @@
-import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { api } from '../lib/api.ts'
 import { chooseLanguage, useLanguage } from '../lib/i18n/language.ts'
 import { prefer, usePreferences, type Language } from '../lib/preferences.ts'
 import { useMe } from '../lib/session.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
-import { queryClient } from './queries.ts'
+import { useSignOut } from './sign-out.ts'
 
 const languages: readonly (readonly [Language, string])[] = [
   ['en', 'English'],
@@ -18,13 +16,7 @@ export function UserMenu() {
   const me = useMe()
   const navigate = useNavigate()
   const { theme, zone = 'local' } = usePreferences()
-  const signOut = useMutation({
-    mutationFn: (route: 'session' | 'sessions') => api.remove(route),
-    onSuccess: async () => {
-      await navigate({ to: '/sign-in', search: {} })
-      queryClient.clear()
-    },
-  })
+  const signOut = useSignOut()
   const themes: readonly MenuItem[] = (['light', 'dark', undefined] as const).map((wanted) => ({
     label: t(`theme.${wanted ?? 'system'}`),
     isChosen: theme === wanted,

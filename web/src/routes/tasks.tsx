@@ -1,7 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { TaskTable } from '../features/tasks/task-table.tsx'
-import { taskKinds, tasksQuery, type Task } from '../features/tasks/tasks.ts'
+import { taskKinds, taskQuery, tasksQuery, type Task } from '../features/tasks/tasks.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { exact } from '../lib/money.ts'
 import { duration } from '../lib/time.ts'
@@ -22,7 +22,10 @@ export function TasksPage() {
     tasksQuery(account, kind),
   )
   const tasks = data?.pages.flatMap((page) => page.data)
-  const open = tasks?.find(({ id }) => id === openId)
+  const listed = tasks?.find(({ id }) => id === openId)
+  const isElsewhere = openId !== undefined && tasks !== undefined && listed === undefined
+  const other = useQuery({ ...taskQuery(account, openId ?? ''), enabled: isElsewhere })
+  const open = listed ?? (isElsewhere ? other.data : undefined)
   return (
     <>
       <PageHead title={t('nav.tasks')} hint={t('tasks.hint')}>
@@ -66,11 +69,12 @@ export function TasksPage() {
         </Button>
       )}
       <Drawer
-        open={open !== undefined}
+        open={openId !== undefined}
         onClose={() => void navigate({ search: kind ? { kind } : {} })}
         title={t('tasks.title')}
       >
         {open && <TaskView task={open} />}
+        {isElsewhere && other.error && <Failure error={other.error} />}
       </Drawer>
     </>
   )

@@ -1,4 +1,4 @@
-import { infiniteQueryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, path, type Page } from '../../lib/api.ts'
 
 export type Task = {
@@ -20,6 +20,10 @@ export type Task = {
 export const taskKinds = ['image', 'video'] as const
 
 const isOpen = ({ status }: Task): boolean => status === 'queued' || status === 'in_progress'
+
+/** One that is not among those listed. */
+export const taskQuery = (account: string, id: string) =>
+  queryOptions({ queryKey: ['task', account, id], queryFn: () => api.get<Task>(path`accounts/${account}/tasks/${id}`) })
 
 export const tasksQuery = (account: string, kind: Task['kind'] | undefined) =>
   infiniteQueryOptions({

@@ -1,0 +1,16 @@
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { api } from '../lib/api.ts'
+import { queryClient } from './queries.ts'
+
+/** Here, or everywhere; what was read is forgotten. */
+export function useSignOut() {
+  const navigate = useNavigate()
+  return useMutation({
+    mutationFn: (route: 'session' | 'sessions') => api.remove(route),
+    onSuccess: async () => {
+      await navigate({ to: '/sign-in', search: {} })
+      queryClient.clear()
+    },
+  })
+}
