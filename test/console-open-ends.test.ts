@@ -63,6 +63,11 @@ test('the command bar leads to whatever has an id, of whichever account, and doe
     await page.appears(`role=option >> nth=0 >> text=${option}`)
     await page.call('keyboard.press', 'Enter')
   }
+  // A dialog that goes gives the focus back: not to what was opened meanwhile.
+  const dismiss = async (): Promise<void> => {
+    await page.call('keyboard.press', 'Escape')
+    await page.call('waitForSelector', 'role=dialog', { state: 'detached' })
+  }
   await page.goto(`${stage.url}/a/${elsewhere.id}/overview`)
   await page.appears('figure')
   await type(requestId.replace('req_', 'chatcmpl-'), requestId)
@@ -72,20 +77,44 @@ test('the command bar leads to whatever has an id, of whichever account, and doe
   await page.appears('figure')
   await type(key.id, key.id)
   await page.appears('role=dialog >> text=/jumped to/')
-  await page.call('keyboard.press', 'Escape')
+  await dismiss()
   await type(elsewhere.id, elsewhere.id)
   await page.appears('role=dialog >> role=heading[name="elsewhere"]')
-  await page.call('keyboard.press', 'Escape')
+  await dismiss()
   await type('dark', 'Dark')
   await page.appears('html[data-theme=dark]')
   await type('add model', 'Add model')
   await page.appears('role=dialog >> role=textbox[name="Public id"]')
-  await page.call('keyboard.press', 'Escape')
+  await dismiss()
   await type('sign out', 'Sign out')
   await page.appears('role=heading[name="Sign in"]')
   await expectQuiet(page, [401])
   await page.close()
 }, 90_000)
+
+test('the documents look as the console does, light or dark as was chosen there, and ask nobody else', async () => {
+  const page = stage.browser.open({ viewport: { width: 1280, height: 800 }, colorScheme: 'light' })
+  const origin = new URL(stage.url).origin
+  const colour = `document.querySelector('openapi-explorer').getAttribute('bg-color')`
+  for (const [theme, looks] of [
+    [undefined, '#f9fafb'],
+    ['dark', '#0f1114'],
+    ['light', '#f9fafb'],
+  ]) {
+    await page.goto(`${stage.url}/sign-in`)
+    await page.evaluate(`localStorage.setItem('tollgate', '${JSON.stringify({ theme })}')`)
+    await page.goto(`${origin}/docs`)
+    await page.appears(`html[data-theme=${theme ?? 'light'}]`)
+    expect(await page.evaluate<string | undefined>(colour)).toBe(looks)
+  }
+  const asked = await page.evaluate<readonly string[]>(
+    `performance.getEntriesByType('resource').map(({ name }) => name)`,
+  )
+  expect(asked.length).toBeGreaterThan(0)
+  expect(asked.filter((url) => !url.startsWith(origin) && !/^(?:data|blob):/.test(url))).toEqual([])
+  await expectQuiet(page)
+  await page.close()
+}, 60_000)
 
 test('settings and health are in Chinese for whoever reads it', async () => {
   const page = await stage.enter({ name: 'zhao', role: 'operator' })

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
+import { themeScript } from './documents-theme.ts'
 import { described, publicOpenApi } from './public-api.ts'
 
 /** Made by tools/viewer.js, shipped in the package; never fetched by anybody's browser from anywhere else. */
@@ -39,6 +40,7 @@ const page = (hasViewer: boolean): string => `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Tollgate API</title>
+<script defer src="docs/theme.js"></script>
 ${hasViewer ? '<script defer src="docs/viewer.js"></script>\n' : ''}</head>
 <body style="margin:0">
 <openapi-explorer spec-url="openapi.json">
@@ -81,6 +83,7 @@ export function makeDocuments(version: string): ReadonlyMap<string, Document> {
   const html: Document = { type: 'text/html; charset=utf-8', body: page(hasViewer) }
   const documents = new Map<string, Document>([
     ['/docs', html],
+    ['/docs/theme.js', { type: 'text/javascript; charset=utf-8', body: themeScript }],
     ['/openapi.json', { type: 'application/json; charset=utf-8', body: JSON.stringify(publicOpenApi(version)) }],
     ['/llms.txt', { type: 'text/plain; charset=utf-8', body: summary() }],
   ])
