@@ -6,8 +6,8 @@ import { NO_LIMITS, type Limits } from './domain/limits.ts'
 import { parseUsd, type NanoUsd } from './domain/money.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from './domain/price.ts'
 import { checkBaseUrl } from './outbound/guard.ts'
-import { imageDeclaration, imageFactsOf } from './providers/image-facts.ts'
-import { videoDeclaration, videoFactsOf } from './providers/video-facts.ts'
+import { imageFactsOf } from './providers/image-facts.ts'
+import { modelLimitFields, modelLimitsOf } from './providers/model-limits.ts'
 import { findPreset, isOwnAddress, presets } from './providers/presets.ts'
 
 export type AccountDraft = {
@@ -91,17 +91,7 @@ const model = z.strictObject({
   price,
   owned_by: z.string().optional(),
   kind: z.enum(modelKinds).default('text'),
-  /** What may be asked of an image model: a family's facts, and where this model differs from them. */
-  image: imageDeclaration.optional(),
-  /** The same of a video model. */
-  video: videoDeclaration.optional(),
-  dimensions: count.optional(),
-  dimensions_adjustable: z.boolean().optional(),
-  output_tokens_max: count.optional(),
-  output_tokens_default: count.optional(),
-  output_tokens_min: count.optional(),
-  image_tokens_max: count.optional(),
-  first_event_timeout_ms: count.optional(),
+  ...modelLimitFields,
   offers: z.array(offer).min(1),
 })
 
@@ -241,7 +231,7 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
       fail(['models', id, 'video', 'upscaler'], `no provider '${upscaler}' is declared`)
     }
     const { owned_by: ownedBy, kind } = declared
-    const limits = limitsOf(declared)
+    const limits = modelLimitsOf(declared)
     return { id, ownedBy, kind, limits, price: sale.units, priceTiers: sale.tiers, offers }
   }
   const models = Object.entries(read.models).map(modelOf)
@@ -272,19 +262,4 @@ function isImplied(provider: string, sandbox: boolean | undefined, env: Env): bo
   if (provider === 'sandbox') return sandbox ?? true
   const variable = findPreset(provider)?.keyVariable
   return variable !== undefined && Boolean(env[variable])
-}
-
-function limitsOf(declared: z.infer<typeof model>): ModelDraft['limits'] {
-  const stated = {
-    outputTokensMax: declared.output_tokens_max,
-    outputTokensDefault: declared.output_tokens_default,
-    outputTokensMin: declared.output_tokens_min,
-    imageTokensMax: declared.image_tokens_max,
-    firstEventTimeoutMs: declared.first_event_timeout_ms,
-    image: declared.image && imageFactsOf(declared.image),
-    video: declared.video && videoFactsOf(declared.video),
-    dimensions: declared.dimensions,
-    dimensionsAdjustable: declared.dimensions_adjustable,
-  }
-  return Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined))
 }

@@ -1,5 +1,6 @@
 /** An operator in the console: connects a vendor, routes a model to it, looks at an account as its members do. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { violationsOf } from './support/axe.ts'
 import { expectQuiet, openStage, type ConsoleStage } from './support/console-browser.ts'
 import { startSandboxProcess, type TestSandbox } from './support/gateway.ts'
 
@@ -59,6 +60,67 @@ test('a vendor is added, tested, given a model, explained, called, and drained',
   await page.click(inDialog(button('Drain')))
   await page.appears(inDialog(button('Let it serve')))
   expect((await call()).status).toBe(503)
+  await expectQuiet(page, [400])
+  await page.close()
+}, 90_000)
+
+test('an image model is sold by size and quality, a video model by the second, and both can be called', async () => {
+  const page = await stage.enter({ name: 'otto', role: 'operator' })
+  const { gateway } = stage
+  const sale = 'role=group[name=/^Sale price/] >> '
+  const begin = async (id: string, kind: string, upstream: string): Promise<void> => {
+    await page.goto(`${stage.url}/operator/models?dialog=new`)
+    await page.fill(inDialog(field('Public id')), id)
+    await page.call('selectOption', inDialog('role=combobox[name="Kind"]'), kind)
+    await page.call('selectOption', inDialog('role=combobox[name="Provider"]'), 'sandbox')
+    await page.fill(inDialog(field('Its name there')), upstream)
+    await page.click(inDialog(`${sale}${button('Add a price by the piece')}`))
+  }
+  await begin('house/pictures', 'image', 'sandbox-image-classic')
+  // One that costs nothing is refused, with what was typed still there.
+  await page.fill(inDialog(`${sale}${field('Dollars each')}`), '0')
+  await page.click(inDialog(button('Add model')))
+  await page.appears(inDialog('role=alert >> text=/needs one/'))
+  await page.fill(inDialog(`${sale}${field('Size')}`), '1024x1024')
+  await page.fill(inDialog(`${sale}${field('Quality')}`), 'hd')
+  await page.fill(inDialog(`${sale}${field('Dollars each')}`), '0.041')
+  await page.call('selectOption', inDialog('role=combobox[name="Works like"]'), 'dall-e-3')
+  expect(await violationsOf(page)).toEqual([])
+  await page.click(inDialog(button('Add model')))
+  await page.appears(inDialog('text=image/1024x1024/hd >> nth=0'))
+  await begin('house/films', 'video', 'sandbox-video-fast')
+  await page.fill(inDialog(`${sale}${field('Resolution')}`), '720p')
+  await page.fill(inDialog(`${sale}${field('Dollars each')}`), '0.02')
+  await page.fill(inDialog(field('Seconds')), '4,6')
+  await page.click(inDialog(button('Add model')))
+  await page.appears(inDialog('text=second/720p >> nth=0'))
+
+  const call = (path: string, body: object): Promise<Response> =>
+    fetch(`${gateway.baseUrl}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const picture = await call('/images/generations', {
+    model: 'house/pictures',
+    prompt: 'a lighthouse',
+    size: '1024x1024',
+    quality: 'hd',
+  })
+  expect(picture.status).toBe(200)
+  const [charged] = await gateway.operate<{ charged: string }[]>('request.list', { limit: 1 })
+  expect(charged?.charged).toBe('41000000')
+  const film = { model: 'house/films', content: [{ type: 'text', text: 'a lighthouse' }], resolution: '720p' }
+  expect((await call('/videos', { ...film, duration: 5 })).status).toBe(400)
+  expect((await call('/videos', { ...film, duration: 4 })).status).toBe(200)
+  // What is changed is changed; what is not stays.
+  await page.goto(`${stage.url}/operator/models?open=${encodeURIComponent('house/pictures')}`)
+  await page.click(inDialog(button('Edit')))
+  await page.fill(inDialog(`${sale}${field('Dollars each')}`), '0.05')
+  await page.click(inDialog(button('Save')))
+  await page.appears(inDialog('text=$0.05 >> nth=0'))
+  const models = await gateway.operate<{ id: string; image?: object }[]>('model.list')
+  expect(models.find(({ id }) => id === 'house/pictures')?.image).toMatchObject({ qualities: ['standard', 'hd'] })
   await expectQuiet(page, [400])
   await page.close()
 }, 90_000)

@@ -1,8 +1,19 @@
 import { z } from 'zod'
-import { modelKinds, type Model, type Offer, type OfferDraft, type Provider, type Reach } from '../domain/catalog.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import {
+  modelKinds,
+  type Model,
+  type ModelDraft,
+  type ModelKind,
+  type Offer,
+  type OfferDraft,
+  type Provider,
+  type Reach,
+} from '../domain/catalog.ts'
 import { parseUsd } from '../domain/money.ts'
 import { unitPrices, type UnitPrices } from '../domain/price.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
+import { modelLimitFields, modelLimitsOf } from '../providers/model-limits.ts'
 import { findPreset, isOwnAddress, presets } from '../providers/presets.ts'
 import { probe } from '../upstream/probe.ts'
 import { declaredElsewhere, done, notFound, operation, type Changes, type Operation, type Result } from './operation.ts'
@@ -159,31 +170,43 @@ const providerAdd = operation(
   ofProvider,
 )
 
+/** Why nobody could call such a model, or everybody for nothing; undefined: somebody can, for its price. */
+function misfitOf(
+  catalog: Catalog,
+  { kind, limits, price: { inputFresh, ...prices } }: Pick<ModelDraft, 'limits' | 'price'> & { kind: ModelKind },
+): string | undefined {
+  const isSold = inputFresh > 0n || Object.values(prices).some((amount) => amount > 0n)
+  if (!isSold && (kind === 'image' || kind === 'video')) return `price: a model for ${kind}s needs one`
+  const hasPieces = Object.keys(prices).some((unit) => unit.startsWith('piece:'))
+  if (kind === 'image' && limits.image?.surface === 'turn' && hasPieces) {
+    return 'each: what such a model makes is sold by tokens'
+  }
+  const upscaler = kind === 'video' ? limits.video?.upscaler : undefined
+  if (upscaler !== undefined && !catalog.provider(upscaler)) return `video.upscaler: there is no provider '${upscaler}'`
+  return undefined
+}
+
 const modelAdd = operation(
   z.strictObject({
     id,
     price,
     owned_by: z.string().min(1).optional(),
-    output_tokens_max: z.int().min(1).optional(),
     kind: z.enum(modelKinds).optional(),
-    /** Of an embedding model. */
-    dimensions: z.int().min(1).optional(),
-    dimensions_adjustable: z.boolean().optional(),
+    ...modelLimitFields,
     offers: z.array(offer).min(1),
   }),
   async ({ catalog }, input): Promise<Result> => {
     if (catalog.model(input.id)?.origin === 'declared') return declaredElsewhere(`model '${input.id}'`)
     const missing = input.offers.find(({ provider }) => !catalog.provider(provider))
     if (missing) return notFound(`provider '${missing.provider}'`)
+    const limits = modelLimitsOf(input)
+    const problem = misfitOf(catalog, { kind: input.kind ?? 'text', limits, price: input.price })
+    if (problem !== undefined) return invalid(problem)
     await catalog.putModel({
       id: input.id,
       ownedBy: input.owned_by,
       kind: input.kind,
-      limits: {
-        ...(input.output_tokens_max === undefined ? {} : { outputTokensMax: input.output_tokens_max }),
-        ...(input.dimensions === undefined ? {} : { dimensions: input.dimensions }),
-        ...(input.dimensions_adjustable === undefined ? {} : { dimensionsAdjustable: input.dimensions_adjustable }),
-      },
+      limits,
       price: input.price,
       offers: offersOf(input.offers, input.price),
     })
@@ -204,13 +227,27 @@ const offersOf = (offers: readonly z.infer<typeof offer>[], sale: UnitPrices): O
 
 /** Of a stored model, only what is named. What its offers cost stays where the same offer is there again. */
 const modelChange = operation(
-  z.strictObject({ id: z.string(), price: price.optional(), offers: z.array(offer).min(1).optional() }),
-  async ({ catalog }, { id: name, price: sale, offers }): Promise<Result> => {
+  z.strictObject({
+    id: z.string(),
+    price: price.optional(),
+    ...modelLimitFields,
+    offers: z.array(offer).min(1).optional(),
+  }),
+  async ({ catalog }, { id: name, price: sale, offers, ...changed }): Promise<Result> => {
     const before = catalog.model(name)
     if (!before) return notFound(`model '${name}'`)
     if (before.origin !== 'stored') return declaredElsewhere(`model '${name}'`)
     const missing = offers?.find(({ provider }) => !catalog.provider(provider))
     if (missing) return notFound(`provider '${missing.provider}'`)
+    const stated = modelLimitsOf(changed)
+    const limits = { ...before.limits, ...stated }
+    const problem = misfitOf(catalog, {
+      kind: before.kind,
+      // An upscaler that went since is no reason to refuse what does not name it.
+      limits: { image: limits.image, ...stated },
+      price: sale ?? before.sale.nanoPerMillion,
+    })
+    if (problem !== undefined) return invalid(problem)
     const known = (draft: z.infer<typeof offer>): Model['offers'][number] | undefined =>
       before.offers.find((each) => each.providerId === draft.provider && each.upstreamModel === draft.model)
     const asBefore = (each: Model['offers'][number]): OfferDraft => ({
@@ -229,7 +266,7 @@ const modelChange = operation(
       id: name,
       ownedBy: before.ownedBy,
       kind: before.kind,
-      limits: before.limits,
+      limits,
       price: sale ?? before.sale.nanoPerMillion,
       priceTiers: sale ? undefined : before.sale.tiers,
       offers: wanted ?? before.offers.map(asBefore),

@@ -1,6 +1,7 @@
 /** Models: what an account may use and what it costs; and for operators what stands behind them. */
 import { z } from 'zod'
 import { modelKinds, type Model, type Offer } from '../domain/catalog.ts'
+import { modelLimitFields } from '../providers/model-limits.ts'
 import { healthy } from '../router/health.ts'
 import { planAttempts } from '../router/plan.ts'
 import { accountIn } from './account-routes.ts'
@@ -123,9 +124,7 @@ const draft = z.strictObject({
   id: z.string(),
   kind: z.enum(modelKinds).optional(),
   owned_by: z.string().min(1).optional(),
-  output_tokens_max: z.int().min(1).optional(),
-  dimensions: z.int().min(1).optional(),
-  dimensions_adjustable: z.boolean().optional(),
+  ...modelLimitFields,
   price: priceInput,
   offers: z.array(offerInput).min(1),
 })
@@ -169,13 +168,18 @@ const operators: readonly Route[] = [
   }),
   route('PATCH', '/models/{model}', {
     access: 'operator',
-    summary: 'Change the sale price or the offers of a stored model.',
-    body: z.strictObject({ price: priceInput.optional(), offers: z.array(offerInput).min(1).optional() }),
+    summary: 'Change the sale price, the limits or the offers of a stored model. What is left out stays.',
+    body: z.strictObject({
+      price: priceInput.optional(),
+      ...modelLimitFields,
+      offers: z.array(offerInput).min(1).optional(),
+    }),
     answer: modelShape,
-    run: async ({ desk, operate, params, body: { price, offers } }) => {
+    run: async ({ desk, operate, params, body: { price, offers, ...limits } }) => {
       if (!desk.office.catalog.model(params.model)) return missing('model')
       const result = await operate('model.change', {
         id: params.model,
+        ...limits,
         ...(price === undefined ? {} : { price: pricesOf(price) }),
         ...(offers === undefined ? {} : { offers: offersOf(offers) }),
       })

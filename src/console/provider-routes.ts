@@ -1,6 +1,8 @@
 /** Providers: vendor connections, their secrets write-only. */
 import { z } from 'zod'
 import type { Provider } from '../domain/catalog.ts'
+import { imageFamilyNames } from '../domain/image.ts'
+import { videoFamilyNames } from '../domain/video.ts'
 import { healthy } from '../router/health.ts'
 import { presets } from '../providers/presets.ts'
 import type { Desk } from './desk.ts'
@@ -147,8 +149,10 @@ export const providerRoutes: readonly Route[] = [
   }),
   route('GET', '/presets', {
     access: 'operator',
-    summary: 'Vendors that are known by name.',
+    summary: 'Vendors that are known by name, and families of models whose abilities are.',
     answer: z.strictObject({
+      image_families: z.array(z.string()),
+      video_families: z.array(z.string()),
       data: z.array(
         z.strictObject({
           id: z.string(),
@@ -160,6 +164,8 @@ export const providerRoutes: readonly Route[] = [
     }),
     run: () =>
       json({
+        image_families: imageFamilyNames,
+        video_families: videoFamilyNames,
         data: presets.map(({ id, label, baseUrl, keyVariable }) => ({
           id,
           label,

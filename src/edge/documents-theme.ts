@@ -60,6 +60,7 @@ const paint = () => {
   document.documentElement.style.colorScheme = theme
   document.body.style.background = look['bg-color']
   document.body.style.color = look['text-color']
+  document.body.style.fontFamily = 'system-ui, sans-serif'
   const viewer = document.querySelector('openapi-explorer')
   for (const [name, value] of Object.entries(look)) viewer.setAttribute(name, value)
 }

@@ -2,60 +2,30 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import { api, type Page } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
-import { exact } from '../../lib/money.ts'
-import type { UnitPrices } from '../../lib/models.ts'
+import { modelKinds, type ModelKind } from '../../lib/models.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { DialogButtons } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Failure } from '../../ui/page.tsx'
+import { LimitFields } from './limit-fields.tsx'
+import { PriceFields } from './price-fields.tsx'
 import {
   addModel,
   changeModel,
-  isPrice,
+  draftOf,
+  newOffer,
   type ModelDraft,
   type OfferDraft,
-  type PriceDraft,
   type RoutedModel,
 } from './routing.ts'
 
 type Props = { readonly before?: RoutedModel; readonly onDone: (id: string) => void; readonly onCancel: () => void }
 
-const noPrice: PriceDraft = { input: '', output: '', cached: '' }
-const plain = (amount: string): string => exact(amount).replaceAll(/[$,]/g, '')
-const typed = ({ input, output, cached_input: cached }: UnitPrices): PriceDraft => ({
-  input: plain(input),
-  output: plain(output),
-  cached: cached === input ? '' : plain(cached),
-})
-
-function draftOf(before: RoutedModel | undefined): ModelDraft {
-  if (!before)
-    return {
-      id: '',
-      kind: 'text',
-      outputMax: '',
-      price: noPrice,
-      offers: [{ provider: '', model: '', priority: '0', weight: '1', cost: noPrice }],
-    }
-  return {
-    id: before.id,
-    kind: before.kind === 'embedding' ? 'embedding' : 'text',
-    outputMax: before.output_tokens_max?.toString() ?? '',
-    price: typed(before.price),
-    offers: before.offers.map(({ provider, model, priority, weight, cost }) => ({
-      provider,
-      model,
-      priority: String(priority),
-      weight: String(weight),
-      cost: typed(cost),
-    })),
-  }
-}
-
 /** A public model: its sale price, and who serves it. A changed price becomes a new dated card. */
 export function ModelForm({ before, onDone, onCancel }: Props) {
   const t = useT()
-  const [draft, setDraft] = useState(() => draftOf(before))
+  const [first] = useState(() => draftOf(before))
+  const [draft, setDraft] = useState(first)
   const { data: providers } = useQuery({
     queryKey: ['providers'],
     queryFn: () => api.get<Page<{ readonly id: string }>>('providers', { limit: 200 }),
@@ -63,8 +33,7 @@ export function ModelForm({ before, onDone, onCancel }: Props) {
   const ids = providers?.data.map(({ id }) => id) ?? []
   const offers = draft.offers.map((offer) => ({ ...offer, provider: offer.provider || (ids[0] ?? '') }))
   const save = useMutation({
-    mutationFn: () =>
-      before ? changeModel(before.id, { price: draft.price, offers }) : addModel({ ...draft, offers }),
+    mutationFn: () => (before ? changeModel(first, { ...draft, offers }) : addModel({ ...draft, offers })),
     onSuccess: (model) => onDone(model.id),
   })
   const setOffer = (at: number, change: Partial<OfferDraft>): void =>
@@ -79,10 +48,21 @@ export function ModelForm({ before, onDone, onCancel }: Props) {
       {!before && <Identity draft={draft} onChange={setDraft} />}
       <fieldset>
         <legend className="mb-1 font-semibold">{t('routing.sale')}</legend>
-        <Prices
+        {before && before.price.tiers.length > 0 && <p className="mb-2 text-xs text-soft">{t('routing.tiers')}</p>}
+        <PriceFields
           draft={draft.price}
+          kind={draft.kind}
           onChange={(price) => setDraft({ ...draft, price })}
           isRequired={before === undefined}
+        />
+      </fieldset>
+      <fieldset>
+        <legend className="mb-1 font-semibold">{t('routing.abilities')}</legend>
+        <LimitFields
+          draft={draft.limits}
+          kind={draft.kind}
+          isThere={before !== undefined}
+          onChange={(limits) => setDraft({ ...draft, limits })}
         />
       </fieldset>
       <fieldset className="space-y-3">
@@ -91,6 +71,7 @@ export function ModelForm({ before, onDone, onCancel }: Props) {
           <OfferFields
             key={at}
             offer={offer}
+            kind={draft.kind}
             ids={ids}
             onChange={(change) => setOffer(at, change)}
             onRemove={
@@ -105,7 +86,7 @@ export function ModelForm({ before, onDone, onCancel }: Props) {
           onClick={() =>
             setDraft({
               ...draft,
-              offers: [...draft.offers, { provider: '', model: '', priority: '0', weight: '1', cost: noPrice }],
+              offers: [...draft.offers, newOffer],
             })
           }
         >
@@ -125,7 +106,7 @@ export function ModelForm({ before, onDone, onCancel }: Props) {
 function Identity({ draft, onChange }: { readonly draft: ModelDraft; readonly onChange: (draft: ModelDraft) => void }) {
   const t = useT()
   return (
-    <div className="grid gap-3 sm:grid-cols-3">
+    <div className="grid gap-3 sm:grid-cols-2">
       <TextField
         label={t('routing.id')}
         hint={t('routing.idHint')}
@@ -137,53 +118,22 @@ function Identity({ draft, onChange }: { readonly draft: ModelDraft; readonly on
       <SelectField
         label={t('models.kind')}
         value={draft.kind}
-        choices={(['text', 'embedding'] as const).map((value) => ({ value, label: t(`kind.${value}`) }))}
+        choices={modelKinds.map((value) => ({ value, label: t(`kind.${value}`) }))}
         onChoose={(kind) => onChange({ ...draft, kind })}
       />
-      <TextField
-        label={t('models.longest')}
-        inputMode="numeric"
-        pattern="\d*"
-        value={draft.outputMax}
-        onChange={(event) => onChange({ ...draft, outputMax: event.target.value })}
-      />
-    </div>
-  )
-}
-
-type PricesProps = {
-  readonly draft: PriceDraft
-  readonly onChange: (draft: PriceDraft) => void
-  readonly isRequired: boolean
-}
-
-function Prices({ draft, onChange, isRequired }: PricesProps) {
-  const t = useT()
-  return (
-    <div className="grid grid-cols-3 gap-3">
-      {(['input', 'cached', 'output'] as const).map((name) => (
-        <TextField
-          key={name}
-          label={t(`models.${name}`)}
-          inputMode="decimal"
-          value={draft[name]}
-          required={isRequired && name === 'input'}
-          error={isPrice(draft[name]) ? undefined : t('limit.badAmount')}
-          onChange={(event) => onChange({ ...draft, [name]: event.target.value })}
-        />
-      ))}
     </div>
   )
 }
 
 type OfferProps = {
   readonly offer: OfferDraft
+  readonly kind: ModelKind
   readonly ids: readonly string[]
   readonly onChange: (change: Partial<OfferDraft>) => void
   readonly onRemove: (() => void) | undefined
 }
 
-function OfferFields({ offer, ids, onChange, onRemove }: OfferProps) {
+function OfferFields({ offer, kind, ids, onChange, onRemove }: OfferProps) {
   const t = useT()
   const all = ids.includes(offer.provider) || offer.provider === '' ? ids : [...ids, offer.provider]
   return (
@@ -220,7 +170,7 @@ function OfferFields({ offer, ids, onChange, onRemove }: OfferProps) {
         )}
       </div>
       <p className="text-xs text-soft">{t('routing.cost')}</p>
-      <Prices draft={offer.cost} onChange={(cost) => onChange({ cost })} isRequired={false} />
+      <PriceFields draft={offer.cost} kind={kind} onChange={(cost) => onChange({ cost })} isRequired={false} />
     </div>
   )
 }

@@ -1,8 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Origin } from '../../lib/accounts.ts'
 import { api, path, type Page } from '../../lib/api.ts'
-import { nanoOf, typedDollars } from '../../lib/money.ts'
-import type { ModelFacts, PriceCard } from '../../lib/models.ts'
+import type { ModelFacts, ModelKind, PriceCard } from '../../lib/models.ts'
+import { limitDraftOf, limitsOf, noLimits, type LimitDraft } from './limit-draft.ts'
+import { noPrice, priceDraftOf, pricesOf, type PriceDraft } from './price-draft.ts'
 
 export type Offer = {
   readonly provider: string
@@ -45,8 +46,14 @@ export const historyQuery = (id: string) =>
 export const explain = (id: string, asked: { account?: string; key?: string }): Promise<Explanation> =>
   api.post(path`models/${id}/explain`, asked)
 
-/** Prices as they are typed: dollars per million tokens. */
-export type PriceDraft = { readonly input: string; readonly output: string; readonly cached: string }
+export type Families = { readonly image_families: readonly string[]; readonly video_families: readonly string[] }
+
+export const familiesQuery = queryOptions({
+  queryKey: ['presets'],
+  queryFn: () => api.get<Families>('presets'),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
 export type OfferDraft = {
   readonly provider: string
   readonly model: string
@@ -56,29 +63,39 @@ export type OfferDraft = {
 }
 export type ModelDraft = {
   readonly id: string
-  readonly kind: 'text' | 'embedding'
-  readonly outputMax: string
+  readonly kind: ModelKind
+  readonly limits: LimitDraft
   readonly price: PriceDraft
   readonly offers: readonly OfferDraft[]
 }
 
-const nanoText = (typed: string): string => nanoOf(typedDollars(typed) ?? '0').toString()
-
-/** Undefined where nothing is said: then it follows from the model's. */
-function pricesOf({ input, output, cached }: PriceDraft): object | undefined {
-  if (input.trim() === '' && output.trim() === '') return undefined
+export function draftOf(before: RoutedModel | undefined): ModelDraft {
+  if (!before) return { id: '', kind: 'text', limits: noLimits, price: noPrice, offers: [newOffer] }
+  const { id, kind, price, offers } = before
   return {
-    input: nanoText(input),
-    output: nanoText(output || '0'),
-    ...(cached.trim() === '' ? {} : { cached_input: nanoText(cached) }),
+    id,
+    kind,
+    limits: limitDraftOf(before),
+    price: priceDraftOf(price, kind),
+    offers: offers.map(({ provider, model, priority, weight, cost }) => ({
+      provider,
+      model,
+      priority: String(priority),
+      weight: String(weight),
+      cost: priceDraftOf(cost, kind),
+    })),
   }
 }
 
-export const isPrice = (typed: string): boolean => typed.trim() === '' || typedDollars(typed) !== undefined
+export const newOffer: OfferDraft = { provider: '', model: '', priority: '0', weight: '1', cost: noPrice }
 
-const offersOf = (offers: readonly OfferDraft[]): readonly object[] =>
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** What it costs is said where it was changed: left out, it stays as it is, prices for long inputs included. */
+const offersOf = (offers: readonly OfferDraft[], before: readonly OfferDraft[]): readonly object[] =>
   offers.map(({ provider, model, priority, weight, cost }) => {
-    const prices = pricesOf(cost)
+    const old = before.find((offer) => offer.provider === provider && offer.model === model.trim())
+    const prices = old && isSame(old.cost, cost) ? undefined : pricesOf(cost)
     return {
       provider,
       model: model.trim(),
@@ -88,20 +105,22 @@ const offersOf = (offers: readonly OfferDraft[]): readonly object[] =>
     }
   })
 
-export const addModel = ({ id, kind, outputMax, price, offers }: ModelDraft): Promise<RoutedModel> =>
+export const addModel = ({ id, kind, limits, price, offers }: ModelDraft): Promise<RoutedModel> =>
   api.post('models', {
     id: id.trim(),
     kind,
-    ...(outputMax.trim() === '' ? {} : { output_tokens_max: Number(outputMax) }),
+    ...limitsOf(limits, kind),
     price: pricesOf(price) ?? { input: '0', output: '0' },
-    offers: offersOf(offers),
+    offers: offersOf(offers, []),
   })
 
-export const changeModel = (
-  id: string,
-  { price, offers }: Pick<ModelDraft, 'price' | 'offers'>,
-): Promise<RoutedModel> => {
-  const prices = pricesOf(price)
-  return api.patch(path`models/${id}`, { ...(prices && { price: prices }), offers: offersOf(offers) })
+/** Sends what was changed. */
+export const changeModel = (before: ModelDraft, after: ModelDraft): Promise<RoutedModel> => {
+  const prices = isSame(before.price, after.price) ? undefined : pricesOf(after.price)
+  return api.patch(path`models/${before.id}`, {
+    ...(isSame(before.limits, after.limits) ? {} : limitsOf(after.limits, after.kind)),
+    ...(prices && { price: prices }),
+    offers: offersOf(after.offers, before.offers),
+  })
 }
 export const removeModel = (id: string): Promise<unknown> => api.remove(path`models/${id}`)

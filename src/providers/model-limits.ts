@@ -1,0 +1,41 @@
+/** How an operator says what a model can do and within which bounds, in tollgate.yaml and elsewhere. */
+import { z } from 'zod'
+import type { ModelLimits } from '../domain/catalog.ts'
+import { imageDeclaration, imageFactsOf } from './image-facts.ts'
+import { videoDeclaration, videoFactsOf } from './video-facts.ts'
+
+const count = z.int().min(1)
+
+export const modelLimitFields = {
+  /** What may be asked of an image model: a family's facts, and where this model differs from them. */
+  image: imageDeclaration.optional(),
+  /** The same of a video model. */
+  video: videoDeclaration.optional(),
+  /** Of an embedding model. */
+  dimensions: count.optional(),
+  dimensions_adjustable: z.boolean().optional(),
+  context_tokens: count.optional(),
+  output_tokens_max: count.optional(),
+  output_tokens_default: count.optional(),
+  output_tokens_min: count.optional(),
+  image_tokens_max: count.optional(),
+  first_event_timeout_ms: count.optional(),
+}
+const fields = z.object(modelLimitFields)
+
+/** Only what is said. */
+export function modelLimitsOf(declared: z.infer<typeof fields>): Partial<ModelLimits> {
+  const stated = {
+    outputTokensMax: declared.output_tokens_max,
+    outputTokensDefault: declared.output_tokens_default,
+    outputTokensMin: declared.output_tokens_min,
+    imageTokensMax: declared.image_tokens_max,
+    firstEventTimeoutMs: declared.first_event_timeout_ms,
+    contextTokens: declared.context_tokens,
+    image: declared.image && imageFactsOf(declared.image),
+    video: declared.video && videoFactsOf(declared.video),
+    dimensions: declared.dimensions,
+    dimensionsAdjustable: declared.dimensions_adjustable,
+  }
+  return Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined))
+}

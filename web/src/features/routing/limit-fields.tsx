@@ -1,0 +1,58 @@
+/** What a model can do, and within which bounds. */
+import { useQuery } from '@tanstack/react-query'
+import { useT } from '../../lib/i18n/language.ts'
+import type { ModelKind } from '../../lib/models.ts'
+import { Checkbox, SelectField, TextField } from '../../ui/field.tsx'
+import { abilityFields, limitFields, type LimitDraft, type LimitField } from './limit-draft.ts'
+import { familiesQuery } from './routing.ts'
+
+type Props = {
+  readonly draft: LimitDraft
+  readonly kind: ModelKind
+  /** It is there already: its abilities may stay as they are. */
+  readonly isThere: boolean
+  readonly onChange: (draft: LimitDraft) => void
+}
+
+export function LimitFields({ draft, kind, isThere, onChange }: Props) {
+  const t = useT()
+  const { data: families } = useQuery(familiesQuery)
+  const known = kind === 'image' ? families?.image_families : families?.video_families
+  const field = (one: LimitField) => (
+    <TextField
+      key={one.name}
+      label={t(one.label)}
+      hint={one.type === 'list' || one.type === 'counts' ? t('routing.commas') : undefined}
+      inputMode={one.type === 'count' ? 'numeric' : undefined}
+      pattern={one.type === 'count' ? '\\d*' : undefined}
+      value={draft.typed[one.name] ?? ''}
+      onChange={(event) => onChange({ ...draft, typed: { ...draft.typed, [one.name]: event.target.value } })}
+    />
+  )
+  const hasAbilities = kind === 'image' || kind === 'video'
+  return (
+    <div className="grid gap-3 sm:grid-cols-2">
+      {limitFields[kind].map(field)}
+      {kind === 'embedding' && (
+        <Checkbox
+          label={t('routing.adjustable')}
+          checked={draft.adjustable}
+          onChange={(event) => onChange({ ...draft, adjustable: event.target.checked })}
+        />
+      )}
+      {hasAbilities && (
+        <SelectField
+          label={t('routing.family')}
+          hint={t('routing.familyHint')}
+          value={draft.family}
+          choices={[
+            ...(isThere ? [{ value: '', label: t('routing.asBefore') }] : []),
+            ...(known ?? ['open']).map((value) => ({ value, label: value })),
+          ]}
+          onChoose={(family) => onChange({ ...draft, family })}
+        />
+      )}
+      {hasAbilities && draft.family !== '' && abilityFields[kind].map(field)}
+    </div>
+  )
+}

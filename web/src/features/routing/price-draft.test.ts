@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test'
+import type { ModelKind, UnitPrices } from '../../lib/models.ts'
+import { limitsOf, noLimits } from './limit-draft.ts'
+import { noPrice, priceDraftOf, pricesOf, unitsShown } from './price-draft.ts'
+
+const flat = (input: string, output: string): UnitPrices => ({
+  input,
+  output,
+  cached_input: input,
+  cache_write: input,
+  cache_write_1h: input,
+  reasoning: output,
+  image_input: input,
+  image_output: output,
+  each: {},
+})
+
+/** What the server makes of what is sent. */
+function stored(sent: object | undefined): UnitPrices {
+  const { input = '0', output = '0', each = {}, ...rest } = (sent ?? {}) as Partial<UnitPrices>
+  const write = rest.cache_write ?? input
+  return { ...flat(input, output), cache_write_1h: write, ...rest, each }
+}
+
+test.each<[string, ModelKind, UnitPrices]>([
+  ['a text model with a cache', 'text', { ...flat('150000000', '600000000'), cached_input: '75000000' }],
+  ['cache writes', 'text', { ...flat('3', '15'), cache_write: '4', cache_write_1h: '6', cached_input: '1' }],
+  ['an embedding', 'embedding', flat('20000000', '0')],
+  ['images by tokens', 'image', { ...flat('5', '10'), image_input: '8', image_output: '40' }],
+  [
+    'images by size and quality',
+    'image',
+    { ...flat('0', '0'), each: { 'image/1024x1024/high': '40000000', image: '7' } },
+  ],
+  [
+    'videos by the second',
+    'video',
+    { ...flat('0', '0'), each: { 'second/720p/with-video/silent': '80000000', 'upscale/1080p/standard/60fps': '1' } },
+  ],
+  ['videos by tokens', 'video', flat('0', '7000000000')],
+  ['what a form of its kind does not usually show', 'embedding', { ...flat('3', '9'), each: { 'odd/one': '1' } }],
+])('%s goes through the form as it is', (_, kind, prices) => {
+  const draft = priceDraftOf(prices, kind)
+  expect(stored(pricesOf(draft))).toEqual(prices)
+  for (const unit of Object.keys(draft.tokens)) expect([...unitsShown(draft, kind)] as string[]).toContain(unit)
+})
+
+test('nothing that is said is nothing that is sent', () => {
+  expect(pricesOf(noPrice)).toBeUndefined()
+  expect(
+    pricesOf({ tokens: { input: ' ' }, pieces: [{ unit: 'image', size: '', rest: '', price: '' }] }),
+  ).toBeUndefined()
+})
+
+test('limits are sent as the API has them, abilities below their kind', () => {
+  const typed = {
+    context_tokens: '128000',
+    sizes: '1024x1024, 512x512',
+    durations: '5,10',
+    n_max: '4',
+    upscaler: ' mk ',
+  }
+  expect(limitsOf({ ...noLimits, typed }, 'text')).toEqual({ context_tokens: 128_000 })
+  expect(limitsOf({ ...noLimits, typed }, 'image')).toEqual({
+    image: { family: 'open', sizes: ['1024x1024', '512x512'], n_max: 4 },
+  })
+  expect(limitsOf({ ...noLimits, typed }, 'video')).toEqual({
+    video: { family: 'open', durations: [5, 10], upscaler: 'mk' },
+  })
+  expect(limitsOf({ ...noLimits, typed, family: '' }, 'video')).toEqual({})
+  expect(limitsOf({ ...noLimits, typed: { dimensions: '256' }, adjustable: true }, 'embedding')).toEqual({
+    dimensions: 256,
+    dimensions_adjustable: true,
+  })
+})

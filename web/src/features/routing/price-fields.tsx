@@ -1,0 +1,111 @@
+/** Prices of a model or an offer: what a million tokens of each kind cost, and what one piece does. */
+import { useT, type Key } from '../../lib/i18n/language.ts'
+import type { ModelKind } from '../../lib/models.ts'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { isPrice, pieceUnits, unitsShown, type PieceDraft, type PriceDraft, type TokenUnit } from './price-draft.ts'
+
+type Props = {
+  readonly draft: PriceDraft
+  readonly kind: ModelKind
+  readonly onChange: (draft: PriceDraft) => void
+  /** Whether a price must be said at all. */
+  readonly isRequired: boolean
+}
+
+const labels: Partial<Record<TokenUnit, Key>> = {
+  input: 'models.input',
+  cached_input: 'models.cached',
+  output: 'models.output',
+}
+
+export function PriceFields({ draft, kind, onChange, isRequired }: Props) {
+  const t = useT()
+  const { tokens, pieces } = draft
+  const setPiece = (at: number, change: Partial<PieceDraft>): void =>
+    onChange({ ...draft, pieces: pieces.map((piece, other) => (other === at ? { ...piece, ...change } : piece)) })
+  const [unit] = pieceUnits[kind]
+  return (
+    <div className="space-y-3">
+      <div className="grid grid-cols-2 gap-3 sm:grid-cols-3">
+        {unitsShown(draft, kind).map((name) => (
+          <TextField
+            key={name}
+            label={t(labels[name] ?? (`price.${name}` as Key))}
+            inputMode="decimal"
+            value={tokens[name] ?? ''}
+            required={isRequired && unit === undefined && name === 'input'}
+            error={isPrice(tokens[name] ?? '') ? undefined : t('limit.badAmount')}
+            onChange={(event) => onChange({ ...draft, tokens: { ...tokens, [name]: event.target.value } })}
+          />
+        ))}
+      </div>
+      {pieces.map((piece, at) => (
+        <Piece
+          key={at}
+          piece={piece}
+          kind={kind}
+          onChange={(change) => setPiece(at, change)}
+          onRemove={() => onChange({ ...draft, pieces: pieces.filter((_, other) => other !== at) })}
+        />
+      ))}
+      {unit !== undefined && (
+        <Button
+          icon="plus"
+          onClick={() => onChange({ ...draft, pieces: [...pieces, { unit, size: '', rest: '', price: '' }] })}
+        >
+          {t('routing.addPiece')}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+type PieceProps = {
+  readonly piece: PieceDraft
+  readonly kind: ModelKind
+  readonly onChange: (change: Partial<PieceDraft>) => void
+  readonly onRemove: () => void
+}
+
+function Piece({ piece, kind, onChange, onRemove }: PieceProps) {
+  const t = useT()
+  const known = pieceUnits[kind]
+  const units = known.includes(piece.unit) ? known : [...known, piece.unit]
+  return (
+    <div className="grid grid-cols-2 gap-3 sm:grid-cols-[1fr_1fr_1fr_1fr_auto]">
+      <SelectField
+        label={t('routing.piece')}
+        value={piece.unit}
+        choices={units.map((value) => ({
+          value,
+          label: known.includes(value) ? t(`routing.unit.${value}` as Key) : value,
+        }))}
+        onChoose={(unit) => onChange({ unit })}
+      />
+      <TextField
+        label={t(kind === 'image' ? 'play.size' : 'play.resolution')}
+        placeholder={kind === 'image' ? '1024x1024' : '720p'}
+        pattern="[\w.\-]*"
+        value={piece.size}
+        onChange={(event) => onChange({ size: event.target.value })}
+      />
+      <TextField
+        label={t(kind === 'image' ? 'play.quality' : 'routing.variant')}
+        placeholder={kind === 'image' ? 'high' : 'silent'}
+        pattern="[\w.\-]*(/[\w.\-]+)*"
+        value={piece.rest}
+        onChange={(event) => onChange({ rest: event.target.value })}
+      />
+      <TextField
+        label={t('routing.each')}
+        inputMode="decimal"
+        value={piece.price}
+        required
+        error={isPrice(piece.price) ? undefined : t('limit.badAmount')}
+        onChange={(event) => onChange({ price: event.target.value })}
+      />
+      <IconButton icon="cross" label={t('routing.removePiece')} onClick={onRemove} className="self-end" />
+    </div>
+  )
+}
