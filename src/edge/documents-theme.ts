@@ -24,7 +24,7 @@ const lookOf = (colours: {
   'secondary-color': colours.accent,
 })
 
-export const looks = {
+const looks = {
   light: lookOf({
     page: '#f9fafb',
     side: '#ffffff',
