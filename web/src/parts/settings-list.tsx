@@ -35,7 +35,7 @@ export function SettingsList({ settings, group = '' }: { readonly settings: Sett
         isGroup(value)
           ? [
               <section key={name} className="mt-5">
-                <h3 className="mb-2 border-b pb-1 font-semibold">{wordsFor(name)}</h3>
+                <h2 className="mb-2 border-b pb-1 font-semibold">{wordsFor(name)}</h2>
                 <SettingsList settings={value} group={`${group}${name}.`} />
               </section>,
             ]
