@@ -131,7 +131,7 @@ describe('other sites', () => {
   ]
   test.each(cases)('%s', async (_, headers, status) => {
     const cookie = await person(`visitor ${String(_)}`)
-    expect((await call('DELETE /sessions/none', { headers: { ...cookie, ...headers } })).status).toBe(status)
+    expect((await call('DELETE /session', { headers: { ...cookie, ...headers } })).status).toBe(status)
   })
 
   test('a form of another site has no body that is taken', async () => {
