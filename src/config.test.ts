@@ -59,6 +59,14 @@ test('it brings the vendor’s models at their list price and the mark-up, below
   expect(await ids({ ...key, TOLLGATE_CONFIG: file })).toEqual([])
 })
 
+test('a declared key that no header can carry is named by its line, and not shown', async () => {
+  const file = join(folder, 'key.yaml')
+  writeFileSync(file, "providers:\n  groq:\n    preset: groq\n    key: '${SECRET}'\n")
+  const told = await loadConfig({ TOLLGATE_CONFIG: file, SECRET: 'geheim\n' }).catch((error: Error) => error.message)
+  expect(told).toMatch(/key\.yaml:4.*no header can carry/)
+  expect(told).not.toContain('geheim')
+})
+
 test('a wrong variable stops the start and is named', async () => {
   for (const [name, value] of [
     ['PORT', '99999'],
@@ -68,6 +76,7 @@ test('a wrong variable stops the start and is named', async () => {
     ['TOLLGATE_LOG', 'loud'],
     ['TOLLGATE_MARKUP', '-5%'],
     ['TOLLGATE_CONFIG', join(folder, 'none.yaml')],
+    ['GROQ_API_KEY', 'read from a file with its line end\n'],
   ] as const) {
     const thrown = await loadConfig({ TOLLGATE_CONFIG: empty, [name]: value }).catch((error: unknown) => error)
     expect(thrown).toBeInstanceOf(ConfigError)

@@ -7,7 +7,7 @@ import type { LogLevel } from './lib/log.ts'
 import { TrustedProxies } from './lib/trusted-proxies.ts'
 import { parseMarkUp, type MarkUp } from './prices/mark-up.ts'
 import { modelsOfVendors } from './prices/vendor-models.ts'
-import { presets } from './providers/presets.ts'
+import { isSendableKey, presets, UNSENDABLE_KEY } from './providers/presets.ts'
 import { sandboxModels, sandboxProvider } from './sandbox-offer.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -207,6 +207,7 @@ function configFileOf(env: Environment): string | undefined {
 function providersOf(env: Environment): ProviderDraft[] {
   return presets.flatMap(({ id, keyVariable }) => {
     const secret = keyVariable && env[keyVariable]
+    if (secret && !isSendableKey(id, secret)) throw new ConfigError(`${keyVariable}: ${UNSENDABLE_KEY}`)
     return secret ? [{ id, preset: id, baseUrl: undefined, reach: 'public', secret }] : []
   })
 }

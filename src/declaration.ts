@@ -8,7 +8,7 @@ import { unitPrices, type PriceTier, type UnitPrices } from './domain/price.ts'
 import { checkBaseUrl } from './outbound/guard.ts'
 import { imageFactsOf } from './providers/image-facts.ts'
 import { modelLimitFields, modelLimitsOf } from './providers/model-limits.ts'
-import { findPreset, isOwnAddress, presets } from './providers/presets.ts'
+import { findPreset, isOwnAddress, isSendableKey, presets, UNSENDABLE_KEY } from './providers/presets.ts'
 
 export type AccountDraft = {
   readonly name: string
@@ -183,6 +183,7 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
   const providers = Object.entries(read.providers).map(([id, declared]) => {
     const { preset, base_url: stated, key: secret, hang_up: hangUp } = declared
     if (!stated && !findPreset(preset)?.baseUrl) fail(['providers', id], `provider '${id}' needs a base_url`)
+    if (secret !== undefined && !isSendableKey(preset, secret)) fail(['providers', id, 'key'], UNSENDABLE_KEY)
     const reach: Reach = declared.allow_private ? 'private' : 'public'
     const failAtUrl = (message: string): never => fail(['providers', id, 'base_url'], message)
     const baseUrl = stated && checkedUrl(stated, isOwnAddress(preset, stated) ? 'private' : reach, failAtUrl)

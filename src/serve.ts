@@ -48,7 +48,7 @@ export async function serve(config: Config): Promise<Served> {
   const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, health } = gateway
   const metrics = metricsOf(gateway, () => videos.size)
   let draining = false
-  const [tokens, blobs] = [new TokenCounter(), new Blobs(store)]
+  const [tokens, blobs] = [new TokenCounter(), new Blobs(store, gateway.room)]
   await blobs.sweepStrays()
   const onRecord = recorder(gateway, metrics, log)
   const videos = openVideos(gateway, { log, blobs, health, limits: config.limits, onRecord })

@@ -98,5 +98,17 @@ test('a disk that is short of room takes no responses and no files; everything e
   const headers = { authorization: `Bearer ${short.key}` }
   const edit = await fetch(`${short.baseUrl}/images/edits`, { method: 'POST', headers, body: form })
   expect(await failure(edit)).toEqual([503, 'service_unavailable', null])
+  const picture = { model: 'sandbox-image-classic', prompt: 'x', size: '1024x1024' }
+  const hosted = await send(short, '/images/generations', {
+    method: 'POST',
+    body: { ...picture, response_format: 'url' },
+  })
+  expect(await failure(hosted)).toEqual([503, 'service_unavailable', null])
+  // Whoever leaves it to the gateway gets the bytes.
+  const given = await send(short, '/images/generations', { method: 'POST', body: picture })
+  expect(await given.json()).toMatchObject({ data: [{ b64_json: expect.stringMatching(/^.{1000}/) }] })
+  const scene = { model: 'sandbox-video', content: [{ type: 'text', text: 'x' }] }
+  const video = await send(short, '/videos', { method: 'POST', body: scene })
+  expect(await failure(video)).toEqual([503, 'service_unavailable', null])
   await short.close()
 }, 30_000)

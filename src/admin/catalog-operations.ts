@@ -14,7 +14,7 @@ import { parseUsd } from '../domain/money.ts'
 import { unitPrices, type UnitPrices } from '../domain/price.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
 import { modelLimitFields, modelLimitsOf } from '../providers/model-limits.ts'
-import { findPreset, isOwnAddress, presets } from '../providers/presets.ts'
+import { findPreset, isOwnAddress, isSendableKey, presets, UNSENDABLE_KEY } from '../providers/presets.ts'
 import { probe } from '../upstream/probe.ts'
 import { declaredElsewhere, done, notFound, operation, type Changes, type Operation, type Result } from './operation.ts'
 import { priceView } from './price-view.ts'
@@ -126,9 +126,6 @@ const ofModel: Changes<{ id: string }> = {
   },
 }
 
-/** What keys are sent in. A service account is JSON, and signs instead. */
-const HEADER_TEXT = /^[\x20-\x7e]+$/
-
 const providerAdd = operation(
   z.strictObject({
     id: providerId,
@@ -160,9 +157,7 @@ const providerAdd = operation(
     if (before?.secret && !same?.secret && !key) {
       return invalid('the base URL points to another origin: give the key again')
     }
-    if (key !== undefined && findPreset(preset)?.auth !== 'google-service-account' && !HEADER_TEXT.test(key)) {
-      return invalid('the key has a character that no header can carry: it must be printable ASCII, on one line')
-    }
+    if (key !== undefined && !isSendableKey(preset, key)) return invalid(UNSENDABLE_KEY)
     await catalog.putProvider({ id: name, preset, baseUrl: checked.url.href, reach, secret: key ?? same?.secret })
     const made = catalog.provider(name)
     return made ? done(providerView(made)) : notFound(`provider '${name}'`)

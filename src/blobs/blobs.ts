@@ -6,6 +6,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { DiskRoom } from '../lib/disk-room.ts'
 import { base62 } from '../lib/ids.ts'
 import { statement, type Step } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
@@ -66,12 +67,19 @@ export type UnfinishedBlob = {
 export class Blobs {
   private readonly store: Store
   private readonly folder: string
+  private readonly room: Pick<DiskRoom, 'isShort'>
 
-  constructor(store: Store) {
+  constructor(store: Store, room: Pick<DiskRoom, 'isShort'>) {
     this.store = store
+    this.room = room
     this.folder = join(store.folder, 'blobs')
     mkdirSync(this.folder, { recursive: true, mode: 0o700 })
     chmodSync(this.folder, 0o700)
+  }
+
+  /** Whether the disk should be spared further files: to be asked before anything is made that would need one. */
+  get isShortOfRoom(): boolean {
+    return this.room.isShort
   }
 
   /** Keeps bytes. The id they are found by is on disk, as its digest, when this resolves. */

@@ -46,6 +46,8 @@ export type ClientRequest = {
   readonly painting?: { readonly quality: string | undefined }
   /** What it asks for where it asks for images. */
   readonly images?: ImageWish
+  /** Whether it asks for addresses of this gateway: their files take room on its disk. */
+  readonly leavesFiles?: boolean
   /** The same of a video, which is made by a task: neither streamed nor passed. */
   readonly video?: VideoBody
   /** What images that arrived come to. */

@@ -190,5 +190,15 @@ export function isOwnAddress(presetId: string, baseUrl: string): boolean {
   return own !== undefined && own.startsWith(THIS_MACHINE) && URL.parse(own)?.origin === URL.parse(baseUrl)?.origin
 }
 
+const HEADER_TEXT = /^[\x20-\x7e]+$/
+
+/** Whether a key can be sent as its vendor wants it: all but the file of a service account go into a header. */
+export const isSendableKey = (presetId: string, key: string): boolean =>
+  byId.get(presetId)?.auth === 'google-service-account' || HEADER_TEXT.test(key)
+
+/** What is said of one that cannot. */
+export const UNSENDABLE_KEY =
+  'the key has a character that no header can carry: it must be printable ASCII, on one line'
+
 /** The preset of an id; undefined for an id that is none. */
 export const findPreset = (id: string): Preset | undefined => byId.get(id)

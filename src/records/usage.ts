@@ -58,7 +58,8 @@ type Counted = {
 }
 
 /** The step that adds a request to its hour. */
-export function hourStep({ usage, outcome, ...record }: Counted): Step {
+export function hourStep(record: Counted): Step {
+  const { usage, outcome } = record
   const { pieces = [] } = usage
   const count = (kind: string): number =>
     pieces.reduce((sum, piece) => (piece.unit.startsWith(kind) ? sum + piece.count : sum), 0)

@@ -58,6 +58,7 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   const model = permittedModel(relay, call)
   if ('message' in model) return refuse(model)
   if (request.mediaBytes > 0 && model.limits.mediaInput === 'refused') return refuse(noMedia(model))
+  if (request.leavesFiles && relay.pictures.isShortOfRoom) return refuse(NO_FILES)
   const plan = planAttempts({ offers: model.offers, health: health.all, nowMs: Date.now(), random: Math.random })
   if (plan.length === 0) {
     return refuse({
@@ -108,6 +109,12 @@ export function unready({ notReady }: Relay): Failure | undefined {
   return reason === undefined
     ? undefined
     : { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 }
+}
+
+const NO_FILES: Failure = {
+  kind: 'unavailable',
+  message: "The gateway is short of disk space and hosts no images at the moment. Ask for 'b64_json' to go on.",
+  retryAfterMs: 60_000,
 }
 
 const noMedia = ({ id }: Model): Failure => ({

@@ -19,6 +19,11 @@ export class Pictures {
     this.keptMs = keptMs
   }
 
+  /** Whether the disk has no room for files that clients are given the address of. */
+  get isShortOfRoom(): boolean {
+    return this.blobs.isShortOfRoom
+  }
+
   /** The desk of one call at one provider. What is allowed to the provider is allowed at its own origin alone. */
   deskOf(call: Call, { baseUrl, reach }: Pick<Provider, 'baseUrl' | 'reach'>): ImageDesk {
     return {
@@ -27,7 +32,7 @@ export class Pictures {
         const looked = await inspectPicture(bytes)
         return looked.kind === 'picture' ? looked : undefined
       },
-      canHost: call.linkBase !== undefined,
+      canHost: call.linkBase !== undefined && !this.isShortOfRoom,
       host: async (bytes, format) => {
         const accountId = call.caller.account.id
         const contentType = `image/${format}` as const

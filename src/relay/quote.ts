@@ -43,9 +43,10 @@ function inputTokensMax({ textBytes, imageParts, mediaBytes }: QuotedRequest, mo
 const BYTES_PER_TOKEN = 4
 
 /** What a request counts as against a limit of tokens until that is known: its input, and the output it asks for. */
-export function likelyTokens({ textBytes, imageParts, mediaBytes, ...request }: QuotedRequest, model: Model): number {
+export function likelyTokens(request: QuotedRequest, model: Model): number {
+  const { textBytes, imageParts, mediaBytes, video } = request
   // Those of a video are pixels: they do not count among the tokens of a minute.
-  if (request.video) return 0
+  if (video) return 0
   const input = Math.ceil((textBytes + mediaBytes) / BYTES_PER_TOKEN) + imageParts * model.limits.imageTokensMax
   return input + (request.outputTokensMax ?? 0) * request.choices
 }

@@ -30,6 +30,12 @@ export type Acceptance =
 
 const taken = ({ offer, upstreamId }: Extract<Submitted, { kind: 'accepted' }>) => ({ offerId: offer.id, upstreamId })
 
+const NO_ROOM: Failure = {
+  kind: 'unavailable',
+  message: 'The gateway is short of disk space and makes no videos at the moment.',
+  retryAfterMs: 60_000,
+}
+
 const TICK_MS = 100
 const STANDS: Acceptance = { kind: 'stands' }
 
@@ -57,6 +63,7 @@ export class Videos {
 
   /** Why no other may begin at the moment. */
   obstacle(): Failure | undefined {
+    if (this.shop.blobs.isShortOfRoom) return NO_ROOM
     if (this.size < videoBounds.tasksMax) return undefined
     return { kind: 'unavailable', message: 'Too many videos are being made. Try again later.', retryAfterMs: 60_000 }
   }

@@ -44,6 +44,7 @@ export class ImageClient implements ClientRequest {
   readonly mediaBytes = 0
   readonly messages = 0
   readonly images: ImageWish
+  readonly leavesFiles: boolean
   private readonly body: ImageBody
   private readonly source: Source
 
@@ -55,6 +56,7 @@ export class ImageClient implements ClientRequest {
     this.stream = body.stream
     this.textBytes = Buffer.byteLength(body.prompt)
     this.imageParts = source.inputs
+    this.leavesFiles = body.delivery === 'url'
     const { count, size, quality, partials } = body
     this.images = { count, size, quality, partials: body.stream ? (partials ?? 0) : 0, inputs: source.inputs }
   }
