@@ -80,13 +80,7 @@ export function Filters({ account, filters, onChange }: Props) {
           onChoose={choose('provider')}
         />
       )}
-      <Least
-        label={t('filter.minCost')}
-        value={filters.min_cost}
-        onChange={choose('min_cost')}
-        pattern="\$?\d+(\.\d+)?"
-      />
-      <Least label={t('filter.minMs')} value={filters.min_ms} onChange={choose('min_ms')} pattern="\d+" />
+      <Bounds filters={filters} choose={choose} />
       <FindRequest account={account} filters={filters} />
       <Span filters={filters} onChange={onChange} />
       {Object.keys(filters).length > 0 && (
@@ -95,6 +89,25 @@ export function Filters({ account, filters, onChange }: Props) {
         </Button>
       )}
     </div>
+  )
+}
+
+type BoundsProps = Pick<Props, 'filters'> & {
+  readonly choose: (name: keyof RequestFilters) => (value: string) => void
+}
+
+function Bounds({ filters, choose }: BoundsProps) {
+  const t = useT()
+  return (
+    <>
+      <Least
+        label={t('filter.minCost')}
+        value={filters.min_cost}
+        onChange={choose('min_cost')}
+        pattern="\$?\d+(\.\d+)?"
+      />
+      <Least label={t('filter.minMs')} value={filters.min_ms} onChange={choose('min_ms')} pattern="\d+" />
+    </>
   )
 }
 

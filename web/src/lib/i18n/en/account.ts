@@ -93,6 +93,8 @@ export const account = {
   'request.title': 'Request',
   'request.newer': 'Newer request',
   'request.older': 'Older request',
+  'request.again': 'Send one like it',
+  'request.againHint': 'Prompts and answers are not kept: fill in your own.',
   'request.timing': 'Timing',
   'request.price': 'Price',
   'request.cost': 'Upstream cost',

@@ -93,6 +93,8 @@ export const account = {
   'request.title': '请求',
   'request.newer': '较新的请求',
   'request.older': '较早的请求',
+  'request.again': '发送类似请求',
+  'request.againHint': '不保存提示词和应答内容，请自行填写。',
   'request.timing': '用时',
   'request.price': '价格',
   'request.cost': '上游成本',
