@@ -164,6 +164,8 @@ test('the drawer goes on over the border of a page, keeps its filter, and an id 
   await page.call('keyboard.press', 'Escape')
   await page.call('waitForSelector', 'role=dialog', { state: 'detached' })
   expect(await address(page)).toEndWith('/requests?outcome=completed')
+  // The focus is back where it was, though the last step had nowhere to go.
+  expect(await page.evaluate<string>(`document.activeElement.getAttribute('aria-label')`)).toBe('Request id')
   await page.close()
 }, 60_000)
 

@@ -1,5 +1,5 @@
 import { useQuery, useInfiniteQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { requestQuery, requestsAfter, requestsQuery } from '../features/requests/requests.ts'
 import { RequestView } from '../features/requests/request-view.tsx'
@@ -18,7 +18,8 @@ export function RequestDrawer() {
   const filters = useSearch({ from: '/inside/a/$account/requests' })
   const navigate = useNavigate()
   const { data, error, refetch, isPlaceholderData } = useQuery(requestQuery(account, id))
-  const { newer, older, goOlder } = useNeighbours(account, filters, id)
+  const { history } = useRouter()
+  const { newerThan, mayGoOlder, olderThan } = useNeighbours(account, filters)
   const go = (other: string | undefined): void => {
     if (other !== undefined)
       void navigate({
@@ -28,10 +29,16 @@ export function RequestDrawer() {
         replace: true,
       })
   }
-  useArrows(
-    () => go(newer),
-    () => void goOlder().then(go),
-  )
+  // From where the address is, not from what is drawn: of two quick steps the second would go from the old place.
+  const here = (): string => decodeURIComponent(history.location.pathname.split('/').at(-1) ?? '')
+  const goNewer = (): void => go(newerThan(here()))
+  const goOlder = async (): Promise<void> => {
+    const from = here()
+    const other = await olderThan(from)
+    // What is older may have to be read first: whoever has gone on or closed the drawer meanwhile is left alone.
+    if (here() === from) go(other)
+  }
+  useArrows(goNewer, () => void goOlder())
   return (
     <Drawer
       open
@@ -39,13 +46,8 @@ export function RequestDrawer() {
       title={t('request.title')}
       tools={
         <>
-          <Step icon="left" label={t('request.newer')} isPossible={newer !== undefined} onClick={() => go(newer)} />
-          <Step
-            icon="right"
-            label={t('request.older')}
-            isPossible={older !== 'none'}
-            onClick={() => void goOlder().then(go)}
-          />
+          <Step icon="left" label={t('request.newer')} isPossible={newerThan(id) !== undefined} onClick={goNewer} />
+          <Step icon="right" label={t('request.older')} isPossible={mayGoOlder(id)} onClick={() => void goOlder()} />
         </>
       }
     >
@@ -76,30 +78,35 @@ type StepProps = {
 const PAGES_MAX = 20
 
 /**
- * The one before and the one after in the list as it is filtered, however far it has been read. `older` may be unknown
- * until it is asked for; a request that is not in what was read so far knows only what is older.
+ * The one before and the one after in the list as it is filtered, however far it has been read: what is older is read
+ * on for. A request that is not in what was read so far knows only what is older.
  */
-function useNeighbours(account: string, filters: RequestFilters, id: string) {
+function useNeighbours(account: string, filters: RequestFilters) {
   const { data: list, hasNextPage, fetchNextPage } = useInfiniteQuery(requestsQuery(account, filters))
-  const ids = list?.pages.flatMap((page) => page.data.map((row) => row.id)) ?? []
-  const at = ids.indexOf(id)
-  const listed = at < 0 ? undefined : ids[at + 1]
-  const older = listed !== undefined ? 'listed' : list === undefined || at < 0 || hasNextPage ? 'unknown' : 'none'
-  const goOlder = async (): Promise<string | undefined> => {
-    if (listed !== undefined || older === 'none') return listed
-    if (at < 0) return olderThan(account, filters, id)
+  const ids = idsOf(list)
+  const readOn = async (id: string): Promise<string | undefined> => {
     for (let pages = 0; pages < PAGES_MAX; pages++) {
       const { data, hasNextPage: goesOn } = await fetchNextPage()
-      const read = data?.pages.flatMap((page) => page.data.map((row) => row.id)) ?? []
+      const read = idsOf(data)
       const next = read[read.indexOf(id) + 1]
       if (next !== undefined || !goesOn) return next
     }
     return undefined
   }
-  return { newer: ids[at - 1], older, goOlder }
+  return {
+    newerThan: (id: string): string | undefined => ids[ids.indexOf(id) - 1],
+    mayGoOlder: (id: string): boolean => !ids.includes(id) || id !== ids.at(-1) || hasNextPage,
+    olderThan: async (id: string): Promise<string | undefined> => {
+      if (!ids.includes(id)) return search(account, filters, id)
+      return ids[ids.indexOf(id) + 1] ?? (hasNextPage ? readOn(id) : undefined)
+    },
+  }
 }
 
-async function olderThan(account: string, filters: RequestFilters, id: string): Promise<string | undefined> {
+const idsOf = (list: { readonly pages: readonly Page<RequestRow>[] } | undefined): readonly string[] =>
+  list?.pages.flatMap((page) => page.data.map((row) => row.id)) ?? []
+
+async function search(account: string, filters: RequestFilters, id: string): Promise<string | undefined> {
   let cursor: string | null = id
   for (let pages = 0; pages < PAGES_MAX && cursor !== null; pages++) {
     const page: Page<RequestRow> = await requestsAfter(account, filters, { cursor, limit: 1 })

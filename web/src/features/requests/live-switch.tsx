@@ -24,14 +24,15 @@ type Props = {
 export function LiveSwitch({ connection, isOn, isPaused, onChange }: Props) {
   const t = useT()
   const { kind } = connection
+  const isBad = kind === 'lost' || kind === 'refused'
   const word: Key | undefined =
     kind === 'lost' ? 'live.lost' : kind === 'open' ? (isPaused ? 'live.paused' : 'live.following') : undefined
   return (
     <div className="flex items-center gap-2">
-      <span role="status" className={kind === 'lost' ? 'text-bad' : 'text-soft'}>
-        {kind === 'lost' && <Icon name="warning" className="mr-1 -mt-0.5" />}
+      <span role="status" className={isBad ? 'text-bad' : 'text-soft'}>
+        {isBad && <Icon name="warning" className="mr-1 -mt-0.5" />}
         {isOn && word && t(word)}
-        {kind === 'lost' && connection.error && <span className="block text-xs">{connection.error.message}</span>}
+        {isBad && connection.error && <span className="block text-xs">{connection.error.message}</span>}
       </span>
       <button
         id={SWITCH}

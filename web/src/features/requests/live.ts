@@ -15,8 +15,9 @@ type LiveEvent =
 
 export type Connection =
   | { readonly kind: 'off' | 'connecting' | 'open' }
-  /** `error`: what the gateway said, where it said something. */
+  /** `error`: what the gateway said, where it said something. After `refused` it is not asked again. */
   | { readonly kind: 'lost'; readonly error: ApiError | undefined }
+  | { readonly kind: 'refused'; readonly error: ApiError }
 
 /** The server says something every 15 s: whoever hears nothing for longer is alone. */
 const SILENCE_MS = 40_000
@@ -64,9 +65,10 @@ export function useLive(account: string, filters: RequestFilters, { isOn, isRead
     const stop = new AbortController()
     void follow(key, {
       signal: stop.signal,
-      tell: setConnection,
+      tell: (next) => setConnection((now) => (now.kind === 'open' && next.kind === 'open' ? now : next)),
       take: (arrived) => {
-        const known = new Set(client.getQueryData<List>(key)?.pages.flatMap(({ data }) => data.map(({ id }) => id)))
+        const listed = client.getQueryData<List>(key)?.pages.flatMap(({ data }) => data) ?? []
+        const known = new Set([...listed, ...held.current.rows].map(({ id }) => id))
         const fresh = arrived.rows.filter(({ id }) => !known.has(id)).length + arrived.count - arrived.rows.length
         if (fresh === 0) return
         held.current = together(held.current, { ...arrived, count: fresh })
@@ -113,8 +115,11 @@ async function follow(key: readonly [string, string, RequestFilters], follower: 
       error = thrown instanceof ApiError ? thrown : undefined
     }
     if (signal.aborted) return
+    if (error && error.status >= 400 && error.status < 500 && error.status !== 429) {
+      tell({ kind: 'refused', error })
+      return onRefused(error)
+    }
     tell({ kind: 'lost', error: error?.status === 0 ? undefined : error })
-    if (error && error.status >= 400 && error.status < 500 && error.status !== 429) return onRefused(error)
     const waitMs = Math.min(RETRY_MS.last, RETRY_MS.first * 2 ** failures) * (0.75 + Math.random() / 2)
     await pause(Math.max(waitMs, (error?.retryAfterSeconds ?? 0) * 1_000), signal)
   }

@@ -55,6 +55,8 @@ export const requestsQuery = (account: string, filters: RequestFilters) =>
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
     staleTime: 60_000,
+    // Whoever comes back to the page is told what is new; the list as it was read stays where it is.
+    refetchOnWindowFocus: false,
   })
 
 export const requestQuery = (account: string, id: string) =>
