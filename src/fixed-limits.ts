@@ -8,6 +8,7 @@ import { connectionLimits } from './inbound/server.ts'
 import { requestScanLimits } from './lib/json-scan.ts'
 import { PIXELS_MAX } from './lib/picture.ts'
 import { CONNECT_TIMEOUT_MS } from './outbound/send.ts'
+import { watchBounds } from './records/feed.ts'
 
 /** Of an upstream's answer, whole or as one event of a stream: what may have to be in memory at once. */
 export const answerBounds = { replyBytesMax: 64 * 1024 * 1024, eventCharsMax: 1024 * 1024 }
@@ -73,4 +74,8 @@ export const fixedLimits = {
   freeCountRequestsPerMinute: freeBounds.countPerMinute,
   freeCountRequestsConcurrent: freeBounds.countConcurrent,
   freeUnreadBytesMax: freeBounds.unreadBytesMax,
+  watchersMax: watchBounds.watchersMax,
+  watchersPerUserMax: watchBounds.watchersPerUserMax,
+  watchedRowsPerPushMax: watchBounds.rowsPerPushMax,
+  watchPushMs: watchBounds.pushMs,
 } as const

@@ -1,6 +1,7 @@
 /** Wiring: a Config becomes a gateway. Opened whole by `serve`, or without its servers for a single command. */
 import { openAccounts, type AccountDraft, type Accounts } from './accounts/accounts.ts'
 import { ManagementKeys } from './accounts/management-keys.ts'
+import { SavedViews } from './accounts/saved-views.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { Users } from './accounts/users.ts'
 import { Limiter, monthStartHour } from './accounts/limiter.ts'
@@ -24,6 +25,7 @@ import {
   verifyIdempotency,
   type Idempotency,
 } from './records/idempotency.ts'
+import { RecordFeed } from './records/feed.ts'
 import { findRecord, recentRecords } from './records/records.ts'
 import { findAnywhere, searchRecords } from './records/search.ts'
 import { UsageDays } from './records/usage-days.ts'
@@ -157,6 +159,8 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     lastVerification: () => lastVerification,
     health: () => health.all,
     tally,
+    feed: new RecordFeed(),
+    savedViews: new SavedViews(store),
     codes: new Codes(store, ledger),
     usage: (query) => usageOf(store.aside, query, usageDays.until),
     lastUsed: (accountId, fromHour) => lastUsed(store.aside, accountId, fromHour),

@@ -105,6 +105,7 @@ export async function serve(config: Config): Promise<Served> {
     async drain() {
       if (draining) return
       draining = true
+      gateway.office.feed.close()
       log('info', 'drain.start', { live: live.size })
       sweeps.stop()
       clearInterval(everySecond)
@@ -137,10 +138,11 @@ const metricsOf = ({ ledger, store, live }: Gateway, videoTasks: () => number): 
 
 /** What is told of every request that held money. */
 const recorder =
-  ({ office: { tally } }: Gateway, metrics: Metrics, log: Log) =>
+  ({ office: { tally, feed } }: Gateway, metrics: Metrics, log: Log) =>
   (record: RequestRecord, client?: string): void => {
     metrics.recorded(record)
     tally.noted(record.attempts)
+    feed.published(record)
     logRecord(log, record, client)
   }
 

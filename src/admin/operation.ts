@@ -3,6 +3,7 @@ import type { VideoTask } from '../domain/video-task.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ManagementKeys } from '../accounts/management-keys.ts'
 import type { Limiter } from '../accounts/limiter.ts'
+import type { SavedViews } from '../accounts/saved-views.ts'
 import type { Sessions } from '../accounts/sessions.ts'
 import type { Users } from '../accounts/users.ts'
 import type { Catalog } from '../catalog/catalog.ts'
@@ -12,6 +13,7 @@ import type { Codes } from '../ledger/codes.ts'
 import type { Finding } from '../ledger/verify.ts'
 import type { MarkUp } from '../prices/mark-up.ts'
 import type { Actor, Audit } from '../records/audit.ts'
+import type { RecordFeed } from '../records/feed.ts'
 import type { StoredRecord } from '../records/records.ts'
 import type { RecordPage, RecordSearch } from '../records/search.ts'
 import type { UsageQuery, UsageRow } from '../records/usage-report.ts'
@@ -33,6 +35,7 @@ export type Office = {
   readonly ledger: Ledger
   readonly users: Users
   readonly sessions: Sessions
+  readonly savedViews: SavedViews
   readonly managementKeys: ManagementKeys
   readonly audit: Audit
   /** What is put on list prices unless said otherwise. */
@@ -45,6 +48,8 @@ export type Office = {
   readonly limiter: Limiter
   readonly health: () => ReadonlyMap<string, OfferHealth>
   readonly tally: ProviderTally
+  /** Requests as they end. */
+  readonly feed: RecordFeed
   readonly codes: Codes
   readonly usage: (query: UsageQuery) => Promise<readonly UsageRow[]>
   /** Unix hours by key, from an hour on. */

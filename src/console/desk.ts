@@ -2,6 +2,8 @@
 import { Passwords } from '../accounts/password.ts'
 import { Throttle } from '../accounts/throttle.ts'
 import type { Office } from '../admin/operation.ts'
+import { Shares } from '../lib/shares.ts'
+import { watchBounds } from '../records/feed.ts'
 
 export type Facts = {
   readonly version: string
@@ -19,6 +21,8 @@ export type Desk = {
   readonly office: Office
   readonly facts: Facts
   readonly passwords: Passwords
+  /** Places to watch from. */
+  readonly watching: Shares
   readonly throttles: {
     /** Failed sign-ins of a name, from wherever. */
     readonly names: Throttle
@@ -31,6 +35,7 @@ export const openDesk = (office: Office, facts: Facts): Desk => ({
   office,
   facts,
   passwords: new Passwords(),
+  watching: new Shares({ max: watchBounds.watchersMax, shareMax: watchBounds.watchersPerUserMax }),
   throttles: {
     names: new Throttle({ burst: 8, refillMs: 60_000 }),
     addresses: new Throttle({ burst: 20, refillMs: 15_000 }),

@@ -7,9 +7,10 @@ import { judge, type Principal, type Verdict } from './access.ts'
 import { noCookie } from './cookie.ts'
 import { openDesk, type Desk, type Facts } from './desk.ts'
 import { isOwnRequest, securityHeaders } from './headers.ts'
-import { principalOf } from './principal.ts'
+import { principalOf, stands } from './principal.ts'
 import { problem, type Call, type Problem, type Reply, type Route } from './route.ts'
 import { routes } from './routes.ts'
+import type { Tail } from './tail.ts'
 
 export type Arrived = {
   readonly exchange: Exchange
@@ -18,11 +19,11 @@ export type Arrived = {
   readonly address: string
   readonly requestId: string
 }
-export type Sent = {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly text: string
-}
+type Headed = { readonly status: number; readonly headers: Readonly<Record<string, string>> }
+export type Sent =
+  | (Headed & { readonly kind: 'whole'; readonly text: string })
+  /** To be begun, or closed. */
+  | (Headed & { readonly kind: 'events'; readonly tail: Tail; readonly first: object })
 export type Dispatcher = (arrived: Arrived) => Promise<Sent>
 
 export const ROOT = '/admin/v1'
@@ -69,6 +70,7 @@ async function answerOf(desk: Desk, arrived: Arrived): Promise<Answered> {
     params,
     ...input,
     from,
+    stands: () => stands(desk.office, principal),
     operate: (name, value) => runOperation(desk.office, name, value, actor),
   }
   return { reply: await route.run(call as never), hasStaleCookie }
@@ -198,6 +200,7 @@ function sent(reply: Reply, headers: Readonly<Record<string, string>>): Sent {
     case 'json': {
       const cookie = reply.cookie === undefined ? {} : { 'set-cookie': reply.cookie }
       return {
+        kind: 'whole',
         status: 200,
         headers: { ...headers, 'content-type': JSON_TYPE, ...cookie },
         text: JSON.stringify(reply.value),
@@ -206,16 +209,23 @@ function sent(reply: Reply, headers: Readonly<Record<string, string>>): Sent {
     case 'file': {
       const disposition = `attachment; filename="${reply.name}"`
       return {
+        kind: 'whole',
         status: 200,
         headers: { ...headers, 'content-type': reply.contentType, 'content-disposition': disposition },
         text: reply.text,
       }
     }
+    case 'events': {
+      const { tail, first } = reply
+      // Proxies that gather an answer before they pass it on would hold back what is meant to be live.
+      const type = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
+      return { kind: 'events', status: 200, headers: { ...headers, ...type }, tail, first }
+    }
     case 'problem': {
       const { status, code, message, param = null, retryAfterMs } = reply
       const wait = retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
       const text = JSON.stringify({ error: { message, type: typeOf(status), param, code } })
-      return { status, headers: { ...headers, 'content-type': JSON_TYPE, ...wait }, text }
+      return { kind: 'whole', status, headers: { ...headers, 'content-type': JSON_TYPE, ...wait }, text }
     }
   }
 }

@@ -9,7 +9,7 @@ import type { Log } from '../lib/log.ts'
 import { Shares } from '../lib/shares.ts'
 import type { TrustedProxies } from '../lib/trusted-proxies.ts'
 import type { Principal } from './access.ts'
-import type { Dispatcher } from './dispatch.ts'
+import type { Dispatcher, Sent } from './dispatch.ts'
 import type { Facts } from './desk.ts'
 import { securityHeaders } from './headers.ts'
 import type { Pages } from './pages.ts'
@@ -67,8 +67,10 @@ export function openDoor({ office, facts, proxies, log }: DoorOptions): (exchang
       dispatcher ??= import('./dispatch.ts').then(({ createDispatcher }) => createDispatcher(office, facts))
       const [dispatch, body] = await Promise.all([dispatcher, reading])
       const address = proxies.clientOf(exchange.remoteAddress, exchange.header('x-forwarded-for'))
-      const { status, headers, text } = await dispatch({ exchange, body, address, requestId })
-      if (!exchange.isGone) exchange.reply(status, { ...headers, 'x-request-id': requestId }, text)
+      const sent = await dispatch({ exchange, body, address, requestId })
+      const headers = { ...sent.headers, 'x-request-id': requestId }
+      if (sent.kind === 'events') beginEvents(exchange, headers, sent)
+      else if (!exchange.isGone) exchange.reply(sent.status, headers, sent.text)
     } catch (error) {
       const { stack = '' } = error as Error
       log('error', 'console.internal', { request: requestId, message: String(error), stack })
@@ -80,4 +82,12 @@ export function openDoor({ office, facts, proxies, log }: DoorOptions): (exchang
     }
   }
   return (exchange) => void answer(exchange)
+}
+
+type Events = Sent & { readonly kind: 'events' }
+
+function beginEvents(exchange: Exchange, headers: Readonly<Record<string, string>>, { tail, first }: Events): void {
+  if (!exchange.isGone && exchange.head.method === 'GET') return tail.begin(exchange, { headers, first })
+  tail.close()
+  if (!exchange.isGone) exchange.reply(200, headers, '')
 }

@@ -27,7 +27,8 @@ test('every path names its parameters, every answer has a shape', () => {
   for (const { path, operation } of operations) {
     const named = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)
     expect(named).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name))
-    const schema = operation.responses['200']?.content['application/json']?.schema
+    const content = operation.responses['200']?.content ?? {}
+    const schema = (content['application/json'] ?? content['text/event-stream'])?.schema
     expect(Object.keys(schema ?? {}).length).toBeGreaterThan(0)
   }
 })

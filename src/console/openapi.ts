@@ -64,6 +64,12 @@ const tagOf = ({ path }: Route): string => {
 
 const jsonOf = (schema: Schema): object => ({ 'application/json': { schema } })
 
+/** Of events: what the data of each is. */
+function contentOf({ answer, answers }: Route): object {
+  const schema = schemaOf(answer, 'output')
+  return answers === 'events' ? { 'text/event-stream': { schema } } : jsonOf(schema)
+}
+
 function operationOf(route: Route): object {
   const security = [{ session: [] }, ...(forPrograms.includes(route.access) ? [{ management_key: [] }] : [])]
   return {
@@ -75,7 +81,7 @@ function operationOf(route: Route): object {
     parameters: parametersOf(route),
     ...(route.body ? { requestBody: { required: true, content: jsonOf(schemaOf(route.body, 'input')) } } : {}),
     responses: {
-      200: { description: 'Done.', content: jsonOf(schemaOf(route.answer, 'output')) },
+      200: { description: 'Done.', content: contentOf(route) },
       default: { description: 'Refused, and why.', content: jsonOf({ $ref: '#/components/schemas/Error' }) },
     },
   }

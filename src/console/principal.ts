@@ -1,5 +1,8 @@
 /** Who a request is from, by its management key or its session. */
+import { keyStatus } from '../accounts/management-keys.ts'
+import type { Session } from '../accounts/sessions.ts'
 import type { Office } from '../admin/operation.ts'
+import type { User } from '../domain/user.ts'
 import type { Exchange } from '../inbound/exchange.ts'
 import type { Principal } from './access.ts'
 import { sessionToken } from './cookie.ts'
@@ -24,10 +27,28 @@ export function principalOf(
   const found = token ? office.sessions.find(token, office.users) : undefined
   if (!found) return { principal: { kind: 'nobody' }, hasStaleCookie: token !== undefined }
   const { session, user } = found
-  const { viewAs } = session
-  const rights =
-    viewAs === undefined
-      ? { role: user.role, accountId: user.accountId }
-      : { role: 'member' as const, accountId: viewAs }
-  return { principal: { kind: 'user', ...rights, user, session }, hasStaleCookie: false }
+  return { principal: { kind: 'user', ...rightsOf(user, session), user, session }, hasStaleCookie: false }
+}
+
+/** An operator who views an account is a member of it. */
+const rightsOf = (user: User, { viewAs }: Session): Pick<Principal & { kind: 'user' }, 'role' | 'accountId'> =>
+  viewAs === undefined ? { role: user.role, accountId: user.accountId } : { role: 'member', accountId: viewAs }
+
+/** Whether somebody has the rights they came with still. It is no sign of life: a session that only watches ends. */
+export function stands({ managementKeys, sessions, users }: People, principal: Principal): boolean {
+  switch (principal.kind) {
+    case 'nobody':
+      return true
+    case 'program': {
+      const key = managementKeys.find(principal.key.id)
+      return key !== undefined && keyStatus(key, users) === 'active'
+    }
+    case 'user': {
+      const user = users.find(principal.user.id)
+      const session = user && sessions.listOf(user.id).find(({ id }) => id === principal.session.id)
+      if (!session || user.status !== 'active') return false
+      const { role, accountId } = rightsOf(user, session)
+      return role === principal.role && accountId === principal.accountId
+    }
+  }
 }

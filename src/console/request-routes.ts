@@ -1,12 +1,15 @@
 /** Requests of an account, and its tasks: what takes long enough to be waited for. */
 import { z } from 'zod'
+import { watchBounds } from '../records/feed.ts'
+import { storedForm } from '../records/records.ts'
+import { fits, type RecordFilter } from '../records/search.ts'
 import { findTask, listTasks, taskShape } from './tasks.ts'
 import { requestDetail, requestDetailShape, requestShape, requestView } from './request-view.ts'
-import { json, missing, route, type Call, type Route } from './route.ts'
-import { nanoInput, pageOf, pageQuery } from './shapes.ts'
+import { json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
+import { nanoInput, pageOf, pageQuery, type Page } from './shapes.ts'
+import { Tail } from './tail.ts'
 
-const listQuery = z.strictObject({
-  ...pageQuery,
+const filterQuery = {
   key: z.string().optional(),
   model: z.string().optional(),
   endpoint: z.string().optional(),
@@ -17,12 +20,96 @@ const listQuery = z.strictObject({
   total_ms_min: z.coerce.number().int().min(0).optional(),
   from: z.iso.datetime({ offset: true }).optional(),
   to: z.iso.datetime({ offset: true }).optional(),
-})
+}
+const listQuery = z.strictObject({ ...pageQuery, ...filterQuery })
+const tailQuery = z.strictObject({ limit: pageQuery.limit, ...filterQuery })
+type Filters = z.infer<z.ZodObject<typeof filterQuery>>
+
+type Viewer = { readonly isOperator: boolean }
+
+function filterOf(query: Filters, { isOperator: isTheirs }: Viewer): RecordFilter {
+  return {
+    keyId: query.key,
+    model: query.model,
+    endpoints: query.endpoint === undefined ? undefined : [query.endpoint],
+    outcome: query.outcome,
+    status: query.status,
+    providerId: isTheirs ? query.provider : undefined,
+    chargedMin: query.charged_min_nano_usd,
+    totalMsMin: query.total_ms_min,
+    fromMs: query.from === undefined ? undefined : Date.parse(query.from),
+    toMs: query.to === undefined ? undefined : Date.parse(query.to),
+  }
+}
 
 const isOperator = ({ principal }: Pick<Call, 'principal'>): boolean =>
   principal.kind !== 'nobody' && principal.role === 'operator'
 
 const PAGE = 'A page may have fewer rows than asked for, even none, and still go on: the next one reads on from there.'
+
+const LIVE =
+  'At most ' +
+  `${watchBounds.rowsPerPushMax} rows at a time, ${Math.floor(1000 / watchBounds.pushMs)} times a second. It ends with the session.`
+
+const tailEvent = z.discriminatedUnion('type', [
+  pageOf(requestShape)
+    .extend({ type: z.literal('start') })
+    .meta({ description: 'the first event: a page of the list' }),
+  z.strictObject({
+    type: z.literal('rows'),
+    data: z.array(requestShape).meta({ description: 'requests that ended, newest first' }),
+    more: z.int().min(0).meta({ description: 'how many that are older than the last of these were left out' }),
+  }),
+  z.strictObject({ type: z.literal('end'), reason: z.enum(['not_allowed', 'shutdown']) }),
+])
+
+async function pageOfRequests(
+  { desk, principal }: Pick<Call, 'desk' | 'principal'>,
+  account: string,
+  query: Filters & { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<Page<z.infer<typeof requestShape>>> {
+  const viewer = { isOperator: isOperator({ principal }) }
+  const { limit, cursor } = query
+  const { records, next } = await desk.office.searchRecords(account, { limit, cursor, filter: filterOf(query, viewer) })
+  return { data: records.map((record) => requestView(desk, record, viewer)), next_cursor: next ?? null }
+}
+
+async function watchRequests(call: Call<{ account: string }, z.infer<typeof tailQuery>>): Promise<Reply> {
+  const { desk, principal, params, query } = call
+  const place = desk.watching.of(
+    principal.kind === 'user' ? principal.user.id : principal.kind === 'program' ? principal.key.id : '',
+  )
+  const taken = place.take(1, 0)
+  if (taken !== 'taken') return crowded[taken]
+  const viewer = { isOperator: isOperator(call) }
+  const filter = filterOf(query, viewer)
+  const tail = new Tail({
+    feed: desk.office.feed,
+    account: params.account,
+    fits: (record) => fits(filter, record),
+    view: (record) => requestView(desk, storedForm(record), viewer),
+    stands: call.stands,
+    onClosed: () => place.give(1),
+  })
+  try {
+    return { kind: 'events', tail, first: await pageOfRequests(call, params.account, query) }
+  } catch (error) {
+    tail.close()
+    throw error
+  }
+}
+
+const crowded = {
+  share_full: problem(
+    429,
+    'rate_limit_exceeded',
+    `You watch from ${watchBounds.watchersPerUserMax} places already: close one of them.`,
+    { retryAfterMs: 10_000 },
+  ),
+  full: problem(503, 'service_unavailable', 'Too many people watch requests at once. Lists work as ever.', {
+    retryAfterMs: 30_000,
+  }),
+} as const
 
 export const requestRoutes: readonly Route[] = [
   route('GET', '/accounts/{account}/requests', {
@@ -31,26 +118,17 @@ export const requestRoutes: readonly Route[] = [
     query: listQuery,
     answer: pageOf(requestShape),
     run: async (call) => {
-      const { desk, params, query } = call
-      const viewer = { isOperator: isOperator(call) }
-      const { records, next } = await desk.office.searchRecords(params.account, {
-        limit: query.limit,
-        cursor: query.cursor,
-        filter: {
-          keyId: query.key,
-          model: query.model,
-          endpoints: query.endpoint === undefined ? undefined : [query.endpoint],
-          outcome: query.outcome,
-          status: query.status,
-          providerId: viewer.isOperator ? query.provider : undefined,
-          chargedMin: query.charged_min_nano_usd,
-          totalMsMin: query.total_ms_min,
-          fromMs: query.from === undefined ? undefined : Date.parse(query.from),
-          toMs: query.to === undefined ? undefined : Date.parse(query.to),
-        },
-      })
-      return json({ data: records.map((record) => requestView(desk, record, viewer)), next_cursor: next ?? null })
+      const { params, query } = call
+      return json(await pageOfRequests(call, params.account, query))
     },
+  }),
+  route('GET', '/accounts/{account}/requests/live', {
+    access: 'account_read',
+    summary: `The same as server-sent events: the newest, then what ends from there on. ${LIVE}`,
+    query: tailQuery,
+    answer: tailEvent,
+    answers: 'events',
+    run: (call) => watchRequests(call),
   }),
   route('GET', '/accounts/{account}/requests/{request}', {
     access: 'account_read',

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { Result } from '../admin/operations.ts'
 import type { Access, Principal } from './access.ts'
 import type { Desk } from './desk.ts'
+import type { Tail } from './tail.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
@@ -14,6 +15,8 @@ export type Call<P = Record<string, string>, Q = unknown, B = unknown> = {
   readonly query: Q
   readonly body: B
   readonly from: { readonly address: string; readonly agent: string; readonly requestId: string }
+  /** Whether who asks has the rights still that the call began with, for what lasts longer than an answer. */
+  readonly stands: () => boolean
   /** Runs an operation as whoever asks, with its place in the audit log. */
   readonly operate: (name: string, input: object) => Promise<Result>
 }
@@ -30,6 +33,8 @@ export type Problem = {
 export type Reply =
   | { readonly kind: 'json'; readonly value: unknown; readonly cookie?: string }
   | { readonly kind: 'file'; readonly contentType: string; readonly name: string; readonly text: string }
+  /** Server-sent events: each what `answer` says, as JSON. Must be begun or closed. */
+  | { readonly kind: 'events'; readonly tail: Tail; readonly first: object }
   | Problem
 
 type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
@@ -44,7 +49,9 @@ export type Route = {
   readonly summary: string
   readonly query: z.ZodType | undefined
   readonly body: z.ZodType | undefined
+  /** What it answers; of `events`, each event. */
   readonly answer: z.ZodType
+  readonly answers: 'once' | 'events'
   readonly run: (call: never) => Reply | Promise<Reply>
 }
 
@@ -54,6 +61,7 @@ type Table<Path extends string, Q extends z.ZodType, B extends z.ZodType> = {
   readonly query?: Q
   readonly body?: B
   readonly answer: z.ZodType
+  readonly answers?: Route['answers']
   readonly run: (call: Call<ParamsOf<Path>, z.infer<Q>, z.infer<B>>) => Reply | Promise<Reply>
 }
 
@@ -63,8 +71,8 @@ export function route<Path extends string, Q extends z.ZodType = z.ZodType, B ex
   path: Path,
   table: Table<Path, Q, B>,
 ): Route {
-  const { query, body, ...rest } = table
-  return { method, path, query, body, ...rest }
+  const { query, body, answers = 'once', ...rest } = table
+  return { method, path, query, body, answers, ...rest }
 }
 
 export const json = (value: unknown, cookie?: string): Reply =>

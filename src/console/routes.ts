@@ -9,6 +9,7 @@ import { requestRoutes } from './request-routes.ts'
 import { z } from 'zod'
 import { openApiOf } from './openapi.ts'
 import { json, route, type Route } from './route.ts'
+import { savedViewRoutes } from './saved-view-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { usageRoutes } from './usage-routes.ts'
 import { userRoutes } from './user-routes.ts'
@@ -18,6 +19,7 @@ const described: readonly Route[] = [
   ...usageRoutes,
   ...keyRoutes,
   ...requestRoutes,
+  ...savedViewRoutes,
   ...billingRoutes,
   ...modelRoutes,
   ...accountRoutes,

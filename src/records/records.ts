@@ -107,8 +107,16 @@ function recordStep(record: RequestRecord): Step {
   return { run: insertRecord, bind }
 }
 
-/** A record as the store has it, columns as named in the schema, attempts parsed. */
+/** A record as the store has it, columns as named in the schema, attempts as JSON. */
 export type StoredRecord = Row & { readonly attempts: string }
+
+const columnNames = columns.split(', ')
+
+/** A record as the store would give it back, for those who cannot wait for that. */
+export function storedForm(record: RequestRecord): StoredRecord {
+  const { bind } = recordStep(record)
+  return Object.fromEntries(columnNames.map((name, i) => [name, bind[i]])) as StoredRecord
+}
 
 /** One request of an account; undefined when it is not the account's, or not there. */
 export async function findRecord(store: Store, accountId: string, id: string): Promise<StoredRecord | undefined> {

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { idBound, idTimeMs, timeOrderedId } from '../lib/ids.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
-import { recordSteps, type Outcome, type RequestRecord } from './records.ts'
-import { edgeStatement, hourStatement, rowsStatement, searchRecords, type RecordFilter } from './search.ts'
+import { findRecord, recordSteps, storedForm, type Outcome, type RequestRecord } from './records.ts'
+import { edgeStatement, fits, hourStatement, rowsStatement, searchRecords, type RecordFilter } from './search.ts'
 import { usageGroups, usageStatement } from './usage-report.ts'
 
 const HOUR_MS = 3_600_000
@@ -116,12 +116,25 @@ test('any search finds all that fits and nothing else, in order, page by page', 
       fc.constantFrom('a', 'b', 'c'),
       fc.constantFrom(50, 200),
       async (filter, accountId, limit) => {
-        expect((await all(accountId, filter, limit)).ids).toEqual(expected(accountId, filter))
+        const found = (await all(accountId, filter, limit)).ids
+        expect(found).toEqual(expected(accountId, filter))
+        // Those who watch are told by the same rule.
+        const told = records.filter((record) => record.accountId === accountId && fits(filter, record))
+        expect(told.map(({ id }) => id).toReversed()).toEqual(found)
       },
     ),
     { numRuns: 150 },
   )
 }, 60_000)
+
+test('a record at hand has the form in which the store would give it back', async () => {
+  const [record] = records
+  if (!record) throw new Error('no records')
+  const stored = await findRecord(store, record.accountId, record.id)
+  const text = (row: object): string =>
+    JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? Number(value) : value))
+  expect(JSON.parse(text(storedForm(record)))).toEqual(JSON.parse(text(stored ?? {})))
+})
 
 test('what is rare is found by a jump, not by reading all that lies before it', async () => {
   expect(await all('a', { keyId: 'rare' }, 50)).toMatchObject({ pages: 1 })

@@ -6,7 +6,7 @@
 import { idBound, idTimeMs } from '../lib/ids.ts'
 import type { SqlValue } from '../store/statement.ts'
 import type { Queryable } from '../store/store.ts'
-import type { StoredRecord } from './records.ts'
+import type { RequestRecord, StoredRecord } from './records.ts'
 
 export type RecordFilter = {
   readonly keyId?: string | undefined
@@ -50,6 +50,24 @@ function conditionsOf(filter: RecordFilter): readonly Condition[] {
     ['total_ms >= ?', totalMsMin],
   ]
   return wanted.filter((each): each is [string, SqlValue] => each[1] !== undefined)
+}
+
+/** Whether a record would be found: the same conditions, for a record at hand. */
+export function fits(filter: RecordFilter, record: RequestRecord): boolean {
+  const { keyId, model, endpoints, outcome, status, providerId, chargedMin, totalMsMin, fromMs, toMs } = filter
+  const isWanted = (wanted: unknown, value: unknown): boolean => wanted === undefined || wanted === value
+  return (
+    isWanted(keyId, record.keyId) &&
+    isWanted(model, record.model) &&
+    (endpoints === undefined || endpoints.includes(record.endpoint)) &&
+    isWanted(outcome, record.outcome) &&
+    isWanted(status, record.status) &&
+    isWanted(providerId, record.providerId) &&
+    (chargedMin === undefined || record.charged >= chargedMin) &&
+    (totalMsMin === undefined || Math.round(record.totalMs) >= totalMsMin) &&
+    (fromMs === undefined || record.id >= idBound(PREFIX, fromMs)) &&
+    (toMs === undefined || record.id < idBound(PREFIX, toMs))
+  )
 }
 
 /** The same as far as the sums by the hour can say. */

@@ -37,6 +37,17 @@ export const path = (strings: TemplateStringsArray, ...values: readonly string[]
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
+/** An answer that goes on; its events are read from its body. */
+export async function openEvents(route: string, query: Query, signal: AbortSignal): Promise<Response> {
+  const headers = { accept: 'text/event-stream' }
+  const options = { credentials: 'same-origin', headers, signal, cache: 'no-store' } as const
+  const response = await fetch(addressOf(route, query), options).catch((error: unknown) => {
+    throw new ApiError(String(error), unreachable)
+  })
+  if (response.ok) return response
+  throw failureOf(response, await response.text())
+}
+
 async function send<T>(method: Method, url: URL, body?: unknown): Promise<T> {
   const response = await fetch(url, {
     method,

@@ -26,20 +26,3 @@ export async function modelsFor(token: string): Promise<readonly ListedModel[]> 
   const response = await callGateway(token, 'models')
   return ((await response.json()) as { data: readonly ListedModel[] }).data
 }
-
-/** The events of a stream, parsed; ends with `[DONE]` or the answer. */
-export async function* eventsOf(response: Response): AsyncGenerator<Record<string, unknown>, void> {
-  if (!response.body) return
-  let rest = ''
-  const decoder = new TextDecoder()
-  const reader = response.body.getReader()
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    const lines = (rest + decoder.decode(part.value, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) {
-      const data = /^data: ?(.*)$/.exec(line)?.[1]
-      if (data === '[DONE]') return
-      if (data) yield JSON.parse(data) as Record<string, unknown>
-    }
-  }
-}

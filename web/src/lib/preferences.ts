@@ -8,6 +8,8 @@ type Preferences = {
   readonly theme?: 'light' | 'dark' | undefined
   readonly language?: Language | undefined
   readonly zone?: Zone | undefined
+  /** Whether the list of requests follows what happens. */
+  readonly live?: boolean | undefined
   /** The account that an operator looked at last. */
   readonly account?: string | undefined
 }

@@ -2,14 +2,25 @@
 import type { Query } from './api.ts'
 import { nanoOf, typedDollars } from './money.ts'
 import { ranges } from './ranges.ts'
+import { only } from './search.ts'
 
-const names = ['range', 'from', 'to', 'outcome', 'model', 'key', 'endpoint', 'min_cost', 'min_ms'] as const
+const names = ['range', 'from', 'to', 'outcome', 'model', 'key', 'endpoint', 'provider', 'min_cost', 'min_ms'] as const
 export type RequestFilters = { readonly [Name in (typeof names)[number]]?: string }
 
 export const filtersOf = (
   read: (name: string) => string | undefined,
 ): { [Name in (typeof names)[number]]: string | undefined } =>
   Object.fromEntries(names.map((name) => [name, read(name)])) as never
+
+/** Filters as a text that is the same for the same filters, and back. */
+export const textOfFilters = (filters: RequestFilters): string =>
+  new URLSearchParams(
+    names.flatMap((name) => (filters[name] === undefined ? [] : [[name, filters[name]] as [string, string]])),
+  ).toString()
+export function filtersOfText(text: string): RequestFilters {
+  const all = new URLSearchParams(text)
+  return only(filtersOf((name) => all.get(name) ?? undefined))
+}
 
 const HOUR_MS = 3_600_000
 const hours = { '24h': 24, '7d': 168, '30d': 720, '90d': 2160 } as const

@@ -3,6 +3,15 @@ import { useLanguage } from './i18n/language.ts'
 import { usePreferences } from './preferences.ts'
 import { relativeTime, showTime, type Zone } from './time.ts'
 
+/** One formatter each: a column of numbers would spend its time on making them. */
+const formats = new Map<string, Intl.NumberFormat>()
+function format(language: string, options?: Intl.NumberFormatOptions): Intl.NumberFormat {
+  const name = `${language} ${JSON.stringify(options)}`
+  const made = formats.get(name) ?? new Intl.NumberFormat(language, options)
+  formats.set(name, made)
+  return made
+}
+
 export type Show = {
   readonly language: string
   readonly zone: Zone
@@ -20,10 +29,9 @@ export function useShow(): Show {
   return {
     language,
     zone,
-    number: (value) => new Intl.NumberFormat(language).format(typeof value === 'string' ? BigInt(value) : value),
-    compact: (value) =>
-      new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 }).format(value),
-    percent: (share) => new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(share),
+    number: (value) => format(language).format(typeof value === 'string' ? BigInt(value) : value),
+    compact: (value) => format(language, { notation: 'compact', maximumFractionDigits: 1 }).format(value),
+    percent: (share) => format(language, { style: 'percent', maximumFractionDigits: 1 }).format(share),
     time: (at, shape = 'long') => showTime(at, shape, { language, zone }),
     ago: (at) => relativeTime(at, language),
   }

@@ -1,9 +1,12 @@
 import { useQuery, useInfiniteQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { requestQuery, requestsQuery } from '../features/requests/requests.ts'
+import { requestQuery, requestsAfter, requestsQuery } from '../features/requests/requests.ts'
 import { RequestView } from '../features/requests/request-view.tsx'
+import type { Page } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
+import type { RequestFilters } from '../lib/request-filters.ts'
+import type { RequestRow } from '../lib/requests.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Drawer } from '../ui/dialog.tsx'
 import { Failure, Waiting } from '../ui/page.tsx'
@@ -15,37 +18,36 @@ export function RequestDrawer() {
   const filters = useSearch({ from: '/inside/a/$account/requests' })
   const navigate = useNavigate()
   const { data, error, refetch, isPlaceholderData } = useQuery(requestQuery(account, id))
-  const { data: list } = useInfiniteQuery(requestsQuery(account, filters))
-  const ids = list?.pages.flatMap((page) => page.data.map((row) => row.id)) ?? []
-  const at = ids.indexOf(id)
+  const { history } = useRouter()
+  const { newerThan, mayGoOlder, olderThan } = useNeighbours(account, filters)
   const go = (other: string | undefined): void => {
     if (other !== undefined)
       void navigate({
         to: '/a/$account/requests/$request',
         params: { account, request: other },
-        search: filters,
+        search: true,
         replace: true,
       })
   }
-  const [newer, older] = at < 0 ? [] : [ids[at - 1], ids[at + 1]]
-  useArrows(
-    () => go(newer),
-    () => go(older),
-  )
+  // From where the address is, not from what is drawn: of two quick steps the second would go from the old place.
+  const here = (): string => decodeURIComponent(history.location.pathname.split('/').at(-1) ?? '')
+  const goNewer = (): void => go(newerThan(here()))
+  const goOlder = async (): Promise<void> => {
+    const from = here()
+    const other = await olderThan(from)
+    // What is older may have to be read first: whoever has gone on or closed the drawer meanwhile is left alone.
+    if (here() === from) go(other)
+  }
+  useArrows(goNewer, () => void goOlder())
   return (
     <Drawer
       open
-      onClose={() => void navigate({ to: '/a/$account/requests', params: { account }, search: filters })}
+      onClose={() => void navigate({ to: '/a/$account/requests', params: { account }, search: true })}
       title={t('request.title')}
       tools={
         <>
-          <IconButton icon="left" label={t('request.newer')} disabled={newer === undefined} onClick={() => go(newer)} />
-          <IconButton
-            icon="right"
-            label={t('request.older')}
-            disabled={older === undefined}
-            onClick={() => go(older)}
-          />
+          <Step icon="left" label={t('request.newer')} isPossible={newerThan(id) !== undefined} onClick={goNewer} />
+          <Step icon="right" label={t('request.older')} isPossible={mayGoOlder(id)} onClick={() => void goOlder()} />
         </>
       }
     >
@@ -58,6 +60,60 @@ export function RequestDrawer() {
       )}
     </Drawer>
   )
+}
+
+/** A button that cannot be pressed keeps the focus: at the end of the list it must not fall off the page. */
+function Step({ isPossible, onClick, ...rest }: StepProps) {
+  return <IconButton {...rest} aria-disabled={!isPossible} onClick={() => isPossible && onClick()} />
+}
+
+type StepProps = {
+  readonly icon: 'left' | 'right'
+  readonly label: string
+  readonly isPossible: boolean
+  readonly onClick: () => void
+}
+
+/** Pages may be empty and still go on; a search for a needle is given up after so many. */
+const PAGES_MAX = 20
+
+/**
+ * The one before and the one after in the list as it is filtered, however far it has been read: what is older is read
+ * on for. A request that is not in what was read so far knows only what is older.
+ */
+function useNeighbours(account: string, filters: RequestFilters) {
+  const { data: list, hasNextPage, fetchNextPage } = useInfiniteQuery(requestsQuery(account, filters))
+  const ids = idsOf(list)
+  const readOn = async (id: string): Promise<string | undefined> => {
+    for (let pages = 0; pages < PAGES_MAX; pages++) {
+      const { data, hasNextPage: goesOn } = await fetchNextPage()
+      const read = idsOf(data)
+      const next = read[read.indexOf(id) + 1]
+      if (next !== undefined || !goesOn) return next
+    }
+    return undefined
+  }
+  return {
+    newerThan: (id: string): string | undefined => ids[ids.indexOf(id) - 1],
+    mayGoOlder: (id: string): boolean => !ids.includes(id) || id !== ids.at(-1) || hasNextPage,
+    olderThan: async (id: string): Promise<string | undefined> => {
+      if (!ids.includes(id)) return search(account, filters, id)
+      return ids[ids.indexOf(id) + 1] ?? (hasNextPage ? readOn(id) : undefined)
+    },
+  }
+}
+
+const idsOf = (list: { readonly pages: readonly Page<RequestRow>[] } | undefined): readonly string[] =>
+  list?.pages.flatMap((page) => page.data.map((row) => row.id)) ?? []
+
+async function search(account: string, filters: RequestFilters, id: string): Promise<string | undefined> {
+  let cursor: string | null = id
+  for (let pages = 0; pages < PAGES_MAX && cursor !== null; pages++) {
+    const page: Page<RequestRow> = await requestsAfter(account, filters, { cursor, limit: 1 })
+    if (page.data[0]) return page.data[0].id
+    cursor = page.next_cursor
+  }
+  return undefined
 }
 
 function useArrows(onLeft: () => void, onRight: () => void): void {

@@ -1,11 +1,15 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useCallback } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { Filters } from '../features/requests/filters.tsx'
+import { LiveSwitch, useLiveChoice, Waited } from '../features/requests/live-switch.tsx'
+import { useLive } from '../features/requests/live.ts'
 import { RequestList } from '../features/requests/request-list.tsx'
-import { newestQuery, requestsQuery } from '../features/requests/requests.ts'
+import { requestsQuery } from '../features/requests/requests.ts'
+import { SavedViews } from '../features/requests/saved-views.tsx'
 import { useT } from '../lib/i18n/language.ts'
-import { Button, buttonClass } from '../ui/button.tsx'
+import type { RequestFilters } from '../lib/request-filters.ts'
+import { buttonClass } from '../ui/button.tsx'
 import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
 
 export function RequestsPage() {
@@ -14,35 +18,44 @@ export function RequestsPage() {
   const { request: openId } = useParams({ strict: false })
   const filters = useSearch({ from: '/inside/a/$account/requests' })
   const navigate = useNavigate()
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = useInfiniteQuery(
     requestsQuery(account, filters),
   )
-  const rows = data?.pages.flatMap((page) => page.data)
+  const rows = useMemo(() => data?.pages.flatMap((page) => page.data), [data])
+  const [isReading, setReading] = useState(false)
+  const [isOn, setOn] = useLiveChoice()
+  const live = useLive(account, filters, { isOn: isOn && rows !== undefined && !isPlaceholderData, isReading })
   const onMore = useCallback(() => {
     if (!isFetchingNextPage) void fetchNextPage()
   }, [isFetchingNextPage, fetchNextPage])
   // A page without rows may still go on: the next one reads on from there.
   if (rows?.length === 0 && hasNextPage) onMore()
+  const change = (to: (before: RequestFilters) => RequestFilters): void =>
+    void navigate({ to: '/a/$account/requests', params: { account }, search: to })
   return (
     <>
       <PageHead title={t('nav.requests')} hint={t('requests.hint')}>
-        <Newer account={account} newestId={rows?.[0]?.id} />
+        <LiveSwitch connection={live.connection} isOn={isOn} isPaused={isReading} onChange={setOn} />
+        <SavedViews filters={filters} onChoose={(chosen) => change(() => chosen)} />
       </PageHead>
-      <Filters
-        account={account}
-        filters={filters}
-        onChange={(search) => void navigate({ to: '/a/$account/requests', params: { account }, search })}
-      />
+      <Filters account={account} filters={filters} onChange={change} />
       {error && <Failure error={error} onRetry={refetch} />}
       {!rows && !error && <Waiting />}
       {rows && (
-        <Panel isFlush>
-          {rows.length > 0 ? (
-            <RequestList {...{ account, filters, rows, openId, onMore }} hasMore={hasNextPage} />
-          ) : (
-            <Nothing account={account} isFiltered={Object.keys(filters).length > 0} />
-          )}
-        </Panel>
+        <div className="relative">
+          <Waited live={live} />
+          <Panel isFlush>
+            {rows.length > 0 ? (
+              <RequestList
+                {...{ account, filters, rows, openId, onMore }}
+                hasMore={hasNextPage}
+                onReading={setReading}
+              />
+            ) : (
+              <Nothing account={account} isFiltered={Object.keys(filters).length > 0} />
+            )}
+          </Panel>
+        </div>
       )}
       <Outlet />
     </>
@@ -58,19 +71,4 @@ function Nothing({ account, isFiltered }: { readonly account: string; readonly i
     </Link>
   )
   return <Empty action={action}>{t('requests.empty')}</Empty>
-}
-
-/** Rows do not move under the eyes of whoever reads: newer ones come when they are asked for. */
-function Newer({ account, newestId }: { readonly account: string; readonly newestId: string | undefined }) {
-  const t = useT()
-  const client = useQueryClient()
-  const filters = useSearch({ from: '/inside/a/$account/requests' })
-  const { data } = useQuery({ ...newestQuery(account, filters), enabled: newestId !== undefined })
-  const newest = data?.data[0]?.id
-  if (newest === undefined || newestId === undefined || newest <= newestId) return null
-  return (
-    <Button icon="down" onClick={() => void client.resetQueries(requestsQuery(account, filters))}>
-      {t('requests.newer')}
-    </Button>
-  )
 }

@@ -54,7 +54,7 @@ export function IconButton({ icon, label, className, ...rest }: Omit<Props, 'kin
       aria-label={label}
       className={classes(
         'inline-flex size-7 shrink-0 items-center justify-center rounded-md text-soft hover:bg-hover hover:text-ink',
-        'disabled:opacity-40',
+        'disabled:opacity-40 aria-disabled:opacity-40',
         className,
       )}
     >

@@ -1,5 +1,5 @@
 /** Forms: every control has a label, says what it wants, and what was wrong beside it. */
-import { useId, type ComponentProps, type ReactNode } from 'react'
+import { useId, useState, type ComponentProps, type ReactNode } from 'react'
 import { classes } from './classes.ts'
 
 type Around = { readonly label: ReactNode; readonly hint?: ReactNode; readonly error?: string | undefined }
@@ -76,13 +76,21 @@ export function Select<V extends string>({
   className,
   ...rest
 }: SelectProps<V> & { readonly wired?: Wired; readonly name?: string }) {
+  const [chosen, setChosen] = useState<{ readonly value: V; readonly instead: V }>()
+  // A choice that changes the address comes back as a value only when the page has followed. Until then React would put
+  // the old value back: each further letter chose anew, and the list that Enter opens chose what had been before.
+  if (chosen && chosen.instead !== value) setChosen(undefined)
   return (
     <select
       {...rest}
       {...wired}
       aria-label={name}
-      value={value}
-      onChange={(event) => onChoose(event.target.value as V)}
+      value={chosen?.instead === value ? chosen.value : value}
+      onChange={(event) => {
+        const choice = event.target.value as V
+        setChosen({ value: choice, instead: value })
+        onChoose(choice)
+      }}
       className={classes('field pr-7', className)}
     >
       {choices.map((choice) => (

@@ -1,6 +1,7 @@
 /** A conversation with a model: what was said, and the answer while it comes. */
 import { useRef, useState } from 'react'
-import { eventsOf, postGateway } from '../../lib/gateway.ts'
+import { eventsOf } from '../../lib/events.ts'
+import { postGateway } from '../../lib/gateway.ts'
 
 export type Message = {
   readonly role: 'user' | 'assistant'

@@ -1,5 +1,6 @@
 /** Making images and editing them, as any client does. */
-import { callGateway, eventsOf, postGateway } from '../../lib/gateway.ts'
+import { eventsOf } from '../../lib/events.ts'
+import { callGateway, postGateway } from '../../lib/gateway.ts'
 import type { ImageFacts, Model } from '../../lib/models.ts'
 
 export type Wish = {

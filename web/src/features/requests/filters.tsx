@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { useState, type SyntheticEvent } from 'react'
 import { api, path, type Page } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
@@ -6,30 +7,26 @@ import { modelsQuery } from '../../lib/models.ts'
 import { ranges } from '../../lib/ranges.ts'
 import type { RequestFilters } from '../../lib/request-filters.ts'
 import { endpoints, outcomes } from '../../lib/requests.ts'
+import { isOperator, useMe } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'
 import { Button } from '../../ui/button.tsx'
-import { Select } from '../../ui/field.tsx'
+import { Select, type Choice } from '../../ui/field.tsx'
 import { Badge } from '../../ui/text.tsx'
 
 type Props = {
   readonly account: string
   readonly filters: RequestFilters
-  readonly onChange: (filters: RequestFilters) => void
+  /** What makes the new filters of those there are by then: two choices in quick succession both hold. */
+  readonly onChange: (change: (filters: RequestFilters) => RequestFilters) => void
 }
 
 export function Filters({ account, filters, onChange }: Props) {
   const t = useT()
-  const { names, ask } = useNames(account)
+  const seesProviders = isOperator(useMe())
+  const { names, ask } = useNames(account, seesProviders)
   const any = { value: '', label: '' }
-  const choose = (name: keyof RequestFilters) => (value: string) => {
-    // A range and two times do not go together: the one chosen last holds.
-    const dropped: readonly string[] = name === 'range' ? ['range', 'from', 'to'] : [name]
-    const kept: RequestFilters = Object.fromEntries(
-      Object.entries(filters).filter(([other]) => !dropped.includes(other)),
-    )
-    onChange(value === '' ? kept : { ...kept, [name]: value })
-  }
-  const list = (name: 'model' | 'key', all: readonly { value: string; label: string }[]) => {
+  const choose = (name: keyof RequestFilters) => (value: string) => onChange((before) => changed(before, name, value))
+  const list = (name: 'model' | 'key' | 'provider', all: readonly Choice[]): readonly Choice[] => {
     const value = filters[name]
     const known = value === undefined || all.some((one) => one.value === value)
     return known ? all : [...all, { value: value, label: value }]
@@ -74,16 +71,20 @@ export function Filters({ account, filters, onChange }: Props) {
         choices={[{ ...any, label: t('filter.anyEndpoint') }, ...endpoints.map((value) => ({ value, label: value }))]}
         onChoose={choose('endpoint')}
       />
-      <Least
-        label={t('filter.minCost')}
-        value={filters.min_cost}
-        onChange={choose('min_cost')}
-        pattern="\$?\d+(\.\d+)?"
-      />
-      <Least label={t('filter.minMs')} value={filters.min_ms} onChange={choose('min_ms')} pattern="\d+" />
+      {seesProviders && (
+        <Select
+          name={t('routing.provider')}
+          value={filters.provider ?? ''}
+          className="max-w-52"
+          choices={[{ ...any, label: t('filter.anyProvider') }, ...list('provider', names.providers)]}
+          onChoose={choose('provider')}
+        />
+      )}
+      <Bounds filters={filters} choose={choose} />
+      <FindRequest account={account} filters={filters} />
       <Span filters={filters} onChange={onChange} />
       {Object.keys(filters).length > 0 && (
-        <Button kind="quiet" icon="cross" onClick={() => onChange({})}>
+        <Button kind="quiet" icon="cross" onClick={() => onChange(() => ({}))}>
           {t('filter.clear')}
         </Button>
       )}
@@ -91,8 +92,34 @@ export function Filters({ account, filters, onChange }: Props) {
   )
 }
 
+type BoundsProps = Pick<Props, 'filters'> & {
+  readonly choose: (name: keyof RequestFilters) => (value: string) => void
+}
+
+function Bounds({ filters, choose }: BoundsProps) {
+  const t = useT()
+  return (
+    <>
+      <Least
+        label={t('filter.minCost')}
+        value={filters.min_cost}
+        onChange={choose('min_cost')}
+        pattern="\$?\d+(\.\d+)?"
+      />
+      <Least label={t('filter.minMs')} value={filters.min_ms} onChange={choose('min_ms')} pattern="\d+" />
+    </>
+  )
+}
+
+/** A range and two times do not go together: the one chosen last holds. */
+function changed(before: RequestFilters, name: keyof RequestFilters, value: string): RequestFilters {
+  const dropped: readonly string[] = name === 'range' ? ['range', 'from', 'to'] : [name]
+  const kept: RequestFilters = Object.fromEntries(Object.entries(before).filter(([other]) => !dropped.includes(other)))
+  return value === '' ? kept : { ...kept, [name]: value }
+}
+
 /** Names are asked for when somebody is about to choose one: a page needs no more than its own rows. */
-function useNames(account: string) {
+function useNames(account: string, seesProviders: boolean) {
   const [isAsked, setAsked] = useState(false)
   const { data: models } = useQuery({ ...modelsQuery(account), enabled: isAsked })
   const { data: keys } = useQuery({
@@ -101,7 +128,13 @@ function useNames(account: string) {
       api.get<Page<{ readonly id: string; readonly name: string }>>(path`accounts/${account}/keys`, { limit: 200 }),
     enabled: isAsked,
   })
+  const { data: providers } = useQuery({
+    queryKey: ['provider-names'],
+    queryFn: () => api.get<Page<{ readonly id: string }>>('providers', { limit: 200 }),
+    enabled: isAsked && seesProviders,
+  })
   const names = {
+    providers: providers?.data.map(({ id }) => ({ value: id, label: id })) ?? [],
     models: models?.data.map(({ id }) => ({ value: id, label: id })) ?? [],
     keys: keys?.data.map(({ id, name }) => ({ value: id, label: name })) ?? [],
   }
@@ -147,11 +180,39 @@ function Least({ label, value, onChange, pattern }: LeastProps) {
   )
 }
 
+/** An id leads straight to its request. */
+function FindRequest({ account, filters }: Pick<Props, 'account' | 'filters'>) {
+  const t = useT()
+  const navigate = useNavigate()
+  const [text, setText] = useState('')
+  const go = (event: SyntheticEvent): void => {
+    event.preventDefault()
+    const request = text.trim()
+    if (!/^[\w-]{1,100}$/.test(request)) return
+    setText('')
+    void navigate({ to: '/a/$account/requests/$request', params: { account, request }, search: filters })
+  }
+  return (
+    <form onSubmit={go}>
+      <input
+        className="field !w-40"
+        type="search"
+        aria-label={t('filter.id')}
+        placeholder={t('filter.id')}
+        pattern="\s*[\w\-]{1,100}\s*"
+        spellCheck={false}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </form>
+  )
+}
+
 /** Two times, as a bar of a chart leads here. */
 function Span({ filters, onChange }: Omit<Props, 'account'>) {
   const t = useT()
   const show = useShow()
-  const { from, to, ...rest } = filters
+  const { from, to } = filters
   if (from === undefined && to === undefined) return null
   const text = [from, to]
     .map((at) => (at === undefined || Number.isNaN(Date.parse(at)) ? '…' : show.time(at)))
@@ -159,7 +220,7 @@ function Span({ filters, onChange }: Omit<Props, 'account'>) {
   return (
     <span className="inline-flex items-center gap-1">
       <Badge>{text}</Badge>
-      <Button kind="quiet" onClick={() => onChange(rest)}>
+      <Button kind="quiet" onClick={() => onChange((before) => changed(changed(before, 'from', ''), 'to', ''))}>
         {t('filter.noSpan')}
       </Button>
     </span>

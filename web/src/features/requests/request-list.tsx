@@ -1,7 +1,7 @@
 /** The list: as many rows as there are, of which only those in sight are drawn. */
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, type ReactNode } from 'react'
+import { useEffect, useRef, type ReactNode, type RefObject } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
 import type { RequestFilters } from '../../lib/request-filters.ts'
 import type { RequestRow } from '../../lib/requests.ts'
@@ -20,6 +20,8 @@ type Props = {
   readonly openId: string | undefined
   readonly hasMore: boolean
   readonly onMore: () => void
+  /** Whether somebody reads: has scrolled down, points at a row or has the focus in the list. */
+  readonly onReading: (isReading: boolean) => void
 }
 
 /** Columns appear with the width of the window. */
@@ -32,9 +34,10 @@ const fromSm = 'hidden sm:block'
 const fromLg = 'hidden lg:block'
 const fromXl = 'hidden min-[1400px]:block'
 
-export function RequestList({ account, filters, rows, openId, hasMore, onMore }: Props) {
+export function RequestList({ account, filters, rows, openId, hasMore, onMore, onReading }: Props) {
   const t = useT()
   const box = useRef<HTMLDivElement>(null)
+  const look = useReading(box, onReading)
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
@@ -60,6 +63,7 @@ export function RequestList({ account, filters, rows, openId, hasMore, onMore }:
   return (
     <div
       ref={box}
+      {...look}
       tabIndex={0}
       role="table"
       aria-label={t('nav.requests')}
@@ -83,6 +87,23 @@ export function RequestList({ account, filters, rows, openId, hasMore, onMore }:
       </div>
     </div>
   )
+}
+
+/** Where the eyes are cannot be known; where the pointer, the focus and the scroll are can. */
+function useReading(box: RefObject<HTMLDivElement | null>, tell: Props['onReading']) {
+  const state = useRef({ isOver: false, isFocused: false })
+  const say = (change: Partial<typeof state.current> = {}): void => {
+    Object.assign(state.current, change)
+    const { isOver, isFocused } = state.current
+    tell(isOver || isFocused || (box.current?.scrollTop ?? 0) > 0)
+  }
+  return {
+    onScroll: () => say(),
+    onPointerEnter: () => say({ isOver: true }),
+    onPointerLeave: () => say({ isOver: false }),
+    onFocus: () => say({ isFocused: true }),
+    onBlur: () => say({ isFocused: box.current?.matches(':focus-within') === true }),
+  }
 }
 
 type RowProps = Pick<Props, 'account' | 'filters'> & {

@@ -3,12 +3,14 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useT, type Key } from '../../lib/i18n/language.ts'
 import { exact, fine, nano, perMillion, perPiece } from '../../lib/money.ts'
+import { clientBaseUrl, useMe } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration } from '../../lib/time.ts'
 import { OutcomeMark } from '../../parts/outcome.tsx'
 import { Waterfall, type Phase } from '../../ui/chart/waterfall.tsx'
 import { Facts, Note } from '../../ui/page.tsx'
-import { Id, Money, Time } from '../../ui/text.tsx'
+import { CodeBlock, Id, Money, Time } from '../../ui/text.tsx'
+import { commandFor } from './again.ts'
 import type { Attempt, PriceLines, RequestDetail } from './requests.ts'
 
 type Props = { readonly account: string; readonly request: RequestDetail }
@@ -16,6 +18,7 @@ type Props = { readonly account: string; readonly request: RequestDetail }
 export function RequestView({ account, request }: Props) {
   const t = useT()
   const { upstream_cost: upstreamCost } = request
+  const command = commandFor(request, clientBaseUrl(useMe()))
   return (
     <div className="space-y-6">
       <Head account={account} request={request} />
@@ -25,6 +28,12 @@ export function RequestView({ account, request }: Props) {
       <Section title={t('request.price')}>
         <Price request={request} />
       </Section>
+      {command !== undefined && (
+        <Section title={t('request.again')}>
+          <p className="mb-2 text-soft">{t('request.againHint')}</p>
+          <CodeBlock text={command} label={t('request.again')} />
+        </Section>
+      )}
       {upstreamCost && (
         <Section title={t('request.cost')}>
           <Lines price={upstreamCost} />
@@ -65,15 +74,17 @@ function Head({ account, request }: Props) {
           [t('column.model'), request.model],
           [
             t('column.key'),
-            <Link
-              key="key"
-              to="/a/$account/requests"
-              params={{ account }}
-              search={{ key: request.key.id }}
-              className="text-accent hover:underline"
-            >
-              {request.key.name}
-            </Link>,
+            <span key="key" className="inline-flex flex-wrap items-center gap-x-2">
+              <Link
+                to="/a/$account/requests"
+                params={{ account }}
+                search={{ key: request.key.id }}
+                className="text-accent hover:underline"
+              >
+                {request.key.name}
+              </Link>
+              <Id id={request.key.id} />
+            </span>,
           ],
           [t('column.endpoint'), request.stream ? `${request.endpoint} · ${t('flag.stream')}` : request.endpoint],
           [

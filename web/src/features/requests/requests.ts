@@ -41,30 +41,22 @@ export type RequestDetail = RequestRow & {
   readonly upstream_cost?: PriceLines | null
 }
 
-const PAGE_ROWS = 100
+export const PAGE_ROWS = 100
+
+type Place = { readonly limit: number; readonly cursor?: string | undefined }
+
+export const requestsAfter = (account: string, filters: RequestFilters, place: Place): Promise<Page<RequestRow>> =>
+  api.get<Page<RequestRow>>(path`accounts/${account}/requests`, { ...queryOf(filters, Date.now()), ...place })
 
 export const requestsQuery = (account: string, filters: RequestFilters) =>
   infiniteQueryOptions({
     queryKey: ['requests', account, filters],
-    queryFn: ({ pageParam: cursor }) =>
-      api.get<Page<RequestRow>>(path`accounts/${account}/requests`, {
-        ...queryOf(filters, Date.now()),
-        limit: PAGE_ROWS,
-        cursor,
-      }),
+    queryFn: ({ pageParam: cursor }) => requestsAfter(account, filters, { limit: PAGE_ROWS, cursor }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
     staleTime: 60_000,
-  })
-
-/** Whether there is a newer one than those shown: one row, asked for now and then. */
-export const newestQuery = (account: string, filters: RequestFilters) =>
-  queryOptions({
-    queryKey: ['newest-request', account, filters],
-    queryFn: () =>
-      api.get<Page<RequestRow>>(path`accounts/${account}/requests`, { ...queryOf(filters, Date.now()), limit: 1 }),
-    refetchInterval: 5_000,
-    staleTime: 0,
+    // Whoever comes back to the page is told what is new; the list as it was read stays where it is.
+    refetchOnWindowFocus: false,
   })
 
 export const requestQuery = (account: string, id: string) =>

@@ -1,0 +1,62 @@
+/** Filters of the list of requests that somebody gave a name: a name for an address, and nothing more. */
+import { timeOrderedId } from '../lib/ids.ts'
+import { statement } from '../store/statement.ts'
+import { mustWrite, type Store } from '../store/store.ts'
+
+/** Of one person. */
+export const SAVED_VIEWS_MAX = 50
+
+const insert = statement(`INSERT INTO saved_view (user_id, id, name, query, created_at) SELECT ?1, ?2, ?3, ?4, ?5
+  WHERE (SELECT count(*) FROM saved_view WHERE user_id = ?1) < ${SAVED_VIEWS_MAX}`)
+const rename = statement('UPDATE saved_view SET name = ?3 WHERE user_id = ?1 AND id = ?2')
+const remove = statement('DELETE FROM saved_view WHERE user_id = ? AND id = ?')
+
+export type SavedView = {
+  readonly id: string
+  readonly name: string
+  /** The search part of the address, without its question mark. */
+  readonly query: string
+  readonly createdAtMs: number
+}
+
+export class SavedViews {
+  private readonly store: Store
+
+  constructor(store: Store) {
+    this.store = store
+  }
+
+  /** Those of one person, the oldest first. */
+  async listOf(userId: string): Promise<readonly SavedView[]> {
+    const rows = await this.store.aside.query('SELECT * FROM saved_view WHERE user_id = ? ORDER BY id', [userId])
+    return rows.map((row) => ({
+      id: row['id'] as string,
+      name: row['name'] as string,
+      query: row['query'] as string,
+      createdAtMs: Number(row['created_at']),
+    }))
+  }
+
+  async create(userId: string, { name, query }: Pick<SavedView, 'name' | 'query'>): Promise<SavedView | Unsaved> {
+    const view = { id: timeOrderedId('view_'), name, query, createdAtMs: Date.now() }
+    const bind = [userId, view.id, name, query, view.createdAtMs]
+    const outcome = await this.store.write([{ run: insert, bind, changes: 1 }], 'bulk')
+    return outcome.kind === 'written' ? view : unsaved(outcome.reason)
+  }
+
+  /** Undefined when it is renamed. */
+  async rename(userId: string, id: string, { name }: Pick<SavedView, 'name'>): Promise<Unsaved | undefined> {
+    const outcome = await this.store.write([{ run: rename, bind: [userId, id, name], changes: 1 }], 'bulk')
+    if (outcome.kind === 'written') return undefined
+    return isTaken(outcome.reason) ? { kind: 'name_taken' } : { kind: 'missing' }
+  }
+
+  async remove(userId: string, id: string): Promise<void> {
+    await mustWrite(this.store, [{ run: remove, bind: [userId, id] }])
+  }
+}
+
+export type Unsaved = { readonly kind: 'name_taken' | 'too_many' | 'missing' }
+
+const isTaken = (reason: string): boolean => reason.includes('saved_view.name')
+const unsaved = (reason: string): Unsaved => ({ kind: isTaken(reason) ? 'name_taken' : 'too_many' })

@@ -1,0 +1,85 @@
+/** Filters of the list of requests by the names somebody gave them: for them alone, on every account. */
+import { z } from 'zod'
+import { SAVED_VIEWS_MAX, type SavedView, type Unsaved } from '../accounts/saved-views.ts'
+import { json, missing, problem, route, type Call, type Problem, type Route } from './route.ts'
+import { isoTime, time } from './shapes.ts'
+
+const viewShape = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  query: z.string().meta({ description: 'the search part of the address of the page, without its question mark' }),
+  created_at: time,
+})
+
+const name = z
+  .string()
+  .trim()
+  .regex(/^\P{Cc}{1,60}$/u, 'must be 1 to 60 characters, none a control character')
+const draft = z.strictObject({ name, query: z.string().max(2_000) })
+
+const viewOf = ({ id, name: called, query, createdAtMs }: SavedView): z.infer<typeof viewShape> => ({
+  id,
+  name: called,
+  query,
+  created_at: isoTime(createdAtMs),
+})
+
+/** Whose they are: `signed_in` lets nobody else in. */
+function userIdOf({ principal }: Pick<Call, 'principal'>): string {
+  if (principal.kind !== 'user') throw new Error('a route for people was open to others')
+  return principal.user.id
+}
+
+function refused({ kind }: Unsaved): Problem {
+  switch (kind) {
+    case 'missing':
+      return missing('view')
+    case 'name_taken':
+      return problem(409, 'conflict', 'name: a view of yours has this name.', { param: 'name' })
+    case 'too_many':
+      return problem(409, 'conflict', `You have ${SAVED_VIEWS_MAX} views: remove one first.`)
+  }
+}
+
+export const savedViewRoutes: readonly Route[] = [
+  route('GET', '/saved-views', {
+    access: 'signed_in',
+    summary: 'One’s own views of requests: filters that have a name.',
+    answer: z.strictObject({ data: z.array(viewShape) }),
+    run: async (call) => json({ data: (await call.desk.office.savedViews.listOf(userIdOf(call))).map(viewOf) }),
+  }),
+  route('POST', '/saved-views', {
+    access: 'signed_in',
+    summary: `Give filters a name. At most ${SAVED_VIEWS_MAX}.`,
+    body: draft,
+    answer: viewShape,
+    run: async (call) => {
+      const saved = await call.desk.office.savedViews.create(userIdOf(call), call.body)
+      return 'kind' in saved ? refused(saved) : json(viewOf(saved))
+    },
+  }),
+  route('PATCH', '/saved-views/{view}', {
+    access: 'signed_in',
+    summary: 'Give a view another name.',
+    body: z.strictObject({ name }),
+    answer: viewShape,
+    run: async (call) => {
+      const { savedViews } = call.desk.office
+      const userId = userIdOf(call)
+      const problemOf = await savedViews.rename(userId, call.params.view, call.body)
+      if (problemOf) return refused(problemOf)
+      const view = (await savedViews.listOf(userId)).find(({ id }) => id === call.params.view)
+      return view ? json(viewOf(view)) : missing('view')
+    },
+  }),
+  route('DELETE', '/saved-views/{view}', {
+    access: 'signed_in',
+    summary: 'Forget a view. What it showed stays.',
+    answer: z.strictObject({ data: z.array(viewShape) }),
+    run: async (call) => {
+      const { savedViews } = call.desk.office
+      await savedViews.remove(userIdOf(call), call.params.view)
+      return json({ data: (await savedViews.listOf(userIdOf(call))).map(viewOf) })
+    },
+  }),
+]

@@ -1,0 +1,131 @@
+/**
+ * Requests of an account as server-sent events. First the newest there are, then what ends from there on, in pushes
+ * that are bounded in number and size: who is behind hears how many it missed. It ends with the rights it began with.
+ */
+import type { Exchange } from '../inbound/exchange.ts'
+import { dataEvent } from '../lib/sse.ts'
+import { watchBounds, type RecordFeed, type Watcher } from '../records/feed.ts'
+import type { RequestRecord } from '../records/records.ts'
+
+const { rowsPerPushMax, pushMs, heartbeatMs, standingMs } = watchBounds
+/** A comment that parsers skip; proxies in between keep the connection for it. */
+const PING = ': ping\n\n'
+
+export type TailEnd = 'not_allowed' | 'shutdown'
+
+export type TailOptions = {
+  readonly feed: RecordFeed
+  readonly account: string
+  readonly fits: (record: RequestRecord) => boolean
+  readonly view: (record: RequestRecord) => unknown
+  /** Whether who watches may still do so. */
+  readonly stands: () => boolean
+  /** Called once, however it ends. */
+  readonly onClosed: () => void
+}
+
+const newestFirst = (a: RequestRecord, b: RequestRecord): number => (a.id < b.id ? 1 : -1)
+
+export class Tail implements Watcher {
+  private readonly options: TailOptions
+  private readonly leave: (() => void) | undefined
+  private exchange: Exchange | undefined
+  /** What is still to be sent, the newest of it; `more` is how many had to give way. */
+  private waiting: RequestRecord[] = []
+  private more = 0
+  private isBehind = false
+  private isClosed = false
+  private sentMs = 0
+  private timer: Timer | undefined
+  private watch: Timer | undefined
+
+  /** Watches from here on, so that nothing is missed while the rows there are already are looked up. */
+  constructor(options: TailOptions) {
+    this.options = options
+    this.leave = options.feed.watch(options.account, this)
+  }
+
+  /** Begins the answer, with the newest rows there are. */
+  begin(exchange: Exchange, { headers, first }: { headers: Readonly<Record<string, string>>; first: object }): void {
+    this.exchange = exchange
+    exchange.begin(200, headers)
+    this.send({ type: 'start', ...first })
+    if (this.isClosed || this.leave === undefined) return this.finish('shutdown')
+    exchange.onClosed = () => this.close()
+    this.watch = setInterval(() => this.look(), standingMs)
+    if (this.waiting.length > 0) this.schedule()
+  }
+
+  take(record: RequestRecord): void {
+    if (this.isClosed || !this.options.fits(record)) return
+    this.waiting.push(record)
+    if (this.waiting.length >= 2 * rowsPerPushMax) this.trim()
+    this.schedule()
+  }
+
+  end(): void {
+    this.finish('shutdown')
+  }
+
+  /** Ends it without a word: the client has gone, or was never answered. */
+  close(): void {
+    if (this.isClosed) return
+    this.isClosed = true
+    this.leave?.()
+    clearTimeout(this.timer)
+    clearInterval(this.watch)
+    this.waiting = []
+    this.options.onClosed()
+  }
+
+  private trim(): void {
+    this.waiting.sort(newestFirst)
+    this.more += Math.max(0, this.waiting.length - rowsPerPushMax)
+    this.waiting.length = Math.min(this.waiting.length, rowsPerPushMax)
+  }
+
+  private schedule(): void {
+    if (this.timer !== undefined || this.isBehind || !this.exchange) return
+    this.timer = setTimeout(() => this.push(), Math.max(0, this.sentMs + pushMs - performance.now()))
+  }
+
+  private push(): void {
+    this.timer = undefined
+    if (!this.options.stands()) return this.finish('not_allowed')
+    this.trim()
+    const data = this.waiting.map((record) => this.options.view(record))
+    const { more } = this
+    this.waiting = []
+    this.more = 0
+    this.send({ type: 'rows', data, more })
+  }
+
+  /** Called every now and then. */
+  private look(): void {
+    if (!this.options.stands()) return this.finish('not_allowed')
+    if (!this.isBehind && performance.now() - this.sentMs >= heartbeatMs) this.write(PING)
+  }
+
+  private finish(reason: TailEnd): void {
+    const { exchange, isBehind } = this
+    this.close()
+    // What a client does not read it cannot be told either.
+    if (isBehind) exchange?.destroy()
+    else exchange?.end(dataEvent(JSON.stringify({ type: 'end', reason })))
+  }
+
+  private send(event: object): void {
+    this.write(dataEvent(JSON.stringify(event)))
+  }
+
+  /** Nothing is queued for a client that does not read: rows wait here, bounded, and the connection gives up. */
+  private write(text: string): void {
+    this.sentMs = performance.now()
+    if (!this.exchange || this.exchange.send(text)) return
+    this.isBehind = true
+    void this.exchange.drained().then(() => {
+      this.isBehind = false
+      if (!this.isClosed && this.waiting.length > 0) this.schedule()
+    })
+  }
+}

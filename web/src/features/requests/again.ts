@@ -1,0 +1,29 @@
+/** A request as a command to send one like it: nothing that was said in it is kept, so that has to be filled in. */
+import type { RequestDetail } from './requests.ts'
+
+/** What each endpoint takes besides the model, where a sentence does. */
+const bodies: Readonly<Record<string, readonly [path: string, body: Readonly<Record<string, unknown>>]>> = {
+  'chat.completions': ['chat/completions', { messages: [{ role: 'user', content: '…' }] }],
+  responses: ['responses', { input: '…' }],
+  messages: ['messages', { max_tokens: 1024, messages: [{ role: 'user', content: '…' }] }],
+  embeddings: ['embeddings', { input: '…' }],
+  'images.generations': ['images/generations', { prompt: '…' }],
+  videos: ['videos', { content: [{ type: 'text', text: '…' }] }],
+}
+
+type Asked = Pick<RequestDetail, 'endpoint' | 'model' | 'stream' | 'id'>
+
+/** Undefined where a request is made of files, or its model is part of its address. */
+export function commandFor({ endpoint, model, stream, id }: Asked, baseUrl: string): string | undefined {
+  const known = bodies[endpoint]
+  if (!known) return undefined
+  const [path, body] = known
+  const text = JSON.stringify({ model, ...body, ...(stream ? { stream } : {}) })
+  return [
+    `# like ${id}; what was said in it is not kept`,
+    `curl ${baseUrl}/${path} \\`,
+    '  -H "Authorization: Bearer $TOLLGATE_API_KEY" \\',
+    '  -H "Content-Type: application/json" \\',
+    `  -d '${text.replaceAll("'", String.raw`'\''`)}'`,
+  ].join('\n')
+}

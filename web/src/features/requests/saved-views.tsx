@@ -1,0 +1,120 @@
+/** Filters under a name: chosen, made, renamed and forgotten. A view leads to an address, which is all it knows. */
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, path } from '../../lib/api.ts'
+import { useT } from '../../lib/i18n/language.ts'
+import { filtersOfText, textOfFilters, type RequestFilters } from '../../lib/request-filters.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Menu, type MenuItem } from '../../ui/menu.tsx'
+import { Failure } from '../../ui/page.tsx'
+
+type SavedView = { readonly id: string; readonly name: string; readonly query: string }
+type Views = { readonly data: readonly SavedView[] }
+
+const viewsQuery = queryOptions({
+  queryKey: ['saved-views'],
+  queryFn: () => api.get<Views>('saved-views'),
+  staleTime: 60_000,
+})
+
+type Props = { readonly filters: RequestFilters; readonly onChoose: (filters: RequestFilters) => void }
+type Open = { readonly kind: 'save' } | { readonly kind: 'rename'; readonly view: SavedView }
+
+export function SavedViews({ filters, onChoose }: Props) {
+  const t = useT()
+  const client = useQueryClient()
+  const [isAsked, setAsked] = useState(false)
+  const [open, setOpen] = useState<Open>()
+  const [error, setError] = useState<unknown>()
+  const { data, error: unread } = useQuery({ ...viewsQuery, enabled: isAsked })
+  const views = data?.data ?? []
+  const query = textOfFilters(filters)
+  const current = views.find((view) => view.query === query)
+  const remove = ({ id }: SavedView): void => {
+    setError(undefined)
+    api
+      .remove<Views>(path`saved-views/${id}`)
+      .then((left) => client.setQueryData(viewsQuery.queryKey, left))
+      .catch(setError)
+  }
+  const choices = views.map((view): MenuItem => ({
+    label: view.name,
+    isChosen: view === current,
+    onPick: () => onChoose(filtersOfText(view.query)),
+  }))
+  const changes: readonly MenuItem[] = current
+    ? [
+        { label: t('views.rename'), icon: 'brush', onPick: () => setOpen({ kind: 'rename', view: current }) },
+        { label: t('views.remove'), icon: 'cross', kind: 'danger', onPick: () => remove(current) },
+      ]
+    : query === ''
+      ? [{ label: t('views.hint'), onPick: () => undefined }]
+      : [{ label: t('views.save'), icon: 'plus', onPick: () => setOpen({ kind: 'save' }) }]
+  return (
+    <div onPointerEnter={() => setAsked(true)} onFocus={() => setAsked(true)}>
+      <Menu
+        trigger={
+          <Button icon="star">
+            <span className="max-w-40 truncate">{current?.name ?? t('views.name')}</span>
+          </Button>
+        }
+        groups={[choices, changes].filter((group) => group.length > 0)}
+      />
+      {(error ?? unread) !== undefined && (error ?? unread) !== null && <Failure error={error ?? unread} />}
+      {open && <NameDialog open={open} query={query} onClose={() => setOpen(undefined)} />}
+    </div>
+  )
+}
+
+type NameProps = { readonly open: Open; readonly query: string; readonly onClose: () => void }
+
+function NameDialog({ open, query, onClose }: NameProps) {
+  const t = useT()
+  const client = useQueryClient()
+  const [name, setName] = useState(open.kind === 'rename' ? open.view.name : '')
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  // Not a mutation: what follows from a name is the list of names, and nothing else is to be read again.
+  const save = async (): Promise<void> => {
+    setBusy(true)
+    try {
+      if (open.kind === 'save') await api.post<SavedView>('saved-views', { name, query })
+      else await api.patch<SavedView>(path`saved-views/${open.view.id}`, { name })
+      await client.invalidateQueries(viewsQuery)
+      onClose()
+    } catch (thrown) {
+      setError(thrown)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog open onClose={onClose} title={t(open.kind === 'save' ? 'views.save' : 'views.rename')}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save()
+        }}
+      >
+        <TextField
+          label={t('views.nameOf')}
+          hint={t('views.whose')}
+          value={name}
+          maxLength={60}
+          required
+          autoFocus
+          onChange={(event) => setName(event.target.value)}
+        />
+        {error !== undefined && <Failure error={error} />}
+        <DialogButtons>
+          <Button onClick={onClose}>{t('cancel')}</Button>
+          <Button kind="primary" type="submit" busy={isBusy} disabled={name.trim() === ''}>
+            {t('save')}
+          </Button>
+        </DialogButtons>
+      </form>
+    </Dialog>
+  )
+}

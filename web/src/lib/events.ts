@@ -1,0 +1,20 @@
+/** The events of a stream, parsed; ends with `[DONE]` or the answer. `onPart` hears of whatever comes, comments too. */
+export async function* eventsOf(
+  response: Response,
+  onPart?: () => void,
+): AsyncGenerator<Record<string, unknown>, void> {
+  if (!response.body) return
+  let rest = ''
+  const decoder = new TextDecoder()
+  const reader = response.body.getReader()
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    onPart?.()
+    const lines = (rest + decoder.decode(part.value, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const data = /^data: ?(.*)$/.exec(line)?.[1]
+      if (data === '[DONE]') return
+      if (data) yield JSON.parse(data) as Record<string, unknown>
+    }
+  }
+}
