@@ -1,7 +1,7 @@
 /** Filters of the list of requests that somebody gave a name: a name for an address, and nothing more. */
 import { timeOrderedId } from '../lib/ids.ts'
 import { statement } from '../store/statement.ts'
-import { mustWrite, type Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 
 /** Of one person. */
 export const SAVED_VIEWS_MAX = 50
@@ -51,8 +51,9 @@ export class SavedViews {
     return isTaken(outcome.reason) ? { kind: 'name_taken' } : { kind: 'missing' }
   }
 
-  async remove(userId: string, id: string): Promise<void> {
-    await mustWrite(this.store, [{ run: remove, bind: [userId, id] }])
+  /** False when there is none such. */
+  async remove(userId: string, id: string): Promise<boolean> {
+    return (await this.store.write([{ run: remove, bind: [userId, id], changes: 1 }], 'bulk')).kind === 'written'
   }
 }
 

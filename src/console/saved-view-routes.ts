@@ -78,7 +78,7 @@ export const savedViewRoutes: readonly Route[] = [
     answer: z.strictObject({ data: z.array(viewShape) }),
     run: async (call) => {
       const { savedViews } = call.desk.office
-      await savedViews.remove(userIdOf(call), call.params.view)
+      if (!(await savedViews.remove(userIdOf(call), call.params.view))) return missing('view')
       return json({ data: (await savedViews.listOf(userIdOf(call))).map(viewOf) })
     },
   }),

@@ -14,6 +14,7 @@ const bodies: Readonly<Record<string, object>> = {
   'PATCH /users/{user}': { role: 'member' },
   'PATCH /accounts/{account}/users/{user}': { status: 'disabled' },
   'PATCH /accounts/{account}/keys/{key}': { name: 'other' },
+  'PATCH /saved-views/{view}': { name: 'other' },
   'PATCH /models/{model}': { price: { input: '1', output: '1' } },
   'POST /models/{model}/explain': {},
   'PATCH /providers/{provider}': { base_url: 'https://example.com/v1' },
