@@ -101,6 +101,8 @@ const model = z.strictObject({
   output_tokens_default: count.optional(),
   output_tokens_min: count.optional(),
   image_tokens_max: count.optional(),
+  /** `false`: a text model that looks at none; a request with one is refused before it costs anything. */
+  pictures: z.boolean().optional(),
   first_event_timeout_ms: count.optional(),
   offers: z.array(offer).min(1),
 })
@@ -280,6 +282,7 @@ function limitsOf(declared: z.infer<typeof model>): ModelDraft['limits'] {
     outputTokensDefault: declared.output_tokens_default,
     outputTokensMin: declared.output_tokens_min,
     imageTokensMax: declared.image_tokens_max,
+    pictureInput: declared.pictures === false ? ('refused' as const) : undefined,
     firstEventTimeoutMs: declared.first_event_timeout_ms,
     image: declared.image && imageFactsOf(declared.image),
     video: declared.video && videoFactsOf(declared.video),

@@ -1,6 +1,6 @@
 /** The playground: real calls by a token of minutes, charged like any other. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
@@ -52,6 +52,8 @@ test('an image is made with a preview, and edited where it is painted over', asy
       .png()
       .toBuffer(),
   )
+  const second = join(folder, 'second.png')
+  copyFileSync(picture, second)
   const page = await stage.enter({ name: 'lee', role: 'owner' })
   await page.goto(`${address}?kind=image`)
   await page.fill(field('Prompt'), 'a gate in the fog')
@@ -59,7 +61,8 @@ test('an image is made with a preview, and edited where it is painted over', asy
   await page.appears('role=img[name="Image 1 that was made"]')
   expect(await page.evaluate<number>(`document.querySelector('figure img').naturalWidth`)).toBeGreaterThan(0)
   await page.appears('role=link[name="Details"]')
-  await page.call('setInputFiles', 'input[type=file]', picture)
+  await page.call('setInputFiles', 'input[type=file]', [picture, second])
+  await page.appears('text=2/16')
   await page.appears('canvas')
   await page.call('hover', 'canvas')
   await page.call('mouse.down')
@@ -80,13 +83,17 @@ test('an image is made with a preview, and edited where it is painted over', asy
 test('an image by the piece says its price before it is made', async () => {
   const page = await stage.enter({ name: 'pia', role: 'owner' })
   await page.goto(`${address}?kind=image&model=sandbox-image-classic`)
-  await page.call('selectOption', 'role=combobox[name="Size"]', '1024x1024')
-  await page.call('selectOption', 'role=combobox[name="Quality"]', 'hd')
+  await page.click('role=group[name="Size"] >> role=button[name="1024x1024"]')
+  await page.click('role=group[name="Quality"] >> role=button[name=/^hd . .0.08$/]')
   await page.appears('text=This costs $0.08.')
   await page.fill(field('Prompt'), 'a gate')
   await page.click(button('Generate'))
   await page.appears('role=img[name="Image 1 that was made"]')
   await page.appears('text=/\\$0\\.08 · /')
+  // Behind an address of the gateway's, which says how long it is good.
+  await page.appears('text=/The address is good until/')
+  await page.click('role=link[name="Tasks"] >> nth=0')
+  await page.appears('role=table >> css=img')
   await page.close()
 }, 60_000)
 
@@ -120,7 +127,7 @@ test('a video says its price before it is pressed, shows how far it is, plays, a
   await page.appears('role=table >> text=sandbox-video')
   await page.click('role=table >> role=link >> nth=0')
   await page.appears('role=dialog >> video')
-  await page.appears('role=dialog >> text=$0.12')
+  await page.appears('role=dialog >> text=$0.12 >> nth=0')
   await expectQuiet(page)
   await page.close()
 }, 90_000)

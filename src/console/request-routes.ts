@@ -1,6 +1,6 @@
 /** Requests of an account, and its tasks: what takes long enough to be waited for. */
 import { z } from 'zod'
-import { listTasks, taskShape } from './tasks.ts'
+import { listTasks, taskShape, videoTask } from './tasks.ts'
 import { requestDetail, requestDetailShape, requestShape, requestView } from './request-view.ts'
 import { json, missing, route, type Call, type Route } from './route.ts'
 import { nanoInput, pageOf, pageQuery } from './shapes.ts'
@@ -80,5 +80,14 @@ export const requestRoutes: readonly Route[] = [
     query: z.strictObject({ ...pageQuery, kind: z.enum(['image', 'video']).optional() }),
     answer: pageOf(taskShape),
     run: async ({ desk, params, query }) => json(await listTasks(desk, params.account, query)),
+  }),
+  route('GET', '/accounts/{account}/videos/{request}', {
+    access: 'account_read',
+    summary: 'The video of a request: its stage, what was held and charged, how long its file is kept.',
+    answer: taskShape,
+    run: async ({ desk, params }) => {
+      const task = await videoTask(desk, params.account, params.request)
+      return task ? json(task) : missing('video')
+    },
   }),
 ]

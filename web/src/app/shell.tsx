@@ -10,7 +10,8 @@ import { Icon } from '../ui/icon.tsx'
 import { CommandBar } from './command-bar.tsx'
 import { Navigation } from './navigation.tsx'
 import { accountPlaces, operatorPlaces, type Place } from './places.ts'
-import { queryClient, whenSignedOut } from './queries.ts'
+import { forgetEverything, queryClient, whenSignedOut } from './queries.ts'
+import { TaskWatch } from './task-watch.tsx'
 import { UserMenu } from './user-menu.tsx'
 import { ViewBanner } from './view-banner.tsx'
 
@@ -45,7 +46,7 @@ function Frame() {
   useEffect(() => setOpen(false), [path])
   useEffect(() => {
     whenSignedOut(() => {
-      queryClient.clear()
+      forgetEverything()
       void navigate({ to: '/sign-in', search: {} })
     })
   }, [navigate])
@@ -82,6 +83,7 @@ function Frame() {
           <Outlet />
         </main>
       </div>
+      <TaskWatch listed={path.endsWith('/tasks') ? accountId : undefined} />
       <CommandBar open={isSearching} onClose={() => setSearching(false)} accountId={accountId} />
     </div>
   )

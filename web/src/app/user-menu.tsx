@@ -6,7 +6,7 @@ import { prefer, usePreferences, type Language } from '../lib/preferences.ts'
 import { useMe } from '../lib/session.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
-import { queryClient } from './queries.ts'
+import { forgetEverything } from './queries.ts'
 
 const languages: readonly (readonly [Language, string])[] = [
   ['en', 'English'],
@@ -22,7 +22,7 @@ export function UserMenu() {
     mutationFn: (route: 'session' | 'sessions') => api.remove(route),
     onSuccess: async () => {
       await navigate({ to: '/sign-in', search: {} })
-      queryClient.clear()
+      forgetEverything()
     },
   })
   const themes: readonly MenuItem[] = (['light', 'dark', undefined] as const).map((wanted) => ({

@@ -6,7 +6,9 @@ import { Icon } from '../ui/icon.tsx'
 export const videoAddress = (task: string): string =>
   new URL(`../v1/videos/${encodeURIComponent(task)}/content`, document.baseURI).href
 
-export function Player({ task }: { readonly task: string }) {
+type Props = { readonly task: string; readonly poster?: string | undefined }
+
+export function Player({ task, poster }: Props) {
   const t = useT()
   const address = videoAddress(task)
   return (
@@ -14,6 +16,7 @@ export function Player({ task }: { readonly task: string }) {
       {/* What a model films has no captions. */}
       <video
         src={address}
+        poster={poster}
         controls
         preload="metadata"
         aria-label={t('task.video')}

@@ -1,0 +1,38 @@
+/**
+ * Pictures that were made in this tab, by the request that made them. Nothing of them is on the server but the files
+ * behind addresses, for an hour: what is here is gone with the tab.
+ */
+import { useSyncExternalStore } from 'react'
+
+export type Picture = {
+  readonly address: string
+  /** The ending of its name. */
+  readonly type: 'png' | 'jpeg' | 'webp'
+  /** Of a file that the gateway keeps for a while. */
+  readonly expiresAtMs?: number | undefined
+}
+export type Made = {
+  readonly account: string
+  readonly model: string
+  readonly requestId: string | null
+  readonly pictures: readonly Picture[]
+}
+
+const KEPT_MAX = 24
+let all: readonly Made[] = []
+const listeners = new Set<() => void>()
+
+function put(next: readonly Made[]): void {
+  all = next
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Newest first. */
+export const useMade = (): readonly Made[] => useSyncExternalStore(subscribe, () => all)
+export const keepMade = (made: Made): void => put([made, ...all].slice(0, KEPT_MAX))
+export const forgetMade = (): void => put([])
