@@ -4,6 +4,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
+import { violationsOf } from './support/axe.ts'
 import { expectQuiet, openStage, type ConsoleStage } from './support/console-browser.ts'
 
 let stage: ConsoleStage
@@ -69,6 +70,12 @@ test('an image is made with a preview, and edited where it is painted over', asy
   await page.call('mouse.move', 120, 400)
   await page.call('mouse.up')
   await page.appears('text=Only what is painted over is made anew.')
+  // The same by keyboard.
+  await page.click(button('Clear'))
+  await page.call('focus', 'canvas')
+  for (const key of ['ArrowLeft', 'Space', 'Shift+ArrowDown']) await page.call('keyboard.press', key)
+  await page.appears('text=Only what is painted over is made anew.')
+  expect(await violationsOf(page)).toEqual([])
   await page.click(button('Edit the image'))
   await page.appears('role=link[name="Details"] >> nth=1')
   const requests = await stage.gateway.operate<{ endpoint: string; status: bigint | number }[]>('request.list', {

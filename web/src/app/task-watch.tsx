@@ -4,7 +4,7 @@
  */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { isStatus } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { end, forget, hush, seeTasks, useStarted, type Started } from '../lib/started.ts'
@@ -12,9 +12,10 @@ import { isOpen, videoQuery } from '../lib/tasks.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 
-/** At once; the others have their turn as these end. */
+/** At once, the newest; the others have their turn as these end. */
 const WATCHED_MAX = 6
 const TOASTS_MAX = 3
+const TOAST_MS = 20_000
 
 /** Most are made in a minute or two: the longer one takes, the less it matters to know at once. */
 const paceMs = (lastedMs: number): number => (lastedMs < 60_000 ? 1_500 : lastedMs < 600_000 ? 5_000 : 15_000)
@@ -27,7 +28,7 @@ type Props = {
 export function TaskWatch({ listed }: Props) {
   const t = useT()
   const started = useStarted()
-  const open = started.filter(({ state }) => state === 'open').slice(-WATCHED_MAX)
+  const open = started.filter(({ state }) => state === 'open').slice(0, WATCHED_MAX)
   useEffect(() => {
     // What is said in a moment is not swallowed by the list that shows it: a toast stays until it is put away.
     if (listed !== undefined && started.some(({ account, news }) => account === listed && news === 'badge')) {
@@ -69,8 +70,14 @@ function Watch({ started: { account, request, startedAtMs } }: OneProps) {
 
 function Toast({ started: { account, request, model, state } }: OneProps) {
   const t = useT()
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // Not while somebody is at it. The badge goes on saying so.
+    const timer = setInterval(() => box.current?.matches(':hover, :focus-within') || hush(request), TOAST_MS)
+    return () => clearInterval(timer)
+  }, [request])
   return (
-    <div className="mt-2 flex max-w-sm items-start gap-2 rounded-lg border bg-panel p-3 shadow-float">
+    <div ref={box} className="mt-2 flex max-w-sm items-start gap-2 rounded-lg border bg-panel p-3 shadow-float">
       <Icon name={state === 'completed' ? 'check' : 'warning'} className="mt-0.5" />
       <div className="min-w-0 grow">
         <p className="break-words">{t(state === 'completed' ? 'toast.completed' : 'toast.failed', { model })}</p>

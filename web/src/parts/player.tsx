@@ -6,9 +6,7 @@ import { Icon } from '../ui/icon.tsx'
 export const videoAddress = (task: string): string =>
   new URL(`../v1/videos/${encodeURIComponent(task)}/content`, document.baseURI).href
 
-type Props = { readonly task: string; readonly poster?: string | undefined }
-
-export function Player({ task, poster }: Props) {
+export function Player({ task }: { readonly task: string }) {
   const t = useT()
   const address = videoAddress(task)
   return (
@@ -16,7 +14,6 @@ export function Player({ task, poster }: Props) {
       {/* What a model films has no captions. */}
       <video
         src={address}
-        poster={poster}
         controls
         preload="metadata"
         aria-label={t('task.video')}

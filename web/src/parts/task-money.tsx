@@ -23,7 +23,7 @@ export function TaskMoney({ account, task }: Props) {
             to="/a/$account/requests/$request"
             params={{ account, request }}
             search={{}}
-            className="underline hover:text-ink"
+            className="inline-flex min-h-6 items-center underline hover:text-ink"
           >
             {name}
           </Link>
@@ -33,7 +33,10 @@ export function TaskMoney({ account, task }: Props) {
     </div>
   )
   return (
-    <dl aria-label={t('money.title')} className="grid max-w-sm grid-cols-[1fr_auto] gap-x-4 gap-y-0.5 text-xs">
+    <dl
+      aria-label={t('money.title')}
+      className="grid max-w-sm grid-cols-[1fr_auto] items-center gap-x-4 gap-y-0.5 text-xs"
+    >
       {row(t('request.held'), held)}
       {charges.map((line) =>
         row(

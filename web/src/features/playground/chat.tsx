@@ -7,6 +7,7 @@ import { Empty, Failure } from '../../ui/page.tsx'
 import { AsCode } from './as-code.tsx'
 import { Composer, isEmpty, noDraft, type Draft } from './composer.tsx'
 import { useConversation } from './conversation.ts'
+import { useFollow } from './follow.ts'
 import { bodyOf, bytesIn, openCalls, type Message } from './messages.ts'
 import { ModelPicker } from './model-picker.tsx'
 import { Parameters } from './parameters.tsx'
@@ -23,6 +24,15 @@ function nextOf(messages: readonly Message[], draft: Draft, hello: string): read
   return last < 0 ? [saidOf({ text: hello, pictures: [] })] : messages.slice(0, last + 1)
 }
 
+type Standing = { readonly isBlind: boolean; readonly isWrong: boolean; readonly isWaiting: boolean }
+
+/** Why nothing can be sent as it stands. */
+function obstacleOf({ isBlind, isWrong, isWaiting }: Standing): Key | undefined {
+  if (isBlind) return 'play.picturesBefore'
+  if (isWrong) return 'play.settingsWrong'
+  return isWaiting ? 'play.resultsFirst' : undefined
+}
+
 export function Chat({ account, models, model, onModel }: StudioProps) {
   const t = useT()
   const [settings, setSettings] = useState<Settings>(noSettings)
@@ -34,11 +44,7 @@ export function Chat({ account, models, model, onModel }: StudioProps) {
   const bytesBefore = bytesIn(messages)
   const waiting = isBusy ? [] : openCalls(messages)
   const hasPictures = bytesBefore + bytesIn([saidOf(draft)]) > 0
-  const hurdle: Key | undefined =
-    (!model.takes_pictures && hasPictures && 'play.picturesBefore') ||
-    (isWrong && 'play.settingsWrong') ||
-    (waiting.length > 0 && 'play.resultsFirst') ||
-    undefined
+  const obstacle = obstacleOf({ isBlind: !model.takes_pictures && hasPictures, isWrong, isWaiting: waiting.length > 0 })
   const canRun = !isBusy && !isWrong
   const go = (said: readonly Message[]): void => {
     if (canRun) void run(said, bodyOf(model.id, settings, said))
@@ -51,6 +57,7 @@ export function Chat({ account, models, model, onModel }: StudioProps) {
     <div className="grid gap-4 lg:grid-cols-[1fr_19rem]">
       <div className="flex min-h-[60vh] min-w-0 flex-col self-start rounded-lg border bg-panel">
         <div
+          {...useFollow(messages)}
           role="log"
           aria-label={t('play.conversation')}
           tabIndex={0}
@@ -77,7 +84,7 @@ export function Chat({ account, models, model, onModel }: StudioProps) {
         <Composer
           draft={draft}
           onDraft={setDraft}
-          obstacle={hurdle && t(hurdle)}
+          obstacle={obstacle && t(obstacle)}
           noPictures={model.takes_pictures ? undefined : t('play.noPictures')}
           bytesBefore={bytesBefore}
           isBusy={isBusy}

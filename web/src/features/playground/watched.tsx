@@ -27,7 +27,7 @@ export function Watched({ started }: { readonly started: Started }) {
             <Id id={task.id} />
           </div>
           {isOpen(task) && <Poster address={started.poster} />}
-          {task.status === 'completed' && <Player task={task.id} poster={started.poster} />}
+          {task.status === 'completed' && <Player task={task.id} />}
           {task.status === 'failed' && <Note kind="bad">{t('play.refunded', { why: task.error_code ?? '' })}</Note>}
           <TaskMoney account={started.account} task={task} />
         </>

@@ -18,7 +18,7 @@ import { hasFile } from './tasks.ts'
 
 type Props = { readonly account: string; readonly task: Task; readonly onDelete: () => void }
 
-export const canDelete = (task: Task): boolean => task.kind === 'video' && !isOpen(task)
+const canDelete = (task: Task): boolean => task.kind === 'video' && !isOpen(task)
 
 export function TaskActions({ account, task, onDelete }: Props) {
   const t = useT()
@@ -51,7 +51,7 @@ export function TaskActions({ account, task, onDelete }: Props) {
   )
 }
 
-export const shortOf = ({ id }: Task): string => `${id.slice(0, 8)}…${id.slice(-6)}`
+const shortOf = ({ id }: Task): string => `${id.slice(0, 8)}…${id.slice(-6)}`
 
 function download(task: Task): void {
   const link = document.createElement('a')

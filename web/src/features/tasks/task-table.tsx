@@ -5,8 +5,8 @@ import type { Task } from '../../lib/tasks.ts'
 import { duration } from '../../lib/time.ts'
 import { TaskProgress } from '../../parts/task-progress.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
-import { Ago, Badge, Money, Nothing } from '../../ui/text.tsx'
-import { shortOf, TaskActions } from './task-actions.tsx'
+import { Ago, Badge, Id, Money, Nothing } from '../../ui/text.tsx'
+import { TaskActions } from './task-actions.tsx'
 import { hasFile } from './tasks.ts'
 import { Thumbnail } from './thumbnail.tsx'
 
@@ -30,22 +30,22 @@ export function TaskTable({ account, tasks, kind, onDelete }: Props) {
       head: <span className="sr-only">{t('tasks.picture')}</span>,
       cell: (task) => <Thumbnail task={task} made={made} canFetch={framed.has(task)} />,
     },
-    { key: 'time', head: t('column.time'), cell: (task) => <Ago at={task.created_at} /> },
-    { key: 'kind', head: t('models.kind'), isOptional: true, cell: (task) => <Badge>{t(`kind.${task.kind}`)}</Badge> },
     {
-      key: 'id',
-      head: t('column.id'),
+      key: 'time',
+      head: t('column.time'),
       cell: (task) => (
         <Link
           to="/a/$account/tasks"
           params={{ account }}
           search={{ ...(kind && { kind }), task: task.request }}
-          className="inline-flex min-h-6 items-center font-mono text-xs hover:text-accent hover:underline"
+          className="inline-flex min-h-6 items-center hover:text-accent hover:underline"
         >
-          {shortOf(task)}
+          <Ago at={task.created_at} />
         </Link>
       ),
     },
+    { key: 'kind', head: t('models.kind'), isOptional: true, cell: (task) => <Badge>{t(`kind.${task.kind}`)}</Badge> },
+    { key: 'id', head: t('column.id'), isOptional: true, cell: (task) => <Id id={task.id} /> },
     {
       key: 'model',
       head: t('column.model'),

@@ -33,6 +33,7 @@ export function TaskView({ account, task }: { readonly account: string; readonly
           [t('column.time'), <Time key="time" at={task.created_at} shape="withSeconds" />],
           [t('column.model'), task.model],
           ...(task.wish ? [[t('tasks.wish'), wishText(task.wish, t)] as const] : []),
+          ...(task.outputs > 0 ? [[t('tasks.outputs'), task.outputs] as const] : []),
           [t('tasks.elapsed'), duration(task.elapsed_ms)],
           ...(task.expires_at === null
             ? []
