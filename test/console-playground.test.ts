@@ -21,6 +21,14 @@ afterAll(async () => {
 }, 30_000)
 
 const button = (name: string): string => `role=button[name="${name}"]`
+/** Keeps the names of the parts of the last form that the page sent. */
+const NOTE_FORMS = `(() => {
+  const send = window.fetch
+  window.fetch = (url, init) => {
+    if (init?.body instanceof FormData) window.parts = [...init.body.keys()]
+    return send(url, init)
+  }
+})()`
 const field = (name: string): string => `role=textbox[name="${name}"]`
 
 test('chat is streamed, stopped, and says what it cost', async () => {
@@ -76,8 +84,11 @@ test('an image is made with a preview, and edited where it is painted over', asy
   for (const key of ['ArrowLeft', 'Space', 'Shift+ArrowDown']) await page.call('keyboard.press', key)
   await page.appears('text=Only what is painted over is made anew.')
   expect(await violationsOf(page)).toEqual([])
+  await page.evaluate(NOTE_FORMS)
   await page.click(button('Edit the image'))
   await page.appears('role=link[name="Details"] >> nth=1')
+  const parts = await page.evaluate<readonly string[]>('window.parts')
+  expect(parts.filter((name) => /^(?:image|mask)/.test(name))).toEqual(['image[]', 'image[]', 'mask'])
   const requests = await stage.gateway.operate<{ endpoint: string; status: bigint | number }[]>('request.list', {
     account: stage.gateway.accountId,
     limit: 5,

@@ -18,7 +18,8 @@ export type Made = {
   readonly pictures: readonly Picture[]
 }
 
-const KEPT_MAX = 24
+/** Pictures; one has a few megabytes. */
+const KEPT_MAX = 40
 let all: readonly Made[] = []
 const listeners = new Set<() => void>()
 
@@ -34,5 +35,9 @@ function subscribe(listener: () => void): () => void {
 
 /** Newest first. */
 export const useMade = (): readonly Made[] => useSyncExternalStore(subscribe, () => all)
-export const keepMade = (made: Made): void => put([made, ...all].slice(0, KEPT_MAX))
+
+export function keepMade(made: Made): void {
+  let room = KEPT_MAX
+  put([made, ...all].filter(({ pictures }) => (room -= pictures.length) >= 0))
+}
 export const forgetMade = (): void => put([])

@@ -10,26 +10,28 @@ const PICTURE_MIB_MAX = 10
 /** Of a conversation, which is sent again with every turn: a request has at most 32 MiB, and base64 adds a third. */
 const ALL_MIB_MAX = 20
 
-type Room = { readonly here: readonly Attached[]; readonly bytesBefore: number }
-type Taken = { readonly pictures: readonly Attached[]; readonly problem: Problem | undefined }
+/** What there is already: of this message, and of the whole conversation. */
+type Here = { readonly count: number; readonly bytes: number }
+type Taken = { readonly added: readonly Attached[]; readonly problem: Problem | undefined }
 
-export async function attach(files: readonly File[], { here, bytesBefore }: Room): Promise<Taken> {
-  let pictures = here
+export async function attach(files: readonly File[], here: Here): Promise<Taken> {
+  const good: File[] = []
   let problem: Problem | undefined
-  let bytes = here.reduce((sum, one) => sum + one.bytes, bytesBefore)
+  let bytes = here.bytes
   for (const file of files) {
-    const refused = refusalOf(file, { count: pictures.length, bytes })
-    if (refused) {
-      problem = refused
-      continue
-    }
-    pictures = [...pictures, { name: file.name, address: await dataUrlOf(file), bytes: file.size }]
+    const refused = refusalOf(file, { count: here.count + good.length, bytes })
+    problem = refused ?? problem
+    if (refused) continue
+    good.push(file)
     bytes += file.size
   }
-  return { pictures, problem }
+  const added = await Promise.all(
+    good.map(async (file) => ({ name: file.name, address: await dataUrlOf(file), bytes: file.size })),
+  )
+  return { added, problem }
 }
 
-function refusalOf(file: File, { count, bytes }: { count: number; bytes: number }): Problem | undefined {
+function refusalOf(file: File, { count, bytes }: Here): Problem | undefined {
   const { name, type, size } = file
   if (!pictureTypes.includes(type)) return { key: 'play.wrong.pictureType', values: { name } }
   if (size > PICTURE_MIB_MAX * MIB) return { key: 'play.wrong.pictureSize', values: { name, max: PICTURE_MIB_MAX } }

@@ -41,10 +41,9 @@ export function Chat({ account, models, model, onModel }: StudioProps) {
   const { messages, error, isBusy, run, stop, clear } = useConversation(useToken(account))
   const problems = problemsOf(settings)
   const isWrong = Object.keys(problems).length > 0
-  const bytesBefore = bytesIn(messages)
+  const bytes = bytesIn([...messages, saidOf(draft)])
   const waiting = isBusy ? [] : openCalls(messages)
-  const hasPictures = bytesBefore + bytesIn([saidOf(draft)]) > 0
-  const obstacle = obstacleOf({ isBlind: !model.takes_pictures && hasPictures, isWrong, isWaiting: waiting.length > 0 })
+  const obstacle = obstacleOf({ isBlind: !model.takes_pictures && bytes > 0, isWrong, isWaiting: waiting.length > 0 })
   const canRun = !isBusy && !isWrong
   const go = (said: readonly Message[]): void => {
     if (canRun) void run(said, bodyOf(model.id, settings, said))
@@ -86,7 +85,7 @@ export function Chat({ account, models, model, onModel }: StudioProps) {
           onDraft={setDraft}
           obstacle={obstacle && t(obstacle)}
           noPictures={model.takes_pictures ? undefined : t('play.noPictures')}
-          bytesBefore={bytesBefore}
+          bytes={bytes}
           isBusy={isBusy}
           onSend={send}
           onStop={stop}

@@ -20,18 +20,19 @@ export const isEmpty = ({ text, pictures }: Draft): boolean => text.trim() === '
 
 type Props = {
   readonly draft: Draft
-  readonly onDraft: (draft: Draft) => void
+  readonly onDraft: (change: (draft: Draft) => Draft) => void
   /** Why nothing can be sent right now. */
   readonly obstacle: string | undefined
   /** Why no picture can go along; undefined: it can. */
   readonly noPictures: string | undefined
-  readonly bytesBefore: number
+  /** Of the pictures of the whole conversation, these among them. */
+  readonly bytes: number
   readonly isBusy: boolean
   readonly onSend: () => void
   readonly onStop: () => void
 }
 
-export function Composer({ draft, onDraft, obstacle, noPictures, bytesBefore, isBusy, onSend, onStop }: Props) {
+export function Composer({ draft, onDraft, obstacle, noPictures, bytes, isBusy, onSend, onStop }: Props) {
   const t = useT()
   const input = useRef<HTMLInputElement>(null)
   const noteId = useId()
@@ -50,9 +51,10 @@ export function Composer({ draft, onDraft, obstacle, noPictures, bytesBefore, is
   const take = async (files: readonly File[]): Promise<void> => {
     if (files.length === 0) return
     if (noPictures !== undefined) return setProblem({ key: 'play.noPictures' })
-    const taken = await attach(files, { here: draft.pictures, bytesBefore })
-    onDraft({ ...draft, pictures: taken.pictures })
-    setProblem(taken.problem)
+    const { added, problem: wrong } = await attach(files, { count: draft.pictures.length, bytes })
+    // Meanwhile somebody may have typed on.
+    onDraft((now) => ({ ...now, pictures: [...now.pictures, ...added] }))
+    setProblem(wrong)
   }
   const drop = (event: DragEvent): void => {
     event.preventDefault()
@@ -66,7 +68,7 @@ export function Composer({ draft, onDraft, obstacle, noPictures, bytesBefore, is
   const said = problem ? t(problem.key, problem.values) : obstacle
   return (
     <form onSubmit={send} onDragOver={(event) => event.preventDefault()} onDrop={drop} className="border-t p-3">
-      <Pictures pictures={draft.pictures} onChange={(pictures) => onDraft({ ...draft, pictures })} />
+      <Pictures pictures={draft.pictures} onChange={(pictures) => onDraft((now) => ({ ...now, pictures }))} />
       <div className="flex items-end gap-2">
         <input
           ref={input}
@@ -94,7 +96,7 @@ export function Composer({ draft, onDraft, obstacle, noPictures, bytesBefore, is
           placeholder={t('play.messageHint')}
           rows={2}
           value={draft.text}
-          onChange={(event) => onDraft({ ...draft, text: event.target.value })}
+          onChange={({ target: { value: text } }) => onDraft((now) => ({ ...now, text }))}
           onKeyDown={onKey}
           onPaste={paste}
           className="field max-h-48 resize-y py-1.5"
