@@ -13,7 +13,8 @@ import { Empty } from '../../ui/page.tsx'
 import { Charge } from './charge.tsx'
 import { FilesField } from './files-field.tsx'
 import { MaskBrush } from './mask-brush.tsx'
-import { make, priceAtMost, priceOf, type Look } from './pictures.ts'
+import { priceAtMost, priceOf, type Look } from './image-cost.ts'
+import { make } from './pictures.ts'
 import { choicesOf, Studio, type StudioProps } from './studio.tsx'
 
 type Wanted = Omit<Look, 'count'> & { readonly count: string }
