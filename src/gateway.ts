@@ -7,6 +7,7 @@ import { Users } from './accounts/users.ts'
 import { Limiter, monthStartHour } from './accounts/limiter.ts'
 import type { Office, Verification } from './admin/operation.ts'
 import { createBackup } from './backup.ts'
+import { keptUntil } from './blobs/blobs.ts'
 import { openCatalog, type Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
 import { DIED } from './formats/responses/conversation.ts'
@@ -37,7 +38,7 @@ import { ProviderTally } from './relay/provider-tally.ts'
 import { failExpired, openTurns, verifyTurns, type Turns } from './responses/turns.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import { openStore, type Store } from './store/store.ts'
-import { orphansOf, settleOrphanOf, Tasks, taskWithId, verifyTasks, tasksBefore } from './video/tasks.ts'
+import { orphansOf, settleOrphanOf, taskOfRequest, Tasks, tasksBefore, taskWithId, verifyTasks } from './video/tasks.ts'
 
 export type Gateway = {
   readonly store: Store
@@ -168,7 +169,8 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     openHolds: (accountId, page) => openHoldsOf(store.aside, accountId, page),
     oldestHold: () => oldestHold(store.aside),
     videos: (accountId, page) => tasksBefore(store.aside, { accountId }, page),
-    video: (accountId, id) => taskWithId(store.aside, { accountId }, id),
+    video: (accountId, id) => (id.startsWith('req_') ? taskOfRequest : taskWithId)(store.aside, { accountId }, id),
+    keptUntil: (ids) => keptUntil(store.aside, ids),
     searchRecords: (accountId, search) => searchRecords(store.aside, accountId, search),
     findAnywhere: (id) => findAnywhere(store.aside, id),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),

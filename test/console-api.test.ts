@@ -474,12 +474,26 @@ describe('tasks', () => {
     })
     const made = await fetch(`${gateway.baseUrl}/videos`, { method: 'POST', headers, body })
     const { id } = (await made.json()) as { id: string }
-    type Task = { id: string; status: string; charged_nano_usd: string }
+    type Charge = { endpoint: string; charged_nano_usd: string }
+    type Task = { id: string; request: string; status: string; charged_nano_usd: string; charges: Charge[] }
     let task: Task | undefined
     for (let tries = 0; tries < 200 && task?.status !== 'completed'; tries++) {
       await Bun.sleep(100)
       task = (await all<Task>(owner, at('/tasks?kind=video'))).find((one) => one.id === id)
     }
     expect(BigInt(task?.charged_nano_usd ?? '0')).toBe((await charges()) - before)
+    expect(task?.charges.map(({ endpoint }) => endpoint)).toEqual(['videos', 'videos.upscale'])
+    expect(task?.charges.reduce((sum, line) => sum + BigInt(line.charged_nano_usd), 0n)).toBe(
+      BigInt(task?.charged_nano_usd ?? '0'),
+    )
+    // By its request, which may be said aloud: whoever has the other id can fetch the video.
+    const alone = await call<Task & { expires_at: string }>(owner, `GET ${at(`/videos/${task?.request}`)}`)
+    expect(alone.body).toEqual({ ...task, expires_at: alone.body.expires_at } as never)
+    expect(alone.body).toMatchObject({
+      stage: 'completed',
+      wish: { resolution: '720p', upscale: { resolution: '2k' } },
+    })
+    expect(Date.parse(alone.body.expires_at)).toBeGreaterThan(Date.now())
+    expect((await call(owner, `GET ${at(`/videos/${id}`)}`)).status).toBe(404)
   }, 30_000)
 })

@@ -1,9 +1,10 @@
 /** The playground: real calls by a token of minutes, charged like any other. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
+import { violationsOf } from './support/axe.ts'
 import { expectQuiet, openStage, type ConsoleStage } from './support/console-browser.ts'
 
 let stage: ConsoleStage
@@ -20,6 +21,14 @@ afterAll(async () => {
 }, 30_000)
 
 const button = (name: string): string => `role=button[name="${name}"]`
+/** Keeps the names of the parts of the last form that the page sent. */
+const NOTE_FORMS = `(() => {
+  const send = window.fetch
+  window.fetch = (url, init) => {
+    if (init?.body instanceof FormData) window.parts = [...init.body.keys()]
+    return send(url, init)
+  }
+})()`
 const field = (name: string): string => `role=textbox[name="${name}"]`
 
 test('chat is streamed, stopped, and says what it cost', async () => {
@@ -52,6 +61,8 @@ test('an image is made with a preview, and edited where it is painted over', asy
       .png()
       .toBuffer(),
   )
+  const second = join(folder, 'second.png')
+  copyFileSync(picture, second)
   const page = await stage.enter({ name: 'lee', role: 'owner' })
   await page.goto(`${address}?kind=image`)
   await page.fill(field('Prompt'), 'a gate in the fog')
@@ -59,15 +70,25 @@ test('an image is made with a preview, and edited where it is painted over', asy
   await page.appears('role=img[name="Image 1 that was made"]')
   expect(await page.evaluate<number>(`document.querySelector('figure img').naturalWidth`)).toBeGreaterThan(0)
   await page.appears('role=link[name="Details"]')
-  await page.call('setInputFiles', 'input[type=file]', picture)
+  await page.call('setInputFiles', 'input[type=file]', [picture, second])
+  await page.appears('text=2/16')
   await page.appears('canvas')
   await page.call('hover', 'canvas')
   await page.call('mouse.down')
   await page.call('mouse.move', 120, 400)
   await page.call('mouse.up')
   await page.appears('text=Only what is painted over is made anew.')
+  // The same by keyboard.
+  await page.click(button('Clear'))
+  await page.call('focus', 'canvas')
+  for (const key of ['ArrowLeft', 'Space', 'Shift+ArrowDown']) await page.call('keyboard.press', key)
+  await page.appears('text=Only what is painted over is made anew.')
+  expect(await violationsOf(page)).toEqual([])
+  await page.evaluate(NOTE_FORMS)
   await page.click(button('Edit the image'))
   await page.appears('role=link[name="Details"] >> nth=1')
+  const parts = await page.evaluate<readonly string[]>('window.parts')
+  expect(parts.filter((name) => /^(?:image|mask)/.test(name))).toEqual(['image[]', 'image[]', 'mask'])
   const requests = await stage.gateway.operate<{ endpoint: string; status: bigint | number }[]>('request.list', {
     account: stage.gateway.accountId,
     limit: 5,
@@ -80,13 +101,17 @@ test('an image is made with a preview, and edited where it is painted over', asy
 test('an image by the piece says its price before it is made', async () => {
   const page = await stage.enter({ name: 'pia', role: 'owner' })
   await page.goto(`${address}?kind=image&model=sandbox-image-classic`)
-  await page.call('selectOption', 'role=combobox[name="Size"]', '1024x1024')
-  await page.call('selectOption', 'role=combobox[name="Quality"]', 'hd')
+  await page.click('role=group[name="Size"] >> role=button[name="1024x1024"]')
+  await page.click('role=group[name="Quality"] >> role=button[name=/^hd . .0.08$/]')
   await page.appears('text=This costs $0.08.')
   await page.fill(field('Prompt'), 'a gate')
   await page.click(button('Generate'))
   await page.appears('role=img[name="Image 1 that was made"]')
   await page.appears('text=/\\$0\\.08 · /')
+  // Behind an address of the gateway's, which says how long it is good.
+  await page.appears('text=/The address is good until/')
+  await page.click('role=link[name="Tasks"] >> nth=0')
+  await page.appears('role=table >> css=img')
   await page.close()
 }, 60_000)
 
@@ -120,7 +145,7 @@ test('a video says its price before it is pressed, shows how far it is, plays, a
   await page.appears('role=table >> text=sandbox-video')
   await page.click('role=table >> role=link >> nth=0')
   await page.appears('role=dialog >> video')
-  await page.appears('role=dialog >> text=$0.12')
+  await page.appears('role=dialog >> text=$0.12 >> nth=0')
   await expectQuiet(page)
   await page.close()
 }, 90_000)

@@ -89,6 +89,7 @@ const limitsView = (limits: Model['limits']): object => ({
   dimensions_adjustable: limits.dimensionsAdjustable,
   context_tokens: limits.contextTokens ?? null,
   media_input: limits.mediaInput,
+  picture_input: limits.pictureInput,
 })
 
 const modelView = (model: Model): object => ({

@@ -73,7 +73,10 @@ export type Office = {
     accountId: string,
     page: { readonly limit: number; readonly before: string | undefined },
   ) => Promise<readonly VideoTask[]>
+  /** By its own id, or by that of its request. */
   readonly video: (accountId: string, id: string) => Promise<VideoTask | undefined>
+  /** Until when the files of videos are kept, by the ids of their tasks; without those that are gone. */
+  readonly keptUntil: (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>
   /** Videos that a vendor may be making for nobody. */
   readonly orphans: () => Promise<readonly Orphan[]>
   /** Takes one off the list; false when it is not on it. */

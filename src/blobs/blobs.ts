@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { DiskRoom } from '../lib/disk-room.ts'
 import { base62 } from '../lib/ids.ts'
 import { statement, type Step } from '../store/statement.ts'
-import { mustWrite, type Store } from '../store/store.ts'
+import { mustWrite, type Queryable, type Store } from '../store/store.ts'
 
 export type BlobPurpose = 'image' | 'video'
 
@@ -179,6 +179,15 @@ export class Blobs {
       if (error.code !== 'ENOENT') throw error
     })
   }
+}
+
+/** Until when files are served, by their ids; without those that are not, or not any more. */
+export async function keptUntil(store: Queryable, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const byDigest = new Map(ids.map((id) => [digestOf(id), id]))
+  const sql = `SELECT digest, expires_at FROM blob
+    WHERE digest IN (SELECT value FROM json_each(?)) AND removed_at IS NULL`
+  const rows = await store.query(sql, [JSON.stringify([...byDigest.keys()])])
+  return new Map(rows.map((row) => [byDigest.get(String(row['digest'])) ?? '', Number(row['expires_at'])]))
 }
 
 /** Waits until a file's bytes, or a folder's names, are on the disk. */

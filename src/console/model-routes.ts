@@ -1,6 +1,7 @@
 /** Models: what an account may use and what it costs; and for operators what stands behind them. */
 import { z } from 'zod'
 import { modelKinds, type Model, type Offer } from '../domain/catalog.ts'
+import type { VideoFacts } from '../domain/video.ts'
 import { modelLimitFields } from '../providers/model-limits.ts'
 import { healthy } from '../router/health.ts'
 import { planAttempts } from '../router/plan.ts'
@@ -18,6 +19,7 @@ const factsShape = {
   output_tokens_max: z.int().nullable(),
   dimensions: z.int().nullable(),
   takes_media: z.boolean(),
+  takes_pictures: z.boolean(),
   image: z.record(z.string(), z.unknown()).nullable().meta({ description: 'what may be asked of an image model' }),
   video: z.record(z.string(), z.unknown()).nullable().meta({ description: 'what may be asked of a video model' }),
   price: cardShape,
@@ -28,6 +30,12 @@ const publicShape = z.strictObject({
   available: z.boolean().meta({ description: 'somebody offers it at the moment' }),
 })
 
+/** Who enlarges its videos is the operator's to know; whether somebody does, everybody's. */
+const videoView = ({ upscaler, ...facts }: VideoFacts): Record<string, unknown> => ({
+  ...facts,
+  upscales: upscaler !== undefined,
+})
+
 const factsView = (model: Model) => ({
   id: model.id,
   kind: model.kind,
@@ -36,8 +44,9 @@ const factsView = (model: Model) => ({
   output_tokens_max: model.limits.outputTokensMax ?? null,
   dimensions: model.limits.dimensions ?? null,
   takes_media: model.limits.mediaInput === 'taken',
+  takes_pictures: model.limits.pictureInput === 'taken',
   image: model.kind === 'image' ? (model.limits.image as unknown as Record<string, unknown>) : null,
-  video: model.kind === 'video' ? (model.limits.video as unknown as Record<string, unknown>) : null,
+  video: model.kind === 'video' ? videoView(model.limits.video) : null,
   price: cardView(model.sale),
   created_at: isoTime(model.createdAtMs),
 })

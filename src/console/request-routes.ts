@@ -161,7 +161,7 @@ export const requestRoutes: readonly Route[] = [
   }),
   route('GET', '/accounts/{account}/tasks/{task}', {
     access: 'account_read',
-    summary: 'One task: a video by its id, images by that of their request.',
+    summary: 'One task, by the id of its request; a video by its own, too.',
     answer: taskShape,
     run: async ({ desk, params }) => {
       const task = await findTask(desk, params.account, params.task)

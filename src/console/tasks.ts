@@ -3,11 +3,34 @@
  * by request, whose id has the time in it.
  */
 import { z } from 'zod'
-import { statusOf, upscaleLineId, type VideoTask } from '../domain/video-task.ts'
+import { statusOf, upscaleLineId, videoStages, type VideoTask } from '../domain/video-task.ts'
 import type { StoredRecord } from '../records/records.ts'
 import type { Desk } from './desk.ts'
 import { requestView } from './request-view.ts'
 import { isoTime, nano, time, type Page } from './shapes.ts'
+
+const chargeShape = z.strictObject({
+  request: z.string(),
+  endpoint: z.string().meta({ description: 'videos, and videos.upscale for its super-resolution' }),
+  charged_nano_usd: nano,
+})
+
+const wishShape = z.strictObject({
+  resolution: z.string(),
+  ratio: z.string().nullable(),
+  seconds: z.int().meta({ description: '-1: as the model likes' }),
+  audio: z.boolean(),
+  seed: z.int(),
+  upscale: z
+    .strictObject({
+      resolution: z.string().nullable(),
+      limit: z.int().nullable().meta({ description: 'the shorter edge, in pixels' }),
+      scene: z.string().nullable(),
+      version: z.string(),
+      fps: z.int().nullable(),
+    })
+    .nullable(),
+})
 
 export const taskShape = z.strictObject({
   id: z.string(),
@@ -16,13 +39,17 @@ export const taskShape = z.strictObject({
   model: z.string(),
   endpoint: z.string(),
   status: z.enum(['queued', 'in_progress', 'completed', 'failed']),
+  stage: z.enum(videoStages).nullable().meta({ description: 'of a video: where in its making it is' }),
   progress: z.int().min(0).max(100).nullable().meta({ description: 'null: not known' }),
   error_code: z.string().nullable(),
   outputs: z.int().meta({ description: 'images or videos that came of it' }),
   held_nano_usd: nano,
   charged_nano_usd: nano,
+  charges: z.array(chargeShape).meta({ description: 'what was charged, line by line' }),
+  wish: wishShape.nullable().meta({ description: 'of a video: what was asked for. Prompts and pictures are not kept' }),
   created_at: time,
   elapsed_ms: z.int(),
+  expires_at: time.nullable().meta({ description: 'until when its file is kept; null: there is none' }),
 })
 export type Task = z.infer<typeof taskShape>
 
@@ -47,13 +74,17 @@ function imageTask(desk: Desk, record: StoredRecord): Task {
     model: seen.model,
     endpoint: seen.endpoint,
     status: isDone ? 'completed' : 'failed',
+    stage: null,
     progress: isDone ? 100 : null,
     error_code: seen.error_code,
     outputs: seen.images,
     held_nano_usd: seen.held_nano_usd,
     charged_nano_usd: seen.charged_nano_usd,
+    charges: [{ request: seen.id, endpoint: seen.endpoint, charged_nano_usd: seen.charged_nano_usd }],
+    wish: null,
     created_at: seen.created_at,
     elapsed_ms: seen.total_ms,
+    expires_at: null,
   }
 }
 
@@ -68,45 +99,81 @@ const imageTasks: TaskSource = {
   },
 }
 
-/** What a video cost: its making, and its super-resolution, which is charged beside it. */
-async function chargeOf(office: Desk['office'], { accountId, requestId, wish }: VideoTask): Promise<bigint> {
+const ENDPOINTS = ['videos', 'videos.upscale'] as const
+
+/** What a video cost: its making, and its super-resolution, which is charged beside it. Nothing before its end. */
+async function chargesOf(office: Desk['office'], task: VideoTask): Promise<Task['charges']> {
+  const { accountId, requestId, wish, stage } = task
+  if (stage !== 'completed') return []
   const ids = wish.upscale ? [requestId, upscaleLineId(requestId)] : [requestId]
   const records = await Promise.all(ids.map((id) => office.request(accountId, id)))
-  return records.reduce((sum, record) => sum + ((record?.['charged'] as bigint | undefined) ?? 0n), 0n)
+  return ids.map((request, i) => ({
+    request,
+    endpoint: ENDPOINTS[i] ?? ENDPOINTS[0],
+    charged_nano_usd: String(records[i]?.['charged'] ?? 0),
+  }))
 }
 
-async function videoTask(office: Desk['office'], task: VideoTask): Promise<Task> {
-  return {
-    id: task.id,
-    request: task.requestId,
-    kind: 'video',
-    model: task.model,
-    endpoint: 'videos',
-    status: statusOf(task.stage),
-    progress: task.progress,
-    error_code: task.reason ?? null,
-    outputs: task.stage === 'completed' ? 1 : 0,
-    held_nano_usd: task.held.toString(),
-    charged_nano_usd: (await chargeOf(office, task)).toString(),
-    created_at: isoTime(task.createdAtMs),
-    elapsed_ms: (task.endedAtMs ?? Date.now()) - task.createdAtMs,
-  }
+const wishView = ({ wish }: VideoTask): NonNullable<Task['wish']> => ({
+  resolution: wish.resolution,
+  ratio: wish.ratio ?? null,
+  seconds: wish.seconds,
+  audio: wish.audio,
+  seed: wish.seed,
+  upscale: wish.upscale
+    ? {
+        resolution: wish.upscale.resolution ?? null,
+        limit: wish.upscale.limit ?? null,
+        scene: wish.upscale.scene ?? null,
+        version: wish.upscale.version,
+        fps: wish.upscale.fps ?? null,
+      }
+    : null,
+})
+
+async function videoViews({ office }: Desk, tasks: readonly VideoTask[]): Promise<Task[]> {
+  const kept = await office.keptUntil(tasks.filter(({ stage }) => stage === 'completed').map(({ id }) => id))
+  return Promise.all(
+    tasks.map(async (task): Promise<Task> => {
+      const charges = await chargesOf(office, task)
+      const expiresAtMs = kept.get(task.id)
+      return {
+        id: task.id,
+        request: task.requestId,
+        kind: 'video',
+        model: task.model,
+        endpoint: 'videos',
+        status: statusOf(task.stage),
+        stage: task.stage,
+        progress: task.progress,
+        error_code: task.reason ?? null,
+        outputs: task.stage === 'completed' ? 1 : 0,
+        held_nano_usd: task.held.toString(),
+        charged_nano_usd: charges.reduce((sum, line) => sum + BigInt(line.charged_nano_usd), 0n).toString(),
+        charges,
+        wish: wishView(task),
+        created_at: isoTime(task.createdAtMs),
+        elapsed_ms: (task.endedAtMs ?? Date.now()) - task.createdAtMs,
+        expires_at: expiresAtMs === undefined ? null : isoTime(expiresAtMs),
+      }
+    }),
+  )
 }
 
 const videoTasks: TaskSource = {
   kind: 'video',
-  list: async ({ office }, accountId, { limit, cursor }) => {
+  list: async (desk, accountId, { limit, cursor }) => {
     const before = cursor === undefined ? undefined : `req_${cursor}`
-    const found = await office.videos(accountId, { limit: limit + 1, before })
-    const data = await Promise.all(found.slice(0, limit).map((task) => videoTask(office, task)))
+    const found = await desk.office.videos(accountId, { limit: limit + 1, before })
+    const data = await videoViews(desk, found.slice(0, limit))
     return { data, next_cursor: found.length > limit ? ageOf(data.at(-1)?.request ?? '') : null }
   },
 }
 
-/** One task, by its own id or, of images, by its request's. */
+/** One task, by its request's id; a video by its own, too. */
 export async function findTask(desk: Desk, accountId: string, id: string): Promise<Task | undefined> {
   const video = await desk.office.video(accountId, id)
-  if (video) return videoTask(desk.office, video)
+  if (video) return (await videoViews(desk, [video]))[0]
   const record = await desk.office.request(accountId, id)
   return record && IMAGE_ENDPOINTS.includes(String(record['endpoint'])) ? imageTask(desk, record) : undefined
 }

@@ -100,6 +100,8 @@ export type ModelLimits = {
   readonly contextTokens: number | undefined
   /** `refused`: audio costs more than the model's price for input says, so none is taken, and no files with it. */
   readonly mediaInput: 'taken' | 'refused'
+  /** Of a text model: whether it looks at pictures. No price list says so; the operator may. */
+  readonly pictureInput: 'taken' | 'refused'
 }
 
 /** What a model makes. */
@@ -134,4 +136,5 @@ export const defaultModelLimits: ModelLimits = {
   video: videoFamilies.open,
   contextTokens: undefined,
   mediaInput: 'taken',
+  pictureInput: 'taken',
 }

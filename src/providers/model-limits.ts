@@ -19,6 +19,8 @@ export const modelLimitFields = {
   output_tokens_default: count.optional(),
   output_tokens_min: count.optional(),
   image_tokens_max: count.optional(),
+  /** `false`: a text model that looks at none; a request with one is refused before it costs anything. */
+  pictures: z.boolean().optional(),
   first_event_timeout_ms: count.optional(),
 }
 const fields = z.object(modelLimitFields)
@@ -30,6 +32,7 @@ export function modelLimitsOf(declared: z.infer<typeof fields>): Partial<ModelLi
     outputTokensDefault: declared.output_tokens_default,
     outputTokensMin: declared.output_tokens_min,
     imageTokensMax: declared.image_tokens_max,
+    pictureInput: declared.pictures === false ? ('refused' as const) : undefined,
     firstEventTimeoutMs: declared.first_event_timeout_ms,
     contextTokens: declared.context_tokens,
     image: declared.image && imageFactsOf(declared.image),

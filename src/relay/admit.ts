@@ -58,6 +58,9 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   const model = permittedModel(relay, call)
   if ('message' in model) return refuse(model)
   if (request.mediaBytes > 0 && model.limits.mediaInput === 'refused') return refuse(noMedia(model))
+  if (model.kind === 'text' && request.imageParts > 0 && model.limits.pictureInput === 'refused') {
+    return refuse(noPictures(model))
+  }
   if (request.leavesFiles && relay.pictures.isShortOfRoom) return refuse(NO_FILES)
   const plan = planAttempts({ offers: model.offers, health: health.all, nowMs: Date.now(), random: Math.random })
   if (plan.length === 0) {
@@ -120,6 +123,12 @@ const NO_FILES: Failure = {
 const noMedia = ({ id }: Model): Failure => ({
   kind: 'model_not_supported',
   message: `The model '${id}' takes no audio and no files here: they would cost more than its price says.`,
+  param: 'messages',
+})
+
+const noPictures = ({ id }: Model): Failure => ({
+  kind: 'model_not_supported',
+  message: `The model '${id}' takes no pictures.`,
   param: 'messages',
 })
 

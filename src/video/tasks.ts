@@ -195,6 +195,17 @@ export async function tasksBefore(
   return (await store_.query(sql, [accountId, before ?? null, limit])).map(taskOf)
 }
 
+/** The task of a request, whose id may be said aloud: nothing can be fetched by it. */
+export async function taskOfRequest(
+  store_: Queryable,
+  { accountId }: AccountScope,
+  requestId: string,
+): Promise<VideoTask | undefined> {
+  const sql = 'SELECT * FROM video_task WHERE account_id = ? AND request_id = ? AND deleted_at IS NULL'
+  const [row] = await store_.query(sql, [accountId, requestId])
+  return row && taskOf(row)
+}
+
 /** Tasks that may be at work at a vendor for nobody, oldest first. */
 export async function orphansOf(store_: Queryable): Promise<readonly Orphan[]> {
   const sql = 'SELECT * FROM video_task WHERE orphan IS NOT NULL ORDER BY request_id'

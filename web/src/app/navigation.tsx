@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { accountQuery, accountsQuery } from '../lib/accounts.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { isOperator, useMe } from '../lib/session.ts'
+import { useStarted } from '../lib/started.ts'
 import { Icon } from '../ui/icon.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { Menu } from '../ui/menu.tsx'
@@ -82,10 +83,28 @@ function Places({ places, accountId }: { readonly places: readonly Place[]; read
           >
             <Icon name={icon} />
             {t(name)}
+            {to === '/a/$account/tasks' && <TaskBadge accountId={accountId} />}
           </Link>
         </li>
       ))}
     </ul>
+  )
+}
+
+/** Of the videos that were started in this tab: how many have ended unseen, or how many are being made. */
+function TaskBadge({ accountId }: Props) {
+  const t = useT()
+  const own = useStarted().filter(({ account }) => account === accountId)
+  const ended = own.filter(({ news }) => news !== 'none').length
+  const open = own.filter(({ state }) => state === 'open').length
+  if (ended + open === 0) return null
+  return (
+    <span
+      className={`ml-auto rounded-full px-1.5 text-xs ${ended > 0 ? 'bg-accent font-medium text-on-accent' : 'bg-sunken text-soft'}`}
+    >
+      <span aria-hidden="true">{ended || open}</span>
+      <span className="sr-only">{ended > 0 ? t('nav.ended', { n: ended }) : t('nav.open', { n: open })}</span>
+    </span>
   )
 }
 

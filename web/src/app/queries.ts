@@ -1,6 +1,8 @@
 /** Answers of the API as long as they are fresh. What was shown stays while it is asked for again. */
 import { keepPreviousData, MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { ApiError, isStatus } from '../lib/api.ts'
+import { forgetMade } from '../lib/made.ts'
+import { forget } from '../lib/started.ts'
 
 let onSignedOut: () => void = () => undefined
 
@@ -29,3 +31,10 @@ export const queryClient = new QueryClient({
     },
   },
 })
+
+/** What somebody has seen is not for whoever comes after them. */
+export function forgetEverything(): void {
+  queryClient.clear()
+  forget(() => true)
+  forgetMade()
+}

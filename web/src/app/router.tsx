@@ -12,6 +12,7 @@ import { oneOf, only, textOf } from '../lib/search.ts'
 import { ranges } from '../lib/ranges.ts'
 import { showsModels } from '../lib/show-models.ts'
 import { filtersOf, type RequestFilters } from '../lib/request-filters.ts'
+import { wantedIn } from '../lib/video-wanted.ts'
 import { Missing, Broken } from './last-resort.tsx'
 
 type Raw = Record<string, unknown>
@@ -109,7 +110,11 @@ const playground = createRoute({
   getParentRoute: () => account,
   path: '/playground',
   validateSearch: (raw: Raw) =>
-    only({ kind: oneOf(raw, 'kind', ['chat', 'image', 'video']), model: textOf(raw, 'model') }),
+    only({
+      kind: oneOf(raw, 'kind', ['chat', 'image', 'video']),
+      model: textOf(raw, 'model'),
+      wish: wantedIn(raw['wish']),
+    }),
   component: lazyRouteComponent(() => import('../routes/playground.tsx'), 'PlaygroundPage'),
 })
 const models = createRoute({

@@ -11,7 +11,8 @@ import { CommandBar } from './command-bar.tsx'
 import { LowBalance } from './low-balance.tsx'
 import { Navigation } from './navigation.tsx'
 import { accountPlaces, operatorPlaces, type Place } from './places.ts'
-import { queryClient, whenSignedOut } from './queries.ts'
+import { forgetEverything, queryClient, whenSignedOut } from './queries.ts'
+import { TaskWatch } from './task-watch.tsx'
 import { UserMenu } from './user-menu.tsx'
 import { ViewBanner } from './view-banner.tsx'
 
@@ -46,7 +47,7 @@ function Frame() {
   useEffect(() => setOpen(false), [path])
   useEffect(() => {
     whenSignedOut(() => {
-      queryClient.clear()
+      forgetEverything()
       void navigate({ to: '/sign-in', search: {} })
     })
   }, [navigate])
@@ -84,6 +85,7 @@ function Frame() {
           <Outlet />
         </main>
       </div>
+      <TaskWatch listed={path.endsWith('/tasks') ? accountId : undefined} />
       <CommandBar open={isSearching} onClose={() => setSearching(false)} accountId={accountId} />
     </div>
   )

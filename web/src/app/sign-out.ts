@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { api } from '../lib/api.ts'
-import { queryClient } from './queries.ts'
+import { forgetEverything } from './queries.ts'
 
 /** Here, or everywhere; what was read is forgotten. */
 export function useSignOut() {
@@ -10,7 +10,7 @@ export function useSignOut() {
     mutationFn: (route: 'session' | 'sessions') => api.remove(route),
     onSuccess: async () => {
       await navigate({ to: '/sign-in', search: {} })
-      queryClient.clear()
+      forgetEverything()
     },
   })
 }

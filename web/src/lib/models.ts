@@ -28,10 +28,16 @@ export type ImageFacts = {
   readonly sizeDefault: string
   readonly qualities: readonly string[]
   readonly qualityDefault: string
+  readonly formats: readonly string[]
+  readonly backgrounds: readonly string[]
+  readonly styles: readonly string[]
   readonly countMax: number
   readonly isSingle: boolean
   readonly streams: boolean
+  readonly partialsMax: number
   readonly inputsMax: number
+  /** Of one image, by quality. */
+  readonly tokens: Readonly<Record<string, number>>
 }
 export type VideoFacts = {
   readonly resolutions: readonly string[]
@@ -39,9 +45,23 @@ export type VideoFacts = {
   readonly ratios: readonly string[]
   readonly durations: readonly number[]
   readonly durationDefault: number
+  readonly choosesDuration: boolean
+  readonly audio: 'never' | 'optional' | 'always'
+  readonly audioDefault: boolean
   readonly frames: 'none' | 'first' | 'first_last'
   readonly referenceImagesMax: number
+  readonly referenceVideosMax: number
+  readonly referenceAudiosMax: number
   readonly mixesFramesWithReferences: boolean
+  readonly takesAudioAlone: boolean
+  readonly webSearch: boolean
+  readonly watermark: boolean
+  readonly seed: boolean
+  readonly promptCharsMax: number
+  readonly fps: number
+  readonly inputVideoSecondsMax: number
+  /** Whether anybody enlarges what it makes. */
+  readonly upscales: boolean
 }
 export type ModelFacts = {
   readonly id: string
@@ -51,6 +71,7 @@ export type ModelFacts = {
   readonly output_tokens_max: number | null
   readonly dimensions: number | null
   readonly takes_media: boolean
+  readonly takes_pictures: boolean
   readonly image: ImageFacts | null
   readonly video: VideoFacts | null
   readonly price: PriceCard

@@ -1,11 +1,8 @@
 import { useT } from '../lib/i18n/language.ts'
+import type { Task } from '../lib/tasks.ts'
 import { Status } from '../ui/text.tsx'
 
-type State = {
-  readonly status: 'queued' | 'in_progress' | 'completed' | 'failed'
-  readonly progress: number | null
-  readonly error_code?: string | null
-}
+type State = Pick<Task, 'status' | 'progress' | 'error_code' | 'stage'>
 
 /** How far a task is. Where that is not known the bar only says that something goes on: no number is made up. */
 export function TaskProgress({ task }: { readonly task: State }) {
@@ -21,7 +18,7 @@ export function TaskProgress({ task }: { readonly task: State }) {
   const known = task.status === 'in_progress' ? task.progress : null
   return (
     <span className="inline-flex items-center gap-2">
-      <Status tone="busy">{t(`task.${task.status}`)}</Status>
+      <Status tone="busy">{task.stage === null ? t(`task.${task.status}`) : t(`stage.${task.stage}`)}</Status>
       {task.status === 'in_progress' && (
         <progress
           className="h-1.5 w-20 accent-accent"

@@ -23,7 +23,7 @@ export function PlaygroundPage() {
   const t = useT()
   const canWrite = useCanWrite()
   const { account } = useParams({ from: '/inside/a/$account/playground' })
-  const { kind = 'chat', model: wanted } = useSearch({ from: '/inside/a/$account/playground' })
+  const { kind = 'chat', model: wanted, wish } = useSearch({ from: '/inside/a/$account/playground' })
   const navigate = useNavigate({ from: '/a/$account/playground' })
   const { data, error, refetch } = useQuery(modelsQuery(account))
   const models = data?.data.filter(isFor(kind))
@@ -49,11 +49,12 @@ export function PlaygroundPage() {
       )}
       {canWrite && models && model && (
         <Studio
-          key={kind}
+          key={kind + (kind === 'video' ? JSON.stringify(wish ?? '') : '')}
           account={account}
+          begun={wish}
           models={models}
           model={model}
-          onModel={(id) => void navigate({ search: { kind, model: id }, replace: true })}
+          onModel={(id) => void navigate({ search: { kind, model: id, ...(wish && { wish }) }, replace: true })}
         />
       )}
     </>

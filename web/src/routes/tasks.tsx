@@ -1,17 +1,16 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { DeleteTask } from '../features/tasks/task-actions.tsx'
 import { TaskTable } from '../features/tasks/task-table.tsx'
-import { taskKinds, taskQuery, tasksQuery, type Task } from '../features/tasks/tasks.ts'
+import { TaskView } from '../features/tasks/task-view.tsx'
+import { taskKinds, tasksQuery } from '../features/tasks/tasks.ts'
 import { useT } from '../lib/i18n/language.ts'
-import { exact } from '../lib/money.ts'
-import { duration } from '../lib/time.ts'
-import { Player } from '../parts/player.tsx'
-import { TaskProgress } from '../parts/task-progress.tsx'
+import { taskQuery, type Task } from '../lib/tasks.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Drawer } from '../ui/dialog.tsx'
 import { Segments } from '../ui/field.tsx'
-import { Empty, Facts, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
-import { Id, Time } from '../ui/text.tsx'
+import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
 
 export function TasksPage() {
   const t = useT()
@@ -22,10 +21,8 @@ export function TasksPage() {
     tasksQuery(account, kind),
   )
   const tasks = data?.pages.flatMap((page) => page.data)
-  const listed = tasks?.find(({ id }) => id === openId)
-  const isElsewhere = openId !== undefined && tasks !== undefined && listed === undefined
-  const other = useQuery({ ...taskQuery(account, openId ?? ''), enabled: isElsewhere })
-  const open = listed ?? (isElsewhere ? other.data : undefined)
+  const [doomed, setDoomed] = useState<Task>()
+  const { open, missing } = useTask(account, tasks, openId)
   return (
     <>
       <PageHead title={t('nav.tasks')} hint={t('tasks.hint')}>
@@ -44,7 +41,7 @@ export function TasksPage() {
       {tasks && (
         <Panel isFlush>
           {tasks.length > 0 ? (
-            <TaskTable account={account} tasks={tasks} kind={kind} />
+            <TaskTable account={account} tasks={tasks} kind={kind} onDelete={setDoomed} />
           ) : (
             <Empty
               action={
@@ -73,30 +70,20 @@ export function TasksPage() {
         onClose={() => void navigate({ search: kind ? { kind } : {} })}
         title={t('tasks.title')}
       >
-        {open && <TaskView task={open} />}
-        {isElsewhere && other.error && <Failure error={other.error} />}
+        {open && <TaskView account={account} task={open} />}
+        {missing && <Failure error={missing} />}
       </Drawer>
+      <DeleteTask account={account} task={doomed} onClose={() => setDoomed(undefined)} />
     </>
   )
 }
 
-function TaskView({ task }: { readonly task: Task }) {
-  const t = useT()
-  return (
-    <div className="space-y-4">
-      <TaskProgress task={task} />
-      {task.kind === 'video' && task.status === 'completed' && <Player task={task.id} />}
-      <Facts
-        rows={[
-          [t('column.id'), <Id key="id" id={task.id} isShort={false} />],
-          [t('column.time'), <Time key="time" at={task.created_at} shape="withSeconds" />],
-          [t('column.model'), task.model],
-          [t('tasks.elapsed'), duration(task.elapsed_ms)],
-          [t('request.held'), exact(task.held_nano_usd)],
-          [t('tasks.charged'), exact(task.charged_nano_usd)],
-          ...(task.error_code === null ? [] : [[t('column.error'), task.error_code] as const]),
-        ]}
-      />
-    </div>
-  )
+/** The task of an address: of the list, or one that no page of it had; a video by its own id, too. */
+function useTask(account: string, tasks: readonly Task[] | undefined, id: string | undefined) {
+  const isMeant = (task: Task): boolean => task.request === id || task.id === id
+  const listed = tasks?.find(isMeant)
+  const isElsewhere = tasks !== undefined && id !== undefined && !listed
+  const { data, error } = useQuery({ ...taskQuery(account, id ?? ''), enabled: isElsewhere })
+  const found = isElsewhere && data && isMeant(data) ? data : undefined
+  return { open: listed ?? found, missing: isElsewhere ? error : null }
 }

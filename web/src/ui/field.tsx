@@ -144,3 +144,37 @@ export function Segments<V extends string>({
     </div>
   )
 }
+
+/** Choices that are many or long: they go on in the next line. */
+export function Chips<V extends string>({
+  choices,
+  value,
+  onChoose,
+  name,
+}: SelectProps<V> & { readonly name: string }) {
+  return (
+    <div role="group" aria-label={name} className="min-w-0">
+      <span aria-hidden="true" className="mb-1 block font-medium">
+        {name}
+      </span>
+      <div className="flex flex-wrap gap-1.5">
+        {choices.map((choice) => (
+          <button
+            key={choice.value}
+            type="button"
+            aria-pressed={choice.value === value}
+            onClick={() => onChoose(choice.value)}
+            className={classes(
+              'min-h-7 rounded-full border px-2.5 whitespace-nowrap',
+              choice.value === value
+                ? 'border-accent bg-accent-soft font-medium text-accent-strong'
+                : 'border-edge text-soft hover:bg-hover hover:text-ink',
+            )}
+          >
+            {choice.label}
+          </button>
+        ))}
+      </div>
+    </div>
+  )
+}

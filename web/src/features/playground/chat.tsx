@@ -1,29 +1,62 @@
-import { useState, type KeyboardEvent, type SyntheticEvent } from 'react'
-import { useT } from '../../lib/i18n/language.ts'
-import { clientBaseUrl, useMe } from '../../lib/session.ts'
+import { useState } from 'react'
+import { useT, type Key } from '../../lib/i18n/language.ts'
+import { useToken } from '../../lib/play-token.ts'
 import { Button } from '../../ui/button.tsx'
-import { TextArea, TextField } from '../../ui/field.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Empty, Failure } from '../../ui/page.tsx'
-import { CodeBlock, CopyButton } from '../../ui/text.tsx'
-import { Charge } from './charge.tsx'
-import { bodyOf, useConversation, type Message, type Settings } from './conversation.ts'
+import { AsCode } from './as-code.tsx'
+import { Composer, isEmpty, noDraft, type Draft } from './composer.tsx'
+import { useConversation } from './conversation.ts'
+import { useFollow } from './follow.ts'
+import { bodyOf, bytesIn, openCalls, type Message } from './messages.ts'
 import { ModelPicker } from './model-picker.tsx'
+import { Parameters } from './parameters.tsx'
+import { ResultsForm, SaidView } from './said.tsx'
+import { noSettings, problemsOf, type Settings } from './settings.ts'
 import type { StudioProps } from './studio.tsx'
-import { useToken } from './token.ts'
+
+const saidOf = ({ text, pictures }: Draft): Message => ({ role: 'user', text: text.trim(), pictures })
+
+/** What would be sent: with the draft, or once more what was sent last. */
+function nextOf(messages: readonly Message[], draft: Draft, hello: string): readonly Message[] {
+  if (!isEmpty(draft)) return [...messages, saidOf(draft)]
+  const last = messages.findLastIndex(({ role }) => role !== 'assistant')
+  return last < 0 ? [saidOf({ text: hello, pictures: [] })] : messages.slice(0, last + 1)
+}
+
+type Standing = { readonly isBlind: boolean; readonly isWrong: boolean; readonly isWaiting: boolean }
+
+/** Why nothing can be sent as it stands. */
+function obstacleOf({ isBlind, isWrong, isWaiting }: Standing): Key | undefined {
+  if (isBlind) return 'play.picturesBefore'
+  if (isWrong) return 'play.settingsWrong'
+  return isWaiting ? 'play.resultsFirst' : undefined
+}
 
 export function Chat({ account, models, model, onModel }: StudioProps) {
   const t = useT()
-  const [system, setSystem] = useState('')
-  const [temperature, setTemperature] = useState('')
-  const [maxTokens, setMaxTokens] = useState('')
+  const [settings, setSettings] = useState<Settings>(noSettings)
+  const [draft, setDraft] = useState<Draft>(noDraft)
   const [isCode, setCode] = useState(false)
-  const { messages, error, isBusy, ask, stop, clear } = useConversation(useToken(account))
-  const settings: Settings = { model: model.id, system, temperature, maxTokens }
+  const { messages, error, isBusy, run, stop, clear } = useConversation(useToken(account))
+  const problems = problemsOf(settings)
+  const isWrong = Object.keys(problems).length > 0
+  const bytes = bytesIn([...messages, saidOf(draft)])
+  const waiting = isBusy ? [] : openCalls(messages)
+  const obstacle = obstacleOf({ isBlind: !model.takes_pictures && bytes > 0, isWrong, isWaiting: waiting.length > 0 })
+  const canRun = !isBusy && !isWrong
+  const go = (said: readonly Message[]): void => {
+    if (canRun) void run(said, bodyOf(model.id, settings, said))
+  }
+  const send = (): void => {
+    go([...messages, saidOf(draft)])
+    setDraft(noDraft)
+  }
   return (
-    <div className="grid gap-4 lg:grid-cols-[1fr_17rem]">
-      <div className="flex min-h-[60vh] min-w-0 flex-col rounded-lg border bg-panel">
+    <div className="grid gap-4 lg:grid-cols-[1fr_19rem]">
+      <div className="flex min-h-[60vh] min-w-0 flex-col self-start rounded-lg border bg-panel">
         <div
+          {...useFollow(messages)}
           role="log"
           aria-label={t('play.conversation')}
           tabIndex={0}
@@ -31,118 +64,54 @@ export function Chat({ account, models, model, onModel }: StudioProps) {
         >
           {messages.length === 0 && <Empty>{t('play.emptyChat')}</Empty>}
           {messages.map((message, at) => (
-            <Said key={at} account={account} message={message} />
+            <SaidView
+              key={at}
+              account={account}
+              message={message}
+              isBusy={!canRun}
+              onAgain={() => go(messages.slice(0, at))}
+              onEdit={(text) =>
+                go([...messages.slice(0, at), { ...message, role: 'user', text, pictures: picturesOf(message) }])
+              }
+            />
           ))}
+          {waiting.length > 0 && (
+            <ResultsForm key={messages.length} calls={waiting} onSend={(results) => go([...messages, ...results])} />
+          )}
           {error !== undefined && <Failure error={error} />}
         </div>
-        <Composer isBusy={isBusy} onSend={(text) => void ask(text, settings)} onStop={stop} />
-      </div>
-      <aside aria-label={t('play.settings')} className="space-y-3 rounded-lg border bg-panel p-4">
-        <ModelPicker models={models} model={model} onChoose={onModel} />
-        <TextArea label={t('play.system')} value={system} onChange={(event) => setSystem(event.target.value)} />
-        <TextField
-          label={t('play.temperature')}
-          inputMode="decimal"
-          pattern="[01](\.\d+)?|2(\.0+)?"
-          placeholder={t('play.default')}
-          value={temperature}
-          onChange={(event) => setTemperature(event.target.value)}
+        <Composer
+          draft={draft}
+          onDraft={setDraft}
+          obstacle={obstacle && t(obstacle)}
+          noPictures={model.takes_pictures ? undefined : t('play.noPictures')}
+          bytes={bytes}
+          isBusy={isBusy}
+          onSend={send}
+          onStop={stop}
         />
-        <TextField
-          label={t('play.maxTokens')}
-          inputMode="numeric"
-          pattern="[1-9]\d*"
-          placeholder={t('play.default')}
-          value={maxTokens}
-          onChange={(event) => setMaxTokens(event.target.value)}
+      </div>
+      <aside aria-label={t('play.settings')} className="space-y-3 self-start rounded-lg border bg-panel p-4">
+        <ModelPicker models={models} model={model} onChoose={onModel} />
+        <Parameters
+          settings={settings}
+          problems={problems}
+          onChange={(change) => setSettings({ ...settings, ...change })}
         />
         <div className="flex flex-wrap gap-2">
-          <Button onClick={() => setCode(true)}>{t('play.code')}</Button>
+          <Button disabled={isWrong} onClick={() => setCode(true)}>
+            {t('play.code')}
+          </Button>
           <Button kind="quiet" disabled={messages.length === 0} onClick={clear}>
             {t('play.clear')}
           </Button>
         </div>
       </aside>
       <Dialog open={isCode} onClose={() => setCode(false)} title={t('play.code')} wide>
-        <AsCode settings={settings} messages={messages} />
+        {!isWrong && <AsCode body={bodyOf(model.id, settings, nextOf(messages, draft, t('play.hello')))} />}
       </Dialog>
     </div>
   )
 }
 
-function Said({ account, message }: { readonly account: string; readonly message: Message }) {
-  const t = useT()
-  const { role, text, state, requestId } = message
-  const isEnded = state === 'done' || state === 'stopped'
-  return (
-    <div className={role === 'user' ? 'ml-8 rounded-md bg-sunken px-3 py-2' : 'mr-8'}>
-      <p className="mb-0.5 flex items-center gap-1 text-xs text-soft">
-        {t(`play.${role}`)}
-        {state === 'stopped' && ` · ${t('play.stopped')}`}
-        {role === 'assistant' && text !== '' && <CopyButton text={text} />}
-      </p>
-      <p className="break-words whitespace-pre-wrap">
-        {text}
-        {state === 'coming' && (
-          <span
-            aria-label={t('play.coming')}
-            className="ml-0.5 inline-block h-3.5 w-1.5 animate-pulse bg-accent align-middle"
-          />
-        )}
-      </p>
-      {role === 'assistant' && isEnded && requestId && <Charge account={account} requestId={requestId} />}
-    </div>
-  )
-}
-
-type ComposerProps = { readonly isBusy: boolean; readonly onSend: (text: string) => void; readonly onStop: () => void }
-
-function Composer({ isBusy, onSend, onStop }: ComposerProps) {
-  const t = useT()
-  const [text, setText] = useState('')
-  const send = (event?: SyntheticEvent): void => {
-    event?.preventDefault()
-    if (isBusy || text.trim() === '') return
-    onSend(text.trim())
-    setText('')
-  }
-  const onKey = (event: KeyboardEvent): void => {
-    // Enter also ends what an input method is about to write.
-    if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) send(event)
-  }
-  return (
-    <form onSubmit={send} className="flex items-end gap-2 border-t p-3">
-      <textarea
-        aria-label={t('play.message')}
-        placeholder={t('play.messageHint')}
-        rows={2}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={onKey}
-        className="field max-h-48 resize-y py-1.5"
-      />
-      {isBusy ? (
-        <Button icon="stop" onClick={onStop}>
-          {t('play.stop')}
-        </Button>
-      ) : (
-        <Button kind="primary" type="submit" disabled={text.trim() === ''}>
-          {t('play.send')}
-        </Button>
-      )}
-    </form>
-  )
-}
-
-function AsCode({ settings, messages }: { readonly settings: Settings; readonly messages: readonly Message[] }) {
-  const t = useT()
-  const me = useMe()
-  const said = messages.length > 0 ? messages : [{ role: 'user', text: 'Hello', state: 'done' } as const]
-  const text = [
-    `curl ${clientBaseUrl(me)}/chat/completions \\`,
-    '  -H "Authorization: Bearer $TOLLGATE_KEY" \\',
-    '  -H "Content-Type: application/json" \\',
-    `  -d '${JSON.stringify(bodyOf(settings, said), null, 2).replaceAll("'", String.raw`'\''`)}'`,
-  ].join('\n')
-  return <CodeBlock label={t('play.code')} text={text} />
-}
+const picturesOf = (message: Message) => (message.role === 'user' ? message.pictures : [])

@@ -1,36 +1,11 @@
 /** A conversation with a model: what was said, and the answer while it comes. */
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { eventsOf } from '../../lib/events.ts'
 import { postGateway } from '../../lib/gateway.ts'
-
-export type Message = {
-  readonly role: 'user' | 'assistant'
-  readonly text: string
-  /** Of an answer, once its head is there. */
-  readonly requestId?: string | null
-  readonly state: 'done' | 'coming' | 'stopped' | 'failed'
-}
-export type Settings = {
-  readonly model: string
-  readonly system: string
-  readonly temperature: string
-  readonly maxTokens: string
-}
-
-export function bodyOf({ model, system, temperature, maxTokens }: Settings, said: readonly Message[]): object {
-  const spoken = said
-    .filter(({ state, text }) => state !== 'failed' && text !== '')
-    .map(({ role, text }) => ({ role, content: text }))
-  return {
-    model,
-    messages: [...(system.trim() === '' ? [] : [{ role: 'system', content: system }]), ...spoken],
-    ...(temperature.trim() === '' ? {} : { temperature: Number(temperature) }),
-    ...(maxTokens.trim() === '' ? {} : { max_tokens: Number(maxTokens) }),
-  }
-}
+import { grown, type Answer, type Delta, type Message } from './messages.ts'
 
 type Chunk = {
-  readonly choices?: readonly { readonly delta?: { readonly content?: string | null } }[]
+  readonly choices?: readonly { readonly delta?: Delta }[]
   readonly error?: { readonly message?: string }
 }
 
@@ -38,29 +13,39 @@ export function useConversation(token: () => Promise<string>) {
   const [messages, setMessages] = useState<readonly Message[]>([])
   const [error, setError] = useState<unknown>()
   const running = useRef<AbortController>(undefined)
-  const isBusy = messages.at(-1)?.state === 'coming'
-  const setLast = (change: Partial<Message>): void =>
-    setMessages((all) => all.map((message, at) => (at === all.length - 1 ? { ...message, ...change } : message)))
+  // Nobody is there to read on: what has come is paid, no more is asked for.
+  useEffect(() => () => running.current?.abort(), [])
+  const last = messages.at(-1)
+  const isBusy = last?.role === 'assistant' && last.state === 'coming'
+  const setLast = (change: Partial<Answer>): void =>
+    setMessages((all) =>
+      all.map((message, at) =>
+        at === all.length - 1 && message.role === 'assistant' ? { ...message, ...change } : message,
+      ),
+    )
 
-  const ask = async (text: string, settings: Settings): Promise<void> => {
-    const said = [...messages, { role: 'user', text, state: 'done' } as const]
+  /** Sends what was said, and puts the answer behind it. */
+  const run = async (said: readonly Message[], body: object): Promise<void> => {
     setError(undefined)
-    setMessages([...said, { role: 'assistant', text: '', state: 'coming' }])
+    setMessages([...said, { role: 'assistant', text: '', calls: [], state: 'coming' }])
     const control = new AbortController()
+    running.current?.abort()
     running.current = control
-    let answer = ''
+    let answer: Pick<Answer, 'text' | 'calls'> = { text: '', calls: [] }
     try {
-      const body = { ...bodyOf(settings, said), stream: true }
       const response = await postGateway(await token(), 'chat/completions', body, { signal: control.signal })
       setLast({ requestId: response.headers.get('x-request-id') })
       for await (const event of eventsOf(response)) {
+        if (running.current !== control) return
         const { choices, error: broken } = event as Chunk
         if (broken) throw new Error(broken.message)
-        answer += choices?.[0]?.delta?.content ?? ''
-        setLast({ text: answer })
+        answer = grown(answer, choices?.[0]?.delta ?? {})
+        setLast(answer)
       }
       setLast({ state: 'done' })
     } catch (thrown) {
+      // Of one that was called off for another the end is of no interest.
+      if (running.current !== control) return
       if (control.signal.aborted) return setLast({ state: 'stopped' })
       setLast({ state: 'failed' })
       setError(thrown)
@@ -70,10 +55,11 @@ export function useConversation(token: () => Promise<string>) {
     messages,
     error,
     isBusy,
-    ask,
+    run,
     stop: () => running.current?.abort(),
     clear: () => {
       running.current?.abort()
+      running.current = undefined
       setMessages([])
       setError(undefined)
     },

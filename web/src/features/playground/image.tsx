@@ -1,56 +1,73 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
-import type { ImageFacts } from '../../lib/models.ts'
+import { keepMade, useMade, type Made, type Picture } from '../../lib/made.ts'
+import type { ImageFacts, Model } from '../../lib/models.ts'
+import { exact } from '../../lib/money.ts'
+import { useToken } from '../../lib/play-token.ts'
+import { useShow } from '../../lib/show.ts'
 import { buttonClass } from '../../ui/button.tsx'
-import { SelectField, TextField } from '../../ui/field.tsx'
+import { Chips, TextField } from '../../ui/field.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { Empty } from '../../ui/page.tsx'
 import { Charge } from './charge.tsx'
-import { FileField } from './file-field.tsx'
+import { FilesField } from './files-field.tsx'
 import { MaskBrush } from './mask-brush.tsx'
-import { make, priceOf, type Made, type Picture, type Wish } from './pictures.ts'
+import { priceAtMost, priceOf, type Look } from './image-cost.ts'
+import { make } from './pictures.ts'
 import { choicesOf, Studio, type StudioProps } from './studio.tsx'
-import { useToken } from './token.ts'
 
-type Wanted = { readonly size: string; readonly quality: string; readonly count: string }
+type Wanted = Omit<Look, 'count'> & { readonly count: string }
+const nothing: Wanted = { size: '', quality: '', count: '1', background: '', format: '', style: '' }
 
 /** As far as the model knows what is wanted; otherwise what it does by itself. */
-function wishOf(facts: ImageFacts | null, { size, quality, count }: Wanted): Pick<Wish, 'size' | 'quality' | 'count'> {
+function lookOf(facts: ImageFacts | null, wanted: Wanted): Look {
+  const among = (list: readonly string[] | undefined, value: string, otherwise = ''): string =>
+    list?.includes(value) ? value : otherwise
   return {
-    size: facts?.sizes.includes(size) ? size : (facts?.sizeDefault ?? ''),
-    quality: facts?.qualities.includes(quality) ? quality : (facts?.qualityDefault ?? ''),
-    count: Math.max(1, Math.min(Number(count) || 1, facts?.countMax ?? 1)),
+    size: among(facts?.sizes, wanted.size, facts?.sizeDefault),
+    quality: among(facts?.qualities, wanted.quality, facts?.qualityDefault),
+    count: Math.max(1, Math.min(Number(wanted.count) || 1, facts?.countMax ?? 1)),
+    background: among(facts?.backgrounds, wanted.background),
+    // Nothing shines through a JPEG.
+    format: wanted.background === 'transparent' && wanted.format === 'jpeg' ? '' : among(facts?.formats, wanted.format),
+    style: among(facts?.styles, wanted.style),
   }
 }
+
+export const pictureTypes = ['image/png', 'image/jpeg', 'image/webp']
 
 export function ImageStudio({ account, model, ...props }: StudioProps) {
   const t = useT()
   const token = useToken(account)
-  const [wanted, setWanted] = useState<Wanted>({ size: '', quality: '', count: '1' })
-  const [source, setSource] = useState<File>()
+  const [wanted, setWanted] = useState<Wanted>(nothing)
+  const [sources, setSources] = useState<readonly File[]>([])
   const [mask, setMask] = useState<Blob>()
   const [partial, setPartial] = useState<Picture>()
-  const [gallery, setGallery] = useState<readonly Made[]>([])
-  const wish = wishOf(model.image, wanted)
-  const edited = (model.image?.inputsMax ?? 0) > 0 ? source : undefined
+  const gallery = useMade().filter((made) => made.account === account)
+  const look = lookOf(model.image, wanted)
+  const inputsMax = model.image?.inputsMax ?? 0
+  const edited = sources.slice(0, inputsMax)
+  const [first] = edited
   const making = useMutation({
     mutationFn: async (prompt: string) =>
-      make(await token(), model, { ...wish, prompt, ...(edited && { source: edited, mask }) }, setPartial),
-    onSuccess: (made) => setGallery((all) => [made, ...all]),
+      make(await token(), model, { ...look, prompt, sources: edited, mask: first && mask }, setPartial),
+    onSuccess: (made) => keepMade({ ...made, account, model: model.id }),
     onSettled: () => setPartial(undefined),
   })
-  const takeSource = (file: File | undefined): void => {
-    setSource(file)
-    setMask(undefined)
+  const takeSources = (files: readonly File[]): void => {
+    // The mask lies on the first picture.
+    if (files[0] !== first) setMask(undefined)
+    setSources(files)
   }
   return (
     <Studio
       {...props}
       model={model}
-      price={priceOf(model, wish)}
+      cost={<Cost model={model} look={look} />}
       isBusy={making.isPending}
       error={making.error}
-      submit={t(edited ? 'play.edit' : 'play.generate')}
+      submit={t(first ? 'play.edit' : 'play.generate')}
       onSubmit={making.mutate}
       results={
         <>
@@ -68,48 +85,67 @@ export function ImageStudio({ account, model, ...props }: StudioProps) {
         </>
       }
     >
-      {model.image && <Wishes facts={model.image} wish={wish} wanted={wanted} onChange={setWanted} />}
-      {(model.image?.inputsMax ?? 0) > 0 && (
-        <FileField
-          label={t('play.source')}
-          accept="image/png,image/jpeg,image/webp"
-          file={source}
-          onFile={takeSource}
+      {model.image && <Wishes facts={model.image} look={look} model={model} wanted={wanted} onChange={setWanted} />}
+      {inputsMax > 0 && (
+        <FilesField
+          label={t(inputsMax > 1 ? 'play.sources' : 'play.source')}
+          accept={pictureTypes}
+          max={inputsMax}
+          files={edited}
+          onFiles={takeSources}
         />
       )}
-      {edited && <MaskBrush key={edited.name + edited.lastModified} file={edited} onMask={setMask} />}
+      {first && <MaskBrush key={first.name + first.lastModified} file={first} onMask={setMask} />}
     </Studio>
   )
 }
 
+function Cost({ model, look }: { readonly model: Model; readonly look: Look }) {
+  const t = useT()
+  const price = priceOf(model, look)
+  if (price !== undefined) return t('play.willCost', { price: exact(price) })
+  const most = priceAtMost(model, look)
+  return most === undefined ? t('play.byTokens') : t('play.imageAtMost', { price: exact(most) })
+}
+
 type WishesProps = {
   readonly facts: ImageFacts
-  readonly wish: Pick<Wish, 'size' | 'quality'>
+  readonly look: Look
+  readonly model: Model
   readonly wanted: Wanted
   readonly onChange: (wanted: Wanted) => void
 }
 
 /** What may be asked of this model. */
-function Wishes({ facts, wish, wanted, onChange }: WishesProps) {
+function Wishes({ facts, look, model, wanted, onChange }: WishesProps) {
   const t = useT()
+  const chips = (name: 'size' | 'quality' | 'background' | 'format' | 'style', values: readonly string[]) => {
+    const isFree = name !== 'size' && name !== 'quality'
+    const priced = (value: string): string => {
+      const price = name === 'quality' ? priceOf(model, { ...look, quality: value, count: 1 }) : undefined
+      return price === undefined ? value : `${value} · ${exact(price)}`
+    }
+    return values.length === 0 ? null : (
+      <Chips
+        name={t(`play.${name === 'format' ? 'fileFormat' : name}`)}
+        value={look[name]}
+        choices={[
+          ...(isFree ? [{ value: '', label: t('play.default') }] : []),
+          ...choicesOf(values).map(({ value }) => ({ value, label: priced(value) })),
+        ]}
+        onChoose={(value) => onChange({ ...wanted, [name]: value })}
+      />
+    )
+  }
+  const formats = facts.formats.filter((format) => look.background !== 'transparent' || format !== 'jpeg')
   return (
-    <div className="grid grid-cols-2 gap-3">
-      {facts.sizes.length > 0 && (
-        <SelectField
-          label={t('play.size')}
-          value={wish.size}
-          choices={choicesOf(facts.sizes)}
-          onChoose={(size) => onChange({ ...wanted, size })}
-        />
-      )}
-      {facts.qualities.length > 0 && (
-        <SelectField
-          label={t('play.quality')}
-          value={wish.quality}
-          choices={choicesOf(facts.qualities)}
-          onChoose={(quality) => onChange({ ...wanted, quality })}
-        />
-      )}
+    <>
+      {chips('size', facts.sizes)}
+      {chips('quality', facts.qualities)}
+      {chips('background', facts.backgrounds)}
+      {chips('format', formats)}
+      {look.background === 'transparent' && <p className="text-xs text-soft">{t('play.transparentHint')}</p>}
+      {chips('style', facts.styles)}
       {!facts.isSingle && facts.countMax > 1 && (
         <TextField
           label={t('play.count')}
@@ -120,7 +156,7 @@ function Wishes({ facts, wish, wanted, onChange }: WishesProps) {
           onChange={(event) => onChange({ ...wanted, count: event.target.value })}
         />
       )}
-    </div>
+    </>
   )
 }
 
@@ -129,20 +165,35 @@ function Result({ account, made }: { readonly account: string; readonly made: Ma
   return (
     <div className="space-y-2 rounded-lg border bg-panel p-3">
       <div className="flex flex-wrap gap-3">
-        {made.pictures.map(({ address }, at) => (
-          <figure key={address.slice(-64) + at} className="min-w-0">
+        {made.pictures.map((picture, at) => (
+          <figure key={picture.address.slice(-64) + at} className="min-w-0">
             <img
-              src={address}
+              src={picture.address}
               alt={t('play.result', { n: at + 1 })}
               className="max-h-[45vh] max-w-full rounded-md border"
             />
-            <a href={address} download={`image-${at + 1}.png`} className={buttonClass('quiet', 'mt-1')}>
-              {t('task.download')}
-            </a>
+            <figcaption className="mt-1 flex flex-wrap items-center gap-2 text-xs text-soft">
+              <a
+                href={picture.address}
+                download={`image-${at + 1}.${picture.type}`}
+                className={buttonClass('quiet', 'text-ink')}
+              >
+                <Icon name="download" />
+                {t('task.download')}
+              </a>
+              <Expiry picture={picture} />
+            </figcaption>
           </figure>
         ))}
       </div>
       {made.requestId && <Charge account={account} requestId={made.requestId} />}
     </div>
   )
+}
+
+function Expiry({ picture: { expiresAtMs } }: { readonly picture: Picture }) {
+  const t = useT()
+  const show = useShow()
+  if (expiresAtMs === undefined) return t('play.onlyHere')
+  return expiresAtMs > Date.now() ? t('play.keptUntil', { time: show.time(expiresAtMs, 'clock') }) : t('play.expired')
 }

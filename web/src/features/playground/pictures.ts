@@ -1,88 +1,94 @@
 /** Making images and editing them, as any client does. */
 import { eventsOf } from '../../lib/events.ts'
 import { callGateway, postGateway } from '../../lib/gateway.ts'
-import type { ImageFacts, Model } from '../../lib/models.ts'
+import type { Made, Picture } from '../../lib/made.ts'
+import type { Model } from '../../lib/models.ts'
+import { isStreamed, partialsOf, type Look } from './image-cost.ts'
 
-export type Wish = {
+export type Wish = Look & {
   readonly prompt: string
-  readonly size: string
-  readonly quality: string
-  readonly count: number
-  readonly source?: File | undefined
+  /** What is edited, the first one where a mask is; none: it is made from words alone. */
+  readonly sources: readonly File[]
   /** Transparent where it is to be painted anew. */
-  readonly mask?: Blob | undefined
+  readonly mask: Blob | undefined
 }
-export type Picture = { readonly address: string }
-export type Made = { readonly pictures: readonly Picture[]; readonly requestId: string | null }
 
 type Datum = { readonly b64_json?: string; readonly url?: string }
-type ImageEvent = {
+type ImageEvent = Datum & {
   readonly type?: string
-  readonly b64_json?: string
   readonly data?: readonly Datum[]
   readonly error?: { readonly message?: string }
 }
 
-/** What an image of these wishes costs, where the model is sold by the piece; in nano-dollars. */
-export function priceOf(
-  { price, image }: Model,
-  { size, quality, count }: Pick<Wish, 'size' | 'quality' | 'count'>,
-): bigint | undefined {
-  const names = [`image/${size}/${quality}`, `image/${size}`, `image/${quality}`, 'image']
-  const found = names.map((name) => price.each[name]).find((amount) => amount !== undefined)
-  return found === undefined ? undefined : BigInt(found) * BigInt(image?.isSingle ? 1 : count)
-}
+const typeOf = (format: string): Picture['type'] => (format === 'jpeg' || format === 'webp' ? format : 'png')
 
 /** An address of this gateway, wherever it says it is, as this page reaches it. */
-function addressOf({ b64_json: bytes, url }: Datum): string {
-  if (bytes) return `data:image/png;base64,${bytes}`
+function addressOf({ b64_json: bytes, url }: Datum, type: Picture['type']): string {
+  if (bytes) return `data:image/${type};base64,${bytes}`
   const path = new URL(url ?? '', document.baseURI).pathname
   return new URL(path.slice(path.indexOf('/v1/') + 1), new URL('..', document.baseURI)).href
 }
 
-const fieldsOf = (model: Model, { prompt, size, quality, count }: Wish): Record<string, string | number> => ({
+const fieldsOf = (model: Model, wish: Wish): Record<string, string | number> => ({
   model: model.id,
-  prompt,
-  ...(size === '' ? {} : { size }),
-  ...(quality === '' ? {} : { quality }),
-  ...(count > 1 ? { n: count } : {}),
+  prompt: wish.prompt,
+  ...(wish.size === '' ? {} : { size: wish.size }),
+  ...(wish.quality === '' ? {} : { quality: wish.quality }),
+  ...(wish.background === '' ? {} : { background: wish.background }),
+  ...(wish.format === '' ? {} : { output_format: wish.format }),
+  ...(wish.style === '' ? {} : { style: wish.style }),
+  ...(wish.count > 1 ? { n: wish.count } : {}),
 })
-
-const isStreamed = (facts: ImageFacts | null, count: number): boolean => facts?.streams === true && count === 1
 
 export async function make(
   token: string,
   model: Model,
   wish: Wish,
   onPartial: (picture: Picture) => void,
-): Promise<Made> {
-  if (wish.source) return edit(token, model, wish)
-  const streams = isStreamed(model.image, wish.count)
-  const body = { ...fieldsOf(model, wish), ...(streams ? { stream: true, partial_images: 2 } : {}) }
-  const response = await postGateway(token, 'images/generations', body)
+): Promise<Pick<Made, 'pictures' | 'requestId'>> {
+  const streams = isStreamed(model.image, wish)
+  const partials = model.image ? partialsOf(model.image) : 0
+  const fields = {
+    ...fieldsOf(model, wish),
+    ...(streams ? { stream: true } : {}),
+    ...(streams && partials > 0 ? { partial_images: partials } : {}),
+  }
+  const response =
+    wish.sources.length > 0
+      ? await callGateway(token, 'images/edits', { method: 'POST', body: formOf(fields, wish) })
+      : await postGateway(token, 'images/generations', fields)
   const requestId = response.headers.get('x-request-id')
-  if (!streams) return { pictures: picturesIn((await response.json()) as ImageEvent), requestId }
+  const type = typeOf(wish.format)
+  if (!streams) return { pictures: await picturesIn((await response.json()) as ImageEvent, type), requestId }
   let pictures: readonly Picture[] = []
   for await (const event of eventsOf(response)) {
-    const { type, error, ...rest } = event as ImageEvent
+    const { type: name, error, ...rest } = event as ImageEvent
     if (error) throw new Error(error.message)
-    if (type?.endsWith('partial_image')) onPartial({ address: addressOf(rest) })
-    else pictures = picturesIn(rest)
+    if (name?.endsWith('partial_image')) onPartial({ address: addressOf(rest, type), type })
+    else pictures = await picturesIn(rest, type)
   }
   return { pictures, requestId }
 }
 
-const picturesIn = ({ data, b64_json: bytes }: ImageEvent): readonly Picture[] =>
-  (data ?? (bytes === undefined ? [] : [{ b64_json: bytes }])).map((datum) => ({ address: addressOf(datum) }))
-
-async function edit(token: string, model: Model, wish: Wish): Promise<Made> {
+function formOf(fields: Readonly<Record<string, string | number | boolean>>, { sources, mask }: Wish): FormData {
   const form = new FormData()
-  for (const [name, value] of Object.entries(fieldsOf(model, wish))) form.set(name, String(value))
-  if (wish.source) form.set('image', wish.source)
-  if (wish.mask) form.set('mask', wish.mask, 'mask.png')
-  const response = await callGateway(token, 'images/edits', { method: 'POST', body: form })
-  return {
-    pictures: picturesIn((await response.json()) as ImageEvent),
-    requestId: response.headers.get('x-request-id'),
-  }
+  for (const [name, value] of Object.entries(fields)) form.set(name, String(value))
+  for (const source of sources) form.append(sources.length === 1 ? 'image' : 'image[]', source)
+  if (mask) form.set('mask', mask, 'mask.png')
+  return form
+}
+
+const picturesIn = ({ data, ...alone }: ImageEvent, type: Picture['type']): Promise<readonly Picture[]> =>
+  Promise.all(
+    (data ?? (alone.b64_json === undefined ? [] : [alone])).map(async (datum) => {
+      const address = addressOf(datum, type)
+      return { address, type, expiresAtMs: datum.b64_json ? undefined : await expiryOf(address) }
+    }),
+  )
+
+/** Until when the gateway keeps a file: it says so to caches. */
+async function expiryOf(address: string): Promise<number | undefined> {
+  const head = await fetch(address, { method: 'HEAD', credentials: 'omit' }).catch(() => undefined)
+  const [, seconds] = /max-age=(\d+)/.exec(head?.headers.get('cache-control') ?? '') ?? []
+  return seconds === undefined ? undefined : Date.now() + Number(seconds) * 1_000
 }

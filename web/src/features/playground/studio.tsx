@@ -1,7 +1,6 @@
 /** What making images and making videos have in common: wishes with their price at the left, results at the right. */
 import { useState, type ReactNode, type SyntheticEvent } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
-import { exact } from '../../lib/money.ts'
 import type { Model } from '../../lib/models.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/field.tsx'
@@ -16,8 +15,12 @@ export type StudioProps = {
 }
 
 type Props = Omit<StudioProps, 'account'> & {
-  /** Nano-dollars; undefined where it depends on the result. */
-  readonly price: bigint | undefined
+  /** What it will cost, in words. */
+  readonly cost: ReactNode
+  /** Why it cannot be asked for as it stands. */
+  readonly obstacle?: string | undefined
+  /** What else there is may say it all. */
+  readonly isPromptFree?: boolean
   readonly isBusy: boolean
   readonly error: Error | null
   readonly submit: string
@@ -27,7 +30,8 @@ type Props = Omit<StudioProps, 'account'> & {
   readonly results: ReactNode
 }
 
-export function Studio({ models, model, onModel, price, isBusy, error, submit, onSubmit, children, results }: Props) {
+export function Studio(props: Props) {
+  const { models, model, onModel, cost, obstacle, isPromptFree = false, isBusy, error, submit, onSubmit } = props
   const t = useT()
   const [prompt, setPrompt] = useState('')
   const send = (event: SyntheticEvent): void => {
@@ -46,19 +50,26 @@ export function Studio({ models, model, onModel, price, isBusy, error, submit, o
           label={t('play.prompt')}
           value={prompt}
           onChange={(event) => setPrompt(event.target.value)}
-          required
+          required={!isPromptFree}
         />
-        {children}
-        <p className="font-medium">
-          {price === undefined ? t('play.byTokens') : t('play.willCost', { price: exact(price) })}
+        {props.children}
+        <div className="font-medium">{cost}</div>
+        <p role="status" className="text-xs text-warn">
+          {obstacle}
         </p>
-        <Button kind="primary" type="submit" busy={isBusy} disabled={prompt.trim() === ''} className="w-full">
+        <Button
+          kind="primary"
+          type="submit"
+          busy={isBusy}
+          disabled={obstacle !== undefined || (prompt.trim() === '' && !isPromptFree)}
+          className="w-full"
+        >
           {isBusy ? t('play.working') : submit}
         </Button>
         {error && <Failure error={error} />}
       </form>
       <section aria-label={t('play.gallery')} aria-live="polite" className="min-w-0 space-y-4">
-        {results}
+        {props.results}
       </section>
     </div>
   )

@@ -1,27 +1,20 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { callGateway, postGateway } from '../../lib/gateway.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT, type Key } from '../../lib/i18n/language.ts'
+import { postGateway } from '../../lib/gateway.ts'
 import type { VideoFacts } from '../../lib/models.ts'
-import { duration } from '../../lib/time.ts'
-import { Player } from '../../parts/player.tsx'
-import { TaskProgress } from '../../parts/task-progress.tsx'
-import { SelectField } from '../../ui/field.tsx'
-import { Empty, Failure, Note } from '../../ui/page.tsx'
-import { Id } from '../../ui/text.tsx'
-import { FileField } from './file-field.tsx'
-import { choicesOf, Studio, type StudioProps } from './studio.tsx'
-import { useToken } from './token.ts'
-import { contentOf, priceOf, type Frames } from './videos.ts'
-
-type VideoTask = {
-  readonly id: string
-  readonly status: 'queued' | 'in_progress' | 'completed' | 'failed'
-  readonly progress: number
-  readonly created_at: number
-  readonly error?: { readonly message: string }
-}
+import { exact } from '../../lib/money.ts'
+import { useToken } from '../../lib/play-token.ts'
+import { start, useStarted } from '../../lib/started.ts'
+import type { VideoWanted } from '../../lib/video-wanted.ts'
+import { Empty } from '../../ui/page.tsx'
+import { Studio, type StudioProps } from './studio.tsx'
+import { costOf, type VideoCost } from './video-cost.ts'
+import { VideoFields } from './video-fields.tsx'
+import { MediaFields } from './video-media.tsx'
+import { bodyOf, contentOf, noMedia, problemOf, videosOf, wishOf, type Media } from './video-wish.ts'
+import { Watched } from './watched.tsx'
 
 /** Of a model of which nothing is said: what the public contract has. */
 const open: VideoFacts = {
@@ -30,137 +23,110 @@ const open: VideoFacts = {
   ratios: ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive'],
   durations: [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
   durationDefault: 5,
+  choosesDuration: true,
+  audio: 'optional',
+  audioDefault: true,
   frames: 'first_last',
   referenceImagesMax: 9,
+  referenceVideosMax: 3,
+  referenceAudiosMax: 3,
   mixesFramesWithReferences: true,
+  takesAudioAlone: true,
+  webSearch: true,
+  watermark: true,
+  seed: true,
+  promptCharsMax: 32_000,
+  fps: 24,
+  inputVideoSecondsMax: 15,
+  upscales: false,
 }
-const pictures = 'image/png,image/jpeg,image/webp'
 
-type Wanted = { readonly resolution: string; readonly ratio: string; readonly seconds: string }
+type Props = StudioProps & { readonly begun: VideoWanted | undefined }
 
-const among = (list: readonly string[], value: string, otherwise: string): string =>
-  list.includes(value) ? value : otherwise
-
-/** As far as the model knows what is wanted; otherwise what it does by itself. */
-const wishOf = (facts: VideoFacts, { resolution, ratio, seconds }: Wanted): Wanted => ({
-  resolution: among(facts.resolutions, resolution, facts.resolutionDefault),
-  ratio: among(facts.ratios, ratio, facts.ratios[0] ?? '16:9'),
-  seconds: among(facts.durations.map(String), seconds, String(facts.durationDefault)),
-})
-
-export function VideoStudio({ account, model, ...props }: StudioProps) {
+export function VideoStudio({ account, model, begun = {}, ...props }: Props) {
   const t = useT()
   const token = useToken(account)
   const facts = model.video ?? open
-  const [wanted, setWanted] = useState<Wanted>({ resolution: '', ratio: '', seconds: '' })
-  const [frames, setFrames] = useState<Frames>({})
+  const [wanted, setWanted] = useState<VideoWanted>(begun)
+  const [media, setMedia] = useState<Media>(noMedia)
+  const started = useStarted().filter((one) => one.account === account)
   const wish = wishOf(facts, wanted)
-  const { resolution, ratio } = wish
+  const cost = costOf(model, facts, { wish, withVideo: videosOf(media) > 0 })
+  const problem = problemOf(facts, wish, media) ?? (cost ? undefined : ({ key: 'play.video.noPrice' } as const))
+  const values = problem && 'values' in problem ? problem.values : undefined
   const submitting = useMutation({
     mutationFn: async (prompt: string) => {
-      const content = await contentOf(prompt, frames)
-      const body = { model: model.id, content, resolution, ratio, duration: Number(wish.seconds) }
-      return (await (await postGateway(await token(), 'videos', body)).json()) as VideoTask
+      const body = bodyOf(model.id, wish, await contentOf(prompt, media))
+      const response = await postGateway(await token(), 'videos', body)
+      const [poster] = [...media.first, ...media.images]
+      start({
+        account,
+        request: response.headers.get('x-request-id') ?? '',
+        model: model.id,
+        poster: poster && URL.createObjectURL(poster),
+      })
     },
   })
-  const choice = (name: keyof Wanted, values: readonly string[]) => (
-    <SelectField
-      label={t(`play.${name}`)}
-      value={wish[name]}
-      choices={choicesOf(values)}
-      onChoose={(value) => setWanted({ ...wanted, [name]: value })}
-    />
-  )
   return (
     <Studio
       {...props}
       model={model}
-      price={priceOf(model, resolution, Number(wish.seconds))}
+      cost={cost && <Cost cost={cost} />}
       isBusy={submitting.isPending}
       error={submitting.error}
+      obstacle={problem && t(problem.key, values && { ...values, what: wordOf(values['what'], t) })}
+      isPromptFree={media.first.length + media.images.length + videosOf(media) > 0}
       submit={t('play.generate')}
       onSubmit={submitting.mutate}
       results={
-        submitting.data ? (
-          <Watched key={submitting.data.id} account={account} task={submitting.data} token={token} />
-        ) : (
-          <Empty>{t('play.emptyVideo')}</Empty>
-        )
+        <>
+          {started.length === 0 && <Empty>{t('play.emptyVideo')}</Empty>}
+          {started.map((one) => (
+            <Watched key={one.request} started={one} />
+          ))}
+          {started.length > 0 && (
+            <p className="text-xs text-soft">
+              {t('play.taskHint')}{' '}
+              <Link
+                to="/a/$account/tasks"
+                params={{ account }}
+                search={{ kind: 'video' }}
+                className="underline hover:text-ink"
+              >
+                {t('nav.tasks')}
+              </Link>
+            </p>
+          )}
+        </>
       }
     >
-      <div className="grid grid-cols-3 gap-3">
-        {choice('resolution', facts.resolutions)}
-        {choice('ratio', facts.ratios)}
-        {choice('seconds', facts.durations.map(String))}
-      </div>
-      <FrameFields facts={facts} frames={frames} onChange={setFrames} />
+      <VideoFields
+        facts={facts}
+        wish={wish}
+        wanted={wanted}
+        onChange={(change) => setWanted({ ...wanted, ...change })}
+      />
+      <MediaFields facts={facts} media={media} onChange={setMedia} />
     </Studio>
   )
 }
 
-type FrameProps = {
-  readonly facts: VideoFacts
-  readonly frames: Frames
-  readonly onChange: (frames: Frames) => void
-}
+const wordOf = (key: unknown, t: (key: Key) => string): string => (typeof key === 'string' ? t(key as Key) : '')
 
-/** Pictures to begin and end with, or to look like. Where a model takes only one kind, the other is closed. */
-function FrameFields({ facts, frames, onChange }: FrameProps) {
+function Cost({ cost: { making, upscaling, isBound } }: { readonly cost: VideoCost }) {
   const t = useT()
-  const isEither = !facts.mixesFramesWithReferences
-  const hasFrames = frames.first !== undefined || frames.last !== undefined
-  const names = [
-    ...(facts.frames === 'none' ? [] : ['first' as const]),
-    ...(facts.frames === 'first_last' ? ['last' as const] : []),
-    ...(facts.referenceImagesMax > 0 ? ['reference' as const] : []),
-  ]
-  return names.map((name) => (
-    <FileField
-      key={name}
-      label={t(`play.frame.${name}`)}
-      accept={pictures}
-      file={frames[name]}
-      onFile={(file) => onChange({ ...frames, [name]: file })}
-      disabled={isEither && (name === 'reference' ? hasFrames : frames.reference !== undefined)}
-    />
-  ))
-}
-
-const isOver = (status: VideoTask['status'] | undefined): boolean => status === 'completed' || status === 'failed'
-
-type WatchedProps = { readonly account: string; readonly task: VideoTask; readonly token: () => Promise<string> }
-
-function Watched({ account, task, token }: WatchedProps) {
-  const t = useT()
-  const { data, error } = useQuery({
-    queryKey: ['video', task.id],
-    queryFn: async () =>
-      (await (await callGateway(await token(), `videos/${encodeURIComponent(task.id)}`)).json()) as VideoTask,
-    initialData: task,
-    staleTime: 0,
-    refetchInterval: ({ state }) => (isOver(state.data?.status) ? false : 1_500),
-  })
+  const all = making + (upscaling ?? 0n)
   return (
-    <div className="space-y-3 rounded-lg border bg-panel p-4">
-      <div className="flex flex-wrap items-center gap-3">
-        <TaskProgress task={data} />
-        {!isOver(data.status) && <span className="text-soft">{duration(Date.now() - data.created_at * 1_000)}</span>}
-        <Id id={data.id} />
-      </div>
-      {error && <Failure error={error} />}
-      {data.status === 'failed' && <Note kind="bad">{t('play.refunded', { why: data.error?.message ?? '' })}</Note>}
-      {data.status === 'completed' && <Player task={data.id} />}
-      <p className="text-xs text-soft">
-        {t('play.taskHint')}{' '}
-        <Link
-          to="/a/$account/tasks"
-          params={{ account }}
-          search={{ kind: 'video' }}
-          className="underline hover:text-ink"
-        >
-          {t('nav.tasks')}
-        </Link>
-      </p>
-    </div>
+    <>
+      {upscaling !== undefined && (
+        <dl className="mb-1 grid grid-cols-[1fr_auto] gap-x-3 font-normal text-soft">
+          <dt>{t('charge.videos')}</dt>
+          <dd className="text-right">{exact(making)}</dd>
+          <dt>{t('charge.videos.upscale')}</dt>
+          <dd className="text-right">{exact(upscaling)}</dd>
+        </dl>
+      )}
+      {t(isBound ? 'play.costsAtMost' : 'play.willCost', { price: exact(all) })}
+    </>
   )
 }

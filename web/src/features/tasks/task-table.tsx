@@ -1,43 +1,51 @@
 import { Link } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
+import { useMade } from '../../lib/made.ts'
+import type { Task } from '../../lib/tasks.ts'
 import { duration } from '../../lib/time.ts'
 import { TaskProgress } from '../../parts/task-progress.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
-import { Ago, Badge, Money, Nothing } from '../../ui/text.tsx'
-import type { Task } from './tasks.ts'
+import { Ago, Badge, Id, Money, Nothing } from '../../ui/text.tsx'
+import { TaskActions } from './task-actions.tsx'
+import { hasFile } from './tasks.ts'
+import { Thumbnail } from './thumbnail.tsx'
 
-type Props = { readonly account: string; readonly tasks: readonly Task[]; readonly kind: Task['kind'] | undefined }
+type Props = {
+  readonly account: string
+  readonly tasks: readonly Task[]
+  readonly kind: Task['kind'] | undefined
+  readonly onDelete: (task: Task) => void
+}
 
-export function TaskTable({ account, tasks, kind }: Props) {
+/** Videos of which a frame is fetched. */
+const FRAMES_MAX = 8
+
+export function TaskTable({ account, tasks, kind, onDelete }: Props) {
   const t = useT()
+  const made = useMade()
+  const framed = new Set(tasks.filter(hasFile).slice(0, FRAMES_MAX))
   const columns: readonly Column<Task>[] = [
-    { key: 'time', head: t('column.time'), cell: (task) => <Ago at={task.created_at} /> },
-    { key: 'kind', head: t('models.kind'), isOptional: true, cell: (task) => <Badge>{t(`kind.${task.kind}`)}</Badge> },
     {
-      key: 'id',
-      head: t('column.id'),
-      isOptional: true,
-      cell: (task) =>
-        task.kind === 'image' ? (
-          <Link
-            to="/a/$account/requests/$request"
-            params={{ account, request: task.id }}
-            search={{}}
-            className="font-mono text-xs hover:text-accent hover:underline"
-          >
-            {`${task.id.slice(0, 8)}…${task.id.slice(-6)}`}
-          </Link>
-        ) : (
-          <Link
-            to="/a/$account/tasks"
-            params={{ account }}
-            search={{ ...(kind && { kind }), task: task.id }}
-            className="font-mono text-xs hover:text-accent hover:underline"
-          >
-            {`${task.id.slice(0, 8)}…${task.id.slice(-6)}`}
-          </Link>
-        ),
+      key: 'picture',
+      head: <span className="sr-only">{t('tasks.picture')}</span>,
+      cell: (task) => <Thumbnail task={task} made={made} canFetch={framed.has(task)} />,
     },
+    {
+      key: 'time',
+      head: t('column.time'),
+      cell: (task) => (
+        <Link
+          to="/a/$account/tasks"
+          params={{ account }}
+          search={{ ...(kind && { kind }), task: task.request }}
+          className="inline-flex min-h-6 items-center hover:text-accent hover:underline"
+        >
+          <Ago at={task.created_at} />
+        </Link>
+      ),
+    },
+    { key: 'kind', head: t('models.kind'), isOptional: true, cell: (task) => <Badge>{t(`kind.${task.kind}`)}</Badge> },
+    { key: 'id', head: t('column.id'), isOptional: true, cell: (task) => <Id id={task.id} /> },
     {
       key: 'model',
       head: t('column.model'),
@@ -46,13 +54,6 @@ export function TaskTable({ account, tasks, kind }: Props) {
       cell: (task) => task.model,
     },
     { key: 'status', head: t('column.status'), cell: (task) => <TaskProgress task={task} /> },
-    {
-      key: 'outputs',
-      head: t('tasks.outputs'),
-      align: 'right',
-      isOptional: true,
-      cell: (task) => (task.outputs > 0 ? task.outputs : <Nothing />),
-    },
     {
       key: 'took',
       head: t('tasks.elapsed'),
@@ -73,6 +74,25 @@ export function TaskTable({ account, tasks, kind }: Props) {
       align: 'right',
       cell: (task) => <Money amount={task.charged_nano_usd} />,
     },
+    {
+      key: 'kept',
+      head: t('tasks.expires'),
+      isOptional: true,
+      cell: (task) => <Kept task={task} />,
+    },
+    {
+      key: 'do',
+      head: <span className="sr-only">{t('column.do')}</span>,
+      align: 'right',
+      cell: (task) => <TaskActions account={account} task={task} onDelete={() => onDelete(task)} />,
+    },
   ]
   return <Table label={t('nav.tasks')} columns={columns} rows={tasks} keyOf={({ id }) => id} />
+}
+
+function Kept({ task }: { readonly task: Task }) {
+  const t = useT()
+  if (hasFile(task)) return <Ago at={task.expires_at} />
+  const isGone = task.kind === 'video' && task.status === 'completed'
+  return isGone ? <span className="text-soft">{t('tasks.expired')}</span> : <Nothing />
 }

@@ -1,6 +1,6 @@
 /** The playground calls the public API by a token of a few minutes, which ends with the session it was asked for in. */
 import { useRef } from 'react'
-import { api, path } from '../../lib/api.ts'
+import { api, path } from './api.ts'
 
 type Token = { readonly token: string; readonly expires_at: string }
 const SPARE_MS = 60_000

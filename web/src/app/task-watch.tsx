@@ -1,0 +1,97 @@
+/**
+ * Asks after the videos that were started in this tab, wherever in the console one is, and says so when one has ended.
+ * Nothing is asked while none is open.
+ */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { isStatus } from '../lib/api.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { end, forget, hush, seeTasks, useStarted, type Started } from '../lib/started.ts'
+import { isOpen, taskQuery } from '../lib/tasks.ts'
+import { IconButton } from '../ui/button.tsx'
+import { Icon } from '../ui/icon.tsx'
+
+/** At once, the newest; the others have their turn as these end. */
+const WATCHED_MAX = 6
+const TOASTS_MAX = 3
+const TOAST_MS = 20_000
+
+/** Most are made in a minute or two: the longer one takes, the less it matters to know at once. */
+const paceMs = (lastedMs: number): number => (lastedMs < 60_000 ? 1_500 : lastedMs < 600_000 ? 5_000 : 15_000)
+
+type Props = {
+  /** The account whose tasks are listed right now. */
+  readonly listed: string | undefined
+}
+
+export function TaskWatch({ listed }: Props) {
+  const t = useT()
+  const started = useStarted()
+  const open = started.filter(({ state }) => state === 'open').slice(0, WATCHED_MAX)
+  useEffect(() => {
+    // What is said in a moment is not swallowed by the list that shows it: a toast stays until it is put away.
+    if (listed !== undefined && started.some(({ account, news }) => account === listed && news === 'badge')) {
+      seeTasks(listed)
+    }
+  }, [listed, started])
+  const toasts = started.filter(({ news }) => news === 'toast').slice(0, TOASTS_MAX)
+  return (
+    <section
+      aria-label={t('shell.news')}
+      aria-live="polite"
+      className="fixed right-3 bottom-3 left-3 z-20 sm:left-auto"
+    >
+      {open.map((one) => (
+        <Watch key={one.request} started={one} />
+      ))}
+      {toasts.map((one) => (
+        <Toast key={one.request} started={one} />
+      ))}
+    </section>
+  )
+}
+
+type OneProps = { readonly started: Started }
+
+function Watch({ started: { account, request, startedAtMs } }: OneProps) {
+  const { data, error } = useQuery({
+    ...taskQuery(account, request),
+    refetchInterval: ({ state }) => (state.data && !isOpen(state.data) ? false : paceMs(Date.now() - startedAtMs)),
+  })
+  useEffect(() => {
+    if (data?.request === request && data.status === 'completed') end(request, 'completed')
+    if (data?.request === request && data.status === 'failed') end(request, 'failed')
+    // Deleted by somebody else, or not of an account that is still ours to see.
+    if (isStatus(error, 404) || isStatus(error, 403)) forget((one) => one.request === request)
+  }, [data, error, request])
+  return null
+}
+
+function Toast({ started: { account, request, model, state } }: OneProps) {
+  const t = useT()
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // Not while somebody is at it. The badge goes on saying so.
+    const timer = setInterval(() => box.current?.matches(':hover, :focus-within') || hush(request), TOAST_MS)
+    return () => clearInterval(timer)
+  }, [request])
+  return (
+    <div ref={box} className="mt-2 flex max-w-sm items-start gap-2 rounded-lg border bg-panel p-3 shadow-float">
+      <Icon name={state === 'completed' ? 'check' : 'warning'} className="mt-0.5" />
+      <div className="min-w-0 grow">
+        <p className="break-words">{t(state === 'completed' ? 'toast.completed' : 'toast.failed', { model })}</p>
+        <Link
+          to="/a/$account/tasks"
+          params={{ account }}
+          search={{ task: request }}
+          onClick={() => hush(request)}
+          className="inline-block min-h-6 text-accent underline"
+        >
+          {t('toast.show')}
+        </Link>
+      </div>
+      <IconButton icon="cross" label={t('close')} onClick={() => hush(request)} />
+    </div>
+  )
+}

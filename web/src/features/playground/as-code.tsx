@@ -1,0 +1,20 @@
+import { useState } from 'react'
+import { useT } from '../../lib/i18n/language.ts'
+import { clientBaseUrl, useMe } from '../../lib/session.ts'
+import { Segments } from '../../ui/field.tsx'
+import { CodeBlock } from '../../ui/text.tsx'
+import { codeOf, codeTools, shortened, type CodeTool } from './code.ts'
+
+/** Exactly what is sent. Pictures are cut short for the eye alone: what is copied is whole. */
+export function AsCode({ body }: { readonly body: Readonly<Record<string, unknown>> }) {
+  const t = useT()
+  const me = useMe()
+  const [tool, setTool] = useState<CodeTool>('curl')
+  const code = codeOf(tool, { baseUrl: clientBaseUrl(me), body })
+  return (
+    <div className="space-y-3">
+      <Segments name={t('play.code')} value={tool} choices={codeTools} onChoose={setTool} />
+      <CodeBlock label={t('play.code')} text={shortened(code)} onCopy={code} />
+    </div>
+  )
+}

@@ -1,0 +1,48 @@
+/** A video that was started here, from its beginning to the player. Whoever asks after it is in the shell. */
+import { useQuery } from '@tanstack/react-query'
+import { useT } from '../../lib/i18n/language.ts'
+import type { Started } from '../../lib/started.ts'
+import { isOpen, taskQuery } from '../../lib/tasks.ts'
+import { duration } from '../../lib/time.ts'
+import { Player } from '../../parts/player.tsx'
+import { TaskMoney } from '../../parts/task-money.tsx'
+import { TaskProgress } from '../../parts/task-progress.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Failure, Note, Waiting } from '../../ui/page.tsx'
+import { Id } from '../../ui/text.tsx'
+
+export function Watched({ started }: { readonly started: Started }) {
+  const t = useT()
+  const { data: task, error } = useQuery(taskQuery(started.account, started.request))
+  return (
+    <article aria-label={started.model} className="space-y-3 rounded-lg border bg-panel p-4">
+      {!task && !error && <Waiting />}
+      {error && <Failure error={error} />}
+      {task && (
+        <>
+          <div className="flex flex-wrap items-center gap-3">
+            <TaskProgress task={task} />
+            {isOpen(task) && <span className="text-soft">{duration(task.elapsed_ms)}</span>}
+            <span className="min-w-0 truncate text-soft">{started.model}</span>
+            <Id id={task.id} />
+          </div>
+          {isOpen(task) && <Poster address={started.poster} />}
+          {task.status === 'completed' && <Player task={task.id} />}
+          {task.status === 'failed' && <Note kind="bad">{t('play.refunded', { why: task.error_code ?? '' })}</Note>}
+          <TaskMoney account={started.account} task={task} />
+        </>
+      )}
+    </article>
+  )
+}
+
+/** What there is to be seen at once: the picture it begins with or goes by. */
+const Poster = ({ address }: { readonly address: string | undefined }) => (
+  <div className="flex aspect-video max-h-[40vh] items-center justify-center overflow-hidden rounded-md bg-sunken">
+    {address === undefined ? (
+      <Icon name="tasks" className="!size-8 text-soft" />
+    ) : (
+      <img src={address} alt="" className="max-h-full max-w-full opacity-60" />
+    )}
+  </div>
+)

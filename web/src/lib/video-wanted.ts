@@ -1,0 +1,58 @@
+/** A video that is wanted, as choices and typed text: what is in the form, and what an address may begin it with. */
+import type { TaskWish } from './tasks.ts'
+
+export type VideoWanted = {
+  readonly resolution?: string
+  readonly ratio?: string
+  readonly seconds?: string
+  readonly audio?: 'on' | 'off'
+  readonly seed?: string
+  readonly watermark?: 'on' | 'off'
+  readonly webSearch?: 'on' | 'off'
+  /** A resolution by name, `edge` for one in pixels, `same` for only more frames; left out: none. */
+  readonly upscale?: string
+  readonly edge?: string
+  readonly scene?: string
+  readonly version?: string
+  readonly fps?: string
+}
+
+const names = ['resolution', 'ratio', 'seconds', 'seed', 'upscale', 'edge', 'scene', 'version', 'fps'] as const
+const switches = ['audio', 'watermark', 'webSearch'] as const
+const TEXT_MAX = 40
+
+/** What of an address can be a wish. */
+export function wantedIn(raw: unknown): VideoWanted | undefined {
+  if (typeof raw !== 'object' || raw === null) return undefined
+  const fields = raw as Readonly<Record<string, unknown>>
+  const texts = names.flatMap((name) => {
+    const value = typeof fields[name] === 'number' ? String(fields[name]) : fields[name]
+    return typeof value === 'string' && value !== '' ? [[name, value.slice(0, TEXT_MAX)] as const] : []
+  })
+  const set = switches.flatMap((name) => {
+    const value = fields[name]
+    return value === 'on' || value === 'off' ? [[name, value] as const] : []
+  })
+  const all = [...texts, ...set]
+  return all.length > 0 ? Object.fromEntries(all) : undefined
+}
+
+/** What a task was made of, as far as that is kept. */
+export function wantedAgain({ resolution, ratio, seconds, audio, seed, upscale }: TaskWish): VideoWanted {
+  return {
+    resolution,
+    ...(ratio === null ? {} : { ratio }),
+    seconds: String(seconds),
+    audio: audio ? 'on' : 'off',
+    seed: String(seed),
+    ...(upscale
+      ? {
+          upscale: upscale.resolution ?? (upscale.limit === null ? 'same' : 'edge'),
+          version: upscale.version,
+          ...(upscale.limit === null ? {} : { edge: String(upscale.limit) }),
+          ...(upscale.scene === null ? {} : { scene: upscale.scene }),
+          ...(upscale.fps === null ? {} : { fps: String(upscale.fps) }),
+        }
+      : {}),
+  }
+}

@@ -1,0 +1,52 @@
+/** Of a task: what was held, and line by line what became of it. */
+import { Link } from '@tanstack/react-router'
+import { useT } from '../lib/i18n/language.ts'
+import { exact, nano } from '../lib/money.ts'
+import { isOpen, type Task } from '../lib/tasks.ts'
+
+type Props = {
+  readonly account: string
+  readonly task: Task
+}
+
+export function TaskMoney({ account, task }: Props) {
+  const t = useT()
+  const { held_nano_usd: held, charged_nano_usd: charged, charges } = task
+  const back = nano(held) - nano(charged)
+  const row = (name: string, amount: string | bigint, request?: string) => (
+    <div key={name} className="contents">
+      <dt className="text-soft">
+        {request === undefined ? (
+          name
+        ) : (
+          <Link
+            to="/a/$account/requests/$request"
+            params={{ account, request }}
+            search={{}}
+            className="inline-flex min-h-6 items-center underline hover:text-ink"
+          >
+            {name}
+          </Link>
+        )}
+      </dt>
+      <dd className="text-right">{exact(amount)}</dd>
+    </div>
+  )
+  return (
+    <dl
+      aria-label={t('money.title')}
+      className="grid max-w-sm grid-cols-[1fr_auto] items-center gap-x-4 gap-y-0.5 text-xs"
+    >
+      {row(t('request.held'), held)}
+      {charges.map((line) =>
+        row(
+          t(line.endpoint === 'videos.upscale' ? 'charge.videos.upscale' : `charge.${task.kind}s`),
+          line.charged_nano_usd,
+          line.request,
+        ),
+      )}
+      {!isOpen(task) && row(t('tasks.charged'), charged)}
+      {!isOpen(task) && back > 0n && row(t('charge.back'), back)}
+    </dl>
+  )
+}

@@ -1,0 +1,21 @@
+import type { ReactNode } from 'react'
+import { Icon } from './icon.tsx'
+
+type Props = {
+  readonly title: ReactNode
+  /** Something in it is wrong: it shows through. */
+  readonly isMarked?: boolean
+  readonly children: ReactNode
+}
+
+/** What not everybody needs: shut until it is asked for. */
+export const Fold = ({ title, isMarked = false, children }: Props) => (
+  <details className="group rounded-md border">
+    <summary className="flex min-h-8 list-none items-center gap-2 px-3 font-medium hover:bg-hover">
+      <Icon name="right" className="!size-3 group-open:rotate-90" />
+      <span className="grow">{title}</span>
+      {isMarked && <Icon name="warning" className="text-bad" />}
+    </summary>
+    <div className="space-y-3 border-t p-3">{children}</div>
+  </details>
+)
