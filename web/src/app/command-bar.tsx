@@ -10,13 +10,20 @@ type Props = { readonly open: boolean; readonly onClose: () => void; readonly ac
 
 export function CommandBar({ open, onClose, accountId }: Props) {
   const t = useT()
+  const [wasOpen, setWasOpen] = useState(open)
+  const [turn, setTurn] = useState(0)
+  // Opened again while it is still on its way out, it begins anew all the same.
+  if (wasOpen !== open) {
+    setWasOpen(open)
+    if (open) setTurn(turn + 1)
+  }
   return (
     <Dialog.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="enter-fade fixed inset-0 bg-[oklch(0.15_0.02_262_/_0.45)]" />
         <Dialog.Popup className="enter-fade fixed top-[12vh] left-1/2 w-[calc(100vw-1.5rem)] max-w-lg -translate-x-1/2 overflow-hidden rounded-lg border bg-panel shadow-float">
           <Dialog.Title className="sr-only">{t('shell.search')}</Dialog.Title>
-          <Finder accountId={accountId} onClose={onClose} />
+          <Finder key={turn} accountId={accountId} onClose={onClose} />
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
