@@ -4,7 +4,7 @@ import { ManagementKeys } from './accounts/management-keys.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { Users } from './accounts/users.ts'
 import { Limiter, monthStartHour } from './accounts/limiter.ts'
-import type { Office, Verification } from './admin/operation.ts'
+import type { Moved, Office, Verification } from './admin/operation.ts'
 import { createBackup } from './backup.ts'
 import { openCatalog, type Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
@@ -12,7 +12,7 @@ import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/ids.ts'
 import { DiskRoom } from './lib/disk-room.ts'
 import type { Log } from './lib/log.ts'
-import { bookingsBetween, bookingsOf, oldestHold, openHoldsOf } from './ledger/bookings.ts'
+import { bookingOf, bookingsBetween, bookingsOf, oldestHold, openHoldsOf, postedBalance } from './ledger/bookings.ts'
 import { Codes } from './ledger/codes.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { verifyLedger, type Finding } from './ledger/verify.ts'
@@ -27,7 +27,7 @@ import {
 import { findRecord, recentRecords } from './records/records.ts'
 import { findAnywhere, searchRecords } from './records/search.ts'
 import { UsageDays } from './records/usage-days.ts'
-import { lastUsed, usageOf } from './records/usage-report.ts'
+import { lastUsed, usageOf, usageRowOf, usageStatement } from './records/usage-report.ts'
 import { chargedByDay, verifyUsage } from './records/usage.ts'
 import { LiveCalls } from './relay/call.ts'
 import { HealthBook } from './relay/health-book.ts'
@@ -129,6 +129,8 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   }
 }
 
+const HOUR_MS = 3_600_000
+
 type Parts = Pick<Office, 'accounts' | 'catalog' | 'ledger' | 'limiter' | 'users' | 'sessions' | 'managementKeys'> & {
   readonly live: LiveCalls
   readonly health: HealthBook
@@ -160,7 +162,7 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     codes: new Codes(store, ledger),
     usage: (query) => usageOf(store.aside, query, usageDays.until),
     lastUsed: (accountId, fromHour) => lastUsed(store.aside, accountId, fromHour),
-    bookings: (accountId, range) => bookingsBetween(store.aside, accountId, range),
+    moved: (accountId, fromHour) => movedOf(store, usageDays, { accountId, fromHour }),
     openHolds: (accountId, page) => openHoldsOf(store.aside, accountId, page),
     oldestHold: () => oldestHold(store.aside),
     videos: (accountId, page) => tasksBefore(store.aside, { accountId }, page),
@@ -180,6 +182,27 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
       writes_queued: store.queued(),
       rss_bytes: process.memoryUsage.rss(),
     }),
+  }
+}
+
+/** All that moved a balance from an hour on, with the balance: one state of the database, or they would not add up. */
+async function movedOf(
+  { aside }: Store,
+  { until }: UsageDays,
+  { accountId, fromHour }: { readonly accountId: string; readonly fromHour: number },
+): Promise<Moved> {
+  const toHour = Math.ceil(Date.now() / HOUR_MS) + 24
+  const usage = { accountId, fromHour, toHour, stepHours: 24, offsetHours: 0, by: undefined } as const
+  const range = { fromMs: fromHour * HOUR_MS, toMs: toHour * HOUR_MS }
+  const [funds = [], bookings = [], days = []] = await aside.together([
+    postedBalance(accountId),
+    bookingsBetween(accountId, range),
+    usageStatement(usage, until),
+  ])
+  return {
+    posted: (funds[0]?.['posted'] as bigint | undefined) ?? 0n,
+    bookings: bookings.map(bookingOf),
+    days: days.map((row) => usageRowOf(row, usage)),
   }
 }
 

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { networkOf } from '../lib/network.ts'
 import { accountIn, balanceShape, balanceView } from './account-routes.ts'
+import type { Moved } from '../admin/operation.ts'
 import type { Desk } from './desk.ts'
 import { json, problem, route, type Reply, type Route } from './route.ts'
 import { isoTime, nano, pageOf, pageQuery, time } from './shapes.ts'
@@ -50,20 +51,8 @@ type Move = Omit<Line, 'time' | 'amount_nano_usd' | 'balance_nano_usd'> & {
   readonly amount: bigint
 }
 
-/** All that moved an account's balance from a time on: bookings one by one, charges by the day. */
-async function movesFrom({ office }: Desk, accountId: string, fromMs: number): Promise<readonly Move[]> {
-  const toMs = Date.now() + DAY_MS
-  const [bookings, days] = await Promise.all([
-    office.bookings(accountId, { fromMs, toMs }),
-    office.usage({
-      accountId,
-      fromHour: fromMs / HOUR_MS,
-      toHour: Math.ceil(toMs / HOUR_MS),
-      stepHours: 24,
-      offsetHours: 0,
-      by: undefined,
-    }),
-  ])
+/** Bookings one by one, charges by the day, the newest first. */
+function movesOf({ bookings, days }: Moved): readonly Move[] {
   const charges = days.map(({ startMs, sums }): Move => ({
     atMs: startMs + DAY_MS - 1,
     kind: 'charges',
@@ -90,10 +79,11 @@ async function statementOf(
   { of, createdAtMs }: { of: string; createdAtMs: number },
 ): Promise<Statement> {
   const { fromMs, toMs } = monthRange(of)
-  const moves = await movesFrom(desk, accountId, fromMs)
-  const { posted } = desk.office.ledger.balance(accountId)
+  // The balance in memory would do only where nothing is being charged.
+  const moved = await desk.office.moved(accountId, fromMs / HOUR_MS)
+  const moves = movesOf(moved)
   const own = moves.filter(({ atMs }) => atMs < toMs)
-  const closing = posted - sum(moves.filter(({ atMs }) => atMs >= toMs).map(({ amount }) => amount))
+  const closing = moved.posted - sum(moves.filter(({ atMs }) => atMs >= toMs).map(({ amount }) => amount))
   let balance = closing
   const data = own.map(({ atMs, amount, ...move }): Line => {
     const line = {

@@ -97,15 +97,18 @@ function stretchStatement(query: UsageQuery, { table, from, to }: Stretch): { sq
 
 /** Usage by hour or day, in the order of time and group. `daysUntil`: Unix days, those before are summed up. */
 export async function usageOf(store: Queryable, query: UsageQuery, daysUntil: number): Promise<readonly UsageRow[]> {
-  const { stepHours, offsetHours, fromHour, toHour } = query
+  const { fromHour, toHour } = query
   if (fromHour >= toHour) return []
   const { sql, bind } = usageStatement(query, daysUntil)
-  return (await store.query(sql, bind)).map((row) => ({
-    startMs: (Number(row['step']) * stepHours - offsetHours) * HOUR_MS,
-    group: (row['part'] as string | null) ?? undefined,
-    ...readSums(row),
-  }))
+  return (await store.query(sql, bind)).map((row) => usageRowOf(row, query))
 }
+
+/** A row of `usageStatement`. */
+export const usageRowOf = (row: Row, { stepHours, offsetHours }: UsageQuery): UsageRow => ({
+  startMs: (Number(row['step']) * stepHours - offsetHours) * HOUR_MS,
+  group: (row['part'] as string | null) ?? undefined,
+  ...readSums(row),
+})
 
 type Counted = Pick<UsageRow, 'sums' | 'firsts'>
 
