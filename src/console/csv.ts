@@ -2,10 +2,13 @@
 
 type Cell = string | number | null | undefined
 
+/** What spreadsheets take for the start of a formula: also in full width, and after what they do not show. */
+const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/
+
 /** A text that a spreadsheet would take for a formula gets a quote before it: names are their owners' to choose. */
 function cellText(value: Cell): string {
   const text = value === null || value === undefined ? '' : String(value)
-  const safe = /^[=+\-@\t\r]/.test(text) && !/^-?\d+$/.test(text) ? `'${text}` : text
+  const safe = FORMULA.test(text) && !/^-?\d+$/.test(text) ? `'${text}` : text
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

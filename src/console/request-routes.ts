@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { listTasks, taskShape } from './tasks.ts'
 import { requestDetail, requestDetailShape, requestShape, requestView } from './request-view.ts'
 import { json, missing, route, type Call, type Route } from './route.ts'
-import { nanoInput, pageOf, pageQuery } from './shapes.ts'
+import { nanoInput, pageOf, pageQuery, timeInput } from './shapes.ts'
 
 const listQuery = z.strictObject({
   ...pageQuery,
@@ -15,8 +15,8 @@ const listQuery = z.strictObject({
   provider: z.string().optional().meta({ description: 'operators only; of no effect for others' }),
   charged_min_nano_usd: nanoInput.optional(),
   total_ms_min: z.coerce.number().int().min(0).optional(),
-  from: z.iso.datetime({ offset: true }).optional(),
-  to: z.iso.datetime({ offset: true }).optional(),
+  from: timeInput.optional(),
+  to: timeInput.optional(),
 })
 
 const isOperator = ({ principal }: Pick<Call, 'principal'>): boolean =>

@@ -8,7 +8,7 @@ import { csvText } from './csv.ts'
 import type { Desk } from './desk.ts'
 import { requestShape, requestView } from './request-view.ts'
 import { json, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
-import { isoTime, nano, time } from './shapes.ts'
+import { isoTime, nano, time, timeInput } from './shapes.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -61,8 +61,8 @@ const isOperator = ({ principal }: Pick<Call, 'principal'>): boolean =>
   principal.kind !== 'nobody' && principal.role === 'operator'
 
 const query = z.strictObject({
-  from: z.iso.datetime({ offset: true }).optional().meta({ description: 'left out: a week before the end' }),
-  to: z.iso.datetime({ offset: true }).optional().meta({ description: 'left out: now, with the running hour' }),
+  from: timeInput.optional().meta({ description: 'left out: a week before the end' }),
+  to: timeInput.optional().meta({ description: 'left out: now, with the running hour' }),
   step: z.enum(['hour', 'day']).default('day'),
   utc_offset_hours: z.coerce.number().int().min(-12).max(14).default(0).meta({ description: 'where days begin' }),
   by: z.enum(['key', 'model', 'endpoint']).optional(),
