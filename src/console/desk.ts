@@ -18,7 +18,9 @@ export type Desk = {
   readonly facts: Facts
   readonly passwords: Passwords
   readonly throttles: {
-    /** Failed sign-ins of a name, from wherever. */
+    /** Failed sign-ins of a name from one network, and of somebody who is in and gets the current password wrong. */
+    readonly pairs: Throttle
+    /** Of a name, from wherever: room for a few networks at their pace, so that no few of them lock its owner out. */
     readonly names: Throttle
     /** Whatever an address gets wrong: passwords, links, codes. */
     readonly addresses: Throttle
@@ -30,7 +32,8 @@ export const openDesk = (office: Office, facts: Facts): Desk => ({
   facts,
   passwords: new Passwords(),
   throttles: {
-    names: new Throttle({ burst: 8, refillMs: 60_000 }),
+    pairs: new Throttle({ burst: 8, refillMs: 60_000 }),
+    names: new Throttle({ burst: 60, refillMs: 10_000 }),
     addresses: new Throttle({ burst: 20, refillMs: 15_000 }),
   },
 })
