@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { routes } from '../src/console/routes.ts'
-import type { Route } from '../src/console/route.ts'
+import type { Reply, Route } from '../src/console/route.ts'
 import { nobody, openConsole, type Answer, type Caller, type TestConsole } from './support/console.ts'
 import { freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
 import { rawClient } from './support/raw-client.ts'
@@ -106,6 +106,28 @@ describe.each(routes.map((route) => [nameOf(route), route] as const))('%s', (_, 
   }, 60_000)
 })
 
+test('a name is what is seen of it: nothing hidden in it, and nothing that turns the text around it', async () => {
+  const caller = await desk.as('operator')
+  const at = `/accounts/${desk.accountId}`
+  const hidden = ['\u0000', '\n', '\u001b[31m', '\u009f', '\u202e', '\u2066', '\u200f', '\ud800']
+  for (const name of hidden.flatMap((sign) => [`a${sign}b`, `${sign}\u200e.`])) {
+    for (const [request, more] of [
+      ['POST /accounts', {}],
+      [`POST ${at}/keys`, {}],
+      [`POST ${at}/users`, { role: 'member' }],
+      ['POST /users', { role: 'operator' }],
+      [`POST ${at}/management-keys`, {}],
+      ['POST /management-keys', {}],
+    ] as const) {
+      const { status } = await desk.call(caller, request, { name, ...more })
+      expect([request, JSON.stringify(name), status]).toEqual([request, JSON.stringify(name), 400])
+    }
+  }
+  for (const name of ['Zoë', '小明', 'محمد', '👩‍💻 ops', 'a b']) {
+    expect((await desk.call(caller, `POST ${at}/keys`, { name })).status).toBe(200)
+  }
+})
+
 describe('an owner', () => {
   test('cannot stop the clock with a long list of models, nor fill the audit log with it', async () => {
     const caller = await desk.as('owner')
@@ -137,11 +159,12 @@ describe('an owner', () => {
   })
 })
 
-test('what anybody may ask for is made once', async () => {
-  await desk.call(nobody, 'GET /openapi.json')
-  const startedMs = performance.now()
-  for (let i = 0; i < 20; i++) await desk.call(nobody, 'GET /openapi.json')
-  expect((performance.now() - startedMs) / 20).toBeLessThan(10)
+test('what anybody may ask for is made once', () => {
+  const document = routes.find(({ path }) => path === '/openapi.json')
+  const ask = (): Reply => document?.run({ desk: { facts: { version: 'test' } } } as never) as Reply
+  const [first, second] = [ask(), ask()]
+  if (first.kind !== 'json' || second.kind !== 'json') throw new Error('it is JSON')
+  expect(second.value).toBe(first.value)
 })
 
 test('a cell of a file is never a formula', async () => {

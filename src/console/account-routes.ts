@@ -1,5 +1,6 @@
 /** Accounts: the operator's list of them, and each as those who belong to it see it. */
 import { z } from 'zod'
+import { visibleName } from '../admin/name.ts'
 import type { Account } from '../domain/account.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { Desk } from './desk.ts'
@@ -76,7 +77,7 @@ function matches({ office }: Desk, account: Account, { q = '', status }: z.infer
 }
 
 const draft = z.strictObject({
-  name: z.string().min(1).max(100),
+  name: visibleName,
   models: modelIds.optional(),
   limits: limitsChange.optional(),
   balance_nano_usd: nanoInput.optional(),

@@ -1,5 +1,6 @@
 /** API keys of an account, and the token by which the playground calls the API without one. */
 import { z } from 'zod'
+import { visibleName } from '../admin/name.ts'
 import type { ApiKey } from '../domain/account.ts'
 import { accountIn } from './account-routes.ts'
 import type { Desk } from './desk.ts'
@@ -66,12 +67,12 @@ async function show(call: OneKey): Promise<Reply> {
 }
 
 const draft = z.strictObject({
-  name: z.string().min(1).max(100),
+  name: visibleName,
   models: modelIds.optional(),
   limits: limitsChange.optional(),
 })
 const change = z.strictObject({
-  name: z.string().min(1).max(100).optional(),
+  name: visibleName.optional(),
   models: modelIds.nullable().optional(),
   limits: limitsChange.optional(),
 })

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { PASSWORD_CHARS } from '../accounts/password.ts'
 import type { Session } from '../accounts/sessions.ts'
-import { userName } from '../admin/user-operations.ts'
+import { visibleName } from '../admin/name.ts'
 import { userRoles, type User } from '../domain/user.ts'
 import { networkOf } from '../lib/network.ts'
 import { noCookie, sessionCookie } from './cookie.ts'
@@ -152,7 +152,7 @@ const VOID_LINK = problem(410, 'link_void', 'This link is used, too old, or not 
 const useLink = route('POST', '/links/redeem', {
   access: 'open',
   summary: 'Choose a password by a one-time link, and sign in.',
-  body: z.strictObject({ token: z.string().min(1).max(200), name: userName.optional(), password }),
+  body: z.strictObject({ token: z.string().min(1).max(200), name: visibleName.optional(), password }),
   answer: me,
   run: async (call) => {
     const { desk, body, from } = call
