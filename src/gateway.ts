@@ -34,7 +34,7 @@ import { HealthBook } from './relay/health-book.ts'
 import { ProviderTally } from './relay/provider-tally.ts'
 import { failExpired, openTurns, verifyTurns, type Turns } from './responses/turns.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
-import { openStore, type Store } from './store/store.ts'
+import { openStore, type Queryable, type Store } from './store/store.ts'
 import { orphansOf, settleOrphanOf, Tasks, verifyTasks, tasksBefore } from './video/tasks.ts'
 
 export type Gateway = {
@@ -149,6 +149,10 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     lastVerification = { findings, atMs: startedMs, tookMs: Date.now() - startedMs }
     return findings
   }
+  /** Where accounts take turns: whoever asks for much keeps nobody else's pages waiting. */
+  const asideOf = (accountId: string | undefined): Queryable => ({
+    query: (sql, bind) => store.aside.query(sql, bind, accountId),
+  })
   return {
     ...rest,
     ledger,
@@ -160,13 +164,13 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     health: () => health.all,
     tally,
     codes: new Codes(store, ledger),
-    usage: (query) => usageOf(store.aside, query, usageDays.until),
-    lastUsed: (accountId, fromHour) => lastUsed(store.aside, accountId, fromHour),
+    usage: (query) => usageOf(asideOf(query.accountId), query, usageDays.until),
+    lastUsed: (accountId, fromHour) => lastUsed(asideOf(accountId), accountId, fromHour),
     moved: (accountId, fromHour) => movedOf(store, usageDays, { accountId, fromHour }),
-    openHolds: (accountId, page) => openHoldsOf(store.aside, accountId, page),
+    openHolds: (accountId, page) => openHoldsOf(asideOf(accountId), accountId, page),
     oldestHold: () => oldestHold(store.aside),
-    videos: (accountId, page) => tasksBefore(store.aside, { accountId }, page),
-    searchRecords: (accountId, search) => searchRecords(store.aside, accountId, search),
+    videos: (accountId, page) => tasksBefore(asideOf(accountId), { accountId }, page),
+    searchRecords: (accountId, search) => searchRecords(asideOf(accountId), accountId, search),
     findAnywhere: (id) => findAnywhere(store.aside, id),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),
@@ -194,11 +198,8 @@ async function movedOf(
   const toHour = Math.ceil(Date.now() / HOUR_MS) + 24
   const usage = { accountId, fromHour, toHour, stepHours: 24, offsetHours: 0, by: undefined } as const
   const range = { fromMs: fromHour * HOUR_MS, toMs: toHour * HOUR_MS }
-  const [funds = [], bookings = [], days = []] = await aside.together([
-    postedBalance(accountId),
-    bookingsBetween(accountId, range),
-    usageStatement(usage, until),
-  ])
+  const queries = [postedBalance(accountId), bookingsBetween(accountId, range), usageStatement(usage, until)]
+  const [funds = [], bookings = [], days = []] = await aside.together(queries, accountId)
   return {
     posted: (funds[0]?.['posted'] as bigint | undefined) ?? 0n,
     bookings: bookings.map(bookingOf),

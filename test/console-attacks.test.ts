@@ -129,6 +129,34 @@ test('a name is what is seen of it: nothing hidden in it, and nothing that turns
 })
 
 describe('an owner', () => {
+  test('changes so much at once, and then a thing a second: the audit log keeps each', async () => {
+    const caller = await desk.as('stranger')
+    const path = `POST /accounts/${desk.otherId}/redemptions`
+    const made: number[] = []
+    for (let i = 0; i < 230; i++) {
+      const { status } = await desk.call({ ...caller, address: `192.0.2.${i}` }, path, { code: 'none' })
+      made.push(status)
+    }
+    expect(made.filter((status) => status !== 429).length).toBeLessThanOrEqual(205)
+    expect(made.at(-1)).toBe(429)
+    expect((await desk.call(caller, `GET /accounts/${desk.otherId}/keys`)).status).toBe(200)
+    expect(
+      (await desk.call(await desk.as('owner'), `POST /accounts/${desk.accountId}/keys`, { name: 'x' })).status,
+    ).toBe(200)
+  })
+
+  test('who asks for a lot keeps nobody else waiting', async () => {
+    const [kim, ann] = [await desk.as('owner'), await desk.as('stranger')]
+    const order: string[] = []
+    const ask = async (caller: Caller, account: string, name: string): Promise<void> => {
+      await desk.call(caller, `GET /accounts/${account}/usage?by=key`)
+      order.push(name)
+    }
+    const crowd = Array.from({ length: 100 }, () => ask(kim, desk.accountId, 'kim'))
+    await Promise.all([...crowd, ask(ann, desk.otherId, 'ann')])
+    expect(order.indexOf('ann')).toBeLessThan(20)
+  })
+
   test('cannot stop the clock with a long list of models, nor fill the audit log with it', async () => {
     const caller = await desk.as('owner')
     const path = `POST /accounts/${desk.accountId}/keys`

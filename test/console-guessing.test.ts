@@ -111,6 +111,14 @@ test('the time to answer says nothing of who has an account', async () => {
   expect(Math.max(known, unknown)).toBeLessThan(3 * Math.min(known, unknown))
 }, 20_000)
 
+test('failed tries are noted so often, and no more: they must not fill the disk', async () => {
+  for (let i = 0; i < 230; i++) await enter(`2001:db8:${i.toString(16)}::1`, `nobody ${i}`, 'wrong')
+  const counted = 'SELECT count(*) AS count FROM audit WHERE outcome = ?'
+  const [row] = await desk.gateway.store.query(counted, ['wrong_password'])
+  expect(Number(row?.['count'])).toBeGreaterThan(50)
+  expect(Number(row?.['count'])).toBeLessThanOrEqual(205)
+}, 60_000)
+
 test('what is remembered of guesses is bounded', () => {
   const throttle = new Throttle({ burst: 8, refillMs: 60_000 })
   for (let i = 0; i < NAMES_MAX + 2_000; i++) throttle.take(`name ${i}`, 0)

@@ -24,6 +24,10 @@ export type Desk = {
     readonly names: Throttle
     /** Whatever an address gets wrong: passwords, links, codes. */
     readonly addresses: Throttle
+    /** Changes by those who belong to an account: each leaves a line in the audit log, and the disk is everybody's. */
+    readonly changes: Throttle
+    /** Notes of tries that failed: they are anybody's to make. */
+    readonly notes: Throttle
   }
 }
 
@@ -35,5 +39,7 @@ export const openDesk = (office: Office, facts: Facts): Desk => ({
     pairs: new Throttle({ burst: 8, refillMs: 60_000 }),
     names: new Throttle({ burst: 60, refillMs: 10_000 }),
     addresses: new Throttle({ burst: 20, refillMs: 15_000 }),
+    changes: new Throttle({ burst: 200, refillMs: 1_000 }),
+    notes: new Throttle({ burst: 200, refillMs: 10_000 }),
   },
 })

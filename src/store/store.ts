@@ -100,8 +100,8 @@ export async function openStore(
       }
     },
     aside: {
-      query: async (sql, bind) => (await (aside ??= openAside())).query(sql, bind),
-      together: async (queries) => (await (aside ??= openAside())).together(queries),
+      query: async (sql, bind, share) => (await (aside ??= openAside())).query(sql, bind, share),
+      together: async (queries, share) => (await (aside ??= openAside())).together(queries, share),
     },
     queued: () => writer.queued,
     copy: (to) => copyDatabase(path, to),
