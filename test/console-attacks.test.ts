@@ -1,5 +1,8 @@
 /** What no page would ever send: to each route of the table, with rights and without. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Database } from 'bun:sqlite'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { routes } from '../src/console/routes.ts'
 import type { Reply, Route } from '../src/console/route.ts'
@@ -206,6 +209,58 @@ test('a cell of a file is never a formula', async () => {
   }
   expect(csvText(['n'], [{ n: '-5' }])).toBe('n\r\n-5\r\n')
 })
+
+test('exports of many hours by a crowd keep nobody waiting', async () => {
+  const gateway = await startGateway()
+  try {
+    const { origin } = new URL(gateway.baseUrl)
+    const headers = { 'content-type': 'application/json' }
+    const made = await gateway.operate<{ setup_path: string }>('user.create', { name: 'op', role: 'operator' })
+    const body = JSON.stringify({ token: made.setup_path.split('#')[1], password: 'correct horse battery' })
+    const signed = await fetch(`${origin}/admin/v1/links/redeem`, { method: 'POST', headers, body })
+    const cookie = (signed.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+    const hour = Math.floor(Date.now() / 3_600_000)
+    seedHours(gateway, hour)
+    const from = new Date((hour - 699) * 3_600_000).toISOString()
+    const path = `/admin/v1/accounts/${gateway.accountId}/usage?by=key&step=hour&from=${from}&format=csv`
+    let isOver = false
+    let longest = 0
+    const watch = async (): Promise<void> => {
+      while (!isOver) {
+        const startedMs = performance.now()
+        await (await fetch(`${origin}/healthz`)).text()
+        longest = Math.max(longest, performance.now() - startedMs)
+        await Bun.sleep(5)
+      }
+    }
+    const watching = watch()
+    const files = await Promise.all(
+      Array.from({ length: 20 }, async () => (await fetch(origin + path, { headers: { cookie } })).text()),
+    )
+    isOver = true
+    await watching
+    expect(new Set(files.map((file) => file.split('\r\n').length))).toEqual(new Set([700 * 14 + 2]))
+    expect(longest).toBeLessThan(1_000)
+  } finally {
+    // Its books do not add up: what was seeded nobody was charged.
+    await gateway.crash()
+    rmSync(gateway.folder, { recursive: true, force: true })
+  }
+}, 60_000)
+
+/** Sums of 700 hours and 14 keys, without the requests. */
+function seedHours({ folder, accountId }: TestGateway, hour: number): void {
+  const db = new Database(join(folder, 'tollgate.db'))
+  const columns = db.query('PRAGMA table_info(usage_hour)').all().length
+  const insert = db.query(`INSERT INTO usage_hour VALUES (${Array.from({ length: columns }, () => '?').join(', ')})`)
+  const sums = Array.from({ length: columns - 5 }, () => 3)
+  db.transaction(() => {
+    for (let i = 0; i < 700 * 14; i++) {
+      insert.run(accountId, hour - Math.floor(i / 14), `key_${i % 14}`, 'm', 'chat.completions', ...sums)
+    }
+  })()
+  db.close()
+}
 
 describe('over the wire', () => {
   let gateway: TestGateway

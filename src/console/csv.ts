@@ -12,7 +12,11 @@ function cellText(value: Cell): string {
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-export function csvText(columns: readonly string[], rows: readonly Readonly<Record<string, Cell>>[]): string {
-  const lines = rows.map((row) => columns.map((column) => cellText(row[column])).join(','))
-  return `${[columns.join(','), ...lines].join('\r\n')}\r\n`
-}
+type Rows = readonly Readonly<Record<string, Cell>>[]
+
+export const csvText = (columns: readonly string[], rows: Rows): string =>
+  `${columns.join(',')}\r\n${csvRows(columns, rows)}`
+
+/** The rows alone, each with its end: of a file that is made in pieces. */
+export const csvRows = (columns: readonly string[], rows: Rows): string =>
+  rows.map((row) => `${columns.map((column) => cellText(row[column])).join(',')}\r\n`).join('')
