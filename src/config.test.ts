@@ -14,7 +14,8 @@ test.each(['https://me:pw@gate.example', 'https://gate.example/?a', 'https://gat
   'no public address: %s',
   async (address) => {
     const env = { TOLLGATE_PUBLIC_URL: address, TOLLGATE_CONFIG: '' }
-    await expect(loadConfig(env)).rejects.toThrow('TOLLGATE_PUBLIC_URL')
+    const refused = await loadConfig(env).then(() => 'taken', String)
+    expect(refused).toContain('TOLLGATE_PUBLIC_URL')
   },
 )
 
