@@ -10,6 +10,15 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 const empty = join(folder, 'empty.yaml')
 await Bun.write(empty, '')
 
+test.each(['https://me:pw@gate.example', 'https://gate.example/?a', 'https://gate.example/#a', 'ftp://gate.example'])(
+  'no public address: %s',
+  async (address) => {
+    const env = { TOLLGATE_PUBLIC_URL: address, TOLLGATE_CONFIG: '' }
+    const refused = await loadConfig(env).then(() => 'taken', String)
+    expect(refused).toContain('TOLLGATE_PUBLIC_URL')
+  },
+)
+
 test('defaults: loopback, port 8080, the sandbox with priced models', async () => {
   const config = await loadConfig({ TOLLGATE_CONFIG: empty })
   expect(config).toMatchObject({ host: '127.0.0.1', port: 8080, sandbox: true, publicUrl: undefined })

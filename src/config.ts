@@ -96,7 +96,9 @@ function logLevel(env: Environment): LogLevel {
 function publicUrl(env: Environment): string | undefined {
   const text = env['TOLLGATE_PUBLIC_URL']
   if (!text) return undefined
-  if (URL.canParse(text) && /^https?:/.test(text)) return text.replace(/\/+$/, '')
+  const url = URL.canParse(text) && /^https?:/.test(text) ? new URL(text) : undefined
+  // It is shown and linked to: a password in it, or a query behind which nothing can be put, is a mistake.
+  if (url && `${url.username}${url.password}${url.search}${url.hash}` === '') return text.replace(/\/+$/, '')
   throw new ConfigError(`TOLLGATE_PUBLIC_URL must be an absolute http(s) address, not '${text}'`)
 }
 

@@ -5,7 +5,7 @@ import { SavedViews } from './accounts/saved-views.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { Users } from './accounts/users.ts'
 import { Limiter, monthStartHour } from './accounts/limiter.ts'
-import type { Office, Verification } from './admin/operation.ts'
+import type { Moved, Office, Verification } from './admin/operation.ts'
 import { createBackup } from './backup.ts'
 import { keptUntil } from './blobs/blobs.ts'
 import { openCatalog, type Catalog } from './catalog/catalog.ts'
@@ -14,7 +14,7 @@ import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/ids.ts'
 import { DiskRoom } from './lib/disk-room.ts'
 import type { Log } from './lib/log.ts'
-import { bookingsBetween, bookingsOf, oldestHold, openHoldsOf } from './ledger/bookings.ts'
+import { bookingOf, bookingsBetween, bookingsOf, oldestHold, openHoldsOf, postedBalance } from './ledger/bookings.ts'
 import { Codes } from './ledger/codes.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { verifyLedger, type Finding } from './ledger/verify.ts'
@@ -30,14 +30,14 @@ import { RecordFeed } from './records/feed.ts'
 import { findRecord, recentRecords } from './records/records.ts'
 import { findAnywhere, searchRecords } from './records/search.ts'
 import { UsageDays } from './records/usage-days.ts'
-import { lastUsed, usageOf } from './records/usage-report.ts'
+import { lastUsed, usageOf, usageRowOf, usageStatement } from './records/usage-report.ts'
 import { chargedByDay, verifyUsage } from './records/usage.ts'
 import { LiveCalls } from './relay/call.ts'
 import { HealthBook } from './relay/health-book.ts'
 import { ProviderTally } from './relay/provider-tally.ts'
 import { failExpired, openTurns, verifyTurns, type Turns } from './responses/turns.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
-import { openStore, type Store } from './store/store.ts'
+import { openStore, type Queryable, type Store } from './store/store.ts'
 import { orphansOf, settleOrphanOf, taskOfRequest, Tasks, tasksBefore, taskWithId, verifyTasks } from './video/tasks.ts'
 
 export type Gateway = {
@@ -132,6 +132,8 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   }
 }
 
+const HOUR_MS = 3_600_000
+
 type Parts = Pick<Office, 'accounts' | 'catalog' | 'ledger' | 'limiter' | 'users' | 'sessions' | 'managementKeys'> & {
   readonly live: LiveCalls
   readonly health: HealthBook
@@ -150,6 +152,10 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     lastVerification = { findings, atMs: startedMs, tookMs: Date.now() - startedMs }
     return findings
   }
+  /** Where accounts take turns: whoever asks for much keeps nobody else's pages waiting. */
+  const asideOf = (accountId: string | undefined): Queryable => ({
+    query: (sql, bind) => store.aside.query(sql, bind, accountId),
+  })
   return {
     ...rest,
     ledger,
@@ -163,15 +169,16 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     feed: new RecordFeed(),
     savedViews: new SavedViews(store),
     codes: new Codes(store, ledger),
-    usage: (query) => usageOf(store.aside, query, usageDays.until),
-    lastUsed: (accountId, fromHour) => lastUsed(store.aside, accountId, fromHour),
-    bookings: (accountId, range) => bookingsBetween(store.aside, accountId, range),
-    openHolds: (accountId, page) => openHoldsOf(store.aside, accountId, page),
+    usage: (query) => usageOf(asideOf(query.accountId), query, usageDays.until),
+    lastUsed: (accountId, fromHour) => lastUsed(asideOf(accountId), accountId, fromHour),
+    moved: (accountId, fromHour) => movedOf(store, usageDays, { accountId, fromHour }),
+    openHolds: (accountId, page) => openHoldsOf(asideOf(accountId), accountId, page),
     oldestHold: () => oldestHold(store.aside),
-    videos: (accountId, page) => tasksBefore(store.aside, { accountId }, page),
-    video: (accountId, id) => (id.startsWith('req_') ? taskOfRequest : taskWithId)(store.aside, { accountId }, id),
+    videos: (accountId, page) => tasksBefore(asideOf(accountId), { accountId }, page),
+    video: (accountId, id) =>
+      (id.startsWith('req_') ? taskOfRequest : taskWithId)(asideOf(accountId), { accountId }, id),
     keptUntil: (ids) => keptUntil(store.aside, ids),
-    searchRecords: (accountId, search) => searchRecords(store.aside, accountId, search),
+    searchRecords: (accountId, search) => searchRecords(asideOf(accountId), accountId, search),
     findAnywhere: (id) => findAnywhere(store.aside, id),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),
@@ -187,6 +194,24 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
       writes_queued: store.queued(),
       rss_bytes: process.memoryUsage.rss(),
     }),
+  }
+}
+
+/** All that moved a balance from an hour on, with the balance: one state of the database, or they would not add up. */
+async function movedOf(
+  { aside }: Store,
+  { until }: UsageDays,
+  { accountId, fromHour }: { readonly accountId: string; readonly fromHour: number },
+): Promise<Moved> {
+  const toHour = Math.ceil(Date.now() / HOUR_MS) + 24
+  const usage = { accountId, fromHour, toHour, stepHours: 24, offsetHours: 0, by: undefined } as const
+  const range = { fromMs: fromHour * HOUR_MS, toMs: toHour * HOUR_MS }
+  const queries = [postedBalance(accountId), bookingsBetween(accountId, range), usageStatement(usage, until)]
+  const [funds = [], bookings = [], days = []] = await aside.together(queries, accountId)
+  return {
+    posted: (funds[0]?.['posted'] as bigint | undefined) ?? 0n,
+    bookings: bookings.map(bookingOf),
+    days: days.map((row) => usageRowOf(row, usage)),
   }
 }
 

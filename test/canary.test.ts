@@ -3,8 +3,9 @@
  * them may be found in what the gateway keeps or says to others: database, log, metrics, control socket, other answers.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { filesOf, found, spellingsOf } from './support/canary.ts'
 import { chat, startGateway, type TestGateway } from './support/gateway.ts'
 import { rawClient } from './support/raw-client.ts'
 
@@ -31,20 +32,6 @@ const planted = {
 }
 /** May be kept, for a day, in the rows made for them and nowhere else. */
 const idempotencyKey = headerCanary('idempotency')
-
-/** The ways a text can have been written down. */
-function spellingsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret)
-  // Base64 of a part of something longer, at each of the three ways it can fall.
-  const base64 = [0, 1, 2].map((shift) => {
-    const whole = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64')
-    return whole.slice(shift === 0 ? 0 : 4, -4)
-  })
-  const json = JSON.stringify(secret).slice(1, -1)
-  const escaped = json.replaceAll('é', '\\u00e9')
-  const core = /[\w-]{20,}/.exec(secret)?.[0] ?? secret
-  return [core, secret, json, escaped, encodeURIComponent(secret), bytes.toString('hex'), ...base64]
-}
 
 const choice = (message: object, finish = 'stop'): object => ({
   id: 'c',
@@ -224,33 +211,11 @@ async function malformedHead(): Promise<void> {
   client.close()
 }
 
-/** Every spelling of every secret that is in the bytes. */
-function found(bytes: string, secrets: Record<string, string>): string[] {
-  return Object.entries(secrets).flatMap(([name, secret]) =>
-    spellingsOf(secret)
-      .filter((spelling) => bytes.includes(Buffer.from(spelling).toString('latin1')))
-      .map(
-        (spelling) =>
-          `${name}: …${bytes.slice(Math.max(0, bytes.indexOf(spelling) - 80), bytes.indexOf(spelling) + 40)}`,
-      ),
-  )
-}
-
 const secrets = (): Record<string, string> => ({ ...planted, key: gateway.key })
 /** The answer of the one request that asked for it to be kept. */
 const withoutKept = (): Record<string, string> => {
   const { keptOutput: _, ...others } = secrets()
   return others
-}
-
-/** All files of the data folder, sockets and the operator's own file left out. */
-function filesOf(folder: string): Map<string, string> {
-  const files = new Map<string, string>()
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name)
-    if (statSync(path).isFile() && name !== 'tollgate.yaml') files.set(name, readFileSync(path, 'latin1'))
-  }
-  return files
 }
 
 describe('of what was planted nothing is found', () => {

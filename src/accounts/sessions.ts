@@ -103,8 +103,8 @@ export class Sessions {
     return [...this.byDigest.values()].filter((kept) => kept.userId === userId && !hasEnded(kept, nowMs))
   }
 
-  isOpen(id: string): boolean {
-    return [...this.byDigest.values()].some((kept) => kept.id === id)
+  isOpen(id: string, nowMs = Date.now()): boolean {
+    return [...this.byDigest.values()].some((kept) => kept.id === id && !hasEnded(kept, nowMs))
   }
 
   async end(sessions: readonly Pick<Session, 'id'>[]): Promise<void> {

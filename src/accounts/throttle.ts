@@ -33,6 +33,11 @@ export class Throttle {
     return 0
   }
 
+  /** Names that are remembered. */
+  get size(): number {
+    return this.marks.size
+  }
+
   giveBack(name: string, nowMs = Date.now()): void {
     const mark = this.marks.get(name)
     if (!mark) return

@@ -98,18 +98,26 @@ export class Users {
       status: status === undefined ? before.status : status === 'active' ? enabled : status,
     }
     this.keep({ user: changed, password })
+    if (changed.status === 'disabled') this.forgetLinks(id)
     if (changed.role !== before.role || changed.status === 'disabled') await this.onBarred(id)
     const disabledAt = changed.status === 'disabled' ? Date.now() : null
-    await mustWrite(this.store, [{ run: updateUser, bind: [changed.role, disabledAt, id], changes: 1 }])
+    await mustWrite(this.store, [
+      { run: updateUser, bind: [changed.role, disabledAt, id], changes: 1 },
+      ...(disabledAt === null ? [] : [{ run: dropLinks, bind: [id, disabledAt] }]),
+    ])
     return changed
   }
 
-  /** Takes a new password: all sessions with the old one end. */
+  /** Takes a new password: all sessions with the old one end, and every link by which another could be chosen. */
   async setPassword(id: string, hash: string): Promise<void> {
     const { user } = this.known(id)
     this.keep({ user: { ...user, status: user.status === 'invited' ? 'active' : user.status }, password: hash })
+    this.forgetLinks(id)
     await this.onBarred(id)
-    await mustWrite(this.store, [{ run: updatePassword, bind: [hash, id], changes: 1 }])
+    await mustWrite(this.store, [
+      { run: updatePassword, bind: [hash, id], changes: 1 },
+      { run: dropLinks, bind: [id, Date.now()] },
+    ])
   }
 
   /** A link for somebody, or for the first operator. Any former one is void. Returns its token, the only time. */
@@ -118,13 +126,17 @@ export class Users {
     const nowMs = Date.now()
     const isInvited = userId !== undefined && this.find(userId)?.status === 'invited'
     const expiresAtMs = nowMs + (isInvited ? LINK_MS.invitation : LINK_MS.other)
-    for (const [digest, link] of this.links) if (link.userId === userId) this.links.delete(digest)
+    this.forgetLinks(userId)
     this.links.set(digestOf(token), { userId, expiresAtMs })
     await mustWrite(this.store, [
       { run: dropLinks, bind: [userId ?? null, nowMs] },
       { run: insertLink, bind: [digestOf(token), userId ?? null, nowMs, expiresAtMs] },
     ])
     return token
+  }
+
+  private forgetLinks(userId: string | undefined): void {
+    for (const [digest, link] of this.links) if (link.userId === userId) this.links.delete(digest)
   }
 
   /** Whom a token lets in; undefined when it is unknown, used, too old, or of somebody who is barred. */

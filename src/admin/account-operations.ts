@@ -5,6 +5,7 @@ import { formatUsd, parseUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Booking } from '../ledger/bookings.ts'
 import type { StoredRecord } from '../records/records.ts'
+import { visibleName } from './name.ts'
 import { changedLimits, limitsInput, limitsView } from './limits-input.ts'
 import {
   conflict,
@@ -25,9 +26,6 @@ const dollars = z.string().transform((text, context) => {
   context.addIssue({ code: 'custom', message: 'must be a positive amount of dollars, such as 25.00' })
   return z.NEVER
 })
-const name = z
-  .string()
-  .regex(/^[^\s/\p{Cc}][^/\p{Cc}]{0,99}$/u, 'must be 1 to 100 characters, none a slash or a control character')
 const models = z.array(z.string().min(1)).min(1)
 const reference = z.string().min(1)
 
@@ -159,7 +157,12 @@ const setStatus = (status: 'active' | 'suspended'): Operation =>
 
 export const accountOperations: Readonly<Record<string, Operation>> = {
   'account.create': operation(
-    z.strictObject({ name, models: models.optional(), balance: dollars.optional(), limits: limitsInput.optional() }),
+    z.strictObject({
+      name: visibleName,
+      models: models.optional(),
+      balance: dollars.optional(),
+      limits: limitsInput.optional(),
+    }),
     async (office, { name: wanted, models: allowedModels, balance, limits = {} }) => {
       if (office.accounts.isTaken(wanted)) return conflict(`an account '${wanted}' exists already`)
       const account = await office.accounts.create({
@@ -226,7 +229,12 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     ofAccount,
   ),
   'key.create': operation(
-    z.strictObject({ account: reference, name, models: models.optional(), limits: limitsInput.optional() }),
+    z.strictObject({
+      account: reference,
+      name: visibleName,
+      models: models.optional(),
+      limits: limitsInput.optional(),
+    }),
     (office, { account: wanted, name: keyName, models: allowedModels, limits = {} }) =>
       withAccount(office, wanted, async (account) => {
         const { key, secret } = await office.accounts.createKey({
@@ -256,7 +264,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     ofKey,
   ),
   'key.update': operation(
-    z.strictObject({ key: reference, name: name.optional(), models: models.nullable().optional() }),
+    z.strictObject({ key: reference, name: visibleName.optional(), models: models.nullable().optional() }),
     async ({ accounts }, { key: id, name: keyName, models: allowedModels }) => {
       if (!accounts.findKey(id)) return notFound(`key '${id}' (a key is named by its id, see key list)`)
       const changed = await accounts.updateKey(id, { name: keyName, allowedModels })

@@ -7,6 +7,7 @@ import type { SavedViews } from '../accounts/saved-views.ts'
 import type { Sessions } from '../accounts/sessions.ts'
 import type { Users } from '../accounts/users.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { NanoUsd } from '../domain/money.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Booking, OpenHold } from '../ledger/bookings.ts'
 import type { Codes } from '../ledger/codes.ts'
@@ -54,10 +55,8 @@ export type Office = {
   readonly usage: (query: UsageQuery) => Promise<readonly UsageRow[]>
   /** Unix hours by key, from an hour on. */
   readonly lastUsed: (accountId: string, fromHour: number) => Promise<ReadonlyMap<string, number>>
-  readonly bookings: (
-    accountId: string,
-    range: { readonly fromMs: number; readonly toMs: number },
-  ) => Promise<readonly Booking[]>
+  /** What moved an account's balance from an hour (Unix hours) on, and the balance that came of it: of one moment. */
+  readonly moved: (accountId: string, fromHour: number) => Promise<Moved>
   readonly openHolds: (
     accountId: string,
     page: { readonly after?: string | undefined; readonly limit: number },
@@ -84,6 +83,14 @@ export type Office = {
   readonly backup: (request: BackupRequest) => Promise<Result>
   /** Facts of this process for `doctor`. */
   readonly status: () => Readonly<Record<string, unknown>>
+}
+
+export type Moved = {
+  readonly posted: NanoUsd
+  /** The newest first. */
+  readonly bookings: readonly Booking[]
+  /** Charges by the day (UTC). */
+  readonly days: readonly UsageRow[]
 }
 
 /** What a verification of the books found, and when it began. */

@@ -2,12 +2,8 @@
 import { z } from 'zod'
 import { setupPath } from '../accounts/users.ts'
 import { userRoles, type User } from '../domain/user.ts'
+import { visibleName } from './name.ts'
 import { conflict, done, notFound, operation, type Office, type Operation, type Result } from './operation.ts'
-
-export const userName = z
-  .string()
-  .trim()
-  .regex(/^[^\s/][^/\p{Cc}]{0,99}$/u, 'must be 1 to 100 characters without a slash')
 
 const userView = ({ accounts }: Office, user: User): object => ({
   id: user.id,
@@ -40,7 +36,7 @@ const subject = ({ user }: { user: string }): string => user
 
 export const userOperations: Readonly<Record<string, Operation>> = {
   'user.create': operation(
-    z.strictObject({ name: userName, role: z.enum(userRoles), account: reference.optional() }),
+    z.strictObject({ name: visibleName, role: z.enum(userRoles), account: reference.optional() }),
     async (office, { name, role, account: wanted }) => {
       if ((role === 'operator') !== (wanted === undefined)) {
         return {
@@ -100,7 +96,7 @@ export const userOperations: Readonly<Record<string, Operation>> = {
 /** Keys for programs that manage. */
 export const managementKeyOperations: Readonly<Record<string, Operation>> = {
   'management_key.create': operation(
-    z.strictObject({ name: z.string().trim().min(1).max(100), account: reference.optional() }),
+    z.strictObject({ name: visibleName, account: reference.optional() }),
     async ({ accounts, managementKeys }, { name, account: wanted }, actor) => {
       const account = wanted === undefined ? undefined : accounts.find(wanted)
       if (wanted !== undefined && !account) return notFound(`account '${wanted}'`)

@@ -38,7 +38,7 @@ const mayBeOpen = [
 
 let desk: TestConsole
 beforeAll(async () => {
-  desk = await openConsole(freshFolder(), { TOLLGATE_PUBLIC_MODELS: 'on' })
+  desk = await openConsole(freshFolder(), { env: { TOLLGATE_PUBLIC_MODELS: 'on' } })
 })
 afterAll(() => desk.close())
 

@@ -1,11 +1,12 @@
 /** Accounts: the operator's list of them, and each as those who belong to it see it. */
 import { z } from 'zod'
+import { visibleName } from '../admin/name.ts'
 import type { Account } from '../domain/account.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { Desk } from './desk.ts'
 import { limitsChange, limitsInput, limitsShape, limitsView } from './limits.ts'
 import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
-import { isoTime, mapPage, nano, nanoInput, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+import { isoTime, mapPage, modelIds, nano, nanoInput, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
 
 export const balanceShape = z.strictObject({
   available_nano_usd: nano,
@@ -78,15 +79,15 @@ function matches({ office }: Desk, account: Account, { q = '', status }: z.infer
 }
 
 const draft = z.strictObject({
-  name: z.string().min(1).max(100),
-  models: z.array(z.string().min(1)).min(1).optional(),
+  name: visibleName,
+  models: modelIds.optional(),
   limits: limitsChange.optional(),
   balance_nano_usd: nanoInput.optional(),
 })
 
 const change = z.strictObject({
   status: z.enum(['active', 'suspended']).optional(),
-  models: z.array(z.string().min(1)).min(1).nullable().optional(),
+  models: modelIds.nullable().optional(),
   limits: limitsChange.optional(),
 })
 

@@ -5,7 +5,7 @@ import { accountIn, balanceShape, balanceView } from './account-routes.ts'
 import type { Desk } from './desk.ts'
 import { json, problem, route, type Reply, type Route } from './route.ts'
 import { isoTime, nano, pageOf, pageQuery, time } from './shapes.ts'
-import { linesOf, type Line, type Moves } from './statement.ts'
+import { linesOf, type Line } from './statement.ts'
 import { csvText } from './csv.ts'
 
 const HOUR_MS = 3_600_000
@@ -40,18 +40,6 @@ function monthRange(text: string): { readonly fromMs: number; readonly toMs: num
   return { fromMs: Date.UTC(year, number - 1), toMs: Date.UTC(year, number) }
 }
 
-/** All that ever moved the balance of an account, up to a time. */
-async function movesUntil({ office }: Desk, accountId: string, toMs: number): Promise<Moves> {
-  // One after the other: a charge that a booking already counts is among the days then, too.
-  const bookings = await office.bookings(accountId, { fromMs: 0, toMs })
-  const toHour = toMs / HOUR_MS
-  const days = await office.usage({ accountId, fromHour: 0, toHour, stepHours: 24, offsetHours: 0, by: undefined })
-  return {
-    bookings,
-    charges: days.map(({ startMs, sums }) => ({ startMs, amount: sums.charged, requests: Number(sums.requests) })),
-  }
-}
-
 /** A month of the ledger. */
 async function statementOf(
   desk: Desk,
@@ -59,7 +47,12 @@ async function statementOf(
   { of, createdAtMs }: { of: string; createdAtMs: number },
 ): Promise<Statement> {
   const { fromMs, toMs } = monthRange(of)
-  const { opening, lines } = linesOf(await movesUntil(desk, accountId, toMs), fromMs)
+  // The balance in memory would do only where nothing is being charged.
+  const { posted, bookings, days } = await desk.office.moved(accountId, fromMs / HOUR_MS)
+  const charges = days.map(({ startMs, sums }) => ({ startMs, amount: sums.charged, requests: Number(sums.requests) }))
+  const since = linesOf({ bookings, charges }, posted)
+  const { opening } = since
+  const lines = since.lines.filter(({ atMs }) => atMs < toMs)
   const moved = (...kinds: readonly Line['kind'][]): bigint =>
     lines.reduce((sum, { kind, amount }) => (kinds.includes(kind) ? sum + amount : sum), 0n)
   return {

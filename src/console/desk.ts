@@ -24,10 +24,16 @@ export type Desk = {
   /** Places to watch from. */
   readonly watching: Shares
   readonly throttles: {
-    /** Failed sign-ins of a name, from wherever. */
+    /** Failed sign-ins of a name from one network, and of somebody who is in and gets the current password wrong. */
+    readonly pairs: Throttle
+    /** Of a name, from wherever: room for a few networks at their pace, so that no few of them lock its owner out. */
     readonly names: Throttle
     /** Whatever an address gets wrong: passwords, links, codes. */
     readonly addresses: Throttle
+    /** Changes by those who belong to an account: each leaves a line in the audit log, and the disk is everybody's. */
+    readonly changes: Throttle
+    /** Notes of tries that failed: they are anybody's to make. */
+    readonly notes: Throttle
   }
 }
 
@@ -37,7 +43,10 @@ export const openDesk = (office: Office, facts: Facts): Desk => ({
   passwords: new Passwords(),
   watching: new Shares({ max: watchBounds.watchersMax, shareMax: watchBounds.watchersPerUserMax }),
   throttles: {
-    names: new Throttle({ burst: 8, refillMs: 60_000 }),
+    pairs: new Throttle({ burst: 8, refillMs: 60_000 }),
+    names: new Throttle({ burst: 60, refillMs: 10_000 }),
     addresses: new Throttle({ burst: 20, refillMs: 15_000 }),
+    changes: new Throttle({ burst: 200, refillMs: 1_000 }),
+    notes: new Throttle({ burst: 200, refillMs: 10_000 }),
   },
 })

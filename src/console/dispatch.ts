@@ -56,6 +56,11 @@ async function answerOf(desk: Desk, arrived: Arrived): Promise<Answered> {
   const { route, params } = found
   const refusal = refusalOf(desk, judge(route.access, principal, params['account']), params['account'])
   if (refusal) return { reply: refusal, hasStaleCookie }
+  const waitMs = changeWaitMs(desk, route, principal)
+  if (waitMs > 0) {
+    const wait = problem(429, 'rate_limit_exceeded', 'Too many changes. Wait a little.', { retryAfterMs: waitMs })
+    return { reply: wait, hasStaleCookie }
+  }
   const input = inputOf(route, arrived)
   if ('kind' in input) return { reply: input, hasStaleCookie }
   const from = {
@@ -121,6 +126,18 @@ function refusalOf({ office }: Desk, verdict: Verdict, accountId: string | undef
       return isThere ? undefined : problem(404, 'not_found', 'There is no such account.')
     }
   }
+}
+
+/** How long whoever belongs to an account has to wait before another change. Operators look after themselves. */
+function changeWaitMs({ throttles }: Desk, { method, access }: Route, principal: Principal): number {
+  if (
+    method === 'GET' ||
+    !access.startsWith('account_') ||
+    principal.kind === 'nobody' ||
+    principal.role === 'operator'
+  )
+    return 0
+  return throttles.changes.take(principal.accountId ?? '')
 }
 
 const JSON_BODY = /^application\/json\s*(?:;|$)/i

@@ -78,7 +78,7 @@ export function openDoor({ office, facts, proxies, log }: DoorOptions): (exchang
       const message = 'Internal error. The request id helps the operator to find it.'
       const body = JSON.stringify({ error: { message, type: 'server_error', param: null, code: 'internal_error' } })
       const headers = { ...securityHeaders('data', facts.isSecure), 'content-type': 'application/json; charset=utf-8' }
-      exchange.reply(500, { ...headers, 'x-request-id': requestId }, body)
+      exchange.reply(500, { ...headers, 'cache-control': 'no-store', 'x-request-id': requestId }, body)
     }
   }
   return (exchange) => void answer(exchange)

@@ -50,6 +50,7 @@ export function isOwnRequest(exchange: Exchange, publicUrl: string | undefined):
   const origin = exchange.header('origin')
   if (origin === undefined) return true
   if (!URL.canParse(origin)) return false
-  const own = publicUrl === undefined ? exchange.header('host') : new URL(publicUrl).host
-  return new URL(origin).host === own
+  // Where the address is known so is its scheme: a page that came without TLS may be anybody's.
+  if (publicUrl !== undefined) return new URL(origin).origin === new URL(publicUrl).origin
+  return new URL(origin).host === exchange.header('host')
 }

@@ -1,11 +1,12 @@
 /** API keys of an account, and the token by which the playground calls the API without one. */
 import { z } from 'zod'
+import { visibleName } from '../admin/name.ts'
 import type { ApiKey } from '../domain/account.ts'
 import { accountIn } from './account-routes.ts'
 import type { Desk } from './desk.ts'
 import { limitsChange, limitsInput, limitsShape, limitsView } from './limits.ts'
 import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
-import { isoTime, isoTimeOrNull, mapPage, nano, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+import { isoTime, isoTimeOrNull, mapPage, modelIds, nano, pageIn, pageOf, pageQuery, time } from './shapes.ts'
 
 const keyShape = z.strictObject({
   id: z.string(),
@@ -66,13 +67,13 @@ async function show(call: OneKey): Promise<Reply> {
 }
 
 const draft = z.strictObject({
-  name: z.string().min(1).max(100),
-  models: z.array(z.string().min(1)).min(1).optional(),
+  name: visibleName,
+  models: modelIds.optional(),
   limits: limitsChange.optional(),
 })
 const change = z.strictObject({
-  name: z.string().min(1).max(100).optional(),
-  models: z.array(z.string().min(1)).min(1).nullable().optional(),
+  name: visibleName.optional(),
+  models: modelIds.nullable().optional(),
   limits: limitsChange.optional(),
 })
 

@@ -6,7 +6,7 @@ import type { AuditEntry } from '../records/audit.ts'
 import { addUp } from '../records/usage-report.ts'
 import type { Desk } from './desk.ts'
 import { answer, json, missing, route, type Route } from './route.ts'
-import { isoTime, isoTimeOrNull, nano, nanoInput, pageOf, pageQuery, time } from './shapes.ts'
+import { isoTime, isoTimeOrNull, nano, nanoInput, pageOf, pageQuery, time, timeInput } from './shapes.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -64,7 +64,7 @@ const codes: readonly Route[] = [
       count: z.int().min(1).max(1_000),
       amount_nano_usd: nanoInput,
       note: z.string().trim().max(200).optional(),
-      expires_at: z.iso.datetime({ offset: true }).optional(),
+      expires_at: timeInput.optional(),
     }),
     answer: z.strictObject({ id: z.string(), codes: z.array(z.strictObject({ id: z.string(), code: z.string() })) }),
     run: async ({ operate, body: { amount_nano_usd: amount, ...rest } }) =>

@@ -49,7 +49,9 @@ export class Pages {
     const { method, path } = exchange.head
     if (method !== 'GET' && method !== 'HEAD') return this.say(exchange, 405, 'Only GET is allowed here.')
     // Relative, so that it holds below whatever path a proxy has put the gateway at.
-    if (path === ROOT) return exchange.reply(308, { ...this.headers(), location: 'console/' }, '')
+    if (path === ROOT) {
+      return exchange.reply(308, { ...this.headers(), location: 'console/', 'cache-control': 'no-store' }, '')
+    }
     const name = path.slice(ROOT.length + 1)
     if (this.names.has(name)) return this.asset(exchange, name)
     if (name.startsWith('assets/')) return this.say(exchange, 404, 'There is no such file.')

@@ -22,7 +22,7 @@ function listen(queryable: Queryable): void {
 }
 
 beforeAll(async () => {
-  desk = await openConsole(freshFolder(), { TOLLGATE_PUBLIC_MODELS: 'on' })
+  desk = await openConsole(freshFolder(), { env: { TOLLGATE_PUBLIC_MODELS: 'on' } })
   const { store } = desk.gateway
   listen(store)
   listen(store.aside)

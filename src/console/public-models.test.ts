@@ -6,7 +6,7 @@ import type { Page } from './shapes.ts'
 let shown: TestConsole
 let hidden: TestConsole
 beforeAll(async () => {
-  shown = await openConsole(freshFolder(), { TOLLGATE_PUBLIC_MODELS: 'on' })
+  shown = await openConsole(freshFolder(), { env: { TOLLGATE_PUBLIC_MODELS: 'on' } })
   hidden = await openConsole()
 })
 afterAll(() => Promise.all([shown.close(), hidden.close()]))

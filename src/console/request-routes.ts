@@ -6,7 +6,7 @@ import { fits, type RecordFilter } from '../records/search.ts'
 import { findTask, listTasks, taskShape } from './tasks.ts'
 import { requestDetail, requestDetailShape, requestShape, requestView } from './request-view.ts'
 import { json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
-import { nanoInput, pageOf, pageQuery, type Page } from './shapes.ts'
+import { nanoInput, pageOf, pageQuery, timeInput, type Page } from './shapes.ts'
 import { Tail } from './tail.ts'
 
 const filterQuery = {
@@ -18,8 +18,8 @@ const filterQuery = {
   provider: z.string().optional().meta({ description: 'operators only; of no effect for others' }),
   charged_min_nano_usd: nanoInput.optional(),
   total_ms_min: z.coerce.number().int().min(0).optional(),
-  from: z.iso.datetime({ offset: true }).optional(),
-  to: z.iso.datetime({ offset: true }).optional(),
+  from: timeInput.optional(),
+  to: timeInput.optional(),
 }
 const listQuery = z.strictObject({ ...pageQuery, ...filterQuery })
 const tailQuery = z.strictObject({ limit: pageQuery.limit, ...filterQuery })

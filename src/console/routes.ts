@@ -28,12 +28,14 @@ const described: readonly Route[] = [
   ...operatorRoutes,
 ]
 
-/** Of itself, too. */
+let whole: object | undefined
+
+/** Of itself, too. Made once: it takes many milliseconds, and anybody may ask. */
 const document = route('GET', '/openapi.json', {
   access: 'open',
   summary: 'This document.',
   answer: z.looseObject({ openapi: z.string() }),
-  run: ({ desk }) => json(openApiOf(routes, desk.facts.version)),
+  run: ({ desk }) => json((whole ??= openApiOf(routes, desk.facts.version))),
 })
 
 export const routes: readonly Route[] = [...described, document]

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { PASSWORD_CHARS } from '../accounts/password.ts'
 import type { Session } from '../accounts/sessions.ts'
-import { userName } from '../admin/user-operations.ts'
+import { visibleName } from '../admin/name.ts'
 import { userRoles, type User } from '../domain/user.ts'
 import { networkOf } from '../lib/network.ts'
 import { noCookie, sessionCookie } from './cookie.ts'
@@ -82,35 +82,53 @@ async function note({ desk, from }: Pick<Call, 'desk' | 'from'>, action: string,
 }
 type Noted = { readonly user?: User | undefined; readonly subject?: string | undefined; readonly outcome?: string }
 
+/**
+ * A try to sign in: taken before the work and given back where it went well, so that tries at the same time count, too.
+ * Each bound is asked only of whoever the one before lets through: what one address may not try takes nothing from
+ * others. Where somebody is signed in, no tries from elsewhere are in the way of another sign-in.
+ */
+function takeTry({ desk, from }: Pick<Call, 'desk' | 'from'>, name: string): Try {
+  const { addresses, pairs, names } = desk.throttles
+  const network = networkOf(from.address)
+  const [written, pair] = [name.toLowerCase(), `${network} ${name.toLowerCase()}`]
+  const user = desk.office.users.findNamed(name)
+  const isIn = user && desk.office.sessions.listOf(user.id).some(({ address }) => networkOf(address) === network)
+  return {
+    waitMs: addresses.take(network) || pairs.take(pair) || (isIn ? 0 : names.take(written)),
+    giveBack() {
+      addresses.giveBack(network)
+      pairs.giveBack(pair)
+      if (!isIn) names.giveBack(written)
+    },
+  }
+}
+type Try = { readonly waitMs: number; giveBack(): void }
+
 const signIn = route('POST', '/session', {
   access: 'open',
   summary: 'Sign in. The answer sets the session cookie.',
   body: z.strictObject({ name: z.string().min(1).max(200), password: z.string().min(1).max(PASSWORD_CHARS.max) }),
   answer: me,
   run: async (call) => {
-    const { desk, body, from } = call
-    const { names, addresses } = desk.throttles
-    const [network, name] = [networkOf(from.address), body.name.trim()]
-    // Taken before the work and given back where it went well: tries at the same time count, too. Of the name only for
-    // an address that may still try: else any one address could lock out everybody.
-    const waitMs = addresses.take(network) || names.take(name.toLowerCase())
-    if (waitMs > 0) return slowDown(waitMs)
-    const giveBack = (): void => {
-      addresses.giveBack(network)
-      names.giveBack(name.toLowerCase())
-    }
+    const { desk, body } = call
+    const name = body.name.trim()
+    const tried = takeTry(call, name)
+    if (tried.waitMs > 0) return slowDown(tried.waitMs)
     const known = desk.office.users.passwordOf(name)
     const checked = await desk.passwords.check(body.password, known?.hash)
     if (checked === 'busy') {
-      giveBack()
+      tried.giveBack()
       return BUSY
     }
     const opened = checked === 'right' && known ? await begin(call, { name, hash: known.hash }) : undefined
     if (!opened) {
-      await note(call, 'session.open', { subject: known?.user.id, outcome: 'wrong_password' })
+      // Of whom it was makes no difference: the time it takes would tell.
+      if (desk.throttles.notes.take('') === 0) {
+        await note(call, 'session.open', { subject: known?.user.id, outcome: 'wrong_password' })
+      }
       return problem(401, 'wrong_password', 'The name or the password is not right.')
     }
-    giveBack()
+    tried.giveBack()
     await note(call, 'session.open', { user: known?.user })
     return opened
   },
@@ -142,7 +160,7 @@ const VOID_LINK = problem(410, 'link_void', 'This link is used, too old, or not 
 const useLink = route('POST', '/links/redeem', {
   access: 'open',
   summary: 'Choose a password by a one-time link, and sign in.',
-  body: z.strictObject({ token: z.string().min(1).max(200), name: userName.optional(), password }),
+  body: z.strictObject({ token: z.string().min(1).max(200), name: visibleName.optional(), password }),
   answer: me,
   run: async (call) => {
     const { desk, body, from } = call
@@ -191,12 +209,13 @@ const changePassword = route('POST', '/session/password', {
     const { desk, body } = call
     const { user } = signed(call)
     const { users } = desk.office
-    const waitMs = desk.throttles.names.take(user.name.toLowerCase())
+    const { pairs } = desk.throttles
+    const waitMs = pairs.take(user.id)
     if (waitMs > 0) return slowDown(waitMs)
     const before = users.passwordOf(user.name)?.hash
     const checked = await desk.passwords.check(body.current, before)
     if (checked === 'wrong') return WRONG_CURRENT
-    desk.throttles.names.giveBack(user.name.toLowerCase())
+    pairs.giveBack(user.id)
     if (checked === 'busy') return BUSY
     const hash = await desk.passwords.hash(body.password)
     if (hash === undefined) return BUSY

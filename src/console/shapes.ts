@@ -19,7 +19,15 @@ export const nanoInput = z
     context.addIssue({ code: 'custom', message: `must be at most ${INT64_MAX}` })
     return z.NEVER
   })
+/** The models that may be used: of a size that the audit log can keep, too. */
+export const modelIds = z.array(z.string().min(1).max(200)).min(1).max(1_000)
 export const time = z.iso.datetime()
+
+const TIMES_END = Date.UTC(9999)
+/** A moment on its way in, at any offset: what is made of it is still a year of four digits. */
+export const timeInput = z.iso
+  .datetime({ offset: true })
+  .refine((text) => Date.parse(text) >= 0 && Date.parse(text) < TIMES_END, 'must be from 1970 to 9998')
 export const origin = z.enum(['declared', 'stored', 'environment'])
 
 export const pageQuery = {

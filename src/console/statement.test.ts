@@ -28,6 +28,8 @@ function movesOf(events: readonly Event[]): Moves {
   return { bookings, charges: [...days.values()] }
 }
 
+const change = ({ booked = 0n, charged = 0n }: Event): bigint => booked - charged
+
 const amount = fc.bigInt({ min: 1n, max: 10n ** 12n })
 const history = fc
   .array(
@@ -47,8 +49,13 @@ test('every balance is the ledger’s at that moment, whatever happened before a
   fc.assert(
     fc.property(history, fc.integer({ min: 0, max: 6 }), (events, fromDay) => {
       const fromMs = fromDay * DAY_MS
-      const { opening, lines } = linesOf(movesOf(events), fromMs)
-      const change = ({ booked = 0n, charged = 0n }: Event): bigint => booked - charged
+      const { bookings: booked, charges } = movesOf(events)
+      const own = {
+        bookings: booked.filter(({ createdAtMs }) => createdAtMs >= fromMs),
+        charges: charges.filter(({ startMs }) => startMs >= fromMs),
+      }
+      const posted = events.reduce((sum, event) => sum + change(event), 0n)
+      const { opening, lines } = linesOf(own, posted)
       const balanceWhere = (isMeant: (event: Event) => boolean): bigint =>
         events.filter(isMeant).reduce((sum, event) => sum + change(event), 0n)
       expect(opening).toBe(balanceWhere(({ atMs }) => atMs < fromMs))
@@ -78,7 +85,7 @@ test('a day without a booking says how many requests it had; one with a booking 
     { atMs: 2 * DAY_MS + 5, booked: 50n },
     { atMs: 2 * DAY_MS + 9, charged: 8n },
   ]
-  const { lines } = linesOf(movesOf(events), 0)
+  const { lines } = linesOf(movesOf(events), 124n)
   expect(lines.map(({ kind, amount: moved, balance, requests }) => [kind, moved, balance, requests])).toEqual([
     ['credit', 100n, 100n, null],
     ['charges', -11n, 89n, 2],

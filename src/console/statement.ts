@@ -8,7 +8,7 @@ import type { Booking } from '../ledger/bookings.ts'
 /** What was charged on a day (UTC), and for how many requests. */
 export type DayOfCharges = { readonly startMs: number; readonly amount: bigint; readonly requests: number }
 
-/** All that ever moved a balance, up to some time. */
+/** All that moved a balance from the start of a day on. */
 export type Moves = { readonly bookings: readonly Booking[]; readonly charges: readonly DayOfCharges[] }
 
 export type Line = {
@@ -25,18 +25,14 @@ export type Line = {
 const DAY_MS = 86_400_000
 const dayOf = (ms: number): number => ms - (ms % DAY_MS)
 
-/** The lines from a time on, oldest first, and the balance before the first. */
-export function linesOf(moves: Moves, fromMs: number): { readonly opening: bigint; readonly lines: readonly Line[] } {
-  const isBefore = ({ createdAtMs = 0, startMs = createdAtMs }: { createdAtMs?: number; startMs?: number }): boolean =>
-    startMs < fromMs
-  const total = (amounts: readonly { readonly amount: bigint }[]): bigint =>
-    amounts.reduce((sum, { amount }) => sum + amount, 0n)
-  const opening = total(moves.bookings.filter(isBefore)) - total(moves.charges.filter(isBefore))
-  const bookings = Map.groupBy(
-    moves.bookings.filter((booking) => !isBefore(booking)),
-    ({ createdAtMs }) => dayOf(createdAtMs),
-  )
-  const charges = new Map(moves.charges.filter((day) => !isBefore(day)).map((day) => [day.startMs, day]))
+const total = (amounts: readonly { readonly amount: bigint }[]): bigint =>
+  amounts.reduce((sum, { amount }) => sum + amount, 0n)
+
+/** The lines of moves, oldest first, and the balance before the first; `posted` is what there was after the last. */
+export function linesOf(moves: Moves, posted: bigint): { readonly opening: bigint; readonly lines: readonly Line[] } {
+  const opening = posted - total(moves.bookings) + total(moves.charges)
+  const bookings = Map.groupBy(moves.bookings, ({ createdAtMs }) => dayOf(createdAtMs))
+  const charges = new Map(moves.charges.map((day) => [day.startMs, day]))
   const lines: Line[] = []
   let balance = opening
   for (const startMs of [...new Set([...bookings.keys(), ...charges.keys()])].toSorted((a, b) => a - b)) {

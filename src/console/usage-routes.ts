@@ -4,12 +4,13 @@ import type { RecordFilter } from '../records/search.ts'
 import type { Sums, UsageGroup, UsageRow } from '../records/usage-report.ts'
 import { percentile, addUp, USAGE_ROWS_MAX, usageGroups } from '../records/usage-report.ts'
 import { balanceShape, balanceView } from './account-routes.ts'
-import { csvText } from './csv.ts'
+import { nextTurn } from '../lib/end-of-tick.ts'
+import { csvRows, csvText } from './csv.ts'
 import type { Desk } from './desk.ts'
 import { daysLeft } from './low-balance.ts'
 import { requestShape, requestView } from './request-view.ts'
 import { json, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
-import { isoTime, nano, time } from './shapes.ts'
+import { isoTime, nano, time, timeInput } from './shapes.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -62,8 +63,8 @@ const isOperator = ({ principal }: Pick<Call, 'principal'>): boolean =>
   principal.kind !== 'nobody' && principal.role === 'operator'
 
 const query = z.strictObject({
-  from: z.iso.datetime({ offset: true }).optional().meta({ description: 'left out: a week before the end' }),
-  to: z.iso.datetime({ offset: true }).optional().meta({ description: 'left out: now, with the running hour' }),
+  from: timeInput.optional().meta({ description: 'left out: a week before the end' }),
+  to: timeInput.optional().meta({ description: 'left out: now, with the running hour' }),
   step: z.enum(['hour', 'day']).default('day'),
   utc_offset_hours: z.coerce.number().int().min(-12).max(14).default(0).meta({ description: 'where days begin' }),
   by: z.enum(['key', 'model', 'endpoint']).optional(),
@@ -125,26 +126,51 @@ async function usage(call: Call<{ account?: string }, Query>): Promise<Reply> {
   if (rows.length > USAGE_ROWS_MAX) {
     return problem(400, 'too_many_rows', `More than ${USAGE_ROWS_MAX} rows: ask for a shorter time, or group by less.`)
   }
+  const { total, data } = await inPieces(rows, (row) => ({
+    time: isoTime(row.startMs),
+    group: row.group ?? null,
+    name: nameOf(desk, by, row.group),
+    ...sumsView(row, isOperator(call)),
+  }))
   const value: UsageShape = {
     from: isoTime(range.fromHour * HOUR_MS),
     to: isoTime(range.toHour * HOUR_MS),
     step,
     by: by ?? null,
-    total: sumsView(addUp(rows), isOperator(call)),
-    data: rows.map((row) => ({
-      time: isoTime(row.startMs),
-      group: row.group ?? null,
-      name: nameOf(desk, by, row.group),
-      ...sumsView(row, isOperator(call)),
-    })),
+    total: sumsView(total, isOperator(call)),
+    data,
   }
   return asked.format === 'json' ? json(value) : csvOf(value)
 }
 
-function csvOf({ from, to, data, total }: UsageShape): Reply {
+/** So many rows at once take the thread some milliseconds; all that there may be would keep every stream waiting. */
+const PIECE_ROWS = 250
+
+/** Rows as they are shown, and their sum; between the pieces everything else has its turn. */
+async function inPieces<V>(
+  rows: readonly UsageRow[],
+  view: (row: UsageRow) => V,
+): Promise<{ readonly total: Seen; readonly data: V[] }> {
+  const sums: ReturnType<typeof addUp>[] = []
+  const data: V[] = []
+  for (let at = 0; at < rows.length; at += PIECE_ROWS) {
+    await nextTurn()
+    const piece = rows.slice(at, at + PIECE_ROWS)
+    sums.push(addUp(piece))
+    data.push(...piece.map(view))
+  }
+  return { total: addUp(sums), data }
+}
+
+async function csvOf({ from, to, data, total }: UsageShape): Promise<Reply> {
   const columns = ['time', 'group', 'name', ...Object.keys(total)]
   const name = `usage-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`
-  return { kind: 'file', contentType: 'text/csv; charset=utf-8', name, text: csvText(columns, data) }
+  const pieces = [csvText(columns, [])]
+  for (let at = 0; at < data.length; at += PIECE_ROWS) {
+    await nextTurn()
+    pieces.push(csvRows(columns, data.slice(at, at + PIECE_ROWS)))
+  }
+  return { kind: 'file', contentType: 'text/csv; charset=utf-8', name, text: pieces.join('') }
 }
 
 const ranges = {

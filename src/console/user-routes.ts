@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { keyStatus, keyStatuses, type ManagementKey } from '../accounts/management-keys.ts'
 import type { Office } from '../admin/operation.ts'
-import { userName } from '../admin/user-operations.ts'
+import { visibleName } from '../admin/name.ts'
 import { userRoles, type User } from '../domain/user.ts'
 import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
 import { isoTime, isoTimeOrNull, mapPage, pageIn, pageOf, pageQuery, time } from './shapes.ts'
@@ -86,7 +86,7 @@ const users: readonly Route[] = [
   route('POST', '/users', {
     access: 'operator_people',
     summary: 'Invite an operator, or somebody to an account.',
-    body: z.strictObject({ name: userName, role: z.enum(userRoles), account: z.string().optional() }),
+    body: z.strictObject({ name: visibleName, role: z.enum(userRoles), account: z.string().optional() }),
     answer: linkShape,
     run: async ({ operate, body }) => answer(await operate('user.create', body), asItIs),
   }),
@@ -121,7 +121,7 @@ const users: readonly Route[] = [
   route('POST', '/accounts/{account}/users', {
     access: 'account_people',
     summary: 'Invite somebody to an account.',
-    body: z.strictObject({ name: userName, role: z.enum(['owner', 'member']) }),
+    body: z.strictObject({ name: visibleName, role: z.enum(['owner', 'member']) }),
     answer: linkShape,
     run: async ({ operate, body, params: { account } }) =>
       answer(await operate('user.create', { ...body, account }), asItIs),
@@ -178,7 +178,7 @@ const listKeys = ({ desk, params, query }: KeysCall): Reply =>
     ),
   )
 
-const draft = z.strictObject({ name: z.string().trim().min(1).max(100) })
+const draft = z.strictObject({ name: visibleName })
 
 async function createKey(call: Call<{ account?: string }, unknown, z.infer<typeof draft>>): Promise<Reply> {
   const { account } = call.params

@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../domain/money.ts'
-import type { Row } from '../store/statement.ts'
+import type { Row, SqlValue } from '../store/statement.ts'
 import type { Queryable } from '../store/store.ts'
 
 /** A journal the operator made, as it stands on one account: negative amounts were taken from it. */
@@ -25,17 +25,24 @@ export async function bookingsOf(store: Queryable, accountId: string, limit: num
   return (await store.query(`${SELECT} ${NEWEST} LIMIT ?`, [accountId, limit])).map(bookingOf)
 }
 
-/** Those of a time, newest first. */
-export async function bookingsBetween(
-  store: Queryable,
+type Asked = { readonly sql: string; readonly bind: readonly SqlValue[] }
+
+/** Asks for those of a time, newest first: to be read by `bookingOf`. */
+export const bookingsBetween = (
   accountId: string,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-): Promise<readonly Booking[]> {
-  const sql = `${SELECT} AND booking.created_at >= ? AND booking.created_at < ? ${NEWEST}`
-  return (await store.query(sql, [accountId, fromMs, toMs])).map(bookingOf)
-}
+): Asked => ({
+  sql: `${SELECT} AND booking.created_at >= ? AND booking.created_at < ? ${NEWEST}`,
+  bind: [accountId, fromMs, toMs],
+})
 
-function bookingOf(row: Row): Booking {
+/** Asks for the balance as it is on disk, holds included: the `posted` of the row. */
+export const postedBalance = (accountId: string): Asked => ({
+  sql: 'SELECT posted FROM account WHERE id = ?',
+  bind: [accountId],
+})
+
+export function bookingOf(row: Row): Booking {
   return {
     kind: String(row['kind']),
     amount: row['amount'] as bigint,

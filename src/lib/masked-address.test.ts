@@ -26,3 +26,10 @@ test.each([
 ])('%s stays', (text) => {
   expect(maskedAddress(text)).toBe(text)
 })
+
+test.each(['/', '://', '//@', '?', 'a://'])('a megabyte of %s takes no longer than it is long', (part) => {
+  const startedMs = performance.now()
+  maskedAddress(part.repeat(1_000_000 / part.length))
+  maskedAddress(`${part.repeat(1_000_000 / part.length)} `)
+  expect(performance.now() - startedMs).toBeLessThan(1_000)
+})

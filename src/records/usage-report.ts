@@ -1,4 +1,5 @@
 /** Usage over time, by key, model, endpoint or account: read from the sums by the hour alone. */
+import { nextTurn } from '../lib/end-of-tick.ts'
 import type { Row, SqlValue } from '../store/statement.ts'
 import type { Queryable } from '../store/store.ts'
 import { firstEventBoundsMs, firstEventColumns, usageSums, type UsageSum } from './usage.ts'
@@ -38,7 +39,7 @@ const allSums = [...usageSums, ...firstEventColumns]
 const groupColumns = { key: 'key_id', model: 'model', endpoint: 'endpoint', account: 'account_id' } as const
 
 /** More rows than this are no chart, and too much for one answer. */
-export const USAGE_ROWS_MAX = 20_000
+export const USAGE_ROWS_MAX = 10_000
 
 type Stretch = { readonly table: 'usage_hour' | 'usage_day'; readonly from: number; readonly to: number }
 
@@ -97,15 +98,27 @@ function stretchStatement(query: UsageQuery, { table, from, to }: Stretch): { sq
 
 /** Usage by hour or day, in the order of time and group. `daysUntil`: Unix days, those before are summed up. */
 export async function usageOf(store: Queryable, query: UsageQuery, daysUntil: number): Promise<readonly UsageRow[]> {
-  const { stepHours, offsetHours, fromHour, toHour } = query
+  const { fromHour, toHour } = query
   if (fromHour >= toHour) return []
   const { sql, bind } = usageStatement(query, daysUntil)
-  return (await store.query(sql, bind)).map((row) => ({
-    startMs: (Number(row['step']) * stepHours - offsetHours) * HOUR_MS,
-    group: (row['part'] as string | null) ?? undefined,
-    ...readSums(row),
-  }))
+  const found = await store.query(sql, bind)
+  const rows: UsageRow[] = []
+  for (let at = 0; at < found.length; at += ROWS_AT_ONCE) {
+    await nextTurn()
+    rows.push(...found.slice(at, at + ROWS_AT_ONCE).map((row) => usageRowOf(row, query)))
+  }
+  return rows
 }
+
+/** Read without a pause: some milliseconds, in which no stream goes on. */
+const ROWS_AT_ONCE = 500
+
+/** A row of `usageStatement`. */
+export const usageRowOf = (row: Row, { stepHours, offsetHours }: UsageQuery): UsageRow => ({
+  startMs: (Number(row['step']) * stepHours - offsetHours) * HOUR_MS,
+  group: (row['part'] as string | null) ?? undefined,
+  ...readSums(row),
+})
 
 type Counted = Pick<UsageRow, 'sums' | 'firsts'>
 

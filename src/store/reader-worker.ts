@@ -4,14 +4,16 @@ import type { Row, SqlValue } from './statement.ts'
 
 declare const self: Worker
 
+export type Query = { readonly sql: string; readonly bind: readonly SqlValue[] }
 export type ReaderRequest =
   | { readonly kind: 'open'; readonly path: string }
   | { readonly kind: 'close' }
-  | { readonly kind: 'query'; readonly id: number; readonly sql: string; readonly bind: readonly SqlValue[] }
+  /** Several are asked of one state of the database. */
+  | { readonly kind: 'query'; readonly id: number; readonly queries: readonly Query[] }
 export type ReaderReply =
   | { readonly kind: 'ready' }
   | { readonly kind: 'closed' }
-  | { readonly kind: 'rows'; readonly id: number; readonly rows: readonly Row[] }
+  | { readonly kind: 'rows'; readonly id: number; readonly results: readonly (readonly Row[])[] }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string }
 
 let db: Database
@@ -27,8 +29,9 @@ function handle(request: ReaderRequest): ReaderReply {
     return { kind: 'closed' }
   }
   try {
-    const rows = db.query(request.sql).all(...request.bind) as Row[]
-    return { kind: 'rows', id: request.id, rows }
+    const { id, queries } = request
+    const ask = (): Row[][] => queries.map(({ sql, bind }) => db.query(sql).all(...bind) as Row[])
+    return { kind: 'rows', id, results: queries.length === 1 ? ask() : db.transaction(ask)() }
   } catch (error) {
     return { kind: 'failed', id: request.id, message: String(error) }
   }

@@ -1,11 +1,10 @@
 import type { Row, SqlValue } from './statement.ts'
-import type { ReaderReply, ReaderRequest } from './reader-worker.ts'
+import type { Query, ReaderReply, ReaderRequest } from './reader-worker.ts'
 
 type Waiting = {
-  readonly sql: string
-  readonly bind: readonly SqlValue[]
+  readonly queries: readonly Query[]
   readonly share: string | undefined
-  readonly resolve: (rows: readonly Row[]) => void
+  readonly resolve: (results: readonly (readonly Row[])[]) => void
   readonly reject: (error: Error) => void
 }
 
@@ -41,10 +40,16 @@ export class Reader {
    * may be long is asked with a share: shares take turns, so that nobody who asks for much keeps others waiting, and
    * what is asked without one goes before.
    */
-  query(sql: string, bind: readonly SqlValue[] = [], share?: string): Promise<readonly Row[]> {
+  async query(sql: string, bind: readonly SqlValue[] = [], share?: string): Promise<readonly Row[]> {
+    const [rows = []] = await this.together([{ sql, bind }], share)
+    return rows
+  }
+
+  /** Several queries of one state of the database: what is written meanwhile is in all of them or in none. */
+  together(queries: readonly Query[], share?: string): Promise<readonly (readonly Row[])[]> {
     if (this.closing) return Promise.reject(new Error('the database is closed'))
     return new Promise((resolve, reject) => {
-      const query = { sql, bind, share, resolve, reject }
+      const query = { queries, share, resolve, reject }
       if (share === undefined) return this.ask(query)
       const queue = this.shares.get(share)
       if (queue) queue.push(query)
@@ -56,8 +61,7 @@ export class Reader {
   private ask(query: Waiting): void {
     const id = this.next++
     this.waiting.set(id, query)
-    const { sql, bind } = query
-    this.worker.postMessage({ kind: 'query', id, sql, bind } satisfies ReaderRequest)
+    this.worker.postMessage({ kind: 'query', id, queries: query.queries } satisfies ReaderRequest)
   }
 
   private askShared(): void {
@@ -100,7 +104,7 @@ export class Reader {
       this.sharedOut--
       this.askShared()
     }
-    if (reply.kind === 'rows') waiting?.resolve(reply.rows)
+    if (reply.kind === 'rows') waiting?.resolve(reply.results)
     else waiting?.reject(new Error(reply.message))
   }
 }

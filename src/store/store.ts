@@ -22,7 +22,7 @@ export type Store = {
    */
   apart<T>(use: (reader: Queryable) => Promise<T>): Promise<T>
   /** Queries for people, on a connection and a thread of their own: no request waits behind them. */
-  readonly aside: Queryable
+  readonly aside: Queryable & Pick<Reader, 'together'>
   /** Transactions waiting or in flight: the gauge that tells a disk from a bottleneck. */
   queued(): number
   /** Writes a consistent copy to a file that must not exist, mode 0600, while transactions go on. */
@@ -99,7 +99,10 @@ export async function openStore(
         readersApart.delete(own)
       }
     },
-    aside: { query: async (sql, bind) => (await (aside ??= openAside())).query(sql, bind) },
+    aside: {
+      query: async (sql, bind, share) => (await (aside ??= openAside())).query(sql, bind, share),
+      together: async (queries, share) => (await (aside ??= openAside())).together(queries, share),
+    },
     queued: () => writer.queued,
     copy: (to) => copyDatabase(path, to),
     async shrink() {

@@ -12,14 +12,18 @@ import { freshFolder } from './gateway.ts'
 export type Caller = { readonly headers: Readonly<Record<string, string>>; readonly address?: string }
 export const nobody: Caller = { headers: {} }
 
+type Role = 'operator' | 'owner' | 'member' | 'stranger'
+
 export type Answer<T = Record<string, unknown>> = { readonly status: number; readonly body: T; readonly sent: Sent }
 
 export type TestConsole = {
   readonly gateway: Gateway
+  /** Of the people in it, by role. */
+  readonly ids: Readonly<Record<Role, string>>
   readonly accountId: string
   readonly otherId: string
   /** A session of its own each time. */
-  as(role: 'operator' | 'owner' | 'member' | 'stranger'): Promise<Caller>
+  as(role: Role): Promise<Caller>
   call<T = Record<string, unknown>>(caller: Caller, request: string, body?: unknown): Promise<Answer<T>>
   close(): Promise<void>
 }
@@ -29,7 +33,7 @@ const log = (): void => undefined
 /** A console with an account and its people, and another account with an owner. */
 export async function openConsole(
   folder = freshFolder(),
-  env: Readonly<Record<string, string>> = {},
+  { publicUrl, env = {} }: { readonly publicUrl?: string; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<TestConsole> {
   const config = await loadConfig({ TOLLGATE_DATA: folder, TOLLGATE_CONFIG: '', ...env })
   const gateway = await openGateway(config, { log, sandboxUrl: 'http://127.0.0.1:9', firstAccount: 'leave' })
@@ -47,16 +51,18 @@ export async function openConsole(
     stranger: await office.users.create({ name: 'ann', role: 'owner', accountId: otherId }),
   }
   for (const user of Object.values(people)) await office.users.setPassword(user?.id ?? '', 'no hash at all')
+  const isSecure = publicUrl?.startsWith('https:') ?? false
   const { publicModels } = config
-  const facts = { version: 'test', publicUrl: undefined, publicModels, isSecure: false, settings: {} }
-  const dispatch = createDispatcher(office, facts)
+  const dispatch = createDispatcher(office, { version: 'test', publicUrl, publicModels, isSecure, settings: {} })
+  const idOf = (role: Role): string => people[role]?.id ?? ''
   return {
     gateway,
     accountId,
     otherId,
+    ids: { operator: idOf('operator'), owner: idOf('owner'), member: idOf('member'), stranger: idOf('stranger') },
     async as(role) {
-      const { token } = await office.sessions.begin(people[role]?.id ?? '', { address: '192.0.2.1', agent: 'test' })
-      return { headers: { cookie: `tollgate=${token}` } }
+      const { token } = await office.sessions.begin(idOf(role), { address: '192.0.2.1', agent: 'test' })
+      return { headers: { cookie: `${isSecure ? '__Host-' : ''}tollgate=${token}` } }
     },
     call: (caller, request, body) => send(dispatch, caller, { request, body }),
     async close() {

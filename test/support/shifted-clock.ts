@@ -1,0 +1,13 @@
+/** Loaded before a gateway: its clock is so many milliseconds away from the machine's, and goes on from there. */
+const shiftMs = Number(process.env['TEST_CLOCK_SHIFT_MS'] ?? 0)
+const Real = Date
+
+globalThis.Date = class extends Real {
+  constructor(...parts: readonly unknown[]) {
+    if (parts.length === 0) super(Real.now() + shiftMs)
+    else super(...(parts as ConstructorParameters<typeof Real>))
+  }
+  static override now(): number {
+    return Real.now() + shiftMs
+  }
+} as DateConstructor
