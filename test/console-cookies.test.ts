@@ -165,7 +165,7 @@ describe('what somebody may do', () => {
 
 describe('other sites', () => {
   const change = (desk: TestConsole, caller: Caller, headers: Record<string, string>): Promise<number> =>
-    statusOf(desk, { headers: { ...caller.headers, ...headers } }, 'DELETE /sessions/none')
+    statusOf(desk, { headers: { ...caller.headers, ...headers } }, 'DELETE /session/view-as')
 
   test.each([
     ['the origin of the public address', { origin: 'https://gate.example' }, 200],
