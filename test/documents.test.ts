@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { described, publicOpenApi, type Described } from '../src/edge/public-api.ts'
+import { failureCodes } from '../src/formats/chat/failure.ts'
 import { startGateway, type TestGateway } from './support/gateway.ts'
 import { photo } from './support/test-pictures.ts'
 
@@ -94,6 +95,40 @@ describe('the documents', () => {
       expect(summary).toContain(path)
       expect(html).toContain(path)
     }
+  })
+
+  test('have guides beside them, whose links lead somewhere', async () => {
+    const summary = await (await fetch(`${origin}/llms.txt`)).text()
+    const names = [...summary.matchAll(/\(docs\/([\w-]+)\.md\)/g)].map(([, name]) => name)
+    expect(names).toContain('errors')
+    const seen = new Map<string, string>()
+    const textOf = async (url: string): Promise<string> => {
+      const known = seen.get(url)
+      if (known !== undefined) return known
+      const answer = await fetch(url)
+      expect({ url, status: answer.status }).toEqual({ url, status: 200 })
+      const text = await answer.text()
+      seen.set(url, text)
+      return text
+    }
+    for (const name of names) {
+      const url = `${origin}/docs/${name}`
+      expect(await textOf(`${url}.md`)).toStartWith('# ')
+      for (const [, href = ''] of (await textOf(url)).matchAll(/<a href="([^"]+)"/g)) {
+        if (/^https?:/.test(href)) continue
+        const target = new URL(href, url)
+        const text = await textOf(target.origin + target.pathname)
+        if (target.hash !== '')
+          expect({ href, text }).toMatchObject({ text: expect.stringContaining(`id="${target.hash.slice(1)}"`) })
+      }
+    }
+  })
+
+  test('explain every code of an error', async () => {
+    const page = await (await fetch(`${origin}/docs/errors`)).text()
+    const explained = [...page.matchAll(/<h3 id="(\w+)"/g)].map(([, code = '']) => code)
+    const exact = ['invalid_mask', 'storage_limit_exceeded', 'task_not_found', 'video_generation_failed']
+    expect(explained.toSorted()).toEqual([...failureCodes, ...exact].toSorted())
   })
 
   test('of the console and of the API are both there, and nothing else is', async () => {

@@ -61,8 +61,9 @@ const paint = () => {
   document.body.style.background = look['bg-color']
   document.body.style.color = look['text-color']
   document.body.style.fontFamily = 'system-ui, sans-serif'
+  document.documentElement.style.setProperty('--accent', look['primary-color'])
   const viewer = document.querySelector('openapi-explorer')
-  for (const [name, value] of Object.entries(look)) viewer.setAttribute(name, value)
+  for (const [name, value] of Object.entries(look)) viewer?.setAttribute(name, value)
 }
 prefersDark.addEventListener('change', paint)
 addEventListener('storage', paint)

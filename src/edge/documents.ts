@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { themeScript } from './documents-theme.ts'
+import { readGuides, type Guide } from './guides.ts'
 import { described, publicOpenApi } from './public-api.ts'
 
 /** Made by tools/viewer.js, shipped in the package; never fetched by anybody's browser from anywhere else. */
@@ -34,7 +35,7 @@ const HEADERS: ReplyHeaders = {
 type Document = { readonly type: string; readonly body: string | Uint8Array; readonly encoding?: 'gzip' }
 
 /** Addresses are relative, so that it works below a path. Without scripts it still says where the document is. */
-const page = (hasViewer: boolean): string => `<!doctype html>
+const page = (hasViewer: boolean, guides: readonly Guide[]): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -48,6 +49,9 @@ ${hasViewer ? '<script defer src="docs/viewer.js"></script>\n' : ''}</head>
 <h1>Tollgate API</h1>
 <p>The OpenAPI 3.1 document is at <a href="openapi.json">openapi.json</a>, a summary at <a href="llms.txt">llms.txt</a>.</p>
 <ul>
+${guides.map(({ name, title }) => `<li><a href="docs/${name}">${title}</a></li>`).join('\n')}
+</ul>
+<ul>
 ${described.map(({ method, path, summary }) => `<li><code>${method.toUpperCase()} ${path}</code> ${summary}</li>`).join('\n')}
 </ul>
 </main>
@@ -56,7 +60,43 @@ ${described.map(({ method, path, summary }) => `<li><code>${method.toUpperCase()
 </html>
 `
 
-const summary = (): string => `# Tollgate
+const GUIDE_STYLE = `
+body { margin: 0; font: 15px/1.6 system-ui, sans-serif }
+main, nav { max-width: 52rem; margin: 0 auto; padding: 0 1rem 3rem }
+nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; padding-block: 1rem; font-size: 13px }
+a { color: var(--accent) }
+h2 a, h3 a, h4 a { color: inherit; text-decoration: none }
+h2 { margin-top: 2.5rem }
+:target { text-decoration: underline }
+table { display: block; max-width: 100%; overflow-x: auto; border-collapse: collapse }
+th, td { padding: 0.35rem 0.75rem 0.35rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid #8884 }
+code { font: 13px ui-monospace, monospace }
+pre { overflow-x: auto; padding: 0.75rem; border: 1px solid #8884; border-radius: 6px }
+`
+
+const guidePage = ({ name, title, html }: Guide, guides: readonly Guide[]): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Tollgate</title>
+<link rel="alternate" type="text/markdown" href="${name}.md">
+<style>${GUIDE_STYLE}</style>
+<script defer src="theme.js"></script>
+</head>
+<body>
+<nav aria-label="Guides">
+<a href="../docs">API reference</a>
+${guides.map((each) => `<a href="${each.name}"${each.name === name ? ' aria-current="page"' : ''}>${each.title}</a>`).join('\n')}
+</nav>
+<main>
+${html}
+</main>
+</body>
+</html>
+`
+
+const summary = (guides: readonly Guide[]): string => `# Tollgate
 
 > A gateway to generative models: one base URL, one API key, prepaid. It speaks the dialects of OpenAI (chat completions,
 > responses, embeddings, images), Anthropic (messages) and Gemini (generateContent) with every model it has.
@@ -74,19 +114,27 @@ ${described.map(({ method, path, summary: what }) => `- \`${method.toUpperCase()
 ## More
 
 - [OpenAPI 3.1 document](openapi.json)
+${guides.map(({ name, title }) => `- [${title}](docs/${name}.md)`).join('\n')}
 `
+
+const HTML = 'text/html; charset=utf-8'
 
 /** Everything there is, made once. */
 export function makeDocuments(version: string): ReadonlyMap<string, Document> {
   const packed = `${VIEWER}.gz`
   const hasViewer = existsSync(packed)
-  const html: Document = { type: 'text/html; charset=utf-8', body: page(hasViewer) }
+  const guides = readGuides()
+  const html: Document = { type: HTML, body: page(hasViewer, guides) }
   const documents = new Map<string, Document>([
     ['/docs', html],
     ['/docs/theme.js', { type: 'text/javascript; charset=utf-8', body: themeScript }],
     ['/openapi.json', { type: 'application/json; charset=utf-8', body: JSON.stringify(publicOpenApi(version)) }],
-    ['/llms.txt', { type: 'text/plain; charset=utf-8', body: summary() }],
+    ['/llms.txt', { type: 'text/plain; charset=utf-8', body: summary(guides) }],
   ])
+  for (const guide of guides) {
+    documents.set(`/docs/${guide.name}`, { type: HTML, body: guidePage(guide, guides) })
+    documents.set(`/docs/${guide.name}.md`, { type: 'text/markdown; charset=utf-8', body: guide.markdown })
+  }
   if (hasViewer) {
     const body = readFileSync(packed)
     documents.set('/docs/viewer.js', { type: 'text/javascript; charset=utf-8', body, encoding: 'gzip' })

@@ -1,5 +1,6 @@
 /** What the public API answers, for its description: fields that vendors add pass, and are not listed. */
 import { z } from 'zod'
+import { failureCodes } from '../formats/chat/failure.ts'
 
 const count = z.int().min(0)
 const seconds = z.int().meta({ description: 'Unix time' })
@@ -114,5 +115,12 @@ export const balance = z.looseObject({
 })
 
 export const failure = z.strictObject({
-  error: z.strictObject({ message: z.string(), type: z.string(), param: z.string().nullable(), code: z.string() }),
+  error: z.strictObject({
+    message: z.string(),
+    type: z.string(),
+    param: z.string().nullable(),
+    code: z
+      .string()
+      .meta({ examples: failureCodes, description: 'explained at docs/errors; others are a vendor’s own' }),
+  }),
 })

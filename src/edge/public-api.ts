@@ -298,7 +298,8 @@ export function publicOpenApi(version: string): object {
       version,
       description:
         'One base URL and one key for models of many vendors, in the dialects that their clients speak. A call is held ' +
-        'at the most it may cost and charged at what it was.',
+        'at the most it may cost and charged at what it was. Guides: [what is added to the API](docs/api), ' +
+        '[errors](docs/errors), [dialects](docs/dialects), [operations](docs/operations).',
     },
     // Relative to this document: the same behind a proxy that puts it below a path.
     servers: [{ url: '.' }],

@@ -41,6 +41,9 @@ const table: Record<FailureKind, Row> = {
   unavailable: { status: 503, type: 'overloaded_error', code: 'service_unavailable' },
 }
 
+/** Every code of our own that stands for a kind of failure; a few failures have one more exact. */
+export const failureCodes: readonly string[] = [...new Set(Object.values(table).map(({ code }) => code))]
+
 /** Writes a failure as `{"error":{message,type,param,code}}`, with the headers that steer a client's retries. */
 export function writeFailure(failure: Failure): WrittenFailure {
   const { status, type, code: kindCode } = table[failure.kind]

@@ -53,6 +53,18 @@ const Section = ({ title, children }: { readonly title: string; readonly childre
   </section>
 )
 
+/** Leads to what the guide says of it. */
+const ErrorCode = ({ code }: { readonly code: string }) => (
+  <a
+    href={new URL(`../docs/errors#${encodeURIComponent(code)}`, document.baseURI).href}
+    target="_blank"
+    rel="noreferrer"
+    className="font-mono text-xs text-bad underline"
+  >
+    {code}
+  </a>
+)
+
 function Head({ account, request }: Props) {
   const t = useT()
   const show = useShow()
@@ -61,7 +73,7 @@ function Head({ account, request }: Props) {
       <div className="flex flex-wrap items-center gap-2">
         <OutcomeMark outcome={request.outcome} />
         <span>{request.status}</span>
-        {request.error_code && <code className="font-mono text-xs text-bad">{request.error_code}</code>}
+        {request.error_code && <ErrorCode code={request.error_code} />}
         <span className="grow" />
         <span className="text-soft">{duration(request.total_ms)}</span>
         <Money amount={request.charged_nano_usd} className="text-base font-semibold" />
