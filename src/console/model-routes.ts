@@ -18,6 +18,7 @@ const factsShape = {
   context_tokens: z.int().nullable(),
   output_tokens_max: z.int().nullable(),
   dimensions: z.int().nullable(),
+  dimensions_adjustable: z.boolean(),
   takes_media: z.boolean(),
   takes_pictures: z.boolean(),
   image: z.record(z.string(), z.unknown()).nullable().meta({ description: 'what may be asked of an image model' }),
@@ -30,11 +31,7 @@ const publicShape = z.strictObject({
   available: z.boolean().meta({ description: 'somebody offers it at the moment' }),
 })
 
-/** Who enlarges its videos is the operator's to know; whether somebody does, everybody's. */
-const videoView = ({ upscaler, ...facts }: VideoFacts): Record<string, unknown> => ({
-  ...facts,
-  upscales: upscaler !== undefined,
-})
+const videoView = (facts: VideoFacts) => ({ ...facts, upscales: facts.upscaler !== undefined })
 
 const factsView = (model: Model) => ({
   id: model.id,
@@ -43,6 +40,7 @@ const factsView = (model: Model) => ({
   context_tokens: model.limits.contextTokens ?? null,
   output_tokens_max: model.limits.outputTokensMax ?? null,
   dimensions: model.limits.dimensions ?? null,
+  dimensions_adjustable: model.limits.dimensionsAdjustable,
   takes_media: model.limits.mediaInput === 'taken',
   takes_pictures: model.limits.pictureInput === 'taken',
   image: model.kind === 'image' ? (model.limits.image as unknown as Record<string, unknown>) : null,
@@ -53,7 +51,7 @@ const factsView = (model: Model) => ({
 
 const isServing = ({ state }: Offer): boolean => state !== 'drained'
 
-/** For whoever pays: without the provider that upscales. */
+/** For whoever pays: who enlarges its videos is the operator's to know; whether somebody does, everybody's. */
 function publicView(model: Model): z.infer<typeof publicShape> {
   const { video, ...facts } = factsView(model)
   const { upscaler: _, ...shown } = video ?? {}
