@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { ModelKind, UnitPrices, VideoFacts } from '../../lib/models.ts'
 import { limitDraftOf, limitsOf, noLimits } from './limit-draft.ts'
-import { noPrice, priceDraftOf, pricesOf, unitsShown } from './price-draft.ts'
+import { areAmounts, noPrice, priceDraftOf, pricesOf, unitsShown } from './price-draft.ts'
 
 const flat = (input: string, output: string): UnitPrices => ({
   input,
@@ -85,4 +85,12 @@ test('limits of a model that is there are in the form as they are, and go back a
   expect(limitsOf(film, 'video')).toEqual({})
   // Abilities are said whole: who enlarges must not be lost by it.
   expect(limitsOf({ ...film, family: 'open' }, 'video')).toEqual({ video: { family: 'open', upscaler: 'kit' } })
+})
+
+test('what is no amount is not sent: it would be sold for nothing', () => {
+  const tokens = { input: 'free', output: '1' }
+  expect(areAmounts({ ...noPrice, tokens })).toBe(false)
+  expect(() => pricesOf({ ...noPrice, tokens })).toThrow('free')
+  expect(areAmounts({ ...noPrice, pieces: [{ unit: 'image', size: '', rest: '', price: '0,5' }] })).toBe(false)
+  expect(areAmounts({ tokens: { input: ' ', output: '$1,000.50' }, pieces: [] })).toBe(true)
 })
