@@ -9,7 +9,7 @@ import { accountIn } from './account-routes.ts'
 import type { Desk } from './desk.ts'
 import { cardShape, cardView, marginOf, marginShape, priceInput, pricesOf } from './price-view.ts'
 import { answer, json, missing, problem, route, type Route } from './route.ts'
-import { isoTime, mapPage, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+import { isoTime, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
 
 const factsShape = {
   id: z.string(),
@@ -75,12 +75,7 @@ const publicModels = route('GET', '/public-models', {
   run: ({ desk, query }) => {
     if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', 'Sign in to see the models.')
     const models = desk.office.catalog.models().filter(({ kind }) => query.kind === undefined || kind === query.kind)
-    return json(
-      mapPage(
-        pageIn(models, query, ({ id }) => id),
-        catalogView,
-      ),
-    )
+    return json(pageIn(models, query, catalogView))
   },
 })
 
@@ -145,12 +140,7 @@ const operators: readonly Route[] = [
     run: ({ desk, query }) => {
       const wanted = (query.q ?? '').toLowerCase()
       const models = desk.office.catalog.models().filter(({ id }) => id.toLowerCase().includes(wanted))
-      return json(
-        mapPage(
-          pageIn(models, query, ({ id }) => id),
-          (model) => modelView(desk, model),
-        ),
-      )
+      return json(pageIn(models, query, (model) => modelView(desk, model)))
     },
   }),
   route('POST', '/models', {
@@ -345,12 +335,7 @@ const accountModels = route('GET', '/accounts/{account}/models', {
       .filter(
         ({ id, kind }) => (allowedModels?.includes(id) ?? true) && (query.kind === undefined || kind === query.kind),
       )
-    return json(
-      mapPage(
-        pageIn(models, query, ({ id }) => id),
-        publicView,
-      ),
-    )
+    return json(pageIn(models, query, publicView))
   },
 })
 

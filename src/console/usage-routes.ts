@@ -9,7 +9,7 @@ import { csvRows, csvText } from './csv.ts'
 import type { Desk } from './desk.ts'
 import { daysLeft } from './low-balance.ts'
 import { requestShape, requestView } from './request-view.ts'
-import { json, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
+import { isOperator, json, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
 import { isoTime, nano, time, timeInput } from './shapes.ts'
 
 const HOUR_MS = 3_600_000
@@ -58,9 +58,6 @@ function sumsView({ sums, firsts }: Seen, isOperator: boolean): z.infer<typeof s
     ...(isOperator ? { upstream_cost_nano_usd: sums.upstream_cost.toString() } : {}),
   }
 }
-
-const isOperator = ({ principal }: Pick<Call, 'principal'>): boolean =>
-  principal.kind !== 'nobody' && principal.role === 'operator'
 
 const query = z.strictObject({
   from: timeInput.optional().meta({ description: 'left out: a week before the end' }),
