@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react'
 
 export type TabState<T> = {
-  get(): T
-  set(next: T): void
+  readonly get: () => T
+  readonly set: (next: T) => void
   /** The value, in a component: it is drawn anew when the value changes. */
-  use(): T
+  readonly use: () => T
 }
 
 /** What this tab knows outside of any page of it. */
