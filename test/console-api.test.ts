@@ -484,7 +484,7 @@ describe('tasks', () => {
     expect(task?.charges.reduce((sum, line) => sum + BigInt(line.charged_nano_usd), 0n)).toBe(
       BigInt(task?.charged_nano_usd ?? '0'),
     )
-    // By its request, which may be said aloud: whoever has its own id, which is good here, too, can fetch the video.
+    // By its request, which may be said aloud: whoever has the other id can fetch the video. Who has that finds it, too.
     const alone = await call<Task & { expires_at: string }>(owner, `GET ${at(`/tasks/${task?.request}`)}`)
     expect(alone.body).toEqual({ ...task, expires_at: alone.body.expires_at } as never)
     expect(alone.body).toMatchObject({
@@ -492,5 +492,6 @@ describe('tasks', () => {
       wish: { resolution: '720p', upscale: { resolution: '2k' } },
     })
     expect(Date.parse(alone.body.expires_at)).toBeGreaterThan(Date.now())
+    expect((await call(owner, `GET ${at(`/tasks/${id}`)}`)).body).toEqual(alone.body as never)
   }, 30_000)
 })
