@@ -16,6 +16,7 @@ test.each(['https://me:pw@gate.example', 'https://gate.example/?a', 'https://gat
     const env = { TOLLGATE_PUBLIC_URL: address, TOLLGATE_CONFIG: '' }
     const refused = await loadConfig(env).then(() => 'taken', String)
     expect(refused).toContain('TOLLGATE_PUBLIC_URL')
+    expect(refused).not.toContain('pw@')
   },
 )
 

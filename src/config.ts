@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { Declaration, Declared } from './declaration.ts'
 import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
 import type { LogLevel } from './lib/log.ts'
+import { maskedAddress } from './lib/masked-address.ts'
 import { TrustedProxies } from './lib/trusted-proxies.ts'
 import { parseMarkUp, type MarkUp } from './prices/mark-up.ts'
 import { modelsOfVendors } from './prices/vendor-models.ts'
@@ -99,7 +100,8 @@ function publicUrl(env: Environment): string | undefined {
   const url = URL.canParse(text) && /^https?:/.test(text) ? new URL(text) : undefined
   // It is shown and linked to: a password in it, or a query behind which nothing can be put, is a mistake.
   if (url && `${url.username}${url.password}${url.search}${url.hash}` === '') return text.replace(/\/+$/, '')
-  throw new ConfigError(`TOLLGATE_PUBLIC_URL must be an absolute http(s) address, not '${text}'`)
+  const wanted = 'an absolute http(s) address without a user, a query or a fragment'
+  throw new ConfigError(`TOLLGATE_PUBLIC_URL must be ${wanted}, not '${maskedAddress(text)}'`)
 }
 
 function limitsOf(env: Environment): Limits {

@@ -27,7 +27,7 @@ import {
   type Idempotency,
 } from './records/idempotency.ts'
 import { RecordFeed } from './records/feed.ts'
-import { findRecord, recentRecords } from './records/records.ts'
+import { chargedFor, findRecord, recentRecords } from './records/records.ts'
 import { findAnywhere, searchRecords } from './records/search.ts'
 import { UsageDays } from './records/usage-days.ts'
 import { lastUsed, usageOf, usageRowOf, usageStatement } from './records/usage-report.ts'
@@ -182,6 +182,7 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     findAnywhere: (id) => findAnywhere(store.aside, id),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),
+    charged: (accountId, ids) => chargedFor(asideOf(accountId), accountId, ids),
     orphans: () => orphansOf(store),
     settleOrphan: (requestId) => settleOrphanOf(store, requestId),
     backup: createBackup(store, secrets),

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { chat, startGateway, type TestGateway } from './support/gateway.ts'
+import { PASSWORD, signedIn, type Person } from './support/people.ts'
 
 let gateway: TestGateway
 let origin: string
 let operator: { cookie: string }
 let owner: { cookie: string }
-const PASSWORD = 'correct horse battery'
 
 type Told<T = Record<string, unknown>> = { readonly status: number; readonly headers: Headers; readonly body: T }
 
@@ -23,11 +23,9 @@ async function call<T = Record<string, unknown>>(caller: object, request: string
   return { status: response.status, headers: response.headers, body: (isJson ? JSON.parse(text) : text) as T }
 }
 
-async function person(name: string, input: object): Promise<{ cookie: string }> {
-  const { setup_path: path } = await gateway.operate<{ setup_path: string }>('user.create', { name, ...input })
-  const token = path.split('#')[1]
-  const { headers } = await call({}, 'POST /links/redeem', { token, password: PASSWORD })
-  return { cookie: (headers.get('set-cookie') ?? '').split(';')[0] ?? '' }
+async function person(name: string, input: Omit<Person, 'name'>): Promise<{ cookie: string }> {
+  const { cookie } = await signedIn(gateway, { name, ...input })
+  return { cookie }
 }
 
 beforeAll(async () => {

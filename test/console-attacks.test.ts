@@ -8,6 +8,7 @@ import { routes } from '../src/console/routes.ts'
 import type { Reply, Route } from '../src/console/route.ts'
 import { nobody, openConsole, type Answer, type Caller, type TestConsole } from './support/console.ts'
 import { freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
+import { signedIn } from './support/people.ts'
 import { rawClient } from './support/raw-client.ts'
 
 let desk: TestConsole
@@ -59,7 +60,7 @@ const odd = [
 const SLOW_MS = 1_500
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`
-/** Signing out would end the caller; a provider is only called where there is one. */
+/** What is for people alone; all else a program asks, which no sign-out ends. */
 const asPerson = (route: Route): boolean => /signed_in|people|play/.test(route.access)
 const callerFor = async (route: Route): Promise<Caller> =>
   route.access === 'open' ? nobody : asPerson(route) ? desk.as('operator') : program
@@ -214,11 +215,7 @@ test('exports of many hours by a crowd keep nobody waiting', async () => {
   const gateway = await startGateway()
   try {
     const { origin } = new URL(gateway.baseUrl)
-    const headers = { 'content-type': 'application/json' }
-    const made = await gateway.operate<{ setup_path: string }>('user.create', { name: 'op', role: 'operator' })
-    const body = JSON.stringify({ token: made.setup_path.split('#')[1], password: 'correct horse battery' })
-    const signed = await fetch(`${origin}/admin/v1/links/redeem`, { method: 'POST', headers, body })
-    const cookie = (signed.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+    const { cookie } = await signedIn(gateway, { name: 'op', role: 'operator' })
     const hour = Math.floor(Date.now() / 3_600_000)
     seedHours(gateway, hour)
     const from = new Date((hour - 699) * 3_600_000).toISOString()

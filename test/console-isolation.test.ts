@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { routes } from '../src/console/routes.ts'
 import type { Route } from '../src/console/route.ts'
 import { chat, startGateway, type TestGateway } from './support/gateway.ts'
+import { signedIn, type Person } from './support/people.ts'
 
 type Told = { readonly status: number; readonly text: string; readonly header: (name: string) => string | null }
 type Caller = Readonly<Record<string, string>>
 type Ids = Readonly<Record<string, string>>
 
-const PASSWORD = 'correct horse battery'
 let gateway: TestGateway
 let root: string
 const callers: Record<string, Caller> = {}
@@ -31,13 +31,12 @@ async function ask(caller: Caller, request: string, body?: object): Promise<Told
   return { status: response.status, text: await response.text(), header: (name) => response.headers.get(name) }
 }
 
-async function person(name: string, input: object): Promise<{ readonly id: string; readonly caller: Caller }> {
-  const { id, setup_path: path } = await gateway.operate<{ id: string; setup_path: string }>('user.create', {
-    name,
-    ...input,
-  })
-  const told = await ask({}, 'POST /links/redeem', { token: path.split('#')[1], password: PASSWORD })
-  return { id, caller: { cookie: (told.header('set-cookie') ?? '').split(';')[0] ?? '' } }
+async function person(
+  name: string,
+  input: Omit<Person, 'name'>,
+): Promise<{ readonly id: string; readonly caller: Caller }> {
+  const { id, cookie } = await signedIn(gateway, { name, ...input })
+  return { id, caller: { cookie } }
 }
 
 const jsonOf = <T>({ text }: Told): T => JSON.parse(text) as T

@@ -10,6 +10,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { chat, freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
+import { signedIn, type Person } from './support/people.ts'
 
 const yaml = `
 models:
@@ -48,14 +49,9 @@ const post = (path: string, body: object, init: RequestInit = {}): Promise<Respo
     ...init,
   })
 
-async function person(name: string, input: object): Promise<{ cookie: string }> {
-  const { setup_path: path } = await gateway.operate<{ setup_path: string }>('user.create', { name, ...input })
-  const response = await fetch(`${new URL(gateway.baseUrl).origin}/admin/v1/links/redeem`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ token: path.split('#')[1], password: 'correct horse battery' }),
-  })
-  return { cookie: (response.headers.get('set-cookie') ?? '').split(';')[0] ?? '' }
+async function person(name: string, input: Omit<Person, 'name'>): Promise<{ cookie: string }> {
+  const { cookie } = await signedIn(gateway, { name, ...input })
+  return { cookie }
 }
 
 let serial = 0

@@ -41,6 +41,12 @@ function oddVendor(body: Record<string, unknown>, origin: string): Response {
   }
 }
 
+/** A model as the declaration has it, that is sold by tokens. */
+const byTokens = (id: string, offers: string, ...more: readonly string[]): string => {
+  const fields = ['kind: image', 'price: { input: 5, output: 0, image_output: 40 }', 'image: { family: gpt-image }']
+  return `  ${id}: { ${[...fields, ...more, `offers: [${offers}]`].join(', ')} }`
+}
+
 beforeAll(async () => {
   sandbox = await startSandboxProcess()
   odd = Bun.serve({
@@ -64,26 +70,10 @@ providers:
   vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
   odd: { base_url: 'http://127.0.0.1:${odd.port}/v1', allow_private: true }
 models:
-  modern:
-    kind: image
-    price: { input: 5, output: 0, image_output: 40 }
-    image: { family: gpt-image }
-    offers: [{ provider: vendor, model: sandbox-image }]
-  rescued:
-    kind: image
-    price: { input: 5, output: 0, image_output: 40 }
-    image: { family: gpt-image }
-    offers: [{ provider: odd, model: truncated }, { provider: vendor, model: sandbox-image, priority: 1 }]
-  estimated:
-    kind: image
-    price: { input: 5, output: 0, image_output: 40 }
-    image: { family: gpt-image }
-    offers: [{ provider: odd, model: estimated }]
-  broken-stream:
-    kind: image
-    price: { input: 5, output: 0, image_output: 40 }
-    image: { family: gpt-image }
-    offers: [{ provider: odd, model: broken-stream }]
+${byTokens('modern', '{ provider: vendor, model: sandbox-image }')}
+${byTokens('rescued', '{ provider: odd, model: truncated }, { provider: vendor, model: sandbox-image, priority: 1 }')}
+${byTokens('estimated', '{ provider: odd, model: estimated }')}
+${byTokens('broken-stream', '{ provider: odd, model: broken-stream }')}
   unpriced:
     kind: image
     price: { each: { image/512x512: 0.01 } }
@@ -327,11 +317,7 @@ test(
 providers:
   vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
 models:
-  slow:
-    kind: image
-    price: { input: 5, output: 0, image_output: 40 }
-    image: { family: gpt-image }
-    offers: [{ provider: vendor, model: 'sandbox-image!${delay}' }]
+${byTokens('slow', `{ provider: vendor, model: 'sandbox-image!${delay}' }`)}
   slow-turn:
     kind: image
     price: { input: 1, output: 3, image_output: 60 }
@@ -372,12 +358,7 @@ test('an image may take longer than any other answer, whole and streamed', async
 providers:
   vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
 models:
-  slow:
-    kind: image
-    price: { input: 5, output: 0, image_output: 40 }
-    image: { family: gpt-image }
-    first_event_timeout_ms: 200
-    offers: [{ provider: vendor, model: 'sandbox-image!delay-ms=1500' }]
+${byTokens('slow', "{ provider: vendor, model: 'sandbox-image!delay-ms=1500' }", 'first_event_timeout_ms: 200')}
 `,
     env: { TOLLGATE_EVENT_GAP_TIMEOUT_MS: '300', TOLLGATE_STALL_TIMEOUT_MS: '300', TOLLGATE_HEARTBEAT_MS: '200' },
   })

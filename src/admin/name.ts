@@ -1,4 +1,4 @@
-/** Names of accounts, keys, people and programs: they stand in lists, logs and files beside each other's. */
+/** Names of accounts, keys, people, programs and views: they stand in lists, logs and files beside each other's. */
 import { z } from 'zod'
 
 /** Nothing that is not seen, and nothing that turns the text around it: a name must not read as another. */

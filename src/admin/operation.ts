@@ -67,6 +67,8 @@ export type Office = {
   readonly findAnywhere: (id: string) => Promise<StoredRecord | undefined>
   readonly requests: (accountId: string, limit: number) => Promise<readonly StoredRecord[]>
   readonly request: (accountId: string, id: string) => Promise<StoredRecord | undefined>
+  /** What requests were charged, by their ids. */
+  readonly charged: (accountId: string, ids: readonly string[]) => Promise<ReadonlyMap<string, NanoUsd>>
   /** Videos of an account, newest first, of requests before one. */
   readonly videos: (
     accountId: string,

@@ -6,7 +6,7 @@ import { formatUsd } from '../domain/money.ts'
 import type { Desk } from './desk.ts'
 import { limitsChange, limitsInput, limitsShape, limitsView } from './limits.ts'
 import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
-import { isoTime, mapPage, modelIds, nano, nanoInput, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+import { isoTime, modelIds, nano, nanoInput, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
 
 export const balanceShape = z.strictObject({
   available_nano_usd: nano,
@@ -131,12 +131,7 @@ export const accountRoutes: readonly Route[] = [
     answer: pageOf(accountShape),
     run: ({ desk, query }) => {
       const fitting = desk.office.accounts.list().filter((account) => matches(desk, account, query))
-      return json(
-        mapPage(
-          pageIn(fitting, query, ({ id }) => id),
-          (account) => accountView(desk, account),
-        ),
-      )
+      return json(pageIn(fitting, query, (account) => accountView(desk, account)))
     },
   }),
   route('POST', '/accounts', {

@@ -130,13 +130,8 @@ function refusalOf({ office }: Desk, verdict: Verdict, accountId: string | undef
 
 /** How long whoever belongs to an account has to wait before another change. Operators look after themselves. */
 function changeWaitMs({ throttles }: Desk, { method, access }: Route, principal: Principal): number {
-  if (
-    method === 'GET' ||
-    !access.startsWith('account_') ||
-    principal.kind === 'nobody' ||
-    principal.role === 'operator'
-  )
-    return 0
+  const isChange = method !== 'GET' && access.startsWith('account_')
+  if (!isChange || principal.kind === 'nobody' || principal.role === 'operator') return 0
   return throttles.changes.take(principal.accountId ?? '')
 }
 

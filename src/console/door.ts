@@ -8,12 +8,11 @@ import { timeOrderedId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { Shares } from '../lib/shares.ts'
 import type { TrustedProxies } from '../lib/trusted-proxies.ts'
-import type { Principal } from './access.ts'
 import type { Dispatcher, Sent } from './dispatch.ts'
 import type { Facts } from './desk.ts'
 import { securityHeaders } from './headers.ts'
 import type { Pages } from './pages.ts'
-import { principalOf } from './principal.ts'
+import { principalOf, shareOf } from './principal.ts'
 
 export type DoorOptions = {
   readonly office: Office
@@ -33,17 +32,6 @@ const isPage = (path: string): boolean => path === '/console' || path.startsWith
 
 /** Whether a path is the console's and not the public API's. */
 export const isForConsole = (path: string): boolean => path.startsWith('/admin/') || isPage(path)
-
-function shareOf(principal: Principal): string {
-  switch (principal.kind) {
-    case 'nobody':
-      return ''
-    case 'user':
-      return principal.user.id
-    case 'program':
-      return principal.key.id
-  }
-}
 
 export function openDoor({ office, facts, proxies, log }: DoorOptions): (exchange: Exchange) => void {
   let dispatcher: Promise<Dispatcher> | undefined

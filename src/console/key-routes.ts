@@ -6,7 +6,7 @@ import { accountIn } from './account-routes.ts'
 import type { Desk } from './desk.ts'
 import { limitsChange, limitsInput, limitsShape, limitsView } from './limits.ts'
 import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
-import { isoTime, isoTimeOrNull, mapPage, modelIds, nano, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+import { isoTime, isoTimeOrNull, modelIds, nano, pageIn, pageOf, pageQuery, time } from './shapes.ts'
 
 const keyShape = z.strictObject({
   id: z.string(),
@@ -140,12 +140,7 @@ export const keyRoutes: readonly Route[] = [
         query.status === undefined || (query.status === 'active') === (revokedAtMs === undefined)
       const keys = desk.office.accounts.keysOf(params.account).filter(wanted)
       const used = await usedOf(desk, params.account)
-      return json(
-        mapPage(
-          pageIn(keys, query, ({ id }) => id),
-          (key) => keyView(desk, key, used.get(key.id)),
-        ),
-      )
+      return json(pageIn(keys, query, (key) => keyView(desk, key, used.get(key.id))))
     },
   }),
   route('POST', '/accounts/{account}/keys', {

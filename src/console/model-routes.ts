@@ -9,7 +9,7 @@ import { accountIn } from './account-routes.ts'
 import type { Desk } from './desk.ts'
 import { cardShape, cardView, marginOf, marginShape, priceInput, pricesOf } from './price-view.ts'
 import { answer, json, missing, problem, route, type Route } from './route.ts'
-import { isoTime, mapPage, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+import { isoTime, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
 
 const factsShape = {
   id: z.string(),
@@ -18,6 +18,7 @@ const factsShape = {
   context_tokens: z.int().nullable(),
   output_tokens_max: z.int().nullable(),
   dimensions: z.int().nullable(),
+  dimensions_adjustable: z.boolean(),
   takes_media: z.boolean(),
   takes_pictures: z.boolean(),
   image: z.record(z.string(), z.unknown()).nullable().meta({ description: 'what may be asked of an image model' }),
@@ -30,11 +31,7 @@ const publicShape = z.strictObject({
   available: z.boolean().meta({ description: 'somebody offers it at the moment' }),
 })
 
-/** Who enlarges its videos is the operator's to know; whether somebody does, everybody's. */
-const videoView = ({ upscaler, ...facts }: VideoFacts): Record<string, unknown> => ({
-  ...facts,
-  upscales: upscaler !== undefined,
-})
+const videoView = (facts: VideoFacts) => ({ ...facts, upscales: facts.upscaler !== undefined })
 
 const factsView = (model: Model) => ({
   id: model.id,
@@ -43,6 +40,7 @@ const factsView = (model: Model) => ({
   context_tokens: model.limits.contextTokens ?? null,
   output_tokens_max: model.limits.outputTokensMax ?? null,
   dimensions: model.limits.dimensions ?? null,
+  dimensions_adjustable: model.limits.dimensionsAdjustable,
   takes_media: model.limits.mediaInput === 'taken',
   takes_pictures: model.limits.pictureInput === 'taken',
   image: model.kind === 'image' ? (model.limits.image as unknown as Record<string, unknown>) : null,
@@ -53,7 +51,7 @@ const factsView = (model: Model) => ({
 
 const isServing = ({ state }: Offer): boolean => state !== 'drained'
 
-/** For whoever pays: without the provider that upscales. */
+/** For whoever pays: who enlarges its videos is the operator's to know; whether somebody does, everybody's. */
 function publicView(model: Model): z.infer<typeof publicShape> {
   const { video, ...facts } = factsView(model)
   const { upscaler: _, ...shown } = video ?? {}
@@ -77,12 +75,7 @@ const publicModels = route('GET', '/public-models', {
   run: ({ desk, query }) => {
     if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', 'Sign in to see the models.')
     const models = desk.office.catalog.models().filter(({ kind }) => query.kind === undefined || kind === query.kind)
-    return json(
-      mapPage(
-        pageIn(models, query, ({ id }) => id),
-        catalogView,
-      ),
-    )
+    return json(pageIn(models, query, catalogView))
   },
 })
 
@@ -147,12 +140,7 @@ const operators: readonly Route[] = [
     run: ({ desk, query }) => {
       const wanted = (query.q ?? '').toLowerCase()
       const models = desk.office.catalog.models().filter(({ id }) => id.toLowerCase().includes(wanted))
-      return json(
-        mapPage(
-          pageIn(models, query, ({ id }) => id),
-          (model) => modelView(desk, model),
-        ),
-      )
+      return json(pageIn(models, query, (model) => modelView(desk, model)))
     },
   }),
   route('POST', '/models', {
@@ -347,12 +335,7 @@ const accountModels = route('GET', '/accounts/{account}/models', {
       .filter(
         ({ id, kind }) => (allowedModels?.includes(id) ?? true) && (query.kind === undefined || kind === query.kind),
       )
-    return json(
-      mapPage(
-        pageIn(models, query, ({ id }) => id),
-        publicView,
-      ),
-    )
+    return json(pageIn(models, query, publicView))
   },
 })
 

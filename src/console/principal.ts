@@ -52,3 +52,15 @@ export function stands({ managementKeys, sessions, users }: People, principal: P
     }
   }
 }
+
+/** By what name somebody takes their share of what all share; everybody who is unknown is one. */
+export function shareOf(principal: Principal): string {
+  switch (principal.kind) {
+    case 'nobody':
+      return ''
+    case 'user':
+      return principal.user.id
+    case 'program':
+      return principal.key.id
+  }
+}

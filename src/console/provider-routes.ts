@@ -7,7 +7,7 @@ import { healthy } from '../router/health.ts'
 import { presets } from '../providers/presets.ts'
 import type { Desk } from './desk.ts'
 import { answer, json, missing, problem, route, type Problem, type Route } from './route.ts'
-import { isoTime, mapPage, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+import { isoTime, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
 
 const providerShape = z.strictObject({
   id: z.string(),
@@ -77,13 +77,7 @@ export const providerRoutes: readonly Route[] = [
     summary: 'All providers, with how they have done since the start.',
     query: z.strictObject(pageQuery),
     answer: pageOf(providerShape),
-    run: ({ desk, query }) =>
-      json(
-        mapPage(
-          pageIn(desk.office.catalog.providers(), query, ({ id }) => id),
-          (each) => providerView(desk, each),
-        ),
-      ),
+    run: ({ desk, query }) => json(pageIn(desk.office.catalog.providers(), query, (each) => providerView(desk, each))),
   }),
   route('POST', '/providers', {
     access: 'operator',

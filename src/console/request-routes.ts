@@ -4,8 +4,9 @@ import { watchBounds } from '../records/feed.ts'
 import { storedForm } from '../records/records.ts'
 import { fits, type RecordFilter } from '../records/search.ts'
 import { findTask, listTasks, taskShape } from './tasks.ts'
+import { shareOf } from './principal.ts'
 import { requestDetail, requestDetailShape, requestShape, requestView } from './request-view.ts'
-import { json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
+import { isOperator, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
 import { nanoInput, pageOf, pageQuery, timeInput, type Page } from './shapes.ts'
 import { Tail } from './tail.ts'
 
@@ -42,14 +43,10 @@ function filterOf(query: Filters, { isOperator: isTheirs }: Viewer): RecordFilte
   }
 }
 
-const isOperator = ({ principal }: Pick<Call, 'principal'>): boolean =>
-  principal.kind !== 'nobody' && principal.role === 'operator'
-
 const PAGE = 'A page may have fewer rows than asked for, even none, and still go on: the next one reads on from there.'
 
-const LIVE =
-  'At most ' +
-  `${watchBounds.rowsPerPushMax} rows at a time, ${Math.floor(1000 / watchBounds.pushMs)} times a second. It ends with the session.`
+const { rowsPerPushMax, pushMs } = watchBounds
+const LIVE = `At most ${rowsPerPushMax} rows at a time, ${Math.floor(1000 / pushMs)} times a second. It ends with the session.`
 
 const tailEvent = z.discriminatedUnion('type', [
   pageOf(requestShape)
@@ -76,9 +73,7 @@ async function pageOfRequests(
 
 async function watchRequests(call: Call<{ account: string }, z.infer<typeof tailQuery>>): Promise<Reply> {
   const { desk, principal, params, query } = call
-  const place = desk.watching.of(
-    principal.kind === 'user' ? principal.user.id : principal.kind === 'program' ? principal.key.id : '',
-  )
+  const place = desk.watching.of(shareOf(principal))
   const taken = place.take(1, 0)
   if (taken !== 'taken') return crowded[taken]
   const viewer = { isOperator: isOperator(call) }

@@ -75,6 +75,10 @@ export function route<Path extends string, Q extends z.ZodType = z.ZodType, B ex
   return { method, path, query, body, answers, ...rest }
 }
 
+/** Whether who asks may be told of vendors and costs: not while an operator views an account as its member. */
+export const isOperator = ({ principal }: Pick<Call, 'principal'>): boolean =>
+  principal.kind !== 'nobody' && principal.role === 'operator'
+
 export const json = (value: unknown, cookie?: string): Reply =>
   cookie === undefined ? { kind: 'json', value } : { kind: 'json', value, cookie }
 

@@ -1,5 +1,6 @@
 /** Filters of the list of requests by the names somebody gave them: for them alone, on every account. */
 import { z } from 'zod'
+import { visibleName } from '../admin/name.ts'
 import { SAVED_VIEWS_MAX, type SavedView, type Unsaved } from '../accounts/saved-views.ts'
 import { json, missing, problem, route, type Call, type Problem, type Route } from './route.ts'
 import { isoTime, time } from './shapes.ts'
@@ -11,11 +12,7 @@ const viewShape = z.strictObject({
   created_at: time,
 })
 
-const name = z
-  .string()
-  .trim()
-  .regex(/^\P{Cc}{1,60}$/u, 'must be 1 to 60 characters, none a control character')
-const draft = z.strictObject({ name, query: z.string().max(2_000) })
+const draft = z.strictObject({ name: visibleName, query: z.string().max(2_000) })
 
 const viewOf = ({ id, name: called, query, createdAtMs }: SavedView): z.infer<typeof viewShape> => ({
   id,
@@ -61,7 +58,7 @@ export const savedViewRoutes: readonly Route[] = [
   route('PATCH', '/saved-views/{view}', {
     access: 'signed_in',
     summary: 'Give a view another name.',
-    body: z.strictObject({ name }),
+    body: z.strictObject({ name: visibleName }),
     answer: viewShape,
     run: async (call) => {
       const { savedViews } = call.desk.office

@@ -42,22 +42,18 @@ export const pageOf = (item: z.ZodType) =>
 
 type Paging = { readonly limit: number; readonly cursor?: string | undefined }
 
-/** A page of a list in memory, in the order of what names its items. */
-export function pageIn<T>(items: readonly T[], { limit, cursor }: Paging, keyOf: (item: T) => string): Page<T> {
-  const left = items
-    .filter((item) => cursor === undefined || keyOf(item) > cursor)
-    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-  const data = left.slice(0, limit)
-  const last = data.at(-1)
-  return { data, next_cursor: left.length > limit && last !== undefined ? keyOf(last) : null }
-}
-
 export type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null }
 
-export const mapPage = <T, V>({ data, next_cursor }: Page<T>, view: (item: T) => V): Page<V> => ({
-  data: data.map(view),
-  next_cursor,
-})
+/** A page of a list in memory, in the order of the ids of its items, as they are seen. */
+export function pageIn<T extends { readonly id: string }, V>(
+  items: readonly T[],
+  { limit, cursor }: Paging,
+  view: (item: T) => V,
+): Page<V> {
+  const left = items.filter(({ id }) => cursor === undefined || id > cursor).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const data = left.slice(0, limit)
+  return { data: data.map(view), next_cursor: left.length > limit ? (data.at(-1)?.id ?? null) : null }
+}
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString()
 export const isoTimeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : isoTime(ms))

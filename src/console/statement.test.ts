@@ -94,3 +94,16 @@ test('a day without a booking says how many requests it had; one with a booking 
     ['charges', -8n, 124n, null],
   ])
 })
+
+test('a request that ended after a booking of the next day is given back before it and charged again behind it', () => {
+  const credit = { kind: 'credit', ref: 'r', reason: '', createdAtMs: DAY_MS + 1 }
+  const bookings = [{ ...credit, amount: 50n, balanceAfter: 150n }]
+  const { opening, lines } = linesOf({ bookings, charges: [{ startMs: 0, amount: 10n, requests: 1 }] }, 140n)
+  expect([opening, ...lines.map(({ kind, amount: moved, balance }) => [kind, moved, balance])]).toEqual([
+    100n,
+    ['charges', -10n, 90n],
+    ['charges', 10n, 100n],
+    ['credit', 50n, 150n],
+    ['charges', -10n, 140n],
+  ])
+})

@@ -2,6 +2,9 @@
  * The lines of a statement. Bookings stand one by one, each with the balance that the ledger wrote down with it.
  * Charges stand by the day, and where a booking falls into a day, in parts around it: what was charged until then is
  * what the balance before it lacks. So each balance is the one before it and the amount, and none is a guess.
+ *
+ * A request counts on the day on which it began. One that began before midnight and ended after a booking of the next
+ * day was not charged yet at that booking: it stands there as given back, and as charged again behind it.
  */
 import type { Booking } from '../ledger/bookings.ts'
 

@@ -48,10 +48,10 @@ export class Tail implements Watcher {
   /** Begins the answer, with the newest rows there are. */
   begin(exchange: Exchange, { headers, first }: { headers: Readonly<Record<string, string>>; first: object }): void {
     this.exchange = exchange
+    exchange.onClosed = () => this.close()
     exchange.begin(200, headers)
     this.send({ type: 'start', ...first })
     if (this.isClosed || this.leave === undefined) return this.finish('shutdown')
-    exchange.onClosed = () => this.close()
     this.watch = setInterval(() => this.look(), standingMs)
     if (this.waiting.length > 0) this.schedule()
   }

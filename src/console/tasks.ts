@@ -99,19 +99,13 @@ const imageTasks: TaskSource = {
   },
 }
 
-const ENDPOINTS = ['videos', 'videos.upscale'] as const
+type ChargedLine = Pick<Task['charges'][number], 'request' | 'endpoint'>
 
-/** What a video cost: its making, and its super-resolution, which is charged beside it. Nothing before its end. */
-async function chargesOf(office: Desk['office'], task: VideoTask): Promise<Task['charges']> {
-  const { accountId, requestId, wish, stage } = task
+/** What a video is charged for: its making, and its super-resolution beside it. Nothing before its end. */
+function linesOf({ requestId, wish, stage }: VideoTask): readonly ChargedLine[] {
   if (stage !== 'completed') return []
-  const ids = wish.upscale ? [requestId, upscaleLineId(requestId)] : [requestId]
-  const records = await Promise.all(ids.map((id) => office.request(accountId, id)))
-  return ids.map((request, i) => ({
-    request,
-    endpoint: ENDPOINTS[i] ?? ENDPOINTS[0],
-    charged_nano_usd: String(records[i]?.['charged'] ?? 0),
-  }))
+  const making = { request: requestId, endpoint: 'videos' }
+  return wish.upscale ? [making, { request: upscaleLineId(requestId), endpoint: 'videos.upscale' }] : [making]
 }
 
 const wishView = ({ wish }: VideoTask): NonNullable<Task['wish']> => ({
@@ -131,33 +125,38 @@ const wishView = ({ wish }: VideoTask): NonNullable<Task['wish']> => ({
     : null,
 })
 
-async function videoViews({ office }: Desk, tasks: readonly VideoTask[]): Promise<Task[]> {
-  const kept = await office.keptUntil(tasks.filter(({ stage }) => stage === 'completed').map(({ id }) => id))
-  return Promise.all(
-    tasks.map(async (task): Promise<Task> => {
-      const charges = await chargesOf(office, task)
-      const expiresAtMs = kept.get(task.id)
-      return {
-        id: task.id,
-        request: task.requestId,
-        kind: 'video',
-        model: task.model,
-        endpoint: 'videos',
-        status: statusOf(task.stage),
-        stage: task.stage,
-        progress: task.progress,
-        error_code: task.reason ?? null,
-        outputs: task.stage === 'completed' ? 1 : 0,
-        held_nano_usd: task.held.toString(),
-        charged_nano_usd: charges.reduce((sum, line) => sum + BigInt(line.charged_nano_usd), 0n).toString(),
-        charges,
-        wish: wishView(task),
-        created_at: isoTime(task.createdAtMs),
-        elapsed_ms: (task.endedAtMs ?? Date.now()) - task.createdAtMs,
-        expires_at: expiresAtMs === undefined ? null : isoTime(expiresAtMs),
-      }
-    }),
-  )
+/** Tasks of an account, with what is known of them elsewhere: two questions, however many there are. */
+async function videoViews({ office }: Desk, accountId: string, tasks: readonly VideoTask[]): Promise<Task[]> {
+  const [kept, charged] = await Promise.all([
+    office.keptUntil(tasks.filter(({ stage }) => stage === 'completed').map(({ id }) => id)),
+    office.charged(
+      accountId,
+      tasks.flatMap(linesOf).map(({ request }) => request),
+    ),
+  ])
+  return tasks.map((task): Task => {
+    const lines = linesOf(task).map((line) => ({ ...line, charged: charged.get(line.request) ?? 0n }))
+    const expiresAtMs = kept.get(task.id)
+    return {
+      id: task.id,
+      request: task.requestId,
+      kind: 'video',
+      model: task.model,
+      endpoint: 'videos',
+      status: statusOf(task.stage),
+      stage: task.stage,
+      progress: task.progress,
+      error_code: task.reason ?? null,
+      outputs: task.stage === 'completed' ? 1 : 0,
+      held_nano_usd: task.held.toString(),
+      charged_nano_usd: lines.reduce((sum, line) => sum + line.charged, 0n).toString(),
+      charges: lines.map(({ charged: amount, ...line }) => ({ ...line, charged_nano_usd: amount.toString() })),
+      wish: wishView(task),
+      created_at: isoTime(task.createdAtMs),
+      elapsed_ms: (task.endedAtMs ?? Date.now()) - task.createdAtMs,
+      expires_at: expiresAtMs === undefined ? null : isoTime(expiresAtMs),
+    }
+  })
 }
 
 const videoTasks: TaskSource = {
@@ -165,7 +164,7 @@ const videoTasks: TaskSource = {
   list: async (desk, accountId, { limit, cursor }) => {
     const before = cursor === undefined ? undefined : `req_${cursor}`
     const found = await desk.office.videos(accountId, { limit: limit + 1, before })
-    const data = await videoViews(desk, found.slice(0, limit))
+    const data = await videoViews(desk, accountId, found.slice(0, limit))
     return { data, next_cursor: found.length > limit ? ageOf(data.at(-1)?.request ?? '') : null }
   },
 }
@@ -173,7 +172,7 @@ const videoTasks: TaskSource = {
 /** One task, by its request's id; a video by its own, too. */
 export async function findTask(desk: Desk, accountId: string, id: string): Promise<Task | undefined> {
   const video = await desk.office.video(accountId, id)
-  if (video) return (await videoViews(desk, [video]))[0]
+  if (video) return (await videoViews(desk, accountId, [video]))[0]
   const record = await desk.office.request(accountId, id)
   return record && IMAGE_ENDPOINTS.includes(String(record['endpoint'])) ? imageTask(desk, record) : undefined
 }

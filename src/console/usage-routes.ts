@@ -1,15 +1,15 @@
 /** Usage over time and the overview, both from the sums by the hour. */
 import { z } from 'zod'
+import { inTurns } from '../lib/end-of-tick.ts'
 import type { RecordFilter } from '../records/search.ts'
 import type { Sums, UsageGroup, UsageRow } from '../records/usage-report.ts'
 import { percentile, addUp, USAGE_ROWS_MAX, usageGroups } from '../records/usage-report.ts'
 import { balanceShape, balanceView } from './account-routes.ts'
-import { nextTurn } from '../lib/end-of-tick.ts'
 import { csvRows, csvText } from './csv.ts'
 import type { Desk } from './desk.ts'
 import { daysLeft } from './low-balance.ts'
 import { requestShape, requestView } from './request-view.ts'
-import { json, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
+import { isOperator, json, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
 import { isoTime, nano, time, timeInput } from './shapes.ts'
 
 const HOUR_MS = 3_600_000
@@ -58,9 +58,6 @@ function sumsView({ sums, firsts }: Seen, isOperator: boolean): z.infer<typeof s
     ...(isOperator ? { upstream_cost_nano_usd: sums.upstream_cost.toString() } : {}),
   }
 }
-
-const isOperator = ({ principal }: Pick<Call, 'principal'>): boolean =>
-  principal.kind !== 'nobody' && principal.role === 'operator'
 
 const query = z.strictObject({
   from: timeInput.optional().meta({ description: 'left out: a week before the end' }),
@@ -153,9 +150,7 @@ async function inPieces<V>(
 ): Promise<{ readonly total: Seen; readonly data: V[] }> {
   const sums: ReturnType<typeof addUp>[] = []
   const data: V[] = []
-  for (let at = 0; at < rows.length; at += PIECE_ROWS) {
-    await nextTurn()
-    const piece = rows.slice(at, at + PIECE_ROWS)
+  for await (const piece of inTurns(rows, PIECE_ROWS)) {
     sums.push(addUp(piece))
     data.push(...piece.map(view))
   }
@@ -166,10 +161,7 @@ async function csvOf({ from, to, data, total }: UsageShape): Promise<Reply> {
   const columns = ['time', 'group', 'name', ...Object.keys(total)]
   const name = `usage-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`
   const pieces = [csvText(columns, [])]
-  for (let at = 0; at < data.length; at += PIECE_ROWS) {
-    await nextTurn()
-    pieces.push(csvRows(columns, data.slice(at, at + PIECE_ROWS)))
-  }
+  for await (const piece of inTurns(data, PIECE_ROWS)) pieces.push(csvRows(columns, piece))
   return { kind: 'file', contentType: 'text/csv; charset=utf-8', name, text: pieces.join('') }
 }
 

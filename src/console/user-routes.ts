@@ -5,7 +5,7 @@ import type { Office } from '../admin/operation.ts'
 import { visibleName } from '../admin/name.ts'
 import { userRoles, type User } from '../domain/user.ts'
 import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
-import { isoTime, isoTimeOrNull, mapPage, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+import { isoTime, isoTimeOrNull, pageIn, pageOf, pageQuery, time } from './shapes.ts'
 
 const userShape = z.strictObject({
   id: z.string(),
@@ -75,13 +75,7 @@ const users: readonly Route[] = [
     summary: 'All users.',
     query: listQuery,
     answer: pageOf(userShape),
-    run: (call) =>
-      json(
-        mapPage(
-          pageIn(call.desk.office.users.list(), call.query, ({ id }) => id),
-          (user) => viewOf(call, user),
-        ),
-      ),
+    run: (call) => json(pageIn(call.desk.office.users.list(), call.query, (user) => viewOf(call, user))),
   }),
   route('POST', '/users', {
     access: 'operator_people',
@@ -110,12 +104,7 @@ const users: readonly Route[] = [
     answer: pageOf(userShape),
     run: (call) => {
       const own = call.desk.office.users.list().filter(({ accountId }) => accountId === call.params.account)
-      return json(
-        mapPage(
-          pageIn(own, call.query, ({ id }) => id),
-          (user) => viewOf(call, user),
-        ),
-      )
+      return json(pageIn(own, call.query, (user) => viewOf(call, user)))
     },
   }),
   route('POST', '/accounts/{account}/users', {
@@ -171,12 +160,7 @@ const keyView = ({ users }: Office, key: ManagementKey): z.infer<typeof keyShape
 type KeysCall = Call<{ account?: string }, z.infer<typeof listQuery>>
 
 const listKeys = ({ desk, params, query }: KeysCall): Reply =>
-  json(
-    mapPage(
-      pageIn(desk.office.managementKeys.listOf(params.account), query, ({ id }) => id),
-      (key) => keyView(desk.office, key),
-    ),
-  )
+  json(pageIn(desk.office.managementKeys.listOf(params.account), query, (key) => keyView(desk.office, key)))
 
 const draft = z.strictObject({ name: visibleName })
 

@@ -27,12 +27,13 @@ const fields = z.object(modelLimitFields)
 
 /** Only what is said. */
 export function modelLimitsOf(declared: z.infer<typeof fields>): Partial<ModelLimits> {
-  const stated = {
+  const { pictures } = declared
+  const stated: { readonly [Name in keyof ModelLimits]?: ModelLimits[Name] | undefined } = {
     outputTokensMax: declared.output_tokens_max,
     outputTokensDefault: declared.output_tokens_default,
     outputTokensMin: declared.output_tokens_min,
     imageTokensMax: declared.image_tokens_max,
-    pictureInput: declared.pictures === false ? ('refused' as const) : undefined,
+    pictureInput: pictures === undefined ? undefined : pictures ? 'taken' : 'refused',
     firstEventTimeoutMs: declared.first_event_timeout_ms,
     contextTokens: declared.context_tokens,
     image: declared.image && imageFactsOf(declared.image),

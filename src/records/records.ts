@@ -4,7 +4,7 @@
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
 import { statement, type Row, type Step } from '../store/statement.ts'
-import type { Store } from '../store/store.ts'
+import type { Queryable, Store } from '../store/store.ts'
 import { hourStep } from './usage.ts'
 
 /** One try of an offer, as the record keeps it. */
@@ -122,6 +122,17 @@ export function storedForm(record: RequestRecord): StoredRecord {
 export async function findRecord(store: Store, accountId: string, id: string): Promise<StoredRecord | undefined> {
   const [row] = await store.query('SELECT * FROM request_record WHERE account_id = ? AND id = ?', [accountId, id])
   return row as StoredRecord | undefined
+}
+
+/** What was charged for requests of an account, by their ids; without those that are not there. */
+export async function chargedFor(
+  store: Queryable,
+  accountId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, NanoUsd>> {
+  const sql = 'SELECT id, charged FROM request_record WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))'
+  const rows = await store.query(sql, [accountId, JSON.stringify(ids)])
+  return new Map(rows.map((row) => [row['id'] as string, row['charged'] as bigint]))
 }
 
 /** The newest requests of an account, newest first. */

@@ -1,5 +1,5 @@
 /** Usage over time, by key, model, endpoint or account: read from the sums by the hour alone. */
-import { nextTurn } from '../lib/end-of-tick.ts'
+import { inTurns } from '../lib/end-of-tick.ts'
 import type { Row, SqlValue } from '../store/statement.ts'
 import type { Queryable } from '../store/store.ts'
 import { firstEventBoundsMs, firstEventColumns, usageSums, type UsageSum } from './usage.ts'
@@ -103,10 +103,7 @@ export async function usageOf(store: Queryable, query: UsageQuery, daysUntil: nu
   const { sql, bind } = usageStatement(query, daysUntil)
   const found = await store.query(sql, bind)
   const rows: UsageRow[] = []
-  for (let at = 0; at < found.length; at += ROWS_AT_ONCE) {
-    await nextTurn()
-    rows.push(...found.slice(at, at + ROWS_AT_ONCE).map((row) => usageRowOf(row, query)))
-  }
+  for await (const part of inTurns(found, ROWS_AT_ONCE)) rows.push(...part.map((row) => usageRowOf(row, query)))
   return rows
 }
 

@@ -12,7 +12,10 @@ const LOOK_MS = 60_000
 export function LowBalance() {
   const t = useT()
   const show = useShow()
-  const { data: me } = useQuery({ ...sessionQuery, refetchInterval: LOOK_MS })
+  const { data: me } = useQuery({
+    ...sessionQuery,
+    refetchInterval: ({ state }) => (state.data?.account ? LOOK_MS : false),
+  })
   const account = me?.account
   if (!account?.low_balance) return null
   const { available_nano_usd: available, threshold_nano_usd: threshold, days_left: days } = account.low_balance

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { accountsQuery, type Account } from '../lib/accounts.ts'
-import { api, isStatus, path, type Page } from '../lib/api.ts'
+import { api, path, type Page } from '../lib/api.ts'
 import { chooseLanguage, useLanguage, useT } from '../lib/i18n/language.ts'
 import { readId, type IdKind } from '../lib/ids.ts'
 import { prefer } from '../lib/preferences.ts'
@@ -50,13 +50,13 @@ function useAccounts(): readonly Target[] {
   })
 }
 
-/** Whose a request or a key is, for those who may look at every account; undefined: nobody’s. */
+/** Whose a request or a key is, for those who may look at every account; undefined: nobody’s, or it cannot be told. */
 async function ownerOf(kind: IdKind, id: string): Promise<string | undefined> {
   try {
     if (kind === 'request') return (await api.get<{ readonly account: string }>(path`requests/${id}`)).account
     if (kind === 'key') return (await api.get<Page<Account>>('accounts', { q: id, limit: 1 })).data[0]?.id
-  } catch (error) {
-    if (!isStatus(error, 404)) throw error
+  } catch {
+    // The page that is gone to says what is wrong.
   }
   return undefined
 }
@@ -77,7 +77,10 @@ function useTargetById(accountId: string | undefined, wanted: string): readonly 
   if (!named || (named.kind === 'account' && !isOperators)) return []
   const { kind, id } = named
   if (accountId === undefined && !isOperators) return []
-  const open = (account: string): unknown => {
+  const open = (account: string | undefined): unknown => {
+    if (kind === 'account') return navigate({ to: '/operator/accounts', search: { open: id } })
+    if (kind === 'program' && isOperators) return navigate({ to: '/operator/settings', search: { tab: 'programs' } })
+    if (account === undefined) return navigate({ to: '/operator/accounts', search: { q: id } })
     const params = { account }
     switch (kind) {
       case 'request':
@@ -86,17 +89,13 @@ function useTargetById(accountId: string | undefined, wanted: string): readonly 
         return navigate({ to: '/a/$account/keys', params, search: { key: id } })
       case 'task':
         return navigate({ to: '/a/$account/tasks', params, search: { task: id } })
-      case 'account':
-        return navigate({ to: '/operator/accounts', search: { open: id } })
       case 'program':
-        return isOperators
-          ? navigate({ to: '/operator/settings', search: { tab: 'programs' } })
-          : navigate({ to: '/a/$account/settings', params, search: { tab: 'programs' } })
+        return navigate({ to: '/a/$account/settings', params, search: { tab: 'programs' } })
     }
   }
   const go = async (): Promise<void> => {
     const owner = isOperators ? await ownerOf(kind, id) : undefined
-    open(owner ?? accountId ?? '')
+    open(owner ?? accountId)
   }
   const [group, icon] = looks[kind]
   return [{ name: id, group: t(group), icon, go: () => void go() }]

@@ -7,14 +7,19 @@ export async function* eventsOf(
   let rest = ''
   const decoder = new TextDecoder()
   const reader = response.body.getReader()
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    onPart?.()
-    const lines = (rest + decoder.decode(part.value, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) {
-      const data = /^data: ?(.*)$/.exec(line)?.[1]
-      if (data === '[DONE]') return
-      if (data) yield JSON.parse(data) as Record<string, unknown>
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      onPart?.()
+      const lines = (rest + decoder.decode(part.value, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        const data = /^data: ?(.*?)\r?$/.exec(line)?.[1]
+        if (data === '[DONE]') return
+        if (data) yield JSON.parse(data) as Record<string, unknown>
+      }
     }
+  } finally {
+    // Whoever reads no further lets go of the connection. What is broken already cannot be let go of.
+    await reader.cancel().catch(() => undefined)
   }
 }

@@ -17,3 +17,6 @@ export function readId(text: string): { readonly kind: IdKind; readonly id: stri
   const kind = (Object.keys(others) as (keyof typeof others)[]).find((one) => others[one].test(id))
   return kind && { kind, id }
 }
+
+/** Enough to tell it apart: its beginning says what it is, its end which one. */
+export const shortId = (id: string): string => (id.length > 18 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id)

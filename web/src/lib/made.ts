@@ -2,7 +2,7 @@
  * Pictures that were made in this tab, by the request that made them. Nothing of them is on the server but the files
  * behind addresses, for an hour: what is here is gone with the tab.
  */
-import { useSyncExternalStore } from 'react'
+import { tabState } from './tab-state.ts'
 
 export type Picture = {
   readonly address: string
@@ -20,24 +20,13 @@ export type Made = {
 
 /** Pictures; one has a few megabytes. */
 const KEPT_MAX = 40
-let all: readonly Made[] = []
-const listeners = new Set<() => void>()
-
-function put(next: readonly Made[]): void {
-  all = next
-  for (const listener of listeners) listener()
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
+const all = tabState<readonly Made[]>([])
 
 /** Newest first. */
-export const useMade = (): readonly Made[] => useSyncExternalStore(subscribe, () => all)
+export const useMade = all.use
 
 export function keepMade(made: Made): void {
   let room = KEPT_MAX
-  put([made, ...all].filter(({ pictures }) => (room -= pictures.length) >= 0))
+  all.set([made, ...all.get()].filter(({ pictures }) => (room -= pictures.length) >= 0))
 }
-export const forgetMade = (): void => put([])
+export const forgetMade = (): void => all.set([])

@@ -60,8 +60,9 @@ export type VideoFacts = {
   readonly promptCharsMax: number
   readonly fps: number
   readonly inputVideoSecondsMax: number
-  /** Whether anybody enlarges what it makes. */
+  /** Whether anybody enlarges what it makes; and who, which operators alone are told. */
   readonly upscales: boolean
+  readonly upscaler?: string
 }
 export type ModelFacts = {
   readonly id: string
@@ -70,6 +71,7 @@ export type ModelFacts = {
   readonly context_tokens: number | null
   readonly output_tokens_max: number | null
   readonly dimensions: number | null
+  readonly dimensions_adjustable: boolean
   readonly takes_media: boolean
   readonly takes_pictures: boolean
   readonly image: ImageFacts | null

@@ -53,6 +53,11 @@ test('what is typed is taken as it is meant, or not at all', () => {
     undefined,
     undefined,
   ])
+  expect(['1,250', '1,250,000.5', '0,5', '1,5', '12,34', '1,2500', '0,500', ',500'].map(typedDollars)).toEqual([
+    '1250',
+    '1250000.5',
+    ...Array<undefined>(6).fill(undefined),
+  ])
   expect(nanoOf('1250.5')).toBe(1_250_500_000_000n)
   expect(nanoOf('0.000000001')).toBe(1n)
 })

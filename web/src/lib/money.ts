@@ -49,11 +49,19 @@ export function axisMoney(dollars: number): string {
 /** For the height of a bar, where the last digits cannot be seen. */
 export const dollarsAbout = (amount: string | bigint): number => Number(nano(amount)) / 1e9
 
-/** What somebody typed, as decimal text that the API takes; undefined when it is no amount. */
-export function typedDollars(text: string): string | undefined {
-  const plain = text.trim().replace(/^\$/, '').replaceAll(',', '')
-  return /^\d{1,9}(\.\d{1,9})?$/.test(plain) ? plain : undefined
-}
+const DOLLARS = /^\$?((?:\d{1,9}|[1-9]\d{0,2}(?:,\d{3}){1,2})(?:\.\d{1,9})?)$/
+
+/**
+ * What somebody typed, as decimal text that the API takes; undefined when it is no amount. Commas stand between
+ * thousands or nowhere: `0,5` is half a dollar to many people, and must not become five.
+ */
+export const typedDollars = (text: string): string | undefined => DOLLARS.exec(text.trim())?.[1]?.replaceAll(',', '')
+
+/** Whether a text is an amount, or nothing yet. */
+export const isAmount = (text: string): boolean => text.trim() === '' || typedDollars(text) !== undefined
+
+/** An amount as somebody would type it. */
+export const asTyped = (amount: string): string => exact(amount).replaceAll(/[$,]/g, '')
 
 /** Nano-dollars of such text. */
 export function nanoOf(dollars: string): bigint {

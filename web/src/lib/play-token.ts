@@ -7,11 +7,14 @@ const SPARE_MS = 60_000
 
 /** Gives a token that is good for another minute at least. It is kept in memory alone. */
 export function useToken(account: string): () => Promise<string> {
-  const known = useRef<Promise<Token>>(undefined)
-  const ask = (): Promise<Token> => api.post<Token>(path`accounts/${account}/playground-token`)
+  const known = useRef<{ readonly account: string; readonly token: Promise<Token> }>(undefined)
   return async () => {
-    const before = await known.current?.catch(() => undefined)
-    if (!before || Date.parse(before.expires_at) - Date.now() < SPARE_MS) known.current = ask()
-    return (await known.current)?.token ?? ''
+    const kept = known.current
+    // Of another account it would be another's money.
+    const before = kept?.account === account ? await kept.token.catch(() => undefined) : undefined
+    if (before && Date.parse(before.expires_at) - Date.now() >= SPARE_MS) return before.token
+    const token = api.post<Token>(path`accounts/${account}/playground-token`)
+    known.current = { account, token }
+    return (await token).token
   }
 }

@@ -1,5 +1,5 @@
 /** What somebody chose in this browser. Nothing in it is secret. */
-import { useSyncExternalStore } from 'react'
+import { tabState } from './tab-state.ts'
 import type { Zone } from './time.ts'
 
 export type Theme = 'light' | 'dark' | 'system'
@@ -15,8 +15,7 @@ type Preferences = {
 }
 
 const NAME = 'tollgate'
-const listeners = new Set<() => void>()
-let current = read()
+const current = tabState(read())
 
 function read(): Preferences {
   try {
@@ -26,30 +25,24 @@ function read(): Preferences {
   }
 }
 
-export const preferences = (): Preferences => current
+export const preferences = current.get
+export const usePreferences = current.use
 
 export function prefer(change: Preferences): void {
-  current = { ...current, ...change }
+  const next = { ...current.get(), ...change }
   try {
-    localStorage.setItem(NAME, JSON.stringify(current))
+    localStorage.setItem(NAME, JSON.stringify(next))
   } catch {
     // Without storage the choice lasts as long as the page.
   }
+  current.set(next)
   applyTheme()
-  for (const listener of listeners) listener()
 }
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
-export const usePreferences = (): Preferences => useSyncExternalStore(subscribe, preferences)
 
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)')
 systemIsDark.addEventListener('change', applyTheme)
 
 function applyTheme(): void {
-  const theme = current.theme ?? (systemIsDark.matches ? 'dark' : 'light')
+  const theme = current.get().theme ?? (systemIsDark.matches ? 'dark' : 'light')
   document.documentElement.dataset['theme'] = theme
 }

@@ -2,7 +2,7 @@
  * Videos that were started in this tab. They are in memory alone: what outlives the tab is under Tasks. As long as one
  * is open it is asked after, wherever in the console one is; its end is news until somebody has been told.
  */
-import { useSyncExternalStore } from 'react'
+import { tabState } from './tab-state.ts'
 
 export type Started = {
   readonly account: string
@@ -17,30 +17,19 @@ export type Started = {
 }
 
 const KEPT_MAX = 30
-let all: readonly Started[] = []
-const listeners = new Set<() => void>()
-
-function put(next: readonly Started[]): void {
-  all = next
-  for (const listener of listeners) listener()
-}
+const all = tabState<readonly Started[]>([])
 
 const change = (isMeant: (one: Started) => boolean, changes: Partial<Started>): void => {
-  if (all.some(isMeant)) put(all.map((one) => (isMeant(one) ? { ...one, ...changes } : one)))
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  if (all.get().some(isMeant)) all.set(all.get().map((one) => (isMeant(one) ? { ...one, ...changes } : one)))
 }
 
 /** Newest first. */
-export const useStarted = (): readonly Started[] => useSyncExternalStore(subscribe, () => all)
+export const useStarted = all.use
 
 export function start(one: Pick<Started, 'account' | 'request' | 'model' | 'poster'>): void {
-  const next = [{ ...one, startedAtMs: Date.now(), state: 'open', news: 'none' } as const, ...all]
+  const next = [{ ...one, startedAtMs: Date.now(), state: 'open', news: 'none' } as const, ...all.get()]
   for (const { poster } of next.slice(KEPT_MAX)) if (poster) URL.revokeObjectURL(poster)
-  put(next.slice(0, KEPT_MAX))
+  all.set(next.slice(0, KEPT_MAX))
 }
 
 export const end = (request: string, state: 'completed' | 'failed'): void =>
@@ -54,6 +43,6 @@ export const seeTasks = (account: string): void =>
   change((one) => one.account === account && one.news !== 'none', { news: 'none' })
 
 export const forget = (isMeant: (one: Started) => boolean): void => {
-  for (const { poster } of all.filter(isMeant)) if (poster) URL.revokeObjectURL(poster)
-  if (all.some(isMeant)) put(all.filter((one) => !isMeant(one)))
+  for (const { poster } of all.get().filter(isMeant)) if (poster) URL.revokeObjectURL(poster)
+  if (all.get().some(isMeant)) all.set(all.get().filter((one) => !isMeant(one)))
 }

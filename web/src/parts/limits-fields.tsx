@@ -1,7 +1,7 @@
 /** What a key or an account may use at most. An empty field is no limit. */
 import type { Limits } from '../lib/accounts.ts'
 import { useT, type Key } from '../lib/i18n/language.ts'
-import { exact, nanoOf, typedDollars } from '../lib/money.ts'
+import { asTyped, nanoOf, typedDollars } from '../lib/money.ts'
 import { TextField } from '../ui/field.tsx'
 
 const counts = ['requests_per_minute', 'tokens_per_minute', 'concurrent_requests'] as const
@@ -11,14 +11,12 @@ type Name = (typeof counts)[number] | (typeof amounts)[number]
 /** As they are typed. */
 export type LimitsDraft = Readonly<Record<Name, string>>
 
-const plain = (amount: string): string => exact(amount).replaceAll(/[$,]/g, '')
-
 export const draftOf = (limits: Limits | undefined): LimitsDraft => ({
   requests_per_minute: limits?.requests_per_minute?.toString() ?? '',
   tokens_per_minute: limits?.tokens_per_minute?.toString() ?? '',
   concurrent_requests: limits?.concurrent_requests?.toString() ?? '',
-  spend_per_day_nano_usd: limits?.spend_per_day_nano_usd ? plain(limits.spend_per_day_nano_usd) : '',
-  spend_per_month_nano_usd: limits?.spend_per_month_nano_usd ? plain(limits.spend_per_month_nano_usd) : '',
+  spend_per_day_nano_usd: limits?.spend_per_day_nano_usd ? asTyped(limits.spend_per_day_nano_usd) : '',
+  spend_per_month_nano_usd: limits?.spend_per_month_nano_usd ? asTyped(limits.spend_per_month_nano_usd) : '',
 })
 
 const isCount = (name: Name): boolean => counts.some((count) => count === name)

@@ -8,9 +8,10 @@ import { Button, IconButton } from '../ui/button.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { Empty, Failure, Note, Panel, Waiting } from '../ui/page.tsx'
+import { Failure, Note } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
 import { Ago, CodeBlock, Status } from '../ui/text.tsx'
+import { ListPanel } from './list-panel.tsx'
 
 type Person = {
   readonly id: string
@@ -41,27 +42,19 @@ export function People({ base, roles, title }: Props) {
     mutationFn: (id: string) => api.post<Invited>(`${base}/${id}/reset`),
     onSuccess: setLinked,
   })
-  const problem = error ?? change.error ?? reset.error
   return (
-    <Panel
-      isFlush
-      title={title}
-      tools={
-        <Button kind="primary" icon="plus" onClick={() => setInviting(true)}>
-          {t('people.invite')}
-        </Button>
-      }
-    >
-      {problem && (
-        <div className="p-4">
-          <Failure error={problem} onRetry={error ? refetch : undefined} />
-        </div>
-      )}
-      {!data && !error && <Waiting />}
-      {data?.data.length === 0 && <Empty>{t('people.empty')}</Empty>}
-      {data && data.data.length > 0 && (
-        <PeopleTable people={data.data} label={title} onChange={change.mutate} onReset={reset.mutate} />
-      )}
+    <>
+      <ListPanel
+        title={title}
+        add={t('people.invite')}
+        onAdd={() => setInviting(true)}
+        rows={data?.data}
+        empty={t('people.empty')}
+        problem={error ?? change.error ?? reset.error}
+        onRetry={error ? refetch : undefined}
+      >
+        {(people) => <PeopleTable people={people} label={title} onChange={change.mutate} onReset={reset.mutate} />}
+      </ListPanel>
       <Dialog open={isInviting} onClose={() => setInviting(false)} title={t('people.invite')}>
         <InviteForm
           base={base}
@@ -79,7 +72,7 @@ export function People({ base, roles, title }: Props) {
       >
         {linked && <Linked person={linked} onClose={() => setLinked(undefined)} />}
       </Dialog>
-    </Panel>
+    </>
   )
 }
 

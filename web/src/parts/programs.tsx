@@ -6,9 +6,10 @@ import { useT } from '../lib/i18n/language.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
-import { Empty, Failure, Panel, Waiting } from '../ui/page.tsx'
+import { Failure } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
 import { Ago, CodeBlock, Status } from '../ui/text.tsx'
+import { ListPanel } from './list-panel.tsx'
 
 type Program = {
   readonly id: string
@@ -30,74 +31,71 @@ export function Programs({ base }: { readonly base: string }) {
     queryFn: () => api.get<Page<Program>>(base, { limit: 200 }),
   })
   const revoke = useMutation({ mutationFn: (id: string) => api.remove<Program>(`${base}/${id}`) })
-  const problem = error ?? revoke.error
   return (
-    <Panel
-      isFlush
-      title={t('programs.title')}
-      tools={
-        <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
-          {t('programs.create')}
-        </Button>
-      }
-    >
-      {problem && (
-        <div className="p-4">
-          <Failure error={problem} onRetry={error ? refetch : undefined} />
-        </div>
-      )}
-      {!data && !error && <Waiting />}
-      {data?.data.length === 0 && <Empty>{t('programs.empty')}</Empty>}
-      {data && data.data.length > 0 && (
-        <Table
-          label={t('programs.title')}
-          rows={data.data}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              key: 'name',
-              head: t('column.name'),
-              className: 'max-w-56 truncate font-medium',
-              cell: ({ name }) => name,
-            },
-            { key: 'key', head: t('column.key'), cell: ({ key }) => <code className="font-mono text-xs">{key}</code> },
-            {
-              key: 'status',
-              head: t('column.status'),
-              cell: ({ status }) => <Status tone={status === 'active' ? 'good' : 'none'}>{t(words[status])}</Status>,
-            },
-            {
-              key: 'maker',
-              head: t('programs.maker'),
-              isOptional: true,
-              cell: ({ created_by: by }) => by?.name ?? <span className="text-soft">{t('programs.byCommand')}</span>,
-            },
-            {
-              key: 'created',
-              head: t('column.created'),
-              isOptional: true,
-              cell: (program) => <Ago at={program.created_at} />,
-            },
-            {
-              key: 'do',
-              head: <span className="sr-only">{t('column.do')}</span>,
-              align: 'right',
-              cell: ({ id, status, name }) =>
-                status !== 'revoked' && (
-                  <Button
-                    kind="quiet_danger"
-                    aria-label={t('programs.revoke', { name })}
-                    onClick={() => revoke.mutate(id)}
-                  >
-                    {t('keys.revoke')}
-                  </Button>
-                ),
-            },
-          ]}
-        />
-      )}
+    <>
+      <ListPanel
+        title={t('programs.title')}
+        add={t('programs.create')}
+        onAdd={() => setMaking(true)}
+        rows={data?.data}
+        empty={t('programs.empty')}
+        problem={error ?? revoke.error}
+        onRetry={error ? refetch : undefined}
+      >
+        {(programs) => <ProgramTable programs={programs} onRevoke={revoke.mutate} />}
+      </ListPanel>
       <NewProgramDialog base={base} open={isMaking} onClose={() => setMaking(false)} />
-    </Panel>
+    </>
+  )
+}
+
+type TableProps = { readonly programs: readonly Program[]; readonly onRevoke: (id: string) => void }
+
+function ProgramTable({ programs, onRevoke }: TableProps) {
+  const t = useT()
+  return (
+    <Table
+      label={t('programs.title')}
+      rows={programs}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          key: 'name',
+          head: t('column.name'),
+          className: 'max-w-56 truncate font-medium',
+          cell: ({ name }) => name,
+        },
+        { key: 'key', head: t('column.key'), cell: ({ key }) => <code className="font-mono text-xs">{key}</code> },
+        {
+          key: 'status',
+          head: t('column.status'),
+          cell: ({ status }) => <Status tone={status === 'active' ? 'good' : 'none'}>{t(words[status])}</Status>,
+        },
+        {
+          key: 'maker',
+          head: t('programs.maker'),
+          isOptional: true,
+          cell: ({ created_by: by }) => by?.name ?? <span className="text-soft">{t('programs.byCommand')}</span>,
+        },
+        {
+          key: 'created',
+          head: t('column.created'),
+          isOptional: true,
+          cell: (program) => <Ago at={program.created_at} />,
+        },
+        {
+          key: 'do',
+          head: <span className="sr-only">{t('column.do')}</span>,
+          align: 'right',
+          cell: ({ id, status, name }) =>
+            status !== 'revoked' && (
+              <Button kind="quiet_danger" aria-label={t('programs.revoke', { name })} onClick={() => onRevoke(id)}>
+                {t('keys.revoke')}
+              </Button>
+            ),
+        },
+      ]}
+    />
   )
 }
 

@@ -5,9 +5,10 @@ import { AccountView } from '../features/accounts/account-view.tsx'
 import { accountListQuery, createAccount } from '../features/accounts/accounts.ts'
 import type { Account } from '../lib/accounts.ts'
 import { useT } from '../lib/i18n/language.ts'
-import { nanoOf, typedDollars } from '../lib/money.ts'
+import { isAmount, nanoOf, typedDollars } from '../lib/money.ts'
 import { only } from '../lib/search.ts'
 import { OriginBadge } from '../parts/declared.tsx'
+import { DollarField } from '../parts/dollar-field.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog, DialogButtons, Drawer } from '../ui/dialog.tsx'
@@ -123,7 +124,7 @@ function NewAccount({ onDone, onCancel }: { readonly onDone: (id: string) => voi
   const [name, setName] = useState('')
   const [amount, setAmount] = useState('')
   const dollars = typedDollars(amount)
-  const isRight = amount.trim() === '' || dollars !== undefined
+  const isRight = isAmount(amount)
   const create = useMutation({
     mutationFn: () =>
       createAccount({
@@ -147,14 +148,7 @@ function NewAccount({ onDone, onCancel }: { readonly onDone: (id: string) => voi
         autoFocus
         required
       />
-      <TextField
-        label={t('accounts.opening')}
-        inputMode="decimal"
-        placeholder="0.00"
-        value={amount}
-        error={isRight ? undefined : t('limit.badAmount')}
-        onChange={(event) => setAmount(event.target.value)}
-      />
+      <DollarField label={t('accounts.opening')} placeholder="0.00" value={amount} onType={setAmount} />
       <DialogButtons>
         <Button onClick={onCancel}>{t('cancel')}</Button>
         <Button kind="primary" type="submit" busy={create.isPending} disabled={!isRight}>

@@ -49,7 +49,7 @@ export function PlaygroundPage() {
       )}
       {canWrite && models && model && (
         <Studio
-          key={kind + (kind === 'video' ? JSON.stringify(wish ?? '') : '')}
+          key={`${account} ${kind} ${kind === 'video' ? JSON.stringify(wish ?? '') : ''}`}
           account={account}
           begun={wish}
           models={models}

@@ -67,7 +67,7 @@ function AccountFacts({ id }: { readonly id: string }) {
         <p className="mt-3 text-xs text-soft">{t('settings.limitsHint')}</p>
       </Panel>
       <Panel title={t('low.title')}>
-        <LowBalanceForm account={account} />
+        <LowBalanceForm key={account.id} account={account} />
       </Panel>
     </div>
   )

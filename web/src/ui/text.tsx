@@ -1,6 +1,7 @@
 /** Small pieces of text that are drawn alike wherever they are: money, times, ids, states. */
 import { useState, type ReactNode } from 'react'
 import { useT } from '../lib/i18n/language.ts'
+import { shortId } from '../lib/ids.ts'
 import { cost, exact, money } from '../lib/money.ts'
 import { useShow } from '../lib/show.ts'
 import { classes } from './classes.ts'
@@ -140,7 +141,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
 
 /** An id in the middle of which some is left out; what is copied is the whole. */
 export function Id({ id, isShort = true }: { readonly id: string; readonly isShort?: boolean }) {
-  const shown = isShort && id.length > 18 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id
+  const shown = isShort ? shortId(id) : id
   return (
     <span className="inline-flex min-w-0 items-center gap-0.5">
       <code title={id} className="font-mono text-xs break-all">

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
 import { nanoOf, typedDollars } from '../../lib/money.ts'
+import { DollarField } from '../../parts/dollar-field.tsx'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Failure } from '../../ui/page.tsx'
@@ -40,15 +41,7 @@ export function Adjust({ id, onDone }: Props) {
           onChoose={setKind}
           choices={adjustmentKinds.map((value) => ({ value, label: t(`billing.${value}`) }))}
         />
-        <TextField
-          label={t('accounts.dollars')}
-          inputMode="decimal"
-          value={amount}
-          error={amount === '' || dollars !== undefined ? undefined : t('limit.badAmount')}
-          onChange={(event) => setAmount(event.target.value)}
-          autoFocus
-          required
-        />
+        <DollarField label={t('accounts.dollars')} value={amount} onType={setAmount} autoFocus required />
       </div>
       <TextField
         label={t('accounts.reason')}

@@ -4,10 +4,10 @@ import { useState, type SyntheticEvent } from 'react'
 import type { Account } from '../../lib/accounts.ts'
 import { api, path } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
-import { exact, nanoOf, typedDollars } from '../../lib/money.ts'
+import { asTyped, exact, isAmount, nanoOf, typedDollars } from '../../lib/money.ts'
 import { sessionQuery, useCanWrite } from '../../lib/session.ts'
+import { DollarField } from '../../parts/dollar-field.tsx'
 import { Button } from '../../ui/button.tsx'
-import { TextField } from '../../ui/field.tsx'
 import { Failure, Note } from '../../ui/page.tsx'
 
 export function LowBalanceForm({ account }: { readonly account: Account }) {
@@ -15,9 +15,8 @@ export function LowBalanceForm({ account }: { readonly account: Account }) {
   const canWrite = useCanWrite()
   const client = useQueryClient()
   const { low_balance_nano_usd: before } = account
-  const [text, setText] = useState(before === null ? '' : exact(before).replaceAll(/[$,]/g, ''))
+  const [text, setText] = useState(before === null ? '' : asTyped(before))
   const dollars = typedDollars(text)
-  const isRight = text.trim() === '' || dollars !== undefined
   const save = useMutation({
     mutationFn: () =>
       api.put<Account>(path`accounts/${account.id}/low-balance`, {
@@ -29,20 +28,18 @@ export function LowBalanceForm({ account }: { readonly account: Account }) {
   if (!canWrite) return <p>{before === null ? t('low.never') : t('low.below', { threshold: exact(before) })}</p>
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
-    if (isRight) save.mutate()
+    if (isAmount(text)) save.mutate()
   }
   return (
     <form onSubmit={submit} className="space-y-3">
       {save.error && <Failure error={save.error} />}
       {save.isSuccess && <Note kind="good">{t('low.saved')}</Note>}
-      <TextField
+      <DollarField
         label={t('low.threshold')}
         hint={t('low.hint')}
-        inputMode="decimal"
         placeholder={t('low.never')}
         value={text}
-        error={isRight ? undefined : t('limit.badAmount')}
-        onChange={(event) => setText(event.target.value)}
+        onType={setText}
       />
       <Button type="submit" busy={save.isPending}>
         {t('save')}

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
+import { shortId } from '../../lib/ids.ts'
 import { useShow } from '../../lib/show.ts'
 import { buttonClass, IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -146,7 +147,7 @@ function Reference({ account, id }: { readonly account: string; readonly id: str
       title={id}
       className="font-mono text-xs hover:text-accent hover:underline"
     >
-      {`${id.slice(0, 8)}…${id.slice(-6)}`}
+      {shortId(id)}
     </Link>
   )
 }

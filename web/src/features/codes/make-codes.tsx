@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
 import { nanoOf, typedDollars } from '../../lib/money.ts'
+import { DollarField } from '../../parts/dollar-field.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -65,15 +66,7 @@ function Form({ onMade, onCancel }: { readonly onMade: (batch: Batch) => void; r
           onChange={(event) => setCount(event.target.value)}
           required
         />
-        <TextField
-          label={t('codes.amount')}
-          inputMode="decimal"
-          value={amount}
-          error={amount === '' || dollars !== undefined ? undefined : t('limit.badAmount')}
-          onChange={(event) => setAmount(event.target.value)}
-          autoFocus
-          required
-        />
+        <DollarField label={t('codes.amount')} value={amount} onType={setAmount} autoFocus required />
       </div>
       <TextField
         label={t('codes.note')}

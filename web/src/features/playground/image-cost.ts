@@ -1,14 +1,7 @@
 /** What images will cost, before they are asked for (a test compares it with what the gateway holds). */
 import type { ImageFacts, Model } from '../../lib/models.ts'
+import type { Look } from './image-look.ts'
 
-export type Look = {
-  readonly size: string
-  readonly quality: string
-  readonly count: number
-  readonly background: string
-  readonly format: string
-  readonly style: string
-}
 /** One image comes piece by piece, where the model can. */
 export const isStreamed = (facts: ImageFacts | null, { count }: Pick<Look, 'count'>): boolean =>
   facts?.streams === true && count === 1

@@ -13,27 +13,10 @@ import { Empty } from '../../ui/page.tsx'
 import { Charge } from './charge.tsx'
 import { FilesField } from './files-field.tsx'
 import { MaskBrush } from './mask-brush.tsx'
-import { priceAtMost, priceOf, type Look } from './image-cost.ts'
+import { priceAtMost, priceOf } from './image-cost.ts'
+import { lookOf, nothing, type Look, type Wanted } from './image-look.ts'
 import { make } from './pictures.ts'
 import { choicesOf, Studio, type StudioProps } from './studio.tsx'
-
-type Wanted = Omit<Look, 'count'> & { readonly count: string }
-const nothing: Wanted = { size: '', quality: '', count: '1', background: '', format: '', style: '' }
-
-/** As far as the model knows what is wanted; otherwise what it does by itself. */
-function lookOf(facts: ImageFacts | null, wanted: Wanted): Look {
-  const among = (list: readonly string[] | undefined, value: string, otherwise = ''): string =>
-    list?.includes(value) ? value : otherwise
-  return {
-    size: among(facts?.sizes, wanted.size, facts?.sizeDefault),
-    quality: among(facts?.qualities, wanted.quality, facts?.qualityDefault),
-    count: Math.max(1, Math.min(Number(wanted.count) || 1, facts?.countMax ?? 1)),
-    background: among(facts?.backgrounds, wanted.background),
-    // Nothing shines through a JPEG.
-    format: wanted.background === 'transparent' && wanted.format === 'jpeg' ? '' : among(facts?.formats, wanted.format),
-    style: among(facts?.styles, wanted.style),
-  }
-}
 
 export const pictureTypes = ['image/png', 'image/jpeg', 'image/webp']
 

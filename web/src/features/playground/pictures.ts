@@ -3,7 +3,8 @@ import { eventsOf } from '../../lib/events.ts'
 import { callGateway, postGateway } from '../../lib/gateway.ts'
 import type { Made, Picture } from '../../lib/made.ts'
 import type { Model } from '../../lib/models.ts'
-import { isStreamed, partialsOf, type Look } from './image-cost.ts'
+import { isStreamed, partialsOf } from './image-cost.ts'
+import type { Look } from './image-look.ts'
 
 export type Wish = Look & {
   readonly prompt: string

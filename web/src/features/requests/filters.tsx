@@ -4,6 +4,7 @@ import { useState, type SyntheticEvent } from 'react'
 import { api, path, type Page } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { modelsQuery } from '../../lib/models.ts'
+import { providerIdsQuery } from '../../lib/providers.ts'
 import { ranges } from '../../lib/ranges.ts'
 import type { RequestFilters } from '../../lib/request-filters.ts'
 import { endpoints, outcomes } from '../../lib/requests.ts'
@@ -128,13 +129,9 @@ function useNames(account: string, seesProviders: boolean) {
       api.get<Page<{ readonly id: string; readonly name: string }>>(path`accounts/${account}/keys`, { limit: 200 }),
     enabled: isAsked,
   })
-  const { data: providers } = useQuery({
-    queryKey: ['provider-names'],
-    queryFn: () => api.get<Page<{ readonly id: string }>>('providers', { limit: 200 }),
-    enabled: isAsked && seesProviders,
-  })
+  const { data: providers } = useQuery({ ...providerIdsQuery, enabled: isAsked && seesProviders })
   const names = {
-    providers: providers?.data.map(({ id }) => ({ value: id, label: id })) ?? [],
+    providers: providers?.map((id) => ({ value: id, label: id })) ?? [],
     models: models?.data.map(({ id }) => ({ value: id, label: id })) ?? [],
     keys: keys?.data.map(({ id, name }) => ({ value: id, label: name })) ?? [],
   }

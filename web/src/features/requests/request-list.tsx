@@ -92,6 +92,8 @@ export function RequestList({ account, filters, rows, openId, hasMore, onMore, o
 /** Where the eyes are cannot be known; where the pointer, the focus and the scroll are can. */
 function useReading(box: RefObject<HTMLDivElement | null>, tell: Props['onReading']) {
   const state = useRef({ isOver: false, isFocused: false })
+  // Of a list that goes, because nothing fits, no pointer leaves: what comes next must not be held back for it.
+  useEffect(() => () => tell(false), [tell])
   const say = (change: Partial<typeof state.current> = {}): void => {
     Object.assign(state.current, change)
     const { isOver, isFocused } = state.current

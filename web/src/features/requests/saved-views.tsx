@@ -29,6 +29,7 @@ export function SavedViews({ filters, onChoose }: Props) {
   const [open, setOpen] = useState<Open>()
   const [error, setError] = useState<unknown>()
   const { data, error: unread } = useQuery({ ...viewsQuery, enabled: isAsked })
+  const problem = error ?? unread ?? undefined
   const views = data?.data ?? []
   const query = textOfFilters(filters)
   const current = views.find((view) => view.query === query)
@@ -62,7 +63,7 @@ export function SavedViews({ filters, onChoose }: Props) {
         }
         groups={[choices, changes].filter((group) => group.length > 0)}
       />
-      {(error ?? unread) !== undefined && (error ?? unread) !== null && <Failure error={error ?? unread} />}
+      {problem !== undefined && <Failure error={problem} />}
       {open && <NameDialog open={open} query={query} onClose={() => setOpen(undefined)} />}
     </div>
   )
@@ -102,7 +103,7 @@ function NameDialog({ open, query, onClose }: NameProps) {
           label={t('views.nameOf')}
           hint={t('views.whose')}
           value={name}
-          maxLength={60}
+          maxLength={100}
           required
           autoFocus
           onChange={(event) => setName(event.target.value)}

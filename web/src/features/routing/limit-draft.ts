@@ -49,16 +49,20 @@ export const abilityFields: Readonly<Record<ModelKind, readonly LimitField[]>> =
   ],
 }
 
-export function limitDraftOf({ kind, context_tokens, output_tokens_max, dimensions }: ModelFacts): LimitDraft {
-  const known = { context_tokens, output_tokens_max, dimensions }
+type Before = Pick<
+  ModelFacts,
+  'kind' | 'context_tokens' | 'output_tokens_max' | 'dimensions' | 'dimensions_adjustable' | 'video'
+>
+
+export function limitDraftOf({ kind, dimensions_adjustable: adjustable, video, ...facts }: Before): LimitDraft {
+  const { context_tokens, output_tokens_max, dimensions } = facts
+  // Of another family the upscaler is the same, unless it is taken out.
+  const known = { context_tokens, output_tokens_max, dimensions, upscaler: video?.upscaler ?? null }
+  const fields = [...limitFields[kind], ...abilityFields[kind]]
   const shown = Object.entries(known).filter(
-    ([name, value]) => value !== null && limitFields[kind].some((field) => field.name === name),
+    ([name, value]) => value !== null && fields.some((field) => field.name === name),
   )
-  return {
-    typed: Object.fromEntries(shown.map(([name, value]) => [name, String(value)])),
-    family: '',
-    adjustable: false,
-  }
+  return { typed: Object.fromEntries(shown.map(([name, value]) => [name, String(value)])), family: '', adjustable }
 }
 
 const partsOf = (typed: string): readonly string[] =>
@@ -91,7 +95,7 @@ const said = (fields: readonly LimitField[], { typed }: LimitDraft): object =>
 /** As the API takes them. */
 export const limitsOf = (draft: LimitDraft, kind: ModelKind): object => ({
   ...said(limitFields[kind], draft),
-  ...(kind === 'embedding' && draft.adjustable ? { dimensions_adjustable: true } : {}),
+  ...(kind === 'embedding' ? { dimensions_adjustable: draft.adjustable } : {}),
   ...((kind === 'image' || kind === 'video') && draft.family !== ''
     ? { [kind]: { family: draft.family, ...said(abilityFields[kind], draft) } }
     : {}),

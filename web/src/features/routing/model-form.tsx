@@ -1,13 +1,14 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
-import { api, type Page } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { modelKinds, type ModelKind } from '../../lib/models.ts'
+import { providerIdsQuery } from '../../lib/providers.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { DialogButtons } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Failure } from '../../ui/page.tsx'
 import { LimitFields } from './limit-fields.tsx'
+import { areAmounts } from './price-draft.ts'
 import { PriceFields } from './price-fields.tsx'
 import {
   addModel,
@@ -26,11 +27,7 @@ export function ModelForm({ before, onDone, onCancel }: Props) {
   const t = useT()
   const [first] = useState(() => draftOf(before))
   const [draft, setDraft] = useState(first)
-  const { data: providers } = useQuery({
-    queryKey: ['providers'],
-    queryFn: () => api.get<Page<{ readonly id: string }>>('providers', { limit: 200 }),
-  })
-  const ids = providers?.data.map(({ id }) => id) ?? []
+  const { data: ids = [] } = useQuery(providerIdsQuery)
   const offers = draft.offers.map((offer) => ({ ...offer, provider: offer.provider || (ids[0] ?? '') }))
   const save = useMutation({
     mutationFn: () => (before ? changeModel(first, { ...draft, offers }) : addModel({ ...draft, offers })),
@@ -38,9 +35,10 @@ export function ModelForm({ before, onDone, onCancel }: Props) {
   })
   const setOffer = (at: number, change: Partial<OfferDraft>): void =>
     setDraft({ ...draft, offers: draft.offers.map((offer, other) => (other === at ? { ...offer, ...change } : offer)) })
+  const isRight = [draft.price, ...offers.map(({ cost }) => cost)].every(areAmounts)
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
-    save.mutate()
+    if (isRight) save.mutate()
   }
   return (
     <form onSubmit={submit} className="space-y-4">
@@ -81,21 +79,13 @@ export function ModelForm({ before, onDone, onCancel }: Props) {
             }
           />
         ))}
-        <Button
-          icon="plus"
-          onClick={() =>
-            setDraft({
-              ...draft,
-              offers: [...draft.offers, newOffer],
-            })
-          }
-        >
+        <Button icon="plus" onClick={() => setDraft({ ...draft, offers: [...draft.offers, newOffer] })}>
           {t('routing.addOffer')}
         </Button>
       </fieldset>
       <DialogButtons>
         <Button onClick={onCancel}>{t('cancel')}</Button>
-        <Button kind="primary" type="submit" busy={save.isPending}>
+        <Button kind="primary" type="submit" busy={save.isPending} disabled={!isRight}>
           {before ? t('save') : t('routing.add')}
         </Button>
       </DialogButtons>

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import type { ModelKind, UnitPrices } from '../../lib/models.ts'
-import { limitsOf, noLimits } from './limit-draft.ts'
-import { noPrice, priceDraftOf, pricesOf, unitsShown } from './price-draft.ts'
+import type { ModelKind, UnitPrices, VideoFacts } from '../../lib/models.ts'
+import { limitDraftOf, limitsOf, noLimits } from './limit-draft.ts'
+import { areAmounts, noPrice, priceDraftOf, pricesOf, unitsShown } from './price-draft.ts'
 
 const flat = (input: string, output: string): UnitPrices => ({
   input,
@@ -72,4 +72,25 @@ test('limits are sent as the API has them, abilities below their kind', () => {
     dimensions: 256,
     dimensions_adjustable: true,
   })
+})
+
+test('limits of a model that is there are in the form as they are, and go back as they are', () => {
+  const nothing = { context_tokens: null, output_tokens_max: null, dimensions: null, dimensions_adjustable: false }
+  const vectors = { ...nothing, kind: 'embedding' as const, dimensions: 256, dimensions_adjustable: true, video: null }
+  expect(limitsOf(limitDraftOf(vectors), 'embedding')).toEqual({ dimensions: 256, dimensions_adjustable: true })
+  expect(limitsOf({ ...limitDraftOf(vectors), adjustable: false }, 'embedding')).toMatchObject({
+    dimensions_adjustable: false,
+  })
+  const film = limitDraftOf({ ...nothing, kind: 'video', video: { upscaler: 'kit' } as VideoFacts })
+  expect(limitsOf(film, 'video')).toEqual({})
+  // Abilities are said whole: who enlarges must not be lost by it.
+  expect(limitsOf({ ...film, family: 'open' }, 'video')).toEqual({ video: { family: 'open', upscaler: 'kit' } })
+})
+
+test('what is no amount is not sent: it would be sold for nothing', () => {
+  const tokens = { input: 'free', output: '1' }
+  expect(areAmounts({ ...noPrice, tokens })).toBe(false)
+  expect(() => pricesOf({ ...noPrice, tokens })).toThrow('free')
+  expect(areAmounts({ ...noPrice, pieces: [{ unit: 'image', size: '', rest: '', price: '0,5' }] })).toBe(false)
+  expect(areAmounts({ tokens: { input: ' ', output: '$1,000.50' }, pieces: [] })).toBe(true)
 })

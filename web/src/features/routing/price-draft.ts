@@ -1,6 +1,6 @@
 /** Prices as they are typed: dollars per million tokens, and for one piece. */
 import type { ModelKind, UnitPrices } from '../../lib/models.ts'
-import { exact, nanoOf, typedDollars } from '../../lib/money.ts'
+import { asTyped, isAmount, nanoOf, typedDollars } from '../../lib/money.ts'
 
 export type TokenUnit = Exclude<keyof UnitPrices, 'each'>
 
@@ -45,8 +45,6 @@ const same: Partial<Record<TokenUnit, TokenUnit>> = {
 }
 const allUnits: readonly TokenUnit[] = ['input', 'output', ...(Object.keys(same) as TokenUnit[])]
 
-const plain = (amount: string): string => exact(amount).replaceAll(/[$,]/g, '')
-
 function tokensOf(prices: UnitPrices, kind: ModelKind): PriceDraft['tokens'] {
   const hasPieces = Object.keys(prices.each).length > 0
   const stated = allUnits.filter((unit) => {
@@ -54,14 +52,14 @@ function tokensOf(prices: UnitPrices, kind: ModelKind): PriceDraft['tokens'] {
     if (other !== undefined) return prices[unit] !== prices[other]
     return prices[unit] !== '0' || (tokenUnits[kind].includes(unit) && !hasPieces)
   })
-  return Object.fromEntries(stated.map((unit) => [unit, plain(prices[unit])]))
+  return Object.fromEntries(stated.map((unit) => [unit, asTyped(prices[unit])]))
 }
 
 export const priceDraftOf = (prices: UnitPrices, kind: ModelKind): PriceDraft => ({
   tokens: tokensOf(prices, kind),
   pieces: Object.entries(prices.each).map(([name, price]) => {
     const [unit = '', size = '', ...rest] = name.split('/')
-    return { unit, size, rest: rest.join('/'), price: plain(price) }
+    return { unit, size, rest: rest.join('/'), price: asTyped(price) }
   }),
 })
 
@@ -71,7 +69,8 @@ export const unitsShown = ({ tokens }: PriceDraft, kind: ModelKind): readonly To
   ...allUnits.filter((unit) => !tokenUnits[kind].includes(unit) && tokens[unit] !== undefined),
 ]
 
-export const isPrice = (typed: string): boolean => typed.trim() === '' || typedDollars(typed) !== undefined
+export const areAmounts = ({ tokens, pieces }: PriceDraft): boolean =>
+  [...Object.values(tokens), ...pieces.map(({ price }) => price)].every(isAmount)
 
 export const nameOf = ({ unit, size, rest }: PieceDraft): string =>
   [unit, size, ...rest.split('/')]
@@ -79,9 +78,13 @@ export const nameOf = ({ unit, size, rest }: PieceDraft): string =>
     .filter((part) => part !== '')
     .join('/')
 
-const nanoText = (typed: string): string => nanoOf(typedDollars(typed) ?? '0').toString()
+function nanoText(typed: string): string {
+  const dollars = typedDollars(typed)
+  if (dollars === undefined) throw new RangeError(`no amount: ${typed}`)
+  return nanoOf(dollars).toString()
+}
 
-/** As the API takes them; undefined where nothing is said. */
+/** As the API takes them; undefined where nothing is said. Throws on what are no amounts: none of them is nothing. */
 export function pricesOf({ tokens, pieces }: PriceDraft): object | undefined {
   const stated = Object.entries(tokens).filter(([, typed]) => typed.trim() !== '')
   const priced = pieces.filter(({ price }) => price.trim() !== '')

@@ -1,9 +1,10 @@
 /** Prices of a model or an offer: what a million tokens of each kind cost, and what one piece does. */
 import { useT, type Key } from '../../lib/i18n/language.ts'
 import type { ModelKind } from '../../lib/models.ts'
+import { DollarField } from '../../parts/dollar-field.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { isPrice, pieceUnits, unitsShown, type PieceDraft, type PriceDraft, type TokenUnit } from './price-draft.ts'
+import { pieceUnits, unitsShown, type PieceDraft, type PriceDraft, type TokenUnit } from './price-draft.ts'
 
 type Props = {
   readonly draft: PriceDraft
@@ -29,14 +30,12 @@ export function PriceFields({ draft, kind, onChange, isRequired }: Props) {
     <div className="space-y-3">
       <div className="grid grid-cols-2 gap-3 sm:grid-cols-3">
         {unitsShown(draft, kind).map((name) => (
-          <TextField
+          <DollarField
             key={name}
             label={t(labels[name] ?? (`price.${name}` as Key))}
-            inputMode="decimal"
             value={tokens[name] ?? ''}
             required={isRequired && unit === undefined && name === 'input'}
-            error={isPrice(tokens[name] ?? '') ? undefined : t('limit.badAmount')}
-            onChange={(event) => onChange({ ...draft, tokens: { ...tokens, [name]: event.target.value } })}
+            onType={(text) => onChange({ ...draft, tokens: { ...tokens, [name]: text } })}
           />
         ))}
       </div>
@@ -97,14 +96,7 @@ function Piece({ piece, kind, onChange, onRemove }: PieceProps) {
         value={piece.rest}
         onChange={(event) => onChange({ rest: event.target.value })}
       />
-      <TextField
-        label={t('routing.each')}
-        inputMode="decimal"
-        value={piece.price}
-        required
-        error={isPrice(piece.price) ? undefined : t('limit.badAmount')}
-        onChange={(event) => onChange({ price: event.target.value })}
-      />
+      <DollarField label={t('routing.each')} value={piece.price} onType={(price) => onChange({ price })} required />
       <IconButton icon="cross" label={t('routing.removePiece')} onClick={onRemove} className="self-end" />
     </div>
   )

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { callGateway } from '../../lib/gateway.ts'
 import { useT } from '../../lib/i18n/language.ts'
+import { shortId } from '../../lib/ids.ts'
 import { useToken } from '../../lib/play-token.ts'
 import { useCanWrite } from '../../lib/session.ts'
 import { forget } from '../../lib/started.ts'
@@ -41,7 +42,7 @@ export function TaskActions({ account, task, onDelete }: Props) {
   return (
     <>
       <Menu
-        trigger={<IconButton icon="more" label={t('tasks.actions', { id: shortOf(task) })} />}
+        trigger={<IconButton icon="more" label={t('tasks.actions', { id: shortId(task.id) })} />}
         groups={grave.length > 0 ? [useful, grave] : [useful]}
       />
       <span aria-live="polite" className="sr-only">
@@ -50,8 +51,6 @@ export function TaskActions({ account, task, onDelete }: Props) {
     </>
   )
 }
-
-const shortOf = ({ id }: Task): string => `${id.slice(0, 8)}…${id.slice(-6)}`
 
 function download(task: Task): void {
   const link = document.createElement('a')

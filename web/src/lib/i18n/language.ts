@@ -1,6 +1,6 @@
 /** The language of the page and its dictionary. English is in the bundle; another is loaded when it is asked for. */
-import { useSyncExternalStore } from 'react'
 import { prefer, type Language } from '../preferences.ts'
+import { tabState } from '../tab-state.ts'
 import { en } from './en.ts'
 
 export type Key = keyof typeof en
@@ -10,8 +10,8 @@ export const hasWords = (name: string): name is Key => Object.hasOwn(en, name)
 type Values = Readonly<Record<string, string | number>>
 
 const english: Dictionary = en
-let state: { readonly language: Language; readonly dictionary: Dictionary } = { language: 'en', dictionary: english }
-const listeners = new Set<() => void>()
+type Spoken = { readonly language: Language; readonly dictionary: Dictionary }
+const spoken = tabState<Spoken>({ language: 'en', dictionary: english })
 
 async function dictionaryOf(language: Language): Promise<Dictionary> {
   return language === 'en' ? english : (await import('./zh.ts')).zh
@@ -28,9 +28,9 @@ export async function chooseLanguage(language: Language): Promise<void> {
 }
 
 async function use(language: Language): Promise<void> {
-  state = { language, dictionary: await dictionaryOf(language) }
+  const dictionary = await dictionaryOf(language)
   document.documentElement.lang = language
-  for (const listener of listeners) listener()
+  spoken.set({ language, dictionary })
 }
 
 /** A sentence; `{name}` in it is replaced by a value, and `{n|one|many}` chosen by a number. */
@@ -46,14 +46,9 @@ export function translate(dictionary: Dictionary, key: Key, values: Values = {})
 
 export type Translate = (key: Key, values?: Values) => string
 
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
 /** The language and its sentences; what uses it is drawn anew when the language changes. */
 export function useLanguage(): { readonly language: Language; readonly t: Translate } {
-  const { language, dictionary } = useSyncExternalStore(subscribe, () => state)
+  const { language, dictionary } = spoken.use()
   return { language, t: (key, values) => translate(dictionary, key, values) }
 }
 

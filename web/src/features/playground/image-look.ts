@@ -1,0 +1,31 @@
+/** How an image is wanted, as it was chosen; and what of that the model at hand can do. */
+import type { ImageFacts } from '../../lib/models.ts'
+
+export type Look = {
+  readonly size: string
+  readonly quality: string
+  readonly count: number
+  readonly background: string
+  readonly format: string
+  readonly style: string
+}
+export type Wanted = Omit<Look, 'count'> & { readonly count: string }
+export const nothing: Wanted = { size: '', quality: '', count: '1', background: '', format: '', style: '' }
+
+const among = (list: readonly string[] | undefined, value: string, otherwise = ''): string =>
+  list?.includes(value) ? value : otherwise
+
+/** As far as the model knows what is wanted; otherwise what it does by itself. */
+export function lookOf(facts: ImageFacts | null, wanted: Wanted): Look {
+  const background = among(facts?.backgrounds, wanted.background)
+  return {
+    size: among(facts?.sizes, wanted.size, facts?.sizeDefault),
+    quality: among(facts?.qualities, wanted.quality, facts?.qualityDefault),
+    // Whole, whatever was typed: of a part of an image there is no price.
+    count: Math.max(1, Math.min(Math.trunc(Number(wanted.count)) || 1, facts?.countMax ?? 1)),
+    background,
+    // Nothing shines through a JPEG.
+    format: background === 'transparent' && wanted.format === 'jpeg' ? '' : among(facts?.formats, wanted.format),
+    style: among(facts?.styles, wanted.style),
+  }
+}

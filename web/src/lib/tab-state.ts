@@ -1,0 +1,27 @@
+import { useSyncExternalStore } from 'react'
+
+export type TabState<T> = {
+  readonly get: () => T
+  readonly set: (next: T) => void
+  /** The value, in a component: it is drawn anew when the value changes. */
+  readonly use: () => T
+}
+
+/** What this tab knows outside of any page of it. */
+export function tabState<T>(first: T): TabState<T> {
+  let value = first
+  const listeners = new Set<() => void>()
+  const subscribe = (listener: () => void): (() => void) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }
+  const get = (): T => value
+  return {
+    get,
+    set(next) {
+      value = next
+      for (const listener of listeners) listener()
+    },
+    use: () => useSyncExternalStore(subscribe, get),
+  }
+}

@@ -1,0 +1,23 @@
+import type { ComponentProps } from 'react'
+import { useT } from '../lib/i18n/language.ts'
+import { isAmount } from '../lib/money.ts'
+import { TextField } from '../ui/field.tsx'
+
+type Props = Omit<ComponentProps<typeof TextField>, 'value' | 'onChange' | 'error' | 'inputMode'> & {
+  readonly value: string
+  readonly onType: (text: string) => void
+}
+
+/** An amount as it is typed. What is no amount is said to be none; whoever sends it has to look at it, too. */
+export function DollarField({ value, onType, ...rest }: Props) {
+  const t = useT()
+  return (
+    <TextField
+      {...rest}
+      inputMode="decimal"
+      value={value}
+      error={isAmount(value) ? undefined : t('limit.badAmount')}
+      onChange={(event) => onType(event.target.value)}
+    />
+  )
+}
