@@ -78,6 +78,26 @@ test('the command bar leads to whatever has an id, of whichever account, and doe
   await type(key.id, key.id)
   await page.appears('role=dialog >> text=/jumped to/')
   await dismiss()
+  // Whoever has a video's id can fetch it: it leads there, and stays out of the address.
+  const wanted = {
+    model: 'sandbox-video',
+    duration: 4,
+    content: [{ type: 'text', text: 'x [sandbox: fails, task-ms=0]' }],
+  }
+  const made = await fetch(`${gateway.baseUrl}/videos`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(wanted),
+  })
+  const { id: video } = (await made.json()) as { id: string }
+  await type(video, video)
+  await page.appears('role=dialog >> text=sandbox-video')
+  expect(await page.evaluate<string>('location.search')).toBe(`?task=${made.headers.get('x-request-id')}`)
+  await dismiss()
+  await type('task_' + '0'.repeat(32), 'task_0000')
+  await page.appears('role=dialog >> text=There is no such task.')
+  expect(await page.evaluate<string>('location.search')).not.toContain('0'.repeat(10))
+  await dismiss()
   await type(elsewhere.id, elsewhere.id)
   await page.appears('role=dialog >> role=heading[name="elsewhere"]')
   await dismiss()
@@ -88,7 +108,7 @@ test('the command bar leads to whatever has an id, of whichever account, and doe
   await dismiss()
   await type('sign out', 'Sign out')
   await page.appears('role=heading[name="Sign in"]')
-  await expectQuiet(page, [401])
+  await expectQuiet(page, [401, 404])
   await page.close()
 }, 90_000)
 

@@ -61,6 +61,16 @@ async function ownerOf(kind: IdKind, id: string): Promise<string | undefined> {
   return undefined
 }
 
+/** Whoever has the id of a video can fetch it: in an address its request stands for it, or what tells nobody the rest. */
+async function addressable(account: string, id: string): Promise<string> {
+  try {
+    return (await api.get<{ readonly request: string }>(path`accounts/${account}/tasks/${id}`)).request
+  } catch (error) {
+    if (!isStatus(error, 404)) throw error
+    return `${id.slice(0, 9)}…`
+  }
+}
+
 const looks = {
   request: ['nav.requests', 'list'],
   key: ['nav.keys', 'key'],
@@ -77,7 +87,7 @@ function useTargetById(accountId: string | undefined, wanted: string): readonly 
   if (!named || (named.kind === 'account' && !isOperators)) return []
   const { kind, id } = named
   if (accountId === undefined && !isOperators) return []
-  const open = (account: string): unknown => {
+  const open = (account: string, shown: string): unknown => {
     const params = { account }
     switch (kind) {
       case 'request':
@@ -85,7 +95,7 @@ function useTargetById(accountId: string | undefined, wanted: string): readonly 
       case 'key':
         return navigate({ to: '/a/$account/keys', params, search: { key: id } })
       case 'task':
-        return navigate({ to: '/a/$account/tasks', params, search: { task: id } })
+        return navigate({ to: '/a/$account/tasks', params, search: { task: shown } })
       case 'account':
         return navigate({ to: '/operator/accounts', search: { open: id } })
       case 'program':
@@ -95,8 +105,8 @@ function useTargetById(accountId: string | undefined, wanted: string): readonly 
     }
   }
   const go = async (): Promise<void> => {
-    const owner = isOperators ? await ownerOf(kind, id) : undefined
-    open(owner ?? accountId ?? '')
+    const owner = (isOperators ? await ownerOf(kind, id) : undefined) ?? accountId ?? ''
+    open(owner, kind === 'task' ? await addressable(owner, id) : id)
   }
   const [group, icon] = looks[kind]
   return [{ name: id, group: t(group), icon, go: () => void go() }]
