@@ -51,6 +51,32 @@ test('an owner is warned on every page below the balance they chose', async () =
   await page.close()
 }, 60_000)
 
+test('a page says when it asks by itself, so that no session is kept going by it', async () => {
+  const page = await stage.enter({ name: 'nora', role: 'owner' })
+  await page.call('clock.install')
+  await page.call('reload')
+  await page.appears('figure')
+  await page.evaluate(`(() => {
+    const { fetch } = window
+    window.asked = []
+    window.fetch = (url, init) => (asked.push([String(url), 'x-tollgate-unattended' in init.headers]), fetch(url, init))
+  })()`)
+  const asked = (): Promise<[string, boolean][]> => page.evaluate<[string, boolean][]>('asked.splice(0)')
+  await page.click('role=link[name="Billing"]')
+  await page.appears('dl')
+  expect((await asked()).map(([, isAlone]) => isAlone)).not.toContain(true)
+  // Answers come in their own time, and only after one the next is asked for.
+  for (let i = 0; i < 3; i++) {
+    await page.call('clock.runFor', 120_000)
+    await Bun.sleep(300)
+  }
+  expect((await asked()).at(-1)).toEqual([expect.stringMatching(/\/session$/), true])
+  await page.click('role=link[name="Keys"]')
+  await page.appears('role=button[name="Create key"]')
+  expect((await asked()).at(-1)).toEqual([expect.stringContaining('/keys'), false])
+  await page.close()
+}, 60_000)
+
 test('the command bar leads to whatever has an id, of whichever account, and does things', async () => {
   const page = await stage.enter({ name: 'carla', role: 'operator' })
   const { gateway } = stage

@@ -61,7 +61,7 @@ async function ownerOf(kind: IdKind, id: string): Promise<string | undefined> {
   return undefined
 }
 
-/** Whoever has the id of a video can fetch it: in an address its request stands for it, or what tells nobody the rest. */
+/** Whoever has the id of a video can fetch it: in an address its request stands for it, or only its beginning. */
 async function addressable(account: string, id: string): Promise<string> {
   try {
     return (await api.get<{ readonly request: string }>(path`accounts/${account}/tasks/${id}`)).request

@@ -15,7 +15,7 @@ type Props = {
   readonly tools?: ReactNode
 }
 
-/** While it goes it stays as it was: what it was about is often forgotten by then, and half of it would vanish first. */
+/** While it goes it stays as it was: what it was about is forgotten by then, and half of it would vanish first. */
 const Frame = memo(Content, (_, { open }) => !open)
 
 function Content({ title, description, children, tools }: Omit<Props, 'onClose'>) {
