@@ -75,6 +75,7 @@ export const fixedLimits = {
   freeCountRequestsConcurrent: freeBounds.countConcurrent,
   freeUnreadBytesMax: freeBounds.unreadBytesMax,
   watchersMax: watchBounds.watchersMax,
+  watchersPerAccountMax: watchBounds.watchersPerAccountMax,
   watchersPerUserMax: watchBounds.watchersPerUserMax,
   watchedRowsPerPushMax: watchBounds.rowsPerPushMax,
   watchPushMs: watchBounds.pushMs,

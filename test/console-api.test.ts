@@ -101,6 +101,18 @@ describe('the playground', () => {
     expect(await use()).toBe(401)
     expect((await call({ authorization: `Bearer ${body.token}` }, 'GET /session')).status).toBe(401)
   })
+
+  test('spends nothing while an operator only looks at an account', async () => {
+    const viewer = await person('viewer', { role: 'operator' })
+    const { body } = await call<{ token: string }>(viewer, `POST ${at('/playground-token')}`)
+    const use = async (): Promise<number> =>
+      (await chat({ baseUrl: gateway.baseUrl, key: body.token }, { model: 'sandbox-chat' })).status
+    expect(await use()).toBe(200)
+    await call(viewer, 'POST /session/view-as', { account: gateway.accountId })
+    expect(await use()).toBe(401)
+    await call(viewer, 'DELETE /session/view-as')
+    expect(await use()).toBe(200)
+  })
 })
 
 describe('money', () => {
@@ -484,7 +496,7 @@ describe('tasks', () => {
     expect(task?.charges.reduce((sum, line) => sum + BigInt(line.charged_nano_usd), 0n)).toBe(
       BigInt(task?.charged_nano_usd ?? '0'),
     )
-    // By its request, which may be said aloud: whoever has the other id can fetch the video. Who has that finds it, too.
+    // By its request, which may be said aloud; and by the id with which whoever has it can fetch the video.
     const alone = await call<Task & { expires_at: string }>(owner, `GET ${at(`/tasks/${task?.request}`)}`)
     expect(alone.body).toEqual({ ...task, expires_at: alone.body.expires_at } as never)
     expect(alone.body).toMatchObject({

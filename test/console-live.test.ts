@@ -39,6 +39,15 @@ async function person(name: string, role: Person['role'], account = gateway.acco
   return { id, caller: { cookie } }
 }
 
+/** People one after the other: passwords of many at once are refused. As many as it takes for so many places. */
+async function crowd(name: string, places: number, role: Person['role'], account?: string): Promise<readonly Caller[]> {
+  const callers: Caller[] = []
+  for (let i = 0; i * watchBounds.watchersPerUserMax < places; i++) {
+    callers.push((await person(`${name}${i}`, role, account)).caller)
+  }
+  return callers.flatMap((caller) => Array<Caller>(watchBounds.watchersPerUserMax).fill(caller))
+}
+
 type Row = { readonly id: string; readonly model: string; readonly provider?: string }
 type Event = { readonly type: string; readonly data?: readonly Row[]; readonly more?: number; readonly reason?: string }
 
@@ -162,17 +171,32 @@ describe('places to watch from', () => {
   })
 
   test('are so many in all', async () => {
-    const { watchersMax, watchersPerUserMax } = watchBounds
-    const people = await Promise.all(
-      Array.from({ length: Math.ceil((watchersMax + 1) / watchersPerUserMax) }, (_, i) => person(`p${i}`, 'member')),
-    )
-    const places = people.flatMap(({ caller }) => Array<Caller>(watchersPerUserMax).fill(caller))
+    const { watchersMax } = watchBounds
+    const places = await crowd('p', watchersMax + 1, 'operator')
     const watches = await Promise.all(places.map((caller) => new Watch(caller).open()))
     expect(watches.filter(({ status }) => status === 200)).toHaveLength(watchersMax)
     expect(watches.filter(({ status }) => status === 503)).toHaveLength(places.length - watchersMax)
     for (const watch of watches) watch.stop.abort()
     await Bun.sleep(200)
-  }, 20_000)
+  }, 30_000)
+
+  test('are so many of one account, whomever it invites: all others keep theirs', async () => {
+    const { watchersPerAccountMax } = watchBounds
+    const places = await crowd('crowd', watchersPerAccountMax + 1, 'member', other.id)
+    const watches = await Promise.all(places.map((caller) => new Watch(caller, '', other.id).open()))
+    expect(watches.filter(({ status }) => status === 200)).toHaveLength(watchersPerAccountMax)
+    expect(watches.filter(({ status }) => status === 429)).toHaveLength(places.length - watchersPerAccountMax)
+    const elsewhere = await new Watch((await person('calm', 'owner')).caller).open()
+    expect(elsewhere.status).toBe(200)
+    for (const watch of [...watches, elsewhere]) watch.stop.abort()
+    await Bun.sleep(200)
+    // All of them were given back, those of who was turned away as well.
+    const again = await Promise.all(
+      places.slice(0, watchersPerAccountMax).map((c) => new Watch(c, '', other.id).open()),
+    )
+    expect(again.every(({ status }) => status === 200)).toBe(true)
+    for (const watch of again) watch.stop.abort()
+  }, 30_000)
 })
 
 describe('it ends, and tells nothing more', () => {
@@ -271,5 +295,12 @@ describe('saved views', () => {
     expect(made.filter(({ status }) => status === 200)).toHaveLength(50)
     expect(made.filter(({ status }) => status === 409)).toHaveLength(10)
     expect(await list(caller)).toHaveLength(50)
+  })
+
+  test('are changed so often at once and no oftener: the disk is everybody’s', async () => {
+    const { caller } = await person('busy', 'member')
+    const tries = await Promise.all(Array.from({ length: 220 }, () => views(caller, 'DELETE /saved-views/none')))
+    expect(tries.filter(({ status }) => status === 404).length).toBeLessThan(215)
+    expect(tries.filter(({ status }) => status === 429).length).toBeGreaterThan(5)
   })
 })

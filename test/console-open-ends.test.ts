@@ -51,6 +51,32 @@ test('an owner is warned on every page below the balance they chose', async () =
   await page.close()
 }, 60_000)
 
+test('a page says when it asks by itself, so that no session is kept going by it', async () => {
+  const page = await stage.enter({ name: 'nora', role: 'owner' })
+  await page.call('clock.install')
+  await page.call('reload')
+  await page.appears('figure')
+  await page.evaluate(`(() => {
+    const { fetch } = window
+    window.asked = []
+    window.fetch = (url, init) => (asked.push([String(url), 'x-tollgate-unattended' in init.headers]), fetch(url, init))
+  })()`)
+  const asked = (): Promise<[string, boolean][]> => page.evaluate<[string, boolean][]>('asked.splice(0)')
+  await page.click('role=link[name="Billing"]')
+  await page.appears('dl')
+  expect((await asked()).map(([, isAlone]) => isAlone)).not.toContain(true)
+  // Answers come in their own time, and only after one the next is asked for.
+  for (let i = 0; i < 3; i++) {
+    await page.call('clock.runFor', 120_000)
+    await Bun.sleep(300)
+  }
+  expect((await asked()).at(-1)).toEqual([expect.stringMatching(/\/session$/), true])
+  await page.click('role=link[name="Keys"]')
+  await page.appears('role=button[name="Create key"]')
+  expect((await asked()).at(-1)).toEqual([expect.stringContaining('/keys'), false])
+  await page.close()
+}, 60_000)
+
 test('the command bar leads to whatever has an id, of whichever account, and does things', async () => {
   const page = await stage.enter({ name: 'carla', role: 'operator' })
   const { gateway } = stage
@@ -78,6 +104,26 @@ test('the command bar leads to whatever has an id, of whichever account, and doe
   await type(key.id, key.id)
   await page.appears('role=dialog >> text=/jumped to/')
   await dismiss()
+  // Whoever has a video's id can fetch it: it leads there, and stays out of the address.
+  const wanted = {
+    model: 'sandbox-video',
+    duration: 4,
+    content: [{ type: 'text', text: 'x [sandbox: fails, task-ms=0]' }],
+  }
+  const made = await fetch(`${gateway.baseUrl}/videos`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(wanted),
+  })
+  const { id: video } = (await made.json()) as { id: string }
+  await type(video, video)
+  await page.appears('role=dialog >> text=sandbox-video')
+  expect(await page.evaluate<string>('location.search')).toBe(`?task=${made.headers.get('x-request-id')}`)
+  await dismiss()
+  await type('task_' + '0'.repeat(32), 'task_0000')
+  await page.appears('role=dialog >> text=There is no such task.')
+  expect(await page.evaluate<string>('location.search')).not.toContain('0'.repeat(10))
+  await dismiss()
   await type(elsewhere.id, elsewhere.id)
   await page.appears('role=dialog >> role=heading[name="elsewhere"]')
   await dismiss()
@@ -88,7 +134,7 @@ test('the command bar leads to whatever has an id, of whichever account, and doe
   await dismiss()
   await type('sign out', 'Sign out')
   await page.appears('role=heading[name="Sign in"]')
-  await expectQuiet(page, [401])
+  await expectQuiet(page, [401, 404])
   await page.close()
 }, 90_000)
 

@@ -190,8 +190,14 @@ test('signing out everywhere ends the other browser too, at its next question', 
   await here.click('role=button[name=/^max/]')
   await here.click('role=menuitem[name="Sign out everywhere"]')
   await here.appears('role=heading[name="Sign in"]')
+  expect(await here.evaluate<string>('location.search')).toBe('')
   await there.click('role=link[name="Keys"]')
   await there.appears('role=heading[name="Sign in"]')
+  // Whoever was signed out without wanting it goes on where they were.
+  await there.fill(field('Name'), 'max')
+  await there.fill(field('Password'), PASSWORD)
+  await there.click(button('Sign in'))
+  await there.appears('role=heading[name="Keys"]')
   await Promise.all([here.close(), there.close()])
 }, 60_000)
 

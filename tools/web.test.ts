@@ -2,6 +2,8 @@
 import { expect, test } from 'bun:test'
 import { posix } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
+import { loadConfig } from '../src/config.ts'
+import { fixedLimits } from '../src/fixed-limits.ts'
 import { en } from '../web/src/lib/i18n/en.ts'
 import { zh } from '../web/src/lib/i18n/zh.ts'
 import { readTree } from './tidy.ts'
@@ -71,6 +73,15 @@ test('every sentence is said somewhere', () => {
   const prefixes = [...all.matchAll(/`([\w.]+\.)\$\{/g)].map(([, prefix = '']) => prefix)
   const isUsed = (key: string): boolean => all.includes(`'${key}'`) || prefixes.some((prefix) => key.startsWith(prefix))
   expect(Object.keys(en).filter((key) => !isUsed(key))).toEqual([])
+})
+
+test('every limit of the server has words', async () => {
+  const { limits } = await loadConfig({ TOLLGATE_CONFIG: '' })
+  const names = [
+    ...Object.keys(limits).map((name) => `server.limits.${name}`),
+    ...Object.keys(fixedLimits).map((name) => `server.fixed_limits.${name}`),
+  ]
+  expect(names.filter((name) => !(name in en))).toEqual([])
 })
 
 const valuesIn = (sentence: string): readonly string[] =>

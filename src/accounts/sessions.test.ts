@@ -35,12 +35,24 @@ async function member(name: string): Promise<string> {
 
 test('a session lasts from request to request, and no longer than a day’s work', async () => {
   const { token, session } = await sessions.begin(await member('robin'), from)
-  const at = (ms: number): boolean => sessions.find(token, users, session.createdAtMs + ms) !== undefined
+  const at = (ms: number): boolean => sessions.find(token, users, { nowMs: session.createdAtMs + ms }) !== undefined
   const { idleMs, absoluteMs } = sessionBounds
   for (let ms = 0; ms < absoluteMs; ms += idleMs - 1) expect(at(ms)).toBe(true)
   expect(at(absoluteMs)).toBe(false)
   const other = await sessions.begin(await member('kim'), from)
-  expect(sessions.find(other.token, users, other.session.createdAtMs + idleMs)).toBeUndefined()
+  expect(sessions.find(other.token, users, { nowMs: other.session.createdAtMs + idleMs })).toBeUndefined()
+})
+
+test('a page that asks by itself keeps no session going', async () => {
+  const { token, session } = await sessions.begin(await member('una'), from)
+  const at = (ms: number, asks: 'person' | 'page'): boolean =>
+    sessions.find(token, users, { nowMs: session.createdAtMs + ms, asks }) !== undefined
+  const { idleMs } = sessionBounds
+  expect(at(idleMs / 2, 'page')).toBe(true)
+  expect(at(idleMs - 1, 'page')).toBe(true)
+  expect(at(idleMs, 'page')).toBe(false)
+  expect(at(idleMs - 1, 'person')).toBe(true)
+  expect(at(2 * idleMs - 2, 'page')).toBe(true)
 })
 
 test('a restart signs nobody out, and whoever was barred stays out', async () => {

@@ -32,6 +32,9 @@ export type Session = {
   readonly viewAs: string | undefined
 }
 
+/** A page asks by itself as long as it is open, whether somebody is there or not: only people keep a session going. */
+type Asking = { readonly nowMs?: number; readonly asks?: 'person' | 'page' }
+
 type Kept = Session & { readonly digest: string; seenAtMs: number; touchedAtMs: number; viewAs: string | undefined }
 
 export class Sessions {
@@ -85,10 +88,15 @@ export class Sessions {
   }
 
   /** The session of a token and whose it is; undefined when it has ended, in whichever way. */
-  find(token: string, users: Users, nowMs = Date.now()): { session: Session; user: User } | undefined {
+  find(
+    token: string,
+    users: Users,
+    { nowMs = Date.now(), asks = 'person' }: Asking = {},
+  ): { session: Session; user: User } | undefined {
     const kept = this.byDigest.get(tokenDigest(token))
     const user = kept && users.find(kept.userId)
     if (!kept || user?.status !== 'active' || hasEnded(kept, nowMs)) return undefined
+    if (asks === 'page') return { session: kept, user }
     kept.seenAtMs = nowMs
     if (nowMs - kept.touchedAtMs >= TOUCH_MS) {
       kept.touchedAtMs = nowMs
@@ -101,10 +109,6 @@ export class Sessions {
   /** The oldest first. */
   listOf(userId: string, nowMs = Date.now()): readonly Session[] {
     return [...this.byDigest.values()].filter((kept) => kept.userId === userId && !hasEnded(kept, nowMs))
-  }
-
-  isOpen(id: string, nowMs = Date.now()): boolean {
-    return [...this.byDigest.values()].some((kept) => kept.id === id && !hasEnded(kept, nowMs))
   }
 
   async end(sessions: readonly Pick<Session, 'id'>[]): Promise<void> {

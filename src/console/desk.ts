@@ -21,8 +21,9 @@ export type Desk = {
   readonly office: Office
   readonly facts: Facts
   readonly passwords: Passwords
-  /** Places to watch from. */
+  /** Places to watch from: of people and programs, and of those who belong to an account. */
   readonly watching: Shares
+  readonly watchingOfAccounts: Shares
   readonly throttles: {
     /** Failed sign-ins of a name from one network, and of somebody who is in and gets the current password wrong. */
     readonly pairs: Throttle
@@ -42,6 +43,7 @@ export const openDesk = (office: Office, facts: Facts): Desk => ({
   facts,
   passwords: new Passwords(),
   watching: new Shares({ max: watchBounds.watchersMax, shareMax: watchBounds.watchersPerUserMax }),
+  watchingOfAccounts: new Shares({ max: watchBounds.watchersMax, shareMax: watchBounds.watchersPerAccountMax }),
   throttles: {
     pairs: new Throttle({ burst: 8, refillMs: 60_000 }),
     names: new Throttle({ burst: 60, refillMs: 10_000 }),

@@ -10,6 +10,9 @@ import type { Facts } from './desk.ts'
 
 type People = Pick<Office, 'managementKeys' | 'sessions' | 'users'>
 
+/** What the console's pages say of what they ask while nobody is at them. */
+const UNATTENDED = 'x-tollgate-unattended'
+
 const BEARER = /^bearer +(\S+)$/i
 
 export function principalOf(
@@ -24,7 +27,8 @@ export function principalOf(
     return { principal, hasStaleCookie: false }
   }
   const token = sessionToken(exchange, facts.isSecure)
-  const found = token ? office.sessions.find(token, office.users) : undefined
+  const asks = exchange.header(UNATTENDED) === undefined ? 'person' : 'page'
+  const found = token ? office.sessions.find(token, office.users, { asks }) : undefined
   if (!found) return { principal: { kind: 'nobody' }, hasStaleCookie: token !== undefined }
   const { session, user } = found
   return { principal: { kind: 'user', ...rightsOf(user, session), user, session }, hasStaleCookie: false }

@@ -3,10 +3,12 @@ import { z } from 'zod'
 import { watchBounds } from '../records/feed.ts'
 import { storedForm } from '../records/records.ts'
 import { fits, type RecordFilter } from '../records/search.ts'
+import type { Principal } from './access.ts'
+import type { Desk } from './desk.ts'
 import { findTask, listTasks, taskShape } from './tasks.ts'
 import { shareOf } from './principal.ts'
 import { requestDetail, requestDetailShape, requestShape, requestView } from './request-view.ts'
-import { isOperator, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
+import { isOperator, json, missing, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
 import { nanoInput, pageOf, pageQuery, timeInput, type Page } from './shapes.ts'
 import { Tail } from './tail.ts'
 
@@ -73,9 +75,8 @@ async function pageOfRequests(
 
 async function watchRequests(call: Call<{ account: string }, z.infer<typeof tailQuery>>): Promise<Reply> {
   const { desk, principal, params, query } = call
-  const place = desk.watching.of(shareOf(principal))
-  const taken = place.take(1, 0)
-  if (taken !== 'taken') return crowded[taken]
+  const place = takePlace(desk, principal)
+  if ('kind' in place) return place
   const viewer = { isOperator: isOperator(call) }
   const filter = filterOf(query, viewer)
   const tail = new Tail({
@@ -84,7 +85,7 @@ async function watchRequests(call: Call<{ account: string }, z.infer<typeof tail
     fits: (record) => fits(filter, record),
     view: (record) => requestView(desk, storedForm(record), viewer),
     stands: call.stands,
-    onClosed: () => place.give(1),
+    onClosed: place.giveBack,
   })
   try {
     return { kind: 'events', tail, first: await pageOfRequests(call, params.account, query) }
@@ -94,17 +95,31 @@ async function watchRequests(call: Call<{ account: string }, z.infer<typeof tail
   }
 }
 
-const crowded = {
-  share_full: problem(
-    429,
-    'rate_limit_exceeded',
-    `You watch from ${watchBounds.watchersPerUserMax} places already: close one of them.`,
-    { retryAfterMs: 10_000 },
-  ),
-  full: problem(503, 'service_unavailable', 'Too many people watch requests at once. Lists work as ever.', {
-    retryAfterMs: 30_000,
-  }),
-} as const
+/** A place of one's own, which is one of one's account, too: operators, who belong to none, only need the first. */
+function takePlace({ watching, watchingOfAccounts }: Desk, principal: Principal): Place | Problem {
+  if (principal.kind === 'nobody') throw new Error('nobody got past the door')
+  const own = watching.of(shareOf(principal))
+  const ofAccount = principal.accountId === undefined ? undefined : watchingOfAccounts.of(principal.accountId)
+  const taken = own.take(1, 0)
+  if (taken !== 'taken') return taken === 'full' ? FULL : alreadyFrom('You watch', watchBounds.watchersPerUserMax)
+  if (ofAccount && ofAccount.take(1, 0) !== 'taken') {
+    own.give(1)
+    return alreadyFrom('The people of this account watch', watchBounds.watchersPerAccountMax)
+  }
+  return {
+    giveBack() {
+      own.give(1)
+      ofAccount?.give(1)
+    },
+  }
+}
+type Place = { readonly giveBack: () => void }
+
+const alreadyFrom = (who: string, max: number): Problem =>
+  problem(429, 'rate_limit_exceeded', `${who} from ${max} places already: close one of them.`, { retryAfterMs: 10_000 })
+const FULL = problem(503, 'service_unavailable', 'Too many people watch requests at once. Lists work as ever.', {
+  retryAfterMs: 30_000,
+})
 
 export const requestRoutes: readonly Route[] = [
   route('GET', '/accounts/{account}/requests', {

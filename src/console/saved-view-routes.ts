@@ -27,6 +27,13 @@ function userIdOf({ principal }: Pick<Call, 'principal'>): string {
   return principal.user.id
 }
 
+/** As with an account's own changes: so many at once, and then one a second. */
+function tooMany({ desk, principal }: Pick<Call, 'desk' | 'principal'>): Problem | undefined {
+  const retryAfterMs = desk.throttles.changes.take(userIdOf({ principal }))
+  if (retryAfterMs === 0) return undefined
+  return problem(429, 'rate_limit_exceeded', 'Too many changes. Wait a little.', { retryAfterMs })
+}
+
 function refused({ kind }: Unsaved): Problem {
   switch (kind) {
     case 'missing':
@@ -51,6 +58,8 @@ export const savedViewRoutes: readonly Route[] = [
     body: draft,
     answer: viewShape,
     run: async (call) => {
+      const wait = tooMany(call)
+      if (wait) return wait
       const saved = await call.desk.office.savedViews.create(userIdOf(call), call.body)
       return 'kind' in saved ? refused(saved) : json(viewOf(saved))
     },
@@ -63,6 +72,8 @@ export const savedViewRoutes: readonly Route[] = [
     run: async (call) => {
       const { savedViews } = call.desk.office
       const userId = userIdOf(call)
+      const wait = tooMany(call)
+      if (wait) return wait
       const problemOf = await savedViews.rename(userId, call.params.view, call.body)
       if (problemOf) return refused(problemOf)
       const view = (await savedViews.listOf(userId)).find(({ id }) => id === call.params.view)
@@ -75,6 +86,8 @@ export const savedViewRoutes: readonly Route[] = [
     answer: z.strictObject({ data: z.array(viewShape) }),
     run: async (call) => {
       const { savedViews } = call.desk.office
+      const wait = tooMany(call)
+      if (wait) return wait
       if (!(await savedViews.remove(userIdOf(call), call.params.view))) return missing('view')
       return json({ data: (await savedViews.listOf(userIdOf(call))).map(viewOf) })
     },

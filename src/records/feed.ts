@@ -8,9 +8,13 @@ export type Watcher = {
   end(): void
 }
 
-/** Of those who watch: in all and of one person or program, the rows they are sent at once, and how often. */
+/**
+ * Of those who watch: in all, of one account and of one person or program, the rows they are sent at once, and how
+ * often. An owner may invite whom they like: an account alone must not take the places of all others.
+ */
 export const watchBounds = {
-  watchersMax: 64,
+  watchersMax: 128,
+  watchersPerAccountMax: 32,
   watchersPerUserMax: 6,
   rowsPerPushMax: 100,
   pushMs: 300,

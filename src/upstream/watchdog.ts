@@ -2,6 +2,9 @@
  * A time limit that is pushed forward by progress. Setting and clearing a timer costs a request more than noting a
  * time, so one timer looks after all limits: it fires at the soonest of them, and late by at most a sixteenth of it.
  */
+/** A timer holds 24 days, and one for longer fires at once: over and over, as long as a request runs. */
+const WAIT_MAX_MS = 24 * 3_600_000
+
 const watching = new Set<Watchdog>()
 let timer: Timer | undefined
 let wakeAtMs = Number.POSITIVE_INFINITY
@@ -9,7 +12,7 @@ let wakeAtMs = Number.POSITIVE_INFINITY
 function wakeFor(deadlineMs: number, nowMs: number): void {
   if (deadlineMs >= wakeAtMs) return
   clearTimeout(timer)
-  const waitMs = Math.max(1, deadlineMs - nowMs)
+  const waitMs = Math.min(WAIT_MAX_MS, Math.max(1, deadlineMs - nowMs))
   // A little late serves the limits that are a little longer as well.
   wakeAtMs = nowMs + waitMs + Math.min(waitMs / 16, 250)
   timer = setTimeout(look, wakeAtMs - nowMs).unref()

@@ -1,6 +1,6 @@
 /** Answers of the API as long as they are fresh. What was shown stays while it is asked for again. */
 import { keepPreviousData, MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
-import { ApiError, isStatus } from '../lib/api.ts'
+import { ApiError } from '../lib/api.ts'
 import { forgetMade } from '../lib/made.ts'
 import { forget } from '../lib/started.ts'
 
@@ -11,8 +11,9 @@ export function whenSignedOut(action: () => void): void {
   onSignedOut = action
 }
 
+/** The public API says 401 too, of a token that is void or of a balance that is too small: nobody is out for that. */
 const onError = (error: unknown): void => {
-  if (isStatus(error, 401)) onSignedOut()
+  if (error instanceof ApiError && error.code === 'not_signed_in') onSignedOut()
 }
 
 export const queryClient = new QueryClient({

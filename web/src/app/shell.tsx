@@ -1,6 +1,6 @@
 /** What is around every page: where one is, where one can go, and who one is. */
 import { QueryClientProvider } from '@tanstack/react-query'
-import { Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-router'
+import { Outlet, useNavigate, useParams, useRouter, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { useLanguage } from '../lib/i18n/language.ts'
 import { prefer, preferences } from '../lib/preferences.ts'
@@ -40,6 +40,7 @@ function useAccountId(): string | undefined {
 function Frame() {
   const { t } = useLanguage()
   const navigate = useNavigate()
+  const router = useRouter()
   const accountId = useAccountId()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const [isOpen, setOpen] = useState(false)
@@ -48,9 +49,11 @@ function Frame() {
   useEffect(() => {
     whenSignedOut(() => {
       forgetEverything()
-      void navigate({ to: '/sign-in', search: {} })
+      // Whoever was signed out in the middle of something gets back to it; several questions may hear of it at once.
+      const { pathname, href } = router.latestLocation
+      if (pathname !== '/sign-in') void navigate({ to: '/sign-in', search: { next: href } })
     })
-  }, [navigate])
+  }, [navigate, router])
   useShortcut(() => setSearching(true))
   const title = t(placeAt(path)?.name ?? 'you.title')
   usePageTitle(title, path)

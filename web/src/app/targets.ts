@@ -61,6 +61,16 @@ async function ownerOf(kind: IdKind, id: string): Promise<string | undefined> {
   return undefined
 }
 
+/** Whoever has the id of a video can fetch it: in an address its request stands for it, or only its beginning. */
+async function addressable(account: string, id: string): Promise<string> {
+  try {
+    return (await api.get<{ readonly request: string }>(path`accounts/${account}/tasks/${id}`)).request
+  } catch {
+    // The page that is gone to says what is wrong.
+    return `${id.slice(0, 9)}…`
+  }
+}
+
 const looks = {
   request: ['nav.requests', 'list'],
   key: ['nav.keys', 'key'],
@@ -77,7 +87,7 @@ function useTargetById(accountId: string | undefined, wanted: string): readonly 
   if (!named || (named.kind === 'account' && !isOperators)) return []
   const { kind, id } = named
   if (accountId === undefined && !isOperators) return []
-  const open = (account: string | undefined): unknown => {
+  const open = (account: string | undefined, shown: string): unknown => {
     if (kind === 'account') return navigate({ to: '/operator/accounts', search: { open: id } })
     if (kind === 'program' && isOperators) return navigate({ to: '/operator/settings', search: { tab: 'programs' } })
     if (account === undefined) return navigate({ to: '/operator/accounts', search: { q: id } })
@@ -88,14 +98,14 @@ function useTargetById(accountId: string | undefined, wanted: string): readonly 
       case 'key':
         return navigate({ to: '/a/$account/keys', params, search: { key: id } })
       case 'task':
-        return navigate({ to: '/a/$account/tasks', params, search: { task: id } })
+        return navigate({ to: '/a/$account/tasks', params, search: { task: shown } })
       case 'program':
         return navigate({ to: '/a/$account/settings', params, search: { tab: 'programs' } })
     }
   }
   const go = async (): Promise<void> => {
-    const owner = isOperators ? await ownerOf(kind, id) : undefined
-    open(owner ?? accountId)
+    const owner = (isOperators ? await ownerOf(kind, id) : undefined) ?? accountId
+    open(owner, kind === 'task' && owner !== undefined ? await addressable(owner, id) : id)
   }
   const [group, icon] = looks[kind]
   return [{ name: id, group: t(group), icon, go: () => void go() }]

@@ -1,4 +1,5 @@
 /** The console's API. It is beside the console, wherever a proxy has put both. */
+import { isAttended } from './presence.ts'
 
 const root = new URL('../admin/v1/', document.baseURI)
 
@@ -35,11 +36,14 @@ export function addressOf(route: string, query: Query = {}): URL {
 export const path = (strings: TemplateStringsArray, ...values: readonly string[]): string =>
   String.raw({ raw: strings }, ...values.map(encodeURIComponent))
 
+/** A session is not kept going by a page at which nobody is: it asks for this and that as long as it is open. */
+const presence = (): Record<string, string> => (isAttended() ? {} : { 'x-tollgate-unattended': '1' })
+
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 /** An answer that goes on; its events are read from its body. */
 export async function openEvents(route: string, query: Query, signal: AbortSignal): Promise<Response> {
-  const headers = { accept: 'text/event-stream' }
+  const headers = { accept: 'text/event-stream', ...presence() }
   const options = { credentials: 'same-origin', headers, signal, cache: 'no-store' } as const
   const response = await fetch(addressOf(route, query), options).catch((error: unknown) => {
     throw new ApiError(String(error), unreachable)
@@ -52,7 +56,11 @@ async function send<T>(method: Method, url: URL, body?: unknown): Promise<T> {
   const response = await fetch(url, {
     method,
     credentials: 'same-origin',
-    headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...presence(),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
     throw new ApiError(String(error), unreachable)

@@ -1,11 +1,29 @@
 /** The public API, called as any client calls it: with a key, or with the token of the playground. */
-import { failureOf } from './api.ts'
+import { ApiError, failureOf } from './api.ts'
 
 const root = new URL('../v1/', document.baseURI)
 
 export type ListedModel = { readonly id: string; readonly endpoints: readonly string[] }
 
-export async function callGateway(token: string, route: string, init: RequestInit = {}): Promise<Response> {
+/** Where tokens come from: a gateway that was started anew knows none of those it gave before, here `gone`. */
+export type TokenSource = (gone?: string) => Promise<string>
+
+export async function callGateway(
+  from: string | TokenSource,
+  route: string,
+  init: RequestInit = {},
+): Promise<Response> {
+  if (typeof from === 'string') return callOnce(from, route, init)
+  const token = await from()
+  try {
+    return await callOnce(token, route, init)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'invalid_api_key') throw error
+    return callOnce(await from(token), route, init)
+  }
+}
+
+async function callOnce(token: string, route: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers)
   headers.set('authorization', `Bearer ${token}`)
   const response = await fetch(new URL(route, root), { ...init, headers, credentials: 'omit' })
@@ -13,8 +31,13 @@ export async function callGateway(token: string, route: string, init: RequestIni
   throw failureOf(response, await response.text())
 }
 
-export const postGateway = (token: string, route: string, body: unknown, init: RequestInit = {}): Promise<Response> =>
-  callGateway(token, route, {
+export const postGateway = (
+  from: string | TokenSource,
+  route: string,
+  body: unknown,
+  init: RequestInit = {},
+): Promise<Response> =>
+  callGateway(from, route, {
     ...init,
     method: 'POST',
     headers: { ...(init.headers as Record<string, string> | undefined), 'content-type': 'application/json' },

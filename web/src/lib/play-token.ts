@@ -1,18 +1,20 @@
 /** The playground calls the public API by a token of a few minutes, which ends with the session it was asked for in. */
 import { useRef } from 'react'
 import { api, path } from './api.ts'
+import type { TokenSource } from './gateway.ts'
 
 type Token = { readonly token: string; readonly expires_at: string }
 const SPARE_MS = 60_000
 
-/** Gives a token that is good for another minute at least. It is kept in memory alone. */
-export function useToken(account: string): () => Promise<string> {
+/** Gives a token that is good for another minute at least, and another one than `gone`. It is kept in memory alone. */
+export function useToken(account: string): TokenSource {
   const known = useRef<{ readonly account: string; readonly token: Promise<Token> }>(undefined)
-  return async () => {
+  return async (gone) => {
     const kept = known.current
     // Of another account it would be another's money.
     const before = kept?.account === account ? await kept.token.catch(() => undefined) : undefined
-    if (before && Date.parse(before.expires_at) - Date.now() >= SPARE_MS) return before.token
+    const isGood = before && before.token !== gone && Date.parse(before.expires_at) - Date.now() >= SPARE_MS
+    if (isGood) return before.token
     const token = api.post<Token>(path`accounts/${account}/playground-token`)
     known.current = { account, token }
     return (await token).token

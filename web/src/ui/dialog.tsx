@@ -1,6 +1,6 @@
 /** Dialogs and drawers: the focus is kept inside, goes back where it came from, and Escape closes. */
 import { Dialog as Base } from '@base-ui/react/dialog'
-import type { ReactNode } from 'react'
+import { memo, type ReactNode } from 'react'
 import { useT } from '../lib/i18n/language.ts'
 import { classes } from './classes.ts'
 import { IconButton } from './button.tsx'
@@ -15,7 +15,10 @@ type Props = {
   readonly tools?: ReactNode
 }
 
-function Frame({ title, description, children, tools }: Omit<Props, 'open' | 'onClose'>) {
+/** While it goes it stays as it was: what it was about is forgotten by then, and half of it would vanish first. */
+const Frame = memo(Content, (_, { open }) => !open)
+
+function Content({ title, description, children, tools }: Omit<Props, 'onClose'>) {
   const t = useT()
   return (
     <>
@@ -46,7 +49,7 @@ export function Dialog({ open, onClose, wide = false, ...frame }: Props & { read
             wide ? 'max-w-2xl' : 'max-w-md',
           )}
         >
-          <Frame {...frame} />
+          <Frame open={open} {...frame} />
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
@@ -64,7 +67,7 @@ export function Drawer({ open, onClose, ...frame }: Props) {
             'enter-side fixed inset-y-0 right-0 flex w-full max-w-2xl flex-col border-l bg-panel shadow-float',
           )}
         >
-          <Frame {...frame} />
+          <Frame open={open} {...frame} />
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

@@ -1,7 +1,7 @@
 /** A conversation with a model: what was said, and the answer while it comes. */
 import { useEffect, useRef, useState } from 'react'
 import { eventsOf } from '../../lib/events.ts'
-import { postGateway } from '../../lib/gateway.ts'
+import { postGateway, type TokenSource } from '../../lib/gateway.ts'
 import { grown, type Answer, type Delta, type Message } from './messages.ts'
 
 type Chunk = {
@@ -9,7 +9,7 @@ type Chunk = {
   readonly error?: { readonly message?: string }
 }
 
-export function useConversation(token: () => Promise<string>) {
+export function useConversation(token: TokenSource) {
   const [messages, setMessages] = useState<readonly Message[]>([])
   const [error, setError] = useState<unknown>()
   const running = useRef<AbortController>(undefined)
@@ -33,7 +33,7 @@ export function useConversation(token: () => Promise<string>) {
     running.current = control
     let answer: Pick<Answer, 'text' | 'calls'> = { text: '', calls: [] }
     try {
-      const response = await postGateway(await token(), 'chat/completions', body, { signal: control.signal })
+      const response = await postGateway(token, 'chat/completions', body, { signal: control.signal })
       setLast({ requestId: response.headers.get('x-request-id') })
       for await (const event of eventsOf(response)) {
         if (running.current !== control) return

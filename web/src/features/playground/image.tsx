@@ -34,7 +34,7 @@ export function ImageStudio({ account, model, ...props }: StudioProps) {
   const [first] = edited
   const making = useMutation({
     mutationFn: async (prompt: string) =>
-      make(await token(), model, { ...look, prompt, sources: edited, mask: first && mask }, setPartial),
+      make(token, model, { ...look, prompt, sources: edited, mask: first && mask }, setPartial),
     onSuccess: (made) => keepMade({ ...made, account, model: model.id }),
     onSettled: () => setPartial(undefined),
   })

@@ -1,6 +1,6 @@
 /** Making images and editing them, as any client does. */
 import { eventsOf } from '../../lib/events.ts'
-import { callGateway, postGateway } from '../../lib/gateway.ts'
+import { callGateway, postGateway, type TokenSource } from '../../lib/gateway.ts'
 import type { Made, Picture } from '../../lib/made.ts'
 import type { Model } from '../../lib/models.ts'
 import { isStreamed, partialsOf } from './image-cost.ts'
@@ -42,7 +42,7 @@ const fieldsOf = (model: Model, wish: Wish): Record<string, string | number> => 
 })
 
 export async function make(
-  token: string,
+  token: TokenSource,
   model: Model,
   wish: Wish,
   onPartial: (picture: Picture) => void,

@@ -57,7 +57,7 @@ export function VideoStudio({ account, model, begun = {}, ...props }: Props) {
   const submitting = useMutation({
     mutationFn: async (prompt: string) => {
       const body = bodyOf(model.id, wish, await contentOf(prompt, media))
-      const response = await postGateway(await token(), 'videos', body)
+      const response = await postGateway(token, 'videos', body)
       const [poster] = [...media.first, ...media.images]
       start({
         account,

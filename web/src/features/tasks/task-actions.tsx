@@ -65,7 +65,7 @@ export function DeleteTask({ account, task, onClose }: DeleteProps) {
   const token = useToken(account)
   const deleting = useMutation({
     mutationFn: async ({ id, request }: Task) => {
-      await callGateway(await token(), `videos/${encodeURIComponent(id)}`, { method: 'DELETE' })
+      await callGateway(token, `videos/${encodeURIComponent(id)}`, { method: 'DELETE' })
       forget((one) => one.request === request)
     },
     onSuccess: onClose,

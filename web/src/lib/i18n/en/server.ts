@@ -61,6 +61,7 @@ export const server = {
   'server.fixed_limits.watchPushMs': 'Live requests: time between two deliveries',
   'server.fixed_limits.watchedRowsPerPushMax': 'Live requests: rows a delivery',
   'server.fixed_limits.watchersMax': 'Live requests: watchers in all',
+  'server.fixed_limits.watchersPerAccountMax': 'Live requests: watchers an account',
   'server.fixed_limits.watchersPerUserMax': 'Live requests: watchers a person',
   'server.fixed_limits.videoAcceptanceMs': 'Wait until a vendor takes a video',
   'server.fixed_limits.videoSubmitTimeoutMs': 'Longest call that asks for a video',

@@ -62,6 +62,7 @@ export const server = {
   'server.fixed_limits.watchPushMs': '实时请求：两次推送的间隔',
   'server.fixed_limits.watchedRowsPerPushMax': '实时请求：每次推送的行数',
   'server.fixed_limits.watchersMax': '实时请求：连接总数',
+  'server.fixed_limits.watchersPerAccountMax': '实时请求：每个账户的连接数',
   'server.fixed_limits.watchersPerUserMax': '实时请求：每人的连接数',
   'server.fixed_limits.videoAcceptanceMs': '等待厂商接受视频的时间',
   'server.fixed_limits.videoSubmitTimeoutMs': '提交视频的最长时间',
