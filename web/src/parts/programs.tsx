@@ -57,10 +57,15 @@ export function Programs({ base }: { readonly base: string }) {
             {
               key: 'name',
               head: t('column.name'),
-              className: 'max-w-56 truncate font-medium',
-              cell: ({ name }) => name,
+              className: 'max-w-36 truncate font-medium sm:max-w-56',
+              cell: ({ name }) => <span title={name}>{name}</span>,
             },
-            { key: 'key', head: t('column.key'), cell: ({ key }) => <code className="font-mono text-xs">{key}</code> },
+            {
+              key: 'key',
+              head: t('column.key'),
+              isOptional: true,
+              cell: ({ key }) => <code className="font-mono text-xs whitespace-nowrap">{key}</code>,
+            },
             {
               key: 'status',
               head: t('column.status'),
@@ -86,6 +91,7 @@ export function Programs({ base }: { readonly base: string }) {
                 status !== 'revoked' && (
                   <Button
                     kind="quiet_danger"
+                    className="-my-1 -mr-2 !px-2 align-middle"
                     aria-label={t('programs.revoke', { name })}
                     onClick={() => revoke.mutate(id)}
                   >

@@ -44,7 +44,7 @@ export function Adjust({ id, onDone }: Props) {
           label={t('accounts.dollars')}
           inputMode="decimal"
           value={amount}
-          error={amount === '' || dollars !== undefined ? undefined : t('limit.badAmount')}
+          error={amount === '' || dollars !== undefined ? undefined : t('money.bad')}
           onChange={(event) => setAmount(event.target.value)}
           autoFocus
           required

@@ -69,7 +69,7 @@ function Form({ onMade, onCancel }: { readonly onMade: (batch: Batch) => void; r
           label={t('codes.amount')}
           inputMode="decimal"
           value={amount}
-          error={amount === '' || dollars !== undefined ? undefined : t('limit.badAmount')}
+          error={amount === '' || dollars !== undefined ? undefined : t('money.bad')}
           onChange={(event) => setAmount(event.target.value)}
           autoFocus
           required

@@ -105,7 +105,12 @@ function Piece({ piece, kind, onChange, onRemove }: PieceProps) {
         error={isPrice(piece.price) ? undefined : t('limit.badAmount')}
         onChange={(event) => onChange({ price: event.target.value })}
       />
-      <IconButton icon="cross" label={t('routing.removePiece')} onClick={onRemove} className="self-end" />
+      <IconButton
+        icon="cross"
+        label={t('routing.removePiece')}
+        onClick={onRemove}
+        className="col-span-full -mt-2 justify-self-end sm:col-span-1 sm:mb-0.5 sm:self-end"
+      />
     </div>
   )
 }
