@@ -13,10 +13,14 @@ const LONG_MODEL =
   'northern-branch/experimental/mixture-of-experts-instruct-extended-context-2026-11-21-preview-with-tools'
 const PRICED = { input: '0.15', output: '0.6' }
 
+type Operate = TestGateway['operate']
+
 /** The environment of a gateway that a vendor's key was given to. Nobody calls it. */
 export const vendorKeys = { ANTHROPIC_API_KEY: 'sk-ant-nobody-calls' }
 
-export async function dressUpForOperators({ operate, baseUrl }: TestGateway): Promise<Record<string, string>> {
+export async function dressUpForOperators(gateway: TestGateway): Promise<Record<string, string>> {
+  const { baseUrl } = gateway
+  const operate: Operate = (name, input) => gateway.operate(name, input)
   await operate('provider.add', {
     id: LONG_PROVIDER,
     preset: 'custom',
@@ -67,7 +71,7 @@ export async function dressUpForOperators({ operate, baseUrl }: TestGateway): Pr
   return { long: long.id, chinese: chinese.id, provider: LONG_PROVIDER, model: encodeURIComponent(LONG_MODEL) }
 }
 
-async function makeCodes(operate: TestGateway['operate'], account: string): Promise<void> {
+async function makeCodes(operate: Operate, account: string): Promise<void> {
   const one = { count: 1, amount: '0.000000001', note: LONG_CHINESE }
   const made = await operate<{ codes: { id: string; code: string }[] }>('code.create', one)
   await operate('code.redeem', { account, code: made.codes[0]?.code })

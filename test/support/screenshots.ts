@@ -1,7 +1,7 @@
 /**
  * npm run screenshots [-- WORDS]: every page and dialog of the console as pictures in `.tmp/screenshots`, light and
- * dark, in both languages, wide and narrow, over a month of requests. WORDS narrow them to looks and names that have one
- * in them, such as `narrow/operator` or `dark-zh-CN-wide/operator-prices`.
+ * dark, in both languages, wide and narrow, over a month of requests. WORDS narrow them to looks and names that have
+ * one in them, such as `narrow/operator` or `dark-zh-CN-wide/operator-prices`.
  */
 import { Database } from 'bun:sqlite'
 import { mkdirSync, rmSync } from 'node:fs'

@@ -48,62 +48,69 @@ export function Programs({ base }: { readonly base: string }) {
       )}
       {!data && !error && <Waiting />}
       {data?.data.length === 0 && <Empty>{t('programs.empty')}</Empty>}
-      {data && data.data.length > 0 && (
-        <Table
-          label={t('programs.title')}
-          rows={data.data}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              key: 'name',
-              head: t('column.name'),
-              className: 'max-w-36 truncate font-medium sm:max-w-56',
-              cell: ({ name }) => <span title={name}>{name}</span>,
-            },
-            {
-              key: 'key',
-              head: t('column.key'),
-              isOptional: true,
-              cell: ({ key }) => <code className="font-mono text-xs whitespace-nowrap">{key}</code>,
-            },
-            {
-              key: 'status',
-              head: t('column.status'),
-              cell: ({ status }) => <Status tone={status === 'active' ? 'good' : 'none'}>{t(words[status])}</Status>,
-            },
-            {
-              key: 'maker',
-              head: t('programs.maker'),
-              isOptional: true,
-              cell: ({ created_by: by }) => by?.name ?? <span className="text-soft">{t('programs.byCommand')}</span>,
-            },
-            {
-              key: 'created',
-              head: t('column.created'),
-              isOptional: true,
-              cell: (program) => <Ago at={program.created_at} />,
-            },
-            {
-              key: 'do',
-              head: <span className="sr-only">{t('column.do')}</span>,
-              align: 'right',
-              cell: ({ id, status, name }) =>
-                status !== 'revoked' && (
-                  <Button
-                    kind="quiet_danger"
-                    className="-my-1 -mr-2 !px-2 align-middle"
-                    aria-label={t('programs.revoke', { name })}
-                    onClick={() => revoke.mutate(id)}
-                  >
-                    {t('keys.revoke')}
-                  </Button>
-                ),
-            },
-          ]}
-        />
-      )}
+      {data && data.data.length > 0 && <ProgramTable programs={data.data} onRevoke={revoke.mutate} />}
       <NewProgramDialog base={base} open={isMaking} onClose={() => setMaking(false)} />
     </Panel>
+  )
+}
+
+type TableProps = { readonly programs: readonly Program[]; readonly onRevoke: (id: string) => void }
+
+function ProgramTable({ programs, onRevoke }: TableProps) {
+  const t = useT()
+  return (
+    <Table
+      label={t('programs.title')}
+      rows={programs}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          key: 'name',
+          head: t('column.name'),
+          className: 'max-w-36 truncate font-medium sm:max-w-56',
+          cell: ({ name }) => <span title={name}>{name}</span>,
+        },
+        {
+          key: 'key',
+          head: t('column.key'),
+          isOptional: true,
+          cell: ({ key }) => <code className="font-mono text-xs whitespace-nowrap">{key}</code>,
+        },
+        {
+          key: 'status',
+          head: t('column.status'),
+          cell: ({ status }) => <Status tone={status === 'active' ? 'good' : 'none'}>{t(words[status])}</Status>,
+        },
+        {
+          key: 'maker',
+          head: t('programs.maker'),
+          isOptional: true,
+          cell: ({ created_by: by }) => by?.name ?? <span className="text-soft">{t('programs.byCommand')}</span>,
+        },
+        {
+          key: 'created',
+          head: t('column.created'),
+          isOptional: true,
+          cell: (program) => <Ago at={program.created_at} />,
+        },
+        {
+          key: 'do',
+          head: <span className="sr-only">{t('column.do')}</span>,
+          align: 'right',
+          cell: ({ id, status, name }) =>
+            status !== 'revoked' && (
+              <Button
+                kind="quiet_danger"
+                className="-my-1 -mr-2 !px-2 align-middle"
+                aria-label={t('programs.revoke', { name })}
+                onClick={() => onRevoke(id)}
+              >
+                {t('keys.revoke')}
+              </Button>
+            ),
+        },
+      ]}
+    />
   )
 }
 
