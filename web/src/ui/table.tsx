@@ -18,7 +18,7 @@ export type Column<T> = {
 
 const cellClass = (column: Column<never>): string =>
   classes(
-    'h-8 px-3 py-1 first:pl-4 last:pr-4',
+    'h-8 px-2 py-1 first:pl-4 last:pr-4 sm:px-3',
     column.align === 'right' ? 'text-right' : 'text-left',
     column.isOptional === true && 'hidden md:table-cell',
     column.className,

@@ -165,7 +165,7 @@ export function CodeBlock({
       <pre tabIndex={0} aria-label={label} className="overflow-x-auto p-3 pr-10 font-mono text-xs leading-5">
         {text}
       </pre>
-      <span className="absolute top-px right-px rounded-md bg-sunken py-1 pr-1 pl-1.5">
+      <span className="absolute top-0 right-0 rounded-md bg-sunken py-1 pr-1 pl-1.5">
         <CopyButton text={onCopy ?? text} />
       </span>
     </div>
