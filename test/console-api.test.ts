@@ -359,6 +359,7 @@ describe('an operator', () => {
     const before = await call(operator, `POST ${path}/explain`, { account: gateway.accountId })
     expect(before.body).toMatchObject({
       admitted: true,
+      lacking: [],
       steps: [{ provider: 'mine', verdict: 'first', share_percent: 100 }],
     })
     expect((await call(operator, 'PUT /providers/mine/state', { state: 'drained' })).body).toMatchObject({
@@ -366,7 +367,7 @@ describe('an operator', () => {
     })
     expect(await ask()).toBe(503)
     const after = await call(operator, `POST ${path}/explain`, { account: gateway.accountId })
-    expect(after.body).toMatchObject({ admitted: false, steps: [{ verdict: 'skipped' }] })
+    expect(after.body).toMatchObject({ admitted: false, lacking: ['offer'], steps: [{ verdict: 'skipped' }] })
     await call(operator, 'PUT /providers/mine/state', { state: 'serving' })
     expect(await ask()).toBe(200)
   })

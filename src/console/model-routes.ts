@@ -245,6 +245,16 @@ function explain({ office }: Desk, model: Model): z.infer<typeof stepShape>[] {
   return [...steps, ...skipped]
 }
 
+const lackNames = ['account_suspended', 'key_revoked', 'account_model', 'key_model', 'balance', 'offer'] as const
+const lacks: Readonly<Record<(typeof lackNames)[number], string>> = {
+  account_suspended: 'the account is suspended',
+  key_revoked: 'the key is revoked',
+  account_model: 'the account may not use it',
+  key_model: 'the key may not use it',
+  balance: 'the account has nothing available',
+  offer: 'nobody offers it',
+}
+
 const explainRoute = route('POST', '/models/{model}/explain', {
   access: 'operator',
   summary:
@@ -254,6 +264,7 @@ const explainRoute = route('POST', '/models/{model}/explain', {
     model: z.string(),
     admitted: z.boolean(),
     reason: z.string(),
+    lacking: z.array(z.enum(lackNames)).meta({ description: 'the same for programs; empty: admitted' }),
     steps: z.array(stepShape),
   }),
   run: ({ desk, params, body }) => {
@@ -265,15 +276,18 @@ const explainRoute = route('POST', '/models/{model}/explain', {
     const account = office.accounts.find(body.account ?? key?.accountId ?? '')
     if (body.account !== undefined && !account) return missing('account')
     const lacking = [
-      ...(account?.status === 'suspended' ? [`the account '${account.name}' is suspended`] : []),
-      ...(key?.revokedAtMs !== undefined ? [`the key '${key.name}' is revoked`] : []),
-      ...(account?.allowedModels?.includes(model.id) === false ? [`the account '${account.name}' may not use it`] : []),
-      ...(key?.allowedModels?.includes(model.id) === false ? [`the key '${key.name}' may not use it`] : []),
-      ...(account && office.ledger.balance(account.id).available <= 0n ? ['the account has nothing available'] : []),
-      ...(model.offers.some(isServing) ? [] : ['nobody offers it']),
+      ...(account?.status === 'suspended' ? (['account_suspended'] as const) : []),
+      ...(key?.revokedAtMs !== undefined ? (['key_revoked'] as const) : []),
+      ...(account?.allowedModels?.includes(model.id) === false ? (['account_model'] as const) : []),
+      ...(key?.allowedModels?.includes(model.id) === false ? (['key_model'] as const) : []),
+      ...(account && office.ledger.balance(account.id).available <= 0n ? (['balance'] as const) : []),
+      ...(model.offers.some(isServing) ? [] : (['offer'] as const)),
     ]
-    const reason = lacking.length === 0 ? 'it would be tried at the offers below, in this order' : lacking.join('; ')
-    return json({ model: model.id, admitted: lacking.length === 0, reason, steps: explain(desk, model) })
+    const reason =
+      lacking.length === 0
+        ? 'it would be tried at the offers below, in this order'
+        : lacking.map((lack) => lacks[lack]).join('; ')
+    return json({ model: model.id, admitted: lacking.length === 0, reason, lacking, steps: explain(desk, model) })
   },
 })
 

@@ -5,8 +5,12 @@ export type Place = {
   readonly path: string
   /** A selector of what is drawn last. */
   readonly shows: string
-  /** What is pressed to get there, one after the other. */
-  readonly press?: readonly string[]
+  /** What is done there, one after the other: a method of the page with its arguments. In no language but selectors. */
+  readonly steps?: readonly (readonly [method: string, ...args: readonly unknown[]])[]
+  /** What undoes it, where it would be seen on the next page. */
+  readonly undo?: Place['steps']
+  /** Of a window in which all of it is seen, where that matters. */
+  readonly height?: number
 }
 
 const drawer = 'role=dialog >> role=heading'
@@ -44,10 +48,10 @@ export const operatorPlaces: readonly Place[] = [
   { name: 'operator-providers', path: '/operator/providers', shows: table },
   { name: 'operator-provider-new', path: '/operator/providers?dialog=new', shows: drawer },
   { name: 'operator-provider', path: '/operator/providers?open=sandbox', shows: drawer },
-  { name: 'operator-models', path: '/operator/models', shows: table },
+  { name: 'operator-models', path: '/operator/models', shows: table, height: 1_500 },
   { name: 'operator-model-new', path: '/operator/models?dialog=new', shows: drawer },
   { name: 'operator-model', path: '/operator/models?open=sandbox-chat', shows: 'role=dialog >> li' },
-  { name: 'operator-prices', path: '/operator/prices', shows: table },
+  { name: 'operator-prices', path: '/operator/prices', shows: table, height: 1_500 },
   { name: 'operator-price-import', path: '/operator/prices?tab=import', shows: 'main form' },
   { name: 'operator-accounts', path: '/operator/accounts', shows: table },
   { name: 'operator-account-new', path: '/operator/accounts?dialog=new', shows: drawer },

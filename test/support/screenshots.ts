@@ -1,14 +1,17 @@
 /**
  * npm run screenshots [-- WORDS]: every page and dialog of the console as pictures in `.tmp/screenshots`, light and
- * dark, in both languages, wide and narrow, over a month of requests. WORDS narrow them to names that have one in them.
+ * dark, in both languages, wide and narrow, over a month of requests. WORDS narrow them to looks and names that have
+ * one in them, such as `narrow/operator` or `dark-zh-CN-wide/operator-prices`.
  */
 import { Database } from 'bun:sqlite'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { seed } from '../../bench/console-seed.ts'
 import { openStage, type ConsoleStage } from './console-browser.ts'
-import { accountPlaces, addressOf, operatorPlaces } from './console-places.ts'
+import { accountPlaces, addressOf, operatorPlaces, type Place } from './console-places.ts'
+import type { BrowserPage } from './browser.ts'
 import { freshFolder, startGateway } from './gateway.ts'
+import { dressUpForOperators, operatorScenes, overlayScenes, vendorKeys } from './operator-scenes.ts'
 
 const OUT = resolve(import.meta.dir, '../../.tmp/screenshots')
 const REQUESTS = 60_000
@@ -24,6 +27,7 @@ const looks = ['light', 'dark'].flatMap((theme) =>
 type Look = (typeof looks)[number]
 
 const words = process.argv.slice(2)
+const places = [...accountPlaces, ...operatorPlaces, ...operatorScenes, ...overlayScenes]
 const isWanted = (name: string): boolean => words.length === 0 || words.some((word) => name.includes(word))
 
 /** Numbers as they are in life: a busy account with names of every length, and a rich one. */
@@ -55,7 +59,7 @@ async function openScene(): Promise<Scene> {
   await (await startGateway({ folder })).crash()
   const { accountId, keyId } = seed(folder, REQUESTS)
   dressUp(folder, accountId)
-  const stage = await openStage({ folder, as: { accountId, key: '' } })
+  const stage = await openStage({ folder, as: { accountId, key: '' }, env: vendorKeys })
   const { gateway } = stage
   const { secret } = await gateway.operate<{ secret: string }>('key.create', {
     account: accountId,
@@ -73,11 +77,29 @@ async function openScene(): Promise<Scene> {
   const request = await call('chat/completions', { model: 'sandbox-chat', stream: true, messages })
   await gateway.operate('account.credit', { account: accountId, amount: '250.00', reason: 'invoice 2026-117' })
   await gateway.operate('code.create', { count: 3, amount: '25.00', note: 'autumn campaign' })
-  return { stage, folder, values: { account: accountId, key: keyId, request: request ?? '' } }
+  const more = await dressUpForOperators(gateway)
+  const accounts = await gateway.operate<{ id: string; name: string }[]>('account.list')
+  const rich = accounts.find(({ name }) => name.startsWith('The Very Long'))?.id ?? ''
+  return { stage, folder, values: { account: accountId, key: keyId, request: request ?? '', rich, ...more } }
 }
 
-async function shoot({ stage, values }: Scene, look: Look): Promise<void> {
-  const { theme, language, name, width, height } = look
+/** A page that does not come is a picture too, and a word about it: a step that cannot be taken ends them. */
+async function take(page: BrowserPage, steps: Place['steps'] = []): Promise<void> {
+  for (const [method, ...args] of steps) {
+    try {
+      await page.call(method, ...args)
+    } catch (error) {
+      return console.log(
+        `${await page.evaluate<string>('location.href')} ${method} ${JSON.stringify(args)}: ${String(error).split('\n')[0]}`,
+      )
+    }
+  }
+}
+
+async function shoot({ stage, values }: Scene, { theme, language, name, width, height }: Look): Promise<void> {
+  const look = `${theme}-${language}-${name}`
+  const wanted = places.filter((place) => isWanted(`${look}/${place.name}`))
+  if (wanted.length === 0) return
   const page = await stage.enter(
     { name: `${theme} ${language} ${name}`, role: 'operator' },
     { viewport: { width, height }, colorScheme: theme, locale: 'en' },
@@ -85,19 +107,19 @@ async function shoot({ stage, values }: Scene, look: Look): Promise<void> {
   await page.evaluate(
     `localStorage.setItem('tollgate', JSON.stringify({ language: '${language}', account: '${values['account']}' }))`,
   )
-  const folder = join(OUT, `${theme}-${language}-${name}`)
+  await page.call('setDefaultTimeout', WAIT_MS)
+  const folder = join(OUT, look)
   mkdirSync(folder, { recursive: true })
-  for (const place of [...accountPlaces, ...operatorPlaces].filter((one) => isWanted(one.name))) {
+  for (const place of wanted) {
+    await page.call('setViewportSize', { width, height: Math.max(height, place.height ?? 0) })
     await page.goto(stage.url + addressOf(place, values))
     const shows = language === 'en' ? place.shows : place.shows.replace(/text=\w+/, 'dl')
-    // A page that does not come is a picture too, and a word about it.
-    await page.call('waitForSelector', shows, { timeout: WAIT_MS }).catch((error: unknown) => {
-      console.log(`${theme} ${language} ${name} ${place.name}: ${String(error).split('\n')[0]}`)
-    })
+    await take(page, [['waitForSelector', shows], ...(place.steps ?? [])])
     await Bun.sleep(SETTLE_MS)
     await Bun.write(join(folder, `${place.name}.png`), await page.screenshot())
+    await take(page, place.undo)
   }
-  for (const problem of await page.problems()) console.log(`${theme} ${language} ${name}: ${problem}`)
+  for (const problem of await page.problems()) console.log(`${look}: ${problem}`)
   await page.close()
   const door = stage.browser.open({ viewport: { width, height }, colorScheme: theme, locale: language })
   await door.goto(`${stage.url}/sign-in`)

@@ -25,7 +25,7 @@ export function ViewBanner() {
       role="status"
       className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b bg-warn-soft px-4 py-1.5 text-warn"
     >
-      <span className="min-w-0 grow break-words">{t('view.banner', { name: me.account?.name ?? '' })}</span>
+      <span className="min-w-0 grow basis-48 break-words">{t('view.banner', { name: me.account?.name ?? '' })}</span>
       <Button onClick={() => end.mutate()} busy={end.isPending}>
         {t('view.end')}
       </Button>

@@ -16,7 +16,7 @@ export function DollarField({ value, onType, ...rest }: Props) {
       {...rest}
       inputMode="decimal"
       value={value}
-      error={isAmount(value) ? undefined : t('limit.badAmount')}
+      error={isAmount(value) ? undefined : t(rest.required ? 'money.bad' : 'limit.badAmount')}
       onChange={(event) => onType(event.target.value)}
     />
   )

@@ -63,6 +63,7 @@ export function People({ base, roles, title }: Props) {
             setInviting(false)
             setLinked(person)
           }}
+          onCancel={() => setInviting(false)}
         />
       </Dialog>
       <Dialog
@@ -93,7 +94,7 @@ function PeopleTable({ people, label, onChange, onReset }: TableProps) {
     const other = role === 'owner' ? 'member' : 'owner'
     return (
       <Menu
-        trigger={<IconButton icon="more" label={t('people.menu', { name })} />}
+        trigger={<IconButton icon="more" label={t('people.menu', { name })} className="-my-1 align-middle" />}
         groups={[
           [
             ...(role === 'operator'
@@ -116,8 +117,13 @@ function PeopleTable({ people, label, onChange, onReset }: TableProps) {
       rows={people}
       keyOf={({ id }) => id}
       columns={[
-        { key: 'name', head: t('column.name'), className: 'max-w-56 truncate font-medium', cell: ({ name }) => name },
-        { key: 'role', head: t('people.role'), cell: ({ role }) => t(`role.${role}`) },
+        {
+          key: 'name',
+          head: t('column.name'),
+          className: 'max-w-24 truncate font-medium sm:max-w-56',
+          cell: ({ name }) => <span title={name}>{name}</span>,
+        },
+        { key: 'role', head: t('people.role'), className: 'whitespace-nowrap', cell: ({ role }) => t(`role.${role}`) },
         {
           key: 'account',
           head: t('shell.account'),
@@ -142,7 +148,12 @@ function PeopleTable({ people, label, onChange, onReset }: TableProps) {
   )
 }
 
-function InviteForm({ base, roles, onDone }: Omit<Props, 'title'> & { readonly onDone: (person: Invited) => void }) {
+type InviteProps = Omit<Props, 'title'> & {
+  readonly onDone: (person: Invited) => void
+  readonly onCancel: () => void
+}
+
+function InviteForm({ base, roles, onDone, onCancel }: InviteProps) {
   const t = useT()
   const [name, setName] = useState('')
   const [role, setRole] = useState<Role>(roles[0] ?? 'member')
@@ -175,6 +186,7 @@ function InviteForm({ base, roles, onDone }: Omit<Props, 'title'> & { readonly o
         />
       )}
       <DialogButtons>
+        <Button onClick={onCancel}>{t('cancel')}</Button>
         <Button kind="primary" type="submit" busy={invite.isPending}>
           {t('people.invite')}
         </Button>

@@ -62,10 +62,15 @@ function ProgramTable({ programs, onRevoke }: TableProps) {
         {
           key: 'name',
           head: t('column.name'),
-          className: 'max-w-56 truncate font-medium',
-          cell: ({ name }) => name,
+          className: 'max-w-36 truncate font-medium sm:max-w-56',
+          cell: ({ name }) => <span title={name}>{name}</span>,
         },
-        { key: 'key', head: t('column.key'), cell: ({ key }) => <code className="font-mono text-xs">{key}</code> },
+        {
+          key: 'key',
+          head: t('column.key'),
+          isOptional: true,
+          cell: ({ key }) => <code className="font-mono text-xs whitespace-nowrap">{key}</code>,
+        },
         {
           key: 'status',
           head: t('column.status'),
@@ -89,7 +94,12 @@ function ProgramTable({ programs, onRevoke }: TableProps) {
           align: 'right',
           cell: ({ id, status, name }) =>
             status !== 'revoked' && (
-              <Button kind="quiet_danger" aria-label={t('programs.revoke', { name })} onClick={() => onRevoke(id)}>
+              <Button
+                kind="quiet_danger"
+                className="-my-1 -mr-2 !px-2 align-middle"
+                aria-label={t('programs.revoke', { name })}
+                onClick={() => onRevoke(id)}
+              >
                 {t('keys.revoke')}
               </Button>
             ),

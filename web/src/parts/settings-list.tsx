@@ -22,6 +22,7 @@ export function SettingsList({ settings, group = '' }: { readonly settings: Sett
   return (
     <>
       <Facts
+        isEven
         rows={entries
           .filter(([, value]) => !isGroup(value))
           .map(([name, value]) => [

@@ -73,7 +73,7 @@ function AccountTable({ accounts, q }: { readonly accounts: readonly Account[]; 
         {
           key: 'name',
           head: t('column.name'),
-          className: 'max-w-64',
+          className: 'max-w-40 sm:max-w-64',
           cell: ({ id, name, origin }) => (
             <span className="flex items-center gap-2">
               <Link

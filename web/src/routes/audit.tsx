@@ -4,7 +4,7 @@ import { api, type Page } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { only } from '../lib/search.ts'
 import { SearchField } from '../parts/search-field.tsx'
-import { Button, IconButton } from '../ui/button.tsx'
+import { Button } from '../ui/button.tsx'
 import { Drawer } from '../ui/dialog.tsx'
 import { Empty, Facts, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
@@ -57,7 +57,11 @@ export function AuditPage() {
       {!entries && !error && <Waiting />}
       {entries && (
         <Panel isFlush>
-          {entries.length > 0 ? <Entries entries={entries} onOpen={show} /> : <Empty>{t('audit.empty')}</Empty>}
+          {entries.length > 0 ? (
+            <Entries entries={entries} onOpen={show} />
+          ) : (
+            <Empty>{t(q === undefined ? 'audit.empty' : 'audit.noneFit')}</Empty>
+          )}
         </Panel>
       )}
       {hasNextPage && (
@@ -94,11 +98,27 @@ function Entries({ entries, onOpen }: { readonly entries: readonly Entry[]; read
       keyOf={({ id }) => id}
       columns={[
         { key: 'at', head: t('column.time'), cell: (entry) => <Ago at={entry.at} /> },
-        { key: 'actor', head: t('audit.who'), className: 'max-w-48 truncate', cell: (entry) => actorOf(entry.actor) },
+        {
+          key: 'actor',
+          head: t('audit.who'),
+          className: 'max-w-24 truncate sm:max-w-48',
+          cell: (entry) => <span title={actorOf(entry.actor)}>{actorOf(entry.actor)}</span>,
+        },
         {
           key: 'action',
           head: t('audit.what'),
-          cell: ({ action }) => <code className="font-mono text-xs">{action}</code>,
+          className: 'max-w-40 sm:max-w-none',
+          cell: ({ id, action }) => (
+            <button
+              type="button"
+              title={action}
+              aria-label={t('audit.show', { action })}
+              onClick={() => onOpen(id)}
+              className="min-h-6 max-w-full truncate font-mono text-xs hover:text-accent hover:underline"
+            >
+              {action}
+            </button>
+          ),
         },
         {
           key: 'subject',
@@ -106,14 +126,11 @@ function Entries({ entries, onOpen }: { readonly entries: readonly Entry[]; read
           isOptional: true,
           cell: ({ subject }) => (subject === null ? <Nothing /> : <Id id={subject} />),
         },
-        { key: 'outcome', head: t('column.status'), cell: (entry) => <Outcome outcome={entry.outcome} /> },
         {
-          key: 'open',
-          head: <span className="sr-only">{t('column.do')}</span>,
-          align: 'right',
-          cell: ({ id, action }) => (
-            <IconButton icon="right" label={t('audit.show', { action })} onClick={() => onOpen(id)} />
-          ),
+          key: 'outcome',
+          head: t('column.status'),
+          isOptional: true,
+          cell: (entry) => <Outcome outcome={entry.outcome} />,
         },
       ]}
     />

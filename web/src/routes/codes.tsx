@@ -41,7 +41,7 @@ export function CodesPage() {
   )
 }
 
-const tones = { open: 'good', redeemed: 'busy', voided: 'none', expired: 'none' } as const
+const tones = { open: 'busy', redeemed: 'good', voided: 'none', expired: 'none' } as const
 
 function CodeTable({ codes }: { readonly codes: readonly Code[] }) {
   const t = useT()
@@ -75,7 +75,7 @@ function CodeTable({ codes }: { readonly codes: readonly Code[] }) {
             head: t('codes.note'),
             isOptional: true,
             className: 'max-w-56 truncate',
-            cell: ({ note }) => note || <Nothing />,
+            cell: ({ note }) => (note ? <span title={note}>{note}</span> : <Nothing />),
           },
           { key: 'created', head: t('column.created'), isOptional: true, cell: (code) => <Ago at={code.created_at} /> },
           {
@@ -90,7 +90,7 @@ function CodeTable({ codes }: { readonly codes: readonly Code[] }) {
             isOptional: true,
             cell: ({ redeemed_by: by, redeemed_at: at }) =>
               by ? (
-                <Link to="/operator/accounts" search={{ open: by }} className="hover:text-accent hover:underline">
+                <Link to="/operator/accounts" search={{ open: by }} className="underline hover:text-accent">
                   <Ago at={at} />
                 </Link>
               ) : (
@@ -103,7 +103,12 @@ function CodeTable({ codes }: { readonly codes: readonly Code[] }) {
             align: 'right',
             cell: ({ id, state, code }) =>
               state === 'open' && (
-                <Button kind="quiet_danger" aria-label={`${t('codes.void')} ${code}`} onClick={() => cancel.mutate(id)}>
+                <Button
+                  kind="quiet_danger"
+                  className="-my-1 -mr-2 !px-2 align-middle"
+                  aria-label={`${t('codes.void')} ${code}`}
+                  onClick={() => cancel.mutate(id)}
+                >
                   {t('codes.void')}
                 </Button>
               ),

@@ -7,7 +7,7 @@ import { SettingsList } from '../parts/settings-list.tsx'
 import { Button } from '../ui/button.tsx'
 import { Failure, Figure, Note, PageHead, Panel, Waiting } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
-import { Ago, Money } from '../ui/text.tsx'
+import { Ago, Id, Money } from '../ui/text.tsx'
 
 type Verification = {
   readonly at: string
@@ -71,7 +71,7 @@ function Books({ verification }: { readonly verification: Verification | null })
   return (
     <>
       <Note kind={clean ? 'good' : 'bad'}>
-        {t(clean ? 'health.clean' : 'health.broken', { n: findings.length })} <Ago at={at} />, {duration(tookMs)}
+        {t(clean ? 'health.clean' : 'health.broken', { n: findings.length })} <Ago at={at} /> · {duration(tookMs)}
       </Note>
       {findings.length > 0 && (
         <Panel isFlush>
@@ -80,9 +80,14 @@ function Books({ verification }: { readonly verification: Verification | null })
             rows={findings}
             keyOf={({ invariant, subject }) => `${invariant} ${subject}`}
             columns={[
-              { key: 'invariant', head: t('health.invariant'), cell: ({ invariant }) => invariant },
-              { key: 'subject', head: t('column.id'), className: 'font-mono text-xs', cell: ({ subject }) => subject },
-              { key: 'detail', head: t('health.detail'), cell: ({ detail }) => detail },
+              {
+                key: 'invariant',
+                head: t('health.invariant'),
+                className: 'min-w-44',
+                cell: ({ invariant }) => invariant,
+              },
+              { key: 'subject', head: t('column.id'), cell: ({ subject }) => <Id id={subject} /> },
+              { key: 'detail', head: t('health.detail'), className: 'min-w-56', cell: ({ detail }) => detail },
             ]}
           />
         </Panel>
@@ -97,7 +102,7 @@ function LastDay({ health }: { readonly health: Health }) {
   const { last_day: day, open_holds: holds, oldest_hold_at: oldest } = health
   return (
     <Panel title={t('health.lastDay')}>
-      <dl className="grid grid-cols-2 gap-4 sm:grid-cols-4">
+      <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-5">
         <Figure
           label={t('measure.requests')}
           hint={t('health.ends', { failed: show.number(day.failed), cut: show.number(day.cut) })}

@@ -42,6 +42,8 @@ function Server() {
   })
   if (error) return <Failure error={error} onRetry={refetch} />
   if (!data) return <Waiting />
+  // Said above it, in words for when it is not set.
+  const { public_url: _, ...settings } = data.settings
   return (
     <div className="space-y-4">
       <Note>{t('gateway.declared')}</Note>
@@ -51,9 +53,10 @@ function Server() {
             [t('gateway.version'), version],
             [t('gateway.url'), publicUrl ?? t('gateway.noUrl')],
           ]}
+          isEven
         />
         <div className="mt-3">
-          <SettingsList settings={data.settings} />
+          <SettingsList settings={settings} />
         </div>
       </Panel>
     </div>

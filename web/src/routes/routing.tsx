@@ -6,6 +6,7 @@ import { routedQuery, type RoutedModel } from '../features/routing/routing.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { exact, nano } from '../lib/money.ts'
 import { only } from '../lib/search.ts'
+import { useShow } from '../lib/show.ts'
 import { OriginBadge } from '../parts/declared.tsx'
 import { pieceRange } from '../parts/prices.tsx'
 import { SearchField } from '../parts/search-field.tsx'
@@ -37,7 +38,11 @@ export function RoutingPage() {
       {!data && !error && <Waiting />}
       {data && (
         <Panel isFlush>
-          {data.data.length > 0 ? <Models models={data.data} q={q} /> : <Empty>{t('models.none')}</Empty>}
+          {data.data.length > 0 ? (
+            <Models models={data.data} q={q} />
+          ) : (
+            <Empty>{t(q === undefined ? 'routing.empty' : 'models.none')}</Empty>
+          )}
         </Panel>
       )}
       <Dialog open={dialog === 'new'} onClose={close} title={t('routing.add')} wide>
@@ -52,8 +57,11 @@ export function RoutingPage() {
 
 function Models({ models, q }: { readonly models: readonly RoutedModel[]; readonly q: string | undefined }) {
   const t = useT()
-  const price = (model: RoutedModel, unit: 'input' | 'output'): string =>
-    nano(model.price[unit]) === 0n ? (pieceRange(model.price) ?? exact(model.price[unit])) : exact(model.price[unit])
+  // What is sold by the piece has its range in the first of the two columns.
+  const price = ({ price: card }: RoutedModel, unit: 'input' | 'output'): string => {
+    const pieces = nano(card[unit]) === 0n ? pieceRange(card) : undefined
+    return pieces === undefined ? exact(card[unit]) : unit === 'input' ? pieces : '—'
+  }
   return (
     <Table
       label={t('nav.routing')}
@@ -63,7 +71,7 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
         {
           key: 'id',
           head: t('column.model'),
-          className: 'max-w-64',
+          className: 'max-w-32 sm:max-w-64',
           cell: ({ id, origin }) => (
             <span className="flex items-center gap-2">
               <Link
@@ -104,7 +112,7 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
             offers.length === 0 ? (
               <Status tone="bad">{t('routing.nobody')}</Status>
             ) : (
-              <span className="flex flex-wrap gap-1 py-1">
+              <span className="flex flex-wrap gap-1">
                 {offers.map((offer) => (
                   <Status key={`${offer.provider} ${offer.model}`} tone={offerTones[offer.state]}>
                     {offer.provider}
@@ -127,10 +135,11 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
 
 /** The least of all offers: that is what the price has to bear. */
 function Margin({ offers }: Pick<RoutedModel, 'offers'>) {
+  const show = useShow()
   const all = offers
     .flatMap(({ margin }) => [margin.input_percent, margin.output_percent])
     .filter((value) => value !== null)
   if (all.length === 0) return <span className="text-soft">—</span>
   const least = Math.min(...all)
-  return <span className={least < 0 ? 'font-medium text-bad' : ''}>{`${least} %`}</span>
+  return <span className={least < 0 ? 'font-medium text-bad' : ''}>{show.percent(least / 100)}</span>
 }

@@ -12,6 +12,13 @@ export type MenuItem = {
   readonly isChosen?: boolean
 }
 
+/**
+ * In the page and not beside it: whoever goes by landmarks finds it there. What a dialog opens lies above the dialog,
+ * under which the page is: there the list goes where the dialog itself is.
+ */
+const placeOf = (): HTMLElement | undefined =>
+  document.activeElement?.closest('[role=dialog]') ? undefined : (document.getElementById('main') ?? undefined)
+
 /** A button that opens a list of what can be done. */
 export function Menu({
   trigger,
@@ -22,9 +29,8 @@ export function Menu({
 }) {
   const [place, setPlace] = useState<HTMLElement>()
   return (
-    <Base.Root onOpenChange={() => setPlace(document.getElementById('main') ?? undefined)}>
+    <Base.Root onOpenChange={() => setPlace(placeOf())}>
       <Base.Trigger render={trigger} />
-      {/* In the page and not beside it: whoever goes by landmarks finds it there. */}
       <Base.Portal container={place}>
         <Base.Positioner sideOffset={4} align="end" className="z-20 outline-none">
           <Base.Popup className="enter-fade max-h-[70vh] min-w-44 overflow-y-auto rounded-md border bg-panel py-1 shadow-float outline-none">

@@ -73,9 +73,19 @@ export function Figure({
 }
 
 /** Names and values under each other. */
-export function Facts({ rows }: { readonly rows: readonly (readonly [string, ReactNode])[] }) {
+export function Facts({
+  rows,
+  isEven = false,
+}: {
+  readonly rows: readonly (readonly [string, ReactNode])[]
+  /** Several of them stand below each other: their columns are in line. */
+  readonly isEven?: boolean
+}) {
+  const columns = isEven
+    ? 'grid-cols-[45%_minmax(0,1fr)] sm:grid-cols-[20rem_minmax(0,1fr)]'
+    : 'grid-cols-[fit-content(45%)_minmax(0,1fr)]'
   return (
-    <dl className="grid grid-cols-[fit-content(45%)_minmax(0,1fr)] gap-x-4 gap-y-1.5">
+    <dl className={classes('grid gap-x-4 gap-y-1.5', columns)}>
       {rows.map(([name, value]) => (
         <div key={name} className="contents">
           <dt className="min-w-24 break-words text-soft">{name}</dt>
@@ -114,6 +124,8 @@ const noteLooks: Readonly<Record<NoteKind, string>> = {
   bad: 'bg-bad-soft text-bad',
 }
 
+const noteIcons = { info: 'info', good: 'check', warn: 'warning', bad: 'warning' } as const
+
 export function Note({
   kind = 'info',
   children,
@@ -128,7 +140,7 @@ export function Note({
       role={kind === 'bad' ? 'alert' : 'status'}
       className={classes('flex flex-wrap items-start gap-2 rounded-md px-3 py-2', noteLooks[kind])}
     >
-      <Icon name={kind === 'good' ? 'check' : 'warning'} className="mt-0.5" />
+      <Icon name={noteIcons[kind]} className="mt-0.5" />
       <div className="min-w-0 grow basis-48 break-words">{children}</div>
       {action}
     </div>

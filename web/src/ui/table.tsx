@@ -18,7 +18,7 @@ export type Column<T> = {
 
 const cellClass = (column: Column<never>): string =>
   classes(
-    'h-8 px-3 py-1 first:pl-4 last:pr-4',
+    'h-8 px-2 py-1 first:pl-4 last:pr-4 sm:px-3',
     column.align === 'right' ? 'text-right' : 'text-left',
     column.isOptional === true && 'hidden md:table-cell',
     column.className,
@@ -40,7 +40,7 @@ export function Table<T>({
   readonly rowClass?: (row: T) => string | undefined
 }) {
   return (
-    <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={label}>
+    <div className="goes-on relative overflow-x-auto" tabIndex={0} role="region" aria-label={label}>
       <table className="w-full border-collapse">
         <thead className="border-b text-xs text-soft">
           <tr>

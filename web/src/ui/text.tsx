@@ -144,7 +144,7 @@ export function Id({ id, isShort = true }: { readonly id: string; readonly isSho
   const shown = isShort ? shortId(id) : id
   return (
     <span className="inline-flex min-w-0 items-center gap-0.5">
-      <code title={id} className="font-mono text-xs break-all">
+      <code title={id} className={classes('font-mono text-xs', isShort ? 'whitespace-nowrap' : 'break-all')}>
         {shown}
       </code>
       <CopyButton text={id} />
@@ -166,7 +166,7 @@ export function CodeBlock({
       <pre tabIndex={0} aria-label={label} className="overflow-x-auto p-3 pr-10 font-mono text-xs leading-5">
         {text}
       </pre>
-      <span className="absolute top-1.5 right-1.5">
+      <span className="absolute top-0 right-0 rounded-md bg-sunken py-1 pr-1 pl-1.5">
         <CopyButton text={onCopy ?? text} />
       </span>
     </div>

@@ -86,7 +86,7 @@ function View({ account }: { readonly account: Account }) {
 function BalanceFigures({ balance }: Pick<Account, 'balance'>) {
   const t = useT()
   return (
-    <dl className="grid grid-cols-3 gap-4">
+    <dl className="flex flex-wrap gap-x-8 gap-y-2">
       <Figure label={t('money.available')}>
         <Money amount={balance.available_nano_usd} />
       </Figure>

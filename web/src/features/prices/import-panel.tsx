@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT, type Key } from '../../lib/i18n/language.ts'
+import { useShow } from '../../lib/show.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Empty, Failure, Note, Panel } from '../../ui/page.tsx'
@@ -64,10 +65,38 @@ export function ImportPanel() {
   )
 }
 
+const units: Readonly<Record<string, Key>> = {
+  input: 'price.input',
+  'cached input': 'price.cached_input',
+  'cache write': 'price.cache_write',
+  'cache write of an hour': 'price.cache_write_1h',
+  output: 'price.output',
+  reasoning: 'price.reasoning',
+  'image input': 'price.image_input',
+  'image output': 'price.image_output',
+}
+
+/** The API names what would change in English: what is of a known pattern is said in the language of whoever looks. */
+function useSubject(): (what: string) => string {
+  const t = useT()
+  const show = useShow()
+  return (what) => {
+    if (what === 'origin') return t('prices.of.origin')
+    const [, subject = '', name = '', above] = /^(sale|limit|cost \S+) (.+?)(?: above (\d+) tokens)?$/.exec(what) ?? []
+    const known = units[name]
+    const unit = known ? t(known) : name
+    const part = above === undefined ? unit : `${unit} · ${t('price.above', { tokens: show.number(Number(above)) })}`
+    if (subject === 'sale') return t('prices.of.sale', { unit: part })
+    if (subject === 'limit') return t('prices.of.limit', { name })
+    return subject === '' ? what : t('prices.of.cost', { offer: subject.slice('cost '.length), unit: part })
+  }
+}
+
 type DifferenceProps = { readonly found: Import; readonly isBusy: boolean; readonly onApprove: () => void }
 
 function Difference({ found, isBusy, onApprove }: DifferenceProps) {
   const t = useT()
+  const subjectOf = useSubject()
   return (
     <Panel
       title={t('prices.found', { n: found.changes.length, same: found.unchanged, skipped: found.skipped.length })}
@@ -85,12 +114,12 @@ function Difference({ found, isBusy, onApprove }: DifferenceProps) {
         {found.changes.map(({ model, kind, differences }) => (
           <li key={model} className="border-b px-4 py-2 last:border-0">
             <p className="flex flex-wrap items-center gap-2 font-medium">
-              {model} <Badge>{t(`prices.${kind}`)}</Badge>
+              <span className="min-w-0 break-words">{model}</span> <Badge>{t(`prices.${kind}`)}</Badge>
             </p>
             <ul className="mt-1 grid gap-x-6 sm:grid-cols-2">
               {differences.map(({ what, before, after }) => (
                 <li key={what} className="flex flex-wrap gap-x-2 text-soft">
-                  <span className="grow">{what}</span>
+                  <span className="min-w-0 grow break-words">{subjectOf(what)}</span>
                   {before !== null && <del>{before}</del>}
                   <ins className="text-ink no-underline">{after}</ins>
                 </li>

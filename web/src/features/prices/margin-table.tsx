@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
 import { exact } from '../../lib/money.ts'
 import type { PriceCard } from '../../lib/models.ts'
+import { useShow } from '../../lib/show.ts'
 import { pieceRange } from '../../parts/prices.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago, Nothing, Status } from '../../ui/text.tsx'
@@ -24,7 +25,7 @@ export function MarginTable({ models }: { readonly models: readonly SoldModel[] 
         {
           key: 'model',
           head: t('column.model'),
-          className: 'max-w-56',
+          className: 'max-w-32 sm:max-w-56',
           cell: ({ model: { id } }) => (
             <Link
               to="/operator/models"
@@ -53,6 +54,7 @@ export function MarginTable({ models }: { readonly models: readonly SoldModel[] 
           key: 'cost',
           head: t('prices.cost'),
           align: 'right',
+          isOptional: true,
           cell: ({ offer }) => (offer ? <Pair card={offer.cost} /> : <Nothing />),
         },
         {
@@ -79,11 +81,19 @@ export function MarginTable({ models }: { readonly models: readonly SoldModel[] 
   )
 }
 
+/** One above the other where the window is narrow. */
 const Pair = ({ card }: { readonly card: PriceCard }) => (
-  <span className="whitespace-nowrap">{pieceRange(card) ?? `${exact(card.input)} / ${exact(card.output)}`}</span>
+  <span className="inline-flex flex-wrap justify-end gap-x-1 md:flex-nowrap">
+    {(pieceRange(card) ?? `${exact(card.input)} / ${exact(card.output)}`).split(/(?<= [/–]) /).map((part, at) => (
+      <span key={at} className="whitespace-nowrap">
+        {part}
+      </span>
+    ))}
+  </span>
 )
 
 function Percent({ value }: { readonly value: number | null }) {
+  const show = useShow()
   if (value === null) return <Nothing />
-  return <span className={value < 0 ? 'font-medium text-bad' : ''}>{`${value} %`}</span>
+  return <span className={value < 0 ? 'font-medium text-bad' : ''}>{show.percent(value / 100)}</span>
 }

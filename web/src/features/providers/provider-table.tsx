@@ -18,12 +18,13 @@ export function ProviderTable({ providers }: { readonly providers: readonly Prov
         {
           key: 'id',
           head: t('column.name'),
-          className: 'max-w-56',
+          className: 'max-w-36 sm:max-w-56',
           cell: ({ id, origin }) => (
             <span className="flex items-center gap-2">
               <Link
                 to="/operator/providers"
                 search={{ open: id }}
+                title={id}
                 className="truncate font-medium hover:text-accent hover:underline"
               >
                 {id}
@@ -57,6 +58,7 @@ export function ProviderTable({ providers }: { readonly providers: readonly Prov
           key: 'ok',
           head: t('providers.succeeded'),
           align: 'right',
+          isOptional: true,
           cell: ({ since_start: since }) => show.number(since.succeeded),
         },
         {

@@ -4,6 +4,7 @@ import { useT } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration } from '../../lib/time.ts'
 import { Declared } from '../../parts/declared.tsx'
+import { Remove } from '../../parts/remove.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Facts, Failure, Note } from '../../ui/page.tsx'
 import { Ago } from '../../ui/text.tsx'
@@ -31,7 +32,7 @@ export function ProviderView({ provider, onClose }: Props) {
       <Declared origin={provider.origin} />
       {error && <Failure error={error} />}
       <div className="flex flex-wrap gap-2">
-        <Button kind="primary" icon="play" busy={test.isPending} onClick={() => test.mutate()}>
+        <Button kind="primary" icon="plug" busy={test.isPending} onClick={() => test.mutate()}>
           {t('providers.test')}
         </Button>
         <Button busy={drain.isPending} onClick={() => drain.mutate()}>
@@ -73,7 +74,9 @@ export function ProviderView({ provider, onClose }: Props) {
           </pre>
         </section>
       )}
-      {provider.origin === 'stored' && <Remove isBusy={remove.isPending} onRemove={() => remove.mutate()} />}
+      {provider.origin === 'stored' && (
+        <Remove what={t('providers.removeText')} isBusy={remove.isPending} onRemove={() => remove.mutate()} />
+      )}
     </div>
   )
 }
@@ -101,28 +104,5 @@ function TestResult({ tested }: { readonly tested: Tested }) {
         </details>
       )}
     </Note>
-  )
-}
-
-/** Asked twice, at the same place. */
-export function Remove({ isBusy, onRemove }: { readonly isBusy: boolean; readonly onRemove: () => void }) {
-  const t = useT()
-  const [isSure, setSure] = useState(false)
-  return (
-    <div className="border-t pt-4">
-      {isSure ? (
-        <div className="flex flex-wrap items-center gap-2">
-          <span>{t('providers.removeText')}</span>
-          <Button kind="danger" busy={isBusy} onClick={onRemove}>
-            {t('remove')}
-          </Button>
-          <Button onClick={() => setSure(false)}>{t('cancel')}</Button>
-        </div>
-      ) : (
-        <Button kind="danger" onClick={() => setSure(true)}>
-          {t('remove')}
-        </Button>
-      )}
-    </div>
   )
 }

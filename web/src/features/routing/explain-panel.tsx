@@ -6,13 +6,13 @@ import { useShow } from '../../lib/show.ts'
 import { Button } from '../../ui/button.tsx'
 import { Select } from '../../ui/field.tsx'
 import { Failure, Note } from '../../ui/page.tsx'
-import { Status } from '../../ui/text.tsx'
-import { explain, type Explanation } from './routing.ts'
+import { Ago, Status } from '../../ui/text.tsx'
+import { explain, type Explanation, type Offer, type RoutedModel } from './routing.ts'
 
 const tones = { first: 'good', next: 'busy', last_resort: 'warn', skipped: 'none' } as const
 
 /** Where a request for this model would go at this moment, and why. */
-export function ExplainPanel({ id }: { readonly id: string }) {
+export function ExplainPanel({ model: { id, offers } }: { readonly model: RoutedModel }) {
   const t = useT()
   const [account, setAccount] = useState('')
   const [isAsked, setAsked] = useState(false)
@@ -38,29 +38,57 @@ export function ExplainPanel({ id }: { readonly id: string }) {
         </Button>
       </div>
       {asking.error && <Failure error={asking.error} />}
-      {asking.data && <Steps explanation={asking.data} />}
+      {asking.data && <Steps explanation={asking.data} offers={offers} />}
     </section>
   )
 }
 
-function Steps({ explanation }: { readonly explanation: Explanation }) {
+function Steps({ explanation, offers }: { readonly explanation: Explanation; readonly offers: readonly Offer[] }) {
   const t = useT()
   const show = useShow()
   return (
     <div className="mt-3 space-y-3" aria-live="polite">
-      <Note kind={explanation.admitted ? 'good' : 'warn'}>{explanation.reason}</Note>
+      <Note kind={explanation.admitted ? 'good' : 'warn'}>
+        {explanation.admitted
+          ? t('routing.admitted')
+          : explanation.lacking.map((lack) => <p key={lack}>{t(`routing.lacks.${lack}`)}</p>)}
+      </Note>
       <ol className="space-y-2">
         {explanation.steps.map((step, at) => (
-          <li key={`${step.provider} ${step.model}`} className="flex flex-wrap items-baseline gap-2">
-            <span className="w-5 text-right text-soft">{step.verdict === 'skipped' ? '–' : `${at + 1}.`}</span>
-            <Status tone={tones[step.verdict]}>{t(`routing.${step.verdict}`)}</Status>
-            <span className="font-medium">{step.provider}</span>
-            <span className="min-w-0 break-words text-soft">{step.model}</span>
-            {step.share_percent > 0 && <span>{show.percent(step.share_percent / 100)}</span>}
-            <span className="w-full pl-7 text-xs text-soft">{step.reason}</span>
+          <li key={nameOf(step)} className="flex items-baseline gap-2">
+            <span className="w-5 shrink-0 text-right text-soft">{step.verdict === 'skipped' ? '–' : `${at + 1}.`}</span>
+            <span className="min-w-0 grow break-words">
+              <Status tone={tones[step.verdict]}>{t(`routing.${step.verdict}`)}</Status>{' '}
+              <span className="font-medium">{step.provider}</span> <span className="text-soft">{step.model}</span>
+              {step.share_percent > 0 && <span> · {show.percent(step.share_percent / 100)}</span>}
+              <span className="block text-xs text-soft">
+                <Why
+                  step={step}
+                  offer={offers.find(({ provider, model }) => `${provider} ${model}` === nameOf(step))}
+                />
+              </span>
+            </span>
           </li>
         ))}
       </ol>
     </div>
   )
+}
+
+type Step = Explanation['steps'][number]
+const nameOf = ({ provider, model }: Step): string => `${provider} ${model}`
+
+/** The API says why in English; what it goes by is known here. */
+function Why({ step, offer }: { readonly step: Step; readonly offer: Offer | undefined }) {
+  const t = useT()
+  if (step.verdict === 'skipped') return t('routing.why.skipped')
+  if (step.verdict === 'last_resort')
+    return (
+      <>
+        {t('routing.why.last_resort')} {offer?.resting_until && <Ago at={offer.resting_until} />}
+      </>
+    )
+  if (!offer) return null
+  const { priority, weight } = offer
+  return t(step.share_percent > 0 ? 'routing.why.first' : 'routing.why.next', { priority, weight })
 }

@@ -6,6 +6,7 @@ import { providerIdsQuery } from '../../lib/providers.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { DialogButtons } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { classes } from '../../ui/classes.ts'
 import { Failure } from '../../ui/page.tsx'
 import { LimitFields } from './limit-fields.tsx'
 import { areAmounts } from './price-draft.ts'
@@ -128,7 +129,12 @@ function OfferFields({ offer, kind, ids, onChange, onRemove }: OfferProps) {
   const all = ids.includes(offer.provider) || offer.provider === '' ? ids : [...ids, offer.provider]
   return (
     <div className="space-y-3 rounded-md border p-3">
-      <div className="grid grid-cols-2 gap-3 sm:grid-cols-[1fr_1.4fr_5rem_5rem_auto]">
+      <div
+        className={classes(
+          'grid grid-cols-2 gap-3',
+          onRemove ? 'sm:grid-cols-[1fr_1.4fr_5rem_5rem_auto]' : 'sm:grid-cols-[1fr_1.4fr_5rem_5rem]',
+        )}
+      >
         <SelectField
           label={t('routing.provider')}
           value={offer.provider}
@@ -156,7 +162,12 @@ function OfferFields({ offer, kind, ids, onChange, onRemove }: OfferProps) {
           onChange={(event) => onChange({ weight: event.target.value })}
         />
         {onRemove && (
-          <IconButton icon="cross" label={t('routing.removeOffer')} onClick={onRemove} className="self-end" />
+          <IconButton
+            icon="cross"
+            label={t('routing.removeOffer')}
+            onClick={onRemove}
+            className="col-span-full -mt-2 justify-self-end sm:col-span-1 sm:mb-0.5 sm:self-end"
+          />
         )}
       </div>
       <p className="text-xs text-soft">{t('routing.cost')}</p>

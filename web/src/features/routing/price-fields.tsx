@@ -97,7 +97,12 @@ function Piece({ piece, kind, onChange, onRemove }: PieceProps) {
         onChange={(event) => onChange({ rest: event.target.value })}
       />
       <DollarField label={t('routing.each')} value={piece.price} onType={(price) => onChange({ price })} required />
-      <IconButton icon="cross" label={t('routing.removePiece')} onClick={onRemove} className="self-end" />
+      <IconButton
+        icon="cross"
+        label={t('routing.removePiece')}
+        onClick={onRemove}
+        className="col-span-full -mt-2 justify-self-end sm:col-span-1 sm:mb-0.5 sm:self-end"
+      />
     </div>
   )
 }

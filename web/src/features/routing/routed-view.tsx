@@ -4,6 +4,7 @@ import { useT } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { Declared } from '../../parts/declared.tsx'
 import { PriceTable } from '../../parts/prices.tsx'
+import { Remove } from '../../parts/remove.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure, Waiting } from '../../ui/page.tsx'
 import { Ago, Status } from '../../ui/text.tsx'
@@ -26,14 +27,7 @@ export function RoutedView({ id, onClose }: Props) {
     <div className="space-y-6">
       <Declared origin={model.origin} />
       {remove.error && <Failure error={remove.error} />}
-      {model.origin === 'stored' && (
-        <div className="flex flex-wrap gap-2">
-          <Button onClick={() => setEditing(true)}>{t('keys.edit')}</Button>
-          <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
-            {t('remove')}
-          </Button>
-        </div>
-      )}
+      {model.origin === 'stored' && <Button onClick={() => setEditing(true)}>{t('keys.edit')}</Button>}
       <section>
         <h3 className="mb-2 border-b pb-1 font-semibold">
           {t('models.price', { day: show.time(model.price.effective_from, 'dayOnly') })}
@@ -48,8 +42,11 @@ export function RoutedView({ id, onClose }: Props) {
           ))}
         </ul>
       </section>
-      <ExplainPanel id={id} />
+      <ExplainPanel model={model} />
       <History id={id} />
+      {model.origin === 'stored' && (
+        <Remove what={t('routing.removeText')} isBusy={remove.isPending} onRemove={() => remove.mutate()} />
+      )}
     </div>
   )
 }
@@ -58,13 +55,15 @@ export const offerTones = { ready: 'good', resting: 'warn', drained: 'none' } as
 
 function OfferItem({ offer }: { readonly offer: Offer }) {
   const t = useT()
+  const show = useShow()
   const { input_percent: input, output_percent: output } = offer.margin
-  const percent = (value: number | null): string => (value === null ? '—' : `${value} %`)
+  const percent = (value: number | null): string => (value === null ? '—' : show.percent(value / 100))
   return (
     <li className="rounded-md border p-3">
-      <p className="flex flex-wrap items-baseline gap-2">
-        <span className="font-medium">{offer.provider}</span>
-        <span className="min-w-0 grow break-words text-soft">{offer.model}</span>
+      <p className="flex items-start gap-2">
+        <span className="min-w-0 grow break-words">
+          <span className="font-medium">{offer.provider}</span> <span className="text-soft">{offer.model}</span>
+        </span>
         <Status tone={offerTones[offer.state]}>{t(`offer.${offer.state}`)}</Status>
       </p>
       <p className="text-xs text-soft">
@@ -96,11 +95,11 @@ function History({ id }: { readonly id: string }) {
   if (!data || data.data.length < 2) return null
   return (
     <section>
-      <h3 className="mb-2 border-b pb-1 font-semibold">{t('models.history')}</h3>
+      <h3 className="mb-2 border-b pb-1 font-semibold">{t('routing.history')}</h3>
       {data.data.map((card) => (
         <details key={card.card}>
-          <summary className="min-h-6">
-            {show.time(card.effective_from, 'long')} · {card.of === 'sale' ? t('routing.sale') : card.of}
+          <summary className="min-h-6 break-words">
+            {show.time(card.effective_from, 'long')} · {card.of === 'sale' ? t('routing.soldAt') : card.of}
           </summary>
           <PriceTable card={card} />
         </details>

@@ -20,13 +20,19 @@ export type RoutedModel = ModelFacts & { readonly origin: Origin; readonly offer
 export type Explanation = {
   readonly model: string
   readonly admitted: boolean
-  readonly reason: string
+  readonly lacking: readonly (
+    | 'account_suspended'
+    | 'key_revoked'
+    | 'account_model'
+    | 'key_model'
+    | 'balance'
+    | 'offer'
+  )[]
   readonly steps: readonly {
     readonly provider: string
     readonly model: string
     readonly verdict: 'first' | 'next' | 'last_resort' | 'skipped'
     readonly share_percent: number
-    readonly reason: string
   }[]
 }
 
