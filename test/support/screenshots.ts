@@ -1,19 +1,26 @@
 /**
  * npm run screenshots [-- WORDS]: every page and dialog of the console as pictures in `.tmp/screenshots`, light and
- * dark, in both languages, wide and narrow, over a month of requests. WORDS narrow them to names that have one in them.
+ * dark, in both languages, wide and narrow, over a month of requests. WORDS narrow them to names that have one in them,
+ * and `-word` to those that have not.
  */
 import { Database } from 'bun:sqlite'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { seed } from '../../bench/console-seed.ts'
-import { openStage, type ConsoleStage } from './console-browser.ts'
+import { accountScenes } from './account-scenes.ts'
+import { enliven, makeRich, models } from './account-seed.ts'
+import type { BrowserPage } from './browser.ts'
+import { openStage, PASSWORD, type ConsoleStage } from './console-browser.ts'
 import { accountPlaces, addressOf, operatorPlaces } from './console-places.ts'
 import { freshFolder, startGateway } from './gateway.ts'
+import { wordsOf, type Scene as Shot, type Stand } from './scene.ts'
 
 const OUT = resolve(import.meta.dir, '../../.tmp/screenshots')
 const REQUESTS = 60_000
 const SETTLE_MS = 250
 const WAIT_MS = 8_000
+/** Looks at the same time: a page waits more than it computes. */
+const LANES = 3
 
 const looks = ['light', 'dark'].flatMap((theme) =>
   ['en', 'zh-CN'].flatMap((language) => [
@@ -23,11 +30,14 @@ const looks = ['light', 'dark'].flatMap((theme) =>
 )
 type Look = (typeof looks)[number]
 
-const words = process.argv.slice(2)
-const isWanted = (name: string): boolean => words.length === 0 || words.some((word) => name.includes(word))
+const wishes = process.argv.slice(2)
+const [without, words] = [wishes.filter((word) => word.startsWith('-')), wishes.filter((word) => !word.startsWith('-'))]
+const isWanted = (name: string): boolean =>
+  (words.length === 0 || words.some((word) => name.includes(word))) &&
+  !without.some((word) => name.includes(word.slice(1)))
 
 /** Numbers as they are in life: a busy account with names of every length, and a rich one. */
-function dressUp(folder: string, accountId: string): void {
+function dressUp(folder: string, accountId: string): string {
   const db = new Database(join(folder, 'tollgate.db'))
   const names = [
     'prod backend',
@@ -38,10 +48,9 @@ function dressUp(folder: string, accountId: string): void {
   const keys = db.query('SELECT id FROM api_key WHERE account_id = ?').all(accountId) as { id: string }[]
   keys.forEach(({ id }, i) => db.run('UPDATE api_key SET name = ? WHERE id = ?', [names[i] ?? `key ${i}`, id]))
   db.run("UPDATE account SET name = 'Acme Robotics' WHERE id = ?", [accountId])
-  db.run(
-    "UPDATE account SET posted = 3999999999999999999, name = 'The Very Long Name of a Company With Much Money' WHERE name = 'seeded 1'",
-  )
+  const rich = makeRich(db)
   db.close()
+  return rich
 }
 
 type Scene = {
@@ -54,8 +63,13 @@ async function openScene(): Promise<Scene> {
   const folder = freshFolder()
   await (await startGateway({ folder })).crash()
   const { accountId, keyId } = seed(folder, REQUESTS)
-  dressUp(folder, accountId)
-  const stage = await openStage({ folder, as: { accountId, key: '' } })
+  const rich = dressUp(folder, accountId)
+  const stage = await openStage({
+    folder,
+    yaml: models,
+    env: { TOLLGATE_PUBLIC_MODELS: 'on', TOLLGATE_VIDEO_POLL_MS: '200' },
+    as: { accountId, key: '' },
+  })
   const { gateway } = stage
   const { secret } = await gateway.operate<{ secret: string }>('key.create', {
     account: accountId,
@@ -73,43 +87,76 @@ async function openScene(): Promise<Scene> {
   const request = await call('chat/completions', { model: 'sandbox-chat', stream: true, messages })
   await gateway.operate('account.credit', { account: accountId, amount: '250.00', reason: 'invoice 2026-117' })
   await gateway.operate('code.create', { count: 3, amount: '25.00', note: 'autumn campaign' })
-  return { stage, folder, values: { account: accountId, key: keyId, request: request ?? '' } }
+  const others = await enliven(gateway, accountId, rich)
+  return { stage, folder, values: { account: accountId, key: keyId, request: request ?? '', ...others } }
 }
 
-async function shoot({ stage, values }: Scene, look: Look): Promise<void> {
+/** A page in which somebody is signed in: an operator, or the owner of an account; or nobody. */
+async function enter({ stage, values }: Scene, look: Look, who: string): Promise<BrowserPage> {
   const { theme, language, name, width, height } = look
-  const page = await stage.enter(
-    { name: `${theme} ${language} ${name}`, role: 'operator' },
-    { viewport: { width, height }, colorScheme: theme, locale: 'en' },
-  )
-  await page.evaluate(
-    `localStorage.setItem('tollgate', JSON.stringify({ language: '${language}', account: '${values['account']}' }))`,
-  )
-  const folder = join(OUT, `${theme}-${language}-${name}`)
+  const viewport = { width, height }
+  if (who === 'nobody') return stage.browser.open({ viewport, colorScheme: theme, locale: language })
+  const page = stage.browser.open({ viewport, colorScheme: theme, locale: 'en' })
+  const person = { name: `${theme} ${language} ${name} ${who}`, role: who === 'operator' ? who : 'owner' }
+  const account = who === 'operator' ? {} : { account: values[who] }
+  const made = await stage.gateway.operate<{ setup_path: string }>('user.create', { ...person, ...account })
+  await page.goto(new URL(stage.url).origin + made.setup_path)
+  await page.fill('role=textbox[name="New password"]', PASSWORD)
+  await page.fill('role=textbox[name="The same again"]', PASSWORD)
+  await page.click('role=button[name="Save and sign in"]')
+  await page.appears('#main h1')
+  const chosen = { language, ...(who === 'operator' && { account: values['account'] }) }
+  await page.evaluate(`localStorage.setItem('tollgate', '${JSON.stringify(chosen)}')`)
+  return page
+}
+
+const shots: readonly Shot[] = [
+  ...[...accountPlaces, ...operatorPlaces].map((place) => ({ ...place, who: 'operator' as const })),
+  ...accountScenes,
+].filter((one) => isWanted(one.name))
+
+/** What anybody sees comes first: once there is an operator, the link for the first one is no good any more. */
+const passes = [shots.filter(({ who }) => who === 'nobody'), shots.filter(({ who }) => who !== 'nobody')]
+
+async function shoot(scene: Scene, look: Look, wanted: readonly Shot[]): Promise<void> {
+  const { stage, values } = scene
+  const folder = join(OUT, `${look.theme}-${look.language}-${look.name}`)
   mkdirSync(folder, { recursive: true })
-  for (const place of [...accountPlaces, ...operatorPlaces].filter((one) => isWanted(one.name))) {
-    await page.goto(stage.url + addressOf(place, values))
-    const shows = language === 'en' ? place.shows : place.shows.replace(/text=\w+/, 'dl')
-    // A page that does not come is a picture too, and a word about it.
-    await page.call('waitForSelector', shows, { timeout: WAIT_MS }).catch((error: unknown) => {
-      console.log(`${theme} ${language} ${name} ${place.name}: ${String(error).split('\n')[0]}`)
-    })
-    await Bun.sleep(SETTLE_MS)
-    await Bun.write(join(folder, `${place.name}.png`), await page.screenshot())
+  const words = wordsOf(look.language)
+  for (const [who, own] of Map.groupBy(wanted, (shot) => shot.who)) {
+    const page = await enter(scene, look, who)
+    await page.call('setDefaultTimeout', WAIT_MS)
+    const stand: Stand = { page, words, gateway: stage.gateway, url: stage.url, values }
+    for (const shot of own) {
+      await page.goto(stage.url + addressOf(shot, values))
+      const shows = look.language === 'en' ? shot.shows : shot.shows.replace(/text=\w+/, 'dl')
+      const settle = async (): Promise<unknown> => {
+        await page.call('waitForSelector', shows, { timeout: WAIT_MS })
+        return shot.act?.(stand)
+      }
+      // A page that does not come is a picture too, and a word about it.
+      await settle().catch((error: unknown) => {
+        console.log(`${folder.slice(OUT.length)} ${shot.name}: ${String(error).split('\n')[0]}`)
+      })
+      await Bun.sleep(SETTLE_MS)
+      const picture = await page.call<string>('screenshot', { fullPage: true })
+      await Bun.write(join(folder, `${shot.name}.png`), Buffer.from(picture, 'base64'))
+    }
+    for (const problem of await page.problems()) console.log(`${folder.slice(OUT.length)} ${who}: ${problem}`)
+    await page.close()
   }
-  for (const problem of await page.problems()) console.log(`${theme} ${language} ${name}: ${problem}`)
-  await page.close()
-  const door = stage.browser.open({ viewport: { width, height }, colorScheme: theme, locale: language })
-  await door.goto(`${stage.url}/sign-in`)
-  await door.appears('h1')
-  await Bun.write(join(folder, 'sign-in.png'), await door.screenshot())
-  await door.close()
 }
 
 if (import.meta.main) {
   rmSync(OUT, { recursive: true, force: true })
   const scene = await openScene()
-  for (const look of looks) await shoot(scene, look)
+  for (const wanted of passes) {
+    const left = [...looks]
+    const lane = async (): Promise<void> => {
+      for (let look = left.shift(); look; look = left.shift()) await shoot(scene, look, wanted)
+    }
+    await Promise.all(Array.from({ length: LANES }, lane))
+  }
   await scene.stage.browser.close()
   await scene.stage.gateway.crash()
   rmSync(scene.folder, { recursive: true, force: true })
