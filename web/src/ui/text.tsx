@@ -15,7 +15,7 @@ export const Money = ({ amount, className }: { readonly amount: Amount; readonly
   </span>
 )
 
-/** What a call cost: six places always, so that a column lines up. */
+/** What a call cost: in six places, so that a column lines up. */
 export const Cost = ({ amount }: { readonly amount: Amount }) => (
   <span title={exact(amount)} className="whitespace-nowrap">
     {cost(amount)}
@@ -65,7 +65,10 @@ export function Status({ tone, children }: { readonly tone: Tone; readonly child
   const [look, icon] = tones[tone]
   return (
     <span
-      className={classes('inline-flex items-center gap-1 rounded px-1.5 text-xs leading-5 whitespace-nowrap', look)}
+      className={classes(
+        'inline-flex items-center gap-1 rounded px-1.5 align-middle text-xs leading-5 whitespace-nowrap',
+        look,
+      )}
     >
       <Icon name={icon} className="!size-3" />
       {children}
@@ -165,7 +168,7 @@ export function CodeBlock({
       <pre tabIndex={0} aria-label={label} className="overflow-x-auto p-3 pr-10 font-mono text-xs leading-5">
         {text}
       </pre>
-      <span className="absolute top-1.5 right-1.5">
+      <span className="absolute top-1 right-1 rounded bg-sunken p-0.5">
         <CopyButton text={onCopy ?? text} />
       </span>
     </div>
