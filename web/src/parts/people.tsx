@@ -9,7 +9,7 @@ import { Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Empty, Failure, Note, Panel, Waiting } from '../ui/page.tsx'
-import { Table } from '../ui/table.tsx'
+import { Table, type Column } from '../ui/table.tsx'
 import { Ago, CodeBlock, Status } from '../ui/text.tsx'
 
 type Person = {
@@ -60,7 +60,13 @@ export function People({ base, roles, title }: Props) {
       {!data && !error && <Waiting />}
       {data?.data.length === 0 && <Empty>{t('people.empty')}</Empty>}
       {data && data.data.length > 0 && (
-        <PeopleTable people={data.data} label={title} onChange={change.mutate} onReset={reset.mutate} />
+        <PeopleTable
+          people={data.data}
+          label={title}
+          isOfAll={base === 'users'}
+          onChange={change.mutate}
+          onReset={reset.mutate}
+        />
       )}
       <Dialog open={isInviting} onClose={() => setInviting(false)} title={t('people.invite')}>
         <InviteForm
@@ -86,11 +92,13 @@ export function People({ base, roles, title }: Props) {
 type TableProps = {
   readonly people: readonly Person[]
   readonly label: string
+  /** Of every account, so that each has to be named. */
+  readonly isOfAll: boolean
   readonly onChange: (change: Change) => void
   readonly onReset: (id: string) => void
 }
 
-function PeopleTable({ people, label, onChange, onReset }: TableProps) {
+function PeopleTable({ people, label, isOfAll, onChange, onReset }: TableProps) {
   const t = useT()
   const me = useMe()
   const tones = { invited: 'busy', active: 'good', disabled: 'none' } as const
@@ -117,21 +125,32 @@ function PeopleTable({ people, label, onChange, onReset }: TableProps) {
       />
     )
   }
+  const account: Column<Person> = {
+    key: 'account',
+    head: t('shell.account'),
+    isOptional: true,
+    className: 'max-w-48 truncate',
+    cell: (person) => person.account_name ?? '—',
+  }
   return (
     <Table
       label={label}
       rows={people}
       keyOf={({ id }) => id}
       columns={[
-        { key: 'name', head: t('column.name'), className: 'max-w-56 truncate font-medium', cell: ({ name }) => name },
-        { key: 'role', head: t('people.role'), cell: ({ role }) => t(`role.${role}`) },
         {
-          key: 'account',
-          head: t('shell.account'),
-          isOptional: true,
-          className: 'max-w-48 truncate',
-          cell: (person) => person.account_name ?? '—',
+          key: 'name',
+          head: t('column.name'),
+          className: 'max-w-32 truncate font-medium sm:max-w-56',
+          cell: ({ name }) => <span title={name}>{name}</span>,
         },
+        {
+          key: 'role',
+          head: t('people.role'),
+          className: 'whitespace-nowrap',
+          cell: ({ role }) => t(`role.${role}`),
+        },
+        ...(isOfAll ? [account] : []),
         {
           key: 'status',
           head: t('column.status'),
