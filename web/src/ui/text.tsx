@@ -146,7 +146,7 @@ export function Id({ id, isShort = true }: { readonly id: string; readonly isSho
   const shown = isShort && id.length > 18 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id
   return (
     <span className="inline-flex min-w-0 items-center gap-0.5">
-      <code title={id} className="font-mono text-xs break-all">
+      <code title={id} className={classes('font-mono text-xs', isShort ? 'whitespace-nowrap' : 'break-all')}>
         {shown}
       </code>
       <CopyButton text={id} />
