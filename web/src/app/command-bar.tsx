@@ -83,7 +83,7 @@ function Finder({ accountId, onClose }: Omit<Props, 'open'>) {
           >
             <Icon name={target.icon} className="text-soft" />
             <span className="min-w-0 grow truncate">{target.name}</span>
-            <span className="text-xs text-soft">{target.group}</span>
+            <span className="shrink-0 text-xs text-soft">{target.group}</span>
           </li>
         ))}
       </ul>

@@ -27,11 +27,11 @@ export function money(amount: string | bigint): string {
   return fixed(value, size > 0n && size < CENT ? 6 : 2)
 }
 
-/** Six places always, for columns of what single calls cost. */
+/** Six places, for columns of what single calls cost; of a thousand dollars and more the cents are enough. */
 export function cost(amount: string | bigint): string {
   const value = nano(amount)
   if (value > 0n && value < 500n) return '< $0.000001'
-  return fixed(value, 6)
+  return fixed(value, value < 1_000n * NANO ? 6 : 2)
 }
 
 /** To the last nano-dollar, with at least two places. */

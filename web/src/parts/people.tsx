@@ -9,7 +9,7 @@ import { Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Failure, Note } from '../ui/page.tsx'
-import { Table } from '../ui/table.tsx'
+import { Table, type Column } from '../ui/table.tsx'
 import { Ago, CodeBlock, Status } from '../ui/text.tsx'
 import { ListPanel } from './list-panel.tsx'
 
@@ -53,7 +53,15 @@ export function People({ base, roles, title }: Props) {
         problem={error ?? change.error ?? reset.error}
         onRetry={error ? refetch : undefined}
       >
-        {(people) => <PeopleTable people={people} label={title} onChange={change.mutate} onReset={reset.mutate} />}
+        {(people) => (
+          <PeopleTable
+            people={people}
+            label={title}
+            isOfAll={base === 'users'}
+            onChange={change.mutate}
+            onReset={reset.mutate}
+          />
+        )}
       </ListPanel>
       <Dialog open={isInviting} onClose={() => setInviting(false)} title={t('people.invite')}>
         <InviteForm
@@ -80,11 +88,13 @@ export function People({ base, roles, title }: Props) {
 type TableProps = {
   readonly people: readonly Person[]
   readonly label: string
+  /** Of every account, so that each has to be named. */
+  readonly isOfAll: boolean
   readonly onChange: (change: Change) => void
   readonly onReset: (id: string) => void
 }
 
-function PeopleTable({ people, label, onChange, onReset }: TableProps) {
+function PeopleTable({ people, label, isOfAll, onChange, onReset }: TableProps) {
   const t = useT()
   const me = useMe()
   const tones = { invited: 'busy', active: 'good', disabled: 'none' } as const
@@ -111,6 +121,13 @@ function PeopleTable({ people, label, onChange, onReset }: TableProps) {
       />
     )
   }
+  const account: Column<Person> = {
+    key: 'account',
+    head: t('shell.account'),
+    isOptional: true,
+    className: 'max-w-48 truncate',
+    cell: (person) => person.account_name ?? '—',
+  }
   return (
     <Table
       label={label}
@@ -120,17 +137,16 @@ function PeopleTable({ people, label, onChange, onReset }: TableProps) {
         {
           key: 'name',
           head: t('column.name'),
-          className: 'max-w-24 truncate font-medium sm:max-w-56',
+          className: 'max-w-32 truncate font-medium sm:max-w-56',
           cell: ({ name }) => <span title={name}>{name}</span>,
         },
-        { key: 'role', head: t('people.role'), className: 'whitespace-nowrap', cell: ({ role }) => t(`role.${role}`) },
         {
-          key: 'account',
-          head: t('shell.account'),
-          isOptional: true,
-          className: 'max-w-48 truncate',
-          cell: (person) => person.account_name ?? '—',
+          key: 'role',
+          head: t('people.role'),
+          className: 'whitespace-nowrap',
+          cell: ({ role }) => t(`role.${role}`),
         },
+        ...(isOfAll ? [account] : []),
         {
           key: 'status',
           head: t('column.status'),

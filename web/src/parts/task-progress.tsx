@@ -4,6 +4,12 @@ import { Status } from '../ui/text.tsx'
 
 type State = Pick<Task, 'status' | 'progress' | 'error_code' | 'stage'>
 
+/** Drawn here: with a border of our own, which everything has, browsers leave their colours for green. */
+const barLook =
+  'h-1.5 w-20 appearance-none overflow-hidden rounded-full bg-sunken indeterminate:animate-pulse ' +
+  'indeterminate:bg-accent [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-transparent ' +
+  '[&::-webkit-progress-value]:bg-accent'
+
 /** How far a task is. Where that is not known the bar only says that something goes on: no number is made up. */
 export function TaskProgress({ task }: { readonly task: State }) {
   const t = useT()
@@ -17,15 +23,10 @@ export function TaskProgress({ task }: { readonly task: State }) {
   }
   const known = task.status === 'in_progress' ? task.progress : null
   return (
-    <span className="inline-flex items-center gap-2">
+    <span className="inline-flex items-center gap-2 whitespace-nowrap">
       <Status tone="busy">{task.stage === null ? t(`task.${task.status}`) : t(`stage.${task.stage}`)}</Status>
       {task.status === 'in_progress' && (
-        <progress
-          className="h-1.5 w-20 accent-accent"
-          max={100}
-          value={known ?? undefined}
-          aria-label={t('task.progress')}
-        />
+        <progress className={barLook} max={100} value={known ?? undefined} aria-label={t('task.progress')} />
       )}
       {known !== null && <span>{known} %</span>}
     </span>

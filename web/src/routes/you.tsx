@@ -5,7 +5,7 @@ import { useT } from '../lib/i18n/language.ts'
 import { sessionQuery, useMe, type Me } from '../lib/session.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
-import { Failure, Note, PageHead, Panel, Waiting } from '../ui/page.tsx'
+import { Failure, Note, PageHead, Panel, problemText, Waiting } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
 import { Ago, Status } from '../ui/text.tsx'
 
@@ -54,12 +54,18 @@ function Sessions() {
             {
               key: 'agent',
               head: t('you.browser'),
-              className: 'max-w-64 truncate',
-              cell: ({ agent }) => <span title={agent}>{browserOf(agent)}</span>,
+              className: 'max-w-36 truncate sm:max-w-64',
+              cell: ({ agent, address }) => (
+                <>
+                  <span title={agent}>{browserOf(agent)}</span>
+                  <code className="block truncate font-mono text-xs text-soft md:hidden">{address}</code>
+                </>
+              ),
             },
             {
               key: 'address',
               head: t('you.address'),
+              isOptional: true,
               cell: ({ address }) => <code className="font-mono text-xs">{address}</code>,
             },
             { key: 'seen', head: t('you.seen'), cell: (session) => <Ago at={session.seen_at} /> },
@@ -114,7 +120,8 @@ function Password() {
     event.preventDefault()
     change.mutate()
   }
-  const wrong = change.error instanceof ApiError && change.error.param === 'current' ? change.error.message : undefined
+  const wrong =
+    change.error instanceof ApiError && change.error.param === 'current' ? problemText(change.error, t) : undefined
   return (
     <form onSubmit={submit} className="space-y-3">
       {change.isSuccess && <Note kind="good">{t('you.changed')}</Note>}

@@ -14,7 +14,7 @@ export function Field({ label, hint, error, children }: Around & { readonly chil
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
     <div className="min-w-0">
-      <label htmlFor={id} className="mb-1 block font-medium">
+      <label htmlFor={id} className="mb-1 block font-medium break-words">
         {label}
       </label>
       {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': error ? true : undefined })}
@@ -91,7 +91,7 @@ export function Select<V extends string>({
         setChosen({ value: choice, instead: value })
         onChoose(choice)
       }}
-      className={classes('field pr-7', className)}
+      className={classes('field !pr-1.5', className)}
     >
       {choices.map((choice) => (
         <option key={choice.value} value={choice.value}>

@@ -1,7 +1,7 @@
 /** What pages are made of: a heading with its tools, panels, empty and failed states. */
 import type { ReactNode } from 'react'
 import { ApiError } from '../lib/api.ts'
-import { useT } from '../lib/i18n/language.ts'
+import { hasWords, useT, type Translate } from '../lib/i18n/language.ts'
 import { Button } from './button.tsx'
 import { classes } from './classes.ts'
 import { Icon } from './icon.tsx'
@@ -48,7 +48,7 @@ export function Panel({
           {tools}
         </div>
       )}
-      <div className={isFlush ? '' : 'p-4'}>{children}</div>
+      <div className={isFlush ? 'rounded-[inherit]' : 'p-4'}>{children}</div>
     </section>
   )
 }
@@ -66,7 +66,7 @@ export function Figure({
   return (
     <div className="min-w-0">
       <dt className="text-xs text-soft">{label}</dt>
-      <dd className="text-lg leading-7 font-semibold break-words">{children}</dd>
+      <dd className="text-base leading-7 font-semibold break-words sm:text-lg">{children}</dd>
       {hint && <dd className="text-xs text-soft">{hint}</dd>}
     </div>
   )
@@ -147,6 +147,16 @@ export function Note({
   )
 }
 
+/** In the language of the page, as far as there are words for it there. */
+export function problemText(error: unknown, t: Translate): string {
+  if (!(error instanceof ApiError)) return String(error)
+  if (error.code === 'unreachable') return t('unreachable')
+  const key = ['error', error.code, error.param].filter((part) => part !== undefined).join('.')
+  if (hasWords(key)) return t(key)
+  const general = `error.${error.code}`
+  return hasWords(general) ? t(general) : error.message
+}
+
 /** What went wrong in words, the id by which the operator finds it, and another try. */
 export function Failure({
   error,
@@ -157,10 +167,9 @@ export function Failure({
 }) {
   const t = useT()
   const isKnown = error instanceof ApiError
-  const message = !isKnown ? String(error) : error.code === 'unreachable' ? t('unreachable') : error.message
   return (
     <Note kind="bad" action={onRetry && <Button onClick={() => void onRetry()}>{t('retry')}</Button>}>
-      {message}
+      {problemText(error, t)}
       {isKnown && error.requestId && <span className="block font-mono text-xs">{error.requestId}</span>}
     </Note>
   )

@@ -40,7 +40,7 @@ export function Table<T>({
   readonly rowClass?: (row: T) => string | undefined
 }) {
   return (
-    <div className="goes-on relative overflow-x-auto" tabIndex={0} role="region" aria-label={label}>
+    <div className="scroll-x relative overflow-x-auto rounded-[inherit]" tabIndex={0} role="region" aria-label={label}>
       <table className="w-full border-collapse">
         <thead className="border-b text-xs text-soft">
           <tr>

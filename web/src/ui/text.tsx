@@ -16,7 +16,7 @@ export const Money = ({ amount, className }: { readonly amount: Amount; readonly
   </span>
 )
 
-/** What a call cost: six places always, so that a column lines up. */
+/** What a call cost: in six places, so that a column lines up. */
 export const Cost = ({ amount }: { readonly amount: Amount }) => (
   <span title={exact(amount)} className="whitespace-nowrap">
     {cost(amount)}
@@ -66,7 +66,10 @@ export function Status({ tone, children }: { readonly tone: Tone; readonly child
   const [look, icon] = tones[tone]
   return (
     <span
-      className={classes('inline-flex items-center gap-1 rounded px-1.5 text-xs leading-5 whitespace-nowrap', look)}
+      className={classes(
+        'inline-flex items-center gap-1 rounded px-1.5 align-middle text-xs leading-5 whitespace-nowrap',
+        look,
+      )}
     >
       <Icon name={icon} className="!size-3" />
       {children}

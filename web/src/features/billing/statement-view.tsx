@@ -76,13 +76,13 @@ function Lines({ account, rows }: { readonly account: string; readonly rows: rea
     {
       key: 'time',
       head: t('column.time'),
-      cell: (line) => <Time at={line.time} shape={line.kind === 'charges' ? 'dayOnly' : 'long'} />,
+      cell: (line) => <When line={line} />,
     },
     { key: 'kind', head: t('billing.kind'), isOptional: true, cell: ({ kind }) => t(`billing.${kind}`) },
     {
       key: 'reason',
       head: t('billing.reason'),
-      className: 'max-w-72',
+      className: 'min-w-32 max-w-72',
       cell: (line) =>
         line.kind === 'charges' ? <DayLink account={account} line={line} /> : (line.reason ?? <Nothing />),
     },
@@ -102,6 +102,7 @@ function Lines({ account, rows }: { readonly account: string; readonly rows: rea
       key: 'balance',
       head: t('billing.balance'),
       align: 'right',
+      isOptional: true,
       cell: (line) => <Money amount={line.balance_nano_usd} />,
     },
   ]
@@ -116,6 +117,21 @@ function Lines({ account, rows }: { readonly account: string; readonly rows: rea
 }
 
 type LineProps = { readonly account: string; readonly line: LedgerLine }
+
+/** Charges are of a day. On a phone the day is enough of all; its tooltip has the rest. */
+function When({ line: { time, kind } }: { readonly line: LedgerLine }) {
+  if (kind === 'charges') return <Time at={time} shape="dayOnly" />
+  return (
+    <>
+      <span className="md:hidden">
+        <Time at={time} shape="dayOnly" />
+      </span>
+      <span className="hidden md:inline">
+        <Time at={time} shape="long" />
+      </span>
+    </>
+  )
+}
 
 /** To the requests of a day, which in the ledger is one of UTC. */
 function DayLink({ account, line: { time, requests } }: LineProps) {

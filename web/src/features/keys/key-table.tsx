@@ -22,17 +22,21 @@ export function KeyTable({ account, rows, onEdit, onRevoke }: Props) {
     {
       key: 'name',
       head: t('keys.name'),
-      className: 'max-w-56',
+      className: 'max-w-36 sm:max-w-56',
       cell: (key) => (
-        <Link
-          to="/a/$account/usage"
-          params={{ account }}
-          search={{ key: key.id, by: 'model' }}
-          title={key.name}
-          className="block truncate font-medium hover:text-accent hover:underline"
-        >
-          {key.name}
-        </Link>
+        <>
+          <Link
+            to="/a/$account/usage"
+            params={{ account }}
+            search={{ key: key.id, by: 'model' }}
+            title={key.name}
+            className="block truncate font-medium hover:text-accent hover:underline"
+          >
+            {key.name}
+          </Link>
+          {/* Where there is no room for the column, only what is out of the ordinary is said. */}
+          {key.status === 'revoked' && <span className="text-xs md:hidden">{t('keys.revoked')}</span>}
+        </>
       ),
     },
     {
@@ -44,6 +48,7 @@ export function KeyTable({ account, rows, onEdit, onRevoke }: Props) {
     {
       key: 'status',
       head: t('column.status'),
+      isOptional: true,
       cell: ({ status }) => <Status tone={status === 'active' ? 'good' : 'none'}>{t(`keys.${status}`)}</Status>,
     },
     {

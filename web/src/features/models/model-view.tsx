@@ -88,7 +88,7 @@ function Snippet({ model }: { readonly model: Model }) {
   const [route, rest] = bodies[model.kind]
   const text = [
     `curl ${clientBaseUrl(me)}/${route} \\`,
-    '  -H "Authorization: Bearer $TOLLGATE_KEY" \\',
+    '  -H "Authorization: Bearer $TOLLGATE_API_KEY" \\',
     '  -H "Content-Type: application/json" \\',
     `  -d '{"model": "${model.id}", ${rest}}'`,
   ].join('\n')

@@ -93,7 +93,7 @@ export function Charts(props: Props) {
           caption={t('chart.tokens')}
           axis={show.compact}
           series={[
-            counted(t('measure.input'), (sums) => inputTokens(sums) - sums.input_cached_tokens, 0),
+            counted(t('measure.fresh'), (sums) => inputTokens(sums) - sums.input_cached_tokens, 0),
             counted(t('measure.cached'), (sums) => sums.input_cached_tokens, 1),
             counted(t('measure.output'), outputTokens, 2),
           ]}

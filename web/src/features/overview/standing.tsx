@@ -137,7 +137,7 @@ function FirstStep({
       >
         {isDone && <Icon name="check" className="!size-3" />}
       </span>
-      <span className={`min-w-0 grow basis-48 ${isDone ? 'text-soft line-through' : ''}`}>
+      <span className={`min-w-0 grow basis-36 ${isDone ? 'text-soft line-through' : ''}`}>
         {text}
         {isDone && <span className="sr-only">: {t('first.done')}</span>}
       </span>

@@ -23,11 +23,13 @@ export function Charge({ account, requestId }: { readonly account: string; reado
   const parts = [
     ...(tokens ? [t('play.tokens', { in: show.number(data.input_tokens), out: show.number(data.output_tokens) })] : []),
     exact(data.charged_nano_usd),
-    ...(data.first_event_ms === null ? [] : [t('play.firstToken', { took: duration(data.first_event_ms) })]),
+    ...(data.first_event_ms === null || data.images > 0
+      ? []
+      : [t('play.firstToken', { took: duration(data.first_event_ms) })]),
     t('play.total', { took: duration(data.total_ms) }),
   ]
   return (
-    <p className="text-xs text-soft">
+    <p className="mt-1 text-xs text-soft">
       {parts.join(' · ')}{' '}
       <Link
         to="/a/$account/requests/$request"

@@ -15,7 +15,7 @@ export function codeOf(tool: CodeTool, { baseUrl, body }: Facts): string {
       // From its standard input: pictures do not fit on a command line, and nothing in there has to be quoted.
       return [
         `curl ${baseUrl}/chat/completions \\`,
-        '  -H "Authorization: Bearer $TOLLGATE_KEY" \\',
+        '  -H "Authorization: Bearer $TOLLGATE_API_KEY" \\',
         '  -H "Content-Type: application/json" \\',
         "  -d @- <<'JSON'",
         JSON.stringify(body, null, 2),
@@ -26,7 +26,7 @@ export function codeOf(tool: CodeTool, { baseUrl, body }: Facts): string {
         'import os',
         'from openai import OpenAI',
         '',
-        `client = OpenAI(base_url=${JSON.stringify(baseUrl)}, api_key=os.environ["TOLLGATE_KEY"])`,
+        `client = OpenAI(base_url=${JSON.stringify(baseUrl)}, api_key=os.environ["TOLLGATE_API_KEY"])`,
         'stream = client.chat.completions.create(',
         ...Object.entries(body).map(([name, value]) => `    ${name}=${pythonOf(value, '    ')},`),
         ')',
@@ -38,7 +38,7 @@ export function codeOf(tool: CodeTool, { baseUrl, body }: Facts): string {
       return [
         "import OpenAI from 'openai'",
         '',
-        `const client = new OpenAI({ baseURL: ${JSON.stringify(baseUrl)}, apiKey: process.env.TOLLGATE_KEY })`,
+        `const client = new OpenAI({ baseURL: ${JSON.stringify(baseUrl)}, apiKey: process.env.TOLLGATE_API_KEY })`,
         `const stream = await client.chat.completions.create(${JSON.stringify(body, null, 2)})`,
         'for await (const chunk of stream) {',
         "  process.stdout.write(chunk.choices[0]?.delta.content ?? '')",

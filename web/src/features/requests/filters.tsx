@@ -21,6 +21,9 @@ type Props = {
   readonly onChange: (change: (filters: RequestFilters) => RequestFilters) => void
 }
 
+/** Beside each other, on a phone two in a row. */
+const row = 'mb-3 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:[&>*]:!w-auto [&>*]:max-w-full'
+
 export function Filters({ account, filters, onChange }: Props) {
   const t = useT()
   const seesProviders = isOperator(useMe())
@@ -33,7 +36,7 @@ export function Filters({ account, filters, onChange }: Props) {
     return known ? all : [...all, { value: value, label: value }]
   }
   return (
-    <div className="mb-3 flex flex-wrap gap-2 [&>*]:!w-auto [&>*]:max-w-full" onFocus={ask} onPointerEnter={ask}>
+    <div className={row} onFocus={ask} onPointerEnter={ask}>
       <Select
         name={t('range.name')}
         value={filters.range ?? ''}
@@ -55,14 +58,14 @@ export function Filters({ account, filters, onChange }: Props) {
       <Select
         name={t('column.model')}
         value={filters.model ?? ''}
-        className="max-w-52"
+        className="sm:max-w-52"
         choices={[{ ...any, label: t('filter.anyModel') }, ...list('model', names.models)]}
         onChoose={choose('model')}
       />
       <Select
         name={t('column.key')}
         value={filters.key ?? ''}
-        className="max-w-52"
+        className="sm:max-w-52"
         choices={[{ ...any, label: t('filter.anyKey') }, ...list('key', names.keys)]}
         onChoose={choose('key')}
       />
@@ -76,7 +79,7 @@ export function Filters({ account, filters, onChange }: Props) {
         <Select
           name={t('routing.provider')}
           value={filters.provider ?? ''}
-          className="max-w-52"
+          className="sm:max-w-52"
           choices={[{ ...any, label: t('filter.anyProvider') }, ...list('provider', names.providers)]}
           onChoose={choose('provider')}
         />
@@ -164,7 +167,8 @@ function Least({ label, value, onChange, pattern }: LeastProps) {
       }}
     >
       <input
-        className="field !w-28"
+        className="field sm:!w-28"
+        title={label}
         aria-label={label}
         placeholder={label}
         inputMode="decimal"
@@ -192,7 +196,7 @@ function FindRequest({ account, filters }: Pick<Props, 'account' | 'filters'>) {
   return (
     <form onSubmit={go}>
       <input
-        className="field !w-40"
+        className="field sm:!w-40"
         type="search"
         aria-label={t('filter.id')}
         placeholder={t('filter.id')}
@@ -215,7 +219,7 @@ function Span({ filters, onChange }: Omit<Props, 'account'>) {
     .map((at) => (at === undefined || Number.isNaN(Date.parse(at)) ? '…' : show.time(at)))
     .join(' – ')
   return (
-    <span className="inline-flex items-center gap-1">
+    <span className="col-span-2 inline-flex flex-wrap items-center gap-1">
       <Badge>{text}</Badge>
       <Button kind="quiet" onClick={() => onChange((before) => changed(changed(before, 'from', ''), 'to', ''))}>
         {t('filter.noSpan')}

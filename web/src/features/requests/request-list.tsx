@@ -27,9 +27,9 @@ type Props = {
 /** Columns appear with the width of the window. */
 const grid =
   'grid items-center gap-x-3 px-4 grid-cols-[5.5rem_minmax(0,1fr)_5.5rem] ' +
-  'sm:grid-cols-[7rem_6.5rem_minmax(0,1fr)_5.5rem] ' +
-  'lg:grid-cols-[7rem_6.5rem_minmax(0,1.6fr)_minmax(0,1fr)_7rem_4.5rem_4.5rem_5.5rem] ' +
-  'min-[1400px]:grid-cols-[7rem_6.5rem_minmax(0,1.6fr)_minmax(0,1fr)_8.5rem_7rem_4.5rem_4.5rem_5.5rem]'
+  'sm:grid-cols-[7rem_6.5rem_minmax(0,1fr)_6.5rem] ' +
+  'lg:grid-cols-[7rem_6.5rem_minmax(0,1.6fr)_minmax(0,1fr)_7rem_4.5rem_4.5rem_6.5rem] ' +
+  'min-[1400px]:grid-cols-[7rem_6.5rem_minmax(0,1.6fr)_minmax(0,1fr)_8.5rem_7rem_4.5rem_4.5rem_6.5rem]'
 const fromSm = 'hidden sm:block'
 const fromLg = 'hidden lg:block'
 const fromXl = 'hidden min-[1400px]:block'
@@ -68,7 +68,7 @@ export function RequestList({ account, filters, rows, openId, hasMore, onMore, o
       role="table"
       aria-label={t('nav.requests')}
       aria-rowcount={hasMore ? -1 : rows.length + 1}
-      className="max-h-[calc(100dvh-14rem)] min-h-48 overflow-y-auto"
+      className="max-h-[calc(100dvh-14rem)] min-h-48 overflow-y-auto rounded-lg"
     >
       <div role="rowgroup" className="sticky top-0 z-10 border-b bg-panel">
         <div role="row" className={classes(grid, 'h-8 text-xs font-medium text-soft')}>
@@ -119,7 +119,8 @@ function Row({ row, index, start, account, filters, isOpen }: RowProps) {
   const show = useShow()
   const navigate = useNavigate()
   const target = { to: '/a/$account/requests/$request', params: { account, request: row.id }, search: filters } as const
-  const tokens = `${show.number(row.input_tokens)} / ${show.number(row.output_tokens)}`
+  const full = `${show.number(row.input_tokens)} / ${show.number(row.output_tokens)}`
+  const tokens = full.length > 17 ? `${show.compact(row.input_tokens)} / ${show.compact(row.output_tokens)}` : full
   return (
     <div
       role="row"
@@ -156,7 +157,7 @@ function Row({ row, index, start, account, filters, isOpen }: RowProps) {
         {row.key.name}
       </Cell>
       <Cell className={classes(fromXl, 'text-soft')}>{row.endpoint}</Cell>
-      <Cell className={classes(fromLg, 'text-right')}>
+      <Cell className={classes(fromLg, 'text-right')} title={full}>
         {row.images > 0 && row.output_tokens === 0 ? <Images n={row.images} /> : tokens}
       </Cell>
       <Cell className={classes(fromLg, 'text-right')}>{duration(row.first_event_ms)}</Cell>

@@ -15,7 +15,9 @@ export function TaskView({ account, task }: { readonly account: string; readonly
   const made = useMade().find(({ requestId }) => requestId === task.request)
   return (
     <div className="space-y-4">
-      <TaskProgress task={task} />
+      <div>
+        <TaskProgress task={task} />
+      </div>
       {hasFile(task) && <Player task={task.id} />}
       {made?.pictures.map(({ address }, at) => (
         <img

@@ -28,7 +28,7 @@ export function UsageTable({ account, usage, asked }: Props) {
     {
       key: 'group',
       head: t(`column.${asked.by}`),
-      className: 'max-w-64',
+      className: 'max-w-36 sm:max-w-64',
       cell: (row) => (
         <Link
           to="/a/$account/requests"

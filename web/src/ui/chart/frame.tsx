@@ -87,7 +87,12 @@ export function ChartFrame(props: Props) {
         onClick={() => cursor !== undefined && onPick?.(cursor)}
         className={onPick && cursor !== undefined ? 'relative cursor-pointer' : 'relative'}
       >
-        {isEmpty && <p className="absolute inset-0 flex items-center justify-center text-soft">{t('chart.empty')}</p>}
+        {isEmpty && (
+          <p className="absolute inset-0 flex items-center justify-center text-soft">
+            {/* No line of the grid goes through the words. */}
+            <span className="bg-panel px-2">{t('chart.empty')}</span>
+          </p>
+        )}
         <svg width={width} height={PLOT.height} aria-hidden="true" className="block max-w-full">
           <Axis {...{ width, axis, isEmpty, x }} ticks={props.ticks} at={scale.ticks(3)} y={scale} />
           {cursor !== undefined && !isEmpty && (
@@ -157,9 +162,11 @@ function Legend({
     <div aria-live="polite" className="mb-1 flex min-h-5 flex-wrap gap-x-3 text-xs text-soft">
       {label !== undefined && <span className="font-medium text-ink">{label}</span>}
       {series.map((one, index) => (
-        <span key={one.name} className="inline-flex max-w-full min-w-0 items-center gap-1.5">
+        <span key={index} className="inline-flex max-w-full min-w-0 items-center gap-1.5">
           <Mark series={one} at={index} />
-          <span className="max-w-40 truncate">{one.name}</span>
+          <span title={one.name} className="max-w-40 truncate">
+            {one.name}
+          </span>
           <span className="text-ink">{cursor === undefined ? one.total : one.show(cursor)}</span>
         </span>
       ))}
@@ -187,8 +194,8 @@ function HiddenTable({ caption, series, labels }: Pick<ChartProps, 'caption' | '
         <thead>
           <tr>
             <td />
-            {series.map(({ name }) => (
-              <th key={name} scope="col">
+            {series.map(({ name }, at) => (
+              <th key={at} scope="col">
                 {name}
               </th>
             ))}
@@ -198,8 +205,8 @@ function HiddenTable({ caption, series, labels }: Pick<ChartProps, 'caption' | '
           {labels.map((label, at) => (
             <tr key={label}>
               <th scope="row">{label}</th>
-              {series.map((one) => (
-                <td key={one.name}>{one.show(at)}</td>
+              {series.map((one, nth) => (
+                <td key={nth}>{one.show(at)}</td>
               ))}
             </tr>
           ))}

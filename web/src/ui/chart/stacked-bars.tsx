@@ -24,7 +24,7 @@ export function StackedBars(props: ChartProps) {
                 return (
                   height > 0 && (
                     <rect
-                      key={one.name}
+                      key={index}
                       x={x(at) + gap / 2}
                       y={from - height}
                       width={Math.max(1, step - gap)}

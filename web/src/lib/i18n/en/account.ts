@@ -189,7 +189,7 @@ export const account = {
   'tasks.elapsed': 'Took',
   'tasks.charged': 'Charged',
   'tasks.picture': 'Picture',
-  'tasks.expires': 'Kept',
+  'tasks.expires': 'Kept until',
   'tasks.expired': 'not kept any more',
   'tasks.wish': 'Asked for',
   'tasks.wish.made': '{resolution}, {ratio}, {seconds}, {audio}, seed {seed}',

@@ -117,7 +117,7 @@ export const account = {
   'request.released': '释放',
   'request.writtenOff': '核销',
   'request.rounding': '进位',
-  'request.sum': '合计（{day} 的价格）',
+  'request.sum': '合计（{day}的价格）',
   'unit.inputFresh': '输入',
   'unit.inputCached': '缓存输入',
   'unit.cacheWrite5m': '缓存写入（5 分钟）',
