@@ -24,19 +24,15 @@ export function KeyTable({ account, rows, onEdit, onRevoke }: Props) {
       head: t('keys.name'),
       className: 'max-w-36 sm:max-w-56',
       cell: (key) => (
-        <>
-          <Link
-            to="/a/$account/usage"
-            params={{ account }}
-            search={{ key: key.id, by: 'model' }}
-            title={key.name}
-            className="block truncate font-medium hover:text-accent hover:underline"
-          >
-            {key.name}
-          </Link>
-          {/* Where there is no room for the column, only what is out of the ordinary is said. */}
-          {key.status === 'revoked' && <span className="text-xs md:hidden">{t('keys.revoked')}</span>}
-        </>
+        <Link
+          to="/a/$account/usage"
+          params={{ account }}
+          search={{ key: key.id, by: 'model' }}
+          title={key.name}
+          className="block truncate font-medium hover:text-accent hover:underline"
+        >
+          {key.name}
+        </Link>
       ),
     },
     {
@@ -89,15 +85,19 @@ export function KeyTable({ account, rows, onEdit, onRevoke }: Props) {
       head: <span className="sr-only">{t('column.do')}</span>,
       align: 'right',
       cell: (key) =>
-        onEdit &&
-        key.status === 'active' && (
-          <Menu
-            trigger={<IconButton icon="more" label={t('keys.menu', { name: key.name })} />}
-            groups={[
-              [{ label: t('keys.edit'), icon: 'settings', onPick: () => onEdit(key) }],
-              [{ label: t('keys.revoke'), icon: 'cross', kind: 'danger', onPick: () => onRevoke(key) }],
-            ]}
-          />
+        key.status === 'revoked' ? (
+          // Where there is no room for the column of states, only what is out of the ordinary is said.
+          <span className="text-xs md:hidden">{t('keys.revoked')}</span>
+        ) : (
+          onEdit && (
+            <Menu
+              trigger={<IconButton icon="more" label={t('keys.menu', { name: key.name })} />}
+              groups={[
+                [{ label: t('keys.edit'), icon: 'settings', onPick: () => onEdit(key) }],
+                [{ label: t('keys.revoke'), icon: 'cross', kind: 'danger', onPick: () => onRevoke(key) }],
+              ]}
+            />
+          )
         ),
     },
   ]
