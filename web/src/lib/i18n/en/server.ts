@@ -82,8 +82,4 @@ export const server = {
   'server.fixed_limits.freeCountRequestsPerMinute': 'Token counts a minute of one account',
   'server.fixed_limits.freeCountRequestsConcurrent': 'Token counts at once',
   'server.fixed_limits.freeUnreadBytesMax': 'Free answers not read yet',
-  'server.fixed_limits.watchersMax': 'Lists of requests watched live',
-  'server.fixed_limits.watchersPerUserMax': 'Such lists of one person',
-  'server.fixed_limits.watchPushMs': 'Time between two pushes to such a list',
-  'server.fixed_limits.watchedRowsPerPushMax': 'Requests in one push',
 } as const

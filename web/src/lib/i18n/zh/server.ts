@@ -83,8 +83,4 @@ export const server = {
   'server.fixed_limits.freeCountRequestsPerMinute': '单个账户每分钟的 token 计数请求',
   'server.fixed_limits.freeCountRequestsConcurrent': '并发 token 计数请求',
   'server.fixed_limits.freeUnreadBytesMax': '尚未读取的免费应答',
-  'server.fixed_limits.watchersMax': '实时查看的请求列表数',
-  'server.fixed_limits.watchersPerUserMax': '单人实时查看的列表数',
-  'server.fixed_limits.watchPushMs': '两次推送的间隔',
-  'server.fixed_limits.watchedRowsPerPushMax': '单次推送的请求数',
 } as const satisfies Record<keyof typeof english, string>
