@@ -8,7 +8,7 @@ import { firstEventColumns, usageSums } from './usage.ts'
 
 const DAY_MS = 86_400_000
 /** A hold is on disk, and its clock compared, within this time. */
-const SLACK_MS = 3_600_000
+const SLACK_MS = 600_000
 /** Rows of a transaction: behind requests, and never long before them. */
 const ROWS_AT_ONCE = 100
 
