@@ -151,7 +151,7 @@ const ms = (value: number): string => value.toFixed(1).padStart(8)
 
 const folder = mkdtempSync(join(diskFolder(), 'tollgate-console-bench-'))
 let failed = false
-let server: Server | undefined
+const running: Server[] = []
 try {
   const first = await serve(folder)
   await first.stop()
@@ -160,7 +160,8 @@ try {
   show(
     `${seeded.requests} requests in 30 days, half of them of one account (${Math.round((performance.now() - startedMs) / 1000)} s to write)\n`,
   )
-  server = await serve(folder)
+  const server = await serve(folder)
+  running.push(server)
   show(`${Math.round(await foldedMs(folder))} ms until its days were summed up\n`)
   const { secret } = await operate<{ secret: string }>(folder, 'management_key.create', { name: 'bench' })
   const session = await signedIn(folder, server.origin)
@@ -202,7 +203,7 @@ try {
   show(`p99 × ${factor.toFixed(2)}, median of ${CHAT_ROUNDS} rounds, each beside the other; bar ${P99_FACTOR}`)
   failed ||= factor > P99_FACTOR
 } finally {
-  await server?.stop()
+  for (const each of running) await each.stop()
   rmSync(folder, { recursive: true, force: true })
 }
 if (failed && options.assert) process.exit(1)
