@@ -3,17 +3,15 @@ import { QueryClient, QueryClientProvider, useInfiniteQuery } from '@tanstack/re
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { LanguageButton } from '../features/door/door.tsx'
 import { fitting, ModelFilters } from '../features/models/model-filters.tsx'
+import { ModelFacts } from '../features/models/model-facts.tsx'
 import { modelLink, ModelTable } from '../features/models/model-table.tsx'
 import { api, type Page } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
 import type { PublicModel } from '../lib/models.ts'
 import { only } from '../lib/search.ts'
-import { useShow } from '../lib/show.ts'
-import { PriceTable } from '../parts/prices.tsx'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Drawer } from '../ui/dialog.tsx'
-import { Empty, Facts, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
-import { Id, Nothing } from '../ui/text.tsx'
+import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
 
 const client = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 60_000 } } })
 
@@ -93,35 +91,8 @@ function Models() {
         </Button>
       )}
       <Drawer open={open !== undefined} onClose={() => void navigate({ search })} title={open?.id ?? ''}>
-        {open && <ModelFacts model={open} />}
+        <div className="space-y-6">{open && <ModelFacts model={open} />}</div>
       </Drawer>
     </>
-  )
-}
-
-function ModelFacts({ model }: { readonly model: PublicModel }) {
-  const t = useT()
-  const show = useShow()
-  const count = (value: number | null) => (value === null ? <Nothing /> : show.number(value))
-  return (
-    <div className="space-y-6">
-      <Facts
-        rows={[
-          [t('column.id'), <Id key="id" id={model.id} isShort={false} />],
-          [t('models.kind'), t(`kind.${model.kind}`)],
-          [t('models.context'), count(model.context_tokens)],
-          [t('models.longest'), count(model.output_tokens_max)],
-          ...(model.dimensions === null ? [] : [[t('models.dimensions'), count(model.dimensions)] as const]),
-          ...(model.image === null ? [] : [[t('models.sizes'), model.image.sizes.join(', ')] as const]),
-          ...(model.video === null ? [] : [[t('play.resolution'), model.video.resolutions.join(', ')] as const]),
-        ]}
-      />
-      <section>
-        <h3 className="mb-2 border-b pb-1 font-semibold">
-          {t('models.price', { day: show.time(model.price.effective_from, 'dayOnly') })}
-        </h3>
-        <PriceTable card={model.price} />
-      </section>
-    </div>
   )
 }

@@ -7,8 +7,9 @@ import { clientBaseUrl, useMe } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'
 import { PriceTable } from '../../parts/prices.tsx'
 import { buttonClass } from '../../ui/button.tsx'
-import { Facts, Failure, Waiting } from '../../ui/page.tsx'
-import { CodeBlock, Id, Nothing, Status } from '../../ui/text.tsx'
+import { Failure, Waiting } from '../../ui/page.tsx'
+import { CodeBlock, Status } from '../../ui/text.tsx'
+import { ModelFacts } from './model-facts.tsx'
 
 type Detail = Model & { readonly price_history: readonly PriceCard[] }
 
@@ -25,13 +26,11 @@ export function ModelView({ account, id }: { readonly account: string; readonly 
   })
   if (error) return <Failure error={error} onRetry={refetch} />
   if (!model) return <Waiting />
-  const count = (value: number | null) => (value === null ? <Nothing /> : show.number(value))
   return (
     <div className="space-y-6">
-      <Facts
-        rows={[
-          [t('column.id'), <Id key="id" id={model.id} isShort={false} />],
-          [t('models.kind'), t(`kind.${model.kind}`)],
+      <ModelFacts
+        model={model}
+        more={[
           [t('models.owner'), model.owned_by],
           [
             t('column.status'),
@@ -39,18 +38,8 @@ export function ModelView({ account, id }: { readonly account: string; readonly 
               {t(model.available ? 'models.available' : 'models.unavailable')}
             </Status>,
           ],
-          [t('models.context'), count(model.context_tokens)],
-          [t('models.longest'), count(model.output_tokens_max)],
-          ...(model.dimensions === null ? [] : [[t('models.dimensions'), count(model.dimensions)] as const]),
-          ...(model.image === null ? [] : [[t('models.sizes'), model.image.sizes.join(', ')] as const]),
         ]}
       />
-      <section>
-        <h3 className="mb-2 border-b pb-1 font-semibold">
-          {t('models.price', { day: show.time(model.price.effective_from, 'dayOnly') })}
-        </h3>
-        <PriceTable card={model.price} />
-      </section>
       <Snippet model={model} />
       <Link to="/a/$account/playground" params={{ account }} search={playgroundOf(model)} className={buttonClass()}>
         {t('models.try')}

@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react'
+import { useT } from '../../lib/i18n/language.ts'
+import type { PublicModel } from '../../lib/models.ts'
+import { useShow } from '../../lib/show.ts'
+import { PriceTable } from '../../parts/prices.tsx'
+import { Facts } from '../../ui/page.tsx'
+import { Id, Nothing } from '../../ui/text.tsx'
+
+type Props = {
+  readonly model: PublicModel
+  /** What only those who are signed in learn. */
+  readonly more?: readonly (readonly [string, ReactNode])[]
+}
+
+/** What a model is, how far it goes, and what it costs now. */
+export function ModelFacts({ model, more = [] }: Props) {
+  const t = useT()
+  const show = useShow()
+  const count = (value: number | null) => (value === null ? <Nothing /> : show.number(value))
+  return (
+    <>
+      <Facts
+        rows={[
+          [t('column.id'), <Id key="id" id={model.id} isShort={false} />],
+          [t('models.kind'), t(`kind.${model.kind}`)],
+          ...more,
+          [t('models.context'), count(model.context_tokens)],
+          [t('models.longest'), count(model.output_tokens_max)],
+          ...(model.dimensions === null ? [] : [[t('models.dimensions'), count(model.dimensions)] as const]),
+          ...(model.image === null ? [] : [[t('models.sizes'), model.image.sizes.join(', ')] as const]),
+          ...(model.video === null ? [] : [[t('play.resolution'), model.video.resolutions.join(', ')] as const]),
+        ]}
+      />
+      <section>
+        <h3 className="mb-2 border-b pb-1 font-semibold">
+          {t('models.price', { day: show.time(model.price.effective_from, 'dayOnly') })}
+        </h3>
+        <PriceTable card={model.price} />
+      </section>
+    </>
+  )
+}
