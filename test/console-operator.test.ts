@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { violationsOf } from './support/axe.ts'
 import { expectQuiet, openStage, type ConsoleStage } from './support/console-browser.ts'
 import { startSandboxProcess, type TestSandbox } from './support/gateway.ts'
+import { button, field, inDialog } from './support/selectors.ts'
 
 let stage: ConsoleStage
 let vendor: TestSandbox
@@ -14,10 +15,6 @@ afterAll(async () => {
   await stage.close()
   await vendor.stop()
 }, 30_000)
-
-const button = (name: string): string => `role=button[name="${name}"]`
-const field = (name: string): string => `role=textbox[name="${name}"]`
-const inDialog = (selector: string): string => `role=dialog >> ${selector}`
 
 test('a vendor is added, tested, given a model, explained, called, and drained', async () => {
   const page = await stage.enter({ name: 'oscar', role: 'operator' })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { violationsOf } from './support/axe.ts'
 import { expectQuiet, openStage, type ConsoleStage } from './support/console-browser.ts'
+import { button, field } from './support/selectors.ts'
 
 let stage: ConsoleStage
 let address: string
@@ -30,9 +31,6 @@ afterAll(async () => {
   await stage.close()
   rmSync(folder, { recursive: true })
 }, 30_000)
-
-const button = (name: string): string => `role=button[name="${name}"]`
-const field = (name: string): string => `role=textbox[name="${name}"]`
 
 /** Hands a made-up picture to an element, as a browser does that pastes or drops one. */
 const handOver = (kind: 'paste' | 'drop', selector: string, type = 'image/png'): string => `(() => {

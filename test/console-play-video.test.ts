@@ -7,6 +7,7 @@ import sharp from 'sharp'
 import { violationsOf } from './support/axe.ts'
 import type { BrowserPage } from './support/browser.ts'
 import { expectQuiet, openStage, type ConsoleStage } from './support/console-browser.ts'
+import { button, choice, field } from './support/selectors.ts'
 
 let stage: ConsoleStage
 let address: string
@@ -26,9 +27,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 }, 30_000)
 
-const button = (name: string): string => `role=button[name="${name}"]`
-const field = (name: string): string => `role=textbox[name="${name}"]`
-const choice = (name: string): string => `role=combobox[name="${name}"]`
 const files = (name: string): string => `role=group[name="${name}"] >> css=input[type=file]`
 
 async function openStudio(page: BrowserPage, model = 'sandbox-video'): Promise<void> {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { violationsOf } from './support/axe.ts'
 import { expectQuiet, openStage, type ConsoleStage } from './support/console-browser.ts'
+import { button, field } from './support/selectors.ts'
 
 let stage: ConsoleStage
 let address: string
@@ -20,7 +21,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 }, 30_000)
 
-const button = (name: string): string => `role=button[name="${name}"]`
 /** Keeps the names of the parts of the last form that the page sent. */
 const NOTE_FORMS = `(() => {
   const send = window.fetch
@@ -29,7 +29,6 @@ const NOTE_FORMS = `(() => {
     return send(url, init)
   }
 })()`
-const field = (name: string): string => `role=textbox[name="${name}"]`
 
 test('chat is streamed, stopped, and says what it cost', async () => {
   const page = await stage.enter({ name: 'kim', role: 'owner' })

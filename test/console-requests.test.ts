@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { BrowserPage } from './support/browser.ts'
 import { expectQuiet, openStage, type ConsoleStage } from './support/console-browser.ts'
+import { button } from './support/selectors.ts'
 
 let stage: ConsoleStage
 
@@ -24,7 +25,6 @@ async function askMany(count: number): Promise<void> {
     await Promise.all(Array.from({ length: Math.min(10, left) }, () => ask()))
 }
 
-const button = (name: string): string => `role=button[name="${name}"]`
 const address = (page: BrowserPage): Promise<string> => page.evaluate('location.pathname + location.search')
 const listUrl = (): string => `${stage.url}/a/${stage.gateway.accountId}/requests`
 const topRow = `document.querySelector('[role=rowgroup] [role=row] a[href*="/requests/req_"]')?.getAttribute('href')`

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { BrowserPage } from './support/browser.ts'
 import { filesOf, found } from './support/canary.ts'
 import { expectQuiet, openStage, PASSWORD, type ConsoleStage } from './support/console-browser.ts'
+import { button, field, inDialog } from './support/selectors.ts'
 
 const upstreamKey = `sk-upstream-${crypto.randomUUID()}`
 const newPassword = `a passphrase ${crypto.randomUUID()}`
@@ -17,10 +18,6 @@ let stage: ConsoleStage
 let page: BrowserPage
 /** What was seen on its way to the page, or typed into it. */
 const secrets: Record<string, string> = { upstreamKey, newPassword, password: PASSWORD }
-
-const button = (name: string): string => `role=button[name="${name}"]`
-const field = (name: string): string => `role=textbox[name="${name}"]`
-const inDialog = (selector: string): string => `role=dialog >> ${selector}`
 
 /** Notes the secrets in all answers from now on, where nothing of the page is looked at. */
 const LISTEN = `(() => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { BrowserPage } from './support/browser.ts'
 import { expectQuiet, openStage, PASSWORD, type ConsoleStage } from './support/console-browser.ts'
+import { button, field, inDialog } from './support/selectors.ts'
 
 let stage: ConsoleStage
 
@@ -10,9 +11,6 @@ beforeAll(async () => {
 }, 90_000)
 afterAll(() => stage.close(), 30_000)
 
-const button = (name: string): string => `role=button[name="${name}"]`
-const field = (name: string): string => `role=textbox[name="${name}"]`
-const inDialog = (selector: string): string => `role=dialog >> ${selector}`
 const chatWith = (key: string): Promise<Response> =>
   fetch(`${stage.gateway.baseUrl}/chat/completions`, {
     method: 'POST',

@@ -2,7 +2,8 @@
 import { KEYS, LONG_MODEL } from './account-seed.ts'
 import { chat } from './gateway.ts'
 import { playScenes } from './play-scenes.ts'
-import { button, drawer, inDialog, option, submit, type Scene } from './scene.ts'
+import type { Scene } from './scene.ts'
+import { button, drawer, inDialog, option, submit } from './selectors.ts'
 
 const list = 'main section'
 

@@ -1,7 +1,8 @@
 /** The playground, with what was said and made in it. */
 import { LONG_MODEL } from './account-seed.ts'
 import type { BrowserPage } from './browser.ts'
-import { button, inDialog, type Scene, type Stand } from './scene.ts'
+import type { Scene, Stand } from './scene.ts'
+import { button, inDialog } from './selectors.ts'
 import { photo } from './test-pictures.ts'
 
 const play = '/a/{rich}/playground'

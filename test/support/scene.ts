@@ -23,9 +23,3 @@ export type Scene = {
   /** What is done once it is there; ends when there is what the picture is of. */
   readonly act?: (stand: Stand) => Promise<unknown>
 }
-
-export const button = (name: string): string => `role=button[name=${JSON.stringify(name)}]`
-export const option = (name: string): string => `role=menuitem[name=${JSON.stringify(name)}]`
-export const inDialog = (selector: string): string => `role=dialog >> ${selector}`
-export const submit = inDialog('css=button[type=submit]')
-export const drawer = inDialog('role=heading')
