@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { bunEnv } from '../bin/bun-env.js'
 import { freePort } from './contender.ts'
 import { diskFolder } from './disk-folder.ts'
 import type { Measured } from './figures.ts'
@@ -33,8 +34,7 @@ function spawn({ folder, port }: Place): Bun.ReadableSubprocess {
       PATH: process.env['PATH'] ?? '',
       PORT: String(port),
       TOLLGATE_DATA: join(folder, 'data'),
-      NODE_ENV: 'production',
-      BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
+      ...bunEnv,
     },
     stdin: 'ignore',
     stdout: 'pipe',

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The launcher: plain Node, no dependencies. It finds the Bun binary that npm put beside it and becomes it.
 import { fileURLToPath } from 'node:url'
+import { bunEnv } from './bun-env.js'
 import { findBun } from './find-bun.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -8,15 +9,7 @@ const bun = findBun()
 // A .env or bunfig.toml that happens to lie in the user's directory must not change the server: Bun would read both.
 // package.json holds no bunfig key, so it stands for an empty config on every system.
 const args = ['--no-env-file', `--config=${root}package.json`, `${root}src/main.ts`, ...process.argv.slice(2)]
-const env = {
-  // Read once, when Bun starts: with its default of 256 every further upstream request would queue without a word.
-  BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
-  // The collector lets garbage pile up in proportion to the machine's memory: taken for one of 384 MB it
-  // collects more often once the heap is above 96, and nothing changes below.
-  BUN_JSC_forceRAMSize: String(384 * 1024 * 1024),
-  NODE_ENV: 'production',
-  ...process.env,
-}
+const env = { ...bunEnv, ...process.env }
 
 // Becoming Bun keeps the process id and leaves nothing in between. Node has it from 22.15 and 23.11, not on Windows.
 if (process.execve && process.platform !== 'win32') {

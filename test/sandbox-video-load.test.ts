@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { bunEnv } from '../bin/bun-env.js'
 
 const TASKS = 500
 const TASK_MS = 1_500
@@ -32,8 +33,7 @@ function peakMbOf(pid: number): number {
 
 test('500 tasks at once: all are made, each its own, within bounds of CPU time and memory', async () => {
   const program = join(import.meta.dir, 'support/sandbox-main.ts')
-  // The collector is told of the same machine as by the launcher.
-  const env = { ...process.env, BUN_JSC_forceRAMSize: String(384 * 1024 * 1024) }
+  const env = { ...process.env, ...bunEnv }
   let peakMb = 0
   const child = Bun.spawn([process.execPath, program], { env, stdout: 'pipe', stderr: 'inherit' })
   try {

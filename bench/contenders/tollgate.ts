@@ -1,6 +1,7 @@
 /** This gateway with everything on: a real key, holds, settlements, records, metrics, and log lines into a file. */
 import { Database } from 'bun:sqlite'
 import { join, resolve } from 'node:path'
+import { bunEnv } from '../../bin/bun-env.js'
 import { callControl } from '../../src/admin/control.ts'
 import type { Contender, Field } from '../contender.ts'
 import { answerOf } from '../workload.ts'
@@ -8,7 +9,7 @@ import { answerOf } from '../workload.ts'
 export const ROOT = resolve(import.meta.dir, '../..')
 const ACCOUNT = 'bench'
 
-const dataOf = ({ folder }: Field): string => join(folder, 'data')
+export const dataOf = ({ folder }: Field): string => join(folder, 'data')
 
 /** The vendor once for each of its dialects. */
 const PRESETS = { chat: 'custom', messages: 'anthropic' } as const
@@ -38,7 +39,8 @@ accounts:
 const providerLine = (id: string, preset: string, port: number): string =>
   `  ${id}: { ${preset}, base_url: 'http://127.0.0.1:${port}/v1', allow_private: true, key: vendor-secret }`
 
-async function operate(field: Field, name: string, input: object): Promise<Record<string, unknown>> {
+/** An operation of the running gateway: its value. */
+export async function operate(field: Field, name: string, input: object): Promise<Record<string, unknown>> {
   const result = await callControl(dataOf(field), name, input)
   if (!result?.ok) throw new Error(`${name}: ${result ? result.message : 'no server'}`)
   return result.value as Record<string, unknown>
@@ -91,8 +93,7 @@ export const tollgate = ({ name, root, bunArgs }: Checkout): Contender => ({
     TOLLGATE_DATA: dataOf(field),
     TOLLGATE_CONFIG: join(field.folder, 'tollgate.yaml'),
     TOLLGATE_LOG: 'info',
-    NODE_ENV: 'production',
-    BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
+    ...bunEnv,
   }),
   basePath: '/v1',
   translates: true,

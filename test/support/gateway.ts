@@ -3,6 +3,7 @@ import { expect } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { bunEnv } from '../../bin/bun-env.js'
 import { callControl } from '../../src/admin/control.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
@@ -149,8 +150,7 @@ async function startProcess(
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: tmpdir(),
-      BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
-      BUN_JSC_forceRAMSize: String(384 * 1024 * 1024),
+      ...bunEnv,
       ...env,
     },
     stdout: 'pipe',
