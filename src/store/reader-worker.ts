@@ -1,12 +1,14 @@
 /** The reader thread: `bun:sqlite` is synchronous, and a query of a few milliseconds would stall every open stream. */
 import { Database } from 'bun:sqlite'
+import { readlinkSync } from 'node:fs'
+import { getPriority, setPriority } from 'node:os'
 import type { Row, SqlValue } from './statement.ts'
 
 declare const self: Worker
 
 export type Query = { readonly sql: string; readonly bind: readonly SqlValue[] }
 export type ReaderRequest =
-  | { readonly kind: 'open'; readonly path: string }
+  | { readonly kind: 'open'; readonly path: string; readonly givesWay: boolean }
   | { readonly kind: 'close' }
   /** Several are asked of one state of the database. */
   | { readonly kind: 'query'; readonly id: number; readonly queries: readonly Query[] }
@@ -22,6 +24,7 @@ function handle(request: ReaderRequest): ReaderReply {
   if (request.kind === 'open') {
     db = new Database(request.path, { readonly: true, safeIntegers: true })
     db.exec('PRAGMA busy_timeout = 5000')
+    if (request.givesWay) giveWay()
     return { kind: 'ready' }
   }
   if (request.kind === 'close') {
@@ -34,6 +37,20 @@ function handle(request: ReaderRequest): ReaderReply {
     return { kind: 'rows', id, results: queries.length === 1 ? ask() : db.transaction(ask)() }
   } catch (error) {
     return { kind: 'failed', id: request.id, message: String(error) }
+  }
+}
+
+const NICE_MAX = 19
+/** About a tenth of a core against a thread that wants all of it. */
+const GIVES_WAY_BY = 10
+
+/** Lets the other threads go first, and still gets a part of a busy machine. Only Linux has priorities of threads. */
+function giveWay(): void {
+  try {
+    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
+    setPriority(thread, Math.min(NICE_MAX, getPriority() + GIVES_WAY_BY))
+  } catch {
+    // Another system: as important as the others.
   }
 }
 

@@ -27,11 +27,11 @@ export class Reader {
     this.worker.onmessage = ({ data }: MessageEvent<ReaderReply>) => this.receive(data)
   }
 
-  /** Opens a database that is there. */
-  open(path: string): Promise<void> {
+  /** Opens a database that is there. Its thread gives way to all others where no request waits for what it reads. */
+  open(path: string, givesWay = false): Promise<void> {
     return new Promise((resolve) => {
       this.opened = resolve
-      this.worker.postMessage({ kind: 'open', path } satisfies ReaderRequest)
+      this.worker.postMessage({ kind: 'open', path, givesWay } satisfies ReaderRequest)
     })
   }
 

@@ -69,7 +69,7 @@ export async function openStore(
   const openAside = async (): Promise<Reader> => {
     const own = new Reader()
     readersApart.add(own)
-    await own.open(path)
+    await own.open(path, true)
     return own
   }
   try {
@@ -92,7 +92,7 @@ export async function openStore(
       const own = new Reader()
       readersApart.add(own)
       try {
-        await own.open(path)
+        await own.open(path, true)
         return await use(own)
       } finally {
         await own.close()
