@@ -4,7 +4,7 @@
  */
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
-import { statement, type Step } from '../store/statement.ts'
+import { addingStatement, type Step } from '../store/statement.ts'
 import type { Queryable, Store } from '../store/store.ts'
 
 const HOUR_MS = 3_600_000
@@ -34,12 +34,15 @@ export const usageSums = [
 ] as const
 export type UsageSum = (typeof usageSums)[number]
 
-/** The place of a first event among the counts is bound once, and each count compares itself with it. */
-const place = usageSums.length + 6
-const addToHour = statement(`INSERT INTO usage_hour VALUES (
-    ${Array.from({ length: place - 1 }, (_, i) => `?${i + 1}`).join(', ')},
-    ${firstEventColumns.map((_, i) => `?${place} = ${i}`).join(', ')})
-  ON CONFLICT DO UPDATE SET ${[...usageSums, ...firstEventColumns].map((sum) => `${sum} = ${sum} + excluded.${sum}`).join(', ')}`)
+/** The row's key, and the place of the first event among the counts: each compares itself with that. */
+const KEYS = 6
+const bound = usageSums.map((_, i) => `?${KEYS + 1 + i}`)
+const addToHour = addingStatement(
+  `INSERT INTO usage_hour VALUES (?1, ?2, ?3, ?4, ?5, ${bound.join(', ')},
+    ${firstEventColumns.map((_, i) => `iif(?${KEYS} = ${i}, ${bound[usageSums.indexOf('requests')]}, 0)`).join(', ')})
+  ON CONFLICT DO UPDATE SET ${[...usageSums, ...firstEventColumns].map((sum) => `${sum} = ${sum} + excluded.${sum}`).join(', ')}`,
+  KEYS,
+)
 
 /** What of a request's record is counted. */
 type Counted = {
@@ -69,6 +72,7 @@ export function hourStep(record: Counted): Step {
     record.keyId,
     record.model,
     record.endpoint,
+    record.firstEventMs === undefined ? -1 : placeOf(Math.round(record.firstEventMs)),
     1,
     outcome === 'failed' ? 1 : 0,
     outcome === 'cut' ? 1 : 0,
@@ -85,7 +89,6 @@ export function hourStep(record: Counted): Step {
     record.charged,
     record.writtenOff,
     record.upstreamCost,
-    record.firstEventMs === undefined ? -1 : placeOf(Math.round(record.firstEventMs)),
   ]
   return { run: addToHour, bind, changes: 1 }
 }

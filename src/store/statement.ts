@@ -5,13 +5,25 @@ export type SqlValue = string | number | bigint | Uint8Array | null
 export type Row = Readonly<Record<string, SqlValue>>
 
 /** SQL text with a small number standing for it, so that a hot statement travels to the writer thread as an integer. */
-export type Statement = { readonly slot: number; readonly sql: string }
+export type Statement = {
+  readonly slot: number
+  readonly sql: string
+  /** See `addingStatement`. */
+  readonly keys?: number
+}
 
 const interned: Statement[] = []
 
 /** Registers SQL once, at module level of the folder that owns the table. */
-export function statement(sql: string): Statement {
-  const made = { slot: interned.length, sql }
+export const statement = (sql: string): Statement => intern({ slot: interned.length, sql })
+
+/**
+ * A statement that adds its values to one row, which the first `keys` of them name. Steps of one commit that name the
+ * same row may be run as one, with the sums of the values that follow.
+ */
+export const addingStatement = (sql: string, keys: number): Statement => intern({ slot: interned.length, sql, keys })
+
+function intern(made: Statement): Statement {
   interned.push(made)
   return made
 }

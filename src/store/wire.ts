@@ -2,18 +2,18 @@
  * How transactions travel to the writer thread: as one JSON text. A text is handed over by reference, where the
  * structured clone of the same arrays costs the serving thread more than twice as much (measured: 6.3 against 2.3 µs).
  */
-import type { SqlValue, Step } from './statement.ts'
+import type { SqlValue, Statement, Step } from './statement.ts'
 
 /** JSON has neither int64 nor bytes: what is not exact as a number goes as an object. */
 type WireValue = string | number | null | { readonly int: string } | { readonly bytes: string }
-type WireStep = readonly [slot: number, changes: number, ...bind: WireValue[]]
+export type WireStep = readonly [slot: number, changes: number, ...bind: WireValue[]]
 
 /** A transaction on its way: `[slot, changes expected or -1, values…]` for each step. */
 export type WireTx = readonly WireStep[]
 
 export type WireBatch = {
   /** Statements that the writer has not seen yet. */
-  readonly define: readonly (readonly [slot: number, sql: string])[]
+  readonly define: readonly Statement[]
   readonly txs: readonly WireTx[]
 }
 

@@ -3,8 +3,9 @@
  * commit. It knows SQL, not what a row is worth.
  */
 import { Database, type Statement as Prepared } from 'bun:sqlite'
+import { Sums } from './sums.ts'
 import type { WriteOutcome } from './statement.ts'
-import { bindOf, decodeBatch, type WireTx } from './wire.ts'
+import { bindOf, decodeBatch, type WireStep, type WireTx } from './wire.ts'
 
 declare const self: Worker
 
@@ -17,36 +18,48 @@ export type WriterReply =
 
 let db: Database
 const prepared: Prepared[] = []
+const sums = new Sums()
 
-/** Runs one transaction's steps. Undefined when all passed. */
-function runSteps(steps: WireTx): WriteOutcome | undefined {
+/** Runs one transaction's steps, less those that `later` takes. Undefined when all passed. */
+function runSteps(steps: WireTx, later?: Sums): WriteOutcome | undefined {
   for (const [i, step] of steps.entries()) {
-    const [slot, expected] = step
-    const { changes } = (prepared[slot] as Prepared).run(...bindOf(step))
-    if (expected !== -1 && changes !== expected) {
-      return { kind: 'refused', step: i, reason: `changed ${changes} rows instead of ${expected}` }
-    }
+    if (later?.take(step)) continue
+    const reason = runStep(step)
+    if (reason !== undefined) return { kind: 'refused', step: i, reason }
   }
   return undefined
 }
 
+function runStep(step: WireStep): string | undefined {
+  const [slot, expected] = step
+  const { changes } = (prepared[slot] as Prepared).run(...bindOf(step))
+  return expected === -1 || changes === expected ? undefined : `changed ${changes} rows instead of ${expected}`
+}
+
 /**
- * The fast path: all transactions in one commit without savepoints. A transaction whose first step is refused has
- * written nothing, so it can be left out; any later refusal or error spoils the batch and sends it down the slow path.
+ * The fast path: all transactions in one commit without savepoints, what several add to one row added once. A
+ * transaction whose first step is refused has written nothing, so it can be left out; any later refusal or error spoils
+ * the batch and sends it down the slow path.
  */
 function runTogether(txs: readonly WireTx[]): [number, WriteOutcome][] | undefined {
   const refused: [number, WriteOutcome][] = []
   db.exec('BEGIN IMMEDIATE')
   try {
     for (let i = 0; i < txs.length; i++) {
-      const outcome = runSteps(txs[i] as WireTx)
+      const outcome = runSteps(txs[i] as WireTx, sums)
       if (outcome === undefined) continue
       if (outcome.kind === 'refused' && outcome.step > 0) throw new Error(outcome.reason)
       refused.push([i, outcome])
     }
+    for (const step of sums.steps()) {
+      const reason = runStep(step)
+      if (reason !== undefined) throw new Error(reason)
+    }
   } catch {
     if (db.inTransaction) db.exec('ROLLBACK') // Some errors (a full disk) have rolled back already.
     return undefined
+  } finally {
+    sums.clear()
   }
   db.exec('COMMIT')
   return refused
@@ -94,7 +107,10 @@ function openWriter(path: string): void {
 
 function runBatch(text: string): WriterReply {
   const { define, txs } = decodeBatch(text)
-  for (const [slot, sql] of define) prepared[slot] = db.prepare(sql)
+  for (const { slot, sql, keys } of define) {
+    prepared[slot] = db.prepare(sql)
+    if (keys !== undefined) sums.define(slot, keys)
+  }
   return { kind: 'outcomes', refused: runTogether(txs) ?? runApart(txs) }
 }
 

@@ -143,7 +143,7 @@ export class Writer {
     this.lastBatch = lane.length
     if (lane.length === 0) return
     this.inFlight = lane.splice(0, lane === this.urgent ? fitting(lane) : 1)
-    const define: [number, string][] = []
+    const define: Statement[] = []
     for (const { steps } of this.inFlight) for (const { run } of steps) this.define(run, define)
     try {
       this.post(encodeBatch({ define, txs: this.inFlight.map(({ steps }) => steps.map(encodeStep)) }))
@@ -153,10 +153,10 @@ export class Writer {
     }
   }
 
-  private define({ slot, sql }: Statement, unseen: [number, string][]): void {
-    if (this.defined.has(slot)) return
-    this.defined.add(slot)
-    unseen.push([slot, sql])
+  private define(made: Statement, unseen: Statement[]): void {
+    if (this.defined.has(made.slot)) return
+    this.defined.add(made.slot)
+    unseen.push(made)
   }
 
   private receive(reply: WriterReply): void {

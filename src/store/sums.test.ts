@@ -1,0 +1,78 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { addingStatement, statement, type SqlValue, type Step } from './statement.ts'
+import { openStore } from './store.ts'
+import { Sums } from './sums.ts'
+import { encodeStep } from './wire.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-sums-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const SQL = `INSERT INTO tally VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET n = n + excluded.n, times = times + excluded.times`
+const add = addingStatement(SQL, 1)
+const adding = (...bind: SqlValue[]): Step => ({ run: add, bind, changes: 1 })
+
+test('what is added to one row is added once, to each its own, and nothing is left for the next commit', () => {
+  const sums = new Sums()
+  sums.define(add.slot, 1)
+  const taken = [adding('a', 1, 1), adding('b', 10, 1), adding('a', 2, 1)].map((step) => sums.take(encodeStep(step)))
+  expect(taken).toEqual([true, true, true])
+  expect([...sums.steps()].map(([, , ...values]) => values)).toEqual([
+    ['a', 3, 2],
+    ['b', 10, 1],
+  ])
+  sums.clear()
+  expect([...sums.steps()]).toEqual([])
+})
+
+test('other statements, and sums beyond what is exact, are run at once', () => {
+  const sums = new Sums()
+  sums.define(add.slot, 1)
+  const other = statement(SQL)
+  expect(sums.take(encodeStep({ run: other, bind: ['a', 1, 1] }))).toBe(false)
+  const most = BigInt(Number.MAX_SAFE_INTEGER)
+  expect([most, 1n, most + 1n, 2n].map((n) => sums.take(encodeStep(adding('a', n, 1))))).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ])
+  expect([...sums.steps()].map(([, , ...values]) => values)).toEqual([['a', Number(most), 1]])
+})
+
+test('a commit adds what its transactions add, whichever of them are refused', async () => {
+  const store = await openStore(folder, (message) => {
+    throw new Error(message)
+  })
+  const table = 'CREATE TABLE tally (name TEXT PRIMARY KEY, n INTEGER CHECK (n < 1000), times INTEGER) STRICT'
+  await store.write([{ run: statement(table), bind: [] }])
+  const insert = statement("INSERT INTO tally VALUES ('taken ' || ?, 0, 0)")
+  const taking = (name: string): Step => ({ run: insert, bind: [name], changes: 1 })
+  const huge = 2n ** 60n
+  const rounds: readonly (readonly Step[])[][] = [
+    [[adding('a', 1, 1)], [taking('x'), adding('a', 2, 1)], [adding('b', 5, 1)], [adding('a', 4, 1)]],
+    // Refused at its first step: by an error, which has all transactions of the commit run one by one.
+    [[adding('a', 8, 1)], [taking('x'), adding('a', 100, 1)], [adding('a', 16, 1)]],
+    // Each may be added, and both together may not: none of the others is refused with them.
+    [[adding('a', 600, 1)], [adding('a', 700, 1)], [adding('b', 5, 1)]],
+    [[adding('a', huge, 1)], [adding('b', 7, 1)]],
+  ]
+  const outcomes = []
+  for (const round of rounds) {
+    outcomes.push((await Promise.all(round.map((steps) => store.write(steps)))).map(({ kind }) => kind === 'written'))
+  }
+  expect(outcomes).toEqual([
+    [true, true, true, true],
+    [true, false, true],
+    [true, false, true],
+    [false, true],
+  ])
+  const rows = await store.query("SELECT name, n, times FROM tally WHERE name NOT LIKE 'taken%' ORDER BY name")
+  expect(rows.map(({ name, n, times }) => [name, Number(n), Number(times)])).toEqual([
+    ['a', 631, 6],
+    ['b', 17, 3],
+  ])
+  await store.close()
+})
