@@ -30,7 +30,7 @@ import { RecordFeed } from './records/feed.ts'
 import { chargedFor, findRecord, recentRecords } from './records/records.ts'
 import { findAnywhere, searchRecords } from './records/search.ts'
 import { UsageDays } from './records/usage-days.ts'
-import { lastUsed, usageOf, usageRowOf, usageStatement } from './records/usage-report.ts'
+import { lastUsed, totalsSince, usageOf, usageRowOf, usageStatement } from './records/usage-report.ts'
 import { chargedByDay, verifyUsage } from './records/usage.ts'
 import { LiveCalls } from './relay/call.ts'
 import { HealthBook } from './relay/health-book.ts'
@@ -170,7 +170,8 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     savedViews: new SavedViews(store),
     codes: new Codes(store, ledger),
     usage: (query) => usageOf(asideOf(query.accountId), query, usageDays.until),
-    lastUsed: (accountId, fromHour) => lastUsed(asideOf(accountId), accountId, fromHour),
+    lastUsed: (accountId, fromHour) => lastUsed(asideOf(accountId), accountId, fromHour, usageDays.until),
+    totalsSince: (fromHour) => totalsSince(store.aside, fromHour),
     moved: (accountId, fromHour) => movedOf(store, usageDays, { accountId, fromHour }),
     openHolds: (accountId, page) => openHoldsOf(asideOf(accountId), accountId, page),
     oldestHold: () => oldestHold(store.aside),

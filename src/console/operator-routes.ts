@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { formatUsd } from '../domain/money.ts'
 import type { Code } from '../ledger/codes.ts'
 import type { AuditEntry } from '../records/audit.ts'
-import { addUp } from '../records/usage-report.ts'
 import type { Desk } from './desk.ts'
 import { answer, json, missing, route, type Route } from './route.ts'
 import { isoTime, isoTimeOrNull, nano, nanoInput, pageOf, pageQuery, time, timeInput } from './shapes.ts'
@@ -127,17 +126,8 @@ const health: readonly Route[] = [
     summary: 'Whether the books are right, what is held, and what the last day came to.',
     answer: healthShape,
     run: async ({ desk }) => {
-      const toHour = Math.ceil((Date.now() + 1) / HOUR_MS)
-      const day = {
-        accountId: undefined,
-        fromHour: toHour - 24,
-        toHour,
-        stepHours: 24,
-        offsetHours: 0,
-        by: undefined,
-      } as const
-      const [rows, oldest] = await Promise.all([desk.office.usage(day), desk.office.oldestHold()])
-      const { sums } = addUp(rows)
+      const fromHour = Math.floor(Date.now() / HOUR_MS) - 23
+      const [sums, oldest] = await Promise.all([desk.office.totalsSince(fromHour), desk.office.oldestHold()])
       return json({
         ledger: verificationView(desk),
         open_holds: desk.office.ledger.openHolds(),

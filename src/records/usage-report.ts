@@ -149,13 +149,38 @@ export function percentile(counts: readonly number[], part: number): number | un
   return firstEventBoundsMs.at(-1)
 }
 
-/** When each key of an account was last used, to the hour (Unix hours), from an hour on. */
+/**
+ * When each key of an account was last used, to the hour (Unix hours), on the days from an hour's day on. Days that have
+ * been summed up (`daysUntil`, Unix days) tell which of their hours to look at: a tenth of the rows.
+ */
 export async function lastUsed(
   store: Queryable,
   accountId: string,
   fromHour: number,
+  daysUntil: number,
 ): Promise<ReadonlyMap<string, number>> {
-  const sql = 'SELECT key_id, max(hour) AS hour FROM usage_hour WHERE account_id = ? AND hour >= ? GROUP BY key_id'
-  const rows = await store.query(sql, [accountId, fromHour])
+  const day = Math.floor(fromHour / 24)
+  const rows = await store.query(lastUsedStatement, [accountId, day, Math.max(day, daysUntil)])
   return new Map(rows.map((row) => [row['key_id'] as string, Number(row['hour'])]))
+}
+
+const lastUsedStatement = `WITH
+  recent AS (SELECT key_id, max(hour) AS hour FROM usage_hour WHERE account_id = ?1 AND hour >= ?3 * 24 GROUP BY key_id),
+  older AS (SELECT key_id, max(day) AS day FROM usage_day WHERE account_id = ?1 AND day >= ?2 AND day < ?3 GROUP BY key_id)
+  SELECT key_id, hour FROM recent
+  UNION ALL SELECT key_id, (SELECT max(hour) FROM usage_hour u
+    WHERE u.account_id = ?1 AND u.hour >= older.day * 24 AND u.hour < (older.day + 1) * 24 AND u.key_id = older.key_id)
+  FROM older WHERE key_id NOT IN (SELECT key_id FROM recent)`
+
+const totals = ['requests', 'failed', 'cut', 'estimated', 'charged', 'written_off', 'upstream_cost'] as const
+
+/** What all accounts came to from an hour on (Unix hours): the few sums that an operator looks at. */
+export async function totalsSince(
+  store: Queryable,
+  fromHour: number,
+): Promise<Readonly<Record<(typeof totals)[number], bigint>>> {
+  const sums = totals.map((sum) => `coalesce(sum(u.${sum}), 0) AS ${sum}`).join(', ')
+  const sql = `SELECT ${sums} FROM account a CROSS JOIN usage_hour u ON u.account_id = a.id AND u.hour >= ?`
+  const [row] = await store.query(sql, [fromHour])
+  return row as Record<(typeof totals)[number], bigint>
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
 import { recordSteps, type Outcome, type RequestRecord } from './records.ts'
 import { UsageDays } from './usage-days.ts'
-import { usageOf } from './usage-report.ts'
+import { addUp, lastUsed, totalsSince, usageOf } from './usage-report.ts'
 import { usageSums, verifyUsage } from './usage.ts'
 
 const folders: string[] = []
@@ -148,6 +148,27 @@ test('days are summed up once nothing can be added to them, and a report is the 
         expect(await usageOf(store, query, days.until)).toEqual(whole)
       }
     }
+  }
+  for (const fromHour of [0, 245, 300, 10_000]) {
+    const used = (daysUntil: number) => lastUsed(store, 'a', fromHour, daysUntil)
+    const naive = db
+      .query<{ key: string; hour: number }, [number]>(
+        "SELECT key_id AS key, max(hour) AS hour FROM usage_hour WHERE account_id = 'a' AND hour >= ? GROUP BY 1",
+      )
+      .all(Math.floor(fromHour / 24) * 24)
+    const expected = naive.map(({ key, hour }) => [key, hour] as [string, number])
+    expect(fromHour < 10_000 ? expected.length : 1).toBeGreaterThan(0)
+    for (const daysUntil of [0, 12, days.until])
+      expect([...(await used(daysUntil))].toSorted()).toEqual(expected.toSorted())
+    const all = {
+      accountId: undefined,
+      fromHour,
+      toHour: 20_000,
+      stepHours: 24,
+      offsetHours: 0,
+      by: undefined,
+    } as const
+    expect(addUp(await usageOf(store, all, 0)).sums).toMatchObject(await totalsSince(store, fromHour))
   }
   db.exec('UPDATE usage_day SET charged = charged + 1 WHERE account_id = (SELECT min(account_id) FROM usage_day)')
   expect((await verifyUsage(store)).every(({ detail }) => detail === 'not the sum of its hours')).toBe(true)
