@@ -101,7 +101,12 @@ const rich: readonly Scene[] = [
     path: '/a/{rich}/tasks?kind=video&task={taskCompleted}',
     shows: inDialog('css=video'),
     // As somebody sees it who has not started it: with its first frame.
-    act: ({ page }) => page.call('waitForFunction', `document.querySelector('[role=dialog] video').readyState >= 2`),
+    act: ({ page }) =>
+      page.evaluate(`new Promise((done) => {
+        const video = document.querySelector('[role=dialog] video')
+        if (video.readyState >= 2) done()
+        else video.addEventListener('loadeddata', () => done())
+      })`),
   },
   { name: 'rich-task-failed', who: 'rich', path: '/a/{rich}/tasks?task={taskFailed}', shows: inDialog('css=dl') },
   { name: 'rich-task-running', who: 'rich', path: '/a/{rich}/tasks?task={taskRunning}', shows: inDialog('css=dl') },
