@@ -76,7 +76,12 @@ export async function enliven(gateway: TestGateway, accountId: string, rich: str
     ...more,
   })
   await call(mine, 'videos', video('a gate [sandbox: task-ms=0]'))
-  for (const end of ['task-ms=0', 'fails', 'hangs']) await call(theirs, 'videos', video(`a gate [sandbox: ${end}]`))
+  const film = (end: string): Promise<string> => call(theirs, 'videos', video(`a gate [sandbox: ${end}]`))
+  const tasks = {
+    taskCompleted: await film('task-ms=0'),
+    taskFailed: await film('fails'),
+    taskRunning: await film('hangs'),
+  }
   await call(theirs, 'images/generations', { model: 'sandbox-image', prompt: 'a gate' })
   for (const model of ['penny', 'torn', 'broken']) await ask(model)
   const [failed, dear] = [await ask('flaky'), await ask(LONG_MODEL)]
@@ -106,5 +111,5 @@ export async function enliven(gateway: TestGateway, accountId: string, rich: str
   ] as const) {
     await operate('user.create', { name, role, account: rich })
   }
-  return { rich, poor, shop, failed, dear, secret: theirs }
+  return { rich, poor, shop, failed, dear, ...tasks, secret: theirs }
 }

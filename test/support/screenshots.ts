@@ -20,6 +20,9 @@ const OUT = resolve(import.meta.dir, '../../.tmp/screenshots')
 const REQUESTS = 60_000
 const SETTLE_MS = 250
 const WAIT_MS = 8_000
+/** A page behind another one gets no animation's end, which is what a player's sign that it loads waits for. */
+const REST =
+  "document.querySelectorAll('video[controls]').forEach((one) => ((one.controls = false), (one.controls = true)))"
 /** Looks at the same time: a page waits more than it computes. */
 const LANES = 3
 
@@ -149,8 +152,11 @@ async function shoot(scene: Scene, look: Look, all: readonly Taken[]): Promise<v
       await settle().catch((error: unknown) => {
         console.log(`${folder.slice(OUT.length)} ${shot.name}: ${String(error).split('\n')[0]}`)
       })
+      await page.evaluate(REST)
       await Bun.sleep(SETTLE_MS)
-      const picture = await page.call<string>('screenshot', { fullPage: true })
+      // What lies over the page is as high as the window: of a higher picture it would cover only the top.
+      const fullPage = !(await page.evaluate<boolean>(`document.querySelector('[role=dialog]') !== null`))
+      const picture = await page.call<string>('screenshot', { fullPage })
       await Bun.write(join(folder, `${shot.name}.png`), Buffer.from(picture, 'base64'))
       await take(page, shot.undo)
     }

@@ -6,6 +6,9 @@ import { sessionQuery, useMe, type Me } from '../lib/session.ts'
 import { Button } from '../ui/button.tsx'
 import { queryClient } from './queries.ts'
 
+/** Letters of a name that leave the sentence in sight: it stands above every page. */
+const NAME_MAX = 32
+
 /** An operator who looks at an account as its members do is told so on every page. */
 export function ViewBanner() {
   const t = useT()
@@ -20,12 +23,18 @@ export function ViewBanner() {
     },
   })
   if (!me.view_as) return null
+  const name = me.account?.name ?? ''
+  const letters = Array.from(name)
   return (
     <div
       role="status"
       className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b bg-warn-soft px-4 py-1.5 text-warn"
     >
-      <span className="min-w-0 grow basis-48 break-words">{t('view.banner', { name: me.account?.name ?? '' })}</span>
+      <span className="min-w-0 grow basis-48 break-words" title={name}>
+        {t('view.banner', {
+          name: letters.length > NAME_MAX ? `${letters.slice(0, NAME_MAX).join('').trim()}…` : name,
+        })}
+      </span>
       <Button onClick={() => end.mutate()} busy={end.isPending}>
         {t('view.end')}
       </Button>

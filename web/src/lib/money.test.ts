@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { axisMoney, cost, exact, fine, money, nanoOf, typedDollars } from './money.ts'
+import { axisMoney, cost, exact, fine, inLine, money, nanoOf, typedDollars } from './money.ts'
 
 test.each([
   ['0', '$0.00'],
@@ -75,4 +75,9 @@ test.each([
   ['-150.5', '−$0.0000001505'],
 ])('a line of %s nano-dollars is %s, unrounded', (amount, text) => {
   expect(fine(amount)).toBe(text)
+})
+
+test('amounts below each other have their points below each other, and lose nothing', () => {
+  expect(inLine(['$0.000008', '$0.0002', '$1,250.50'])).toEqual(['$0.000008', '$0.000200', '$1,250.500000'])
+  expect(inLine(['$0.30', '−$0.05'])).toEqual(['$0.30', '−$0.05'])
 })

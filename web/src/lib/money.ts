@@ -78,6 +78,13 @@ export function fine(amount: string): string {
   return `${amount.startsWith('-') ? '−' : ''}$${grouped(BigInt(digits.slice(0, at)))}.${decimals}`
 }
 
+/** Amounts below each other: all with as many places as the one that has the most. */
+export function inLine(amounts: readonly string[]): readonly string[] {
+  const places = amounts.map((text) => text.length - text.indexOf('.') - 1)
+  const most = Math.max(...places)
+  return amounts.map((text, at) => text + '0'.repeat(most - (places[at] ?? 0)))
+}
+
 /** What a million tokens cost, or one piece: prices are per million of anything. */
 export const perMillion = (nanoPerMillion: string): string => exact(nanoPerMillion)
 export const perPiece = (nanoPerMillion: string): string => fine((nano(nanoPerMillion) / 1_000_000n).toString())

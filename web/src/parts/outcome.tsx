@@ -10,8 +10,9 @@ const tones: Readonly<Record<Outcome, Tone>> = {
   barred: 'warn',
 }
 
-/** How a request ended, in a word. */
-export function OutcomeMark({ outcome }: { readonly outcome: Outcome }) {
+/** How a request ended, in a word; where there is no room, the word is for those who do not see the sign. */
+export function OutcomeMark({ outcome, isShort = false }: { readonly outcome: Outcome; readonly isShort?: boolean }) {
   const t = useT()
-  return <Status tone={tones[outcome]}>{t(`outcome.${outcome}`)}</Status>
+  const word = t(`outcome.${outcome}`)
+  return <Status tone={tones[outcome]}>{isShort ? <span className="sr-only">{word}</span> : word}</Status>
 }

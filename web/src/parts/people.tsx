@@ -218,7 +218,7 @@ function Linked({ person, onClose }: { readonly person: Invited; readonly onClos
   return (
     <div className="space-y-3">
       <Note>{t('people.linkHint')}</Note>
-      <CodeBlock label={t('people.link', { name: person.name })} text={link} />
+      <CodeBlock label={t('people.link', { name: person.name })} text={link} isWrapped />
       <DialogButtons>
         <Button kind="primary" onClick={onClose}>
           {t('keys.done')}

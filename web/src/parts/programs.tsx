@@ -131,10 +131,15 @@ function NewProgramDialog({
     create.mutate()
   }
   return (
-    <Dialog open={open} onClose={close} title={t('programs.create')} description={t('programs.hint')}>
+    <Dialog
+      open={open}
+      onClose={close}
+      title={create.data ? t('keys.made', { name: create.data.name }) : t('programs.create')}
+      description={t('programs.hint')}
+    >
       {create.data ? (
         <div className="space-y-3">
-          <p>{t('keys.once')}</p>
+          <p>{t('programs.once')}</p>
           <CodeBlock label={t('programs.title')} text={create.data.key} onCopy={create.data.secret} />
           <DialogButtons>
             <Button kind="primary" onClick={close}>

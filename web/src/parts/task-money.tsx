@@ -35,7 +35,7 @@ export function TaskMoney({ account, task }: Props) {
   return (
     <dl
       aria-label={t('money.title')}
-      className="grid max-w-sm grid-cols-[1fr_auto] items-center gap-x-4 gap-y-0.5 text-xs"
+      className="grid w-fit grid-cols-[auto_auto] items-center gap-x-8 gap-y-0.5 text-xs"
     >
       {row(t('request.held'), held)}
       {charges.map((line) =>

@@ -6,7 +6,7 @@ type State = Pick<Task, 'status' | 'progress' | 'error_code' | 'stage'>
 
 /** Drawn here: with a border of our own, which everything has, browsers leave their colours for green. */
 const barLook =
-  'h-1.5 w-20 appearance-none overflow-hidden rounded-full bg-sunken indeterminate:animate-pulse ' +
+  'h-1.5 w-14 appearance-none overflow-hidden rounded-full bg-sunken indeterminate:animate-pulse ' +
   'indeterminate:bg-accent [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-transparent ' +
   '[&::-webkit-progress-value]:bg-accent'
 
@@ -23,12 +23,14 @@ export function TaskProgress({ task }: { readonly task: State }) {
   }
   const known = task.status === 'in_progress' ? task.progress : null
   return (
-    <span className="inline-flex items-center gap-2 whitespace-nowrap">
+    <span className="inline-flex flex-wrap items-center gap-x-2 whitespace-nowrap">
       <Status tone="busy">{task.stage === null ? t(`task.${task.status}`) : t(`stage.${task.stage}`)}</Status>
       {task.status === 'in_progress' && (
-        <progress className={barLook} max={100} value={known ?? undefined} aria-label={t('task.progress')} />
+        <span className="inline-flex items-center gap-1.5 text-xs leading-4">
+          <progress className={barLook} max={100} value={known ?? undefined} aria-label={t('task.progress')} />
+          {known !== null && `${known} %`}
+        </span>
       )}
-      {known !== null && <span>{known} %</span>}
     </span>
   )
 }

@@ -82,20 +82,22 @@ function Choices({ asked, measure }: { readonly asked: Asked; readonly measure: 
           onChoose={(value) => change({ step: value })}
         />
       )}
-      <Select
-        name={t('usage.measure')}
-        className="!w-auto"
-        value={measure}
-        choices={measures.map((value) => ({ value, label: t(`measure.${value}`) }))}
-        onChoose={(value) => change({ measure: value })}
-      />
-      <Select
-        name={t('usage.by')}
-        className="!w-auto"
-        value={by}
-        choices={groups.map((value) => ({ value, label: t(`usage.by.${value}`) }))}
-        onChoose={(value) => change({ by: value })}
-      />
+      <div className="flex gap-2">
+        <Select
+          name={t('usage.measure')}
+          className="!w-auto"
+          value={measure}
+          choices={measures.map((value) => ({ value, label: t(`measure.${value}`) }))}
+          onChoose={(value) => change({ measure: value })}
+        />
+        <Select
+          name={t('usage.by')}
+          className="!w-auto"
+          value={by}
+          choices={groups.map((value) => ({ value, label: t(`usage.by.${value}`) }))}
+          onChoose={(value) => change({ by: value })}
+        />
+      </div>
       {narrowed.map(([name, value]) => (
         <Badge key={name}>{value}</Badge>
       ))}

@@ -23,7 +23,7 @@ function Content({ title, description, children, tools }: Omit<Props, 'onClose'>
   return (
     <>
       <div className="flex items-start gap-2 border-b px-4 py-3">
-        <div className="min-w-0 grow">
+        <div className="min-w-0 grow pt-1">
           <Base.Title className="text-base font-semibold break-words">{title}</Base.Title>
           {description && <Base.Description className="mt-0.5 text-soft">{description}</Base.Description>}
         </div>

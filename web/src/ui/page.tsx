@@ -44,7 +44,7 @@ export function Panel({
     <section className={classes('min-w-0 rounded-lg border bg-panel', className)}>
       {title !== undefined && (
         <div className="flex min-h-11 flex-wrap items-center gap-2 border-b px-4 py-1.5">
-          <h2 className="min-w-0 grow font-semibold">{title}</h2>
+          <h2 className="min-w-0 grow py-1.5 font-semibold">{title}</h2>
           {tools}
         </div>
       )}

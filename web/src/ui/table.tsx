@@ -9,6 +9,8 @@ export type Column<T> = {
   readonly key: string
   readonly head: ReactNode
   readonly cell: (row: T) => ReactNode
+  /** Below the rows: what they come to. Where one column has it, the first one names the row. */
+  readonly foot?: ReactNode
   /** Numbers and money stand at the right. */
   readonly align?: 'right'
   /** Hidden where the window is narrow. */
@@ -29,14 +31,12 @@ export function Table<T>({
   columns,
   rows,
   keyOf,
-  foot,
   rowClass,
 }: {
   readonly label: string
   readonly columns: readonly Column<T>[]
   readonly rows: readonly T[]
   readonly keyOf: (row: T) => string
-  readonly foot?: ReactNode
   readonly rowClass?: (row: T) => string | undefined
 }) {
   return (
@@ -62,7 +62,20 @@ export function Table<T>({
             </tr>
           ))}
         </tbody>
-        {foot && <tfoot className="border-t font-semibold">{foot}</tfoot>}
+        {columns.some(({ foot }) => foot !== undefined) && (
+          <tfoot className="border-t font-semibold">
+            <tr>
+              {columns.map((column, at) => {
+                const Cell = at === 0 ? 'th' : 'td'
+                return (
+                  <Cell key={column.key} scope={at === 0 ? 'row' : undefined} className={cellClass(column)}>
+                    {column.foot}
+                  </Cell>
+                )
+              })}
+            </tr>
+          </tfoot>
+        )}
       </table>
     </div>
   )

@@ -159,17 +159,27 @@ export function CodeBlock({
   text,
   label,
   onCopy,
+  isWrapped = false,
 }: {
   readonly text: string
   readonly label: string
   readonly onCopy?: string
+  /** One long word, such as a link: better in several lines than cut off. */
+  readonly isWrapped?: boolean
 }) {
   return (
     <div className="relative rounded-md border bg-sunken">
-      <pre tabIndex={0} aria-label={label} className="overflow-x-auto p-3 pr-10 font-mono text-xs leading-5">
+      <pre
+        tabIndex={0}
+        aria-label={label}
+        className={classes(
+          'overflow-x-auto p-3 pr-10 font-mono text-xs leading-5',
+          isWrapped && 'break-all whitespace-pre-wrap',
+        )}
+      >
         {text}
       </pre>
-      <span className="absolute top-0 right-0 rounded-md bg-sunken py-1 pr-1 pl-1.5">
+      <span className="absolute top-0 right-0 rounded-md bg-sunken py-2.5 pr-1 pl-1.5">
         <CopyButton text={onCopy ?? text} />
       </span>
     </div>

@@ -9,13 +9,16 @@ type Props = { readonly models: readonly Model[]; readonly model: Model; readonl
 export function ModelPicker({ models, model, onChoose }: Props) {
   const t = useT()
   const pieces = pieceRange(model.price)
+  // Of a video the cost is said in full once it is chosen what is to be made; its pieces are of several kinds.
   const hint =
-    pieces === undefined
-      ? t('play.price', {
-          input: exact(model.price.input),
-          output: exact(model.kind === 'image' ? model.price.image_output : model.price.output),
-        })
-      : t('play.pieces', { range: pieces })
+    model.kind === 'video'
+      ? undefined
+      : pieces === undefined
+        ? t('play.price', {
+            input: exact(model.price.input),
+            output: exact(model.kind === 'image' ? model.price.image_output : model.price.output),
+          })
+        : t('play.pieces', { range: pieces })
   return (
     <SelectField
       label={t('column.model')}

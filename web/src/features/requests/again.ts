@@ -20,7 +20,7 @@ export function commandFor({ endpoint, model, stream, id }: Asked, baseUrl: stri
   const [path, body] = known
   const text = JSON.stringify({ model, ...body, ...(stream ? { stream } : {}) })
   return [
-    `# like ${id}; what was said in it is not kept`,
+    `# ${id}`,
     `curl ${baseUrl}/${path} \\`,
     '  -H "Authorization: Bearer $TOLLGATE_API_KEY" \\',
     '  -H "Content-Type: application/json" \\',

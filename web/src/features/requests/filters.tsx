@@ -11,8 +11,8 @@ import { endpoints, outcomes } from '../../lib/requests.ts'
 import { isOperator, useMe } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'
 import { Button } from '../../ui/button.tsx'
+import { classes } from '../../ui/classes.ts'
 import { Select, type Choice } from '../../ui/field.tsx'
-import { Badge } from '../../ui/text.tsx'
 
 type Props = {
   readonly account: string
@@ -28,6 +28,7 @@ export function Filters({ account, filters, onChange }: Props) {
   const t = useT()
   const seesProviders = isOperator(useMe())
   const { names, ask } = useNames(account, seesProviders)
+  const span = useSpan(filters)
   const any = { value: '', label: '' }
   const choose = (name: keyof RequestFilters) => (value: string) => onChange((before) => changed(before, name, value))
   const list = (name: 'model' | 'key' | 'provider', all: readonly Choice[]): readonly Choice[] => {
@@ -39,10 +40,12 @@ export function Filters({ account, filters, onChange }: Props) {
     <div className={row} onFocus={ask} onPointerEnter={ask}>
       <Select
         name={t('range.name')}
-        value={filters.range ?? ''}
+        value={span === undefined ? (filters.range ?? '') : SPAN}
+        className={span === undefined ? undefined : 'max-sm:col-span-2'}
         choices={[
           { ...any, label: t('filter.anyTime') },
           ...ranges.map((value) => ({ value, label: t(`range.${value}`) })),
+          ...(span === undefined ? [] : [{ value: SPAN, label: span }]),
         ]}
         onChoose={choose('range')}
       />
@@ -86,9 +89,8 @@ export function Filters({ account, filters, onChange }: Props) {
       )}
       <Bounds filters={filters} choose={choose} />
       <FindRequest account={account} filters={filters} />
-      <Span filters={filters} onChange={onChange} />
       {Object.keys(filters).length > 0 && (
-        <Button kind="quiet" icon="cross" onClick={() => onChange(() => ({}))}>
+        <Button kind="quiet" icon="cross" className="justify-self-start" onClick={() => onChange(() => ({}))}>
           {t('filter.clear')}
         </Button>
       )}
@@ -113,6 +115,15 @@ function Bounds({ filters, choose }: BoundsProps) {
       <Least label={t('filter.minMs')} value={filters.min_ms} onChange={choose('min_ms')} pattern="\d+" />
     </>
   )
+}
+
+const SPAN = 'span'
+
+/** Two times, as a bar of a chart leads here: one more choice as long as it holds. */
+function useSpan({ from, to }: RequestFilters): string | undefined {
+  const show = useShow()
+  if (from === undefined && to === undefined) return undefined
+  return [from, to].map((at) => (at === undefined || Number.isNaN(Date.parse(at)) ? '…' : show.time(at))).join(' – ')
 }
 
 /** A range and two times do not go together: the one chosen last holds. */
@@ -148,6 +159,8 @@ type LeastProps = {
   readonly pattern: string
 }
 
+const boundLook = 'field flex items-center gap-1.5 outline-offset-2 outline-accent has-[:focus-visible]:outline-2'
+
 /** A lower bound; it holds when Enter is pressed or the field is left. */
 function Least({ label, value, onChange, pattern }: LeastProps) {
   const [text, setText] = useState(value ?? '')
@@ -166,17 +179,21 @@ function Least({ label, value, onChange, pattern }: LeastProps) {
         take()
       }}
     >
-      <input
-        className="field sm:!w-28"
-        title={label}
-        aria-label={label}
-        placeholder={label}
-        inputMode="decimal"
-        pattern={pattern}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onBlur={take}
-      />
+      {/* Of a number that is there, what it bounds is said beside it. */}
+      <label className={classes(boundLook, value === undefined ? 'sm:!w-28' : 'sm:!w-44')}>
+        {value !== undefined && <span className="shrink-0 text-soft">{label}</span>}
+        <input
+          className="w-full min-w-0 bg-transparent outline-none"
+          title={label}
+          aria-label={label}
+          placeholder={value === undefined ? label : undefined}
+          inputMode="decimal"
+          pattern={pattern}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onBlur={take}
+        />
+      </label>
     </form>
   )
 }
@@ -206,24 +223,5 @@ function FindRequest({ account, filters }: Pick<Props, 'account' | 'filters'>) {
         onChange={(event) => setText(event.target.value)}
       />
     </form>
-  )
-}
-
-/** Two times, as a bar of a chart leads here. */
-function Span({ filters, onChange }: Omit<Props, 'account'>) {
-  const t = useT()
-  const show = useShow()
-  const { from, to } = filters
-  if (from === undefined && to === undefined) return null
-  const text = [from, to]
-    .map((at) => (at === undefined || Number.isNaN(Date.parse(at)) ? '…' : show.time(at)))
-    .join(' – ')
-  return (
-    <span className="col-span-2 inline-flex flex-wrap items-center gap-1">
-      <Badge>{text}</Badge>
-      <Button kind="quiet" onClick={() => onChange((before) => changed(changed(before, 'from', ''), 'to', ''))}>
-        {t('filter.noSpan')}
-      </Button>
-    </span>
   )
 }

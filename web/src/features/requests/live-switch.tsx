@@ -29,7 +29,8 @@ export function LiveSwitch({ connection, isOn, isPaused, onChange }: Props) {
     kind === 'lost' ? 'live.lost' : kind === 'open' ? (isPaused ? 'live.paused' : 'live.following') : undefined
   return (
     <div className="flex items-center gap-2">
-      <span role="status" className={isBad ? 'text-bad' : 'text-soft'}>
+      {/* On a phone there is no room for it that it would not take from what is read, each time that it changes. */}
+      <span role="status" className={isBad ? 'text-bad' : 'text-soft max-sm:sr-only'}>
         {isBad && <Icon name="warning" className="mr-1 -mt-0.5" />}
         {isOn && word && t(word)}
         {isBad && connection.error && <span className="block text-xs">{connection.error.message}</span>}

@@ -149,6 +149,11 @@ function Row({ row, index, start, account, filters, isOpen }: RowProps) {
       </Cell>
       <Cell title={row.model}>
         <span className="flex min-w-0 items-center gap-1.5">
+          {row.outcome !== 'completed' && (
+            <span className="relative shrink-0 sm:hidden">
+              <OutcomeMark outcome={row.outcome} isShort />
+            </span>
+          )}
           <span className="truncate">{row.model}</span>
           <Flags row={row} />
         </span>

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useT, type Key } from '../../lib/i18n/language.ts'
-import { exact, fine, nano, perMillion, perPiece } from '../../lib/money.ts'
+import { exact, fine, inLine, nano, perMillion, perPiece } from '../../lib/money.ts'
 import { clientBaseUrl, useMe } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration } from '../../lib/time.ts'
@@ -173,10 +173,14 @@ function Lines({ price }: { readonly price: PriceLines }) {
   const show = useShow()
   const name = (unit: string): string =>
     unit.startsWith('piece:') ? unit.slice('piece:'.length) : t(`unit.${unit}` as Key)
+  const [total, rounding, ...amounts] = inLine([
+    exact(price.total_nano_usd),
+    ...[price.rounding_nano_usd, ...price.lines.map((line) => line.amount_nano_usd)].map(fine),
+  ])
   return (
     <table className="w-full">
       <tbody>
-        {price.lines.map((line) => {
+        {price.lines.map((line, at) => {
           const isPiece = line.unit.startsWith('piece:')
           const rate = isPiece ? perPiece(line.nano_usd_per_million) : `${perMillion(line.nano_usd_per_million)} / 1M`
           return (
@@ -186,7 +190,7 @@ function Lines({ price }: { readonly price: PriceLines }) {
               </th>
               <td className="text-right whitespace-nowrap">{show.number(line.count)}</td>
               <td className="pl-2 text-right whitespace-nowrap text-soft">× {rate}</td>
-              <td className="pl-3 text-right whitespace-nowrap">{fine(line.amount_nano_usd)}</td>
+              <td className="pl-3 text-right whitespace-nowrap">{amounts[at]}</td>
             </tr>
           )
         })}
@@ -195,7 +199,7 @@ function Lines({ price }: { readonly price: PriceLines }) {
             <th scope="row" colSpan={3} className="text-left font-normal">
               {t('request.rounding')}
             </th>
-            <td className="text-right">{fine(price.rounding_nano_usd)}</td>
+            <td className="text-right">{rounding}</td>
           </tr>
         )}
       </tbody>
@@ -204,7 +208,7 @@ function Lines({ price }: { readonly price: PriceLines }) {
           <th scope="row" colSpan={3} className="text-left">
             {t('request.sum', { day: show.time(price.prices_from, 'dayOnly') })}
           </th>
-          <td className="text-right whitespace-nowrap">{exact(price.total_nano_usd)}</td>
+          <td className="text-right whitespace-nowrap">{total}</td>
         </tr>
       </tfoot>
     </table>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
 import { useMade } from '../../lib/made.ts'
-import type { Task } from '../../lib/tasks.ts'
+import { isOpen, type Task } from '../../lib/tasks.ts'
 import { duration } from '../../lib/time.ts'
 import { TaskProgress } from '../../parts/task-progress.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
@@ -34,14 +34,19 @@ export function TaskTable({ account, tasks, kind, onDelete }: Props) {
       key: 'time',
       head: t('column.time'),
       cell: (task) => (
-        <Link
-          to="/a/$account/tasks"
-          params={{ account }}
-          search={{ ...(kind && { kind }), task: task.request }}
-          className="inline-flex min-h-6 items-center hover:text-accent hover:underline"
-        >
-          <Ago at={task.created_at} />
-        </Link>
+        <>
+          <Link
+            to="/a/$account/tasks"
+            params={{ account }}
+            search={{ ...(kind && { kind }), task: task.request }}
+            className="inline-flex min-h-6 items-center hover:text-accent hover:underline"
+          >
+            <Ago at={task.created_at} />
+          </Link>
+          <span className="-mt-1 block text-xs text-soft md:hidden">
+            <Charged task={task} />
+          </span>
+        </>
       ),
     },
     { key: 'kind', head: t('models.kind'), isOptional: true, cell: (task) => <Badge>{t(`kind.${task.kind}`)}</Badge> },
@@ -53,7 +58,13 @@ export function TaskTable({ account, tasks, kind, onDelete }: Props) {
       className: 'max-w-56 truncate',
       cell: (task) => task.model,
     },
-    { key: 'status', head: t('column.status'), cell: (task) => <TaskProgress task={task} /> },
+    {
+      key: 'status',
+      head: t('column.status'),
+      // How far it is stands below what it does: beside it, that took the room of a column.
+      className: 'max-w-32',
+      cell: (task) => <TaskProgress task={task} />,
+    },
     {
       key: 'took',
       head: t('tasks.elapsed'),
@@ -72,7 +83,8 @@ export function TaskTable({ account, tasks, kind, onDelete }: Props) {
       key: 'charged',
       head: t('tasks.charged'),
       align: 'right',
-      cell: (task) => <Money amount={task.charged_nano_usd} />,
+      isOptional: true,
+      cell: (task) => <Charged task={task} />,
     },
     {
       key: 'kept',
@@ -89,6 +101,10 @@ export function TaskTable({ account, tasks, kind, onDelete }: Props) {
   ]
   return <Table label={t('nav.tasks')} columns={columns} rows={tasks} keyOf={({ id }) => id} />
 }
+
+/** Nothing is charged before the end, which is not the same as zero. */
+const Charged = ({ task }: { readonly task: Task }) =>
+  isOpen(task) ? <Nothing /> : <Money amount={task.charged_nano_usd} />
 
 function Kept({ task }: { readonly task: Task }) {
   const t = useT()

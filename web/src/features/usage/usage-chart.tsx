@@ -6,7 +6,7 @@ import { boundsOf, timesOf } from '../../lib/usage.ts'
 import { useTicks } from '../../parts/ticks.ts'
 import { StackedBars } from '../../ui/chart/stacked-bars.tsx'
 import type { Series } from '../../ui/chart/frame.tsx'
-import { measured, totalsOf, type Asked, type Measure, type Usage } from './usage.ts'
+import { biggestOf, measured, type Asked, type Measure, type Usage } from './usage.ts'
 
 const SHOWN = 5
 
@@ -18,7 +18,7 @@ export function UsageChart({ account, usage, asked, measure }: Props) {
   const navigate = useNavigate()
   const bounds = boundsOf(asked.range, asked.step, asked.offsetHours)
   const times = timesOf(bounds)
-  const groups = totalsOf(usage.data)
+  const groups = biggestOf(usage.data, measure)
   const names = new Map(groups.slice(0, SHOWN).map(({ group, name }) => [group, name]))
   const text = (value: bigint): string => (measure === 'cost' ? money(value) : show.number(value))
   const scale = (value: bigint): number => (measure === 'cost' ? Number(value) / 1e9 : Number(value))

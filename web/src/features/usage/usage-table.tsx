@@ -1,6 +1,5 @@
 import { Link } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
-import { exact } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Money } from '../../ui/text.tsx'
@@ -23,12 +22,14 @@ export function UsageTable({ account, usage, asked }: Props) {
     align: 'right',
     isOptional,
     cell: (row) => show.number(read(row)),
+    foot: show.number(rows.reduce((all, row) => all + read(row), 0)),
   })
   const columns: readonly Column<GroupTotal>[] = [
     {
       key: 'group',
       head: t(`column.${asked.by}`),
-      className: 'max-w-36 sm:max-w-64',
+      className: 'w-full max-w-0 sm:w-auto sm:max-w-64',
+      foot: t('usage.total'),
       cell: (row) => (
         <Link
           to="/a/$account/requests"
@@ -52,38 +53,13 @@ export function UsageTable({ account, usage, asked }: Props) {
     number('cached', t('measure.cached'), (row) => row.cached, true),
     number('output', t('measure.output'), (row) => row.output, true),
     number('images', t('usage.images'), (row) => row.images, true),
-    { key: 'cost', head: t('measure.cost'), align: 'right', cell: (row) => <Money amount={row.charged} /> },
+    {
+      key: 'cost',
+      head: t('measure.cost'),
+      align: 'right',
+      cell: (row) => <Money amount={row.charged} />,
+      foot: <Money amount={usage.total.charged_nano_usd} />,
+    },
   ]
-  const sum = (read: (row: GroupTotal) => number): string => show.number(rows.reduce((all, row) => all + read(row), 0))
-  const sums = [
-    (row: GroupTotal) => row.failed,
-    (row: GroupTotal) => row.input,
-    (row: GroupTotal) => row.cached,
-    (row: GroupTotal) => row.output,
-    (row: GroupTotal) => row.images,
-  ]
-  return (
-    <Table
-      label={t('nav.usage')}
-      columns={columns}
-      rows={rows}
-      keyOf={({ group }) => group}
-      foot={
-        <tr>
-          <th scope="row" className="h-9 px-4 text-left">
-            {t('usage.total')}
-          </th>
-          <td className="px-3 text-right">{show.number(usage.total.requests)}</td>
-          {sums.map((read, at) => (
-            <td key={at} className="hidden px-3 text-right md:table-cell">
-              {sum(read)}
-            </td>
-          ))}
-          <td className="pr-4 pl-3 text-right" title={exact(usage.total.charged_nano_usd)}>
-            <Money amount={usage.total.charged_nano_usd} />
-          </td>
-        </tr>
-      }
-    />
-  )
+  return <Table label={t('nav.usage')} columns={columns} rows={rows} keyOf={({ group }) => group} />
 }

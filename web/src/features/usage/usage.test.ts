@@ -4,7 +4,7 @@ import type { UsageRow } from './usage.ts'
 
 // What calls the API looks at the page it is on as soon as it is loaded.
 Object.assign(globalThis, { document: { baseURI: 'http://test/console/' } })
-const { exportOf, totalsOf } = await import('./usage.ts')
+const { biggestOf, exportOf, totalsOf } = await import('./usage.ts')
 
 const none: Sums = {
   requests: 0,
@@ -39,6 +39,23 @@ test('the groups of a table add up to the last nano-dollar, the dearest first', 
     ['b', 18_014_398_509_481_986n, 2],
     ['a', 3n, 2],
   ])
+})
+
+test('a chart has the groups of which there is most in what it shows, and none of which there is nothing', () => {
+  const rows = [
+    { ...row('dear', '9'), failed: 1 },
+    { ...row('busy', '1'), requests: 5 },
+    { ...row('busy', '1'), requests: 5, failed: 3 },
+  ]
+  expect(biggestOf(rows, 'cost').map(({ group }) => group)).toEqual(['dear', 'busy'])
+  expect(biggestOf(rows, 'requests').map(({ group }) => group)).toEqual(['busy', 'dear'])
+  expect(biggestOf(rows, 'errors').map(({ group }) => group)).toEqual(['busy', 'dear'])
+  expect(biggestOf(rows, 'input')).toEqual([])
+})
+
+test('groups of the same name are told apart by their ids', () => {
+  const rows = ['key_1', 'key_2', 'key_3'].map((key, at) => ({ ...row(key, '1'), name: at < 2 ? 'prod' : 'bot' }))
+  expect(totalsOf(rows).map(({ name }) => name)).toEqual(['prod key_1', 'prod key_2', 'bot'])
 })
 
 test('what is exported is what is shown', () => {

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { addressOf, api, path, type Query } from '../../lib/api.ts'
+import { shortId } from '../../lib/ids.ts'
 import { nano } from '../../lib/money.ts'
 import type { Range } from '../../lib/ranges.ts'
 import { boundsOf, inputTokens, outputTokens, type Step, type Sums } from '../../lib/usage.ts'
@@ -69,9 +70,27 @@ export function totalsOf(rows: readonly UsageRow[]): readonly GroupTotal[] {
       charged: (before?.charged ?? 0n) + nano(row.charged_nano_usd),
     })
   }
-  return [...totals.values()].toSorted((a, b) =>
+  return toldApart([...totals.values()]).toSorted((a, b) =>
     a.charged === b.charged ? b.requests - a.requests : a.charged < b.charged ? 1 : -1,
   )
+}
+
+/** Two keys may have one name: then each is told by its id as well. */
+function toldApart(totals: readonly GroupTotal[]): readonly GroupTotal[] {
+  const named = Map.groupBy(totals, ({ name }) => name)
+  return totals.map((total) =>
+    (named.get(total.name)?.length ?? 0) > 1 ? { ...total, name: `${total.name} ${shortId(total.group)}` } : total,
+  )
+}
+
+/** The groups of which a measure has the most, the biggest first; not those of which it has nothing. */
+export function biggestOf(rows: readonly UsageRow[], measure: Measure): readonly GroupTotal[] {
+  const sums = new Map<string, bigint>()
+  for (const row of rows) sums.set(row.group ?? '', (sums.get(row.group ?? '') ?? 0n) + measured(row, measure))
+  const sumOf = ({ group }: GroupTotal): bigint => sums.get(group) ?? 0n
+  return totalsOf(rows)
+    .filter((total) => sumOf(total) > 0n)
+    .toSorted((a, b) => (sumOf(a) === sumOf(b) ? 0 : sumOf(a) < sumOf(b) ? 1 : -1))
 }
 
 /** As a whole number: of money, nano-dollars. */

@@ -64,7 +64,7 @@ export const account = {
   'test.facts': '{tokens} tokens, {cost}, {took}.',
 
   'requests.hint': 'Every call that held money, newest first.',
-  'requests.noneFit': 'No request fits these filters.',
+  'requests.noneFit': 'No request fits these filters. Widen them, or clear them.',
   'requests.empty': 'No requests yet. Create a key and send a first call.',
   'requests.images': '{n} {n|image|images}',
   'filter.anyTime': 'Any time',
@@ -74,7 +74,6 @@ export const account = {
   'filter.anyEndpoint': 'Any endpoint',
   'filter.minCost': 'Cost from $',
   'filter.minMs': 'Time from ms',
-  'filter.noSpan': 'Any time',
   'filter.clear': 'Clear filters',
   'live.name': 'Live',
   'live.following': 'Following',

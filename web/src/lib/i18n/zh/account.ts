@@ -64,7 +64,7 @@ export const account = {
   'test.facts': '{tokens} token，{cost}，{took}。',
 
   'requests.hint': '所有预扣过费用的请求，最新在前。',
-  'requests.noneFit': '没有符合筛选条件的请求。',
+  'requests.noneFit': '没有符合筛选条件的请求，请放宽或清除筛选。',
   'requests.empty': '还没有请求。创建密钥并发送第一个请求。',
   'requests.images': '{n} 张图片',
   'filter.anyTime': '任意时间',
@@ -74,7 +74,6 @@ export const account = {
   'filter.anyEndpoint': '任意接口',
   'filter.minCost': '费用不低于 $',
   'filter.minMs': '耗时不低于 ms',
-  'filter.noSpan': '任意时间',
   'filter.clear': '清除筛选',
   'live.name': '实时',
   'live.following': '实时更新中',
