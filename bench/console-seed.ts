@@ -84,9 +84,11 @@ export function seed(folder: string, requests: number): Seeded {
       const what = [ENDPOINTS[key % ENDPOINTS.length] ?? '', MODELS[(key + skewed(3)) % MODELS.length] ?? '']
       const end = isFailed ? [502, 'failed', 'upstream_error'] : [200, 'completed', null]
       const offer = ['model-1@vendor/model-1', 'vendor', 'model-1']
-      const tokens = [Math.floor(Math.random() * 4_000), Math.floor(Math.random() * 9_000), 0, 0, 300, 40, 'reported']
+      const read = isFailed ? [0, 0] : [Math.floor(Math.random() * 4_000), Math.floor(Math.random() * 9_000)]
+      const tokens = [...read, 0, 0, ...(isFailed ? [0, 0] : [300, 40]), 'reported']
       const money = [1, 2, 9_000_000, charged, 0, Math.floor(charged / 2), ATTEMPTS]
-      const times = [atMs, Math.floor(Math.random() * 2_000), 900]
+      const firstMs = Math.floor(Math.random() * 2_000)
+      const times = [atMs, isFailed ? null : firstMs, firstMs + Math.floor(Math.random() * 3_000)]
       insert.run(
         account.id,
         requestId,

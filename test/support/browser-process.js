@@ -71,7 +71,11 @@ async function prepare(folder) {
   const unpacked = await unpack(folder)
   process.env.LD_LIBRARY_PATH = join(unpacked, 'al2023', 'lib')
   // The package's own list of fonts is for Amazon's paths. Without any font Chromium dies at the first letter.
-  const fonts = `<dir>${join(unpacked, 'fonts')}</dir><dir>/usr/share/fonts</dir><cachedir>${join(profiles, 'fonts')}</cachedir>`
+  // Nor does it say which letters are of one width: codes and ids are to be as wide in pictures as they are in life.
+  const even = ['DejaVu Sans Mono', 'Noto Sans Mono', 'Liberation Mono'].map((name) => `<family>${name}</family>`)
+  const fonts =
+    `<dir>${join(unpacked, 'fonts')}</dir><dir>/usr/share/fonts</dir><cachedir>${join(profiles, 'fonts')}</cachedir>` +
+    `<alias><family>monospace</family><prefer>${even.join('')}</prefer></alias>`
   const doctype = '<!DOCTYPE fontconfig SYSTEM "fonts.dtd">'
   writeFileSync(join(profiles, 'fonts.conf'), `<?xml version="1.0"?>${doctype}<fontconfig>${fonts}</fontconfig>`)
   process.env.FONTCONFIG_PATH = profiles

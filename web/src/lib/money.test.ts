@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { axisMoney, cost, exact, fine, inLine, money, nanoOf, typedDollars } from './money.ts'
+import { axisMoney, columnOf, cost, exact, fine, inLine, money, nanoOf, typedDollars } from './money.ts'
 
 test.each([
   ['0', '$0.00'],
@@ -28,6 +28,22 @@ test('a column of costs has six places, and says where that is too coarse', () =
     '$0.004126',
     '$12.000000',
   ])
+})
+
+test('costs that are taken away are as fine', () => {
+  expect(['-1', '-207000', '-12000000000', '-1000000000000'].map(cost)).toEqual([
+    '> −$0.000001',
+    '−$0.000207',
+    '−$12.000000',
+    '−$1,000.00',
+  ])
+})
+
+test('a column is in cents where that says all, or where there is too much for parts of them to matter', () => {
+  const shown = (...amounts: string[]): readonly string[] => amounts.map(columnOf(amounts))
+  expect(shown('5000000000', '0')).toEqual(['$5.00', '$0.00'])
+  expect(shown('5000000000', '-207000', '4999793000')).toEqual(['$5.000000', '−$0.000207', '$4.999793'])
+  expect(shown('-1000000000000', '207000')).toEqual(['−$1,000.00', '$0.000207'])
 })
 
 test('the exact amount loses nothing, and has no zeros without need', () => {

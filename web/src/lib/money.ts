@@ -4,6 +4,7 @@
  */
 const NANO = 1_000_000_000n
 const CENT = 10_000_000n
+const FINE_BELOW = 1_000n * NANO
 
 /** Nano-dollars of an amount of the API. */
 export const nano = (amount: string | bigint | null | undefined): bigint => BigInt(amount ?? 0)
@@ -30,13 +31,25 @@ export function money(amount: string | bigint): string {
 /** Six places, for columns of what single calls cost; of a thousand dollars and more the cents are enough. */
 export function cost(amount: string | bigint): string {
   const value = nano(amount)
-  if (value > 0n && value < 500n) return '< $0.000001'
-  return fixed(value, value < 1_000n * NANO ? 6 : 2)
+  const size = value < 0n ? -value : value
+  if (size > 0n && size < 500n) return value < 0n ? '> −$0.000001' : '< $0.000001'
+  return fixed(value, size < FINE_BELOW ? 6 : 2)
 }
 
 /** To the last nano-dollar, with at least two places. */
 export function exact(amount: string | bigint): string {
   return fixed(nano(amount), 9).replace(/0{1,7}$/, '')
+}
+
+/**
+ * How the amounts of a column are shown, so that they line up and add up: in cents, unless some have parts of one and
+ * all are small enough for those to matter.
+ */
+export function columnOf(amounts: readonly string[]): (amount: string) => string {
+  const values = amounts.map(nano)
+  const isFine = values.some((value) => value % CENT !== 0n)
+  const isSmall = values.every((value) => value < FINE_BELOW && value > -FINE_BELOW)
+  return isFine && isSmall ? cost : money
 }
 
 /** For axes: `$1.2k`, `$0.004`. */

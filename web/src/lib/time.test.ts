@@ -16,7 +16,8 @@ test.each([
   [now - 23 * 3_600_000, '23 hr. ago'],
   [now - 24 * 3_600_000, 'yesterday'],
   [now + 3 * 86_400_000, 'in 3 days'],
-  [now - 400 * 86_400_000, 'last yr.'],
+  [now - 40 * 86_400_000, '1 mo. ago'],
+  [now - 400 * 86_400_000, '1 yr. ago'],
 ])('%d is %s', (time, text) => {
   expect(relativeTime(time, 'en', now)).toBe(text)
 })

@@ -44,10 +44,9 @@ const steps = [
 export function relativeTime(at: string | number, language: string, nowMs: number = Date.now()): string {
   const agoMs = new Date(at).getTime() - nowMs
   const [unit, size] = steps.find(([, , below]) => Math.abs(agoMs) < below) ?? ['year', 365 * 86_400_000]
-  return new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }).format(
-    Math.trunc(agoMs / size),
-    unit,
-  )
+  // `yesterday` says more than `1 day ago`; `last mo.` would say less than `1 mo. ago`.
+  const numeric = unit === 'month' || unit === 'year' ? 'always' : 'auto'
+  return new Intl.RelativeTimeFormat(language, { numeric, style: 'short' }).format(Math.trunc(agoMs / size), unit)
 }
 
 /** `241 ms`, `1.28 s`, `3 m 05 s`. */

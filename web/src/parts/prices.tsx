@@ -77,9 +77,9 @@ export function PriceTable({ card }: { readonly card: PriceCard }) {
   )
 }
 
-/** The range of what one piece costs: `$0.016 – $0.12`. */
+/** The range of what one piece costs: `$0.016 – $0.12`. What comes on top, the enlarging of a video, is not in it. */
 export function pieceRange({ each }: UnitPrices): string | undefined {
-  const amounts = Object.values(each).map(nano)
+  const amounts = Object.entries(each).flatMap(([piece, amount]) => (/^upscale\b/.test(piece) ? [] : [nano(amount)]))
   const [first] = amounts
   if (first === undefined) return undefined
   const [low, high] = amounts.reduce(
@@ -88,3 +88,6 @@ export function pieceRange({ each }: UnitPrices): string | undefined {
   )
   return low === high ? exact(low) : `${exact(low)} – ${exact(high)}`
 }
+
+/** Of videos the piece is a second. */
+export const isBySecond = ({ each }: UnitPrices): boolean => Object.keys(each).some((piece) => /^second\b/.test(piece))

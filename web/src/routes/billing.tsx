@@ -83,6 +83,7 @@ function OpenHolds({ account }: { readonly account: string }) {
               {
                 key: 'request',
                 head: t('column.id'),
+                className: 'wrap-anywhere',
                 cell: ({ request }) => (
                   <Link
                     to="/a/$account/requests/$request"

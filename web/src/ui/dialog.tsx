@@ -1,6 +1,6 @@
 /** Dialogs and drawers: the focus is kept inside, goes back where it came from, and Escape closes. */
 import { Dialog as Base } from '@base-ui/react/dialog'
-import { memo, type ReactNode } from 'react'
+import { memo, useRef, type ReactNode } from 'react'
 import { useT } from '../lib/i18n/language.ts'
 import { classes } from './classes.ts'
 import { IconButton } from './button.tsx'
@@ -56,15 +56,22 @@ export function Dialog({ open, onClose, wide = false, ...frame }: Props & { read
   )
 }
 
-/** From the right, over the page: its content has an address of its own. */
+/**
+ * From the right, over the page: its content has an address of its own. It is there to be read, so that the focus is on
+ * the whole: whoever comes by the address would find a ring around the first of its buttons.
+ */
 export function Drawer({ open, onClose, ...frame }: Props) {
+  const popup = useRef<HTMLDivElement>(null)
   return (
     <Base.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
       <Base.Portal>
         <Shade />
         <Base.Popup
+          ref={popup}
+          initialFocus={popup}
           className={classes(
             'enter-side fixed inset-y-0 right-0 flex w-full max-w-2xl flex-col border-l bg-panel shadow-float',
+            'outline-none',
           )}
         >
           <Frame open={open} {...frame} />

@@ -5,12 +5,14 @@ type Props = {
   readonly title: ReactNode
   /** Something in it is wrong: it shows through. */
   readonly isMarked?: boolean
+  /** From the beginning; afterwards it is as whoever reads wants it. */
+  readonly isOpen?: boolean
   readonly children: ReactNode
 }
 
 /** What not everybody needs: shut until it is asked for. */
-export const Fold = ({ title, isMarked = false, children }: Props) => (
-  <details className="group rounded-md border">
+export const Fold = ({ title, isMarked = false, isOpen = false, children }: Props) => (
+  <details open={isOpen} className="group rounded-md border">
     <summary className="flex min-h-8 list-none items-center gap-2 px-3 font-medium hover:bg-hover">
       <Icon name="right" className="!size-3 group-open:rotate-90" />
       <span className="grow">{title}</span>

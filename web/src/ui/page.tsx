@@ -1,6 +1,6 @@
 /** What pages are made of: a heading with its tools, panels, empty and failed states. */
 import type { ReactNode } from 'react'
-import { ApiError } from '../lib/api.ts'
+import { ApiError, isStatus } from '../lib/api.ts'
 import { hasWords, useT, type Translate } from '../lib/i18n/language.ts'
 import { Button } from './button.tsx'
 import { classes } from './classes.ts'
@@ -48,7 +48,9 @@ export function Panel({
           {tools}
         </div>
       )}
-      <div className={isFlush ? 'rounded-[inherit]' : 'p-4'}>{children}</div>
+      <div className={isFlush ? (title === undefined ? 'rounded-[inherit]' : 'rounded-b-[inherit]') : 'p-4'}>
+        {children}
+      </div>
     </section>
   )
 }
@@ -167,8 +169,10 @@ export function Failure({
 }) {
   const t = useT()
   const isKnown = error instanceof ApiError
+  // What is not there is not there the second time either.
+  const mayHelp = onRetry !== undefined && !isStatus(error, 404)
   return (
-    <Note kind="bad" action={onRetry && <Button onClick={() => void onRetry()}>{t('retry')}</Button>}>
+    <Note kind="bad" action={mayHelp && <Button onClick={() => void onRetry()}>{t('retry')}</Button>}>
       {problemText(error, t)}
       {isKnown && error.requestId && <span className="block font-mono text-xs">{error.requestId}</span>}
     </Note>

@@ -147,7 +147,7 @@ export function Id({ id, isShort = true }: { readonly id: string; readonly isSho
   const shown = isShort ? shortId(id) : id
   return (
     <span className="inline-flex min-w-0 items-center gap-0.5">
-      <code title={id} className={classes('font-mono text-xs', isShort ? 'whitespace-nowrap' : 'break-all')}>
+      <code title={id} className={classes('font-mono text-xs', isShort ? 'whitespace-nowrap' : 'wrap-anywhere')}>
         {shown}
       </code>
       <CopyButton text={id} />

@@ -1,12 +1,14 @@
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
 import { shortId } from '../../lib/ids.ts'
+import { columnOf, exact } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { buttonClass, IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Empty, Figure, Panel } from '../../ui/page.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
-import { Id, Money, Nothing, Time } from '../../ui/text.tsx'
+import { Id, Nothing, Time } from '../../ui/text.tsx'
 import { monthAfter, statementFile, type LedgerLine, type Statement } from './billing.ts'
 
 const DAY_MS = 86_400_000
@@ -23,6 +25,7 @@ export function StatementView({ account, statement, onMonth }: Props) {
   const now = new Date().toISOString().slice(0, 7)
   const { month, next_cursor: before } = statement
   const after = month < now ? monthAfter(month) : undefined
+  const amount = amountsOf(statement)
   return (
     <Panel
       isFlush
@@ -49,28 +52,42 @@ export function StatementView({ account, statement, onMonth }: Props) {
       }
     >
       <dl className="grid grid-cols-2 gap-4 border-b p-4 sm:grid-cols-5">
-        <Sum label={t('billing.opening')} amount={statement.opening_nano_usd} />
-        <Sum label={t('billing.credits')} amount={statement.credits_nano_usd} />
-        <Sum label={t('billing.charges')} amount={statement.charges_nano_usd} />
-        <Sum label={t('billing.debits')} amount={statement.debits_nano_usd} />
-        <Sum label={t('billing.closing')} amount={statement.closing_nano_usd} />
+        <Figure label={t('billing.opening')}>{amount(statement.opening_nano_usd)}</Figure>
+        <Figure label={t('billing.credits')}>{amount(statement.credits_nano_usd)}</Figure>
+        <Figure label={t('billing.charges')}>{amount(statement.charges_nano_usd)}</Figure>
+        <Figure label={t('billing.debits')}>{amount(statement.debits_nano_usd)}</Figure>
+        <Figure label={t('billing.closing')}>{amount(statement.closing_nano_usd)}</Figure>
       </dl>
       {statement.data.length === 0 ? (
         <Empty>{t('billing.empty')}</Empty>
       ) : (
-        <Lines account={account} rows={statement.data} />
+        <Lines account={account} rows={statement.data} amount={amount} />
       )}
     </Panel>
   )
 }
 
-const Sum = ({ label, amount }: { readonly label: string; readonly amount: string }) => (
-  <Figure label={label}>
-    <Money amount={amount} />
-  </Figure>
-)
+type Amount = (amount: string) => ReactNode
 
-function Lines({ account, rows }: { readonly account: string; readonly rows: readonly LedgerLine[] }) {
+/** All of a month in as many places: whoever adds it up by hand comes to the same. */
+function amountsOf(statement: Statement): Amount {
+  const show = columnOf([
+    statement.opening_nano_usd,
+    statement.credits_nano_usd,
+    statement.charges_nano_usd,
+    statement.debits_nano_usd,
+    ...statement.data.flatMap((line) => [line.amount_nano_usd, line.balance_nano_usd]),
+  ])
+  return (amount) => (
+    <span title={exact(amount)} className="whitespace-nowrap">
+      {show(amount)}
+    </span>
+  )
+}
+
+type LinesProps = { readonly account: string; readonly rows: readonly LedgerLine[]; readonly amount: Amount }
+
+function Lines({ account, rows, amount }: LinesProps) {
   const t = useT()
   const columns: readonly Column<LedgerLine>[] = [
     {
@@ -82,7 +99,7 @@ function Lines({ account, rows }: { readonly account: string; readonly rows: rea
     {
       key: 'reason',
       head: t('billing.reason'),
-      className: 'min-w-32 max-w-72',
+      className: 'min-w-24 max-w-72 wrap-anywhere',
       cell: (line) =>
         line.kind === 'charges' ? <DayLink account={account} line={line} /> : (line.reason ?? <Nothing />),
     },
@@ -96,14 +113,14 @@ function Lines({ account, rows }: { readonly account: string; readonly rows: rea
       key: 'amount',
       head: t('column.amount'),
       align: 'right',
-      cell: (line) => <Money amount={line.amount_nano_usd} />,
+      cell: (line) => amount(line.amount_nano_usd),
     },
     {
       key: 'balance',
       head: t('billing.balance'),
       align: 'right',
       isOptional: true,
-      cell: (line) => <Money amount={line.balance_nano_usd} />,
+      cell: (line) => amount(line.balance_nano_usd),
     },
   ]
   return (
@@ -118,20 +135,17 @@ function Lines({ account, rows }: { readonly account: string; readonly rows: rea
 
 type LineProps = { readonly account: string; readonly line: LedgerLine }
 
-/** Charges are of a day. On a phone the day is enough of all; its tooltip has the rest. */
-function When({ line: { time, kind } }: { readonly line: LedgerLine }) {
-  if (kind === 'charges') return <Time at={time} shape="dayOnly" />
-  return (
-    <>
-      <span className="md:hidden">
-        <Time at={time} shape="dayOnly" />
-      </span>
-      <span className="hidden md:inline">
-        <Time at={time} shape="long" />
-      </span>
-    </>
-  )
-}
+/** Charges are of a day. On a phone the day is enough of all, and the year is above; its tooltip has the rest. */
+const When = ({ line: { time, kind } }: { readonly line: LedgerLine }) => (
+  <>
+    <span className="md:hidden">
+      <Time at={time} shape="shortDay" />
+    </span>
+    <span className="hidden md:inline">
+      <Time at={time} shape={kind === 'charges' ? 'dayOnly' : 'long'} />
+    </span>
+  </>
+)
 
 /** To the requests of a day, which in the ledger is one of UTC. */
 function DayLink({ account, line: { time, requests } }: LineProps) {

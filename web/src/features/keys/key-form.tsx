@@ -7,6 +7,7 @@ import { ModelChoice } from '../../parts/model-choice.tsx'
 import { Button } from '../../ui/button.tsx'
 import { DialogButtons } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Fold } from '../../ui/fold.tsx'
 import { Failure } from '../../ui/page.tsx'
 import type { ApiKey, KeyDraft } from './keys.ts'
 
@@ -46,10 +47,9 @@ export function KeyForm({ account, before, submit, isBusy, error, onSubmit, onCa
         required
       />
       <ModelChoice ids={models?.data.map(({ id }) => id) ?? []} chosen={chosen} onChange={setChosen} />
-      <details open={before !== undefined}>
-        <summary className="mb-2 min-h-6 font-medium">{t('limit.title')}</summary>
+      <Fold title={t('limit.title')} isOpen={before !== undefined}>
         <LimitsFields draft={limits} onChange={setLimits} />
-      </details>
+      </Fold>
       <DialogButtons>
         <Button onClick={onCancel}>{t('cancel')}</Button>
         <Button kind="primary" type="submit" busy={isBusy} disabled={!checked || chosen?.length === 0}>

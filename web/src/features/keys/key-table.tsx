@@ -127,7 +127,7 @@ function Spent({ spent, limit }: { readonly spent: string; readonly limit: strin
   const share = nano(limit) === 0n ? 1 : Math.min(1, Number((nano(spent) * 1000n) / nano(limit)) / 1000)
   const text = t('keys.ofLimit', { spent: money(spent), limit: money(limit), share: show.percent(share) })
   return (
-    <span className="inline-block" title={text}>
+    <span className="inline-flex flex-col items-end" title={text}>
       <Money amount={spent} />
       <span
         role="meter"
@@ -135,7 +135,7 @@ function Spent({ spent, limit }: { readonly spent: string; readonly limit: strin
         aria-valuenow={Math.round(share * 100)}
         aria-valuemin={0}
         aria-valuemax={100}
-        className="mt-0.5 block h-1 w-full min-w-16 overflow-hidden rounded-full bg-sunken"
+        className="mt-0.5 block h-1 w-20 overflow-hidden rounded-full bg-sunken"
       >
         <span
           className={`block h-full ${share >= 0.9 ? 'bg-bad' : 'bg-accent'}`}

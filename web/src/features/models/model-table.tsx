@@ -3,7 +3,7 @@ import { useT } from '../../lib/i18n/language.ts'
 import type { PublicModel } from '../../lib/models.ts'
 import { exact, nano } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
-import { pieceRange } from '../../parts/prices.tsx'
+import { isBySecond, pieceRange } from '../../parts/prices.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Badge, Nothing, Status } from '../../ui/text.tsx'
 
@@ -28,12 +28,22 @@ export function ModelTable({ models, nameOf }: Props) {
       return amount === undefined ? <Nothing /> : <span className="whitespace-nowrap">{exact(amount)}</span>
     },
   })
+  const piecesOf = ({ price: card }: PublicModel): string | undefined => {
+    const range = pieceRange(card)
+    return range !== undefined && isBySecond(card) ? t('price.perSecond', { amount: range }) : range
+  }
   const columns: readonly Column<PublicModel>[] = [
     {
       key: 'id',
       head: t('column.model'),
       className: 'max-w-36 sm:max-w-72',
-      cell: ({ id }) => nameOf(id),
+      // On a phone what is sold by the piece has no other place to say for how much.
+      cell: (model) => (
+        <>
+          {nameOf(model.id)}
+          <span className="block text-xs text-soft md:hidden">{piecesOf(model)}</span>
+        </>
+      ),
     },
     { key: 'kind', head: t('models.kind'), isOptional: true, cell: ({ kind }) => <Badge>{t(`kind.${kind}`)}</Badge> },
     {
@@ -51,7 +61,7 @@ export function ModelTable({ models, nameOf }: Props) {
       head: t('models.each'),
       align: 'right',
       isOptional: true,
-      cell: (model) => <span className="whitespace-nowrap">{pieceRange(model.price) ?? <Nothing />}</span>,
+      cell: (model) => <span className="whitespace-nowrap">{piecesOf(model) ?? <Nothing />}</span>,
     },
     {
       key: 'status',

@@ -173,6 +173,7 @@ export function Failures({ account, rows }: { readonly account: string; readonly
           {
             key: 'what',
             head: t('column.error'),
+            className: 'wrap-anywhere',
             cell: (row) => (
               <Link
                 to="/a/$account/requests/$request"
@@ -184,7 +185,12 @@ export function Failures({ account, rows }: { readonly account: string; readonly
               </Link>
             ),
           },
-          { key: 'model', head: t('column.model'), className: 'max-w-56 truncate', cell: (row) => row.model },
+          {
+            key: 'model',
+            head: t('column.model'),
+            className: 'max-w-28 truncate sm:max-w-56',
+            cell: (row) => row.model,
+          },
           {
             key: 'key',
             head: t('column.key'),

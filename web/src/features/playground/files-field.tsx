@@ -43,7 +43,7 @@ export function FilesField({ label, accept, max, files, onFiles, closed, hint }:
       aria-label={label}
       onDragOver={(event) => event.preventDefault()}
       onDrop={drop}
-      className="rounded-md border border-dashed border-edge p-2"
+      className="rounded-md border border-dashed border-edge px-3 py-2"
     >
       <input
         id={id}
@@ -63,7 +63,7 @@ export function FilesField({ label, accept, max, files, onFiles, closed, hint }:
         htmlFor={id}
         className={buttonClass(
           'quiet',
-          'cursor-pointer peer-focus-visible:outline-2 peer-focus-visible:outline-accent peer-disabled:cursor-not-allowed peer-disabled:opacity-55',
+          '-ml-3 cursor-pointer peer-focus-visible:outline-2 peer-focus-visible:outline-accent peer-disabled:cursor-not-allowed peer-disabled:opacity-55',
         )}
       >
         <Icon name="plus" />

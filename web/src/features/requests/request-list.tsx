@@ -68,7 +68,7 @@ export function RequestList({ account, filters, rows, openId, hasMore, onMore, o
       role="table"
       aria-label={t('nav.requests')}
       aria-rowcount={hasMore ? -1 : rows.length + 1}
-      className="max-h-[calc(100dvh-14rem)] min-h-48 overflow-y-auto rounded-lg"
+      className="max-h-[calc(100dvh-15rem)] min-h-48 overflow-y-auto rounded-lg"
     >
       <div role="rowgroup" className="sticky top-0 z-10 border-b bg-panel">
         <div role="row" className={classes(grid, 'h-8 text-xs font-medium text-soft')}>

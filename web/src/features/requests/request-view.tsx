@@ -9,7 +9,7 @@ import { duration } from '../../lib/time.ts'
 import { OutcomeMark } from '../../parts/outcome.tsx'
 import { Waterfall, type Phase } from '../../ui/chart/waterfall.tsx'
 import { Facts, Note } from '../../ui/page.tsx'
-import { CodeBlock, Id, Money, Time } from '../../ui/text.tsx'
+import { CodeBlock, Id, Time } from '../../ui/text.tsx'
 import { commandFor } from './again.ts'
 import type { Attempt, PriceLines, RequestDetail } from './requests.ts'
 
@@ -76,7 +76,7 @@ function Head({ account, request }: Props) {
         {request.error_code && <ErrorCode code={request.error_code} />}
         <span className="grow" />
         <span className="text-soft">{duration(request.total_ms)}</span>
-        <Money amount={request.charged_nano_usd} className="text-base font-semibold" />
+        <span className="text-base font-semibold whitespace-nowrap">{exact(request.charged_nano_usd)}</span>
       </div>
       {request.outcome !== 'completed' && <Note kind="warn">{t(`request.${request.outcome}`)}</Note>}
       <Facts
@@ -152,14 +152,15 @@ function Price({ request }: { readonly request: RequestDetail }) {
     ['request.released', released],
     ...(nano(writtenOff) > 0n ? [['request.writtenOff', writtenOff] as const] : []),
   ]
+  const amounts = inLine(moves.map(([, amount]) => exact(amount)))
   return (
     <>
       {price ? <Lines price={price} /> : <p className="text-soft">{t('request.free')}</p>}
       <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 rounded-md bg-sunken px-3 py-2">
-        {moves.map(([name, amount]) => (
+        {moves.map(([name], at) => (
           <div key={name}>
             <dt className="text-xs text-soft">{t(name)}</dt>
-            <dd>{exact(amount)}</dd>
+            <dd>{amounts[at]}</dd>
           </div>
         ))}
       </dl>

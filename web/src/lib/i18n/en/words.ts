@@ -48,7 +48,7 @@ export const words = {
   'zone.utc': 'Times in UTC',
   'view.banner': 'You are looking at {name} as its members do. Nothing can be changed.',
   'view.end': 'Stop looking',
-  'low.banner': 'Only {available} is available; you wanted to know below {threshold}.',
+  'low.banner': 'Only {available} left, below your warning at {threshold}.',
   'low.pace': 'At this week’s pace it lasts {shown} {n|day|days}.',
 
   'nav.overview': 'Overview',
@@ -224,6 +224,7 @@ export const words = {
   'price.image_input': 'Image input',
   'price.image_output': 'Image output',
   'price.perMillion': '{amount} / 1M tokens',
+  'price.perSecond': '{amount} / s',
   'price.above': 'Above {tokens} input tokens',
   'models.kind': 'Kind',
   'models.input': 'Input / 1M',

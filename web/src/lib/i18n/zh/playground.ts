@@ -59,7 +59,7 @@ export const playground = {
   'play.pictures': '图片',
   'play.noPictures': '此模型不接受图片。要发送图片请选择其他模型。',
   'play.picturesBefore': '要发送的内容包含图片，而此模型不接受图片。请选择其他模型或开始新对话。',
-  'play.settingsWrong': '设置有误，请查看设置。',
+  'play.settingsWrong': '请先更正标出的设置。',
   'play.resultsFirst': '模型正在等待工具的结果，请在上方填写。',
   'play.removeNamed': '移除 {name}',
   'play.change': '修改',
