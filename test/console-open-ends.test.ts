@@ -153,6 +153,8 @@ test('the documents look as the console does, light or dark as was chosen there,
     await page.appears(`html[data-theme=${theme ?? 'light'}]`)
     expect(await page.evaluate<string | undefined>(colour)).toBe(looks)
   }
+  const server = `document.querySelector('openapi-explorer').getAttribute('server-url')`
+  expect(await page.evaluate<string | undefined>(server)).toBe(origin)
   const asked = await page.evaluate<readonly string[]>(
     `performance.getEntriesByType('resource').map(({ name }) => name)`,
   )
