@@ -32,7 +32,7 @@ export function ModelTable({ models, nameOf }: Props) {
     {
       key: 'id',
       head: t('column.model'),
-      className: 'max-w-36 sm:max-w-72',
+      className: 'max-sm:w-full max-sm:max-w-0 max-sm:min-w-33 sm:max-w-72',
       cell: ({ id }) => nameOf(id),
     },
     { key: 'kind', head: t('models.kind'), isOptional: true, cell: ({ kind }) => <Badge>{t(`kind.${kind}`)}</Badge> },
