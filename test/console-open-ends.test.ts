@@ -84,7 +84,7 @@ test('the command bar leads to whatever has an id, of whichever account, and doe
   const key = await gateway.operate<{ id: string }>('key.create', { account: gateway.accountId, name: 'jumped to' })
   const type = async (text: string, option: string): Promise<void> => {
     await page.call('keyboard.press', 'Control+k')
-    await page.appears('role=combobox[name=/any id/]')
+    await page.appears('role=combobox[name=/any ID/]')
     await page.call('keyboard.type', text)
     await page.appears(`role=option >> nth=0 >> text=${option}`)
     await page.call('keyboard.press', 'Enter')
@@ -130,7 +130,7 @@ test('the command bar leads to whatever has an id, of whichever account, and doe
   await type('dark', 'Dark')
   await page.appears('html[data-theme=dark]')
   await type('add model', 'Add model')
-  await page.appears('role=dialog >> role=textbox[name="Public id"]')
+  await page.appears('role=dialog >> role=textbox[name="Public ID"]')
   await dismiss()
   await type('sign out', 'Sign out')
   await page.appears('role=heading[name="Sign in"]')
@@ -153,6 +153,8 @@ test('the documents look as the console does, light or dark as was chosen there,
     await page.appears(`html[data-theme=${theme ?? 'light'}]`)
     expect(await page.evaluate<string | undefined>(colour)).toBe(looks)
   }
+  const server = `document.querySelector('openapi-explorer').getAttribute('server-url')`
+  expect(await page.evaluate<string | undefined>(server)).toBe(origin)
   const asked = await page.evaluate<readonly string[]>(
     `performance.getEntriesByType('resource').map(({ name }) => name)`,
   )

@@ -20,7 +20,7 @@ test('a vendor is added, tested, given a model, explained, called, and drained',
   const page = await stage.enter({ name: 'oscar', role: 'operator' })
   await page.click('role=link[name="Providers"]')
   await page.click(button('Add provider'))
-  await page.fill(inDialog(field('Id')), 'nearby')
+  await page.fill(inDialog(field('ID')), 'nearby')
   await page.fill(inDialog(field('Base URL')), vendor.baseUrl)
   await page.fill(inDialog('input[type=password]'), 'sk-vendor-secret')
   await page.click(inDialog(button('Add provider')))
@@ -35,7 +35,7 @@ test('a vendor is added, tested, given a model, explained, called, and drained',
 
   await page.click('role=link[name="Models & routes"]')
   await page.click(button('Add model'))
-  await page.fill(inDialog(field('Public id')), 'house/model')
+  await page.fill(inDialog(field('Public ID')), 'house/model')
   await page.fill(inDialog('role=group[name=/^Sale price/] >> role=textbox[name="Input / 1M"]'), '2')
   await page.fill(inDialog('role=group[name=/^Sale price/] >> role=textbox[name="Output / 1M"]'), '6')
   await page.call('selectOption', inDialog('role=combobox[name="Provider"]'), 'nearby')
@@ -67,7 +67,7 @@ test('an image model is sold by size and quality, a video model by the second, a
   const sale = 'role=group[name=/^Sale price/] >> '
   const begin = async (id: string, kind: string, upstream: string): Promise<void> => {
     await page.goto(`${stage.url}/operator/models?dialog=new`)
-    await page.fill(inDialog(field('Public id')), id)
+    await page.fill(inDialog(field('Public ID')), id)
     await page.call('selectOption', inDialog('role=combobox[name="Kind"]'), kind)
     await page.call('selectOption', inDialog('role=combobox[name="Provider"]'), 'sandbox')
     await page.fill(inDialog(field('Its name there')), upstream)

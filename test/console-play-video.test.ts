@@ -71,7 +71,7 @@ test('two references and a super-resolution: the price before, the stages, the p
   // From the list with what is known; its prompt is not.
   await page.click('role=link[name=/^Tasks/] >> nth=0')
   await page.click('role=table >> role=button[name=/^What to do with/] >> nth=0')
-  await page.appears('role=menuitem[name="Copy the id"]')
+  await page.appears('role=menuitem[name="Copy the ID"]')
   expect(await violationsOf(page)).toEqual([])
   await page.click('role=menuitem[name="Run again"]')
   await page.appears('text=This costs $0.18.')

@@ -149,8 +149,8 @@ test('the drawer goes on over the border of a page, keeps its filter, and an id 
   const first = await api('limit=100&outcome=completed')
   const second = await api(`limit=2&outcome=completed&cursor=${first.next_cursor}`)
   const [border, beyond, further] = [first.data.at(-1)?.id ?? '', second.data[0]?.id ?? '', second.data[1]?.id ?? '']
-  await page.fill('role=searchbox[name="Request id"]', border)
-  await page.press('role=searchbox[name="Request id"]', 'Enter')
+  await page.fill('role=searchbox[name="Request ID"]', border)
+  await page.press('role=searchbox[name="Request ID"]', 'Enter')
   await page.appears('role=dialog >> text=Settled >> nth=0')
   expect(await address(page)).toEndWith(`/requests/${border}?outcome=completed`)
   await page.click(button('Older request'))
@@ -165,7 +165,7 @@ test('the drawer goes on over the border of a page, keeps its filter, and an id 
   await page.call('waitForSelector', 'role=dialog', { state: 'detached' })
   expect(await address(page)).toEndWith('/requests?outcome=completed')
   // The focus is back where it was, though the last step had nowhere to go.
-  expect(await page.evaluate<string>(`document.activeElement.getAttribute('aria-label')`)).toBe('Request id')
+  expect(await page.evaluate<string>(`document.activeElement.getAttribute('aria-label')`)).toBe('Request ID')
   await page.close()
 }, 60_000)
 

@@ -128,8 +128,8 @@ test('a link for somebody, after its dialog', async () => {
 }, 60_000)
 
 test('a vendor’s credential, from the moment it is saved', async () => {
-  await open('/operator/providers?dialog=new', inDialog(field('Id')))
-  await page.fill(inDialog(field('Id')), 'canary')
+  await open('/operator/providers?dialog=new', inDialog(field('ID')))
+  await page.fill(inDialog(field('ID')), 'canary')
   await page.fill(inDialog(field('Base URL')), 'http://127.0.0.1:9/v1')
   await page.fill(inDialog('input[type=password]'), upstreamKey)
   await page.click(inDialog('role=checkbox'))

@@ -6,6 +6,8 @@ import { findBun } from '../bin/find-bun.js'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const setup = spawnSync(process.execPath, [`${root}tools/setup.js`, 'all'], { stdio: 'inherit' })
 if (setup.status !== 0) process.exit(setup.status ?? 1)
+// As people see /docs; without it that picture is of the plain list.
+spawnSync(process.execPath, [`${root}tools/viewer.js`], { stdio: 'inherit' })
 const args = ['--no-env-file', `${root}test/support/screenshots.ts`, ...process.argv.slice(2)]
 const { status } = spawnSync(findBun(), args, { stdio: 'inherit', cwd: root })
 process.exit(status ?? 1)

@@ -43,7 +43,7 @@ const looks = {
   }),
 }
 
-/** Before the viewer starts, and again whenever the choice changes in another window of the console. */
+/** Before the viewer starts: where it sends its tries, and how it looks, which may change in another window. */
 export const themeScript = `const looks = ${JSON.stringify(looks)}
 const prefersDark = matchMedia('(prefers-color-scheme: dark)')
 const chosen = () => {
@@ -61,10 +61,13 @@ const paint = () => {
   document.body.style.background = look['bg-color']
   document.body.style.color = look['text-color']
   document.body.style.fontFamily = 'system-ui, sans-serif'
-  document.documentElement.style.setProperty('--accent', look['primary-color'])
+  // The viewer's links are in its own --blue unless it finds one: on white that blue is too pale to read.
+  for (const name of ['--accent', '--blue']) document.documentElement.style.setProperty(name, look['primary-color'])
   const viewer = document.querySelector('openapi-explorer')
   for (const [name, value] of Object.entries(look)) viewer?.setAttribute(name, value)
 }
+// The document's server is the folder it lies in, which the viewer takes for the end of a host's name.
+document.querySelector('openapi-explorer')?.setAttribute('server-url', new URL('.', location).href.replace(/\\/$/, ''))
 prefersDark.addEventListener('change', paint)
 addEventListener('storage', paint)
 paint()

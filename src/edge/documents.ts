@@ -44,15 +44,15 @@ const page = (hasViewer: boolean, guides: readonly Guide[]): string => `<!doctyp
 <script defer src="docs/theme.js"></script>
 ${hasViewer ? '<script defer src="docs/viewer.js"></script>\n' : ''}</head>
 <body style="margin:0">
-<openapi-explorer spec-url="openapi.json">
-<main style="font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem">
+<openapi-explorer spec-url="openapi.json" hide-server-selection>
+<main style="font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere">
 <h1>Tollgate API</h1>
 <p>The OpenAPI 3.1 document is at <a href="openapi.json">openapi.json</a>, a summary at <a href="llms.txt">llms.txt</a>.</p>
 <ul>
 ${guides.map(({ name, title }) => `<li><a href="docs/${name}">${title}</a></li>`).join('\n')}
 </ul>
 <ul>
-${described.map(({ method, path, summary }) => `<li><code>${method.toUpperCase()} ${path}</code> ${summary}</li>`).join('\n')}
+${described.map(({ method, path, summary }) => `<li><code>${method.toUpperCase()} ${path}</code><br>${summary}</li>`).join('\n')}
 </ul>
 </main>
 </openapi-explorer>

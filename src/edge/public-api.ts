@@ -58,7 +58,7 @@ export const described: readonly Described[] = [
     method: 'post',
     path: '/v1/responses',
     tag: 'Text',
-    summary: 'A turn of a conversation, which the gateway keeps for 30 days unless `store` is false.',
+    summary: 'A turn of a conversation, which the gateway keeps for 30 days unless store is false.',
     body: json(responsesRequestSchema, { model: 'sandbox-chat', input: 'Hello' }),
     answer: answers.response,
     stream: 'events (`response.created` … `response.completed`), then `data: [DONE]`',
@@ -67,7 +67,7 @@ export const described: readonly Described[] = [
     method: 'get',
     path: '/v1/responses/{id}',
     tag: 'Text',
-    summary: 'A turn that is kept; with `?stream=true` its events again.',
+    summary: 'A turn that is kept; with ?stream=true its events again.',
     answer: answers.response,
   },
   {

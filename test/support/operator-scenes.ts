@@ -211,7 +211,7 @@ export const operatorScenes: readonly Place[] = [
     shows: inDialog('dl'),
     height: 1_200,
     steps: [
-      ['click', inDialog('h3 button')],
+      ['click', inDialog('h3 + button')],
       ['fill', inDialog('form [inputmode=numeric] >> nth=0'), 'many'],
     ],
   },

@@ -26,13 +26,7 @@ export function UserMenu() {
     <Menu
       trigger={<IconButton icon="people" label={`${me.user.name}: ${t('shell.you')}`} className="!size-8 border" />}
       groups={[
-        [
-          {
-            label: t('shell.profile', { name: me.user.name }),
-            icon: 'settings',
-            onPick: () => void navigate({ to: '/you' }),
-          },
-        ],
+        [{ label: t('shell.profile', { name: me.user.name }), onPick: () => void navigate({ to: '/you' }) }],
         themes,
         languages.map(([value, label]) => ({
           label,
@@ -45,7 +39,7 @@ export function UserMenu() {
           onPick: () => prefer({ zone: value }),
         })),
         [
-          { label: t('shell.signOut'), icon: 'out', onPick: () => signOut.mutate('session') },
+          { label: t('shell.signOut'), onPick: () => signOut.mutate('session') },
           { label: t('shell.signOutAll'), onPick: () => signOut.mutate('sessions') },
         ],
       ]}

@@ -30,7 +30,8 @@ export function useShow(): Show {
     language,
     zone,
     number: (value) => format(language).format(typeof value === 'string' ? BigInt(value) : value),
-    compact: (value) => format(language, { notation: 'compact', maximumFractionDigits: 1 }).format(value),
+    compact: (value) =>
+      format(language, { notation: 'compact', maximumFractionDigits: 1, useGrouping: true }).format(value),
     percent: (share) => format(language, { style: 'percent', maximumFractionDigits: 1 }).format(share),
     time: (at, shape = 'long') => showTime(at, shape, { language, zone }),
     ago: (at) => relativeTime(at, language),

@@ -13,8 +13,9 @@ type Props = {
 export function ModelChoice({ ids, chosen, onChange }: Props) {
   const t = useT()
   const [wanted, setWanted] = useState('')
-  // What was chosen and is gone since stays to be seen.
-  const all = [...new Set([...ids, ...(chosen ?? [])])]
+  // What is chosen stands first, and stays to be seen if it is gone since. Nothing moves while somebody is ticking.
+  const [before] = useState(chosen ?? [])
+  const all = [...new Set([...before, ...ids, ...(chosen ?? [])])]
   const shown = all.filter((id) => id.toLowerCase().includes(wanted.toLowerCase()))
   return (
     <fieldset className="min-w-0">

@@ -76,11 +76,26 @@ export function AuditPage() {
   )
 }
 
+const hasFailed = (outcome: Entry['outcome']): outcome is string => outcome !== null && outcome !== 'done'
+
 function Outcome({ outcome }: Pick<Entry, 'outcome'>) {
   const t = useT()
-  if (outcome === null) return <Status tone="busy">{t('audit.open')}</Status>
-  return outcome === 'done' ? <Status tone="good">{t('audit.done')}</Status> : <Status tone="bad">{outcome}</Status>
+  if (hasFailed(outcome)) return <Status tone="bad">{outcome}</Status>
+  return outcome === null ? (
+    <Status tone="busy">{t('audit.open')}</Status>
+  ) : (
+    <Status tone="good">{t('audit.done')}</Status>
+  )
 }
+
+/** On a phone there is no room for how it ended, but for that it came to nothing. */
+const FailedSign = ({ outcome }: { readonly outcome: string }) => (
+  <span title={outcome} className="md:hidden">
+    <Status tone="bad">
+      <span className="sr-only">{outcome}</span>
+    </Status>
+  </span>
+)
 
 function useActor(): (actor: Entry['actor']) => string {
   const t = useT()
@@ -101,23 +116,26 @@ function Entries({ entries, onOpen }: { readonly entries: readonly Entry[]; read
         {
           key: 'actor',
           head: t('audit.who'),
-          className: 'max-w-24 truncate sm:max-w-48',
+          className: 'max-w-20 truncate sm:max-w-48',
           cell: (entry) => <span title={actorOf(entry.actor)}>{actorOf(entry.actor)}</span>,
         },
         {
           key: 'action',
           head: t('audit.what'),
-          className: 'max-w-40 sm:max-w-none',
-          cell: ({ id, action }) => (
-            <button
-              type="button"
-              title={action}
-              aria-label={t('audit.show', { action })}
-              onClick={() => onOpen(id)}
-              className="min-h-6 max-w-full truncate font-mono text-xs hover:text-accent hover:underline"
-            >
-              {action}
-            </button>
+          className: 'max-w-36 sm:max-w-none',
+          cell: ({ id, action, outcome }) => (
+            <span className="flex items-center gap-1">
+              <button
+                type="button"
+                title={action}
+                aria-label={t('audit.show', { action })}
+                onClick={() => onOpen(id)}
+                className="min-h-6 min-w-0 truncate font-mono text-xs hover:text-accent hover:underline"
+              >
+                {action}
+              </button>
+              {hasFailed(outcome) && <FailedSign outcome={outcome} />}
+            </span>
           ),
         },
         {

@@ -45,7 +45,7 @@ export function Dialog({ open, onClose, wide = false, ...frame }: Props & { read
         <Base.Popup
           className={classes(
             'enter-fade fixed top-[8vh] left-1/2 flex max-h-[84vh] w-[calc(100vw-1.5rem)] -translate-x-1/2 flex-col',
-            'rounded-lg border bg-panel shadow-float',
+            'rounded-lg border bg-panel shadow-float max-sm:top-3 max-sm:max-h-[calc(100dvh-1.5rem)]',
             wide ? 'max-w-2xl' : 'max-w-md',
           )}
         >

@@ -65,14 +65,14 @@ function View({ account }: { readonly account: Account }) {
         ]}
       />
       <section>
-        <h3 className="mb-2 flex items-center border-b pb-1 font-semibold">
-          <span className="grow">{t('limit.title')}</span>
+        <div className="mb-2 flex items-center border-b pb-1">
+          <h3 className="grow font-semibold">{t('limit.title')}</h3>
           {origin === 'stored' && doing !== 'limits' && (
-            <Button kind="quiet" onClick={() => setDoing('limits')}>
+            <Button kind="quiet" className="-my-1 -mr-3" onClick={() => setDoing('limits')}>
               {t('keys.edit')}
             </Button>
           )}
-        </h3>
+        </div>
         {doing === 'limits' ? (
           <AccountLimits account={account} onDone={done} />
         ) : (

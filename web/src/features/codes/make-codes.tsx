@@ -95,7 +95,7 @@ function Made({ batch, onClose }: { readonly batch: Batch; readonly onClose: () 
   const text = batch.codes.map(({ code }) => code).join('\n')
   return (
     <div className="space-y-3">
-      <div className="max-h-64 overflow-y-auto">
+      <div className="[&_pre]:max-h-64">
         <CodeBlock label={t('nav.codes')} text={text} />
       </div>
       <DialogButtons>

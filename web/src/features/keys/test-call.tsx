@@ -14,6 +14,7 @@ import { Select } from '../../ui/field.tsx'
 import { Failure, Note } from '../../ui/page.tsx'
 
 type Props = { readonly account: string; readonly secret: string; readonly onModel: (model: string) => void }
+type Choice = { readonly delta?: { readonly content?: string }; readonly finish_reason?: string | null }
 type Call = { readonly requestId: string | null; readonly tookMs: number }
 
 async function callOnce(secret: string, model: string, onText: (text: string) => void): Promise<Call> {
@@ -26,8 +27,9 @@ async function callOnce(secret: string, model: string, onText: (text: string) =>
   })
   let text = ''
   for await (const event of eventsOf(response)) {
-    const [choice] = (event['choices'] ?? []) as readonly { readonly delta?: { readonly content?: string } }[]
+    const [choice] = (event['choices'] ?? []) as readonly Choice[]
     text += choice?.delta?.content ?? ''
+    if (choice?.finish_reason === 'length') text += '…'
     onText(text)
   }
   return { requestId: response.headers.get('x-request-id'), tookMs: performance.now() - startedMs }

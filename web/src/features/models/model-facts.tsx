@@ -4,7 +4,7 @@ import type { PublicModel } from '../../lib/models.ts'
 import { useShow } from '../../lib/show.ts'
 import { PriceTable } from '../../parts/prices.tsx'
 import { Facts } from '../../ui/page.tsx'
-import { Id, Nothing } from '../../ui/text.tsx'
+import { Id } from '../../ui/text.tsx'
 
 type Props = {
   readonly model: PublicModel
@@ -16,7 +16,8 @@ type Props = {
 export function ModelFacts({ model, more = [] }: Props) {
   const t = useT()
   const show = useShow()
-  const count = (value: number | null) => (value === null ? <Nothing /> : show.number(value))
+  // Pictures have no context and vectors no longest output: no line says that there is nothing.
+  const count = (name: string, value: number | null) => (value === null ? [] : [[name, show.number(value)] as const])
   return (
     <>
       <Facts
@@ -24,9 +25,9 @@ export function ModelFacts({ model, more = [] }: Props) {
           [t('column.id'), <Id key="id" id={model.id} isShort={false} />],
           [t('models.kind'), t(`kind.${model.kind}`)],
           ...more,
-          [t('models.context'), count(model.context_tokens)],
-          [t('models.longest'), count(model.output_tokens_max)],
-          ...(model.dimensions === null ? [] : [[t('models.dimensions'), count(model.dimensions)] as const]),
+          ...count(t('models.context'), model.context_tokens),
+          ...count(t('models.longest'), model.output_tokens_max),
+          ...count(t('models.dimensions'), model.dimensions),
           ...(model.image === null ? [] : [[t('models.sizes'), model.image.sizes.join(', ')] as const]),
           ...(model.video === null ? [] : [[t('play.resolution'), model.video.resolutions.join(', ')] as const]),
         ]}

@@ -36,7 +36,7 @@ export function ModelTable({ models, nameOf }: Props) {
     {
       key: 'id',
       head: t('column.model'),
-      className: 'max-w-36 sm:max-w-72',
+      className: 'max-sm:w-full max-sm:max-w-0 max-sm:min-w-33 sm:max-w-72',
       // On a phone what is sold by the piece has no other place to say for how much.
       cell: (model) => (
         <>

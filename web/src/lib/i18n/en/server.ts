@@ -13,7 +13,7 @@ export const server = {
   'server.sandbox': 'Built-in sandbox',
   'server.markup': 'Mark-up on list prices',
   'server.metrics_token': 'Token for /metrics',
-  'server.pid': 'Process id',
+  'server.pid': 'Process ID',
   'server.uptime_s': 'Running for',
   'server.live_requests': 'Requests under way',
   'server.writes_queued': 'Writes waiting',
