@@ -1,5 +1,5 @@
 /** Price cards in words: what a million tokens cost, or one piece. */
-import { useT, type Key } from '../lib/i18n/language.ts'
+import { hasWords, useT, type Key } from '../lib/i18n/language.ts'
 import { exact, nano } from '../lib/money.ts'
 import type { PriceCard, UnitPrices } from '../lib/models.ts'
 import { useShow } from '../lib/show.ts'
@@ -37,6 +37,12 @@ function linesOf(prices: UnitPrices): readonly (readonly [Unit, string])[] {
 /** A card in full. */
 export function PriceTable({ card }: { readonly card: PriceCard }) {
   const t = useT()
+  /** `image/1024x1024/hd`: what is counted, and of which sort. */
+  const pieceName = (piece: string): string => {
+    const [unit, ...sorts] = piece.split('/')
+    const key = `routing.unit.${unit}`
+    return hasWords(key) ? [t(key), ...sorts].join(' · ') : piece
+  }
   const show = useShow()
   const parts = [
     { above: 0, prices: card as UnitPrices },
@@ -66,7 +72,7 @@ export function PriceTable({ card }: { readonly card: PriceCard }) {
           ...Object.entries(prices.each).map(([piece, amount]) => (
             <tr key={`${above} ${piece}`} className="h-7">
               <th scope="row" className="text-left font-normal text-soft">
-                {piece}
+                {pieceName(piece)}
               </th>
               <td className="text-right whitespace-nowrap">{exact(amount)}</td>
             </tr>
@@ -77,9 +83,9 @@ export function PriceTable({ card }: { readonly card: PriceCard }) {
   )
 }
 
-/** The range of what one piece costs: `$0.016 – $0.12`. */
+/** The range of what one piece costs: `$0.016 – $0.12`. What comes on top, the enlarging of a video, is not in it. */
 export function pieceRange({ each }: UnitPrices): string | undefined {
-  const amounts = Object.values(each).map(nano)
+  const amounts = Object.entries(each).flatMap(([piece, amount]) => (/^upscale\b/.test(piece) ? [] : [nano(amount)]))
   const [first] = amounts
   if (first === undefined) return undefined
   const [low, high] = amounts.reduce(
@@ -88,3 +94,6 @@ export function pieceRange({ each }: UnitPrices): string | undefined {
   )
   return low === high ? exact(low) : `${exact(low)} – ${exact(high)}`
 }
+
+/** Of videos the piece is a second. */
+export const isBySecond = ({ each }: UnitPrices): boolean => Object.keys(each).some((piece) => /^second\b/.test(piece))

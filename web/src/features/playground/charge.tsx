@@ -30,7 +30,7 @@ export function Charge({ account, requestId }: { readonly account: string; reado
   ]
   return (
     <p className="mt-1 text-xs text-soft">
-      {parts.join(' · ')}{' '}
+      {parts.join('\u00a0· ')}{' '}
       <Link
         to="/a/$account/requests/$request"
         params={{ account, request: requestId }}

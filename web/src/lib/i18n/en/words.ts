@@ -223,6 +223,8 @@ export const words = {
   'price.image_input': 'Image input',
   'price.image_output': 'Image output',
   'price.perMillion': '{amount} / 1M tokens',
+  'price.perSecond': '{amount} / s',
+  'price.perImage': '{amount} / image',
   'price.above': 'Above {tokens} input tokens',
   'models.kind': 'Kind',
   'models.input': 'Input / 1M',

@@ -221,6 +221,8 @@ export const words = {
   'price.image_input': '图片输入',
   'price.image_output': '图片输出',
   'price.perMillion': '{amount} / 百万 token',
+  'price.perSecond': '{amount} / 秒',
+  'price.perImage': '{amount} / 张',
   'price.above': '输入超过 {tokens} token',
   'models.kind': '类型',
   'models.input': '输入 / 百万',
