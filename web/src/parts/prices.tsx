@@ -1,7 +1,7 @@
 /** Price cards in words: what a million tokens cost, or one piece. */
 import { hasWords, useT, type Key } from '../lib/i18n/language.ts'
 import { exact, nano } from '../lib/money.ts'
-import type { PriceCard, UnitPrices } from '../lib/models.ts'
+import type { ModelKind, PriceCard, UnitPrices } from '../lib/models.ts'
 import { useShow } from '../lib/show.ts'
 
 const units = [
@@ -97,3 +97,7 @@ export function pieceRange({ each }: UnitPrices): string | undefined {
 
 /** Of videos the piece is a second. */
 export const isBySecond = ({ each }: UnitPrices): boolean => Object.keys(each).some((piece) => /^second\b/.test(piece))
+
+/** Of image models it is pictures that come out. */
+export const outputOf = (kind: ModelKind, prices: UnitPrices): string =>
+  kind === 'image' ? prices.image_output : prices.output

@@ -9,7 +9,7 @@ import { exact, nano } from '../lib/money.ts'
 import { only } from '../lib/search.ts'
 import { OriginBadge } from '../parts/declared.tsx'
 import { Margin } from '../parts/margin.tsx'
-import { isBySecond, pieceRange } from '../parts/prices.tsx'
+import { isBySecond, outputOf, pieceRange } from '../parts/prices.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog, Drawer } from '../ui/dialog.tsx'
@@ -60,9 +60,10 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
   const t = useT()
   // What is sold by the piece has its range in the first of the two columns; vectors have no output.
   const price = ({ kind, price: card }: RoutedModel, unit: 'input' | 'output'): ReactNode => {
-    const pieces = nano(card[unit]) === 0n ? pieceRange(card) : undefined
+    const amount = unit === 'output' ? outputOf(kind, card) : card.input
+    const pieces = nano(amount) === 0n ? pieceRange(card) : undefined
     if (unit === 'output' && (pieces !== undefined || kind === 'embedding')) return <Nothing />
-    if (pieces === undefined) return exact(card[unit])
+    if (pieces === undefined) return exact(amount)
     return isBySecond(card) ? t('price.perSecond', { amount: pieces }) : t('price.perImage', { amount: pieces })
   }
   return (
@@ -99,7 +100,7 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
           key: 'input',
           head: t('models.input'),
           align: 'right',
-          cell: (model) => <span className="whitespace-nowrap">{price(model, 'input')}</span>,
+          cell: (model) => <span className="sm:whitespace-nowrap">{price(model, 'input')}</span>,
         },
         {
           key: 'output',
@@ -118,7 +119,9 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
               <span className="flex flex-wrap gap-1">
                 {offers.map((offer) => (
                   <Status key={`${offer.provider} ${offer.model}`} tone={offerTones[offer.state]}>
-                    {offer.provider}
+                    <span title={offer.provider} className="max-w-24 truncate sm:max-w-48">
+                      {offer.provider}
+                    </span>
                   </Status>
                 ))}
               </span>

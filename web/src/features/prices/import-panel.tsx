@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
-import { useT, type Key } from '../../lib/i18n/language.ts'
+import { hasWords, useT, type Key } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -85,10 +85,13 @@ const limits: Readonly<Record<string, Key>> = {
 
 const isSaid = (value: string | null): value is string => value !== null && value !== 'unknown'
 
-/** Prices are dollars; counts have thousands. */
+/** Prices are dollars, and counts have thousands. */
 function useValue(): (what: string, value: string) => string {
+  const t = useT()
   const show = useShow()
   return (what, value) => {
+    const origin = `origin.${value}`
+    if (what === 'origin') return hasWords(origin) ? t(origin) : value
     if (/^(?:sale|cost) /.test(what) && /^\d/.test(value)) return `$${value}`
     return /^\d+$/.test(value) ? show.number(value) : value
   }

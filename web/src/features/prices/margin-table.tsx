@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
 import { exact, nano } from '../../lib/money.ts'
 import { Margin } from '../../parts/margin.tsx'
-import { isBySecond, pieceRange } from '../../parts/prices.tsx'
+import { isBySecond, outputOf, pieceRange } from '../../parts/prices.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago, Nothing, Status } from '../../ui/text.tsx'
 import type { SoldModel } from './prices.ts'
@@ -91,11 +91,12 @@ type PairProps = { readonly model: SoldModel; readonly card: SoldModel['price'] 
 function Pair({ model, card }: PairProps) {
   const t = useT()
   const range = pieceRange(card)
+  const output = outputOf(model.kind, card)
   // Of what is sold by the piece a cost of nothing is one number, and vectors have no output.
-  const isOne = pieceRange(model.price) !== undefined && nano(card.input) + nano(card.output) === 0n
+  const isOne = pieceRange(model.price) !== undefined && nano(card.input) + nano(output) === 0n
   const pieces = range && t(isBySecond(card) ? 'price.perSecond' : 'price.perImage', { amount: range })
   const input = exact(card.input)
-  const text = pieces ?? (isOne || model.kind === 'embedding' ? input : `${input} / ${exact(card.output)}`)
+  const text = pieces ?? (isOne || model.kind === 'embedding' ? input : `${input} / ${exact(output)}`)
   return (
     <span className="inline-flex flex-wrap justify-end gap-x-1 md:flex-nowrap">
       {text.split(/(?<= [/–]) (?=\$)/).map((part, at) => (

@@ -172,6 +172,7 @@ export const words = {
   'origin.declared.hint': 'From tollgate.yaml or the environment, or built in, so it is read-only here.',
   'origin.environment': 'environment',
   'origin.environment.hint': 'Brought by a vendor key in the environment, so it is read-only here.',
+  'origin.stored': 'stored',
   'task.queued': 'Queued',
   'task.in_progress': 'Running',
   'task.completed': 'Completed',

@@ -170,6 +170,7 @@ export const words = {
   'origin.declared.hint': '来自 tollgate.yaml、环境变量或内置，此处只读。',
   'origin.environment': '环境变量',
   'origin.environment.hint': '由环境变量中的厂商密钥带入，此处只读。',
+  'origin.stored': '已存储',
   'task.queued': '排队中',
   'task.in_progress': '进行中',
   'task.completed': '完成',
