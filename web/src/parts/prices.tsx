@@ -101,3 +101,14 @@ export const isBySecond = ({ each }: UnitPrices): boolean => Object.keys(each).s
 /** Of image models it is pictures that come out. */
 export const outputOf = (kind: ModelKind, prices: UnitPrices): string =>
   kind === 'image' ? prices.image_output : prices.output
+
+/** Two amounts, `$1.00 / $4.00` or a range: one above the other where the window is narrow. */
+export const Amounts = ({ text }: { readonly text: string }) => (
+  <span className="inline-flex flex-wrap justify-end gap-x-1 md:flex-nowrap">
+    {text.split(/(?<= [/–]) (?=\$)/).map((part, at) => (
+      <span key={at} className="whitespace-nowrap">
+        {part}
+      </span>
+    ))}
+  </span>
+)

@@ -9,7 +9,7 @@ import { exact, nano } from '../lib/money.ts'
 import { only } from '../lib/search.ts'
 import { OriginBadge } from '../parts/declared.tsx'
 import { Margin } from '../parts/margin.tsx'
-import { isBySecond, outputOf, pieceRange } from '../parts/prices.tsx'
+import { Amounts, isBySecond, outputOf, pieceRange } from '../parts/prices.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog, Drawer } from '../ui/dialog.tsx'
@@ -64,7 +64,7 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
     const pieces = nano(amount) === 0n ? pieceRange(card) : undefined
     if (unit === 'output' && (pieces !== undefined || kind === 'embedding')) return <Nothing />
     if (pieces === undefined) return exact(amount)
-    return isBySecond(card) ? t('price.perSecond', { amount: pieces }) : t('price.perImage', { amount: pieces })
+    return <Amounts text={t(isBySecond(card) ? 'price.perSecond' : 'price.perImage', { amount: pieces })} />
   }
   return (
     <Table
@@ -100,7 +100,7 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
           key: 'input',
           head: t('models.input'),
           align: 'right',
-          cell: (model) => <span className="sm:whitespace-nowrap">{price(model, 'input')}</span>,
+          cell: (model) => price(model, 'input'),
         },
         {
           key: 'output',
@@ -119,7 +119,7 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
               <span className="flex flex-wrap gap-1">
                 {offers.map((offer) => (
                   <Status key={`${offer.provider} ${offer.model}`} tone={offerTones[offer.state]}>
-                    <span title={offer.provider} className="max-w-24 truncate sm:max-w-48">
+                    <span title={offer.provider} className="max-w-20 truncate sm:max-w-48">
                       {offer.provider}
                     </span>
                   </Status>

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
 import { exact, nano } from '../../lib/money.ts'
 import { Margin } from '../../parts/margin.tsx'
-import { isBySecond, outputOf, pieceRange } from '../../parts/prices.tsx'
+import { Amounts, isBySecond, outputOf, pieceRange } from '../../parts/prices.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago, Nothing, Status } from '../../ui/text.tsx'
 import type { SoldModel } from './prices.ts'
@@ -87,7 +87,6 @@ export function MarginTable({ models }: { readonly models: readonly SoldModel[] 
 
 type PairProps = { readonly model: SoldModel; readonly card: SoldModel['price'] }
 
-/** One above the other where the window is narrow. */
 function Pair({ model, card }: PairProps) {
   const t = useT()
   const range = pieceRange(card)
@@ -97,13 +96,5 @@ function Pair({ model, card }: PairProps) {
   const pieces = range && t(isBySecond(card) ? 'price.perSecond' : 'price.perImage', { amount: range })
   const input = exact(card.input)
   const text = pieces ?? (isOne || model.kind === 'embedding' ? input : `${input} / ${exact(output)}`)
-  return (
-    <span className="inline-flex flex-wrap justify-end gap-x-1 md:flex-nowrap">
-      {text.split(/(?<= [/–]) (?=\$)/).map((part, at) => (
-        <span key={at} className="whitespace-nowrap">
-          {part}
-        </span>
-      ))}
-    </span>
-  )
+  return <Amounts text={text} />
 }

@@ -71,7 +71,7 @@ function OfferItem({ offer }: { readonly offer: Offer }) {
         <Status tone={offerTones[offer.state]}>{t(`offer.${offer.state}`)}</Status>
       </p>
       <p className="text-xs text-soft">
-        {facts.join(' ')}
+        {facts.join(' · ')}
         {offer.resting_until && (
           <>
             {' '}
