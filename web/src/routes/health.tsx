@@ -94,10 +94,7 @@ function Books({ verification }: { readonly verification: Verification | null })
             ]}
           />
           {findings.length > FINDINGS_SHOWN && (
-            <p className="border-t px-4 py-2 text-soft">
-              {t('health.more', { n: findings.length - FINDINGS_SHOWN })}{' '}
-              <code className="font-mono text-xs">tollgate verify-ledger</code>
-            </p>
+            <p className="border-t px-4 py-2 text-soft">{t('health.more', { n: findings.length - FINDINGS_SHOWN })}</p>
           )}
         </Panel>
       )}

@@ -119,7 +119,7 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
               <span className="flex flex-wrap gap-1">
                 {offers.map((offer) => (
                   <Status key={`${offer.provider} ${offer.model}`} tone={offerTones[offer.state]}>
-                    <span title={offer.provider} className="max-w-20 truncate sm:max-w-48">
+                    <span title={offer.provider} className="max-w-16 truncate sm:max-w-48">
                       {offer.provider}
                     </span>
                   </Status>

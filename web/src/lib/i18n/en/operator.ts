@@ -162,7 +162,7 @@ export const operator = {
   'health.findings': 'Findings',
   'health.invariant': 'Invariant',
   'health.detail': 'Detail',
-  'health.more': '{n} more of them, all shown by',
+  'health.more': '{n} more of them: tollgate verify-ledger shows all.',
   'health.lastDay': 'The last 24 hours',
   'health.ends': '{failed} failed, {cut} cut off',
   'health.estimated': 'Estimated',

@@ -163,7 +163,7 @@ export const operator = {
   'health.findings': '问题',
   'health.invariant': '规则',
   'health.detail': '详情',
-  'health.more': '另有 {n} 处，全部问题请运行',
+  'health.more': '另有 {n} 处：运行 tollgate verify-ledger 查看全部。',
   'health.lastDay': '最近 24 小时',
   'health.ends': '{failed} 失败，{cut} 中断',
   'health.estimated': '估算',
