@@ -84,13 +84,13 @@ test('an image model is sold by size and quality, a video model by the second, a
   await page.call('selectOption', inDialog('role=combobox[name="Works like"]'), 'dall-e-3')
   expect(await violationsOf(page)).toEqual([])
   await page.click(inDialog(button('Add model')))
-  await page.appears(inDialog('text=image/1024x1024/hd >> nth=0'))
+  await page.appears(inDialog('text=Image · 1024x1024 · hd >> nth=0'))
   await begin('house/films', 'video', 'sandbox-video-fast')
   await page.fill(inDialog(`${sale}${field('Resolution')}`), '720p')
   await page.fill(inDialog(`${sale}${field('Dollars each')}`), '0.02')
   await page.fill(inDialog(field('Seconds')), '4,6')
   await page.click(inDialog(button('Add model')))
-  await page.appears(inDialog('text=second/720p >> nth=0'))
+  await page.appears(inDialog('text=Second · 720p >> nth=0'))
 
   const call = (path: string, body: object): Promise<Response> =>
     fetch(`${gateway.baseUrl}${path}`, {

@@ -79,7 +79,17 @@ test('what is typed is taken as it is meant, or not at all', () => {
 })
 
 test('axes are short', () => {
-  expect([0, 0.0042, 3, 1250, 2_500_000].map(axisMoney)).toEqual(['$0', '$0.0042', '$3', '$1.3K', '$2.5M'])
+  expect([0, 0.0042, 0.015, 0.3, 1.5, 2, 40, 1250, 2_500_000].map(axisMoney)).toEqual([
+    '$0',
+    '$0.0042',
+    '$0.015',
+    '$0.30',
+    '$1.50',
+    '$2.00',
+    '$40',
+    '$1.3K',
+    '$2.5M',
+  ])
 })
 
 test.each([

@@ -52,9 +52,11 @@ export function columnOf(amounts: readonly string[]): (amount: string) => string
   return isFine && isSmall ? cost : money
 }
 
-/** For axes: `$1.2k`, `$0.004`. */
+/** For axes: `$1.2k`, `$0.50`, `$0.004`. */
 export function axisMoney(dollars: number): string {
   if (dollars === 0) return '$0'
+  // Cents are said in two places, as everywhere, and the marks between them too.
+  if (dollars < 10 && Math.abs(dollars * 100 - Math.round(dollars * 100)) < 1e-9) return `$${dollars.toFixed(2)}`
   if (dollars >= 1_000) return `$${new Intl.NumberFormat('en', { notation: 'compact' }).format(dollars)}`
   return `$${dollars.toLocaleString('en', { maximumSignificantDigits: 3, useGrouping: false })}`
 }

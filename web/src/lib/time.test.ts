@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { duration, relativeTime, showTime } from './time.ts'
+import { duration, period, relativeTime, showTime } from './time.ts'
 
 const at = '2026-03-01T23:05:09Z'
 const now = Date.parse('2026-03-02T00:00:00Z')
@@ -32,4 +32,17 @@ test.each([
   [7_260_000, '2 h 01 m'],
 ])('%p ms are %s', (ms, text) => {
   expect(duration(ms)).toBe(text)
+})
+
+test.each([
+  [0, '0 s'],
+  [300, '300 ms'],
+  [5_000, '5 s'],
+  [1_500, '1.5 s'],
+  [75_000, '1 m 15 s'],
+  [600_000, '10 m'],
+  [3_600_000, '1 h'],
+  [86_400_000, '24 h'],
+])('%d ms, as somebody has set them, are %s', (ms, text) => {
+  expect(period(ms)).toBe(text)
 })

@@ -49,6 +49,13 @@ export function relativeTime(at: string | number, language: string, nowMs: numbe
   return new Intl.RelativeTimeFormat(language, { numeric, style: 'short' }).format(Math.trunc(agoMs / size), unit)
 }
 
+/** How long something is set to, to the last digit and no further: `300 ms`, `1.5 s`, `1 m 15 s`, `24 h`. */
+export function period(ms: number): string {
+  if (ms > 0 && ms < 1_000) return `${ms} ms`
+  if (ms < 60_000) return `${ms / 1_000} s`
+  return duration(ms).replace(/ 00 [ms]$/, '')
+}
+
 /** `241 ms`, `1.28 s`, `3 m 05 s`. */
 export function duration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return '—'

@@ -1,7 +1,7 @@
 /** Price cards in words: what a million tokens cost, or one piece. */
-import { useT, type Key } from '../lib/i18n/language.ts'
+import { hasWords, useT, type Key } from '../lib/i18n/language.ts'
 import { exact, nano } from '../lib/money.ts'
-import type { PriceCard, UnitPrices } from '../lib/models.ts'
+import type { ModelKind, PriceCard, UnitPrices } from '../lib/models.ts'
 import { useShow } from '../lib/show.ts'
 
 const units = [
@@ -37,6 +37,12 @@ function linesOf(prices: UnitPrices): readonly (readonly [Unit, string])[] {
 /** A card in full. */
 export function PriceTable({ card }: { readonly card: PriceCard }) {
   const t = useT()
+  /** `image/1024x1024/hd`: what is counted, and of which sort. */
+  const pieceName = (piece: string): string => {
+    const [unit, ...sorts] = piece.split('/')
+    const key = `routing.unit.${unit}`
+    return hasWords(key) ? [t(key), ...sorts].join(' · ') : piece
+  }
   const show = useShow()
   const parts = [
     { above: 0, prices: card as UnitPrices },
@@ -66,7 +72,7 @@ export function PriceTable({ card }: { readonly card: PriceCard }) {
           ...Object.entries(prices.each).map(([piece, amount]) => (
             <tr key={`${above} ${piece}`} className="h-7">
               <th scope="row" className="text-left font-normal text-soft">
-                {piece}
+                {pieceName(piece)}
               </th>
               <td className="text-right whitespace-nowrap">{exact(amount)}</td>
             </tr>
@@ -91,3 +97,18 @@ export function pieceRange({ each }: UnitPrices): string | undefined {
 
 /** Of videos the piece is a second. */
 export const isBySecond = ({ each }: UnitPrices): boolean => Object.keys(each).some((piece) => /^second\b/.test(piece))
+
+/** Of image models it is pictures that come out. */
+export const outputOf = (kind: ModelKind, prices: UnitPrices): string =>
+  kind === 'image' ? prices.image_output : prices.output
+
+/** Two amounts, `$1.00 / $4.00` or a range: one above the other where the window is narrow. */
+export const Amounts = ({ text }: { readonly text: string }) => (
+  <span className="inline-flex flex-wrap justify-end gap-x-1 md:flex-nowrap">
+    {text.split(/(?<= [/–]) (?=\$)/).map((part, at) => (
+      <span key={at} className="whitespace-nowrap">
+        {part}
+      </span>
+    ))}
+  </span>
+)

@@ -18,10 +18,12 @@ export function Remove({ what, isBusy, onRemove }: Props) {
       {isSure ? (
         <div className="flex flex-wrap items-center gap-2">
           <span>{what}</span>
-          <Button kind="danger" busy={isBusy} onClick={onRemove}>
-            {t('remove')}
-          </Button>
-          <Button onClick={() => setSure(false)}>{t('cancel')}</Button>
+          <span className="flex gap-2">
+            <Button kind="danger" busy={isBusy} onClick={onRemove}>
+              {t('remove')}
+            </Button>
+            <Button onClick={() => setSure(false)}>{t('cancel')}</Button>
+          </span>
         </div>
       ) : (
         <Button kind="danger" onClick={() => setSure(true)}>

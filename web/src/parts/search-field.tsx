@@ -19,7 +19,7 @@ export function SearchField({ name, value, onSearch }: Props) {
   return (
     <input
       type="search"
-      className="field !w-52"
+      className="field !w-44 sm:!w-52"
       aria-label={name}
       placeholder={name}
       value={text}

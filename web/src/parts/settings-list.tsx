@@ -2,7 +2,7 @@
 import { hasWords, useT } from '../lib/i18n/language.ts'
 import { bytes } from '../lib/bytes.ts'
 import { useShow } from '../lib/show.ts'
-import { duration } from '../lib/time.ts'
+import { duration, period } from '../lib/time.ts'
 import { Facts } from '../ui/page.tsx'
 
 type Settings = Readonly<Record<string, unknown>>
@@ -55,7 +55,7 @@ function useValue(): (name: string, value: unknown) => string {
     if (typeof value === 'boolean') return t(value ? 'yes' : 'no')
     if (Array.isArray(value)) return value.join(', ') || '—'
     if (typeof value !== 'number') return typeof value === 'string' ? value : JSON.stringify(value)
-    if (name.endsWith('Ms')) return duration(value)
+    if (name.endsWith('Ms')) return period(value)
     if (name.endsWith('_s')) return duration(value * 1_000)
     if (/bytes/i.test(name)) return bytes(value)
     // A port or a process has a number, but is none.

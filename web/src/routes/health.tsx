@@ -64,6 +64,9 @@ export function HealthPage() {
   )
 }
 
+/** One cause makes many of them: the first few say which, and the rest would hide the figures below. */
+const FINDINGS_SHOWN = 20
+
 function Books({ verification }: { readonly verification: Verification | null }) {
   const t = useT()
   if (!verification) return <Note>{t('health.notYet')}</Note>
@@ -77,7 +80,7 @@ function Books({ verification }: { readonly verification: Verification | null })
         <Panel isFlush>
           <Table
             label={t('health.findings')}
-            rows={findings}
+            rows={findings.slice(0, FINDINGS_SHOWN)}
             keyOf={({ invariant, subject }) => `${invariant} ${subject}`}
             columns={[
               {
@@ -90,6 +93,9 @@ function Books({ verification }: { readonly verification: Verification | null })
               { key: 'detail', head: t('health.detail'), className: 'min-w-56', cell: ({ detail }) => detail },
             ]}
           />
+          {findings.length > FINDINGS_SHOWN && (
+            <p className="border-t px-4 py-2 text-soft">{t('health.more', { n: findings.length - FINDINGS_SHOWN })}</p>
+          )}
         </Panel>
       )}
     </>

@@ -55,7 +55,7 @@ function Server() {
           ]}
           isEven
         />
-        <div className="mt-3">
+        <div className="mt-1.5">
           <SettingsList settings={settings} />
         </div>
       </Panel>

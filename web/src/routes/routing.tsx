@@ -1,20 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { ModelForm } from '../features/routing/model-form.tsx'
 import { offerTones, RoutedView } from '../features/routing/routed-view.tsx'
 import { routedQuery, type RoutedModel } from '../features/routing/routing.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { exact, nano } from '../lib/money.ts'
 import { only } from '../lib/search.ts'
-import { useShow } from '../lib/show.ts'
 import { OriginBadge } from '../parts/declared.tsx'
-import { pieceRange } from '../parts/prices.tsx'
+import { Margin } from '../parts/margin.tsx'
+import { Amounts, isBySecond, outputOf, pieceRange } from '../parts/prices.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog, Drawer } from '../ui/dialog.tsx'
 import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
-import { Badge, Status } from '../ui/text.tsx'
+import { Badge, Nothing, Status } from '../ui/text.tsx'
 
 export function RoutingPage() {
   const t = useT()
@@ -57,10 +58,13 @@ export function RoutingPage() {
 
 function Models({ models, q }: { readonly models: readonly RoutedModel[]; readonly q: string | undefined }) {
   const t = useT()
-  // What is sold by the piece has its range in the first of the two columns.
-  const price = ({ price: card }: RoutedModel, unit: 'input' | 'output'): string => {
-    const pieces = nano(card[unit]) === 0n ? pieceRange(card) : undefined
-    return pieces === undefined ? exact(card[unit]) : unit === 'input' ? pieces : '—'
+  // What is sold by the piece has its range in the first of the two columns; vectors have no output.
+  const price = ({ kind, price: card }: RoutedModel, unit: 'input' | 'output'): ReactNode => {
+    const amount = unit === 'output' ? outputOf(kind, card) : card.input
+    const pieces = nano(amount) === 0n ? pieceRange(card) : undefined
+    if (unit === 'output' && (pieces !== undefined || kind === 'embedding')) return <Nothing />
+    if (pieces === undefined) return exact(amount)
+    return <Amounts text={t(isBySecond(card) ? 'price.perSecond' : 'price.perImage', { amount: pieces })} />
   }
   return (
     <Table
@@ -96,7 +100,7 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
           key: 'input',
           head: t('models.input'),
           align: 'right',
-          cell: (model) => <span className="whitespace-nowrap">{price(model, 'input')}</span>,
+          cell: (model) => price(model, 'input'),
         },
         {
           key: 'output',
@@ -115,7 +119,9 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
               <span className="flex flex-wrap gap-1">
                 {offers.map((offer) => (
                   <Status key={`${offer.provider} ${offer.model}`} tone={offerTones[offer.state]}>
-                    {offer.provider}
+                    <span title={offer.provider} className="max-w-16 truncate sm:max-w-48">
+                      {offer.provider}
+                    </span>
                   </Status>
                 ))}
               </span>
@@ -126,7 +132,7 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
           head: t('routing.margin'),
           align: 'right',
           isOptional: true,
-          cell: ({ offers }) => <Margin offers={offers} />,
+          cell: ({ offers }) => <Margin percent={leastOf(offers)} />,
         },
       ]}
     />
@@ -134,12 +140,9 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
 }
 
 /** The least of all offers: that is what the price has to bear. */
-function Margin({ offers }: Pick<RoutedModel, 'offers'>) {
-  const show = useShow()
+function leastOf(offers: RoutedModel['offers']): number | null {
   const all = offers
     .flatMap(({ margin }) => [margin.input_percent, margin.output_percent])
     .filter((value) => value !== null)
-  if (all.length === 0) return <span className="text-soft">—</span>
-  const least = Math.min(...all)
-  return <span className={least < 0 ? 'font-medium text-bad' : ''}>{show.percent(least / 100)}</span>
+  return all.length === 0 ? null : Math.min(...all)
 }

@@ -55,6 +55,7 @@ type SelectProps<V extends string> = {
   readonly value: V
   readonly onChoose: (value: V) => void
   readonly disabled?: boolean
+  readonly autoFocus?: boolean
   readonly className?: string | undefined
 }
 

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
 import { axisMoney, dollarsAbout, money } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
-import { duration } from '../../lib/time.ts'
+import { duration, period } from '../../lib/time.ts'
 import { boundsOf, inputTokens, outputTokens, timesOf, type Sums } from '../../lib/usage.ts'
 import { BandLine } from '../../ui/chart/band-line.tsx'
 import { StackedBars } from '../../ui/chart/stacked-bars.tsx'
@@ -40,7 +40,8 @@ export function Charts(props: Props) {
   const { rows, frame } = useSteps(props)
   const counted = (name: string, read: (sums: Sums) => number, color: number) => {
     const values = rows.map((sums) => (sums ? read(sums) : 0))
-    const total = show.compact(read(overview.total))
+    const sum = read(overview.total)
+    const total = sum < 10_000 ? show.number(sum) : show.compact(sum)
     return { name, color, values, total, show: (at: number) => show.number(values[at] ?? 0) }
   }
   const timed = (name: string, read: (sums: Sums) => number | null) => {
@@ -80,7 +81,7 @@ export function Charts(props: Props) {
         <BandLine
           {...frame}
           caption={t('chart.firstToken')}
-          axis={duration}
+          axis={period}
           series={[
             timed(t('measure.p50'), (sums) => sums.first_event_p50_ms),
             timed(t('measure.p95'), (sums) => sums.first_event_p95_ms),

@@ -1,6 +1,7 @@
 /** What an answer came to: read from its record, as for any request. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { Fragment } from 'react'
 import { api, path } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { exact } from '../../lib/money.ts'
@@ -30,7 +31,11 @@ export function Charge({ account, requestId }: { readonly account: string; reado
   ]
   return (
     <p className="mt-1 text-xs text-soft">
-      {parts.join(' · ')}{' '}
+      {parts.map((part, at) => (
+        <Fragment key={at}>
+          <span className="whitespace-nowrap">{at < parts.length - 1 ? `${part} ·` : part}</span>{' '}
+        </Fragment>
+      ))}
       <Link
         to="/a/$account/requests/$request"
         params={{ account, request: requestId }}

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
-import { useT, type Key } from '../../lib/i18n/language.ts'
+import { hasWords, useT, type Key } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -76,6 +76,27 @@ const units: Readonly<Record<string, Key>> = {
   'image output': 'price.image_output',
 }
 
+const limits: Readonly<Record<string, Key>> = {
+  contextTokens: 'models.context',
+  outputTokensMax: 'models.longest',
+  outputTokensDefault: 'routing.usualOutput',
+  dimensions: 'models.dimensions',
+}
+
+const isSaid = (value: string | null): value is string => value !== null && value !== 'unknown'
+
+/** Prices are dollars, and counts have thousands. */
+function useValue(): (what: string, value: string) => string {
+  const t = useT()
+  const show = useShow()
+  return (what, value) => {
+    const origin = `origin.${value}`
+    if (what === 'origin') return hasWords(origin) ? t(origin) : value
+    if (/^(?:sale|cost) /.test(what) && /^\d/.test(value)) return `$${value}`
+    return /^\d+$/.test(value) ? show.number(value) : value
+  }
+}
+
 /** The API names what would change in English: what is of a known pattern is said in the language of whoever looks. */
 function useSubject(): (what: string) => string {
   const t = useT()
@@ -87,7 +108,7 @@ function useSubject(): (what: string) => string {
     const unit = known ? t(known) : name
     const part = above === undefined ? unit : `${unit} · ${t('price.above', { tokens: show.number(Number(above)) })}`
     if (subject === 'sale') return t('prices.of.sale', { unit: part })
-    if (subject === 'limit') return t('prices.of.limit', { name })
+    if (subject === 'limit') return limits[name] ? t(limits[name]) : t('prices.of.limit', { name })
     return subject === '' ? what : t('prices.of.cost', { offer: subject.slice('cost '.length), unit: part })
   }
 }
@@ -97,6 +118,7 @@ type DifferenceProps = { readonly found: Import; readonly isBusy: boolean; reado
 function Difference({ found, isBusy, onApprove }: DifferenceProps) {
   const t = useT()
   const subjectOf = useSubject()
+  const valueOf = useValue()
   return (
     <Panel
       title={t('prices.found', { n: found.changes.length, same: found.unchanged, skipped: found.skipped.length })}
@@ -118,10 +140,12 @@ function Difference({ found, isBusy, onApprove }: DifferenceProps) {
             </p>
             <ul className="mt-1 grid gap-x-6 sm:grid-cols-2">
               {differences.map(({ what, before, after }) => (
-                <li key={what} className="flex flex-wrap gap-x-2 text-soft">
-                  <span className="min-w-0 grow break-words">{subjectOf(what)}</span>
-                  {before !== null && <del>{before}</del>}
-                  <ins className="text-ink no-underline">{after}</ins>
+                <li key={what} className="flex items-end justify-between gap-x-2 text-soft">
+                  <span className="min-w-0 break-words">{subjectOf(what)}</span>
+                  <span className="flex max-w-1/2 shrink-0 flex-wrap justify-end gap-x-2">
+                    {isSaid(before) && <del>{valueOf(what, before)}</del>}
+                    <ins className="text-ink no-underline">{isSaid(after) ? valueOf(what, after) : '—'}</ins>
+                  </span>
                 </li>
               ))}
             </ul>

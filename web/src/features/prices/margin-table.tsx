@@ -1,9 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
-import { exact } from '../../lib/money.ts'
-import type { PriceCard } from '../../lib/models.ts'
-import { useShow } from '../../lib/show.ts'
-import { pieceRange } from '../../parts/prices.tsx'
+import { exact, nano } from '../../lib/money.ts'
+import { Margin } from '../../parts/margin.tsx'
+import { Amounts, isBySecond, outputOf, pieceRange } from '../../parts/prices.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago, Nothing, Status } from '../../ui/text.tsx'
 import type { SoldModel } from './prices.ts'
@@ -49,26 +48,31 @@ export function MarginTable({ models }: { readonly models: readonly SoldModel[] 
               <Status tone="bad">{t('routing.nobody')}</Status>
             ),
         },
-        { key: 'sale', head: t('prices.sale'), align: 'right', cell: ({ model }) => <Pair card={model.price} /> },
+        {
+          key: 'sale',
+          head: t('prices.sale'),
+          align: 'right',
+          cell: ({ model }) => <Pair model={model} card={model.price} />,
+        },
         {
           key: 'cost',
           head: t('prices.cost'),
           align: 'right',
           isOptional: true,
-          cell: ({ offer }) => (offer ? <Pair card={offer.cost} /> : <Nothing />),
+          cell: ({ model, offer }) => (offer ? <Pair model={model} card={offer.cost} /> : <Nothing />),
         },
         {
           key: 'in',
           head: t('prices.marginIn'),
           align: 'right',
-          cell: ({ offer }) => <Percent value={offer?.margin.input_percent ?? null} />,
+          cell: ({ offer }) => <Margin percent={offer?.margin.input_percent ?? null} />,
         },
         {
           key: 'out',
           head: t('prices.marginOut'),
           align: 'right',
           isOptional: true,
-          cell: ({ offer }) => <Percent value={offer?.margin.output_percent ?? null} />,
+          cell: ({ offer }) => <Margin percent={offer?.margin.output_percent ?? null} />,
         },
         {
           key: 'from',
@@ -81,19 +85,16 @@ export function MarginTable({ models }: { readonly models: readonly SoldModel[] 
   )
 }
 
-/** One above the other where the window is narrow. */
-const Pair = ({ card }: { readonly card: PriceCard }) => (
-  <span className="inline-flex flex-wrap justify-end gap-x-1 md:flex-nowrap">
-    {(pieceRange(card) ?? `${exact(card.input)} / ${exact(card.output)}`).split(/(?<= [/–]) /).map((part, at) => (
-      <span key={at} className="whitespace-nowrap">
-        {part}
-      </span>
-    ))}
-  </span>
-)
+type PairProps = { readonly model: SoldModel; readonly card: SoldModel['price'] }
 
-function Percent({ value }: { readonly value: number | null }) {
-  const show = useShow()
-  if (value === null) return <Nothing />
-  return <span className={value < 0 ? 'font-medium text-bad' : ''}>{show.percent(value / 100)}</span>
+function Pair({ model, card }: PairProps) {
+  const t = useT()
+  const range = pieceRange(card)
+  const output = outputOf(model.kind, card)
+  // Of what is sold by the piece a cost of nothing is one number, and vectors have no output.
+  const isOne = pieceRange(model.price) !== undefined && nano(card.input) + nano(output) === 0n
+  const pieces = range && t(isBySecond(card) ? 'price.perSecond' : 'price.perImage', { amount: range })
+  const input = exact(card.input)
+  const text = pieces ?? (isOne || model.kind === 'embedding' ? input : `${input} / ${exact(output)}`)
+  return <Amounts text={text} />
 }

@@ -84,12 +84,16 @@ type KindProps = {
 function Kind({ id, onId, preset, onPreset }: KindProps) {
   const t = useT()
   const { data: presets } = useQuery(presetsQuery)
-  const choices = presets?.data.map((one) => ({ value: one.id, label: one.label }))
+  const choices = presets?.data.map((one) => ({
+    value: one.id,
+    label: one.id === 'custom' ? t('providers.custom') : one.label,
+  }))
   return (
     <>
       <SelectField
         label={t('providers.preset')}
         value={preset}
+        autoFocus
         choices={choices ?? [{ value: preset, label: preset }]}
         onChoose={(value) => {
           onPreset(value)

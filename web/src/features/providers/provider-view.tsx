@@ -44,7 +44,7 @@ export function ProviderView({ provider, onClose }: Props) {
       <Facts
         rows={[
           [t('column.status'), <ProviderState key="state" provider={provider} />],
-          [t('providers.preset'), provider.preset],
+          [t('providers.preset'), provider.preset === 'custom' ? t('providers.custom') : provider.preset],
           [
             t('providers.url'),
             <code key="url" className="font-mono text-xs break-all">
@@ -65,13 +65,15 @@ export function ProviderView({ provider, onClose }: Props) {
           <p className="text-soft">
             {[failure.result, failure.status].filter(Boolean).join(' · ')} · <Ago at={failure.at} />
           </p>
-          <pre
-            tabIndex={0}
-            aria-label={t('providers.lastFailure')}
-            className="mt-1 max-h-40 overflow-auto rounded-md bg-sunken p-2 font-mono text-xs break-words whitespace-pre-wrap"
-          >
-            {failure.message}
-          </pre>
+          {failure.message !== '' && (
+            <pre
+              tabIndex={0}
+              aria-label={t('providers.lastFailure')}
+              className="mt-1 max-h-40 overflow-auto rounded-md bg-sunken p-2 font-mono text-xs break-words whitespace-pre-wrap"
+            >
+              {failure.message}
+            </pre>
+          )}
         </section>
       )}
       {provider.origin === 'stored' && (

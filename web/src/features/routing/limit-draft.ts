@@ -28,7 +28,8 @@ export const limitFields: Readonly<Record<ModelKind, readonly LimitField[]>> = {
     patience,
   ],
   embedding: [context, { name: 'dimensions', label: 'models.dimensions', type: 'count' }],
-  image: [patience],
+  // Its whole answer is waited for, as long as for any that is not streamed.
+  image: [],
   video: [],
 }
 /** Of its abilities, where they differ from the family's. */

@@ -43,7 +43,7 @@ export function LimitFields({ draft, kind, isThere, onChange }: Props) {
       {hasAbilities && (
         <SelectField
           label={t('routing.family')}
-          hint={t('routing.familyHint')}
+          hint={t(kind === 'video' ? 'routing.familyHint.video' : 'routing.familyHint')}
           value={draft.family}
           choices={[
             ...(isThere ? [{ value: '', label: t('routing.asBefore') }] : []),

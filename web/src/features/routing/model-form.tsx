@@ -6,7 +6,6 @@ import { providerIdsQuery } from '../../lib/providers.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { DialogButtons } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { classes } from '../../ui/classes.ts'
 import { Failure } from '../../ui/page.tsx'
 import { LimitFields } from './limit-fields.tsx'
 import { areAmounts } from './price-draft.ts'
@@ -129,46 +128,36 @@ function OfferFields({ offer, kind, ids, onChange, onRemove }: OfferProps) {
   const all = ids.includes(offer.provider) || offer.provider === '' ? ids : [...ids, offer.provider]
   return (
     <div className="space-y-3 rounded-md border p-3">
-      <div
-        className={classes(
-          'grid grid-cols-2 gap-3',
-          onRemove ? 'sm:grid-cols-[1fr_1.4fr_5rem_5rem_auto]' : 'sm:grid-cols-[1fr_1.4fr_5rem_5rem]',
-        )}
-      >
-        <SelectField
-          label={t('routing.provider')}
-          value={offer.provider}
-          choices={all.map((value) => ({ value, label: value }))}
-          onChoose={(provider) => onChange({ provider })}
-        />
-        <TextField
-          label={t('routing.upstream')}
-          value={offer.model}
-          onChange={(event) => onChange({ model: event.target.value })}
-          required
-        />
-        <TextField
-          label={t('routing.priority')}
-          type="number"
-          min={0}
-          value={offer.priority}
-          onChange={(event) => onChange({ priority: event.target.value })}
-        />
-        <TextField
-          label={t('routing.weight')}
-          type="number"
-          min={1}
-          value={offer.weight}
-          onChange={(event) => onChange({ weight: event.target.value })}
-        />
-        {onRemove && (
-          <IconButton
-            icon="cross"
-            label={t('routing.removeOffer')}
-            onClick={onRemove}
-            className="col-span-full -mt-2 justify-self-end sm:col-span-1 sm:mb-0.5 sm:self-end"
+      <div className="flex items-end gap-2">
+        <div className="grid min-w-0 grow grid-cols-2 gap-3 sm:grid-cols-[1fr_1.4fr_5rem_5rem]">
+          <SelectField
+            label={t('routing.provider')}
+            value={offer.provider}
+            choices={all.map((value) => ({ value, label: value }))}
+            onChoose={(provider) => onChange({ provider })}
           />
-        )}
+          <TextField
+            label={t('routing.upstream')}
+            value={offer.model}
+            onChange={(event) => onChange({ model: event.target.value })}
+            required
+          />
+          <TextField
+            label={t('routing.priority')}
+            type="number"
+            min={0}
+            value={offer.priority}
+            onChange={(event) => onChange({ priority: event.target.value })}
+          />
+          <TextField
+            label={t('routing.weight')}
+            type="number"
+            min={1}
+            value={offer.weight}
+            onChange={(event) => onChange({ weight: event.target.value })}
+          />
+        </div>
+        {onRemove && <IconButton icon="cross" label={t('routing.removeOffer')} onClick={onRemove} className="mb-0.5" />}
       </div>
       <p className="text-xs text-soft">{t('routing.cost')}</p>
       <PriceFields draft={offer.cost} kind={kind} onChange={(cost) => onChange({ cost })} isRequired={false} />

@@ -72,37 +72,34 @@ function Piece({ piece, kind, onChange, onRemove }: PieceProps) {
   const known = pieceUnits[kind]
   const units = known.includes(piece.unit) ? known : [...known, piece.unit]
   return (
-    <div className="grid grid-cols-2 gap-3 sm:grid-cols-[1fr_1fr_1fr_1fr_auto]">
-      <SelectField
-        label={t('routing.piece')}
-        value={piece.unit}
-        choices={units.map((value) => ({
-          value,
-          label: known.includes(value) ? t(`routing.unit.${value}` as Key) : value,
-        }))}
-        onChoose={(unit) => onChange({ unit })}
-      />
-      <TextField
-        label={t(kind === 'image' ? 'play.size' : 'play.resolution')}
-        placeholder={kind === 'image' ? '1024x1024' : '720p'}
-        pattern="[\w.\-]*"
-        value={piece.size}
-        onChange={(event) => onChange({ size: event.target.value })}
-      />
-      <TextField
-        label={t(kind === 'image' ? 'play.quality' : 'routing.variant')}
-        placeholder={kind === 'image' ? 'high' : 'silent'}
-        pattern="[\w.\-]*(/[\w.\-]+)*"
-        value={piece.rest}
-        onChange={(event) => onChange({ rest: event.target.value })}
-      />
-      <DollarField label={t('routing.each')} value={piece.price} onType={(price) => onChange({ price })} required />
-      <IconButton
-        icon="cross"
-        label={t('routing.removePiece')}
-        onClick={onRemove}
-        className="col-span-full -mt-2 justify-self-end sm:col-span-1 sm:mb-0.5 sm:self-end"
-      />
+    <div className="flex items-end gap-2">
+      <div className="grid min-w-0 grow grid-cols-2 gap-3 sm:grid-cols-4">
+        <SelectField
+          label={t('routing.piece')}
+          value={piece.unit}
+          choices={units.map((value) => ({
+            value,
+            label: known.includes(value) ? t(`routing.unit.${value}` as Key) : value,
+          }))}
+          onChoose={(unit) => onChange({ unit })}
+        />
+        <TextField
+          label={t(kind === 'image' ? 'play.size' : 'play.resolution')}
+          placeholder={kind === 'image' ? '1024x1024' : '720p'}
+          pattern="[\w.\-]*"
+          value={piece.size}
+          onChange={(event) => onChange({ size: event.target.value })}
+        />
+        <TextField
+          label={t(kind === 'image' ? 'play.quality' : 'routing.variant')}
+          placeholder={kind === 'image' ? 'high' : 'silent'}
+          pattern="[\w.\-]*(/[\w.\-]+)*"
+          value={piece.rest}
+          onChange={(event) => onChange({ rest: event.target.value })}
+        />
+        <DollarField label={t('routing.each')} value={piece.price} onType={(price) => onChange({ price })} required />
+      </div>
+      <IconButton icon="cross" label={t('routing.removePiece')} onClick={onRemove} className="mb-0.5" />
     </div>
   )
 }

@@ -57,7 +57,11 @@ function OfferItem({ offer }: { readonly offer: Offer }) {
   const t = useT()
   const show = useShow()
   const { input_percent: input, output_percent: output } = offer.margin
-  const percent = (value: number | null): string => (value === null ? '—' : show.percent(value / 100))
+  const facts = [
+    t('routing.facts', { priority: offer.priority, weight: offer.weight }),
+    ...(input === null ? [] : [t('routing.marginIn', { share: show.percent(input / 100) })]),
+    ...(output === null ? [] : [t('routing.marginOut', { share: show.percent(output / 100) })]),
+  ]
   return (
     <li className="rounded-md border p-3">
       <p className="flex items-start gap-2">
@@ -67,12 +71,7 @@ function OfferItem({ offer }: { readonly offer: Offer }) {
         <Status tone={offerTones[offer.state]}>{t(`offer.${offer.state}`)}</Status>
       </p>
       <p className="text-xs text-soft">
-        {t('routing.facts', {
-          priority: offer.priority,
-          weight: offer.weight,
-          input: percent(input),
-          output: percent(output),
-        })}
+        {facts.join(' · ')}
         {offer.resting_until && (
           <>
             {' '}
@@ -98,7 +97,7 @@ function History({ id }: { readonly id: string }) {
       <h3 className="mb-2 border-b pb-1 font-semibold">{t('routing.history')}</h3>
       {data.data.map((card) => (
         <details key={card.card}>
-          <summary className="min-h-6 break-words">
+          <summary className="min-h-6 py-0.5 pl-4 -indent-4 break-words">
             {show.time(card.effective_from, 'long')} · {card.of === 'sale' ? t('routing.soldAt') : card.of}
           </summary>
           <PriceTable card={card} />
