@@ -1,6 +1,6 @@
 /**
- * Somebody who opens a page of the console every second, until killed: two calls at once, as most pages make one or two.
- * A process of its own, so that the reading of the answers takes no time from the clients of chat. Run by
+ * Somebody who opens a page of the console every second, until killed: two calls at once, as most pages make one or
+ * two. A process of its own, so that the reading of the answers takes no time from the clients of chat. Run by
  * bench/console.ts.
  */
 const CLICK_MS = 1_000

@@ -120,8 +120,8 @@ async function timeCalls(origin: string, calls: ReturnType<typeof callsOf>, visi
 type Latency = { readonly p50: number; readonly p99: number }
 
 /**
- * The latency that the gateway adds to chat, alone and with a visitor of the console, in turns. Whether its p99, a median
- * over the rounds, missed the bar.
+ * The latency that the gateway adds to chat, alone and with a visitor of the console, in turns. Whether its p99, a
+ * median over the rounds, missed the bar.
  */
 async function timeChat(crew: Crew, target: Target, visit: Visit, work: Case): Promise<boolean> {
   const direct: Target = {
