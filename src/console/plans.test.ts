@@ -33,7 +33,7 @@ afterAll(async () => {
   await desk.close()
 })
 
-/** Accounts are few, walked one by one; open holds have an index of nothing else; `recent`, `older`: in memory. */
+/** Accounts are few, and walked one by one; open holds have an index of nothing else; two are tables of one query. */
 const allowed =
   /^SCAN (?:a\b|recent\b|older\b|account\b|hold USING INDEX hold_open|usage_days_until|json_each|\(subquery)/
 

@@ -165,8 +165,10 @@ export async function lastUsed(
 }
 
 const lastUsedStatement = `WITH
-  recent AS (SELECT key_id, max(hour) AS hour FROM usage_hour WHERE account_id = ?1 AND hour >= ?3 * 24 GROUP BY 1),
-  older AS (SELECT key_id, max(day) AS day FROM usage_day WHERE account_id = ?1 AND day >= ?2 AND day < ?3 GROUP BY 1)
+  recent AS (SELECT key_id, max(hour) AS hour FROM usage_hour
+    WHERE account_id = ?1 AND hour >= ?3 * 24 GROUP BY key_id),
+  older AS (SELECT key_id, max(day) AS day FROM usage_day
+    WHERE account_id = ?1 AND day >= ?2 AND day < ?3 GROUP BY key_id)
   SELECT key_id, hour FROM recent
   UNION ALL SELECT key_id, (SELECT max(hour) FROM usage_hour u
     WHERE u.account_id = ?1 AND u.hour >= older.day * 24 AND u.hour < (older.day + 1) * 24 AND u.key_id = older.key_id)
