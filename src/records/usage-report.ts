@@ -150,8 +150,8 @@ export function percentile(counts: readonly number[], part: number): number | un
 }
 
 /**
- * When each key of an account was last used, to the hour (Unix hours), on the days from an hour's day on. Days that have
- * been summed up (`daysUntil`, Unix days) tell which of their hours to look at: a tenth of the rows.
+ * When each key of an account was last used, to the hour (Unix hours), on the days from an hour's day on. Days that
+ * have been summed up (`daysUntil`, Unix days) tell which of their hours to look at: a tenth of the rows.
  */
 export async function lastUsed(
   store: Queryable,
