@@ -1,7 +1,6 @@
 /**
  * What Bun reads once, when it starts. Whoever starts the gateway without the launcher (a test, a bench) gives it the
  * same, or it would be another program that is tested.
- * @type {{ readonly [name: string]: string }}
  */
 export const bunEnv = {
   // With its default of 256 every further upstream request would queue without a word.
@@ -9,7 +8,8 @@ export const bunEnv = {
   // The collector lets garbage pile up in proportion to the machine's memory: taken for one of 384 MB it
   // collects more often once the heap is above 96, and nothing changes below.
   BUN_JSC_forceRAMSize: String(384 * 1024 * 1024),
-  // Compiled code is not thrown away for its age, to be compiled again: 4 to 11 % less CPU a request in six runs.
+  // Compiled code is not thrown away for its age, to be compiled again: 4 to 11 % less CPU a request in six runs, and
+  // the same memory after 100,000 requests (94 and 101 MB with it, 93 to 103 without).
   BUN_JSC_forceCodeBlockLiveness: '1',
   NODE_ENV: 'production',
 }

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { bunEnv } from '../bin/bun-env.js'
 import { findBun } from '../bin/find-bun.js'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
@@ -71,7 +72,11 @@ async function run(soak) {
 }
 
 function runRound({ file, variable }, count) {
-  const env = { ...process.env, [variable]: String(count), BUN_CONFIG_MAX_HTTP_REQUESTS: '65000' }
+  const env = {
+    ...process.env,
+    [variable]: String(count),
+    BUN_CONFIG_MAX_HTTP_REQUESTS: bunEnv.BUN_CONFIG_MAX_HTTP_REQUESTS,
+  }
   const args = ['test', '--timeout=60000', '--no-env-file', '--no-orphans', `./${file}`]
   const child = spawn(findBun(), args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: ROUND_TIMEOUT_MS })
   let output = ''

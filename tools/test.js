@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bunEnv } from '../bin/bun-env.js'
 import { findBun } from '../bin/find-bun.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -38,7 +39,7 @@ process.exitCode = failed > 0 || passed === 0 ? 1 : 0
 
 /** Resolves to the exit code, or to the signal that ended the process. */
 function run(command, args) {
-  const env = { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: '65000' }
+  const env = { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: bunEnv.BUN_CONFIG_MAX_HTTP_REQUESTS }
   const child = spawn(command, args, { stdio: 'inherit', env })
   return new Promise((resolve, reject) => {
     child.on('error', reject)

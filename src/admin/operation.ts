@@ -17,7 +17,7 @@ import type { Actor, Audit } from '../records/audit.ts'
 import type { RecordFeed } from '../records/feed.ts'
 import type { StoredRecord } from '../records/records.ts'
 import type { RecordPage, RecordSearch } from '../records/search.ts'
-import type { totalsSince, UsageQuery, UsageRow } from '../records/usage-report.ts'
+import type { Totals, UsageQuery, UsageRow } from '../records/usage-report.ts'
 import type { ProviderTally } from '../relay/provider-tally.ts'
 import type { OfferHealth } from '../router/health.ts'
 import type { Orphan } from '../video/tasks.ts'
@@ -56,7 +56,7 @@ export type Office = {
   /** Unix hours by key, from an hour on. */
   readonly lastUsed: (accountId: string, fromHour: number) => Promise<ReadonlyMap<string, number>>
   /** Of all accounts, from an hour on (Unix hours). */
-  readonly totalsSince: (fromHour: number) => ReturnType<typeof totalsSince>
+  readonly totalsSince: (fromHour: number) => Promise<Totals>
   /** What moved an account's balance from an hour (Unix hours) on, and the balance that came of it: of one moment. */
   readonly moved: (accountId: string, fromHour: number) => Promise<Moved>
   readonly openHolds: (

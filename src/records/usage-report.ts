@@ -175,14 +175,12 @@ const lastUsedStatement = `WITH
   FROM older WHERE key_id NOT IN (SELECT key_id FROM recent)`
 
 const totals = ['requests', 'failed', 'cut', 'estimated', 'charged', 'written_off', 'upstream_cost'] as const
+export type Totals = Pick<Sums, (typeof totals)[number]>
 
 /** What all accounts came to from an hour on (Unix hours): the few sums that an operator looks at. */
-export async function totalsSince(
-  store: Queryable,
-  fromHour: number,
-): Promise<Readonly<Record<(typeof totals)[number], bigint>>> {
+export async function totalsSince(store: Queryable, fromHour: number): Promise<Totals> {
   const sums = totals.map((sum) => `coalesce(sum(u.${sum}), 0) AS ${sum}`).join(', ')
   const sql = `SELECT ${sums} FROM account a CROSS JOIN usage_hour u ON u.account_id = a.id AND u.hour >= ?`
   const [row] = await store.query(sql, [fromHour])
-  return row as Record<(typeof totals)[number], bigint>
+  return row as Totals
 }

@@ -34,7 +34,7 @@ export const usageSums = [
 ] as const
 export type UsageSum = (typeof usageSums)[number]
 
-/** The row's key, and the place of the first event among the counts: each compares itself with that. */
+/** What names the row, and the place of the first event among the counts: each compares itself with that. */
 const KEYS = 6
 const bound = usageSums.map((_, i) => `?${KEYS + 1 + i}`)
 const addToHour = addingStatement(
@@ -129,9 +129,9 @@ export async function verifyUsage(store: Queryable): Promise<readonly { subject:
   const records = usageSums.map((sum) => `-(${inRecords[sum]})`).join(', ')
   const differences = usageSums.map((sum) => `iif(sum(${sum}) <> 0, ' ${sum} ' || sum(${sum}), '')`).join(' || ')
   const sql = `SELECT account_id || ' ' || hour AS subject, 'more than its requests:' || ${differences} AS detail
-    FROM (SELECT account_id, hour, ${hours} FROM usage_hour
-          UNION ALL SELECT account_id, created_at / ${HOUR_MS}, ${records} FROM request_record)
-    GROUP BY account_id, hour HAVING ${usageSums.map((sum) => `sum(${sum}) <> 0`).join(' OR ')}`
+    FROM (SELECT account_id, hour, key_id, model, endpoint, ${hours} FROM usage_hour
+          UNION ALL SELECT account_id, created_at / ${HOUR_MS}, key_id, model, endpoint, ${records} FROM request_record)
+    GROUP BY account_id, hour, key_id, model, endpoint HAVING ${usageSums.map((sum) => `sum(${sum}) <> 0`).join(' OR ')}`
   const ledger = `SELECT account_id AS subject, 'usage ' || sum(used) || ', ledger ' || sum(charged) AS detail
     FROM (SELECT account_id, charged AS used, 0 AS charged FROM usage_hour
           UNION ALL SELECT entry.account_id, 0, -entry.amount FROM journal

@@ -12,7 +12,7 @@ export async function copyDatabase(path: string, to: string): Promise<void> {
   // Made empty first, which SQLite accepts, so that the copy is never readable by others.
   closeSync(openSync(to, 'wx', 0o600))
   const reader = new Reader()
-  await reader.open(path)
+  await reader.open(path, 'last')
   try {
     // The copy of a database that was made before this was usual can shrink as well.
     const [mode] = await reader.query('PRAGMA auto_vacuum')
@@ -26,7 +26,7 @@ export async function copyDatabase(path: string, to: string): Promise<void> {
 /** A database that nobody else uses, read on a thread of its own. */
 export async function openCopy(path: string): Promise<Pick<Reader, 'query' | 'close'>> {
   const reader = new Reader()
-  await reader.open(path)
+  await reader.open(path, 'last')
   return reader
 }
 

@@ -6,9 +6,11 @@ import type { Row, SqlValue } from './statement.ts'
 
 declare const self: Worker
 
+/** Whether its thread runs before or after the others when all have work: requests wait for the first. */
+export type Turn = 'first' | 'last'
 export type Query = { readonly sql: string; readonly bind: readonly SqlValue[] }
 export type ReaderRequest =
-  | { readonly kind: 'open'; readonly path: string; readonly givesWay: boolean }
+  | { readonly kind: 'open'; readonly path: string; readonly turn: Turn }
   | { readonly kind: 'close' }
   /** Several are asked of one state of the database. */
   | { readonly kind: 'query'; readonly id: number; readonly queries: readonly Query[] }
@@ -24,7 +26,7 @@ function handle(request: ReaderRequest): ReaderReply {
   if (request.kind === 'open') {
     db = new Database(request.path, { readonly: true, safeIntegers: true })
     db.exec('PRAGMA busy_timeout = 5000')
-    if (request.givesWay) giveWay()
+    if (request.turn === 'last') giveWay()
     return { kind: 'ready' }
   }
   if (request.kind === 'close') {

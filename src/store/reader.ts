@@ -1,5 +1,5 @@
 import type { Row, SqlValue } from './statement.ts'
-import type { Query, ReaderReply, ReaderRequest } from './reader-worker.ts'
+import type { Query, ReaderReply, ReaderRequest, Turn } from './reader-worker.ts'
 
 type Waiting = {
   readonly queries: readonly Query[]
@@ -27,11 +27,11 @@ export class Reader {
     this.worker.onmessage = ({ data }: MessageEvent<ReaderReply>) => this.receive(data)
   }
 
-  /** Opens a database that is there. Its thread gives way to all others where no request waits for what it reads. */
-  open(path: string, givesWay = false): Promise<void> {
+  /** Opens a database that is there. */
+  open(path: string, turn: Turn): Promise<void> {
     return new Promise((resolve) => {
       this.opened = resolve
-      this.worker.postMessage({ kind: 'open', path, givesWay } satisfies ReaderRequest)
+      this.worker.postMessage({ kind: 'open', path, turn } satisfies ReaderRequest)
     })
   }
 

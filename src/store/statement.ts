@@ -18,8 +18,8 @@ const interned: Statement[] = []
 export const statement = (sql: string): Statement => intern({ slot: interned.length, sql })
 
 /**
- * A statement that adds its values to one row, which the first `keys` of them name. Steps of one commit that name the
- * same row may be run as one, with the sums of the values that follow.
+ * A statement that adds to a row: its first `keys` values say to which and how, the others are added. Steps of a commit
+ * that have the first in common may be run as one, with the sums of the others.
  */
 export const addingStatement = (sql: string, keys: number): Statement => intern({ slot: interned.length, sql, keys })
 

@@ -66,10 +66,10 @@ export async function openStore(
   const reader = new Reader()
   const readersApart = new Set<Reader>()
   let aside: Promise<Reader> | undefined
-  const openAside = async (): Promise<Reader> => {
+  const openApart = async (): Promise<Reader> => {
     const own = new Reader()
     readersApart.add(own)
-    await own.open(path, true)
+    await own.open(path, 'last')
     return own
   }
   try {
@@ -78,7 +78,7 @@ export async function openStore(
     chmodSync(path, 0o600)
     upgrade(path)
     await writer.open(path)
-    await reader.open(path)
+    await reader.open(path, 'first')
   } catch (error) {
     lock.release()
     throw error
@@ -89,10 +89,8 @@ export async function openStore(
     defer: (steps) => writer.defer(steps),
     query: (sql, bind, share) => reader.query(sql, bind, share),
     async apart(use) {
-      const own = new Reader()
-      readersApart.add(own)
+      const own = await openApart()
       try {
-        await own.open(path, true)
         return await use(own)
       } finally {
         await own.close()
@@ -100,8 +98,8 @@ export async function openStore(
       }
     },
     aside: {
-      query: async (sql, bind, share) => (await (aside ??= openAside())).query(sql, bind, share),
-      together: async (queries, share) => (await (aside ??= openAside())).together(queries, share),
+      query: async (sql, bind, share) => (await (aside ??= openApart())).query(sql, bind, share),
+      together: async (queries, share) => (await (aside ??= openApart())).together(queries, share),
     },
     queued: () => writer.queued,
     copy: (to) => copyDatabase(path, to),

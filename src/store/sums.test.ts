@@ -40,6 +40,11 @@ test('other statements, and sums beyond what is exact, are run at once', () => {
     false,
   ])
   expect([...sums.steps()].map(([, , ...values]) => values)).toEqual([['a', Number(most), 1]])
+  sums.clear()
+  for (const odd of [null, 0.5]) {
+    expect(['a', 'a'].map((name) => sums.take(encodeStep(adding(name, odd, 1))))).toEqual([true, false])
+    sums.clear()
+  }
 })
 
 test('a commit adds what its transactions add, whichever of them are refused', async () => {

@@ -1,4 +1,4 @@
-/** What the transactions of a commit add to the same rows, gathered so that each row is written once. */
+/** What the transactions of a commit add to the same rows, gathered so that steps that name the same are one. */
 import type { WireStep } from './wire.ts'
 
 /** Before the values: the statement, and that it changes one row, whatever is added. */
@@ -37,8 +37,9 @@ export class Sums {
 function added(a: WireStep, b: WireStep, from: number): WireStep | undefined {
   const sum = [...a] as [number, number, ...WireStep[number][]]
   for (let i = from; i < sum.length; i++) {
-    const value = (sum[i] as number) + (b[i] as number)
-    if (!Number.isSafeInteger(value)) return undefined
+    const value = (a[i] as number) + (b[i] as number)
+    // What SQLite would refuse, a null or a fraction, must not become what it takes.
+    if (![a[i], b[i], value].every(Number.isSafeInteger)) return undefined
     sum[i] = value
   }
   return sum

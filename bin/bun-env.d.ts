@@ -1,0 +1,1 @@
+export declare const bunEnv: Readonly<Record<string, string>>
