@@ -61,18 +61,27 @@ const tones = {
 } as const satisfies Record<string, readonly [string, IconName]>
 export type Tone = keyof typeof tones
 
+type StatusProps = {
+  readonly tone: Tone
+  /** Where there is no room, the word is for those who do not see the sign. */
+  readonly isShort?: boolean
+  readonly children: ReactNode
+}
+
 /** A state: a picture and a word, so that no colour has to be told apart. */
-export function Status({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
+export function Status({ tone, isShort = false, children }: StatusProps) {
   const [look, icon] = tones[tone]
   return (
     <span
       className={classes(
         'inline-flex items-center gap-1 rounded px-1.5 align-middle text-xs leading-5 whitespace-nowrap',
+        // What is hidden stands where the sign does: elsewhere it would make the page longer.
+        isShort && 'relative',
         look,
       )}
     >
       <Icon name={icon} className="!size-3" />
-      {children}
+      {isShort ? <span className="sr-only">{children}</span> : children}
     </span>
   )
 }
