@@ -169,12 +169,15 @@ export function CodeBlock({
   label,
   onCopy,
   isWrapped = false,
+  isList = false,
 }: {
   readonly text: string
   readonly label: string
   readonly onCopy?: string
   /** One long word, such as a link: better in several lines than cut off. */
   readonly isWrapped?: boolean
+  /** However long, a part of it is shown, and what is below stays in sight. */
+  readonly isList?: boolean
 }) {
   return (
     <div className="relative rounded-md border bg-sunken">
@@ -184,6 +187,7 @@ export function CodeBlock({
         className={classes(
           'overflow-x-auto p-3 pr-10 font-mono text-xs leading-5',
           isWrapped && 'break-all whitespace-pre-wrap',
+          isList && 'max-h-64',
         )}
       >
         {text}
