@@ -16,6 +16,8 @@ const focused = `(() => {
   const label = element.labels?.[0]?.textContent ?? ''
   return (element.getAttribute('aria-label') ?? (label || element.textContent || element.name || '')).trim()
 })()`
+/** How far something in the dialog has been scrolled, in pixels. */
+const scrolled = `Math.max(...[...document.querySelectorAll('[role=dialog] *')].map(({ scrollTop }) => scrollTop))`
 const press = (page: BrowserPage, ...keys: string[]): Promise<void> =>
   keys.reduce(async (before, key) => {
     await before
@@ -89,6 +91,10 @@ test('filter requests, open one, go on to the next, and back', async () => {
   await page.appears('text=Settled')
   const [first, search] = await page.evaluate<[string, string]>('[location.pathname, location.search]')
   expect(search).toBe('?outcome=completed')
+  await page.call('setViewportSize', { width: 1280, height: 400 })
+  await press(page, 'End')
+  await Bun.sleep(300)
+  expect(await page.evaluate<number>(scrolled)).toBeGreaterThan(0)
   await press(page, 'ArrowRight')
   await page.appears('text=Settled')
   await Bun.sleep(300)

@@ -47,7 +47,14 @@ test('an owner is warned on every page below the balance they chose', async () =
   await page.appears('text=/^below your warning at/')
   await page.appears('text=/left, below your warning at/')
   expect(await violationsOf(page)).toEqual([])
+  const billing = '[role=status] >> role=link[name="Billing"]'
+  await page.appears(billing)
+  await page.goto(`${stage.url}/a/${accountId}/billing?tab=holds`)
+  await page.appears('text=/left, below your warning at/')
+  expect(await page.call<boolean>('isVisible', billing)).toBe(false)
   await expectQuiet(page)
+  await page.goto(`${stage.url}/a/acct_other/billing`)
+  await page.appears(billing)
   await page.close()
 }, 60_000)
 

@@ -9,7 +9,7 @@ import { buttonClass } from '../ui/button.tsx'
 const LOOK_MS = 60_000
 
 /** The people of an account are told on every page that little is left, as they wished. */
-export function LowBalance({ isAtBilling }: { readonly isAtBilling: boolean }) {
+export function LowBalance() {
   const t = useT()
   const show = useShow()
   const { data: me } = useQuery({
@@ -28,11 +28,17 @@ export function LowBalance({ isAtBilling }: { readonly isAtBilling: boolean }) {
         {t('low.banner', { available: money(available), threshold: money(threshold) })}{' '}
         {days !== null && t('low.pace', { n: days, shown: show.number(days) })}
       </span>
-      {!isAtBilling && (
-        <Link to="/a/$account/billing" params={{ account: account.id }} search={{}} className={buttonClass()}>
-          {t('nav.billing')}
-        </Link>
-      )}
+      {/* Not where it leads to. */}
+      <Link
+        to="/a/$account/billing"
+        params={{ account: account.id }}
+        search={{}}
+        activeOptions={{ includeSearch: false }}
+        activeProps={{ hidden: true }}
+        className={buttonClass()}
+      >
+        {t('nav.billing')}
+      </Link>
     </div>
   )
 }

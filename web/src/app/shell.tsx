@@ -68,7 +68,7 @@ function Frame() {
       <Navigation accountId={accountId} isOpen={isOpen} onClose={() => setOpen(false)} />
       <div className="flex min-w-0 flex-col">
         <ViewBanner />
-        <LowBalance isAtBilling={path.endsWith('/billing')} />
+        <LowBalance />
         <div className="flex h-12 shrink-0 items-center gap-2 border-b bg-panel px-4">
           <IconButton icon="menu" label={t('shell.menu')} onClick={() => setOpen(true)} className="lg:hidden" />
           <Breadcrumb page={title} isOperators={path.includes('/operator/')} />

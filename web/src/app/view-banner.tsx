@@ -6,8 +6,8 @@ import { sessionQuery, useMe, type Me } from '../lib/session.ts'
 import { Button } from '../ui/button.tsx'
 import { queryClient } from './queries.ts'
 
-/** Letters of a name that leave the sentence in sight: it stands above every page. */
-const NAME_MAX = 32
+/** Where the name stands in the sentence: in none is there a break of a line. */
+const NAME = '\n'
 
 /** An operator who looks at an account as its members do is told so on every page. */
 export function ViewBanner() {
@@ -24,16 +24,19 @@ export function ViewBanner() {
   })
   if (!me.view_as) return null
   const name = me.account?.name ?? ''
-  const letters = Array.from(name)
+  const [before, after] = t('view.banner', { name: NAME }).split(NAME)
   return (
     <div
       role="status"
       className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b bg-warn-soft px-4 py-1.5 text-warn"
     >
-      <span className="min-w-0 grow basis-48 break-words" title={name}>
-        {t('view.banner', {
-          name: letters.length > NAME_MAX ? `${letters.slice(0, NAME_MAX).join('').trim()}…` : name,
-        })}
+      <span className="min-w-0 grow basis-48">
+        {before}
+        {/* So much of it leaves the sentence in sight, above every page; whoever hears the page hears all of it. */}
+        <span title={name} className="inline-block max-w-[min(32ch,100%)] truncate align-bottom">
+          {name}
+        </span>
+        {after}
       </span>
       <Button onClick={() => end.mutate()} busy={end.isPending}>
         {t('view.end')}

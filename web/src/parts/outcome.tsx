@@ -10,9 +10,12 @@ const tones: Readonly<Record<Outcome, Tone>> = {
   barred: 'warn',
 }
 
-/** How a request ended, in a word; where there is no room, the word is for those who do not see the sign. */
+/** How a request ended, in a word. */
 export function OutcomeMark({ outcome, isShort = false }: { readonly outcome: Outcome; readonly isShort?: boolean }) {
   const t = useT()
-  const word = t(`outcome.${outcome}`)
-  return <Status tone={tones[outcome]}>{isShort ? <span className="sr-only">{word}</span> : word}</Status>
+  return (
+    <Status tone={tones[outcome]} isShort={isShort}>
+      {t(`outcome.${outcome}`)}
+    </Status>
+  )
 }

@@ -88,15 +88,6 @@ function Outcome({ outcome }: Pick<Entry, 'outcome'>) {
   )
 }
 
-/** On a phone there is no room for how it ended, but for that it came to nothing. */
-const FailedSign = ({ outcome }: { readonly outcome: string }) => (
-  <span title={outcome} className="md:hidden">
-    <Status tone="bad">
-      <span className="sr-only">{outcome}</span>
-    </Status>
-  </span>
-)
-
 function useActor(): (actor: Entry['actor']) => string {
   const t = useT()
   return ({ kind, name }) =>
@@ -134,7 +125,14 @@ function Entries({ entries, onOpen }: { readonly entries: readonly Entry[]; read
               >
                 {action}
               </button>
-              {hasFailed(outcome) && <FailedSign outcome={outcome} />}
+              {/* On a phone there is no room for how it ended, but for that it came to nothing. */}
+              {hasFailed(outcome) && (
+                <span title={outcome} className="md:hidden">
+                  <Status tone="bad" isShort>
+                    {outcome}
+                  </Status>
+                </span>
+              )}
             </span>
           ),
         },

@@ -69,12 +69,14 @@ const FINDINGS_SHOWN = 20
 
 function Books({ verification }: { readonly verification: Verification | null }) {
   const t = useT()
+  const show = useShow()
   if (!verification) return <Note>{t('health.notYet')}</Note>
   const { at, took_ms: tookMs, clean, findings } = verification
   return (
     <>
       <Note kind={clean ? 'good' : 'bad'}>
-        {t(clean ? 'health.clean' : 'health.broken', { n: findings.length })} <Ago at={at} /> · {duration(tookMs)}
+        {t(clean ? 'health.clean' : 'health.broken', { n: findings.length, shown: show.number(findings.length) })}{' '}
+        <Ago at={at} /> · {duration(tookMs)}
       </Note>
       {findings.length > 0 && (
         <Panel isFlush>
@@ -94,7 +96,9 @@ function Books({ verification }: { readonly verification: Verification | null })
             ]}
           />
           {findings.length > FINDINGS_SHOWN && (
-            <p className="border-t px-4 py-2 text-soft">{t('health.more', { n: findings.length - FINDINGS_SHOWN })}</p>
+            <p className="border-t px-4 py-2 text-soft">
+              {t('health.more', { shown: show.number(findings.length - FINDINGS_SHOWN) })}
+            </p>
           )}
         </Panel>
       )}

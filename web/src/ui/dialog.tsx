@@ -1,6 +1,6 @@
 /** Dialogs and drawers: the focus is kept inside, goes back where it came from, and Escape closes. */
 import { Dialog as Base } from '@base-ui/react/dialog'
-import { memo, useRef, type ReactNode } from 'react'
+import { memo, useRef, type ReactNode, type RefObject } from 'react'
 import { useT } from '../lib/i18n/language.ts'
 import { classes } from './classes.ts'
 import { IconButton } from './button.tsx'
@@ -18,7 +18,12 @@ type Props = {
 /** While it goes it stays as it was: what it was about is forgotten by then, and half of it would vanish first. */
 const Frame = memo(Content, (_, { open }) => !open)
 
-function Content({ title, description, children, tools }: Omit<Props, 'onClose'>) {
+type ContentProps = Omit<Props, 'onClose'> & {
+  /** What scrolls, where the focus is to be on it. */
+  readonly reading?: RefObject<HTMLDivElement | null>
+}
+
+function Content({ title, description, children, tools, reading }: ContentProps) {
   const t = useT()
   return (
     <>
@@ -30,7 +35,13 @@ function Content({ title, description, children, tools }: Omit<Props, 'onClose'>
         {tools}
         <Base.Close render={<IconButton icon="cross" label={t('close')} />} />
       </div>
-      <div className="min-h-0 grow overflow-y-auto p-4">{children}</div>
+      <div
+        ref={reading}
+        tabIndex={reading && -1}
+        className={classes('min-h-0 grow overflow-y-auto p-4', reading && 'outline-none')}
+      >
+        {children}
+      </div>
     </>
   )
 }
@@ -58,23 +69,22 @@ export function Dialog({ open, onClose, wide = false, ...frame }: Props & { read
 
 /**
  * From the right, over the page: its content has an address of its own. It is there to be read, so that the focus is on
- * the whole: whoever comes by the address would find a ring around the first of its buttons.
+ * what scrolls: whoever comes by the address would find a ring around the first of its buttons.
  */
 export function Drawer({ open, onClose, ...frame }: Props) {
-  const popup = useRef<HTMLDivElement>(null)
+  const reading = useRef<HTMLDivElement>(null)
   return (
     <Base.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
       <Base.Portal>
         <Shade />
         <Base.Popup
-          ref={popup}
-          initialFocus={popup}
+          initialFocus={reading}
           className={classes(
             'enter-side fixed inset-y-0 right-0 flex w-full max-w-2xl flex-col border-l bg-panel shadow-float',
             'outline-none',
           )}
         >
-          <Frame open={open} {...frame} />
+          <Frame open={open} reading={reading} {...frame} />
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

@@ -41,7 +41,7 @@ export function Table<T>({
 }) {
   // Where the optional ones are hidden another is the last, and as far from the border.
   const last = all.findLast(({ isOptional }) => isOptional !== true)
-  const columns = all.map((one) => (one === last ? { ...one, className: classes(one.className, 'max-md:pr-4') } : one))
+  const columns = all.map((one) => (one === last ? { ...one, className: classes(one.className, 'max-md:!pr-4') } : one))
   return (
     <div className="scroll-x relative overflow-x-auto rounded-[inherit]" tabIndex={0} role="region" aria-label={label}>
       <table className="w-full border-collapse">

@@ -61,18 +61,27 @@ const tones = {
 } as const satisfies Record<string, readonly [string, IconName]>
 export type Tone = keyof typeof tones
 
+type StatusProps = {
+  readonly tone: Tone
+  /** Where there is no room, the word is for those who do not see the sign. */
+  readonly isShort?: boolean
+  readonly children: ReactNode
+}
+
 /** A state: a picture and a word, so that no colour has to be told apart. */
-export function Status({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
+export function Status({ tone, isShort = false, children }: StatusProps) {
   const [look, icon] = tones[tone]
   return (
     <span
       className={classes(
         'inline-flex items-center gap-1 rounded px-1.5 align-middle text-xs leading-5 whitespace-nowrap',
+        // What is hidden stands where the sign does: elsewhere it would make the page longer.
+        isShort && 'relative',
         look,
       )}
     >
       <Icon name={icon} className="!size-3" />
-      {children}
+      {isShort ? <span className="sr-only">{children}</span> : children}
     </span>
   )
 }
@@ -160,12 +169,15 @@ export function CodeBlock({
   label,
   onCopy,
   isWrapped = false,
+  isList = false,
 }: {
   readonly text: string
   readonly label: string
   readonly onCopy?: string
   /** One long word, such as a link: better in several lines than cut off. */
   readonly isWrapped?: boolean
+  /** However long, a part of it is shown, and what is below stays in sight. */
+  readonly isList?: boolean
 }) {
   return (
     <div className="relative rounded-md border bg-sunken">
@@ -175,6 +187,7 @@ export function CodeBlock({
         className={classes(
           'overflow-x-auto p-3 pr-10 font-mono text-xs leading-5',
           isWrapped && 'break-all whitespace-pre-wrap',
+          isList && 'max-h-64',
         )}
       >
         {text}

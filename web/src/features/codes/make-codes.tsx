@@ -95,9 +95,7 @@ function Made({ batch, onClose }: { readonly batch: Batch; readonly onClose: () 
   const text = batch.codes.map(({ code }) => code).join('\n')
   return (
     <div className="space-y-3">
-      <div className="[&_pre]:max-h-64">
-        <CodeBlock label={t('nav.codes')} text={text} />
-      </div>
+      <CodeBlock label={t('nav.codes')} text={text} isList />
       <DialogButtons>
         <a
           href={`data:text/plain,${encodeURIComponent(text)}`}

@@ -47,7 +47,7 @@ export function KeyForm({ account, before, submit, isBusy, error, onSubmit, onCa
         required
       />
       <ModelChoice ids={models?.data.map(({ id }) => id) ?? []} chosen={chosen} onChange={setChosen} />
-      <Fold title={t('limit.title')} isOpen={before !== undefined}>
+      <Fold title={t('limit.title')} isOpen={before !== undefined} isMarked={checked === undefined}>
         <LimitsFields draft={limits} onChange={setLimits} />
       </Fold>
       <DialogButtons>

@@ -159,8 +159,6 @@ type LeastProps = {
   readonly pattern: string
 }
 
-const boundLook = 'field flex items-center gap-1.5 outline-offset-2 outline-accent has-[:focus-visible]:outline-2'
-
 /** A lower bound; it holds when Enter is pressed or the field is left. */
 function Least({ label, value, onChange, pattern }: LeastProps) {
   const [text, setText] = useState(value ?? '')
@@ -180,7 +178,7 @@ function Least({ label, value, onChange, pattern }: LeastProps) {
       }}
     >
       {/* Of a number that is there, what it bounds is said beside it. */}
-      <label className={classes(boundLook, value === undefined ? 'sm:!w-28' : 'sm:!w-44')}>
+      <label className={classes('field flex items-center gap-1.5', value === undefined ? 'sm:!w-28' : 'sm:!w-44')}>
         {value !== undefined && <span className="shrink-0 text-soft">{label}</span>}
         <input
           className="w-full min-w-0 bg-transparent outline-none"

@@ -150,7 +150,7 @@ function Row({ row, index, start, account, filters, isOpen }: RowProps) {
       <Cell title={row.model}>
         <span className="flex min-w-0 items-center gap-1.5">
           {row.outcome !== 'completed' && (
-            <span className="relative shrink-0 sm:hidden">
+            <span className="shrink-0 sm:hidden">
               <OutcomeMark outcome={row.outcome} isShort />
             </span>
           )}

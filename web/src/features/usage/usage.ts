@@ -70,10 +70,10 @@ export function totalsOf(rows: readonly UsageRow[]): readonly GroupTotal[] {
       charged: (before?.charged ?? 0n) + nano(row.charged_nano_usd),
     })
   }
-  return toldApart([...totals.values()]).toSorted((a, b) =>
-    a.charged === b.charged ? b.requests - a.requests : a.charged < b.charged ? 1 : -1,
-  )
+  return toldApart([...totals.values()]).toSorted((a, b) => descending(a.charged, b.charged) || b.requests - a.requests)
 }
+
+const descending = (a: bigint, b: bigint): number => (a === b ? 0 : a < b ? 1 : -1)
 
 /** Two keys may have one name: then each is told by its id as well. */
 function toldApart(totals: readonly GroupTotal[]): readonly GroupTotal[] {
@@ -86,11 +86,14 @@ function toldApart(totals: readonly GroupTotal[]): readonly GroupTotal[] {
 /** The groups of which a measure has the most, the biggest first; not those of which it has nothing. */
 export function biggestOf(rows: readonly UsageRow[], measure: Measure): readonly GroupTotal[] {
   const sums = new Map<string, bigint>()
-  for (const row of rows) sums.set(row.group ?? '', (sums.get(row.group ?? '') ?? 0n) + measured(row, measure))
+  for (const row of rows) {
+    const group = row.group ?? ''
+    sums.set(group, (sums.get(group) ?? 0n) + measured(row, measure))
+  }
   const sumOf = ({ group }: GroupTotal): bigint => sums.get(group) ?? 0n
   return totalsOf(rows)
     .filter((total) => sumOf(total) > 0n)
-    .toSorted((a, b) => (sumOf(a) === sumOf(b) ? 0 : sumOf(a) < sumOf(b) ? 1 : -1))
+    .toSorted((a, b) => descending(sumOf(a), sumOf(b)))
 }
 
 /** As a whole number: of money, nano-dollars. */
