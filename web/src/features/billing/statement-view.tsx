@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
 import { shortId } from '../../lib/ids.ts'
-import { columnOf, exact } from '../../lib/money.ts'
+import { columnOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { buttonClass, IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -69,20 +69,17 @@ export function StatementView({ account, statement, onMonth }: Props) {
 
 type Amount = (amount: string) => ReactNode
 
-/** All of a month in as many places: whoever adds it up by hand comes to the same. */
+/** All of a month in as many places, none rounded: whoever adds it up by hand comes to the same. */
 function amountsOf(statement: Statement): Amount {
   const show = columnOf([
     statement.opening_nano_usd,
     statement.credits_nano_usd,
     statement.charges_nano_usd,
     statement.debits_nano_usd,
+    statement.closing_nano_usd,
     ...statement.data.flatMap((line) => [line.amount_nano_usd, line.balance_nano_usd]),
   ])
-  return (amount) => (
-    <span title={exact(amount)} className="whitespace-nowrap">
-      {show(amount)}
-    </span>
-  )
+  return (amount) => <span className="whitespace-nowrap">{show(amount)}</span>
 }
 
 type LinesProps = { readonly account: string; readonly rows: readonly LedgerLine[]; readonly amount: Amount }
