@@ -51,7 +51,8 @@ export function StatementView({ account, statement, onMonth }: Props) {
         </>
       }
     >
-      <dl className="grid grid-cols-2 gap-4 border-b p-4 sm:grid-cols-5">
+      {/* In columns; an amount that is wider than one takes the room it needs, and the next ones wrap. */}
+      <dl className="flex flex-wrap gap-4 border-b p-4 *:min-w-[calc(50%-0.5rem)] sm:*:min-w-[calc(20%-0.8rem)]">
         <Figure label={t('billing.opening')}>{amount(statement.opening_nano_usd)}</Figure>
         <Figure label={t('billing.credits')}>{amount(statement.credits_nano_usd)}</Figure>
         <Figure label={t('billing.charges')}>{amount(statement.charges_nano_usd)}</Figure>
