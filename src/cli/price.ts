@@ -64,7 +64,7 @@ function drawImport(view: ImportView, terminal: Terminal): string {
     ...skipped.map(({ what, reason }) => `left alone: ${what}: ${reason}\n`),
     ...changing.map(({ model, on }) => `the list has other prices for ${model} from ${on}: import again then\n`),
   ]
-  const title = `${source.package} ${source.version} of ${source.released}, dollars per million tokens, mark-up ${markup}`
+  const title = `${source.package} ${source.version} of ${source.released}, dollars per million tokens or for a piece, mark-up ${markup}`
   return `${title}\n${table(rows, differenceColumns, terminal)}${noted.join('')}${counts}\n`
 }
 

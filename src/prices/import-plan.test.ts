@@ -71,6 +71,14 @@ test('an image model is new with the price of its images, and what it can do in 
   if (change) expect(plan([stored(change.draft)], request).unchanged).toEqual(['gemini-3-pro-image-preview'])
 })
 
+test('a price by the piece that the list does not have is gone, and is said for one piece', () => {
+  const listed = gpt5()
+  const own = { ...listed, price: { ...listed.price, 'piece:image/1024x1024': 40_000_000_000n * 1_000n } }
+  expect(plan([stored(own)], only).changes[0]?.differences).toEqual([
+    { what: 'sale piece:image/1024x1024', before: '0.04', after: 'none' },
+  ])
+})
+
 test('what is there already is unchanged; another mark-up is another sale price, and the cost stays', () => {
   expect(plan([stored(gpt5())], only)).toMatchObject({ changes: [], unchanged: ['gpt-5'] })
   const { changes } = plan([stored(gpt5())], { ...only, by: 200_000n })

@@ -27,7 +27,7 @@ export type ImportRequest = {
   readonly atMs: number
 }
 
-/** One value that would be another. Amounts are dollars per million tokens. */
+/** One value that would be another. Amounts are dollars per million tokens; of a `piece:…`, for one of them. */
 export type Difference = { readonly what: string; readonly before: string | undefined; readonly after: string }
 
 export type Change = {
@@ -185,7 +185,7 @@ function namedPrices(card: Prices | undefined): Named {
     ),
     ...Object.entries(prices)
       .filter(([unit]) => unit.startsWith('piece:'))
-      .map(([unit, price]): [string, string] => [unit + suffix, formatUsd(price)]),
+      .map(([unit, price]): [string, string] => [unit + suffix, formatUsd(price / 1_000_000n)]),
   ]
   return new Map([
     ...named(card.nanoPerMillion, ''),

@@ -39,11 +39,25 @@ test('costs that are taken away are as fine', () => {
   ])
 })
 
-test('a column is in cents where that says all, or where there is too much for parts of them to matter', () => {
+test('a column is in cents, or all of it in as many places as its finest amount needs', () => {
   const shown = (...amounts: string[]): readonly string[] => amounts.map(columnOf(amounts))
   expect(shown('5000000000', '0')).toEqual(['$5.00', '$0.00'])
   expect(shown('5000000000', '-207000', '4999793000')).toEqual(['$5.000000', '−$0.000207', '$4.999793'])
-  expect(shown('-1000000000000', '207000')).toEqual(['−$1,000.00', '$0.000207'])
+  expect(shown('1000000000000', '-126000000', '-126000000', '999748000000')).toEqual([
+    '$1,000.000',
+    '−$0.126',
+    '−$0.126',
+    '$999.748',
+  ])
+  expect(shown('-1000000000000', '1')).toEqual(['−$1,000.000000000', '$0.000000001'])
+})
+
+test('whoever adds up a column by what it says comes to what it says', () => {
+  const digits = (text: string): bigint => BigInt(text.replaceAll(/[$,.]/g, '').replace('−', '-'))
+  const moves = ['1234567890000000001', '-126000000', '-126500000', '-1', '-999', '40000000000']
+  const amounts = [...moves, moves.reduce((sum, move) => sum + BigInt(move), 0n).toString()]
+  const shown = amounts.map(columnOf(amounts)).map(digits)
+  expect(shown.slice(0, -1).reduce((sum, amount) => sum + amount)).toBe(shown.at(-1) ?? 0n)
 })
 
 test('the exact amount loses nothing, and has no zeros without need', () => {
@@ -78,18 +92,16 @@ test('what is typed is taken as it is meant, or not at all', () => {
   expect(nanoOf('0.000000001')).toBe(1n)
 })
 
-test('axes are short', () => {
-  expect([0, 0.0042, 0.015, 0.3, 1.5, 2, 40, 1250, 2_500_000].map(axisMoney)).toEqual([
-    '$0',
-    '$0.0042',
-    '$0.015',
-    '$0.30',
-    '$1.50',
-    '$2.00',
-    '$40',
-    '$1.3K',
-    '$2.5M',
-  ])
+test.each([
+  [[0, 0.002, 0.004], '$0 $0.002 $0.004'],
+  [[0, 0.1, 0.2, 0.3], '$0 $0.10 $0.20 $0.30'],
+  [[0, 0.5, 1, 1.5], '$0 $0.50 $1 $1.50'],
+  [[0, 1, 2, 3], '$0 $1 $2 $3'],
+  [[0, 5, 10], '$0 $5 $10'],
+  [[0, 500, 1_000, 1_500], '$0 $500 $1K $1.5K'],
+  [[0, 1_000_000, 2_000_000], '$0 $1M $2M'],
+])('an axis of %p is short, and in one notation', (ticks, text) => {
+  expect(ticks.map(axisMoney).join(' ')).toBe(text)
 })
 
 test.each([

@@ -41,22 +41,20 @@ export function exact(amount: string | bigint): string {
   return fixed(nano(amount), 9).replace(/0{1,7}$/, '')
 }
 
-/**
- * How the amounts of a column are shown, so that they line up and add up: in cents, unless some have parts of one and
- * all are small enough for those to matter.
- */
+const placesOf = (text: string): number => text.length - text.indexOf('.') - 1
+
+/** How the amounts of a column are shown, so that they line up and add up: each in the places that the finest needs. */
 export function columnOf(amounts: readonly string[]): (amount: string) => string {
-  const values = amounts.map(nano)
-  const isFine = values.some((value) => value % CENT !== 0n)
-  const isSmall = values.every((value) => value < FINE_BELOW && value > -FINE_BELOW)
-  return isFine && isSmall ? cost : money
+  const places = Math.max(2, ...amounts.map((amount) => placesOf(exact(amount))))
+  return (amount) => fixed(nano(amount), places)
 }
 
-/** For axes: `$1.2k`, `$0.50`, `$0.004`. */
+/** For axes: `$1.2K`, `$5`, `$0.50`, `$0.004`. */
 export function axisMoney(dollars: number): string {
   if (dollars === 0) return '$0'
-  // Cents are said in two places, as everywhere, and the marks between them too.
-  if (dollars < 10 && Math.abs(dollars * 100 - Math.round(dollars * 100)) < 1e-9) return `$${dollars.toFixed(2)}`
+  // Cents are said in two places, as everywhere; between whole dollars there are none to say.
+  const isCents = !Number.isInteger(dollars) && Math.abs(dollars * 100 - Math.round(dollars * 100)) < 1e-9
+  if (isCents && dollars < 1_000) return `$${dollars.toFixed(2)}`
   if (dollars >= 1_000) return `$${new Intl.NumberFormat('en', { notation: 'compact' }).format(dollars)}`
   return `$${dollars.toLocaleString('en', { maximumSignificantDigits: 3, useGrouping: false })}`
 }
@@ -93,11 +91,10 @@ export function fine(amount: string): string {
   return `${amount.startsWith('-') ? '−' : ''}$${grouped(BigInt(digits.slice(0, at)))}.${decimals}`
 }
 
-/** Amounts below each other: all with as many places as the one that has the most. */
+/** The same of texts, which may be finer than a nano-dollar. */
 export function inLine(amounts: readonly string[]): readonly string[] {
-  const places = amounts.map((text) => text.length - text.indexOf('.') - 1)
-  const most = Math.max(...places)
-  return amounts.map((text, at) => text + '0'.repeat(most - (places[at] ?? 0)))
+  const most = Math.max(...amounts.map(placesOf))
+  return amounts.map((text) => text + '0'.repeat(most - placesOf(text)))
 }
 
 /** What a million tokens cost, or one piece: prices are per million of anything. */

@@ -42,6 +42,9 @@ test.each([
   [75_000, '1 m 15 s'],
   [600_000, '10 m'],
   [3_600_000, '1 h'],
+  [90_500, '1 m 30.5 s'],
+  [3_605_000, '1 h 5 s'],
+  [5_430_000, '1 h 30 m 30 s'],
   [86_400_000, '24 h'],
 ])('%d ms, as somebody has set them, are %s', (ms, text) => {
   expect(period(ms)).toBe(text)

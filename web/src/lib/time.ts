@@ -52,8 +52,13 @@ export function relativeTime(at: string | number, language: string, nowMs: numbe
 /** How long something is set to, to the last digit and no further: `300 ms`, `1.5 s`, `1 m 15 s`, `24 h`. */
 export function period(ms: number): string {
   if (ms > 0 && ms < 1_000) return `${ms} ms`
-  if (ms < 60_000) return `${ms / 1_000} s`
-  return duration(ms).replace(/ 00 [ms]$/, '')
+  const parts = [
+    [Math.floor(ms / 3_600_000), 'h'],
+    [Math.floor(ms / 60_000) % 60, 'm'],
+    [(ms % 60_000) / 1_000, 's'],
+  ] as const
+  const said = parts.flatMap(([size, unit]) => (size === 0 ? [] : [`${size} ${unit}`]))
+  return said.join(' ') || '0 s'
 }
 
 /** `241 ms`, `1.28 s`, `3 m 05 s`. */

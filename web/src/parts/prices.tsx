@@ -2,6 +2,7 @@
 import { hasWords, useT, type Key } from '../lib/i18n/language.ts'
 import { exact, nano } from '../lib/money.ts'
 import type { ModelKind, PriceCard, UnitPrices } from '../lib/models.ts'
+import { pieceRanges } from '../lib/pieces.ts'
 import { useShow } from '../lib/show.ts'
 
 const units = [
@@ -34,16 +35,22 @@ function linesOf(prices: UnitPrices): readonly (readonly [Unit, string])[] {
   })
 }
 
+/** `image/1024x1024/hd`, or with `piece:` before it: what is counted, and of which sort. */
+export function usePieceName(): (piece: string) => string {
+  const t = useT()
+  return (piece) => {
+    const name = piece.replace(/^piece:/, '')
+    const [unit, ...sorts] = name.split('/')
+    const key = `routing.unit.${unit}`
+    return hasWords(key) ? [t(key), ...sorts].join(' · ') : name
+  }
+}
+
 /** A card in full. */
 export function PriceTable({ card }: { readonly card: PriceCard }) {
   const t = useT()
-  /** `image/1024x1024/hd`: what is counted, and of which sort. */
-  const pieceName = (piece: string): string => {
-    const [unit, ...sorts] = piece.split('/')
-    const key = `routing.unit.${unit}`
-    return hasWords(key) ? [t(key), ...sorts].join(' · ') : piece
-  }
   const show = useShow()
+  const pieceName = usePieceName()
   const parts = [
     { above: 0, prices: card as UnitPrices },
     ...card.tiers.map((tier) => ({ above: tier.above_input_tokens, prices: tier as UnitPrices })),
@@ -83,29 +90,20 @@ export function PriceTable({ card }: { readonly card: PriceCard }) {
   )
 }
 
-/** The range of what one piece costs: `$0.016 – $0.12`. What comes on top, the enlarging of a video, is not in it. */
-export function pieceRange({ each }: UnitPrices): string | undefined {
-  const amounts = Object.entries(each).flatMap(([piece, amount]) => (/^upscale\b/.test(piece) ? [] : [nano(amount)]))
-  const [first] = amounts
-  if (first === undefined) return undefined
-  const [low, high] = amounts.reduce(
-    ([least, most], amount) => [amount < least ? amount : least, amount > most ? amount : most],
-    [first, first],
-  )
-  return low === high ? exact(low) : `${exact(low)} – ${exact(high)}`
+/** What the pieces of a card cost, in the language of the page. */
+export function usePieces(): (prices: UnitPrices) => string | undefined {
+  const t = useT()
+  return (prices) => pieceRanges(prices, t)
 }
-
-/** Of videos the piece is a second. */
-export const isBySecond = ({ each }: UnitPrices): boolean => Object.keys(each).some((piece) => /^second\b/.test(piece))
 
 /** Of image models it is pictures that come out. */
 export const outputOf = (kind: ModelKind, prices: UnitPrices): string =>
   kind === 'image' ? prices.image_output : prices.output
 
-/** Two amounts, `$1.00 / $4.00` or a range: one above the other where the window is narrow. */
+/** Several amounts, `$1.00 / $4.00` or a range: one above the other where the window is narrow. */
 export const Amounts = ({ text }: { readonly text: string }) => (
   <span className="inline-flex flex-wrap justify-end gap-x-1 md:flex-nowrap">
-    {text.split(/(?<= [/–]) (?=\$)/).map((part, at) => (
+    {text.split(/(?<= [/–·]) (?=\$)/).map((part, at) => (
       <span key={at} className="whitespace-nowrap">
         {part}
       </span>

@@ -9,7 +9,7 @@ import { exact, nano } from '../lib/money.ts'
 import { only } from '../lib/search.ts'
 import { OriginBadge } from '../parts/declared.tsx'
 import { Margin } from '../parts/margin.tsx'
-import { Amounts, isBySecond, outputOf, pieceRange } from '../parts/prices.tsx'
+import { Amounts, outputOf, usePieces } from '../parts/prices.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog, Drawer } from '../ui/dialog.tsx'
@@ -58,13 +58,14 @@ export function RoutingPage() {
 
 function Models({ models, q }: { readonly models: readonly RoutedModel[]; readonly q: string | undefined }) {
   const t = useT()
+  const piecesOf = usePieces()
   // What is sold by the piece has its range in the first of the two columns; vectors have no output.
   const price = ({ kind, price: card }: RoutedModel, unit: 'input' | 'output'): ReactNode => {
+    const pieces = piecesOf(card)
     const amount = unit === 'output' ? outputOf(kind, card) : card.input
-    const pieces = nano(amount) === 0n ? pieceRange(card) : undefined
-    if (unit === 'output' && (pieces !== undefined || kind === 'embedding')) return <Nothing />
-    if (pieces === undefined) return exact(amount)
-    return <Amounts text={t(isBySecond(card) ? 'price.perSecond' : 'price.perImage', { amount: pieces })} />
+    const tokens = nano(amount) > 0n || pieces === undefined ? [exact(amount)] : []
+    if (unit === 'input') return <Amounts text={[...tokens, ...(pieces === undefined ? [] : [pieces])].join(' · ')} />
+    return tokens.length === 0 || kind === 'embedding' ? <Nothing /> : tokens
   }
   return (
     <Table

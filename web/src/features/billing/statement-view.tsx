@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
 import { shortId } from '../../lib/ids.ts'
-import { columnOf, exact } from '../../lib/money.ts'
+import { columnOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { buttonClass, IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -51,7 +51,8 @@ export function StatementView({ account, statement, onMonth }: Props) {
         </>
       }
     >
-      <dl className="grid grid-cols-2 gap-4 border-b p-4 sm:grid-cols-5">
+      {/* In columns; an amount that is wider than one takes the room it needs, and the next ones wrap. */}
+      <dl className="flex flex-wrap gap-4 border-b p-4 *:min-w-[calc(50%-0.5rem)] sm:*:min-w-[calc(20%-0.8rem)]">
         <Figure label={t('billing.opening')}>{amount(statement.opening_nano_usd)}</Figure>
         <Figure label={t('billing.credits')}>{amount(statement.credits_nano_usd)}</Figure>
         <Figure label={t('billing.charges')}>{amount(statement.charges_nano_usd)}</Figure>
@@ -69,20 +70,17 @@ export function StatementView({ account, statement, onMonth }: Props) {
 
 type Amount = (amount: string) => ReactNode
 
-/** All of a month in as many places: whoever adds it up by hand comes to the same. */
+/** All of a month in as many places, none rounded: whoever adds it up by hand comes to the same. */
 function amountsOf(statement: Statement): Amount {
   const show = columnOf([
     statement.opening_nano_usd,
     statement.credits_nano_usd,
     statement.charges_nano_usd,
     statement.debits_nano_usd,
+    statement.closing_nano_usd,
     ...statement.data.flatMap((line) => [line.amount_nano_usd, line.balance_nano_usd]),
   ])
-  return (amount) => (
-    <span title={exact(amount)} className="whitespace-nowrap">
-      {show(amount)}
-    </span>
-  )
+  return (amount) => <span className="whitespace-nowrap">{show(amount)}</span>
 }
 
 type LinesProps = { readonly account: string; readonly rows: readonly LedgerLine[]; readonly amount: Amount }

@@ -3,7 +3,7 @@ import { useT } from '../../lib/i18n/language.ts'
 import type { PublicModel } from '../../lib/models.ts'
 import { exact, nano } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
-import { isBySecond, pieceRange } from '../../parts/prices.tsx'
+import { Amounts, outputOf, usePieces } from '../../parts/prices.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Badge, Nothing, Status } from '../../ui/text.tsx'
 
@@ -18,6 +18,7 @@ export const modelLink = 'block truncate font-medium hover:text-accent hover:und
 export function ModelTable({ models, nameOf }: Props) {
   const t = useT()
   const show = useShow()
+  const piecesOf = usePieces()
   const price = (key: 'input' | 'cached_input' | 'output', head: string): Column<PublicModel> => ({
     key,
     head,
@@ -28,10 +29,6 @@ export function ModelTable({ models, nameOf }: Props) {
       return amount === undefined ? <Nothing /> : <span className="whitespace-nowrap">{exact(amount)}</span>
     },
   })
-  const piecesOf = ({ price: card }: PublicModel): string | undefined => {
-    const range = pieceRange(card)
-    return range !== undefined && isBySecond(card) ? t('price.perSecond', { amount: range }) : range
-  }
   const columns: readonly Column<PublicModel>[] = [
     {
       key: 'id',
@@ -41,7 +38,7 @@ export function ModelTable({ models, nameOf }: Props) {
       cell: (model) => (
         <>
           {nameOf(model.id)}
-          <span className="block text-xs text-soft md:hidden">{piecesOf(model)}</span>
+          <span className="block text-xs text-soft md:hidden">{piecesOf(model.price)}</span>
         </>
       ),
     },
@@ -61,7 +58,10 @@ export function ModelTable({ models, nameOf }: Props) {
       head: t('models.each'),
       align: 'right',
       isOptional: true,
-      cell: (model) => <span className="whitespace-nowrap">{piecesOf(model) ?? <Nothing />}</span>,
+      cell: (model) => {
+        const pieces = piecesOf(model.price)
+        return pieces === undefined ? <Nothing /> : <Amounts text={pieces} />
+      },
     },
     {
       key: 'status',
@@ -78,6 +78,6 @@ export function ModelTable({ models, nameOf }: Props) {
 /** Of a model that is sold by the piece the prices of tokens are nothing; nor do vectors have an output. */
 function soldFor({ kind, price }: PublicModel, unit: 'input' | 'cached_input' | 'output'): string | undefined {
   if (unit !== 'input' && kind === 'embedding') return undefined
-  const amount = unit === 'output' && kind === 'image' ? price.image_output : price[unit]
+  const amount = unit === 'output' ? outputOf(kind, price) : price[unit]
   return nano(amount) > 0n || Object.keys(price.each).length === 0 ? amount : undefined
 }

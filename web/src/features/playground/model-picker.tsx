@@ -1,24 +1,21 @@
 import { useT } from '../../lib/i18n/language.ts'
 import type { Model } from '../../lib/models.ts'
-import { exact } from '../../lib/money.ts'
-import { pieceRange } from '../../parts/prices.tsx'
+import { exact, nano } from '../../lib/money.ts'
+import { outputOf, usePieces } from '../../parts/prices.tsx'
 import { SelectField } from '../../ui/field.tsx'
 
 type Props = { readonly models: readonly Model[]; readonly model: Model; readonly onChoose: (id: string) => void }
 
 export function ModelPicker({ models, model, onChoose }: Props) {
   const t = useT()
-  const pieces = pieceRange(model.price)
+  const piecesOf = usePieces()
+  const { kind, price } = model
+  const pieces = piecesOf(price)
+  const output = outputOf(kind, price)
+  const isByToken = pieces === undefined || nano(price.input) + nano(output) > 0n
+  const tokens = isByToken ? t('play.price', { input: exact(price.input), output: exact(output) }) : undefined
   // Of a video the cost is said in full once it is chosen what is to be made; its pieces are of several kinds.
-  const hint =
-    model.kind === 'video'
-      ? undefined
-      : pieces === undefined
-        ? t('play.price', {
-            input: exact(model.price.input),
-            output: exact(model.kind === 'image' ? model.price.image_output : model.price.output),
-          })
-        : t('play.pieces', { range: pieces })
+  const hint = kind === 'video' ? undefined : [tokens, pieces].filter((part) => part !== undefined).join(' · ')
   return (
     <SelectField
       label={t('column.model')}

@@ -1,7 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import { hasWords, useT, type Key } from '../../lib/i18n/language.ts'
+import { exact, nanoOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
+import { usePieceName } from '../../parts/prices.tsx'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Empty, Failure, Note, Panel } from '../../ui/page.tsx'
@@ -83,16 +85,18 @@ const limits: Readonly<Record<string, Key>> = {
   dimensions: 'models.dimensions',
 }
 
-const isSaid = (value: string | null): value is string => value !== null && value !== 'unknown'
+/** The API has two words for a value that is not there. */
+const isSaid = (value: string | null): value is string => value !== null && value !== 'unknown' && value !== 'none'
 
-/** Prices are dollars, and counts have thousands. */
+/** Prices are dollars, counts have thousands, and texts come in quotes. */
 function useValue(): (what: string, value: string) => string {
   const t = useT()
   const show = useShow()
   return (what, value) => {
     const origin = `origin.${value}`
     if (what === 'origin') return hasWords(origin) ? t(origin) : value
-    if (/^(?:sale|cost) /.test(what) && /^\d/.test(value)) return `$${value}`
+    if (/^(?:sale|cost) /.test(what) && /^\d/.test(value)) return exact(nanoOf(value))
+    if (value.startsWith('"')) return JSON.parse(value) as string
     return /^\d+$/.test(value) ? show.number(value) : value
   }
 }
@@ -101,11 +105,12 @@ function useValue(): (what: string, value: string) => string {
 function useSubject(): (what: string) => string {
   const t = useT()
   const show = useShow()
+  const pieceName = usePieceName()
   return (what) => {
     if (what === 'origin') return t('prices.of.origin')
     const [, subject = '', name = '', above] = /^(sale|limit|cost \S+) (.+?)(?: above (\d+) tokens)?$/.exec(what) ?? []
     const known = units[name]
-    const unit = known ? t(known) : name
+    const unit = known ? t(known) : pieceName(name)
     const part = above === undefined ? unit : `${unit} · ${t('price.above', { tokens: show.number(Number(above)) })}`
     if (subject === 'sale') return t('prices.of.sale', { unit: part })
     if (subject === 'limit') return limits[name] ? t(limits[name]) : t('prices.of.limit', { name })

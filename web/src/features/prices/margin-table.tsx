@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
 import { exact, nano } from '../../lib/money.ts'
 import { Margin } from '../../parts/margin.tsx'
-import { Amounts, isBySecond, outputOf, pieceRange } from '../../parts/prices.tsx'
+import { Amounts, outputOf, usePieces } from '../../parts/prices.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago, Nothing, Status } from '../../ui/text.tsx'
 import type { SoldModel } from './prices.ts'
@@ -88,13 +88,13 @@ export function MarginTable({ models }: { readonly models: readonly SoldModel[] 
 type PairProps = { readonly model: SoldModel; readonly card: SoldModel['price'] }
 
 function Pair({ model, card }: PairProps) {
-  const t = useT()
-  const range = pieceRange(card)
+  const piecesOf = usePieces()
+  const pieces = piecesOf(card)
   const output = outputOf(model.kind, card)
+  const isByToken = nano(card.input) + nano(output) > 0n
   // Of what is sold by the piece a cost of nothing is one number, and vectors have no output.
-  const isOne = pieceRange(model.price) !== undefined && nano(card.input) + nano(output) === 0n
-  const pieces = range && t(isBySecond(card) ? 'price.perSecond' : 'price.perImage', { amount: range })
-  const input = exact(card.input)
-  const text = pieces ?? (isOne || model.kind === 'embedding' ? input : `${input} / ${exact(output)}`)
-  return <Amounts text={text} />
+  const isOne = model.kind === 'embedding' || (!isByToken && piecesOf(model.price) !== undefined)
+  const tokens = isOne ? exact(card.input) : `${exact(card.input)} / ${exact(output)}`
+  const parts = pieces === undefined ? [tokens] : isByToken ? [tokens, pieces] : [pieces]
+  return <Amounts text={parts.join(' · ')} />
 }

@@ -2,11 +2,12 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useT, type Key } from '../../lib/i18n/language.ts'
-import { exact, fine, inLine, nano, perMillion, perPiece } from '../../lib/money.ts'
+import { columnOf, exact, fine, inLine, nano, perMillion, perPiece } from '../../lib/money.ts'
 import { clientBaseUrl, useMe } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration } from '../../lib/time.ts'
 import { OutcomeMark } from '../../parts/outcome.tsx'
+import { usePieceName } from '../../parts/prices.tsx'
 import { Waterfall, type Phase } from '../../ui/chart/waterfall.tsx'
 import { Facts, Note } from '../../ui/page.tsx'
 import { CodeBlock, Id, Time } from '../../ui/text.tsx'
@@ -152,15 +153,15 @@ function Price({ request }: { readonly request: RequestDetail }) {
     ['request.released', released],
     ...(nano(writtenOff) > 0n ? [['request.writtenOff', writtenOff] as const] : []),
   ]
-  const amounts = inLine(moves.map(([, amount]) => exact(amount)))
+  const shown = columnOf(moves.map(([, amount]) => amount))
   return (
     <>
       {price ? <Lines price={price} /> : <p className="text-soft">{t('request.free')}</p>}
       <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 rounded-md bg-sunken px-3 py-2">
-        {moves.map(([name], at) => (
+        {moves.map(([name, amount]) => (
           <div key={name}>
             <dt className="text-xs text-soft">{t(name)}</dt>
-            <dd>{amounts[at]}</dd>
+            <dd>{shown(amount)}</dd>
           </div>
         ))}
       </dl>
@@ -172,8 +173,8 @@ function Price({ request }: { readonly request: RequestDetail }) {
 function Lines({ price }: { readonly price: PriceLines }) {
   const t = useT()
   const show = useShow()
-  const name = (unit: string): string =>
-    unit.startsWith('piece:') ? unit.slice('piece:'.length) : t(`unit.${unit}` as Key)
+  const pieceName = usePieceName()
+  const name = (unit: string): string => (unit.startsWith('piece:') ? pieceName(unit) : t(`unit.${unit}` as Key))
   const [total, rounding, ...amounts] = inLine([
     exact(price.total_nano_usd),
     ...[price.rounding_nano_usd, ...price.lines.map((line) => line.amount_nano_usd)].map(fine),

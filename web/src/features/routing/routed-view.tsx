@@ -1,8 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { Declared } from '../../parts/declared.tsx'
+import { Margin } from '../../parts/margin.tsx'
 import { PriceTable } from '../../parts/prices.tsx'
 import { Remove } from '../../parts/remove.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -55,13 +56,11 @@ export const offerTones = { ready: 'good', resting: 'warn', drained: 'none' } as
 
 function OfferItem({ offer }: { readonly offer: Offer }) {
   const t = useT()
-  const show = useShow()
   const { input_percent: input, output_percent: output } = offer.margin
-  const facts = [
-    t('routing.facts', { priority: offer.priority, weight: offer.weight }),
-    ...(input === null ? [] : [t('routing.marginIn', { share: show.percent(input / 100) })]),
-    ...(output === null ? [] : [t('routing.marginOut', { share: show.percent(output / 100) })]),
-  ]
+  const margins = [
+    ['prices.marginIn', input],
+    ['prices.marginOut', output],
+  ] as const
   return (
     <li className="rounded-md border p-3">
       <p className="flex items-start gap-2">
@@ -71,7 +70,16 @@ function OfferItem({ offer }: { readonly offer: Offer }) {
         <Status tone={offerTones[offer.state]}>{t(`offer.${offer.state}`)}</Status>
       </p>
       <p className="text-xs text-soft">
-        {facts.join(' · ')}
+        {t('routing.facts', { priority: offer.priority, weight: offer.weight })}
+        {margins.map(
+          ([name, percent]) =>
+            percent !== null && (
+              <Fragment key={name}>
+                {' · '}
+                {t(name)} <Margin percent={percent} />
+              </Fragment>
+            ),
+        )}
         {offer.resting_until && (
           <>
             {' '}

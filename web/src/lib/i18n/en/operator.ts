@@ -78,8 +78,6 @@ export const operator = {
   'routing.cost': 'Cost, dollars per million tokens or per piece. Empty: as before, or the sale price.',
   'routing.costs': 'What it costs',
   'routing.facts': 'Priority {priority}, weight {weight}',
-  'routing.marginIn': 'Margin {share} on input',
-  'routing.marginOut': 'Margin {share} on output',
   'routing.nobody': 'Nobody serves it',
   'routing.margin': 'Least margin',
   'routing.removeText': 'Nobody can call it any more. Its prices and requests stay on record.',

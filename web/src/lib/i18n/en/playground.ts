@@ -29,7 +29,6 @@ export const playground = {
   'play.total': 'total {took}',
   'play.details': 'Details',
   'play.price': '{input} in, {output} out per million tokens',
-  'play.pieces': '{range} each',
   'play.prompt': 'Prompt',
   'play.size': 'Size',
   'play.quality': 'Quality',

@@ -226,6 +226,7 @@ export const words = {
   'price.image_output': 'Image output',
   'price.perMillion': '{amount} / 1M tokens',
   'price.perSecond': '{amount} / s',
+  'price.perToken': '{amount} / token',
   'price.perImage': '{amount} / image',
   'price.above': 'Above {tokens} input tokens',
   'models.kind': 'Kind',

@@ -79,8 +79,6 @@ export const operator = {
   'routing.cost': '成本（每百万 token 或每件的美元价）。留空则沿用原值或等于售价。',
   'routing.costs': '成本',
   'routing.facts': '优先级 {priority}，权重 {weight}',
-  'routing.marginIn': '输入利润 {share}',
-  'routing.marginOut': '输出利润 {share}',
   'routing.nobody': '无供应',
   'routing.margin': '最低利润',
   'routing.removeText': '之后无法再调用此模型，价格和请求记录会保留。',

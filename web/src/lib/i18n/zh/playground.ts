@@ -30,7 +30,6 @@ export const playground = {
   'play.total': '共 {took}',
   'play.details': '详情',
   'play.price': '每百万 token 输入 {input}，输出 {output}',
-  'play.pieces': '每件 {range}',
   'play.prompt': '提示词',
   'play.size': '尺寸',
   'play.quality': '质量',

@@ -224,6 +224,7 @@ export const words = {
   'price.image_output': '图片输出',
   'price.perMillion': '{amount} / 百万 token',
   'price.perSecond': '{amount} / 秒',
+  'price.perToken': '{amount} / token',
   'price.perImage': '{amount} / 张',
   'price.above': '输入超过 {tokens} token',
   'models.kind': '类型',

@@ -1,0 +1,37 @@
+/** What the pieces of a price card cost, in short. */
+import type { Key, Translate } from './i18n/language.ts'
+import type { UnitPrices } from './models.ts'
+import { exact, nano } from './money.ts'
+
+const labels: Readonly<Record<string, Key>> = {
+  second: 'price.perSecond',
+  token: 'price.perToken',
+  image: 'price.perImage',
+}
+
+/** What comes on top, the enlarging of a video, is left to the card in full. */
+const ON_TOP = 'upscale'
+
+/**
+ * The range of prices of each unit, and what it is the price of: `$0.016 – $0.12 / image`. A card that sells by several
+ * says all of them, as a charge may have lines of each. Undefined: nothing is sold by the piece.
+ */
+export function pieceRanges({ each }: UnitPrices, t: Translate): string | undefined {
+  const amounts = new Map<string, bigint[]>()
+  for (const [piece, amount] of Object.entries(each)) {
+    const unit = piece.split('/', 1)[0] ?? piece
+    if (unit !== ON_TOP) amounts.set(unit, [...(amounts.get(unit) ?? []), nano(amount)])
+  }
+  const said = [...amounts].map(([unit, prices]) => {
+    const amount = rangeOf(prices)
+    const label = labels[unit]
+    return label ? t(label, { amount }) : amount
+  })
+  return said.length === 0 ? undefined : said.join(' · ')
+}
+
+function rangeOf(amounts: readonly bigint[]): string {
+  const low = exact(amounts.reduce((least, amount) => (amount < least ? amount : least)))
+  const high = exact(amounts.reduce((most, amount) => (amount > most ? amount : most)))
+  return low === high ? low : `${low} – ${high}`
+}
