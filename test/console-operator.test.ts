@@ -116,6 +116,18 @@ test('an image model is sold by size and quality, a video model by the second, a
   await page.fill(inDialog(`${sale}${field('Dollars each')}`), '0.05')
   await page.click(inDialog(button('Save')))
   await page.appears(inDialog('text=$0.05 >> nth=0'))
+  // What a vendor takes by the token is no price of an image; and tokens beside pieces are not left out.
+  const cost = { input: '0', output: '0', each: { token: '0.000007', upscale: '0.01' } }
+  await gateway.operate('model.add', {
+    id: 'house/mixed',
+    kind: 'video',
+    price: { input: '0', output: '3', each: { 'second/720p': '0.15', upscale: '0.02' } },
+    video: { family: 'seedance-2' },
+    offers: [{ provider: 'sandbox', model: 'sandbox-video', cost }],
+  })
+  await page.goto(`${stage.url}/operator/prices`)
+  const row = await page.text('role=row[name=/^house.mixed/]')
+  expect(row).toStartWith('house/mixedsandbox$0.00 /$3.00 ·$0.15 / s$0.000007 / token')
   const models = await gateway.operate<{ id: string; image?: object }[]>('model.list')
   expect(models.find(({ id }) => id === 'house/pictures')?.image).toMatchObject({ qualities: ['standard', 'hd'] })
   await expectQuiet(page, [400])
