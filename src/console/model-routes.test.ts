@@ -32,3 +32,17 @@ test('who enlarges videos is told to operators; whether somebody does, to whoeve
   expect(video).toMatchObject({ upscales: true })
   expect(video).not.toHaveProperty('upscaler')
 })
+
+test('what is paid by the piece leaves no margin that tokens could tell', async () => {
+  type Made = { offers: readonly { margin: object }[] }
+  const marginOf = async (id: string, cost: object): Promise<object | undefined> => {
+    const sale = { kind: 'image', price: { input: '2000', output: '4000' } }
+    const draft = { id, ...sale, offers: [{ provider: 'sandbox', model: 'theirs', cost }] }
+    const { body } = await desk.call<Made>(operator, 'POST /models', draft)
+    return body.offers[0]?.margin
+  }
+  const tokens = { input: '1000', output: '1000' }
+  expect(await marginOf('by-tokens', tokens)).toEqual({ input_percent: 50, output_percent: 75 })
+  const pieces = { input: '1000', output: '0', each: { 'image/1024x1024': '40000000' } }
+  expect(await marginOf('by-pieces', pieces)).toEqual({ input_percent: 50, output_percent: null })
+})

@@ -81,15 +81,17 @@ export const marginShape = z.strictObject({
     .number()
     .nullable()
     .meta({ description: 'of the sale price, what the offer leaves; null: sold for nothing' }),
-  output_percent: z.number().nullable(),
+  output_percent: z.number().nullable().meta({ description: 'null as well where the vendor charges by the piece' }),
 })
 
 /** What is left of the sale price after the cost, in per cent to one decimal. */
 export function marginOf(sale: PriceCard, cost: PriceCard): z.infer<typeof marginShape> {
   const percent = (sold: bigint, paid: bigint): number | null =>
     sold === 0n ? null : Number(((sold - paid) * 1_000n) / sold) / 10
+  // How many tokens a piece is, no card says.
+  const isPaidByPiece = Object.keys(cost.nanoPerMillion).some((unit) => unit.startsWith('piece:'))
   return {
     input_percent: percent(sale.nanoPerMillion.inputFresh, cost.nanoPerMillion.inputFresh),
-    output_percent: percent(sale.nanoPerMillion.outputText, cost.nanoPerMillion.outputText),
+    output_percent: isPaidByPiece ? null : percent(sale.nanoPerMillion.outputText, cost.nanoPerMillion.outputText),
   }
 }
