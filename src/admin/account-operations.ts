@@ -23,7 +23,7 @@ import {
 const dollars = z.string().transform((text, context) => {
   const amount = parseUsd(text)
   if (amount !== undefined && amount > 0n) return amount
-  context.addIssue({ code: 'custom', message: 'must be a positive amount of dollars, such as 25.00' })
+  context.addIssue({ code: 'custom', message: 'must be more than nothing and below a billion dollars, such as 25.00' })
   return z.NEVER
 })
 const models = z.array(z.string().min(1)).min(1)

@@ -6,7 +6,7 @@ import { conflict, done, notFound, operation, type Operation, type Result } from
 const amount = z.string().transform((text, context) => {
   const nano = parseUsd(text)
   if (nano !== undefined && nano > 0n) return nano
-  context.addIssue({ code: 'custom', message: 'must be a positive amount of dollars, such as 25.00' })
+  context.addIssue({ code: 'custom', message: 'must be more than nothing and below a billion dollars, such as 25.00' })
   return z.NEVER
 })
 

@@ -33,16 +33,28 @@ test('who enlarges videos is told to operators; whether somebody does, to whoeve
   expect(video).not.toHaveProperty('upscaler')
 })
 
-test('what is paid by the piece leaves no margin that tokens could tell', async () => {
-  type Made = { offers: readonly { margin: object }[] }
-  const marginOf = async (id: string, cost: object): Promise<object | undefined> => {
-    const sale = { kind: 'image', price: { input: '2000', output: '4000' } }
-    const draft = { id, ...sale, offers: [{ provider: 'sandbox', model: 'theirs', cost }] }
-    const { body } = await desk.call<Made>(operator, 'POST /models', draft)
-    return body.offers[0]?.margin
+test('a margin is the least of what is sold as output, and none where it is paid by what it is not sold by', async () => {
+  type Made = { offers: readonly { margin: { input_percent: unknown; output_percent: unknown } }[] }
+  let made = 0
+  const outputMargin = async (kind: string, sale: object, paid: object): Promise<unknown> => {
+    const offer = { provider: 'sandbox', model: 'theirs', cost: { input: '1000', output: '0', ...paid } }
+    const draft = { id: `sold-${made++}`, kind, price: { input: '2000', output: '0', ...sale }, offers: [offer] }
+    const [one] = (await desk.call<Made>(operator, 'POST /models', draft)).body.offers
+    expect(one?.margin.input_percent).toBe(50)
+    return one?.margin.output_percent
   }
-  const tokens = { input: '1000', output: '1000' }
-  expect(await marginOf('by-tokens', tokens)).toEqual({ input_percent: 50, output_percent: 75 })
-  const pieces = { input: '1000', output: '0', each: { 'image/1024x1024': '40000000' } }
-  expect(await marginOf('by-pieces', pieces)).toEqual({ input_percent: 50, output_percent: null })
+  const small = 'image/1024x1024'
+  const large = 'image/1536x1024'
+  expect(await outputMargin('text', { output: '4000' }, { output: '1000' })).toBe(75)
+  expect(await outputMargin('text', { output: '4000' }, { output: '1000', reasoning: '3000' })).toBe(25)
+  expect(await outputMargin('text', { output: '0' }, { output: '0' })).toBeNull()
+  expect(await outputMargin('image', { image_output: '40' }, { image_output: '8' })).toBe(80)
+  const each = (prices: Record<string, string>): object => ({ each: prices })
+  expect(
+    await outputMargin('image', each({ [small]: '40', [large]: '60' }), each({ [small]: '20', [large]: '45' })),
+  ).toBe(25)
+  // What the vendor has no price of its own for costs as much as its dearest.
+  expect(await outputMargin('image', each({ [small]: '40', [large]: '60' }), each({ [small]: '20' }))).toBe(50)
+  expect(await outputMargin('image', each({ [small]: '40' }), {})).toBe(100)
+  expect(await outputMargin('image', { output: '4000' }, each({ [small]: '40' }))).toBeNull()
 })

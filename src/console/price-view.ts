@@ -1,7 +1,8 @@
 /** Price cards in the words of the API: nano-USD per million tokens, and for one piece. */
 import { z } from 'zod'
 import { formatUsd } from '../domain/money.ts'
-import type { PriceCard, UnitPrices } from '../domain/price.ts'
+import { unitPriceOfPiece, type PriceCard, type UnitPrices } from '../domain/price.ts'
+import type { PieceUnit, UsageBucket } from '../domain/usage.ts'
 import { isoTime, nano, nanoInput, time } from './shapes.ts'
 
 const unitsShape = z.strictObject({
@@ -26,6 +27,8 @@ export const cardShape = unitsShape.extend({
 
 const MILLION = 1_000_000n
 
+const isPiece = (unit: string): unit is PieceUnit => unit.startsWith('piece:')
+
 const unitsView = (prices: UnitPrices): z.infer<typeof unitsShape> => ({
   input: prices.inputFresh.toString(),
   cached_input: prices.inputCached.toString(),
@@ -37,7 +40,7 @@ const unitsView = (prices: UnitPrices): z.infer<typeof unitsShape> => ({
   image_output: prices.outputImage.toString(),
   each: Object.fromEntries(
     Object.entries(prices)
-      .filter(([unit]) => unit.startsWith('piece:'))
+      .filter(([unit]) => isPiece(unit))
       .map(([unit, price]) => [unit.slice('piece:'.length), (price / MILLION).toString()]),
   ),
 })
@@ -81,17 +84,36 @@ export const marginShape = z.strictObject({
     .number()
     .nullable()
     .meta({ description: 'of the sale price, what the offer leaves; null: sold for nothing' }),
-  output_percent: z.number().nullable().meta({ description: 'null as well where the vendor charges by the piece' }),
+  output_percent: z
+    .number()
+    .nullable()
+    .meta({ description: 'the least of what is sold as output; null as well: paid for by what it is not sold by' }),
 })
+
+const outputBuckets: readonly string[] = ['outputText', 'outputReasoning', 'outputImage']
+
+/** What of the output has a price above nothing: buckets of tokens, and kinds of pieces. */
+const pricedOutputs = (prices: UnitPrices): readonly string[] =>
+  Object.entries(prices).flatMap(([unit, price]) =>
+    price > 0n && (isPiece(unit) || outputBuckets.includes(unit)) ? [unit] : [],
+  )
 
 /** What is left of the sale price after the cost, in per cent to one decimal. */
 export function marginOf(sale: PriceCard, cost: PriceCard): z.infer<typeof marginShape> {
   const percent = (sold: bigint, paid: bigint): number | null =>
     sold === 0n ? null : Number(((sold - paid) * 1_000n) / sold) / 10
-  // How many tokens a piece is, no card says.
-  const isPaidByPiece = Object.keys(cost.nanoPerMillion).some((unit) => unit.startsWith('piece:'))
+  const left = (unit: string): number | null =>
+    isPiece(unit)
+      ? percent(unitPriceOfPiece(sale, unit), unitPriceOfPiece(cost, unit))
+      : percent(sale.nanoPerMillion[unit as UsageBucket], cost.nanoPerMillion[unit as UsageBucket])
+  const kindOf = (unit: string): string => unit.split('/')[0] ?? unit
+  const sold = pricedOutputs(sale.nanoPerMillion)
+  const soldKinds = new Set(sold.map(kindOf))
+  // How many tokens a picture is, or a second, no card says.
+  const isComparable = pricedOutputs(cost.nanoPerMillion).every((unit) => soldKinds.has(kindOf(unit)))
+  const margins = isComparable ? sold.flatMap((unit) => left(unit) ?? []) : []
   return {
-    input_percent: percent(sale.nanoPerMillion.inputFresh, cost.nanoPerMillion.inputFresh),
-    output_percent: isPaidByPiece ? null : percent(sale.nanoPerMillion.outputText, cost.nanoPerMillion.outputText),
+    input_percent: left('inputFresh'),
+    output_percent: margins.length > 0 ? Math.min(...margins) : null,
   }
 }
