@@ -104,3 +104,24 @@ test('a menu is as usable as a page', async () => {
   expect(await violationsOf(page)).toEqual([])
   await expectQuiet(page)
 }, 30_000)
+
+test('the costs of a time add up as they are shown, and are in one line on a phone', async () => {
+  const page = pages.get('dark')
+  if (!page) throw new Error('nobody is signed in')
+  const { gateway } = stage
+  const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'sandbox-image', prompt: 'a house' })
+  expect((await fetch(`${gateway.baseUrl}/images/generations`, { method: 'POST', headers, body })).status).toBe(200)
+  await page.call('setViewportSize', { width: 360, height: 700 })
+  await page.goto(`${stage.url}/a/${values['account']}/usage`)
+  await page.call('reload')
+  await page.appears('role=link[name="sandbox-image"]')
+  const shown = await page.evaluate<readonly string[]>(
+    `[...document.querySelectorAll('main > div section:last-child table tr td:last-child')].map((cell) => cell.textContent)`,
+  )
+  const whole = shown.map((text) => BigInt(text.replaceAll(/[$.,]/g, '')))
+  expect(new Set(shown.map((text) => text.split('.')[1]?.length)).size).toBe(1)
+  expect(whole.length).toBe(3)
+  expect(whole.slice(0, -1).reduce((sum, amount) => sum + amount, 0n)).toBe(whole.at(-1) ?? 0n)
+  expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+}, 30_000)

@@ -4,12 +4,14 @@ import { useState, type KeyboardEvent } from 'react'
 import { useT } from '../lib/i18n/language.ts'
 import { classes } from '../ui/classes.ts'
 import { Icon } from '../ui/icon.tsx'
+import { useOpener } from '../ui/opener.ts'
 import { useTargets, type Target } from './targets.ts'
 
 type Props = { readonly open: boolean; readonly onClose: () => void; readonly accountId: string | undefined }
 
 export function CommandBar({ open, onClose, accountId }: Props) {
   const t = useT()
+  const opener = useOpener(open)
   const [wasOpen, setWasOpen] = useState(open)
   const [turn, setTurn] = useState(0)
   // Opened again while it is still on its way out, it begins anew all the same.
@@ -21,7 +23,10 @@ export function CommandBar({ open, onClose, accountId }: Props) {
     <Dialog.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="enter-fade fixed inset-0 bg-[oklch(0.15_0.02_262_/_0.45)]" />
-        <Dialog.Popup className="enter-fade fixed top-[12vh] left-1/2 w-[calc(100vw-1.5rem)] max-w-lg -translate-x-1/2 overflow-hidden rounded-lg border bg-panel shadow-float">
+        <Dialog.Popup
+          {...opener}
+          className="enter-fade fixed top-[12vh] left-1/2 w-[calc(100vw-1.5rem)] max-w-lg -translate-x-1/2 overflow-hidden rounded-lg border bg-panel shadow-float"
+        >
           <Dialog.Title className="sr-only">{t('shell.search')}</Dialog.Title>
           <Finder key={turn} accountId={accountId} onClose={onClose} />
         </Dialog.Popup>

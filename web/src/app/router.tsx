@@ -142,7 +142,11 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('../routes/settings.tsx'), 'SettingsPage'),
 })
 
-const operator = createRoute({ getParentRoute: () => inside, path: '/operator' })
+const operator = createRoute({
+  getParentRoute: () => inside,
+  path: '/operator',
+  component: lazyRouteComponent(() => import('./operator-only.tsx'), 'OperatorOnly'),
+})
 const operatorPages = {
   providers: lazyRouteComponent(() => import('../routes/providers.tsx'), 'ProvidersPage'),
   prices: lazyRouteComponent(() => import('../routes/prices.tsx'), 'PricesPage'),

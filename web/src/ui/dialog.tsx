@@ -4,6 +4,7 @@ import { memo, useRef, type ReactNode, type RefObject } from 'react'
 import { useT } from '../lib/i18n/language.ts'
 import { classes } from './classes.ts'
 import { IconButton } from './button.tsx'
+import { useOpener } from './opener.ts'
 
 type Props = {
   readonly open: boolean
@@ -49,11 +50,13 @@ function Content({ title, description, children, tools, reading }: ContentProps)
 const Shade = () => <Base.Backdrop className="enter-fade fixed inset-0 bg-[oklch(0.15_0.02_262_/_0.45)]" />
 
 export function Dialog({ open, onClose, wide = false, ...frame }: Props & { readonly wide?: boolean }) {
+  const opener = useOpener(open)
   return (
     <Base.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
       <Base.Portal>
         <Shade />
         <Base.Popup
+          {...opener}
           className={classes(
             'enter-fade fixed top-[8vh] left-1/2 flex max-h-[84vh] w-[calc(100vw-1.5rem)] -translate-x-1/2 flex-col',
             'rounded-lg border bg-panel shadow-float max-sm:top-3 max-sm:max-h-[calc(100dvh-1.5rem)]',
@@ -72,12 +75,14 @@ export function Dialog({ open, onClose, wide = false, ...frame }: Props & { read
  * what scrolls: whoever comes by the address would find a ring around the first of its buttons.
  */
 export function Drawer({ open, onClose, ...frame }: Props) {
+  const opener = useOpener(open)
   const reading = useRef<HTMLDivElement>(null)
   return (
     <Base.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
       <Base.Portal>
         <Shade />
         <Base.Popup
+          {...opener}
           initialFocus={reading}
           className={classes(
             'enter-side fixed inset-y-0 right-0 flex w-full max-w-2xl flex-col border-l bg-panel shadow-float',

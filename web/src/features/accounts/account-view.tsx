@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accountQuery, type Account } from '../../lib/accounts.ts'
 import { api } from '../../lib/api.ts'
@@ -104,13 +104,16 @@ function BalanceFigures({ balance }: Pick<Account, 'balance'>) {
 function ViewAs({ id }: { readonly id: string }) {
   const t = useT()
   const client = useQueryClient()
-  const navigate = useNavigate()
+  const router = useRouter()
   const look = useMutation({
     mutationFn: () => api.post<Me>('session/view-as', { account: id }),
     onSuccess: async (me) => {
+      const overview = { to: '/a/$account/overview', params: { account: id } } as const
+      // Whoever looks may not be on this page: the next one is at hand before that is so.
+      await router.preloadRoute(overview)
       client.clear()
       client.setQueryData(sessionQuery.queryKey, me)
-      await navigate({ to: '/a/$account/overview', params: { account: id } })
+      await router.navigate(overview)
     },
   })
   return (

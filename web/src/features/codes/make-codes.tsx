@@ -70,6 +70,7 @@ function Form({ onMade, onCancel }: { readonly onMade: (batch: Batch) => void; r
       </div>
       <TextField
         label={t('codes.note')}
+        hint={t('codes.noteHint')}
         maxLength={200}
         value={note}
         onChange={(event) => setNote(event.target.value)}

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
-import { axisMoney, money } from '../../lib/money.ts'
+import { axisMoney, columnOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { boundsOf, timesOf } from '../../lib/usage.ts'
 import { useTicks } from '../../parts/ticks.ts'
@@ -20,7 +20,8 @@ export function UsageChart({ account, usage, asked, measure }: Props) {
   const times = timesOf(bounds)
   const groups = biggestOf(usage.data, measure)
   const names = new Map(groups.slice(0, SHOWN).map(({ group, name }) => [group, name]))
-  const text = (value: bigint): string => (measure === 'cost' ? money(value) : show.number(value))
+  const dollars = columnOf(usage.data.map((row) => row.charged_nano_usd))
+  const text = (value: bigint): string => (measure === 'cost' ? dollars(value.toString()) : show.number(value))
   const scale = (value: bigint): number => (measure === 'cost' ? Number(value) / 1e9 : Number(value))
   const seriesOf = (name: string, isIn: (group: string) => boolean, color: number): Series => {
     const values = sumsBy(usage, times, { isIn, measure })

@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
+import { columnOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { Table, type Column } from '../../ui/table.tsx'
-import { Money } from '../../ui/text.tsx'
 import { totalsOf, type Asked, type GroupTotal, type Usage } from './usage.ts'
 
 type Props = { readonly account: string; readonly usage: Usage; readonly asked: Asked }
@@ -11,6 +12,9 @@ export function UsageTable({ account, usage, asked }: Props) {
   const t = useT()
   const show = useShow()
   const rows = totalsOf(usage.data)
+  const total = usage.total.charged_nano_usd
+  const dollars = columnOf([total, ...rows.map(({ charged }) => charged.toString())])
+  const cost = (amount: string): ReactNode => <span className="whitespace-nowrap">{dollars(amount)}</span>
   const number = (
     key: string,
     head: string,
@@ -57,8 +61,8 @@ export function UsageTable({ account, usage, asked }: Props) {
       key: 'cost',
       head: t('measure.cost'),
       align: 'right',
-      cell: (row) => <Money amount={row.charged} />,
-      foot: <Money amount={usage.total.charged_nano_usd} />,
+      cell: (row) => cost(row.charged.toString()),
+      foot: cost(total),
     },
   ]
   return <Table label={t('nav.usage')} columns={columns} rows={rows} keyOf={({ group }) => group} />

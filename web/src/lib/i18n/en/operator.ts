@@ -145,6 +145,7 @@ export const operator = {
   'codes.count': 'How many',
   'codes.amount': 'Dollars each',
   'codes.note': 'Note',
+  'codes.noteHint': 'It becomes a line of the ledger, which the account that redeems the code sees.',
   'codes.expires': 'Expires',
   'codes.by': 'Redeemed',
   'codes.void': 'Void',

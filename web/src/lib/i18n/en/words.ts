@@ -19,6 +19,7 @@ export const words = {
   'missing.title': 'This page does not exist',
   'missing.text': 'The address may be from another version, or mistyped.',
   'missing.home': 'To the overview',
+  'operator.only': 'This page is for operators.',
   'broken.title': 'This page could not be shown',
 
   'shell.account': 'Account',

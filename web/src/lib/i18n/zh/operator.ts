@@ -146,6 +146,7 @@ export const operator = {
   'codes.count': '数量',
   'codes.amount': '每个金额（美元）',
   'codes.note': '备注',
+  'codes.noteHint': '将成为账本中的一行，兑换该码的账户可见。',
   'codes.expires': '到期',
   'codes.by': '兑换时间',
   'codes.void': '作废',

@@ -18,6 +18,7 @@ export const words = {
   'missing.title': '页面不存在',
   'missing.text': '地址可能来自其他版本，或输入有误。',
   'missing.home': '返回概览',
+  'operator.only': '此页面仅供运营者使用。',
   'broken.title': '无法显示此页面',
 
   'shell.account': '账户',
