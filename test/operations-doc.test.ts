@@ -32,8 +32,8 @@ function variablesRead(): Set<string> {
   const found = new Set<string>()
   for (const path of files) {
     const text = read(path)
-    // The launcher's own settings are written as an object; elsewhere that shape is a constant.
-    const patterns = path === 'bin/tollgate.js' ? readings : readings.slice(0, -1)
+    // What the launcher sets is written as an object; elsewhere that shape is a constant.
+    const patterns = path === 'bin/bun-env.js' ? readings : readings.slice(0, -1)
     for (const pattern of [...patterns, quoted]) {
       for (const [, names = ''] of text.matchAll(pattern)) for (const name of names.split(/, */)) found.add(name)
     }
