@@ -18,7 +18,6 @@ const COUNT = Number(process.env['TOLLGATE_MALFORMED'] ?? 50_000)
 const SEED = Number(process.env['TOLLGATE_SEED'] ?? 4_711)
 /** Of one tick of the serving thread, its own processor time. */
 const TICK_MS_MAX = 100
-const TRIES = 5
 const CLIENTS = 32
 const BATCH = 500
 /** A connection on which nothing more comes is ended by the client. */
@@ -240,19 +239,13 @@ describe(`${COUNT} malformed requests`, () => {
     const client = await WireClient.open(port)
     const body = bodyOf(BODY_BYTES_MAX)
     expect(body.length).toBeWithin(BODY_BYTES_MAX - 1_000, BODY_BYTES_MAX + 1)
-    // A machine that is shared takes more of the processor for the same in some moments; what the code takes, it takes
-    // each time.
-    let shortestMs = Infinity
-    for (let i = 0; i < TRIES && shortestMs >= TICK_MS_MAX; i++) {
-      await tickReport(gateway)
-      const answer = await client.ask(chatText(hostile.key, body))
-      expect(answer && faultOf(answer)).toBeUndefined()
-      const { longestMs } = await tickReport(gateway)
-      console.log(`${answer?.status}, longest tick ${longestMs.toFixed(1)} ms`)
-      shortestMs = Math.min(shortestMs, longestMs)
-    }
+    await tickReport(gateway)
+    const answer = await client.ask(chatText(hostile.key, body))
+    expect(answer && faultOf(answer)).toBeUndefined()
+    const { longestMs } = await tickReport(gateway)
+    console.log(`${answer?.status}, longest tick ${longestMs.toFixed(1)} ms`)
     client.close()
-    expect(shortestMs).toBeLessThan(TICK_MS_MAX)
+    expect(longestMs).toBeLessThan(TICK_MS_MAX)
     await expectUntouched()
   })
 

@@ -34,8 +34,8 @@ export const requestScanLimits: ScanLimits = {
   depthMax: 64,
   nodesMax: 200_000,
   commasMax: 400_000,
-  bareMax: 12_000_000,
-  escapesMax: 2_000_000,
+  bareMax: 6_000_000,
+  escapesMax: 1_000_000,
   keyCharsMax: 1_000,
 }
 
