@@ -1,6 +1,6 @@
-// node tools/soak.js [--only NAME]... [--count N] [--minutes N] [--list]: the long forms of the proofs in
-// test/soaks.json. Each repeats its test file in rounds of the short form's count, every round with a new seed, until
-// the count is reached or the time is over. A soak that fails ends with what the test said; the others still run.
+// The long forms of the proofs in test/soaks.json. Each repeats its test file in rounds of the short form's count, every
+// round with a new seed, until the count is reached or the time is over. A soak that fails ends with what the test said;
+// the others still run.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -10,26 +10,30 @@ import { findBun } from '../bin/find-bun.js'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
-const { values: options } = parseArgs({
-  options: {
-    only: { type: 'string', multiple: true, default: [] },
-    count: { type: 'string' },
-    minutes: { type: 'string' },
-    list: { type: 'boolean', default: false },
-  },
-})
+const HELP = `npm run soak -- [options]
+
+The long forms of the proofs: hours, where npm test takes minutes. Ends with 1 when one of them is broken.
+
+  --only NAME      this one; repeatable
+  --count N        so often, instead of the soak's own count
+  --minutes N      so long, each of them; with --count, what comes first
+  --list           what there is, how often here and in npm test, and what it proves
+  --help
+`
+
+const options = read()
 /** A test file has a limit of its own for each test; this is for one that does not come back at all. */
 const ROUND_TIMEOUT_MS = 3_600_000
 
 const soaks = JSON.parse(readFileSync('test/soaks.json', 'utf8'))
-const unknown = options.only.filter((name) => !soaks.some((soak) => soak.name === name))
-if (unknown.length > 0) {
-  console.error(`there is no soak '${unknown[0]}'; there are ${soaks.map(({ name }) => name).join(', ')}`)
-  process.exit(2)
-}
+const unknown = options.only.find((name) => !soaks.some((soak) => soak.name === name))
+if (unknown !== undefined)
+  refuse(`There is no soak '${unknown}'; there are ${soaks.map(({ name }) => name).join(', ')}.`)
 const chosen = soaks.filter(({ name }) => options.only.length === 0 || options.only.includes(name))
 
-if (options.list) {
+if (options.help) {
+  console.log(HELP)
+} else if (options.list) {
   printTable([['name', 'CI', 'soak', 'unit', 'proves'], ...chosen.map(listed)])
 } else {
   const results = []
@@ -37,6 +41,32 @@ if (options.list) {
   console.log()
   printTable([['name', 'result', 'done', 'unit', 'minutes', 'last figure'], ...results.map(cells)])
   process.exitCode = results.every(({ isOk }) => isOk) ? 0 : 1
+}
+
+function read() {
+  const number = (name, text) => {
+    if (text !== undefined && !(Number(text) > 0)) refuse(`--${name} is a number above 0, not '${text}'.`)
+    return text === undefined ? undefined : Number(text)
+  }
+  try {
+    const { values } = parseArgs({
+      options: {
+        only: { type: 'string', multiple: true, default: [] },
+        count: { type: 'string' },
+        minutes: { type: 'string' },
+        list: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    })
+    return { ...values, count: number('count', values.count), minutes: number('minutes', values.minutes) }
+  } catch (error) {
+    return refuse(error.message)
+  }
+}
+
+function refuse(message) {
+  console.error(`${message}\n\n${HELP}`)
+  process.exit(2)
 }
 
 function listed({ name, ci, soak, unit, proves }) {
@@ -51,10 +81,9 @@ function cells({ soak, isOk, done, startedMs, endedMs, figure }) {
 /** Runs a soak to its end: its count, the time given, or its first failure. */
 async function run(soak) {
   const startedMs = Date.now()
-  const untilMs = options.minutes === undefined ? Infinity : startedMs + Number(options.minutes) * 60_000
+  const untilMs = startedMs + (options.minutes ?? Infinity) * 60_000
   // With a time and no count, the time alone decides.
-  const target =
-    options.count !== undefined ? Number(options.count) : options.minutes === undefined ? soak.soak : Infinity
+  const target = options.count ?? (options.minutes === undefined ? soak.soak : Infinity)
   const state = { soak, isOk: true, done: 0, startedMs, endedMs: startedMs, figure: '' }
   while (state.isOk && state.done < target && Date.now() < untilMs) {
     const count = Math.min(soak.ci, target - state.done)
