@@ -20,22 +20,31 @@ A table for each kind, medians over the rounds, then the bars: met, missed or no
 
 Ids: `
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    only: { type: 'string', default: '' },
-    rounds: { type: 'string' },
-    with: { type: 'string', multiple: true, default: [] },
-    against: { type: 'string' },
-    json: { type: 'boolean', default: false },
-    assert: { type: 'boolean', default: false },
-    'bun-arg': { type: 'string', multiple: true, default: [] },
-    keep: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-})
+const values = read()
 
 export const options = { ...values, rounds: Number(values.rounds ?? (values.quick ? 3 : 5)) }
+
+function read() {
+  try {
+    return parseArgs({
+      options: {
+        quick: { type: 'boolean', default: false },
+        only: { type: 'string', default: '' },
+        rounds: { type: 'string' },
+        with: { type: 'string', multiple: true, default: [] },
+        against: { type: 'string' },
+        json: { type: 'boolean', default: false },
+        assert: { type: 'boolean', default: false },
+        'bun-arg': { type: 'string', multiple: true, default: [] },
+        keep: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    }).values
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\nnpm run bench -- --help says what there is.\n`)
+    return process.exit(2)
+  }
+}
 
 const wanted = options.only.split(',')
 

@@ -1,6 +1,6 @@
 // node tools/setup.js runtime|all: installs what is missing, builds the console where it is missing or older than its
-// sources, and is silent otherwise, so that a fresh clone only needs `npm start` or `npm test`. For a start it also has
-// the viewer of the API's documents made; one process asks for all that, as each costs a start 50 ms. Plain Node without
+// sources, and is silent otherwise, so that a fresh clone only needs `npm start` or `npm test`. For a start it has the
+// viewer of the API's documents made, too: one process for all of it, as each costs a start 50 ms. Plain Node without
 // dependencies: it runs before there are any.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
-// The long forms of the proofs in test/soaks.json. Each repeats its test file in rounds of the short form's count, every
-// round with a new seed, until the count is reached or the time is over. A soak that fails ends with what the test said;
-// the others still run.
+// The long forms of the proofs in test/soaks.json. Each repeats its test file in rounds of the short form's count, each
+// round with a new seed, until the count is reached or the time is over. A soak that fails ends with what the test
+// said; the others still run.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
