@@ -4,6 +4,7 @@ import { mayUse, type Caller } from '../domain/account.ts'
 import { paintsInTurn, type Model, type Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
+import type { ClientRequest } from '../formats/format.ts'
 import type { Balance, Hold, HoldRequest } from '../ledger/ledger.ts'
 import { planAttempts } from '../router/plan.ts'
 import type { Call } from './call.ts'
@@ -31,10 +32,16 @@ export function permittedModel({ accounts, catalog }: Relay, { caller, request }
   const account = accounts.find(caller.account.id)
   if (!account || !key || key.revokedAtMs !== undefined) return INVALID_KEY
   if (account.status === 'suspended') return SUSPENDED
-  const model = modelFor(catalog, { key, account }, request.model)
+  const model = suitableModel(catalog, { key, account }, request)
+  return 'message' in model ? model : (request.check?.(model) ?? model)
+}
+
+/** The model of a request, if the caller may have it and it makes what the endpoint is for. */
+export function suitableModel(catalog: Catalog, caller: Caller, request: ClientRequest): Model | Failure {
+  const model = modelFor(catalog, caller, request.model)
   if ('message' in model) return model
   const { kind = 'text' } = request
-  if (paintsInTurn(model) ? request.painting : model.kind === kind) return request.check?.(model) ?? model
+  if (paintsInTurn(model) ? request.painting : model.kind === kind) return model
   if (paintsInTurn(model)) return nativeOnly(model)
   const message = `The model '${model.id}' makes ${model.kind}: this endpoint is for models that make ${kind}.`
   return { kind: 'model_not_supported', message, param: 'model' }
