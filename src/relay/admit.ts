@@ -64,9 +64,9 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   const { account } = call.caller
   const model = permittedModel(relay, call)
   if ('message' in model) return refuse(model)
-  if (request.mediaBytes > 0 && model.limits.mediaInput === 'refused') return refuse(noMedia(model))
+  if (request.mediaBytes > 0 && model.limits.mediaInput === 'refused') return refuse(noMedia(model, request))
   if (model.kind === 'text' && request.imageParts > 0 && model.limits.pictureInput === 'refused') {
-    return refuse(noPictures(model))
+    return refuse(noPictures(model, request))
   }
   if (request.leavesFiles && relay.pictures.isShortOfRoom) return refuse(NO_FILES)
   const plan = planAttempts({ offers: model.offers, health: health.all, nowMs: Date.now(), random: Math.random })
@@ -127,16 +127,19 @@ const NO_FILES: Failure = {
   retryAfterMs: 60_000,
 }
 
-const noMedia = ({ id }: Model): Failure => ({
+/** Where the dialects have what is said, if not in `messages`. */
+const saidIn: Readonly<Record<string, string>> = { responses: 'input', gemini: 'contents' }
+
+const noMedia = ({ id }: Model, { endpoint }: ClientRequest): Failure => ({
   kind: 'model_not_supported',
   message: `The model '${id}' takes no audio and no files here: they would cost more than its price says.`,
-  param: 'messages',
+  param: saidIn[endpoint] ?? 'messages',
 })
 
-const noPictures = ({ id }: Model): Failure => ({
+const noPictures = ({ id }: Model, { endpoint }: ClientRequest): Failure => ({
   kind: 'model_not_supported',
   message: `The model '${id}' takes no pictures.`,
-  param: 'messages',
+  param: saidIn[endpoint] ?? 'messages',
 })
 
 /** The model, if it exists and both allow-lists admit it. */
