@@ -156,6 +156,7 @@ describe('refusals come in the envelope', () => {
     ['messages a text', { messages: 'x' }, 'invalid_type', 'messages'],
     ['messages empty', { messages: [] }, 'invalid_value', 'messages'],
     ['an unknown role', { messages: [{ role: 'robot', content: 'x' }] }, 'invalid_value', 'messages[0].role'],
+    ['a role that is a number', { messages: [{ role: 1, content: 'x' }] }, 'invalid_type', 'messages[0].role'],
     ['no content', { messages: [message, { role: 'user' }] }, 'missing_required_parameter', 'messages[1].content'],
     ['content a number', { messages: [{ role: 'user', content: 1 }] }, 'invalid_type', 'messages[0].content'],
     [
@@ -186,6 +187,7 @@ describe('refusals come in the envelope', () => {
       'tools[0].function.name',
     ],
     ['tool_choice unknown', { tool_choice: 'maybe' }, 'invalid_value', 'tool_choice'],
+    ['tool_choice a number', { tool_choice: 1 }, 'invalid_type', 'tool_choice'],
     ['n 0', { n: 0 }, 'invalid_value', 'n'],
   ]
   for (const [name, fields, code, param] of cases) {

@@ -208,6 +208,25 @@ describe('what is refused', () => {
     })
   })
 
+  test.each([
+    [{ input: null }, 'missing_required_parameter', 'input'],
+    [{ input: 3 }, 'invalid_type', 'input'],
+    [{ input: {} }, 'invalid_type', 'input'],
+    [{ input: [null] }, 'invalid_type', 'input[0]'],
+    [{ input: ['a', 3] }, 'invalid_type', 'input[1]'],
+    [{ input: ['a', ''] }, 'invalid_value', 'input[1]'],
+    [{ input: [1, 'a'] }, 'invalid_type', 'input[1]'],
+    [{ input: [1, 1.5] }, 'invalid_type', 'input[1]'],
+    [{ input: [1, -1] }, 'invalid_value', 'input[1]'],
+    [{ input: [[1], 'a'] }, 'invalid_type', 'input[1]'],
+    [{ input: [[1], []] }, 'invalid_value', 'input[1]'],
+    [{ input: [[1], [2, 'a']] }, 'invalid_type', 'input[1][1]'],
+    [{ input: 'x', encoding_format: 1 }, 'invalid_type', 'encoding_format'],
+    [{ input: 'x', dimensions: 1_537 }, 'invalid_value', 'dimensions'],
+  ])('%j: %s of %s', async (fields, code, param) => {
+    expect(await refusal({ model: 'small', ...fields })).toMatchObject({ status: 400, code, param })
+  })
+
   test('a model on a route it is not made for, either way', async () => {
     expect(await refusal({ model: 'sandbox-chat', input: 'x' })).toMatchObject({
       status: 400,
@@ -220,5 +239,18 @@ describe('what is refused', () => {
       body: JSON.stringify({ model: 'small', messages: [{ role: 'user', content: 'hi' }] }),
     })
     expect(((await chat.json()) as { error: object }).error).toMatchObject({ code: 'model_not_supported' })
+  })
+
+  test.each([
+    ['/v1/responses/input_tokens', { model: 'small', input: 'x' }],
+    ['/v1/messages/count_tokens', { model: 'small', messages: [{ role: 'user', content: 'x' }] }],
+    ['/v1beta/models/small:countTokens', { contents: [{ role: 'user', parts: [{ text: 'x' }] }] }],
+  ])('nor is it counted for one: %s', async (path, body) => {
+    const counted = await fetch(new URL(path, gateway.baseUrl), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    expect([counted.status, await counted.text()]).toEqual([400, expect.stringContaining('makes embedding')])
   })
 })

@@ -290,6 +290,7 @@ describe('what is refused', () => {
     [{ background: 'blue' }, 'background', "'transparent'"],
     [{ background: 'transparent', output_format: 'jpeg' }, 'background', 'png'],
     [{ output_compression: 50 }, 'output_compression', 'jpeg'],
+    [{ model: 'sandbox-image-classic', output_compression: 50 }, 'output_compression', 'unsupported_parameter'],
     [{ n: 0 }, 'n', 'invalid_value'],
     [{ n: 11 }, 'n', 'at most 10'],
     [{ response_format: 'url' }, 'response_format', 'b64_json'],

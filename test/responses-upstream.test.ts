@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chat, startGateway, type TestGateway } from './support/gateway.ts'
 import { expectStream, type ShownResponse } from './support/response-events.ts'
-import { create, joined, made, textOf } from './support/speaker.ts'
+import { create, failure, joined, made, textOf } from './support/speaker.ts'
 
 type Asked = { input: Record<string, unknown>[]; stream?: boolean } & Record<string, unknown>
 const asked: Asked[] = []
@@ -70,6 +70,10 @@ const upstream = Bun.serve({
     if (new URL(request.url).pathname !== '/v1/responses') return new Response('not here', { status: 404 })
     const body = (await request.json()) as Asked
     asked.push(body)
+    if (body['model'] === 'refuses') {
+      const error = { message: 'No such effort.', type: 'invalid_request_error', param: 'reasoning.effort', code: null }
+      return Response.json({ error }, { status: 400 })
+    }
     if (!body.stream) return Response.json(whole)
     const frames = eventsFor(String(body['model'])).map((event, i) => {
       const { type } = event as { type: string }
@@ -94,6 +98,7 @@ models:
   both: ${offer('both', 'fine')}
   breaks: ${offer('own', 'breaks')}
   cuts: ${offer('own', 'cuts')}
+  refuses: ${offer('own', 'refuses')}
 `,
   })
 }, 30_000)
@@ -166,4 +171,10 @@ test('a chat client is served by it as well', async () => {
   expect(text).toContain('"reasoning_content":"Hm."')
   expect(text).toEndWith('data: [DONE]\n\n')
   expect((await who.records(2)).map(({ charged }) => charged)).toEqual(['38000', '38000'])
+})
+
+test('the field that it refuses is named to a client that has such a field, and to no other', async () => {
+  const who = await joined(gateway)
+  expect(await failure(await create(who, { model: 'refuses' }))).toEqual([400, 'invalid_value', 'reasoning.effort'])
+  expect(await failure(await chat(who, { model: 'refuses' }))).toEqual([400, 'invalid_value', null])
 })

@@ -105,6 +105,23 @@ describe('answers', () => {
   })
 })
 
+describe('refusals name no field of another dialect', () => {
+  test('not the one that a vendor of chat completions means', async () => {
+    const who = await member()
+    const tools = [{ type: 'function', name: 'no name', parameters: {} }]
+    for (const stream of [false, true]) {
+      expect(await failure(await create(who, { tools, stream }))).toEqual([400, 'invalid_value', null])
+    }
+    expect(await who.records(2)).toMatchObject([{ charged: '0' }, { charged: '0' }])
+  })
+
+  test('nor ours', async () => {
+    const input = [{ type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' }]
+    const refused = await create(await member(), { model: 'blind', input })
+    expect(await failure(refused)).toEqual([400, 'model_not_supported', 'input'])
+  })
+})
+
 describe('conversations', () => {
   test('remember, branch by branch; instructions are of one turn alone', async () => {
     const who = await member()

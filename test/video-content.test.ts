@@ -75,8 +75,10 @@ test('HEAD, Range, If-Range and If-None-Match are answered', async () => {
     file.subarray(600_000),
     `bytes 600000-${size - 1}/${size}`,
   ])
-  const [status, , range] = await ask({ range: `bytes=${size}-` })
+  const [status, body, range] = await ask({ range: `bytes=${size}-` })
   expect([status, range]).toEqual([416, `bytes */${size}`])
+  const error = { type: 'invalid_request_error', param: 'range', code: 'invalid_value' }
+  expect(JSON.parse(String(body))).toEqual({ error: { message: expect.any(String), ...error } })
   const etag = head.headers.get('etag') ?? ''
   expect((await ask({ range: 'bytes=0-9', 'if-range': etag }))[0]).toBe(206)
   expect((await ask({ range: 'bytes=0-9', 'if-range': '"other"' }))[0]).toBe(200)

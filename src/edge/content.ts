@@ -5,6 +5,7 @@
 import { open } from 'node:fs/promises'
 import type { Blob, BlobPurpose, Blobs } from '../blobs/blobs.ts'
 import type { Failure } from '../domain/failure.ts'
+import { writeFailure } from '../formats/chat/failure.ts'
 import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { Visitors, type VisitorLimits } from './visitors.ts'
@@ -67,7 +68,10 @@ async function send(exchange: Exchange, blob: Blob, always: ReplyHeaders): Promi
   }
   const part = partOf(exchange, blob)
   if (part === 'none') {
-    exchange.reply(416, { ...always, 'content-range': `bytes */${blob.bytes}` }, '')
+    const message = `Invalid 'range': the file has ${blob.bytes} bytes.`
+    const { body } = writeFailure({ kind: 'invalid_value', message, param: 'range' })
+    const type = 'application/json; charset=utf-8'
+    exchange.reply(416, { ...always, 'content-type': type, 'content-range': `bytes */${blob.bytes}` }, body)
     return undefined
   }
   const file = await open(blob.path, 'r').catch(() => undefined)

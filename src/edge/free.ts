@@ -5,7 +5,7 @@
 import type { Limiter } from '../accounts/limiter.ts'
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
-import { modelFor } from '../relay/admit.ts'
+import { suitableModel } from '../relay/admit.ts'
 import type { Relay } from '../relay/context.ts'
 import { countInput } from '../relay/count-input.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
@@ -99,7 +99,7 @@ export class FreeRoutes {
       const received = await receive(turn.exchange, surface, this.options)
       if (received.kind === 'rejected') return this.desk.refuse(turn, received.failure)
       const { request } = received
-      const model = modelFor(relay.catalog, caller, request.model)
+      const model = suitableModel(relay.catalog, caller, request)
       if ('message' in model) return this.desk.refuse(turn, model)
       this.desk.replyText(turn, JSON.stringify(write(await countInput(relay, request, model))))
     })

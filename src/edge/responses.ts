@@ -3,7 +3,7 @@ import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
 import { readCountedClient } from '../formats/responses/client.ts'
 import { followKept, inputItem, showKept } from '../formats/responses/conversation.ts'
-import { modelFor } from '../relay/admit.ts'
+import { suitableModel } from '../relay/admit.ts'
 import type { Relay } from '../relay/context.ts'
 import { recall } from '../relay/conversation.ts'
 import { countInput } from '../relay/count-input.ts'
@@ -169,7 +169,7 @@ export async function countResponse(
   const read = await readCountedClient(body.text, body.bytes)
   if (read.kind === 'rejected') return failed(read.failure)
   const { request } = read
-  const model = request.model === '' ? undefined : modelFor(relay.catalog, caller, request.model)
+  const model = request.model === '' ? undefined : suitableModel(relay.catalog, caller, request)
   if (model && 'message' in model) return failed(model)
   const untold = await recall(relay.turns, scopeOf(caller), request)
   if (untold) return failed(untold)

@@ -300,6 +300,7 @@ export type StreamDecoder = {
 
 /** The client's side of a dialect, from the neutral answer. */
 export type ClientSide = {
+  readonly dialect: Dialect
   reply(reply: Reply, answer: AnswerFacts, usage: Usage): string
   encoder(answer: AnswerFacts): StreamEncoder
 }

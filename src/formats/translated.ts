@@ -1,5 +1,5 @@
 /** The way between two dialects: a client's request as a turn, an upstream's answer as deltas, and back. */
-import type { Failure } from '../domain/failure.ts'
+import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import { wordsOfParts, type Turn } from '../domain/turn.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { SseEvent } from '../lib/sse.ts'
@@ -7,6 +7,7 @@ import { ProducedWords } from './produced.ts'
 import type {
   AnswerFacts,
   ClientSide,
+  FailureReader,
   Passage,
   PassedStream,
   ReadEvent,
@@ -25,17 +26,18 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
     if (read.kind === 'turn') return read.turn
     throw new Error('this request has no way to this upstream')
   }
+  const told = client.dialect === upstream.dialect ? asItIs : withoutParam
   return {
     dialect: upstream.dialect,
     obstacle: read.kind === 'rejected' ? read.failure : upstream.obstacle?.(read.turn),
-    failures: upstream.failures,
+    failures: retold(upstream.failures, told),
     request(to) {
       const written = upstream.write(turn(), stream, to)
       return { ...written, dropped: [...new Set([...turn().foreign, ...written.dropped])] }
     },
     readReply(text, quirks) {
       const got = upstream.readReply(text, quirks, turn())
-      if (got.kind === 'failed') return got
+      if (got.kind === 'failed') return { kind: 'failed', failure: told(got.failure) }
       const { reply } = got
       return {
         kind: 'reply',
@@ -47,9 +49,28 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
       }
     },
     openStream: (answer: AnswerFacts, quirks) =>
-      new TranslatedStream(upstream.decoder(quirks, turn()), client.encoder(answer), turn().choices),
+      new TranslatedStream(upstream.decoder(quirks, turn()), client.encoder(answer), { choices: turn().choices, told }),
   }
 }
+
+type Retelling = (failure: UpstreamFailure) => UpstreamFailure
+
+const asItIs: Retelling = (failure) => failure
+/** A vendor names fields of its own dialect: a request in another has none of that name. */
+const withoutParam: Retelling = (failure) => {
+  const { param: _, ...others } = failure
+  return others
+}
+
+const retold = (failures: FailureReader, told: Retelling): FailureReader => ({
+  response: (status, headers, body) => told(failures.response(status, headers, body)),
+  hidden(body) {
+    const failure = failures.hidden(body)
+    return failure && told(failure)
+  },
+})
+
+type Telling = { readonly choices: number; readonly told: Retelling }
 
 class TranslatedStream implements PassedStream {
   readonly produced = new ProducedWords()
@@ -57,12 +78,14 @@ class TranslatedStream implements PassedStream {
   private readonly decoder: StreamDecoder
   private readonly encoder: StreamEncoder
   private readonly choices: number
+  private readonly told: Retelling
   private readonly ended = new Set<number>()
 
-  constructor(decoder: StreamDecoder, encoder: StreamEncoder, choices: number) {
+  constructor(decoder: StreamDecoder, encoder: StreamEncoder, { choices, told }: Telling) {
     this.decoder = decoder
     this.encoder = encoder
     this.choices = choices
+    this.told = told
   }
 
   get usage(): Usage | undefined {
@@ -76,7 +99,8 @@ class TranslatedStream implements PassedStream {
 
   read(event: SseEvent): ReadEvent {
     const decoded = this.decoder.decode(event)
-    if (decoded.kind !== 'deltas') return decoded
+    if (decoded.kind === 'failed') return { kind: 'failed', failure: this.told(decoded.failure) }
+    if (decoded.kind === 'done') return decoded
     for (const delta of decoded.deltas) {
       if (delta.kind === 'reasoning') this.thoughts.add(delta.text)
       else if ('text' in delta) this.produced.add(delta.text)

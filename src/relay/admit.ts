@@ -4,6 +4,7 @@ import { mayUse, type Caller } from '../domain/account.ts'
 import { paintsInTurn, type Model, type Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
+import type { ClientRequest } from '../formats/format.ts'
 import type { Balance, Hold, HoldRequest } from '../ledger/ledger.ts'
 import { planAttempts } from '../router/plan.ts'
 import type { Call } from './call.ts'
@@ -31,10 +32,16 @@ export function permittedModel({ accounts, catalog }: Relay, { caller, request }
   const account = accounts.find(caller.account.id)
   if (!account || !key || key.revokedAtMs !== undefined) return INVALID_KEY
   if (account.status === 'suspended') return SUSPENDED
-  const model = modelFor(catalog, { key, account }, request.model)
+  const model = suitableModel(catalog, { key, account }, request)
+  return 'message' in model ? model : (request.check?.(model) ?? model)
+}
+
+/** The model of a request, if the caller may have it and it makes what the endpoint is for. */
+export function suitableModel(catalog: Catalog, caller: Caller, request: ClientRequest): Model | Failure {
+  const model = modelFor(catalog, caller, request.model)
   if ('message' in model) return model
   const { kind = 'text' } = request
-  if (paintsInTurn(model) ? request.painting : model.kind === kind) return request.check?.(model) ?? model
+  if (paintsInTurn(model) ? request.painting : model.kind === kind) return model
   if (paintsInTurn(model)) return nativeOnly(model)
   const message = `The model '${model.id}' makes ${model.kind}: this endpoint is for models that make ${kind}.`
   return { kind: 'model_not_supported', message, param: 'model' }
@@ -57,9 +64,9 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   const { account } = call.caller
   const model = permittedModel(relay, call)
   if ('message' in model) return refuse(model)
-  if (request.mediaBytes > 0 && model.limits.mediaInput === 'refused') return refuse(noMedia(model))
+  if (request.mediaBytes > 0 && model.limits.mediaInput === 'refused') return refuse(noMedia(model, request))
   if (model.kind === 'text' && request.imageParts > 0 && model.limits.pictureInput === 'refused') {
-    return refuse(noPictures(model))
+    return refuse(noPictures(model, request))
   }
   if (request.leavesFiles && relay.pictures.isShortOfRoom) return refuse(NO_FILES)
   const plan = planAttempts({ offers: model.offers, health: health.all, nowMs: Date.now(), random: Math.random })
@@ -120,16 +127,19 @@ const NO_FILES: Failure = {
   retryAfterMs: 60_000,
 }
 
-const noMedia = ({ id }: Model): Failure => ({
+/** Where the dialects have what is said, if not in `messages`. */
+const saidIn: Readonly<Record<string, string>> = { responses: 'input', gemini: 'contents' }
+
+const noMedia = ({ id }: Model, { endpoint }: ClientRequest): Failure => ({
   kind: 'model_not_supported',
   message: `The model '${id}' takes no audio and no files here: they would cost more than its price says.`,
-  param: 'messages',
+  param: saidIn[endpoint] ?? 'messages',
 })
 
-const noPictures = ({ id }: Model): Failure => ({
+const noPictures = ({ id }: Model, { endpoint }: ClientRequest): Failure => ({
   kind: 'model_not_supported',
   message: `The model '${id}' takes no pictures.`,
-  param: 'messages',
+  param: saidIn[endpoint] ?? 'messages',
 })
 
 /** The model, if it exists and both allow-lists admit it. */

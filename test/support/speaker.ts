@@ -11,6 +11,7 @@ providers:
   vendor: { base_url: '${baseUrl}', allow_private: true }
 models:
   plain: { price: ${price}, offers: [{ provider: vendor, model: sandbox-chat }] }
+  blind: { price: ${price}, pictures: false, offers: [{ provider: vendor, model: sandbox-chat }] }
   slow: { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!pace=20' }] }
   late: { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=400' }] }
   stuck: { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=30000' }] }

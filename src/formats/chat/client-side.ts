@@ -11,6 +11,7 @@ import { writeChatUsage } from './usage.ts'
 
 /** `usageAsked`: the client wants the usage chunk of a stream. */
 export const chatClientSide = (usageAsked: boolean): ClientSide => ({
+  dialect: 'chat',
   reply: writeReply,
   encoder: (answer) => new ChatEncoder(answer, usageAsked),
 })

@@ -46,7 +46,9 @@ export function failureOfIssue(first: Issue | undefined, body: unknown): Failure
     return { kind: 'missing_parameter', message: `Missing required parameter: '${param}'${hint}.`, ...named }
   }
   const rule = `Invalid '${param}': ${ruleOf(issue)}`
-  const wrongType = issue.code === 'invalid_type' || issue.code === 'invalid_union'
+  // A number where one of several words is needed has the wrong type before it has the wrong value.
+  const wrongWord = issue.code === 'invalid_value' && typeof value !== typeof issue.values[0]
+  const wrongType = wrongWord || issue.code === 'invalid_type' || issue.code === 'invalid_union'
   return { kind: wrongType ? 'invalid_type' : 'invalid_value', message: rule, ...named }
 }
 

@@ -42,7 +42,7 @@ export function readEmbeddingClient(text: string): ReadClient {
   const checked = embeddingRequestSchema.safeParse(scan.value)
   if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scan.value))
   const inputs = inputsOf(checked.data.input)
-  if (typeof inputs === 'string') return reject(wrongInput(checked.data.input, inputs))
+  if ('message' in inputs) return reject(inputs)
   const { model, input: _, encoding_format: encoding, dimensions, ...others } = checked.data
   const body = {
     model,
@@ -72,31 +72,46 @@ function lookAlike(members: ReadonlyMap<string, Member>): Failure | undefined {
   return undefined
 }
 
-/** The inputs, or what is wrong with them. */
-function inputsOf(input: unknown): readonly EmbeddingInput[] | string {
-  if (typeof input === 'string') return input === '' ? 'must not be empty' : [input]
-  if (!Array.isArray(input)) return 'must be a text, texts, or token numbers'
-  const [first] = input as unknown[]
-  if (first === undefined) return 'must not be empty'
-  if (typeof first === 'number') return areTokens(input) ? [input] : 'holds what is no token number'
-  if (input.length > INPUTS_MAX) return `must not have more than ${INPUTS_MAX} entries`
-  const isInput = typeof first === 'string' ? (one: unknown) => typeof one === 'string' && one !== '' : areTokens
-  const wrong = input.findIndex((one) => !isInput(one))
-  if (wrong === -1) return input as EmbeddingInput[]
-  return `[${wrong}] is not ${typeof first === 'string' ? 'a text that says something' : 'a list of token numbers'}`
-}
+const wrong = (kind: 'invalid_type' | 'invalid_value', param: string, problem: string): Failure => ({
+  kind,
+  message: `'${param}' ${problem}.`,
+  param,
+})
 
-function areTokens(value: unknown): value is number[] {
-  if (!Array.isArray(value) || value.length === 0) return false
-  return value.every((token) => Number.isInteger(token) && token >= 0 && token <= TOKEN_MAX)
-}
-
-function wrongInput(input: unknown, problem: string): Failure {
+/** The inputs, or what is wrong with them. All are of the kind of the first. */
+function inputsOf(input: unknown): readonly EmbeddingInput[] | Failure {
   if (input === undefined || input === null) {
     return { kind: 'missing_parameter', message: "Missing required parameter: 'input'.", param: 'input' }
   }
-  const at = /^\[\d+\]/.exec(problem)?.[0] ?? ''
-  return { kind: 'invalid_value', message: `'input${at}' ${problem.slice(at.length).trim()}.`, param: `input${at}` }
+  if (input === '' || (Array.isArray(input) && input.length === 0)) {
+    return wrong('invalid_value', 'input', 'must not be empty')
+  }
+  if (typeof input === 'string') return [input]
+  if (!Array.isArray(input)) return wrong('invalid_type', 'input', 'must be a text, texts, or token numbers')
+  const [first] = input as unknown[]
+  if (typeof first === 'number') return wrongTokens(input, 'input') ?? [input]
+  if (input.length > INPUTS_MAX) return wrong('invalid_value', 'input', `must not have more than ${INPUTS_MAX} entries`)
+  const problemOf = typeof first === 'string' ? wrongText : wrongTokens
+  for (const [i, one] of input.entries()) {
+    const problem = problemOf(one, `input[${i}]`)
+    if (problem) return problem
+  }
+  return input as EmbeddingInput[]
+}
+
+function wrongText(value: unknown, param: string): Failure | undefined {
+  if (typeof value !== 'string') return wrong('invalid_type', param, 'must be a text, as the first is')
+  return value === '' ? wrong('invalid_value', param, 'must not be empty') : undefined
+}
+
+function wrongTokens(value: unknown, param: string): Failure | undefined {
+  if (!Array.isArray(value)) return wrong('invalid_type', param, 'must be a text or a list of token numbers')
+  if (value.length === 0) return wrong('invalid_value', param, 'must not be empty')
+  const tokens = value as unknown[]
+  const at = tokens.findIndex((token) => !Number.isInteger(token) || Number(token) < 0 || Number(token) > TOKEN_MAX)
+  if (at === -1) return undefined
+  const kind = Number.isInteger(tokens[at]) ? 'invalid_value' : 'invalid_type'
+  return wrong(kind, `${param}[${at}]`, `must be a token number, 0 to ${TOKEN_MAX}`)
 }
 
 class EmbeddingClient implements ClientRequest {
@@ -127,12 +142,12 @@ class EmbeddingClient implements ClientRequest {
   check({ limits }: Model): Failure | undefined {
     const { dimensions } = this.body
     if (dimensions === undefined || dimensions === limits.dimensions) return undefined
-    const refuse = (message: string): Failure => ({ kind: 'unsupported_parameter', message, param: 'dimensions' })
-    if (!limits.dimensionsAdjustable) return refuse('This model does not support specifying dimensions.')
-    if (limits.dimensions !== undefined && dimensions > limits.dimensions) {
-      return refuse(`This model has ${limits.dimensions} dimensions at most.`)
+    const param = 'dimensions'
+    if (!limits.dimensionsAdjustable) {
+      return { kind: 'unsupported_parameter', message: 'This model does not support specifying dimensions.', param }
     }
-    return undefined
+    if (limits.dimensions === undefined || dimensions < limits.dimensions) return undefined
+    return { kind: 'invalid_value', message: `This model has ${limits.dimensions} dimensions at most.`, param }
   }
 
   promptText(): string {

@@ -10,6 +10,7 @@ import { writeGeminiUsage } from './usage.ts'
 
 /** `thoughts`: whether the client asked to see them. Of hidden ones only the signature is handed out. */
 export const geminiClientSide = (thoughts: Thoughts): ClientSide => ({
+  dialect: 'gemini',
   reply: (reply, answer, usage) => writeReply(thoughts === 'shown' ? reply : withoutThoughts(reply), answer, usage),
   encoder: (answer) => new GeminiEncoder(answer, thoughts),
 })

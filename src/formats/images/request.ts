@@ -125,6 +125,7 @@ export function checkImage(
     return refuse('background', "A transparent background needs 'output_format' 'png' or 'webp'.")
   }
   if (body.compression !== undefined && (body.format ?? 'png') === 'png') {
+    if (facts.formats.length === 0) return unsupported('output_compression')
     return refuse('output_compression', "'output_compression' is for 'output_format' 'jpeg' and 'webp'.")
   }
   if (count > facts.countMax) return refuse('n', `Invalid 'n': must be at most ${facts.countMax} for this model.`)

@@ -19,6 +19,7 @@ export type ClientWish = {
 }
 
 export const messagesClientSide = (wish: ClientWish): ClientSide => ({
+  dialect: 'messages',
   reply: (reply, answer, usage) => writeReply(reply, answer, { usage, wish }),
   encoder: (answer) => new MessagesEncoder(answer, wish),
 })

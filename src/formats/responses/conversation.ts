@@ -134,6 +134,7 @@ export class ResponsesConversation implements Conversation {
   /** How answers are told to the client. */
   side(): ClientSide {
     return {
+      dialect: 'responses',
       reply: (reply, answer, usage) => this.whole(reply, answer, usage),
       encoder: (answer) => this.encoder(answer),
     }

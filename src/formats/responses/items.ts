@@ -51,10 +51,7 @@ export function readInput(input: unknown): Fields[] {
     if (typeof value === 'string') {
       throw new BadInput('invalid_type', path, `Invalid '${path}': expected an item or a content object, not a text.`)
     }
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new BadInput('invalid_type', path, `Invalid '${path}': expected an object.`)
-    }
-    const fields = value as Fields
+    const fields = objectAt(value, path)
     if (isContent(fields)) {
       // Content objects side by side are one message.
       const part = inputPart(fields, path)
@@ -66,6 +63,11 @@ export function readInput(input: unknown): Fields[] {
     }
   }
   return items
+}
+
+function objectAt(value: unknown, path: string): Fields {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
+  throw new BadInput('invalid_type', path, `Invalid '${path}': expected an object.`)
 }
 
 /** Items with the ids that a turn gives them; what the client named itself keeps its name. */
@@ -145,7 +147,7 @@ function readContent(content: unknown, path: string, side: 'input' | 'output'): 
   if (!Array.isArray(content)) {
     throw new BadInput('invalid_type', path, `Invalid '${path}': expected a text or a list of content objects.`)
   }
-  return content.map((part: unknown, i) => read(asFields(part), `${path}[${i}]`))
+  return content.map((part: unknown, i) => read(objectAt(part, `${path}[${i}]`), `${path}[${i}]`))
 }
 
 function readOutput(output: unknown, path: string): string | Fields[] {
@@ -182,7 +184,8 @@ function inputPart(part: Fields, path: string): Fields {
     case 'input_image': {
       refuseFileId(part, path)
       // The chat format nests the address; clients that switch formats send it so.
-      const url = textIn(part['image_url']) ?? asFields(part['image_url'])['url']
+      const { image_url: image } = part
+      const url = typeof image === 'object' ? asFields(image)['url'] : image
       const plain = { ...part, image_url: url }
       need(plain, path, ['image_url'])
       return { detail: 'auto', ...plain }

@@ -285,6 +285,7 @@ test('what is refused, with the field at fault', () => {
     'invalid_value',
     'input[0].content[0].type',
   ])
+  expect(refusal({ input: [{ role: 'user', content: [5] }] })).toEqual(['invalid_type', 'input[0].content[0]'])
   expect(refusal({ service_tier: 'priority' })).toEqual(['unsupported_parameter', 'service_tier'])
   expect(refusal({ input: [{ type: 'web_search_call' }] })).toEqual(['unsupported_parameter', 'input[0].type'])
   expect(refusal({ input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] })).toEqual([
@@ -293,6 +294,7 @@ test('what is refused, with the field at fault', () => {
   ])
   const part = (fields: object): unknown => refusal({ input: [{ type: 'input_image', ...fields }] })
   expect(part({})).toEqual(['missing_parameter', 'input[0].image_url'])
+  expect(part({ image_url: 5 })).toEqual(['invalid_type', 'input[0].image_url'])
   expect(part({ file_id: 'file_1' })).toEqual(['unsupported_parameter', 'input[0].file_id'])
   expect(refusal({ input: [{ type: 'input_file', file_url: 'https://x' }] })).toEqual([
     'unsupported_parameter',
