@@ -57,6 +57,16 @@ test('limits of a model', async () => {
   expect(await operate('model limits sandbox-chat --context 1')).toMatchObject({ error: { code: 'declared' } })
 })
 
+test('that a provider may be at a private address', async () => {
+  const add = 'provider add near --base-url http://localhost:9/v1'
+  expect(await operate(`${add} --allow-private`)).toMatchObject({ allow_private: true })
+  expect(await operate('provider add near')).toMatchObject({ allow_private: true })
+  expect(await operate('provider add near --forbid-private')).toMatchObject({ error: { code: 'invalid_input' } })
+  const elsewhere = 'provider add near --base-url https://models.example.com/v1'
+  expect(await operate(`${elsewhere} --allow-private`)).toMatchObject({ allow_private: true })
+  expect(await operate('provider add near --forbid-private')).toMatchObject({ allow_private: false })
+})
+
 test('key and address of a provider', async () => {
   await operate('provider add groq --base-url https://mirror.example.com/v1 --key-env MINE')
   // The stored key is for the mirror.

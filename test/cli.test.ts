@@ -146,6 +146,7 @@ describe('a wrong command line', () => {
     ['key create a', '--name is needed'],
     ['provider add x --key sk-secret', 'use --key-stdin or --key-env NAME'],
     ['provider add x --key none --key-env MINE', 'not more than one'],
+    ['provider add x --allow-private --forbid-private', 'not both'],
     ['model limits m', 'name a limit'],
     ['model limits m --max-output 0', '--max-output must be a whole number or none'],
     ['model limits m --pictures maybe', '--pictures must be yes, no or none'],

@@ -95,6 +95,7 @@ const add = command({
     'allow-private': {
       summary: 'it may be on this machine or a private network (not needed where the preset itself is)',
     },
+    'forbid-private': { summary: 'it may not be there any more' },
     'key-stdin': { summary: "read the vendor's key from stdin" },
     'key-env': { summary: "read the vendor's key from this environment variable", value: text('NAME') },
     key: { summary: '`none` takes the stored key away', value: onlyNone },
@@ -102,12 +103,13 @@ const add = command({
   run: async ({ args: { id }, options, program, terminal }) => {
     const read = await readKey(options, terminal)
     if ('kind' in read) return read
-    const { preset, 'base-url': baseUrl, 'allow-private': allowPrivate } = options
+    const { preset, 'base-url': baseUrl, 'allow-private': allowed, 'forbid-private': forbidden } = options
+    if (allowed && forbidden) return usage('provider add: --allow-private or --forbid-private, not both')
     const input = {
       id,
       ...(preset && { preset }),
       ...(baseUrl && { base_url: baseUrl === NONE ? null : baseUrl }),
-      ...(allowPrivate && { allow_private: true }),
+      ...((allowed || forbidden) && { allow_private: allowed }),
       ...(read.key !== undefined && { key: read.key }),
     }
     return operate<ProviderView>(program, { name: 'provider.add', input }, (view) =>
