@@ -105,7 +105,7 @@ describe('help', () => {
       entry.name,
       ...(entry.kind === 'group' ? entry.commands.map(({ name }) => name) : []),
     ])
-    expect(names).toHaveLength(53)
+    expect(names).toHaveLength(54)
     const folder = freshFolder()
     const helps = await Promise.all(names.map((name) => run(folder, [...name.split(' '), '--help'])))
     for (const [i, { code, out, err }] of helps.entries()) {
@@ -145,6 +145,11 @@ describe('a wrong command line', () => {
     ['account credit a 0 --reason r', 'AMOUNT must be dollars above zero'],
     ['key create a', '--name is needed'],
     ['provider add x --key sk-secret', 'use --key-stdin or --key-env NAME'],
+    ['provider add x --key none --key-env MINE', 'not more than one'],
+    ['provider add x --allow-private --forbid-private', 'not both'],
+    ['model limits m', 'name a limit'],
+    ['model limits m --max-output 0', '--max-output must be a whole number or none'],
+    ['model limits m --pictures maybe', '--pictures must be yes, no or none'],
     ['model add m --price-input 1 --price-output x --offer a/b', '--price-output must be dollars'],
     ['model add m --price-input 1 --price-output 1', '--offer is needed'],
     ['model add m --price-input 1 --price-output 1 --offer nonsense', '--offer must be PROVIDER/MODEL'],

@@ -14,6 +14,16 @@ export default defineConfig(({ command }) => ({
     manifest: 'manifest.json',
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1_000,
+    // Every page has the router: with it in one file, signing in takes 20 files of 27, and 2.1 KiB of 130 less.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'router', test: /@tanstack[\\/](?:react-router|router-core|history|store|react-store)[\\/]/ },
+          ],
+        },
+      },
+    },
   },
   server: { proxy: { '/admin': gateway, '/v1': gateway } },
 }))

@@ -13,7 +13,7 @@ import {
 import { parseUsd } from '../domain/money.ts'
 import { unitPrices, type UnitPrices } from '../domain/price.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
-import { modelLimitFields, modelLimitsOf } from '../providers/model-limits.ts'
+import { modelLimitChanges, modelLimitFields, modelLimitsOf } from '../providers/model-limits.ts'
 import { findPreset, isOwnAddress, isSendableKey, presets, UNSENDABLE_KEY } from '../providers/presets.ts'
 import { probe } from '../upstream/probe.ts'
 import { declaredElsewhere, done, notFound, operation, type Changes, type Operation, type Result } from './operation.ts'
@@ -100,6 +100,7 @@ const modelView = (model: Model): object => ({
   price: priceView(model.sale),
   limits: limitsView(model.limits),
   ...(model.kind === 'image' ? { image: model.limits.image } : {}),
+  ...(model.kind === 'video' ? { video: model.limits.video } : {}),
   offers: model.offers.map(offerView),
 })
 
@@ -132,12 +133,12 @@ const providerAdd = operation(
     id: providerId,
     /** Left out: that of the provider when it is changed; for a new one the id where it is a preset, else custom. */
     preset: z.enum(presets.map((preset) => preset.id)).optional(),
-    /** Left out: that of the provider when it is changed, else the preset's. */
-    base_url: z.string().min(1).optional(),
+    /** Left out: that of the provider when it is changed, else the preset's; which null is, too. */
+    base_url: z.string().min(1).nullable().optional(),
     /** Whether it may be at a private address. Left out: as before where the origin is, else not. */
     allow_private: z.boolean().optional(),
-    /** Left out when a provider is changed: the stored key stays, as long as it goes to the same origin. */
-    key: z.string().min(1).optional(),
+    /** Left out when a provider is changed: the stored key stays, as long as it goes to the same origin. Null: none. */
+    key: z.string().min(1).nullable().optional(),
   }),
   async (
     { catalog },
@@ -146,7 +147,7 @@ const providerAdd = operation(
     const before = catalog.provider(name)
     if (before?.origin === 'declared') return declaredElsewhere(`provider '${name}'`)
     const preset = wanted ?? before?.preset ?? findPreset(name)?.id ?? 'custom'
-    const unchanged = before?.preset === preset ? before.baseUrl : undefined
+    const unchanged = before?.preset === preset && baseUrl !== null ? before.baseUrl : undefined
     const address = baseUrl ?? unchanged ?? findPreset(preset)?.baseUrl
     if (!address) return invalid(`the preset '${preset}' needs a base_url`)
     // Both the key and the allowance were given for an origin.
@@ -155,11 +156,12 @@ const providerAdd = operation(
     const checked = checkBaseUrl(address, isOwnAddress(preset, address) ? 'private' : reach)
     if (checked.kind === 'bad') return invalid(`the base URL ${checked.message}`)
     if (checked.kind === 'private') return invalid(needsAllowance(checked.name))
-    if (before?.secret && !same?.secret && !key) {
+    if (before?.secret && !same?.secret && key === undefined) {
       return invalid('the base URL points to another origin: give the key again')
     }
-    if (key !== undefined && !isSendableKey(preset, key)) return invalid(UNSENDABLE_KEY)
-    await catalog.putProvider({ id: name, preset, baseUrl: checked.url.href, reach, secret: key ?? same?.secret })
+    if (key && !isSendableKey(preset, key)) return invalid(UNSENDABLE_KEY)
+    const secret = key === undefined ? same?.secret : (key ?? undefined)
+    await catalog.putProvider({ id: name, preset, baseUrl: checked.url.href, reach, secret })
     const made = catalog.provider(name)
     return made ? done(providerView(made)) : notFound(`provider '${name}'`)
   },
@@ -221,13 +223,16 @@ const offersOf = (offers: readonly z.infer<typeof offer>[], sale: UnitPrices): O
     cost: cost ?? sale,
   }))
 
+/** Left out: as before, or what the model is sold for; which null is in any case. */
+const offerChange = offer.extend({ cost: price.nullable().optional() })
+
 /** Of a stored model, only what is named. What its offers cost stays where the same offer is there again. */
 const modelChange = operation(
   z.strictObject({
     id: z.string(),
     price: price.optional(),
-    ...modelLimitFields,
-    offers: z.array(offer).min(1).optional(),
+    ...modelLimitChanges,
+    offers: z.array(offerChange).min(1).optional(),
   }),
   async ({ catalog }, { id: name, price: sale, offers, ...changed }): Promise<Result> => {
     const before = catalog.model(name)
@@ -237,14 +242,15 @@ const modelChange = operation(
     if (missing) return notFound(`provider '${missing.provider}'`)
     const stated = modelLimitsOf(changed)
     const limits = { ...before.limits, ...stated }
+    const sold = sale ? { units: sale } : { units: before.sale.nanoPerMillion, tiers: before.sale.tiers }
     const problem = misfitOf(catalog, {
       kind: before.kind,
       // An upscaler that went since is no reason to refuse what does not name it.
       limits: { image: limits.image, ...stated },
-      price: sale ?? before.sale.nanoPerMillion,
+      price: sold.units,
     })
     if (problem !== undefined) return invalid(problem)
-    const known = (draft: z.infer<typeof offer>): Model['offers'][number] | undefined =>
+    const known = (draft: z.infer<typeof offerChange>): Model['offers'][number] | undefined =>
       before.offers.find((each) => each.providerId === draft.provider && each.upstreamModel === draft.model)
     const asBefore = (each: Model['offers'][number]): OfferDraft => ({
       ...each,
@@ -255,16 +261,16 @@ const modelChange = operation(
       const old = draft.cost === undefined ? known(draft) : undefined
       const { priority, weight } = draft
       if (old) return { ...asBefore(old), priority, weight }
-      const cost = draft.cost ?? before.sale.nanoPerMillion
-      return { providerId: draft.provider, upstreamModel: draft.model, priority, weight, cost }
+      const cost = draft.cost ? { cost: draft.cost } : { cost: sold.units, costTiers: sold.tiers }
+      return { providerId: draft.provider, upstreamModel: draft.model, priority, weight, ...cost }
     })
     await catalog.putModel({
       id: name,
       ownedBy: before.ownedBy,
       kind: before.kind,
       limits,
-      price: sale ?? before.sale.nanoPerMillion,
-      priceTiers: sale ? undefined : before.sale.tiers,
+      price: sold.units,
+      priceTiers: sold.tiers,
       offers: wanted ?? before.offers.map(asBefore),
     })
     const made = catalog.model(name)

@@ -129,6 +129,10 @@ export type Operation = {
   readonly changes?: Changes<never> | undefined
 }
 
+/** In place of a schema's own words, where null is refused. */
+export const wordsForNull = ({ input }: { readonly input?: unknown }): string | undefined =>
+  input === null ? 'must have a value: null means nothing here' : undefined
+
 /** Ties an input schema to what is done with it. */
 export function operation<S extends z.ZodType>(
   input: S,

@@ -8,7 +8,15 @@ import { catalogOperations } from './catalog-operations.ts'
 import { priceOperations } from './price-operations.ts'
 import { managementKeyOperations, userOperations } from './user-operations.ts'
 import { videoOperations } from './video-operations.ts'
-import { done, operation, type BackupRequest, type Office, type Operation, type Result } from './operation.ts'
+import {
+  done,
+  operation,
+  wordsForNull,
+  type BackupRequest,
+  type Office,
+  type Operation,
+  type Result,
+} from './operation.ts'
 
 const ledgerVerify = operation(z.strictObject({}), async ({ verify, accounts, ledger }) => {
   const startedMs = performance.now()
@@ -76,7 +84,7 @@ export async function runOperation(
 ): Promise<Result> {
   const found = Object.hasOwn(operations, name) ? operations[name] : undefined
   if (!found) return { ok: false, code: 'not_found', message: `there is no operation '${name}'` }
-  const checked = found.input.safeParse(input)
+  const checked = found.input.safeParse(input, { error: wordsForNull })
   if (!checked.success) {
     const [issue] = checked.error.issues
     const where = issue && issue.path.length > 0 ? `${issue.path.join('.')}: ` : ''

@@ -12,8 +12,8 @@ export type LimitsView = {
   readonly spend_per_month_usd: string | null
 }
 
-const NONE = 'none'
-const countOrNone: ValueRule = {
+export const NONE = 'none'
+export const countOrNone: ValueRule = {
   placeholder: 'N',
   problem: (given) =>
     given === NONE || /^[1-9]\d{0,11}$/.test(given) ? undefined : `must be a whole number or ${NONE}`,
@@ -36,22 +36,26 @@ export const limitOptions = {
 
 type Given = { readonly [Name in keyof typeof limitOptions]: string | undefined }
 
+type Value = number | string | boolean | null
+
+/** Only what was named. */
+export const named = (stated: Readonly<Record<string, Value | undefined>>): Record<string, Value> =>
+  Object.fromEntries(Object.entries(stated).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+
+export const count = (text: string | undefined): number | null | undefined =>
+  text === undefined ? undefined : text === NONE ? null : Number(text)
+
 /** What an operation takes: only the limits that were named, null for `none`. */
-export function limitsInput(given: Given): Record<string, number | string | null> {
-  const count = (text: string | undefined): number | null | undefined =>
-    text === undefined ? undefined : text === NONE ? null : Number(text)
+export function limitsInput(given: Given): Record<string, Value> {
   const money = (text: string | undefined): string | null | undefined =>
     text === undefined ? undefined : text === NONE ? null : text.replace(/^\$/, '')
-  const stated = {
+  return named({
     requests_per_minute: count(given['requests-per-minute']),
     tokens_per_minute: count(given['tokens-per-minute']),
     concurrent_requests: count(given.concurrent),
     spend_per_day: money(given['spend-per-day']),
     spend_per_month: money(given['spend-per-month']),
-  }
-  return Object.fromEntries(
-    Object.entries(stated).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
+  })
 }
 
 /** In a word or a few: `60 requests/min, $5.00/day`. */

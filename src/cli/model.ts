@@ -1,4 +1,5 @@
 import { command, group } from './command.ts'
+import { modelLimits } from './model-limits.ts'
 import { readOffer, type OfferInput } from './offer.ts'
 import { operate, shown } from './outcome.ts'
 import { table, type Column } from './table.ts'
@@ -130,5 +131,5 @@ export const modelGroup = group({
     ['tollgate model list'],
     ['tollgate model add gpt-4.1-mini --price-input 0.40 --price-output 1.60 --offer openai/gpt-4.1-mini'],
   ],
-  commands: [add, models, remove],
+  commands: [add, models, modelLimits, remove],
 })

@@ -1,8 +1,9 @@
 import { command, group } from './command.ts'
+import { NONE } from './limits.ts'
 import { failed, operate, shown, usage, type Outcome } from './outcome.ts'
 import { table } from './table.ts'
 import { printable, type Terminal } from './terminal.ts'
-import { text } from './values.ts'
+import { text, type ValueRule } from './values.ts'
 
 /** The value of `provider.list`, one of them. */
 export type ProviderView = {
@@ -49,16 +50,30 @@ const drawProviders = (views: readonly ProviderView[], terminal: Terminal): stri
     terminal,
   )
 
-type KeySource = { readonly 'key-stdin': boolean; readonly 'key-env': string | undefined }
+type KeySource = {
+  readonly 'key-stdin': boolean
+  readonly 'key-env': string | undefined
+  readonly key: string | undefined
+}
 
-/** The vendor's key from where it cannot be seen by others. Undefined: none is given. */
-async function readKey(source: KeySource, terminal: Terminal): Promise<{ key: string | undefined } | Outcome> {
-  const { 'key-stdin': fromStdin, 'key-env': variable } = source
-  if (fromStdin && variable !== undefined) return usage('provider add: --key-stdin or --key-env, not both')
+/** The vendor's key from where it cannot be seen by others. Undefined: none is given. Null: the stored one goes. */
+async function readKey(source: KeySource, terminal: Terminal): Promise<{ key: string | null | undefined } | Outcome> {
+  const { 'key-stdin': fromStdin, 'key-env': variable, key: none } = source
+  if ([fromStdin, variable !== undefined, none !== undefined].filter(Boolean).length > 1)
+    return usage('provider add: --key-stdin, --key-env or --key none, not more than one')
+  if (none !== undefined) return { key: null }
   if (!fromStdin && variable === undefined) return { key: undefined }
   if (fromStdin && terminal.interactive) terminal.talk('Paste the key, then Enter and Ctrl-D:\n')
   const key = (fromStdin ? await terminal.readAll() : (process.env[variable ?? ''] ?? '')).trim()
   return key === '' ? failed('no_key', fromStdin ? 'stdin held no key' : `the environment has no ${variable}`) : { key }
+}
+
+const onlyNone: ValueRule = {
+  placeholder: NONE,
+  problem: (given) =>
+    given === NONE
+      ? undefined
+      : 'takes no key, which others on this machine could read here: use --key-stdin or --key-env NAME',
 }
 
 const add = command({
@@ -68,6 +83,7 @@ const add = command({
     ['tollgate provider add groq --key-env GROQ_API_KEY', 'an id that is a preset needs no more'],
     ['tollgate provider add openai-eu --preset openai --base-url https://eu.api.openai.com/v1 --key-stdin < key.txt'],
     ['tollgate provider add local --base-url http://127.0.0.1:8000/v1 --allow-private', 'a server on this machine'],
+    ['tollgate provider add local --key none', 'takes the stored key away'],
   ],
   positionals: [{ name: 'id', summary: 'lower-case letters, digits, - and _', value: text('PROVIDER') }],
   options: {
@@ -75,26 +91,26 @@ const add = command({
       summary: 'vendor (tollgate provider presets); the id when it is one, else custom',
       value: text('PRESET'),
     },
-    'base-url': { summary: "up to and including the version; the preset's own without it", value: text('URL') },
+    'base-url': { summary: "up to and including the version; none: the preset's own", value: text('URL') },
     'allow-private': {
       summary: 'it may be on this machine or a private network (not needed where the preset itself is)',
     },
+    'forbid-private': { summary: 'it may not be there any more' },
     'key-stdin': { summary: "read the vendor's key from stdin" },
     'key-env': { summary: "read the vendor's key from this environment variable", value: text('NAME') },
-    key: {
-      refused: 'a key in the command line can be read by others on this machine: use --key-stdin or --key-env NAME',
-    },
+    key: { summary: '`none` takes the stored key away', value: onlyNone },
   },
   run: async ({ args: { id }, options, program, terminal }) => {
     const read = await readKey(options, terminal)
     if ('kind' in read) return read
-    const { preset, 'base-url': baseUrl, 'allow-private': allowPrivate } = options
+    const { preset, 'base-url': baseUrl, 'allow-private': allowed, 'forbid-private': forbidden } = options
+    if (allowed && forbidden) return usage('provider add: --allow-private or --forbid-private, not both')
     const input = {
       id,
       ...(preset && { preset }),
-      ...(baseUrl && { base_url: baseUrl }),
-      ...(allowPrivate && { allow_private: true }),
-      ...(read.key && { key: read.key }),
+      ...(baseUrl && { base_url: baseUrl === NONE ? null : baseUrl }),
+      ...((allowed || forbidden) && { allow_private: allowed }),
+      ...(read.key !== undefined && { key: read.key }),
     }
     return operate<ProviderView>(program, { name: 'provider.add', input }, (view) =>
       shown(view, drawProviders([view], terminal), { talk: `See whether it works: tollgate provider test ${view.id}` }),

@@ -1,5 +1,6 @@
 /** From a request to its answer: route, who asks, may they, what exactly, and then the handler. */
 import type { z } from 'zod'
+import { wordsForNull } from '../admin/operation.ts'
 import { runOperation, type Office } from '../admin/operations.ts'
 import type { BodyText, Exchange } from '../inbound/exchange.ts'
 import type { Actor } from '../records/audit.ts'
@@ -179,7 +180,7 @@ function parsed(body: BodyText | undefined): { readonly json: unknown } | { read
 const queryOf = (query: string): Record<string, string> => Object.fromEntries(new URLSearchParams(query))
 
 function checked(schema: z.ZodType, value: unknown): { readonly value: unknown } | Problem {
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, { error: wordsForNull })
   if (result.success) return { value: result.data }
   const [issue] = result.error.issues
   const where = issue?.path.join('.') ?? ''

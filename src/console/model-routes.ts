@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { modelKinds, type Model, type Offer } from '../domain/catalog.ts'
 import type { VideoFacts } from '../domain/video.ts'
-import { modelLimitFields } from '../providers/model-limits.ts'
+import { modelLimitChanges, modelLimitFields } from '../providers/model-limits.ts'
 import { healthy } from '../router/health.ts'
 import { planAttempts } from '../router/plan.ts'
 import { accountIn } from './account-routes.ts'
@@ -89,7 +89,14 @@ const offerShape = z.strictObject({
   cost: cardShape,
   margin: marginShape,
 })
-const modelShape = z.strictObject({ ...factsShape, origin, offers: z.array(offerShape) })
+/** The limits that are the operator's own affair. */
+const ownLimitsShape = {
+  output_tokens_default: z.int().meta({ description: 'held for a request without a limit, if its most is too dear' }),
+  output_tokens_min: z.int().meta({ description: 'with less affordable a request without a limit is refused' }),
+  image_tokens_max: z.int().meta({ description: 'the most that an image in a request counts as' }),
+  first_event_timeout_ms: z.int(),
+}
+const modelShape = z.strictObject({ ...factsShape, ...ownLimitsShape, origin, offers: z.array(offerShape) })
 
 function offerView({ office }: Desk, { sale }: Model, offer: Offer): z.infer<typeof offerShape> {
   const { restUntilMs } = office.health().get(offer.id) ?? healthy
@@ -108,6 +115,10 @@ function offerView({ office }: Desk, { sale }: Model, offer: Offer): z.infer<typ
 
 const modelView = (desk: Desk, model: Model): z.infer<typeof modelShape> => ({
   ...factsView(model),
+  output_tokens_default: model.limits.outputTokensDefault,
+  output_tokens_min: model.limits.outputTokensMin,
+  image_tokens_max: model.limits.imageTokensMax,
+  first_event_timeout_ms: model.limits.firstEventTimeoutMs,
   origin: model.origin,
   offers: model.offers.map((offer) => offerView(desk, model, offer)),
 })
@@ -115,12 +126,18 @@ const modelView = (desk: Desk, model: Model): z.infer<typeof modelShape> => ({
 const offerInput = z.strictObject({
   provider: z.string(),
   model: z.string().min(1).meta({ description: 'as the provider calls it' }),
-  cost: priceInput.optional().meta({ description: 'left out: as before, or what the model is sold for' }),
+  cost: priceInput.optional().meta({ description: 'left out: what the model is sold for' }),
   priority: z.int().min(0).default(0).meta({ description: 'lower is tried first' }),
   weight: z.int().min(1).default(1).meta({ description: 'share among offers of one priority' }),
 })
-const offersOf = (offers: readonly z.infer<typeof offerInput>[]): object[] =>
-  offers.map(({ cost, ...offer }) => ({ ...offer, ...(cost === undefined ? {} : { cost: pricesOf(cost) }) }))
+const offerChange = offerInput.extend({
+  cost: priceInput
+    .nullable()
+    .optional()
+    .meta({ description: 'left out: as before, where the offer is there; null: what the model is sold for' }),
+})
+const offersOf = (offers: readonly z.infer<typeof offerChange>[]): object[] =>
+  offers.map(({ cost, ...offer }) => ({ ...offer, ...(cost === undefined ? {} : { cost: cost && pricesOf(cost) }) }))
 
 const draft = z.strictObject({
   id: z.string(),
@@ -165,11 +182,12 @@ const operators: readonly Route[] = [
   }),
   route('PATCH', '/models/{model}', {
     access: 'operator',
-    summary: 'Change the sale price, the limits or the offers of a stored model. What is left out stays.',
+    summary:
+      'Change the sale price, the limits or the offers of a stored model. What is left out stays; null takes a limit back.',
     body: z.strictObject({
       price: priceInput.optional(),
-      ...modelLimitFields,
-      offers: z.array(offerInput).min(1).optional(),
+      ...modelLimitChanges,
+      offers: z.array(offerChange).min(1).optional(),
     }),
     answer: modelShape,
     run: async ({ desk, operate, params, body: { price, offers, ...limits } }) => {

@@ -66,9 +66,14 @@ const show = (desk: Desk, id: string): unknown => {
 
 const settings = {
   preset: z.string().optional(),
-  base_url: z.string().min(1).optional(),
+  base_url: z.string().min(1).nullable().optional().meta({ description: 'null: the preset’s own' }),
   allow_private: z.boolean().optional().meta({ description: 'whether it may be at a private address' }),
-  key: z.string().min(1).optional().meta({ description: 'left out: the stored one stays, as long as the origin does' }),
+  key: z
+    .string()
+    .min(1)
+    .nullable()
+    .optional()
+    .meta({ description: 'left out: the stored one stays, as long as the origin does; null: none' }),
 }
 
 export const providerRoutes: readonly Route[] = [
@@ -100,7 +105,7 @@ export const providerRoutes: readonly Route[] = [
   }),
   route('PATCH', '/providers/{provider}', {
     access: 'operator',
-    summary: 'Change a stored provider. Another origin needs the key again.',
+    summary: 'Change a stored provider. What is left out stays; another origin needs the key again.',
     body: z.strictObject(settings),
     answer: providerShape,
     run: async ({ desk, operate, params, body }) => {

@@ -1,6 +1,6 @@
 /** How an operator says what a model can do and within which bounds, in tollgate.yaml and elsewhere. */
 import { z } from 'zod'
-import type { ModelLimits } from '../domain/catalog.ts'
+import { defaultModelLimits, type ModelLimits } from '../domain/catalog.ts'
 import { imageDeclaration, imageFactsOf } from './image-facts.ts'
 import { videoDeclaration, videoFactsOf } from './video-facts.ts'
 
@@ -23,17 +23,28 @@ export const modelLimitFields = {
   pictures: z.boolean().optional(),
   first_event_timeout_ms: count.optional(),
 }
-const fields = z.object(modelLimitFields)
 
-/** Only what is said. */
-export function modelLimitsOf(declared: z.infer<typeof fields>): Partial<ModelLimits> {
+type Fields = typeof modelLimitFields
+type Changes = { readonly [Name in keyof Fields]: z.ZodNullable<Fields[Name]> }
+
+/** The same where a model is changed: what is left out stays, null takes back what was said. */
+export const modelLimitChanges = Object.fromEntries(
+  Object.entries(modelLimitFields).map(([name, field]) => [
+    name,
+    field.nullable().meta({ description: 'left out: as before; null: as if it had never been said' }),
+  ]),
+) as Changes
+const changes = z.object(modelLimitChanges)
+
+/** Only what is said; what is taken back is as if it had never been. */
+export function modelLimitsOf(declared: z.infer<typeof changes>): Partial<ModelLimits> {
   const { pictures } = declared
-  const stated: { readonly [Name in keyof ModelLimits]?: ModelLimits[Name] | undefined } = {
+  const stated: { readonly [Name in keyof ModelLimits]?: ModelLimits[Name] | null | undefined } = {
     outputTokensMax: declared.output_tokens_max,
     outputTokensDefault: declared.output_tokens_default,
     outputTokensMin: declared.output_tokens_min,
     imageTokensMax: declared.image_tokens_max,
-    pictureInput: pictures === undefined ? undefined : pictures ? 'taken' : 'refused',
+    pictureInput: typeof pictures === 'boolean' ? (pictures ? 'taken' : 'refused') : pictures,
     firstEventTimeoutMs: declared.first_event_timeout_ms,
     contextTokens: declared.context_tokens,
     image: declared.image && imageFactsOf(declared.image),
@@ -41,5 +52,9 @@ export function modelLimitsOf(declared: z.infer<typeof fields>): Partial<ModelLi
     dimensions: declared.dimensions,
     dimensionsAdjustable: declared.dimensions_adjustable,
   }
-  return Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined))
+  return Object.fromEntries(
+    Object.entries(stated).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value ?? defaultModelLimits[name as keyof ModelLimits]]],
+    ),
+  )
 }

@@ -234,6 +234,12 @@ export const operatorScenes: readonly Place[] = [
     ],
   },
   {
+    name: 'operator-code-void',
+    path: '/operator/codes',
+    shows: 'main table',
+    steps: [['click', 'main tbody button >> nth=0'], shown(inDialog('dl'))],
+  },
+  {
     name: 'operator-health-findings',
     path: '/operator/health',
     shows: 'main dl',

@@ -46,6 +46,20 @@ export function usePieceName(): (piece: string) => string {
   }
 }
 
+/** What it costs now, under a heading that says since when. */
+export function CurrentPrice({ card }: { readonly card: PriceCard }) {
+  const t = useT()
+  const show = useShow()
+  return (
+    <section>
+      <h3 className="mb-2 border-b pb-1 font-semibold">
+        {t('models.price', { day: show.time(card.effective_from, 'dayOnly') })}
+      </h3>
+      <PriceTable card={card} />
+    </section>
+  )
+}
+
 /** A card in full. */
 export function PriceTable({ card }: { readonly card: PriceCard }) {
   const t = useT()

@@ -1,7 +1,9 @@
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { codesQuery, voidCode, type Code } from '../features/codes/codes.ts'
+import { useState } from 'react'
+import { codesQuery, type Code } from '../features/codes/codes.ts'
 import { MakeCodes } from '../features/codes/make-codes.tsx'
+import { VoidCode } from '../features/codes/void-code.tsx'
 import { useT } from '../lib/i18n/language.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
@@ -45,10 +47,9 @@ const tones = { open: 'busy', redeemed: 'good', voided: 'none', expired: 'none' 
 
 function CodeTable({ codes }: { readonly codes: readonly Code[] }) {
   const t = useT()
-  const cancel = useMutation({ mutationFn: voidCode })
+  const [voiding, setVoiding] = useState<Code>()
   return (
     <>
-      {cancel.error && <Failure error={cancel.error} />}
       <Table
         label={t('nav.codes')}
         rows={codes}
@@ -101,13 +102,13 @@ function CodeTable({ codes }: { readonly codes: readonly Code[] }) {
             key: 'do',
             head: <span className="sr-only">{t('column.do')}</span>,
             align: 'right',
-            cell: ({ id, state, code }) =>
-              state === 'open' && (
+            cell: (code) =>
+              code.state === 'open' && (
                 <Button
                   kind="quiet_danger"
                   className="-my-1 -mr-2 !px-2 align-middle"
-                  aria-label={`${t('codes.void')} ${code}`}
-                  onClick={() => cancel.mutate(id)}
+                  aria-label={`${t('codes.void')} ${code.code}`}
+                  onClick={() => setVoiding(code)}
                 >
                   {t('codes.void')}
                 </Button>
@@ -115,6 +116,7 @@ function CodeTable({ codes }: { readonly codes: readonly Code[] }) {
           },
         ]}
       />
+      <VoidCode code={voiding} onClose={() => setVoiding(undefined)} />
     </>
   )
 }

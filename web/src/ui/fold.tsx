@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { useT } from '../lib/i18n/language.ts'
 import { Icon } from './icon.tsx'
 
 type Props = {
@@ -10,13 +11,24 @@ type Props = {
   readonly children: ReactNode
 }
 
+/** The sign, and its word for those who do not see it. */
+function Marked() {
+  const t = useT()
+  return (
+    <>
+      <Icon name="warning" className="text-bad" />
+      <span className="sr-only">{t('fold.marked')}</span>
+    </>
+  )
+}
+
 /** What not everybody needs: shut until it is asked for. */
 export const Fold = ({ title, isMarked = false, isOpen = false, children }: Props) => (
   <details open={isOpen} className="group rounded-md border">
     <summary className="flex min-h-8 list-none items-center gap-2 px-3 font-medium hover:bg-hover">
       <Icon name="right" className="!size-3 group-open:rotate-90" />
       <span className="grow">{title}</span>
-      {isMarked && <Icon name="warning" className="text-bad" />}
+      {isMarked && <Marked />}
     </summary>
     <div className="space-y-3 border-t p-3">{children}</div>
   </details>

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
 import type { PublicModel } from '../../lib/models.ts'
 import { useShow } from '../../lib/show.ts'
-import { PriceTable } from '../../parts/prices.tsx'
+import { CurrentPrice } from '../../parts/prices.tsx'
 import { Facts } from '../../ui/page.tsx'
 import { Id } from '../../ui/text.tsx'
 
@@ -32,12 +32,7 @@ export function ModelFacts({ model, more = [] }: Props) {
           ...(model.video === null ? [] : [[t('play.resolution'), model.video.resolutions.join(', ')] as const]),
         ]}
       />
-      <section>
-        <h3 className="mb-2 border-b pb-1 font-semibold">
-          {t('models.price', { day: show.time(model.price.effective_from, 'dayOnly') })}
-        </h3>
-        <PriceTable card={model.price} />
-      </section>
+      <CurrentPrice card={model.price} />
     </>
   )
 }

@@ -16,17 +16,18 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
   const [preset, setPreset] = useState(before?.preset ?? 'custom')
   const [baseUrl, setBaseUrl] = useState(before?.base_url ?? '')
   const [key, setKey] = useState('')
+  const [isForgotten, setForgotten] = useState(false)
   const [isPrivate, setPrivate] = useState(before?.allow_private ?? false)
-  const { data: presets } = useQuery({ ...presetsQuery, enabled: before === undefined })
+  const { data: presets } = useQuery(presetsQuery)
   const known = presets?.data.find((one) => one.id === preset)
-  const needsUrl = before === undefined && known?.base_url === null
+  const needsUrl = known?.base_url === null
   const save = useMutation({
     mutationFn: () => {
       const draft: ProviderDraft = {
         ...(before ? {} : { preset }),
-        ...(baseUrl.trim() !== '' && baseUrl !== before?.base_url ? { base_url: baseUrl.trim() } : {}),
+        ...(baseUrl.trim() === (before?.base_url ?? '') ? {} : { base_url: baseUrl.trim() || null }),
         ...(isPrivate === (before?.allow_private ?? false) ? {} : { allow_private: isPrivate }),
-        ...(key === '' ? {} : { key }),
+        ...(isForgotten ? { key: null } : key === '' ? {} : { key }),
       }
       return before ? changeProvider(before.id, draft) : addProvider(id.trim(), draft)
     },
@@ -56,7 +57,15 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
         value={key}
         onChange={(event) => setKey(event.target.value)}
         hint={before?.has_key ? t('providers.keyStays') : t('providers.keyHint')}
+        disabled={isForgotten}
       />
+      {before?.has_key && (
+        <Checkbox
+          label={t('providers.forgetKey')}
+          checked={isForgotten}
+          onChange={(event) => setForgotten(event.target.checked)}
+        />
+      )}
       <Checkbox
         label={t('providers.private')}
         hint={t('providers.privateHint')}

@@ -39,9 +39,11 @@ export type Tested = {
 }
 export type ProviderDraft = {
   readonly preset?: string
-  readonly base_url?: string
+  /** Null: the preset's own. */
+  readonly base_url?: string | null
   readonly allow_private?: boolean
-  readonly key?: string
+  /** Null: none. */
+  readonly key?: string | null
 }
 
 export const providersQuery = queryOptions({

@@ -1,6 +1,7 @@
-/** What a model can do and within which bounds, as it is typed. Nothing typed: as before, or as is usual. */
+/** What a model can do and within which bounds, as it is typed. An empty field: no limit, or the usual one. */
 import type { Key } from '../../lib/i18n/language.ts'
-import type { ModelFacts, ModelKind } from '../../lib/models.ts'
+import type { ModelKind } from '../../lib/models.ts'
+import type { RoutedModel } from './routing.ts'
 
 export type LimitField = {
   readonly name: string
@@ -50,20 +51,23 @@ export const abilityFields: Readonly<Record<ModelKind, readonly LimitField[]>> =
   ],
 }
 
-type Before = Pick<
-  ModelFacts,
-  'kind' | 'context_tokens' | 'output_tokens_max' | 'dimensions' | 'dimensions_adjustable' | 'video'
->
+type Limits =
+  | 'context_tokens'
+  | 'output_tokens_max'
+  | 'output_tokens_default'
+  | 'first_event_timeout_ms'
+  | 'dimensions'
+  | 'dimensions_adjustable'
+type Before = Pick<RoutedModel, 'kind' | 'video' | Limits>
 
-export function limitDraftOf({ kind, dimensions_adjustable: adjustable, video, ...facts }: Before): LimitDraft {
-  const { context_tokens, output_tokens_max, dimensions } = facts
+export function limitDraftOf({ kind, dimensions_adjustable: adjustable, video, ...limits }: Before): LimitDraft {
   // Of another family the upscaler is the same, unless it is taken out.
-  const known = { context_tokens, output_tokens_max, dimensions, upscaler: video?.upscaler ?? null }
-  const fields = [...limitFields[kind], ...abilityFields[kind]]
-  const shown = Object.entries(known).filter(
-    ([name, value]) => value !== null && fields.some((field) => field.name === name),
-  )
-  return { typed: Object.fromEntries(shown.map(([name, value]) => [name, String(value)])), family: '', adjustable }
+  const known: Readonly<Record<string, number | string | null | undefined>> = { ...limits, upscaler: video?.upscaler }
+  const typed = [...limitFields[kind], ...abilityFields[kind]].flatMap(({ name }): [string, string][] => {
+    const value = known[name] ?? null
+    return value === null ? [] : [[name, String(value)]]
+  })
+  return { typed: Object.fromEntries(typed), family: '', adjustable }
 }
 
 const partsOf = (typed: string): readonly string[] =>
@@ -85,19 +89,22 @@ function valueOf({ type }: LimitField, typed: string): unknown {
   }
 }
 
-const said = (fields: readonly LimitField[], { typed }: LimitDraft): object =>
+/** What is typed otherwise than before; null is what was emptied. */
+const changed = (fields: readonly LimitField[], draft: LimitDraft, before: LimitDraft): object =>
   Object.fromEntries(
     fields.flatMap((field) => {
-      const text = typed[field.name] ?? ''
-      return text.trim() === '' ? [] : [[field.name, valueOf(field, text)]]
+      const [text = '', old = ''] = [draft, before].map(({ typed }) => typed[field.name]?.trim())
+      return text === old ? [] : [[field.name, text === '' ? null : valueOf(field, text)]]
     }),
   )
 
-/** As the API takes them. */
-export const limitsOf = (draft: LimitDraft, kind: ModelKind): object => ({
-  ...said(limitFields[kind], draft),
-  ...(kind === 'embedding' ? { dimensions_adjustable: draft.adjustable } : {}),
+/** As the API takes them: what has changed. Abilities are said whole. */
+export const limitsOf = (draft: LimitDraft, kind: ModelKind, before = noLimits): object => ({
+  ...changed(limitFields[kind], draft, before),
+  ...(kind === 'embedding' && draft.adjustable !== before.adjustable
+    ? { dimensions_adjustable: draft.adjustable }
+    : {}),
   ...((kind === 'image' || kind === 'video') && draft.family !== ''
-    ? { [kind]: { family: draft.family, ...said(abilityFields[kind], draft) } }
+    ? { [kind]: { family: draft.family, ...changed(abilityFields[kind], draft, noLimits) } }
     : {}),
 })

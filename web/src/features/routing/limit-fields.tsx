@@ -32,6 +32,7 @@ export function LimitFields({ draft, kind, isThere, onChange }: Props) {
   const hasAbilities = kind === 'image' || kind === 'video'
   return (
     <div className="grid gap-3 sm:grid-cols-2">
+      {limitFields[kind].length > 0 && <p className="text-xs text-soft sm:col-span-2">{t('routing.noLimit')}</p>}
       {limitFields[kind].map(field)}
       {kind === 'embedding' && (
         <Checkbox

@@ -75,16 +75,42 @@ test('limits are sent as the API has them, abilities below their kind', () => {
 })
 
 test('limits of a model that is there are in the form as they are, and go back as they are', () => {
-  const nothing = { context_tokens: null, output_tokens_max: null, dimensions: null, dimensions_adjustable: false }
+  const usual = { output_tokens_default: 8_192, first_event_timeout_ms: 60_000 }
+  const none = { context_tokens: null, output_tokens_max: null, dimensions: null, dimensions_adjustable: false }
+  const nothing = { ...usual, ...none }
   const vectors = { ...nothing, kind: 'embedding' as const, dimensions: 256, dimensions_adjustable: true, video: null }
-  expect(limitsOf(limitDraftOf(vectors), 'embedding')).toEqual({ dimensions: 256, dimensions_adjustable: true })
-  expect(limitsOf({ ...limitDraftOf(vectors), adjustable: false }, 'embedding')).toMatchObject({
-    dimensions_adjustable: false,
-  })
+  const before = limitDraftOf(vectors)
+  expect(before).toMatchObject({ typed: { dimensions: '256' }, adjustable: true })
+  expect(limitsOf(before, 'embedding', before)).toEqual({})
+  expect(limitsOf({ ...before, adjustable: false }, 'embedding', before)).toEqual({ dimensions_adjustable: false })
   const film = limitDraftOf({ ...nothing, kind: 'video', video: { upscaler: 'kit' } as VideoFacts })
-  expect(limitsOf(film, 'video')).toEqual({})
+  expect(limitsOf(film, 'video', film)).toEqual({})
   // Abilities are said whole: who enlarges must not be lost by it.
-  expect(limitsOf({ ...film, family: 'open' }, 'video')).toEqual({ video: { family: 'open', upscaler: 'kit' } })
+  const other = { ...film, family: 'open' }
+  expect(limitsOf(other, 'video', film)).toEqual({ video: { family: 'open', upscaler: 'kit' } })
+  expect(limitsOf({ ...other, typed: { upscaler: ' ' } }, 'video', film)).toEqual({ video: { family: 'open' } })
+})
+
+test('a limit that is emptied is taken back, one that is typed anew is sent, and no other', () => {
+  const limits = { context_tokens: 9, output_tokens_max: 8, dimensions: null, dimensions_adjustable: false }
+  const usual = { output_tokens_default: 8_192, first_event_timeout_ms: 60_000 }
+  const before = limitDraftOf({ ...limits, ...usual, kind: 'text', video: null })
+  expect(before.typed).toEqual({
+    context_tokens: '9',
+    output_tokens_max: '8',
+    output_tokens_default: '8192',
+    first_event_timeout_ms: '60000',
+  })
+  const typed = {
+    ...before.typed,
+    output_tokens_max: ' ',
+    first_event_timeout_ms: '999',
+    output_tokens_default: '8192 ',
+  }
+  expect(limitsOf({ ...before, typed }, 'text', before)).toEqual({
+    output_tokens_max: null,
+    first_event_timeout_ms: 999,
+  })
 })
 
 test('what is no amount is not sent: it would be sold for nothing', () => {

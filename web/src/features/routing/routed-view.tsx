@@ -4,7 +4,7 @@ import { useT } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { Declared } from '../../parts/declared.tsx'
 import { Margin } from '../../parts/margin.tsx'
-import { PriceTable } from '../../parts/prices.tsx'
+import { CurrentPrice, PriceTable } from '../../parts/prices.tsx'
 import { Remove } from '../../parts/remove.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure, Waiting } from '../../ui/page.tsx'
@@ -17,7 +17,6 @@ type Props = { readonly id: string; readonly onClose: () => void }
 
 export function RoutedView({ id, onClose }: Props) {
   const t = useT()
-  const show = useShow()
   const [isEditing, setEditing] = useState(false)
   const { data: model, error, refetch } = useQuery(routedModelQuery(id))
   const remove = useMutation({ mutationFn: () => removeModel(id), onSuccess: onClose })
@@ -29,12 +28,7 @@ export function RoutedView({ id, onClose }: Props) {
       <Declared origin={model.origin} />
       {remove.error && <Failure error={remove.error} />}
       {model.origin === 'stored' && <Button onClick={() => setEditing(true)}>{t('keys.edit')}</Button>}
-      <section>
-        <h3 className="mb-2 border-b pb-1 font-semibold">
-          {t('models.price', { day: show.time(model.price.effective_from, 'dayOnly') })}
-        </h3>
-        <PriceTable card={model.price} />
-      </section>
+      <CurrentPrice card={model.price} />
       <section>
         <h3 className="mb-2 border-b pb-1 font-semibold">{t('routing.offers')}</h3>
         <ul className="space-y-3">

@@ -15,7 +15,12 @@ export type Offer = {
   readonly cost: PriceCard
   readonly margin: { readonly input_percent: number | null; readonly output_percent: number | null }
 }
-export type RoutedModel = ModelFacts & { readonly origin: Origin; readonly offers: readonly Offer[] }
+export type RoutedModel = ModelFacts & {
+  readonly output_tokens_default: number
+  readonly first_event_timeout_ms: number
+  readonly origin: Origin
+  readonly offers: readonly Offer[]
+}
 
 export type Explanation = {
   readonly model: string
@@ -97,17 +102,17 @@ export const newOffer: OfferDraft = { provider: '', model: '', priority: '0', we
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** What it costs is said where it was changed: left out, it stays as it is, prices for long inputs included. */
+/** What it costs is said where it was changed: left out, it stays, tiers included; null is the sale price. */
 const offersOf = (offers: readonly OfferDraft[], before: readonly OfferDraft[]): readonly object[] =>
   offers.map(({ provider, model, priority, weight, cost }) => {
     const old = before.find((offer) => offer.provider === provider && offer.model === model.trim())
-    const prices = old && isSame(old.cost, cost) ? undefined : pricesOf(cost)
+    const prices = old && isSame(old.cost, cost) ? undefined : (pricesOf(cost) ?? (old && null))
     return {
       provider,
       model: model.trim(),
       priority: Number(priority || 0),
       weight: Number(weight || 1),
-      ...(prices && { cost: prices }),
+      ...(prices === undefined ? {} : { cost: prices }),
     }
   })
 
@@ -124,7 +129,7 @@ export const addModel = ({ id, kind, limits, price, offers }: ModelDraft): Promi
 export const changeModel = (before: ModelDraft, after: ModelDraft): Promise<RoutedModel> => {
   const prices = isSame(before.price, after.price) ? undefined : pricesOf(after.price)
   return api.patch(path`models/${before.id}`, {
-    ...(isSame(before.limits, after.limits) ? {} : limitsOf(after.limits, after.kind)),
+    ...limitsOf(after.limits, after.kind, before.limits),
     ...(prices && { price: prices }),
     offers: offersOf(after.offers, before.offers),
   })

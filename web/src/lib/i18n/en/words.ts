@@ -136,6 +136,7 @@ export const words = {
   'chart.requests': 'Requests',
   'chart.firstToken': 'Time to first token',
   'chart.tokens': 'Tokens',
+  'fold.marked': 'Something in it is wrong.',
   'limit.title': 'Limits',
   'limit.none': 'No limit',
   'limit.day': 'Dollars a day (UTC)',

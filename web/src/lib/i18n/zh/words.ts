@@ -134,6 +134,7 @@ export const words = {
   'chart.requests': '请求',
   'chart.firstToken': '首个 token 用时',
   'chart.tokens': 'Token',
+  'fold.marked': '其中有错误。',
   'limit.title': '限额',
   'limit.none': '不限',
   'limit.day': '每日美元（UTC）',

@@ -1,0 +1,81 @@
+/** What a model can do and within which bounds, set and taken back. */
+import { command } from './command.ts'
+import { count, countOrNone, named, NONE } from './limits.ts'
+import { operate, shown, usage } from './outcome.ts'
+import { details } from './table.ts'
+import { text, type ValueRule } from './values.ts'
+
+/** Of the value of `model.change`. */
+type Limited = {
+  readonly id: string
+  readonly limits: {
+    readonly context_tokens: number | null
+    readonly output_tokens_max: number | null
+    readonly output_tokens_default: number
+    readonly output_tokens_min: number
+    readonly image_tokens_max: number
+    readonly first_event_timeout_ms: number
+    readonly dimensions: number | null
+    readonly dimensions_adjustable: boolean
+    readonly picture_input: 'taken' | 'refused'
+  }
+}
+
+const yesNoOrNone: ValueRule = {
+  placeholder: 'yes|no',
+  problem: (given) => (['yes', 'no', NONE].includes(given) ? undefined : `must be yes, no or ${NONE}`),
+}
+const answer = (given: string | undefined): boolean | null | undefined =>
+  given === undefined ? undefined : given === NONE ? null : given === 'yes'
+
+export const modelLimits = command({
+  name: 'model limits',
+  summary: 'Sets what a stored model can do, and its bounds. What is not named stays as it is.',
+  examples: [
+    ['tollgate model limits fast --context 128000 --max-output 16384'],
+    ['tollgate model limits fast --max-output none', 'takes it back: there is no limit, or the usual one'],
+  ],
+  positionals: [{ name: 'id', summary: 'id of a model', value: text('MODEL') }],
+  options: {
+    context: { summary: 'tokens of input and output together; shown, not enforced', value: countOrNone },
+    'max-output': { summary: 'most output tokens one answer can have', value: countOrNone },
+    'default-output': { summary: 'output held for where none is asked, if the most is too dear', value: countOrNone },
+    'min-output': { summary: 'least output that must be affordable where none is asked', value: countOrNone },
+    'image-tokens': { summary: 'the most tokens that an image in a request counts as', value: countOrNone },
+    'first-event-timeout': { summary: 'milliseconds to wait for the first token', value: countOrNone },
+    dimensions: { summary: 'of an embedding model: the length of its vectors', value: countOrNone },
+    'adjustable-dimensions': { summary: 'whether requests may ask for shorter vectors', value: yesNoOrNone },
+    pictures: { summary: 'whether a text model looks at pictures', value: yesNoOrNone },
+  },
+  run: async ({ args: { id }, options, program, terminal }) => {
+    const stated = named({
+      context_tokens: count(options.context),
+      output_tokens_max: count(options['max-output']),
+      output_tokens_default: count(options['default-output']),
+      output_tokens_min: count(options['min-output']),
+      image_tokens_max: count(options['image-tokens']),
+      first_event_timeout_ms: count(options['first-event-timeout']),
+      dimensions: count(options.dimensions),
+      dimensions_adjustable: answer(options['adjustable-dimensions']),
+      pictures: answer(options.pictures),
+    })
+    if (Object.keys(stated).length === 0)
+      return usage('model limits: name a limit, such as --max-output 16384 or --max-output none')
+    return operate<Limited>(program, { name: 'model.change', input: { id, ...stated } }, (view) => {
+      const { limits } = view
+      const rows = [
+        ['id', view.id],
+        ['context', limits.context_tokens ?? NONE],
+        ['max output', limits.output_tokens_max ?? NONE],
+        ['default output', limits.output_tokens_default],
+        ['min output', limits.output_tokens_min],
+        ['image tokens', limits.image_tokens_max],
+        ['first event timeout', `${limits.first_event_timeout_ms} ms`],
+        ['dimensions', limits.dimensions ?? NONE],
+        ['adjustable', limits.dimensions_adjustable ? 'yes' : 'no'],
+        ['pictures', limits.picture_input],
+      ] as const
+      return shown(view, details(rows, terminal))
+    })
+  },
+})
