@@ -13,11 +13,13 @@ export function parseUsd(text: string): NanoUsd | undefined {
   return sign === '-' ? -nano : nano
 }
 
+const ZEROS_AT_END = /0+$/
+
 /** Writes exact decimal dollars without trailing zeros beyond the cents: 1250000000n → "1.25". */
 export function formatUsd(amount: NanoUsd): string {
   const sign = amount < 0n ? '-' : ''
   const absolute = amount < 0n ? -amount : amount
-  const fraction = (absolute % NANO_PER_USD).toString().padStart(9, '0').replace(/0+$/, '').padEnd(2, '0')
+  const fraction = (absolute % NANO_PER_USD).toString().padStart(9, '0').replace(ZEROS_AT_END, '').padEnd(2, '0')
   return `${sign}${absolute / NANO_PER_USD}.${fraction}`
 }
 

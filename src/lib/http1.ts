@@ -50,6 +50,8 @@ function trimBlanks(line: string, start: number): string {
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
 
+const LENGTH = /^\d{1,15}$/
+
 /** What the headers say of the body. Undefined when they contradict each other, or name a coding we do not know. */
 export function framingOf(headers: ReadonlyMap<string, string>, absent: Framing): Framing | undefined {
   const coding = headers.get('transfer-encoding')
@@ -58,7 +60,7 @@ export function framingOf(headers: ReadonlyMap<string, string>, absent: Framing)
     return length === undefined && coding.toLowerCase() === 'chunked' ? { kind: 'chunked' } : undefined
   }
   if (length === undefined) return absent
-  return /^\d{1,15}$/.test(length) ? { kind: 'length', bytes: Number(length) } : undefined
+  return LENGTH.test(length) ? { kind: 'length', bytes: Number(length) } : undefined
 }
 
 const BLANK_LINE = '\r\n\r\n'
