@@ -67,6 +67,10 @@ type Subject = { inFlight: number; requests: Bucket; free: Bucket; tokens: Bucke
 type Stand = { readonly scope: Scope; readonly limits: Limits; readonly subject: Subject }
 
 const DAY_MS = 86_400_000
+const UNITS = ['requests', 'tokens'] as const
+const perMinute = { requests: 'requestsPerMinute', tokens: 'tokensPerMinute' } as const
+const PERIODS = ['day', 'month'] as const
+const spendPer = { day: 'spendPerDay', month: 'spendPerMonth' } as const
 
 /** The UTC day and month of a time, and when they end. */
 class Calendar {
@@ -178,14 +182,12 @@ export class Limiter {
 
   /** What stops a request before anything is known of it. */
   private barrierOf({ scope, limits, subject }: Stand, nowMs: number): Limited | undefined {
-    const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits
+    const { concurrentRequests } = limits
     if (concurrentRequests !== undefined && subject.inFlight >= concurrentRequests) {
       return { kind: 'concurrency', scope, limit: concurrentRequests }
     }
-    for (const [unit, limit] of [
-      ['requests', requestsPerMinute],
-      ['tokens', tokensPerMinute],
-    ] as const) {
+    for (const unit of UNITS) {
+      const limit = limits[perMinute[unit]]
       if (limit === undefined) continue
       const retryAfterMs = subject[unit].waitMs(limit, nowMs, 1)
       if (retryAfterMs > 0) return { kind: 'rate', scope, unit, limit, retryAfterMs }
@@ -196,21 +198,19 @@ export class Limiter {
   /** The spend limit that keeps `needed` more out the longest; undefined: as little as there is. */
   spendLimited(stands: readonly Stand[], needed: NanoUsd | undefined): SpendLimited | undefined {
     const nowMs = this.now()
-    const { dayEndsMs, monthEndsMs } = this.calendar.at(nowMs)
     let longest: SpendLimited | undefined
     for (const { scope, limits, subject } of stands) {
-      this.roll(subject)
-      for (const [period, limit, endsMs] of [
-        ['day', limits.spendPerDay, dayEndsMs],
-        ['month', limits.spendPerMonth, monthEndsMs],
-      ] as const) {
+      for (const period of PERIODS) {
+        const limit = limits[spendPer[period]]
         if (limit === undefined) continue
+        this.roll(subject)
         const { spent, held } = subject[period]
         const amount = needed ?? 1n
         if (spent + held + amount <= limit) continue
         const freedBy = amount > limit ? 'nothing' : spent + amount > limit ? 'period' : 'holds'
         const found = { kind: 'spend', scope, period, limit, spent, held, needed, freedBy } as const
-        const limited = { ...found, resetsInMs: endsMs - nowMs }
+        const { dayEndsMs, monthEndsMs } = this.calendar.at(nowMs)
+        const limited = { ...found, resetsInMs: (period === 'day' ? dayEndsMs : monthEndsMs) - nowMs }
         if (!longest || patience(limited) > patience(longest)) longest = limited
       }
     }
@@ -281,8 +281,8 @@ export class Entry {
   get spendable(): NanoUsd | undefined {
     let least: NanoUsd | undefined
     for (const { limits, subject } of this.stands) {
-      for (const period of ['day', 'month'] as const) {
-        const limit = period === 'day' ? limits.spendPerDay : limits.spendPerMonth
+      for (const period of PERIODS) {
+        const limit = limits[spendPer[period]]
         if (limit === undefined) continue
         const { spent, held } = this.limiter.roll(subject)[period]
         const left = limit > spent + held ? limit - spent - held : 0n
@@ -360,13 +360,10 @@ export function durationText(ms: number): string {
 
 function rateHeaders(stands: readonly Stand[], nowMs: number): Record<string, string> {
   const headers: Record<string, string> = {}
-  for (const [unit, name] of [
-    ['requests', 'requestsPerMinute'],
-    ['tokens', 'tokensPerMinute'],
-  ] as const) {
+  for (const unit of UNITS) {
     let least = Number.POSITIVE_INFINITY
     for (const { limits, subject } of stands) {
-      const limit = limits[name]
+      const limit = limits[perMinute[unit]]
       if (limit === undefined) continue
       const level = subject[unit].level(limit, nowMs)
       if (level >= least) continue

@@ -2,6 +2,9 @@
 export type NanoUsd = bigint
 
 const NANO_PER_USD = 1_000_000_000n
+const NANO_DIGITS = 9
+const CENT_DIGITS = 2
+const ZERO = 0x30
 const USD_PATTERN = /^(-?)(\d{1,9})(?:\.(\d{1,9}))?$/
 
 /** Reads decimal dollars ("1.25") exactly. Undefined when it is not a number of at most nine decimals. */
@@ -15,10 +18,11 @@ export function parseUsd(text: string): NanoUsd | undefined {
 
 /** Writes exact decimal dollars without trailing zeros beyond the cents: 1250000000n → "1.25". */
 export function formatUsd(amount: NanoUsd): string {
-  const sign = amount < 0n ? '-' : ''
-  const absolute = amount < 0n ? -amount : amount
-  const fraction = (absolute % NANO_PER_USD).toString().padStart(9, '0').replace(/0+$/, '').padEnd(2, '0')
-  return `${sign}${absolute / NANO_PER_USD}.${fraction}`
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(NANO_DIGITS + 1, '0')
+  const point = digits.length - NANO_DIGITS
+  let end = digits.length
+  while (end > point + CENT_DIGITS && digits.charCodeAt(end - 1) === ZERO) end--
+  return `${amount < 0n ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point, end)}`
 }
 
 /** Division that rounds up, for non-negative operands. A charge is rounded once, at its end. */

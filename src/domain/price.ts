@@ -63,15 +63,15 @@ export function priceOf(usage: Usage, card: PriceCard): NanoUsd {
     const units = usage[bucket] ?? 0
     if (units > 0) total += BigInt(units) * prices[bucket]
   }
-  for (const { unit, count } of usage.pieces ?? []) {
-    total += BigInt(count) * unitPriceOfPiece(card, unit)
-  }
+  if (usage.pieces) for (const { unit, count } of usage.pieces) total += BigInt(count) * unitPriceOfPiece(card, unit)
   return divideUp(total, MILLION)
 }
 
 /** The prices of a card that a usage is charged by: those of its tier. */
-export const pricesFor = (usage: Usage, card: PriceCard): UnitPrices =>
-  pricesWithin(card, inputTokens(usage)).at(-1) ?? card.nanoPerMillion
+export function pricesFor(usage: Usage, { nanoPerMillion, tiers }: PriceCard): UnitPrices {
+  const tier = tiers?.findLast(({ aboveInputTokens }) => inputTokens(usage) > aboveInputTokens)
+  return tier?.nanoPerMillion ?? nanoPerMillion
+}
 
 /** What a piece is charged at, per million. */
 export const unitPriceOfPiece = (card: PriceCard, unit: PieceUnit): bigint =>
@@ -101,34 +101,33 @@ function dearestOfKind({ nanoPerMillion }: PriceCard, unit: PieceUnit): bigint {
   return dearest
 }
 
-/** The prices that a request of up to so many input tokens can have; the last are those of just so many. */
-const pricesWithin = ({ nanoPerMillion, tiers = [] }: PriceCard, inputTokensMax: number): readonly UnitPrices[] => [
-  nanoPerMillion,
-  ...tiers.filter(({ aboveInputTokens }) => inputTokensMax > aboveInputTokens).map((tier) => tier.nanoPerMillion),
-]
+const inputBuckets = ['inputFresh', 'inputCached', 'cacheWrite5m', 'cacheWrite1h', 'inputImage'] as const
+const outputBuckets = ['outputText', 'outputReasoning', 'outputImage'] as const
 
-const dearest = (prices: readonly bigint[]): bigint => prices.reduce((a, b) => (a > b ? a : b))
+/** The dearest of some prices, in any tier that a request of up to so many input tokens can be in. */
+function dearest(
+  { nanoPerMillion, tiers }: PriceCard,
+  inputTokensMax: number,
+  buckets: readonly UsageBucket[],
+): bigint {
+  let most = dearestOf(nanoPerMillion, buckets, 0n)
+  if (!tiers) return most
+  for (const tier of tiers) {
+    if (inputTokensMax > tier.aboveInputTokens) most = dearestOf(tier.nanoPerMillion, buckets, most)
+  }
+  return most
+}
+
+function dearestOf(prices: UnitPrices, buckets: readonly UsageBucket[], least: bigint): bigint {
+  let most = least
+  for (const bucket of buckets) if (prices[bucket] > most) most = prices[bucket]
+  return most
+}
 
 /** The dearest price an input token can have: what a quote must assume before the upstream has answered. */
-export function dearestInput(card: PriceCard, inputTokensMax: number): bigint {
-  return dearest(
-    pricesWithin(card, inputTokensMax).flatMap((prices) => [
-      prices.inputFresh,
-      prices.inputCached,
-      prices.cacheWrite5m,
-      prices.cacheWrite1h,
-      prices.inputImage,
-    ]),
-  )
-}
+export const dearestInput = (card: PriceCard, inputTokensMax: number): bigint =>
+  dearest(card, inputTokensMax, inputBuckets)
 
 /** The dearest price an output token can have. */
-export function dearestOutput(card: PriceCard, inputTokensMax: number): bigint {
-  return dearest(
-    pricesWithin(card, inputTokensMax).flatMap(({ outputText, outputReasoning, outputImage }) => [
-      outputText,
-      outputReasoning,
-      outputImage,
-    ]),
-  )
-}
+export const dearestOutput = (card: PriceCard, inputTokensMax: number): bigint =>
+  dearest(card, inputTokensMax, outputBuckets)

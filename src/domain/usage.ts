@@ -43,7 +43,7 @@ export const outputTokens = (usage: Usage): number =>
 /** Whether two usages are the same in every bucket and piece. */
 export const sameUsage = (a: Usage, b: Usage): boolean =>
   usageBuckets.every((bucket) => (a[bucket] ?? 0) === (b[bucket] ?? 0)) &&
-  JSON.stringify(a.pieces ?? []) === JSON.stringify(b.pieces ?? [])
+  (a.pieces === b.pieces || JSON.stringify(a.pieces ?? []) === JSON.stringify(b.pieces ?? []))
 
 /** Where a Usage came from: reported by the upstream, or counted by us because it reported none. */
 export type UsageSource = 'reported' | 'estimated'

@@ -59,22 +59,22 @@ export class Metrics {
   }
 
   answered(status: number): void {
-    this.answers.add([String(status)])
+    this.answers.add(String(status), '')
   }
 
   recorded(record: RequestRecord): void {
     const { model, usage } = record
-    this.requests.add([model, record.outcome])
-    for (const { providerId, result } of record.attempts) this.attempts.add([providerId, result])
+    this.requests.add(model, record.outcome)
+    for (const { providerId, result } of record.attempts) this.attempts.add(providerId, result)
     this.duration.observe(model, record.totalMs / 1000)
     if (record.firstEventMs !== undefined) this.firstEvent.observe(model, record.firstEventMs / 1000)
     if (record.charged === 0n && record.upstreamCost === 0n) return
-    this.tokens.add([model, 'input'], inputTokens(usage))
-    this.tokens.add([model, 'output'], outputTokens(usage))
-    this.charged.add([model], Number(record.charged))
-    this.cost.add([model], Number(record.upstreamCost))
-    if (record.writtenOff > 0n) this.writtenOff.add([model], Number(record.writtenOff))
-    if (record.usageSource === 'estimated') this.estimates.add([model])
+    this.tokens.add(model, 'input', inputTokens(usage))
+    this.tokens.add(model, 'output', outputTokens(usage))
+    this.charged.add(model, '', Number(record.charged))
+    this.cost.add(model, '', Number(record.upstreamCost))
+    if (record.writtenOff > 0n) this.writtenOff.add(model, '', Number(record.writtenOff))
+    if (record.usageSource === 'estimated') this.estimates.add(model, '')
   }
 
   text(): string {

@@ -49,7 +49,7 @@ export async function receive(
     }
   }
   const { bodyBytesMax = 0 } = surface
-  const limits = { ...chatBody, bytesMax: Math.max(chatBody.bytesMax, bodyBytesMax) }
+  const limits = bodyBytesMax > chatBody.bytesMax ? { ...chatBody, bytesMax: bodyBytesMax } : chatBody
   const body = await readJsonBody(exchange, limits)
   if (body.kind === 'rejected') return { ...body, release: NOTHING }
   const { path, query } = exchange.head

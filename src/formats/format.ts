@@ -199,8 +199,8 @@ type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 /** A whole reply on its way through: what the bill needs, and the text for the client. */
 export type PassedReply = {
   readonly usage: Usage | undefined
-  /** What was produced, as text, for an estimate when no usage came. */
-  readonly produced: string
+  /** What was produced, for an estimate when no usage came. */
+  readonly produced: string | Produced
   /** The images that can be decoded, where images were asked for. */
   readonly delivered?: readonly DeliveredImage[]
   readonly painted?: Painted

@@ -212,9 +212,9 @@ class Book implements Ledger {
     if (written === 'soon' && also.length > 0) throw new Error('a hold that waits is written alone')
     const waiting = written === 'soon' ? this.store.defer(steps) : undefined
     this.open.set(id, waiting)
-    const durable = waiting ? waiting.outcome.then((outcome) => this.check(outcome)) : this.commit(steps)
+    const durable = waiting ? waiting.outcome.then(this.check) : this.commit(steps)
     // Whoever ends a hold that waits hears of its refusal there; `onBroken` has stopped the process in any case.
-    if (waiting) durable.catch(() => undefined)
+    if (waiting) durable.catch(unheard)
     return { kind: 'held', hold, durable }
   }
 
@@ -250,14 +250,11 @@ class Book implements Ledger {
     const writtenOff = cost - charged
     funds.posted -= charged
     const journalId = ++this.lastJournalId
-    const steps = [
-      { run: insertJournal, bind: [journalId, 'charge', null, id, priceCardId, null, nowMs] },
-      ...entries(journalId, [
-        [accountId, -charged],
-        [WRITE_OFF, -writtenOff],
-        [REVENUE, cost],
-      ]),
-    ]
+    const steps: Step[] = [{ run: insertJournal, bind: [journalId, 'charge', null, id, priceCardId, null, nowMs] }]
+    // An entry moves something: a charge of nothing has none.
+    if (charged !== 0n) steps.push(entry(journalId, accountId, -charged))
+    if (writtenOff !== 0n) steps.push(entry(journalId, WRITE_OFF, -writtenOff))
+    if (cost !== 0n) steps.push(entry(journalId, REVENUE, cost))
     return { charged, writtenOff, steps }
   }
 
@@ -302,10 +299,8 @@ class Book implements Ledger {
       { run: insertJournal, bind: [journalId, kind, ref, null, null, reason, nowMs] },
       { run: moveFreeFunds, bind: [change, accountId], changes: 1 },
       { run: insertBooking, bind: [accountId, nowMs, journalId], changes: 1 },
-      ...entries(journalId, [
-        [accountId, change],
-        [FUNDING, -change],
-      ]),
+      entry(journalId, accountId, change),
+      entry(journalId, FUNDING, -change),
     ])
     if (outcome.kind === 'written') {
       if (change > 0n) funds.posted += change
@@ -318,11 +313,11 @@ class Book implements Ledger {
   }
 
   /** Writes what memory has decided already. */
-  private async commit(steps: readonly Step[]): Promise<void> {
-    this.check(await this.store.write(steps))
+  private commit(steps: readonly Step[]): Promise<void> {
+    return this.store.write(steps).then(this.check)
   }
 
-  private check(outcome: WriteOutcome): void {
+  private readonly check = (outcome: WriteOutcome): void => {
     if (outcome.kind === 'written') return
     this.options.onBroken(`step ${outcome.step}: ${outcome.reason}`)
     throw new Error(`the ledger's database refused a decision: ${outcome.reason}`)
@@ -344,11 +339,12 @@ class Book implements Ledger {
   }
 }
 
-function entries(journalId: number, lines: readonly (readonly [string, NanoUsd])[]): Step[] {
-  return lines
-    .filter(([, amount]) => amount !== 0n)
-    .map(([accountId, amount]) => ({ run: insertEntry, bind: [accountId, journalId, amount] }))
-}
+const unheard = (): void => undefined
+
+const entry = (journalId: number, accountId: string, amount: NanoUsd): Step => ({
+  run: insertEntry,
+  bind: [accountId, journalId, amount],
+})
 
 async function expireOrphans(store: Store, also: LedgerOptions['alsoOnExpiry']): Promise<number> {
   const sql = "SELECT id, account_id, amount FROM hold WHERE state = 'open' AND owner <> ?"

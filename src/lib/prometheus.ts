@@ -26,13 +26,14 @@ const escaped = (value: string): string => value.replaceAll('\\', '\\\\').replac
 const pairs = (names: readonly string[], values: readonly string[]): string =>
   names.map((name, i) => `${name}="${escaped(values[i] ?? '')}"`).join(',')
 
+/** Of one label or two. */
 export class Counter implements Metric {
   readonly type = 'counter'
   readonly name: string
   readonly help: string
   private readonly labels: readonly string[]
-  /** By the label values in one text: a look-up without an object for each count. */
-  private readonly counts = new Map<string, { readonly values: readonly string[]; count: number }>()
+  /** By the first label's value, then the second's: a count makes no text and no object. */
+  private readonly counts = new Map<string, Map<string, { count: number }>>()
 
   constructor(name: string, help: string, labels: readonly string[]) {
     this.name = name
@@ -40,16 +41,22 @@ export class Counter implements Metric {
     this.labels = labels
   }
 
-  /** Adds to one combination of label values, given in the order of the labels. */
-  add(values: readonly string[], amount = 1): void {
-    const key = values.length === 1 ? (values[0] as string) : values.join('\n')
-    const entry = this.counts.get(key)
+  /** Adds to one combination of label values, given in the order of the labels; the second is empty where it has one. */
+  add(first: string, second: string, amount = 1): void {
+    const entry = this.counts.get(first)?.get(second)
     if (entry) entry.count += amount
-    else this.counts.set(key, { values, count: amount })
+    else this.begin(first, second, amount)
+  }
+
+  private begin(first: string, second: string, count: number): void {
+    const within = this.counts.get(first) ?? new Map<string, { count: number }>()
+    this.counts.set(first, within.set(second, { count }))
   }
 
   lines(): readonly string[] {
-    return [...this.counts.values()].map(({ values, count }) => `${this.name}{${pairs(this.labels, values)}} ${count}`)
+    return [...this.counts].flatMap(([first, within]) =>
+      [...within].map(([second, { count }]) => `${this.name}{${pairs(this.labels, [first, second])}} ${count}`),
+    )
   }
 }
 

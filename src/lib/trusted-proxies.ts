@@ -43,8 +43,11 @@ export class TrustedProxies {
   }
 }
 
+const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
+
 /** Without brackets, port, zone and the IPv6 form of an IPv4 address: proxies differ in how they write a hop. */
 function plain(text: string): string {
+  if (IPV4.test(text)) return text
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1]
   const bare = (bracketed ?? text.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')).replace(/%.*$/, '')
   return bare.replace(/^::ffff:(\d+\.\d+\.\d+\.\d+)$/i, '$1')

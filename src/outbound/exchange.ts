@@ -29,6 +29,9 @@ export type Carrier = {
   destroy(): void
 }
 
+/** Where an exchange gets a connection of its own. */
+type ConnectionSource = { connectFor(exchange: Exchange): void }
+
 /** An answer whose head has arrived. Its body must be taken, or cancelled: it holds a connection. */
 export type Incoming = Pick<Exchange, 'status' | 'headers' | 'deliver' | 'pause' | 'resume' | 'cancel' | 'release'>
 
@@ -76,7 +79,7 @@ export class Exchange {
   private text: string
   /** Told of the answer's head, or of why there is none, within the read that brought it. */
   private readonly onResult: (result: OutboundResult) => void
-  private readonly reconnect: (exchange: Exchange) => void
+  private readonly source: ConnectionSource
   private stage: 'connecting' | 'head' | 'body' | 'ended' | 'broken' = 'connecting'
   private connection: Carrier | undefined
   private hasRetried = false
@@ -94,14 +97,14 @@ export class Exchange {
   constructor(
     { method, text, bytes, upload }: Written,
     onResult: (result: OutboundResult) => void,
-    reconnect: (exchange: Exchange) => void,
+    source: ConnectionSource,
   ) {
     this.method = method
     this.bytes = bytes
     this.upload = upload
     this.text = text
     this.onResult = onResult
-    this.reconnect = reconnect
+    this.source = source
   }
 
   /** Whether it still wants a connection. */
@@ -183,7 +186,7 @@ export class Exchange {
       this.hasRetried = true
       this.stage = 'connecting'
       this.connection = undefined
-      this.reconnect(this)
+      this.source.connectFor(this)
     } else if (this.stage === 'body' && this.body) {
       // A reset is no end, even of a body that ends with its connection.
       if (message === undefined) this.body.close()

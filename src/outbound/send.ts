@@ -49,6 +49,8 @@ const ORIGINS_MAX = 1_000
 /** Printable ASCII and tabs: the rest is forbidden, or read differently from server to server. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
 
+const unsent = (message: string): NetworkFailure => ({ kind: 'network', message, reached: false })
+
 export class Outbound {
   private readonly options: PoolOptions
   private readonly pools = new Map<string, Pool>()
@@ -92,14 +94,13 @@ export class Outbound {
     { url, method, headers, body, stop, sendOnce = false, reach }: OutboundRequest,
     onResult: (result: OutboundResult) => void,
   ): void {
-    const refuse = (message: string): void => onResult({ kind: 'network', message, reached: false })
-    if (stop.isStopped) return refuse('aborted')
+    if (stop.isStopped) return onResult(unsent('aborted'))
     const endpoint = this.endpoints[reach].get(url) ?? this.endpointOf(url, reach)
-    if (typeof endpoint === 'string') return refuse(endpoint)
+    if (typeof endpoint === 'string') return onResult(unsent(endpoint))
     let text = `${method} ${endpoint.lines}`
     for (const name in headers) {
       const value = headers[name] as string
-      if (!HEADER_VALUE.test(value)) return refuse('ERR_INVALID_HEADER')
+      if (!HEADER_VALUE.test(value)) return onResult(unsent('ERR_INVALID_HEADER'))
       text += `${name}: ${value}\r\n`
     }
     const upload = typeof body === 'object' ? body : undefined
@@ -111,7 +112,7 @@ export class Outbound {
       typeof body === 'string'
         ? { method, text: text + body, bytes: text.length + bodyBytes }
         : { method, text, bytes: text.length, upload }
-    const exchange = new Exchange(written, onResult, (again) => pool.connectFor(again))
+    const exchange = new Exchange(written, onResult, pool)
     stop.onStop = () => exchange.cancel()
     if (sendOnce) pool.connectFor(exchange)
     else pool.serve(exchange)

@@ -63,9 +63,6 @@ type Counted = {
 /** The step that adds a request to its hour. */
 export function hourStep(record: Counted): Step {
   const { usage, outcome } = record
-  const { pieces = [] } = usage
-  const count = (kind: string): number =>
-    pieces.reduce((sum, piece) => (piece.unit.startsWith(kind) ? sum + piece.count : sum), 0)
   const bind = [
     record.accountId,
     Math.floor(record.createdAtMs / HOUR_MS),
@@ -84,13 +81,18 @@ export function hourStep(record: Counted): Step {
     usage.outputReasoning,
     usage.inputImage ?? 0,
     usage.outputImage ?? 0,
-    count('piece:image'),
-    count('piece:second'),
+    countOf(usage, 'piece:image'),
+    countOf(usage, 'piece:second'),
     record.charged,
     record.writtenOff,
     record.upstreamCost,
   ]
   return { run: addToHour, bind, changes: 1 }
+}
+
+function countOf({ pieces }: Usage, kind: string): number {
+  if (!pieces) return 0
+  return pieces.reduce((sum, { unit, count }) => (unit.startsWith(kind) ? sum + count : sum), 0)
 }
 
 function placeOf(ms: number): number {

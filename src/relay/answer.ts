@@ -35,11 +35,7 @@ export async function answerWhole(
   const { usage, produced, delivered, painted } = reply
   const metered = await meter(relay, call, { usage, produced, delivered, painted, admission, complete: true })
   const text = reply.write(factsOf(call, admission), metered.usage)
-  const headersOf = (record: RequestRecord): Record<string, string> => ({
-    ...earlyHeaders(admission),
-    ...droppedHeader(served.dropped),
-    ...lateHeaders(record),
-  })
+  const headersOf = (settled: RequestRecord) => lateHeaders(settled, earlyHeaders(admission, served.dropped))
   const record = await settle(relay, call, {
     admission,
     served,
@@ -54,9 +50,10 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 const STREAM_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 
 /** Headers known before the answer. */
-function earlyHeaders({ quoted: { cap }, hold }: Admission): Record<string, string> {
+function earlyHeaders({ quoted: { cap }, hold }: Admission, dropped: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = { 'x-tollgate-held-usd': formatUsd(hold.amount) }
   if (cap !== undefined) headers['x-tollgate-max-output-tokens'] = String(cap)
+  if (dropped.length > 0) headers['x-tollgate-dropped'] = namesOf(dropped)
   return headers
 }
 
@@ -64,23 +61,22 @@ function earlyHeaders({ quoted: { cap }, hold }: Admission): Record<string, stri
 const DROPPED_NAMES_MAX = 50
 const DROPPED_NAME_CHARS_MAX = 64
 
-function droppedHeader(dropped: readonly string[]): Record<string, string> {
-  if (dropped.length === 0) return {}
+function namesOf(dropped: readonly string[]): string {
   const named = dropped.slice(0, DROPPED_NAMES_MAX).map((name) => name.replace(/[^\w.:>[\]-]/g, '_'))
   if (dropped.length > named.length) named.push('...')
-  return { 'x-tollgate-dropped': named.map((name) => name.slice(0, DROPPED_NAME_CHARS_MAX)).join(', ') }
+  return named.map((name) => name.slice(0, DROPPED_NAME_CHARS_MAX)).join(', ')
 }
 
-/** Headers known only after the settlement: a stream's are long gone by then. */
-function lateHeaders(record: RequestRecord): Record<string, string> {
-  const upstreamMs = record.attempts.reduce((sum, { tookMs }) => sum + tookMs, 0)
-  return {
-    'x-tollgate-cost-usd': formatUsd(record.charged),
-    'x-tollgate-usage': record.usageSource,
-    'x-tollgate-attempts': String(record.attempts.length),
-    'x-tollgate-upstream-ms': String(upstreamMs),
-    'openai-processing-ms': String(Math.round(record.totalMs)),
-  }
+/** Adds those known only after the settlement: a stream's headers are long gone by then. */
+function lateHeaders(record: RequestRecord, headers: Record<string, string>): Record<string, string> {
+  let upstreamMs = 0
+  for (const { tookMs } of record.attempts) upstreamMs += tookMs
+  headers['x-tollgate-cost-usd'] = formatUsd(record.charged)
+  headers['x-tollgate-usage'] = record.usageSource
+  headers['x-tollgate-attempts'] = String(record.attempts.length)
+  headers['x-tollgate-upstream-ms'] = String(upstreamMs)
+  headers['openai-processing-ms'] = String(Math.round(record.totalMs))
+  return headers
 }
 
 type StreamJob = {
@@ -92,7 +88,7 @@ type StreamJob = {
 
 export function answerStream(relay: Relay, call: Call, job: StreamJob): Extract<Answer, { kind: 'stream' }> {
   const { admission, begun, dropped } = job
-  const headers = { ...earlyHeaders(admission), ...droppedHeader(dropped) }
+  const headers = earlyHeaders(admission, dropped)
   return { kind: 'stream', headers, events: new StreamAnswer(relay, call, job), begun }
 }
 
@@ -340,8 +336,12 @@ export class StreamAnswer {
         if (!repeatable) return NOT_REPEATABLE
         const shown = shownEnd(call)
         if (shown !== undefined)
-          return { status: 200, headers: { ...JSON_TYPE, ...earlyHeaders(admission) }, body: shown }
-        return { status: 200, headers: { ...STREAM_TYPE, ...earlyHeaders(admission) }, body: transcript?.text }
+          return { status: 200, headers: { ...JSON_TYPE, ...earlyHeaders(admission, served.dropped) }, body: shown }
+        return {
+          status: 200,
+          headers: { ...STREAM_TYPE, ...earlyHeaders(admission, served.dropped) },
+          body: transcript?.text,
+        }
       },
     })
     return text

@@ -12,6 +12,7 @@ import type {
 } from '../formats/format.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { findPreset } from '../providers/presets.ts'
+import type { AttemptNote } from '../records/records.ts'
 import { attemptStream, attemptWhole, type AttemptLimits, type Target } from '../upstream/attempt.ts'
 import type { Admission } from './admit.ts'
 import type { Call } from './call.ts'
@@ -230,19 +231,14 @@ const empty = (message: string): Failed => ({ kind: 'failed', failure: { kind: '
 function note(call: Call, offer: Offer, startedMs: number, tried: Tried): void {
   const { id: offerId, providerId, upstreamModel } = offer
   const tookMs = Math.round(call.elapsedMs() - startedMs)
-  const failure = tried.kind === 'failed' ? tried.failure : undefined
-  call.attempts.push({
-    offerId,
-    providerId,
-    upstreamModel,
-    result: failure?.kind ?? 'ok',
-    ...(failure?.status === undefined ? {} : { status: failure.status }),
-    // An upstream's own words may quote the prompt or the credential: the record keeps only its code, and our words.
-    ...(failure?.code === undefined ? {} : { code: failure.code }),
-    ...(failure && failure.status === undefined && failure.code === undefined
-      ? { message: failure.message.slice(0, 200) }
-      : {}),
-    startedMs: Math.round(startedMs),
-    tookMs,
-  })
+  const result = tried.kind === 'failed' ? tried.failure.kind : 'ok'
+  const attempt = { offerId, providerId, upstreamModel, result, startedMs: Math.round(startedMs), tookMs }
+  call.attempts.push(tried.kind === 'failed' ? { ...attempt, ...toldOf(tried.failure) } : attempt)
 }
+
+/** An upstream's own words may quote the prompt or the credential: the record keeps only its code, and our words. */
+const toldOf = ({ status, code, message }: UpstreamFailure): Pick<AttemptNote, 'status' | 'code' | 'message'> => ({
+  ...(status === undefined ? {} : { status }),
+  ...(code === undefined ? {} : { code }),
+  ...(status === undefined && code === undefined ? { message: message.slice(0, 200) } : {}),
+})

@@ -47,22 +47,27 @@ const PLAUSIBLE_FACTOR = 4
 const PLAUSIBLE_MARGIN_TOKENS = 20_000
 
 /** Takes the upstream's usage where it is plausible, or counts what went in and came out. */
-export async function meter(relay: Relay, call: Call, to: ToMeter): Promise<Metered> {
-  const { usage, delivered = [], begun = 0, painted, admission, complete } = to
+export function meter(relay: Relay, call: Call, to: ToMeter): Metered | Promise<Metered> {
+  const { usage, painted, admission, complete } = to
   const plausible = usage && isPlausible(usage, admission)
   if (usage && !plausible) relay.log('error', 'usage.implausible', { request: call.id, ...usage })
+  // Nearly every answer: there is nothing to count, and nothing to wait for.
+  if (plausible && complete && !painted && !call.request.meter) return { usage, source: 'reported' }
+  return meterAnew(relay, call, { ...to, usage: plausible ? usage : undefined })
+}
+
+async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered> {
+  const { usage, delivered = [], begun = 0, painted, admission, complete } = to
   if (call.request.meter) {
-    const [promptTokens = 0] = plausible ? [] : await relay.tokens.count([call.request.promptText()])
-    const images = { usage: plausible ? usage : undefined, delivered, begun, model: admission.model, promptTokens }
-    return call.request.meter(images)
+    const [promptTokens = 0] = usage ? [] : await relay.tokens.count([call.request.promptText()])
+    return call.request.meter({ usage, delivered, begun, model: admission.model, promptTokens })
   }
-  const believed = plausible ? usage : undefined
-  const metered = await meterWords(relay, call, { ...to, usage: believed })
+  const metered = await meterWords(relay, call, to)
   if (!painted) return metered
   return paintedUsage(metered, {
     ...painted,
     imageTokens: tokensOfImage(admission.model.limits.image, call.request.painting?.quality),
-    isReported: believed !== undefined && complete,
+    isReported: usage !== undefined && complete,
     hasWords: asProduced(to.produced).text.trim() !== '',
   })
 }

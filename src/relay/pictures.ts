@@ -1,8 +1,8 @@
 /** What is done with images on their way through: fetched, decoded, and put where clients find them. */
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Provider, Reach } from '../domain/catalog.ts'
-import { imageFetchBounds } from '../domain/image.ts'
-import type { ImageDesk } from '../formats/format.ts'
+import { imageFetchBounds, type ImageFormat } from '../domain/image.ts'
+import type { ImageDesk, ImageInfo } from '../formats/format.ts'
 import { inspectPicture } from '../lib/picture.ts'
 import { readBytes } from '../outbound/bytes.ts'
 import { outbound } from '../outbound/send.ts'
@@ -25,21 +25,44 @@ export class Pictures {
   }
 
   /** The desk of one call at one provider. What is allowed to the provider is allowed at its own origin alone. */
-  deskOf(call: Call, { baseUrl, reach }: Pick<Provider, 'baseUrl' | 'reach'>): ImageDesk {
-    return {
-      fetch: (url) => fetchPicture(call, url, isSameOrigin(url, baseUrl) ? reach : 'public'),
-      inspect: async (bytes) => {
-        const looked = await inspectPicture(bytes)
-        return looked.kind === 'picture' ? looked : undefined
-      },
-      canHost: call.linkBase !== undefined && !this.isShortOfRoom,
-      host: async (bytes, format) => {
-        const accountId = call.caller.account.id
-        const contentType = `image/${format}` as const
-        const id = await this.blobs.put(bytes, { accountId, purpose: 'image', contentType, keptMs: this.keptMs })
-        return `${call.linkBase}/v1/images/files/${id}.${format}`
-      },
-    }
+  deskOf(call: Call, provider: Origin): ImageDesk {
+    return new CallDesk(this, call, provider)
+  }
+
+  /** Keeps an image of an account. Returns its id. */
+  keep(bytes: Buffer, format: ImageFormat, accountId: string): Promise<string> {
+    return this.blobs.put(bytes, { accountId, purpose: 'image', contentType: `image/${format}`, keptMs: this.keptMs })
+  }
+}
+
+type Origin = Pick<Provider, 'baseUrl' | 'reach'>
+
+class CallDesk implements ImageDesk {
+  readonly canHost: boolean
+  private readonly pictures: Pictures
+  private readonly call: Call
+  private readonly origin: Origin
+
+  constructor(pictures: Pictures, call: Call, origin: Origin) {
+    this.pictures = pictures
+    this.call = call
+    this.origin = origin
+    this.canHost = call.linkBase !== undefined && !pictures.isShortOfRoom
+  }
+
+  fetch(url: string): Promise<Buffer | undefined> {
+    const { baseUrl, reach } = this.origin
+    return fetchPicture(this.call, url, isSameOrigin(url, baseUrl) ? reach : 'public')
+  }
+
+  async inspect(bytes: Buffer): Promise<ImageInfo | undefined> {
+    const looked = await inspectPicture(bytes)
+    return looked.kind === 'picture' ? looked : undefined
+  }
+
+  async host(bytes: Buffer, format: ImageFormat): Promise<string> {
+    const { linkBase, caller } = this.call
+    return `${linkBase}/v1/images/files/${await this.pictures.keep(bytes, format, caller.account.id)}.${format}`
   }
 }
 

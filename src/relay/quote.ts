@@ -1,5 +1,5 @@
 /** The upper bound a request is held for. No tokenizer: a byte of text is never more than one token. */
-import { paintsInTurn, type Model } from '../domain/catalog.ts'
+import { paintsInTurn, type Model, type ModelLimits } from '../domain/catalog.ts'
 import { dearestImage, imagesOf, imageTokensMax, tokensOfImage, type ImageWish } from '../domain/image.ts'
 import { divideUp, type NanoUsd } from '../domain/money.ts'
 import { dearestInput, dearestOutput, priceOf } from '../domain/price.ts'
@@ -60,36 +60,39 @@ export function likelyTokens(request: QuotedRequest, model: Model): number {
 export function quote(request: QuotedRequest, model: Model, available: NanoUsd): Quote {
   if (request.video) return quoteVideo(request.video, model, available)
   if (request.images) return quoteImages(request, request.images, { model, available })
-  const { outputTokensMax = Number.MAX_SAFE_INTEGER, outputTokensDefault, outputTokensMin } = model.limits
   const inputTokens = inputTokensMax(request, model)
   const input = BigInt(inputTokens) * dearestInput(model.sale, inputTokens)
   const perToken = dearestOutput(model.sale, inputTokens) * BigInt(request.choices)
   const affordable = affordableTokens(available * MILLION - input, perToken)
   const imageTokens = paintsInTurn(model) ? tokensOfImage(model.limits.image, request.painting?.quality) : 0
-  const heldTokens = (tokens: number): number => Math.max(tokens, imageTokens)
-  const amountFor = (tokens: number): NanoUsd => divideUp(input + BigInt(heldTokens(tokens)) * perToken, MILLION)
-  const quoted = (tokens: number, cap: number | undefined): Quote => {
-    return { kind: 'quoted', amount: amountFor(tokens), inputTokens, outputTokens: tokens * request.choices, cap }
-  }
-  const capped = (tokens: number): Quote => quoted(tokens, tokens)
-  const unaffordable = (tokens: number): Quote => ({
-    kind: 'unaffordable',
-    needed: amountFor(tokens),
-    fitting: affordable < imageTokens ? 0 : Math.min(Math.max(affordable, 0), outputTokensMax),
-  })
-
   const asked = request.outputTokensMax
-  if (asked !== undefined) {
-    const tokens = Math.min(asked, outputTokensMax)
-    if (affordable < heldTokens(tokens)) return unaffordable(tokens)
-    return quoted(tokens, tokens < asked ? tokens : undefined)
+  const tokens = outputTokensFor(asked, model.limits, { affordable, imageTokens })
+  const heldTokens = Math.max(tokens, imageTokens)
+  const amount = divideUp(input + BigInt(heldTokens) * perToken, MILLION)
+  if (affordable < heldTokens) {
+    const most = model.limits.outputTokensMax ?? Number.MAX_SAFE_INTEGER
+    const fitting = affordable < imageTokens ? 0 : Math.min(Math.max(affordable, 0), most)
+    return { kind: 'unaffordable', needed: amount, fitting }
   }
-  if (model.limits.outputTokensMax !== undefined && affordable >= heldTokens(outputTokensMax))
-    return capped(outputTokensMax)
-  const usual = Math.min(outputTokensDefault, outputTokensMax)
-  if (affordable >= heldTokens(usual)) return capped(usual)
-  const least = heldTokens(Math.min(outputTokensMin + imageTokens, usual))
-  return affordable >= least ? capped(affordable) : unaffordable(least)
+  const cap = tokens === asked ? undefined : tokens
+  return { kind: 'quoted', amount, inputTokens, outputTokens: tokens * request.choices, cap }
+}
+
+type Affordable = { readonly affordable: number; readonly imageTokens: number }
+
+/** The output to hold for, per choice; where not even the least of it is affordable, that. */
+function outputTokensFor(
+  asked: number | undefined,
+  { outputTokensMax, outputTokensDefault, outputTokensMin }: ModelLimits,
+  { affordable, imageTokens }: Affordable,
+): number {
+  const most = outputTokensMax ?? Number.MAX_SAFE_INTEGER
+  if (asked !== undefined) return Math.min(asked, most)
+  if (outputTokensMax !== undefined && affordable >= Math.max(outputTokensMax, imageTokens)) return outputTokensMax
+  const usual = Math.min(outputTokensDefault, most)
+  if (affordable >= Math.max(usual, imageTokens)) return usual
+  const least = Math.max(Math.min(outputTokensMin + imageTokens, usual), imageTokens)
+  return affordable >= least ? affordable : least
 }
 
 /** Images are bounded by their number: so many tokens or so many pieces, the dearest the request can come to. */

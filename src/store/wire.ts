@@ -30,7 +30,11 @@ function fromWire(value: WireValue): SqlValue {
   return 'int' in value ? BigInt(value.int) : Buffer.from(value.bytes, 'base64')
 }
 
-export const encodeStep = ({ run, bind, changes }: Step): WireStep => [run.slot, changes ?? -1, ...bind.map(toWire)]
+export function encodeStep({ run, bind, changes }: Step): WireStep {
+  const step: [number, number, ...WireValue[]] = [run.slot, changes ?? -1]
+  for (const value of bind) step.push(toWire(value))
+  return step
+}
 
 export const encodeBatch = (batch: WireBatch): string => JSON.stringify(batch)
 

@@ -83,20 +83,19 @@ export class Writer {
 
   /** Queues one transaction that is written within `deferMs`, or replaced before. */
   defer(steps: readonly Step[]): Deferred {
-    const { promise: outcome, resolve } = Promise.withResolvers<WriteOutcome>()
-    const pending: Pending = { steps, resolve }
-    this.deferred.set(pending, performance.now() + this.deferMs)
+    const waiting = new Waiting(steps, this)
+    this.deferred.set(waiting, performance.now() + this.deferMs)
     this.deferTimer ??= setTimeout(() => this.undefer(performance.now()), this.deferMs)
-    return {
-      outcome,
-      replace: (others) => {
-        if (!this.deferred.delete(pending)) return false
-        pending.steps = others
-        this.urgent.push(pending)
-        this.schedule()
-        return true
-      },
-    }
+    return waiting
+  }
+
+  /** Queues one that waits, with other steps. False when it is on its way already. */
+  hurry(pending: Pending, steps: readonly Step[]): boolean {
+    if (!this.deferred.delete(pending)) return false
+    pending.steps = steps
+    this.urgent.push(pending)
+    this.schedule()
+    return true
   }
 
   /** Queues what has waited long enough. One timer serves all; it runs once more for those that came meanwhile. */
@@ -172,6 +171,23 @@ export class Writer {
       if (reply.kind === 'fatal' && (!answer || this.inFlight.length > 0)) return this.onFatal(reply.message)
     }
     this.schedule()
+  }
+}
+
+class Waiting implements Deferred, Pending {
+  readonly outcome: Promise<WriteOutcome>
+  resolve!: Pending['resolve']
+  steps: readonly Step[]
+  private readonly writer: Writer
+
+  constructor(steps: readonly Step[], writer: Writer) {
+    this.steps = steps
+    this.writer = writer
+    this.outcome = new Promise((resolve) => (this.resolve = resolve))
+  }
+
+  replace(steps: readonly Step[]): boolean {
+    return this.writer.hurry(this, steps)
   }
 }
 

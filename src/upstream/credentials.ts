@@ -40,12 +40,20 @@ type Sends<Sent> = {
 }
 
 /** Sends a request with a provider's credential. One that was exchanged for and is refused is renewed, once. */
-export async function sendAs<Sent>(
+export const sendAs = <Sent>(
   { provider, preset }: { readonly provider: Provider; readonly preset: Preset },
+  send: (credential: Headers) => Promise<Sent>,
+  sends: Sends<Sent>,
+): Promise<Sent | Failed> =>
+  preset.auth === 'google-service-account'
+    ? sendWithToken(provider, send, sends)
+    : send(authHeaders(preset.auth, provider.secret))
+
+async function sendWithToken<Sent>(
+  provider: Provider,
   send: (credential: Headers) => Promise<Sent>,
   { statusOf, discard }: Sends<Sent>,
 ): Promise<Sent | Failed> {
-  if (preset.auth !== 'google-service-account') return send(authHeaders(preset.auth, provider.secret))
   for (let attempt = 1; ; attempt++) {
     const credential = await accessTokens.headersFor(provider)
     if (credential.kind === 'failed') return credential

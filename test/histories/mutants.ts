@@ -67,7 +67,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a charge lowers the balance without an entry',
-    edits: [inLedger('        [accountId, -charged],\n', '')],
+    edits: [inLedger('    if (charged !== 0n) steps.push(entry(journalId, accountId, -charged))\n', '')],
   },
   {
     name: 'a release marks the hold and keeps the money',
@@ -98,8 +98,8 @@ export const mutants: readonly Mutant[] = [
       { file: WRITER, from: 'if (!this.deferred.delete(pending)) return false', to: 'this.deferred.delete(pending)' },
       {
         file: WRITER,
-        from: 'pending.steps = others\n        this.urgent.push(pending)',
-        to: 'this.urgent.push({ ...pending }, { ...pending, steps: others })',
+        from: 'pending.steps = steps\n    this.urgent.push(pending)',
+        to: 'this.urgent.push({ ...pending }, { ...pending, steps })',
       },
     ],
   },
@@ -108,14 +108,14 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: WRITER,
-        from: 'pending.steps = others\n        this.urgent.push(pending)',
+        from: 'pending.steps = steps\n    this.urgent.push(pending)',
         to: 'pending.resolve(WRITTEN)',
       },
     ],
   },
   {
     name: 'what a charge lacked is not written off',
-    edits: [inLedger('        [WRITE_OFF, -writtenOff],\n', '')],
+    edits: [inLedger('    if (writtenOff !== 0n) steps.push(entry(journalId, WRITE_OFF, -writtenOff))\n', '')],
   },
   {
     name: 'a refund takes the money once more',

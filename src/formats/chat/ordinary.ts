@@ -59,6 +59,8 @@ function isTool(value: unknown): boolean {
 
 const isToolCall: Check = (value) => isTyped(value) && typeof (value as Fields)['id'] === 'string'
 
+const areToolCalls: Check = (value) => Array.isArray(value) && value.every(isToolCall)
+
 function isMessage(value: unknown): boolean {
   if (!isFields(value)) return false
   const { role, content, tool_calls: calls, tool_call_id: callId } = value
@@ -76,7 +78,7 @@ function isMessage(value: unknown): boolean {
     default:
       return false
   }
-  if (!isAbsentOr((list) => Array.isArray(list) && list.every(isToolCall), calls)) return false
+  if (!isAbsentOr(areToolCalls, calls)) return false
   if (typeof content === 'string') return true
   if (content === undefined || content === null) return role === 'assistant'
   return Array.isArray(content) && content.length > 0 && content.every(isTyped)

@@ -2,6 +2,7 @@
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import type { AnswerFacts, ReadReply } from '../format.ts'
 import { reviseJson, unbounded, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
+import type { Produced } from '../produced.ts'
 import { readUpstreamError } from './failure.ts'
 import { wordsOfMessage } from './produced.ts'
 import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
@@ -12,6 +13,20 @@ const replyLimits: ScanLimits = { depthMax: 128, nodesMax: 2_000_000, commasMax:
 type Choice = { readonly message: Readonly<Record<string, unknown>> }
 
 const garbage = (message: string): ReadReply => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
+
+/** Only put together when it is asked for: nearly every reply reports its usage. */
+class WordsOfChoices implements Produced {
+  readonly moreChars = 0
+  private readonly choices: readonly Choice[]
+
+  constructor(choices: readonly Choice[]) {
+    this.choices = choices
+  }
+
+  get text(): string {
+    return this.choices.map(({ message }) => wordsOfMessage(message)).join('\n')
+  }
+}
 
 /** Reads a 200 reply. What is not a chat completion is a failure of the upstream, whatever its status said. */
 export function readChatReply(text: string, dialect: UsageDialect): ReadReply {
@@ -42,7 +57,7 @@ export function readChatReply(text: string, dialect: UsageDialect): ReadReply {
     kind: 'reply',
     reply: {
       usage,
-      produced: (choices as Choice[]).map(({ message }) => wordsOfMessage(message)).join('\n'),
+      produced: new WordsOfChoices(choices as Choice[]),
       write,
     },
   }

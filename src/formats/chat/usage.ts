@@ -90,7 +90,8 @@ export function correctedUsage(raw: unknown, usage: Usage): string | undefined {
   const fields = asFields(raw)
   const prompt = inputTokens(usage)
   const completion = outputTokens(usage)
-  const sums = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
-  const same = Object.entries(sums).every(([name, value]) => fields[name] === value)
-  return same ? undefined : JSON.stringify({ ...fields, ...sums })
+  const total = prompt + completion
+  const { prompt_tokens: saidPrompt, completion_tokens: saidCompletion, total_tokens: saidTotal } = fields
+  if (saidPrompt === prompt && saidCompletion === completion && saidTotal === total) return undefined
+  return JSON.stringify({ ...fields, prompt_tokens: prompt, completion_tokens: completion, total_tokens: total })
 }
