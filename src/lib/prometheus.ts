@@ -41,7 +41,7 @@ export class Counter implements Metric {
     this.labels = labels
   }
 
-  /** Adds to one combination of label values, given in the order of the labels; the second is empty where it has one. */
+  /** Adds to one combination of label values, in the order of the labels; the second is empty where there is one. */
   add(first: string, second: string, amount = 1): void {
     const entry = this.counts.get(first)?.get(second)
     if (entry) entry.count += amount
