@@ -1,9 +1,11 @@
 /** Money of an account: the ledger's lines, what is on hold, statements by the month, codes to redeem. */
 import { z } from 'zod'
 import { networkOf } from '../lib/network.ts'
+import { rules } from '../admin/rules.ts'
 import { accountIn, balanceShape, balanceView } from './account-routes.ts'
 import type { Desk } from './desk.ts'
-import { json, problem, route, type Reply, type Route } from './route.ts'
+import { say } from './refusals.ts'
+import { answer, json, problem, route, type Reply, type Route } from './route.ts'
 import { isoTime, nano, pageOf, pageQuery, time } from './shapes.ts'
 import { linesOf, type Line } from './statement.ts'
 import { csvText } from './csv.ts'
@@ -32,7 +34,7 @@ const statementShape = z.strictObject({
 type Statement = z.infer<typeof statementShape>
 
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/
-const month = z.string().regex(MONTH, 'must be a month, such as 2026-11')
+const month = z.string().regex(MONTH, rules.month)
 
 const monthOf = (ms: number): string => isoTime(ms).slice(0, 7)
 function monthRange(text: string): { readonly fromMs: number; readonly toMs: number } {
@@ -86,13 +88,12 @@ const redeem = route('POST', '/accounts/{account}/redemptions', {
   run: async (call) => {
     const { desk, params, body, from } = call
     const waitMs = desk.throttles.addresses.take(networkOf(from.address))
-    if (waitMs > 0)
-      return problem(429, 'rate_limit_exceeded', 'Too many tries. Wait a little.', { retryAfterMs: waitMs })
+    if (waitMs > 0) return problem(429, 'rate_limit_exceeded', say('too_many_tries'), { retryAfterMs: waitMs })
     const result = await call.operate('code.redeem', { account: params.account, code: body.code })
     if (!result.ok && result.code === 'not_found') {
-      return problem(404, 'code_void', 'This code is used, void, too old, or not one of ours.', { param: 'code' })
+      return problem(404, 'code_void', say('code_void'), { param: 'code' })
     }
-    if (!result.ok) return problem(409, 'conflict', result.message)
+    if (!result.ok) return answer(result, () => undefined)
     desk.throttles.addresses.giveBack(networkOf(from.address))
     const { amount_nano_usd: amount } = result.value as { amount_nano_usd: string }
     return json({ amount_nano_usd: amount, balance: balanceView(desk, params.account) })
@@ -112,7 +113,7 @@ export const billingRoutes: readonly Route[] = [
       const { createdAtMs } = accountIn(call)
       const current = monthOf(Date.now())
       const of = call.query.cursor ?? current
-      if (of > current) return problem(400, 'invalid_value', 'This month is still to come.', { param: 'cursor' })
+      if (of > current) return problem(400, 'invalid_value', say('month_to_come'), { param: 'cursor' })
       const statement = await statementOf(call.desk, call.params.account, { of, createdAtMs })
       return call.query.format === 'csv' ? fileOf(statement) : json(statement)
     },

@@ -8,6 +8,7 @@ import { planAttempts } from '../router/plan.ts'
 import { accountIn } from './account-routes.ts'
 import type { Desk } from './desk.ts'
 import { cardShape, cardView, marginOf, marginShape, priceInput, pricesOf } from './price-view.ts'
+import { say } from './refusals.ts'
 import { answer, json, missing, problem, route, type Route } from './route.ts'
 import { isoTime, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
 
@@ -73,7 +74,7 @@ const publicModels = route('GET', '/public-models', {
   query: z.strictObject({ ...pageQuery, kind: z.enum(modelKinds).optional() }),
   answer: pageOf(catalogShape),
   run: ({ desk, query }) => {
-    if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', 'Sign in to see the models.')
+    if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', say('models_hidden'))
     const models = desk.office.catalog.models().filter(({ kind }) => query.kind === undefined || kind === query.kind)
     return json(pageIn(models, query, catalogView))
   },

@@ -1,4 +1,5 @@
 /** The console's API. It is beside the console, wherever a proxy has put both. */
+import type { Said } from './i18n/said.ts'
 import { isAttended } from './presence.ts'
 
 const root = new URL('../admin/v1/', document.baseURI)
@@ -8,6 +9,8 @@ export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly param: string | undefined
+  /** What the message says, as data. */
+  readonly said: Said
   readonly requestId: string | undefined
   readonly retryAfterSeconds: number | undefined
 
@@ -16,6 +19,7 @@ export class ApiError extends Error {
     this.status = facts.status
     this.code = facts.code
     this.param = facts.param
+    this.said = facts.said
     this.requestId = facts.requestId
     this.retryAfterSeconds = facts.retryAfterSeconds
   }
@@ -74,13 +78,13 @@ const unreachable = {
   status: 0,
   code: 'unreachable',
   param: undefined,
+  said: {},
   requestId: undefined,
   retryAfterSeconds: undefined,
 } as const
 
-type Envelope = {
-  readonly error?: { readonly message?: string; readonly code?: string; readonly param?: string | null }
-}
+type Told = Said & { readonly message?: string; readonly code?: string; readonly param?: string | null }
+type Envelope = { readonly error?: Told }
 
 /** An answer in the API's envelope as an error; whatever a proxy made of it, too. */
 export function failureOf(response: Response, text: string): ApiError {
@@ -91,14 +95,20 @@ export function failureOf(response: Response, text: string): ApiError {
     // Not the gateway's own words: the status has to do.
   }
   const wait = Number(response.headers.get('retry-after') ?? Number.NaN)
-  return new ApiError(envelope.error?.message ?? `HTTP ${response.status}`, {
+  const { message, code, param, reason, facts } = envelope.error ?? {}
+  return new ApiError(message ?? `HTTP ${response.status}`, {
     status: response.status,
-    code: envelope.error?.code ?? `http_${response.status}`,
-    param: envelope.error?.param ?? undefined,
+    code: code ?? `http_${response.status}`,
+    param: param ?? undefined,
+    said: { reason, facts },
     requestId: response.headers.get('x-request-id') ?? undefined,
     retryAfterSeconds: Number.isFinite(wait) ? wait : undefined,
   })
 }
+
+/** What a stream said before it ended without an answer. */
+export const failureIn = ({ message = '', code = '', param }: Told): ApiError =>
+  new ApiError(message, { ...unreachable, status: 200, code, param: param ?? undefined })
 
 export const api = {
   get: <T>(route: string, query?: Query): Promise<T> => send<T>('GET', addressOf(route, query)),

@@ -1,7 +1,10 @@
 import type { en } from './en.ts'
+import type { Sayings } from './said.ts'
 import { account } from './zh/account.ts'
+import { gateway } from './zh/gateway.ts'
 import { operator } from './zh/operator.ts'
 import { playground } from './zh/playground.ts'
+import { refusals } from './zh/refusals.ts'
 import { server } from './zh/server.ts'
 import { words } from './zh/words.ts'
 
@@ -12,3 +15,5 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   ...operator,
   ...server,
 }
+
+export const sayings: Sayings = { refusals, gateway }
