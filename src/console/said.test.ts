@@ -6,15 +6,15 @@ import { rules, shapes } from '../admin/rules.ts'
 import { refusals as ofConsole } from './refusals.ts'
 import { failureCodes } from '../formats/chat/failure.ts'
 import { urlFaults } from '../outbound/guard.ts'
-import { wordsOf, type SaidWords } from '../../web/src/lib/i18n/said.ts'
-import { sayings } from '../../web/src/lib/i18n/zh.ts'
+import type { SaidWords } from '../../web/src/lib/i18n/said.ts'
+import { retell, sayings } from '../../web/src/lib/i18n/zh.ts'
 
 type Table = Readonly<Record<string, string>>
 
 const refusals: Table = { ...ofOperations, ...ofConsole, ...rules, ...shapes }
 const factsIn = (sentence: string): readonly string[] =>
   [...sentence.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
-const reasonsIn = (words: SaidWords): readonly string[] => Object.keys(words).filter((name) => !name.includes('.'))
+const reasonsIn = (words: SaidWords): readonly string[] => Object.keys(words).filter((name) => !name.includes(':'))
 const isChinese = (text: string | undefined): boolean => /\p{Script=Han}/u.test(text ?? '')
 
 /** Every sentence has words, no words are for none, and what is put into them is what the server gives. */
@@ -38,10 +38,10 @@ test('refusals have words', () => {
 
 test('facts that are words have words', () => {
   const facts = [
-    ...things.map((thing) => `what.${thing}`),
-    ...Object.keys(urlFaults).map((fault) => `fault.${fault}`),
-    ...['hour', 'day'].map((step) => `step.${step}`),
-    ...['image', 'video'].map((kind) => `kind.${kind}`),
+    ...things.map((thing) => `what:${thing}`),
+    ...Object.keys(urlFaults).map((fault) => `fault:${fault}`),
+    ...['hour', 'day'].map((step) => `step:${step}`),
+    ...['image', 'video'].map((kind) => `kind:${kind}`),
   ]
   expect(facts.filter((name) => !isChinese(sayings.refusals[name]))).toEqual([])
 })
@@ -53,7 +53,7 @@ test('errors of the public API have words, those that its documentation has besi
   expectWords(sayings.gateway, Object.fromEntries(codes.map((code) => [code, ''])), ['param'])
 })
 
-const told = (reason: string, facts = {}): string | undefined => wordsOf({ reason, facts }, sayings.refusals, 'zh-CN')
+const told = (reason: string, facts = {}): string | undefined => retell('refusals', { reason, facts })
 
 test('facts are put into the words, as words where they are some', () => {
   expect(told('account_taken', { name: 'acme' })).toBe('账户“acme”已存在。')
@@ -67,6 +67,6 @@ test('facts are put into the words, as words where they are some', () => {
 test('of a reason that is not known there are no words, nor of what every object has', () => {
   expect(told('never_heard_of')).toBeUndefined()
   expect(told('toString')).toBeUndefined()
-  expect(told('what.account')).toBeUndefined()
-  expect(wordsOf({}, sayings.refusals, 'zh-CN')).toBeUndefined()
+  expect(told('what:account')).toBeUndefined()
+  expect(retell('refusals', {})).toBeUndefined()
 })

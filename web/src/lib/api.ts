@@ -4,24 +4,21 @@ import { isAttended } from './presence.ts'
 
 const root = new URL('../admin/v1/', document.baseURI)
 
+type ApiFacts = Omit<ApiError, keyof Error>
+
 /** What the API says when it does not do what it was asked. */
 export class ApiError extends Error {
-  readonly status: number
-  readonly code: string
-  readonly param: string | undefined
+  declare readonly status: number
+  declare readonly code: string
+  declare readonly param?: string | undefined
   /** What the message says, as data. */
-  readonly said: Said
-  readonly requestId: string | undefined
-  readonly retryAfterSeconds: number | undefined
+  declare readonly said?: Said
+  declare readonly requestId?: string | undefined
+  declare readonly retryAfterSeconds?: number | undefined
 
-  constructor(message: string, facts: Omit<ApiError, 'name' | 'message' | 'stack' | 'cause'>) {
+  constructor(message: string, facts: ApiFacts) {
     super(message)
-    this.status = facts.status
-    this.code = facts.code
-    this.param = facts.param
-    this.said = facts.said
-    this.requestId = facts.requestId
-    this.retryAfterSeconds = facts.retryAfterSeconds
+    Object.assign(this, facts)
   }
 }
 
@@ -74,16 +71,9 @@ async function send<T>(method: Method, url: URL, body?: unknown): Promise<T> {
   throw failureOf(response, text)
 }
 
-const unreachable = {
-  status: 0,
-  code: 'unreachable',
-  param: undefined,
-  said: {},
-  requestId: undefined,
-  retryAfterSeconds: undefined,
-} as const
+const unreachable = { status: 0, code: 'unreachable' }
 
-type Told = Said & { readonly message?: string; readonly code?: string; readonly param?: string | null }
+export type Told = Said & { readonly message?: string; readonly code?: string; readonly param?: string | null }
 type Envelope = { readonly error?: Told }
 
 /** An answer in the API's envelope as an error; whatever a proxy made of it, too. */
@@ -105,10 +95,6 @@ export function failureOf(response: Response, text: string): ApiError {
     retryAfterSeconds: Number.isFinite(wait) ? wait : undefined,
   })
 }
-
-/** What a stream said before it ended without an answer. */
-export const failureIn = ({ message = '', code = '', param }: Told): ApiError =>
-  new ApiError(message, { ...unreachable, status: 200, code, param: param ?? undefined })
 
 export const api = {
   get: <T>(route: string, query?: Query): Promise<T> => send<T>('GET', addressOf(route, query)),

@@ -10,7 +10,7 @@ export function useProblemText(): (error: unknown) => ProblemText {
   const retell = useRetell()
   return (error) => {
     if (!(error instanceof ApiError)) return { text: String(error) }
-    const { code, param = '', message, said } = error
+    const { code, param = '', message, said = {} } = error
     if (code === 'unreachable') return { text: t('unreachable') }
     const { reason, facts } = said
     // The API of the gateway has codes for what went wrong, that of the console reasons.

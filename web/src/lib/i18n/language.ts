@@ -1,7 +1,7 @@
 /** The language of the page and its dictionary. English is in the bundle; another is loaded when it is asked for. */
 import { prefer, type Language } from '../preferences.ts'
 import { tabState } from '../tab-state.ts'
-import { wordsOf, type Said, type Saying, type Sayings } from './said.ts'
+import type { Retell } from './said.ts'
 import { en } from './en.ts'
 
 export type Key = keyof typeof en
@@ -11,16 +11,16 @@ export const hasWords = (name: string): name is Key => Object.hasOwn(en, name)
 type Values = Readonly<Record<string, string | number>>
 
 const english: Dictionary = en
-/** `sayings`: what the server says; undefined in the language that it speaks itself. */
-type Words = { readonly dictionary: Dictionary; readonly sayings: Sayings | undefined }
+type Words = { readonly dictionary: Dictionary; readonly retell: Retell }
 type Spoken = Words & { readonly language: Language }
-const inEnglish: Words = { dictionary: english, sayings: undefined }
+/** The server speaks it itself. */
+const inEnglish: Words = { dictionary: english, retell: () => undefined }
 const spoken = tabState<Spoken>({ language: 'en', ...inEnglish })
 
 async function wordsIn(language: Language): Promise<Words> {
   if (language === 'en') return inEnglish
-  const { zh, sayings } = await import('./zh.ts')
-  return { dictionary: zh, sayings }
+  const { zh, retell } = await import('./zh.ts')
+  return { dictionary: zh, retell }
 }
 
 /** Before the first paint: the language that the page was opened in. */
@@ -60,10 +60,5 @@ export function useLanguage(): { readonly language: Language; readonly t: Transl
 
 export const useT = (): Translate => useLanguage().t
 
-/** What the server said, in words of this language; undefined where its own words have to do. */
-type Retell = (saying: Saying, said: Said) => string | undefined
-
-export function useRetell(): Retell {
-  const { language, sayings } = spoken.use()
-  return (saying, said) => sayings && wordsOf(said, sayings[saying], language)
-}
+/** Says what the server said in words of this language. */
+export const useRetell = (): Retell => spoken.use().retell

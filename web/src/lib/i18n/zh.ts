@@ -1,5 +1,5 @@
 import type { en } from './en.ts'
-import type { Sayings } from './said.ts'
+import { retellerOf, type Sayings } from './said.ts'
 import { account } from './zh/account.ts'
 import { gateway } from './zh/gateway.ts'
 import { operator } from './zh/operator.ts'
@@ -13,7 +13,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   ...account,
   ...playground,
   ...operator,
-  ...server,
 }
 
-export const sayings: Sayings = { refusals, gateway }
+export const sayings: Sayings = { refusals, gateway, server }
+export const retell = retellerOf(sayings, 'zh-CN')
