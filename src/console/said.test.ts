@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs'
 import { refusals as ofOperations, things } from '../admin/refusals.ts'
 import { rules, shapes } from '../admin/rules.ts'
 import { refusals as ofConsole } from './refusals.ts'
+import { videoStages } from '../domain/video-task.ts'
 import { failureCodes } from '../formats/chat/failure.ts'
+import { bookChecks } from '../gateway.ts'
 import { urlFaults } from '../outbound/guard.ts'
 import type { SaidWords } from '../../web/src/lib/i18n/said.ts'
 import { retell, sayings } from '../../web/src/lib/i18n/zh.ts'
@@ -51,6 +53,19 @@ test('errors of the public API have words, those that its documentation has besi
   const documented = [...errors.matchAll(/^### (\w+)$/gm)].map(([, code]) => code ?? '')
   const codes = [...new Set([...failureCodes, ...documented])]
   expectWords(sayings.gateway, Object.fromEntries(codes.map((code) => [code, ''])), ['param'])
+})
+
+test('findings of a verification have words, and what stands for a state in them', () => {
+  const table = (sentence: 'invariant' | 'found'): Table =>
+    Object.fromEntries(bookChecks.map(({ code, [sentence]: words }) => [code, words]))
+  expectWords(sayings.invariants, table('invariant'))
+  expectWords(sayings.findings, table('found'))
+  const states = ['open', 'settled', 'released', 'expired', 'none'].map((state) => `state:${state}`)
+  const names = [...states, ...videoStages.map((stage) => `stage:${stage}`)]
+  expect(names.filter((name) => !isChinese(sayings.findings[name]))).toEqual([])
+  expect(retell('findings', { reason: 'charge_count', facts: { state: 'settled', charges: '2' } })).toBe(
+    '已结算，收费 2 笔',
+  )
 })
 
 const told = (reason: string, facts = {}): string | undefined => retell('refusals', { reason, facts })

@@ -1,6 +1,7 @@
 import type { en } from './en.ts'
 import { retellerOf, type Sayings } from './said.ts'
 import { account } from './zh/account.ts'
+import { findings, invariants } from './zh/books.ts'
 import { gateway } from './zh/gateway.ts'
 import { operator } from './zh/operator.ts'
 import { playground } from './zh/playground.ts'
@@ -15,5 +16,5 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   ...operator,
 }
 
-export const sayings: Sayings = { refusals, gateway, server }
+export const sayings: Sayings = { refusals, gateway, server, invariants, findings }
 export const retell = retellerOf(sayings, 'zh-CN')
