@@ -20,7 +20,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   formats: layer0,
   providers: [...layer0, 'formats'],
-  prices: ['domain'],
+  prices: layer0,
   store: ['lib'],
   outbound: layer0,
   inbound: ['lib'],

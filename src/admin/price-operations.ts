@@ -17,7 +17,17 @@ const markUp = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-const differenceView = ({ what, before, after }: Difference): object => ({ what, before: before ?? null, after })
+const differenceView = ({ what, about, before, after }: Difference): object => ({
+  what,
+  about: {
+    kind: about.kind,
+    name: about.name,
+    offer: about.offer ?? null,
+    above_input_tokens: about.aboveInputTokens ?? null,
+  },
+  before: before ?? null,
+  after,
+})
 
 const changeView = ({ kind, draft, differences }: Change): object => ({
   model: draft.id,

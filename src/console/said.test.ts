@@ -4,12 +4,15 @@ import { readFileSync } from 'node:fs'
 import { refusals as ofOperations, things } from '../admin/refusals.ts'
 import { rules, shapes } from '../admin/rules.ts'
 import { refusals as ofConsole } from './refusals.ts'
+import { defaultModelLimits } from '../domain/catalog.ts'
 import { videoStages } from '../domain/video-task.ts'
 import { failureCodes } from '../formats/chat/failure.ts'
 import { bookChecks } from '../gateway.ts'
 import { urlFaults } from '../outbound/guard.ts'
+import { skips } from '../prices/skips.ts'
+import { en } from '../../web/src/lib/i18n/en.ts'
 import type { SaidWords } from '../../web/src/lib/i18n/said.ts'
-import { retell, sayings } from '../../web/src/lib/i18n/zh.ts'
+import { retell, sayings, zh } from '../../web/src/lib/i18n/zh.ts'
 
 type Table = Readonly<Record<string, string>>
 
@@ -66,6 +69,12 @@ test('findings of a verification have words, and what stands for a state in them
   expect(retell('findings', { reason: 'charge_count', facts: { state: 'settled', charges: '2' } })).toBe(
     '已结算，收费 2 笔',
   )
+})
+
+test('why an import leaves something out has words, and so has every limit that it may change', () => {
+  expectWords(sayings.skips, skips)
+  const limits = Object.keys(defaultModelLimits).map((name) => `prices.limit.${name}` as keyof typeof en)
+  expect(limits.filter((key) => !en[key] || !isChinese(zh[key]))).toEqual([])
 })
 
 const told = (reason: string, facts = {}): string | undefined => retell('refusals', { reason, facts })

@@ -6,6 +6,7 @@ import { gateway } from './zh/gateway.ts'
 import { operator } from './zh/operator.ts'
 import { playground } from './zh/playground.ts'
 import { refusals } from './zh/refusals.ts'
+import { skips } from './zh/skips.ts'
 import { server } from './zh/server.ts'
 import { words } from './zh/words.ts'
 
@@ -16,5 +17,5 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   ...operator,
 }
 
-export const sayings: Sayings = { refusals, gateway, server, invariants, findings }
+export const sayings: Sayings = { refusals, gateway, server, invariants, findings, skips }
 export const retell = retellerOf(sayings, 'zh-CN')
