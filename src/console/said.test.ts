@@ -5,7 +5,7 @@ import { refusals as ofOperations, things } from '../admin/refusals.ts'
 import { rules, shapes } from '../admin/rules.ts'
 import { refusals as ofConsole } from './refusals.ts'
 import { defaultModelLimits } from '../domain/catalog.ts'
-import { videoStages } from '../domain/video-task.ts'
+import { videoFaults, videoStages } from '../domain/video-task.ts'
 import { failureCodes } from '../formats/chat/failure.ts'
 import { bookChecks } from '../gateway.ts'
 import { urlFaults } from '../outbound/guard.ts'
@@ -75,6 +75,10 @@ test('why an import leaves something out has words, and so has every limit that 
   expectWords(sayings.skips, skips)
   const limits = Object.keys(defaultModelLimits).map((name) => `prices.limit.${name}` as keyof typeof en)
   expect(limits.filter((key) => !en[key] || !isChinese(zh[key]))).toEqual([])
+})
+
+test('why a video failed has words', () => {
+  expectWords(sayings.videos, videoFaults)
 })
 
 const told = (reason: string, facts = {}): string | undefined => retell('refusals', { reason, facts })

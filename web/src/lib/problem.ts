@@ -1,5 +1,6 @@
 import { ApiError } from './api.ts'
 import { useRetell, useT } from './i18n/language.ts'
+import type { Task } from './tasks.ts'
 
 /** `original`: what the API said itself, where `text` is something else. Support asks for it. */
 type ProblemText = { readonly text: string; readonly original?: string }
@@ -20,4 +21,11 @@ export function useProblemText(): (error: unknown) => ProblemText {
         : retell('refusals', { reason, facts: { ...facts, param } })
     return text === undefined ? { text: message } : { text, original: message }
   }
+}
+
+/** Why a task failed. */
+export function useTaskFailure(): (task: Pick<Task, 'error_code' | 'failure'>) => string {
+  const retell = useRetell()
+  return ({ error_code: code, failure }) =>
+    retell(failure === null ? 'gateway' : 'videos', { reason: failure ?? code ?? undefined }) ?? code ?? ''
 }

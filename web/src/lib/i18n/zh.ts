@@ -8,6 +8,7 @@ import { playground } from './zh/playground.ts'
 import { refusals } from './zh/refusals.ts'
 import { skips } from './zh/skips.ts'
 import { server } from './zh/server.ts'
+import { videos } from './zh/videos.ts'
 import { words } from './zh/words.ts'
 
 export const zh: Readonly<Record<keyof typeof en, string>> = {
@@ -17,5 +18,5 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   ...operator,
 }
 
-export const sayings: Sayings = { refusals, gateway, server, invariants, findings, skips }
+export const sayings: Sayings = { refusals, gateway, server, invariants, findings, skips, videos }
 export const retell = retellerOf(sayings, 'zh-CN')
