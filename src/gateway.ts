@@ -17,6 +17,7 @@ import type { Log } from './lib/log.ts'
 import { bookingOf, bookingsBetween, bookingsOf, oldestHold, openHoldsOf, postedBalance } from './ledger/bookings.ts'
 import { Codes } from './ledger/codes.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
+import { OPENING } from './ledger/own-reasons.ts'
 import { ledgerChecks } from './ledger/verify.ts'
 import { findingsOf, type Check, type Finding } from './lib/checks.ts'
 import { Audit } from './records/audit.ts'
@@ -247,7 +248,7 @@ async function makeAccount(
   const { id } = await accounts.create(account)
   ledger.register(id)
   if (account.openingBalance > 0n) {
-    const booking = { accountId: id, amount: account.openingBalance, ref: `opening:${id}`, reason: 'opening balance' }
+    const booking = { accountId: id, amount: account.openingBalance, ref: `opening:${id}`, reason: OPENING }
     await ledger.adjust({ ...booking, kind: 'credit' })
   }
   return id

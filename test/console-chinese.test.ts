@@ -1,4 +1,4 @@
-/** What the server says, as people meet it in Chinese: refusals with their original, findings, what an import changes. */
+/** What the server says, as people meet it in Chinese: refusals with their original, findings, imports, bookings. */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -52,6 +52,12 @@ test('what an import changes and leaves out is said in Chinese', async () => {
   await page.appears('text=provider perplexity: 除 token 外每次请求另收费用')
   const said = await page.evaluate<string>(`document.querySelector('main').innerText`)
   expect(said).not.toMatch(/\b(?:true|false|limit|dimensionsAdjustable|declare them|billed)\b/)
+}, 60_000)
+
+test('a booking that nobody typed has its reason in Chinese', async () => {
+  const { id } = await stage.gateway.operate<{ id: string }>('account.create', { name: 'opened', balance: '5' })
+  await page.goto(`${stage.url}/a/${id}/billing`)
+  await page.appears('[title="opening balance"] >> text=初始余额')
 }, 60_000)
 
 test('what a verification finds is said in Chinese', async () => {

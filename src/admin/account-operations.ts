@@ -4,6 +4,7 @@ import { NO_LIMITS } from '../domain/limits.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Booking } from '../ledger/bookings.ts'
+import { OPENING } from '../ledger/own-reasons.ts'
 import type { StoredRecord } from '../records/records.ts'
 import { visibleName } from './name.ts'
 import { changedLimits, limitsInput, limitsView } from './limits-input.ts'
@@ -183,7 +184,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
           amount: balance,
           kind: 'credit',
           ref,
-          reason: 'opening balance',
+          reason: OPENING,
         })
       }
       return done(accountView(office, account))

@@ -1,5 +1,6 @@
 /** Money of an account: the ledger's lines, what is on hold, statements by the month, codes to redeem. */
 import { z } from 'zod'
+import { ownReasonOf } from '../ledger/own-reasons.ts'
 import { networkOf } from '../lib/network.ts'
 import { rules } from '../admin/rules.ts'
 import { accountIn, balanceShape, balanceView } from './account-routes.ts'
@@ -28,7 +29,16 @@ const statementShape = z.strictObject({
   debits_nano_usd: nano,
   charges_nano_usd: nano,
   closing_nano_usd: nano,
-  data: z.array(lineShape).meta({ description: 'newest first' }),
+  data: z
+    .array(
+      lineShape.extend({
+        own: z
+          .strictObject({ code: z.string(), facts: z.record(z.string(), z.union([z.string(), z.number()])) })
+          .nullable()
+          .meta({ description: 'what the reason says, as data; null: somebody typed it' }),
+      }),
+    )
+    .meta({ description: 'newest first' }),
   next_cursor: z.string().nullable().meta({ description: 'the month before; null: the account is not older' }),
 })
 type Statement = z.infer<typeof statementShape>
@@ -66,6 +76,7 @@ async function statementOf(
     closing_nano_usd: (lines.at(-1)?.balance ?? opening).toString(),
     data: lines.toReversed().map(({ atMs, amount, balance, ...line }) => ({
       ...line,
+      own: ownOf(line),
       time: isoTime(atMs),
       amount_nano_usd: amount.toString(),
       balance_nano_usd: balance.toString(),
@@ -74,9 +85,18 @@ async function statementOf(
   }
 }
 
+function ownOf({ ref, reason }: Pick<Line, 'ref' | 'reason'>): Statement['data'][number]['own'] {
+  const own = ref === null || reason === null ? undefined : ownReasonOf(ref, reason)
+  return own ? { code: own.reason, facts: own.facts } : null
+}
+
 function fileOf(statement: Statement): Reply {
   const columns = Object.keys(lineShape.shape)
-  const text = csvText(columns, statement.data)
+  const rows = statement.data.map((line) => {
+    const { own: _, ...row } = line
+    return row
+  })
+  const text = csvText(columns, rows)
   return { kind: 'file', contentType: 'text/csv; charset=utf-8', name: `statement-${statement.month}.csv`, text }
 }
 

@@ -8,6 +8,7 @@ import { defaultModelLimits } from '../domain/catalog.ts'
 import { videoFaults, videoStages } from '../domain/video-task.ts'
 import { failureCodes } from '../formats/chat/failure.ts'
 import { bookChecks } from '../gateway.ts'
+import { ownReasons } from '../ledger/own-reasons.ts'
 import { urlFaults } from '../outbound/guard.ts'
 import { skips } from '../prices/skips.ts'
 import { en } from '../../web/src/lib/i18n/en.ts'
@@ -79,6 +80,10 @@ test('why an import leaves something out has words, and so has every limit that 
 
 test('why a video failed has words', () => {
   expectWords(sayings.videos, videoFaults)
+})
+
+test('reasons of bookings that nobody typed have words', () => {
+  expectWords(sayings.bookings, ownReasons)
 })
 
 const told = (reason: string, facts = {}): string | undefined => retell('refusals', { reason, facts })

@@ -8,7 +8,7 @@ export type Said = { readonly reason?: string | undefined; readonly facts?: Fact
 export type SaidWords = Readonly<Record<string, string>>
 
 /** What it speaks of, each with reasons of its own. */
-type Saying = 'refusals' | 'gateway' | 'server' | 'invariants' | 'findings' | 'skips' | 'videos'
+type Saying = 'refusals' | 'gateway' | 'server' | 'invariants' | 'findings' | 'skips' | 'videos' | 'bookings'
 export type Sayings = Readonly<Record<Saying, SaidWords>>
 
 /** Undefined where there are no words, and those of the server have to do. */

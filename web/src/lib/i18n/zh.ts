@@ -1,6 +1,7 @@
 import type { en } from './en.ts'
 import { retellerOf, type Sayings } from './said.ts'
 import { account } from './zh/account.ts'
+import { bookings } from './zh/bookings.ts'
 import { findings, invariants } from './zh/books.ts'
 import { gateway } from './zh/gateway.ts'
 import { operator } from './zh/operator.ts'
@@ -18,5 +19,5 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   ...operator,
 }
 
-export const sayings: Sayings = { refusals, gateway, server, invariants, findings, skips, videos }
+export const sayings: Sayings = { refusals, gateway, server, invariants, findings, skips, videos, bookings }
 export const retell = retellerOf(sayings, 'zh-CN')
