@@ -17,13 +17,15 @@ import type { Log } from './lib/log.ts'
 import { bookingOf, bookingsBetween, bookingsOf, oldestHold, openHoldsOf, postedBalance } from './ledger/bookings.ts'
 import { Codes } from './ledger/codes.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
-import { verifyLedger, type Finding } from './ledger/verify.ts'
+import { OPENING } from './ledger/own-reasons.ts'
+import { ledgerChecks } from './ledger/verify.ts'
+import { findingsOf, type Check, type Finding } from './lib/checks.ts'
 import { Audit } from './records/audit.ts'
 import {
   forgetExpired,
+  idempotencyCheck,
   keptAnswerBounds,
   openIdempotency,
-  verifyIdempotency,
   type Idempotency,
 } from './records/idempotency.ts'
 import { RecordFeed } from './records/feed.ts'
@@ -31,14 +33,14 @@ import { chargedFor, findRecord, recentRecords } from './records/records.ts'
 import { findAnywhere, searchRecords } from './records/search.ts'
 import { UsageDays } from './records/usage-days.ts'
 import { lastUsed, totalsSince, usageOf, usageRowOf, usageStatement } from './records/usage-report.ts'
-import { chargedByDay, verifyUsage } from './records/usage.ts'
+import { chargedByDay, usageChecks } from './records/usage.ts'
 import { LiveCalls } from './relay/call.ts'
 import { HealthBook } from './relay/health-book.ts'
 import { ProviderTally } from './relay/provider-tally.ts'
-import { failExpired, openTurns, verifyTurns, type Turns } from './responses/turns.ts'
+import { failExpired, openTurns, turnCheck, type Turns } from './responses/turns.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import { openStore, type Queryable, type Store } from './store/store.ts'
-import { orphansOf, settleOrphanOf, taskOfRequest, Tasks, tasksBefore, taskWithId, verifyTasks } from './video/tasks.ts'
+import { orphansOf, settleOrphanOf, taskOfRequest, Tasks, tasksBefore, taskWithId, taskChecks } from './video/tasks.ts'
 
 export type Gateway = {
   readonly store: Store
@@ -217,21 +219,18 @@ async function movedOf(
   }
 }
 
-/** The ledger’s invariants, and that what stands beside the ledger agrees with it. For seconds, on its own thread. */
-export function verifyBooks(store: Store): Promise<readonly Finding[]> {
-  const named = (invariant: string, found: readonly Omit<Finding, 'invariant'>[]): Finding[] =>
-    found.map((finding) => ({ invariant, ...finding }))
-  return store.apart(async (reader) => [
-    ...(await verifyLedger(reader)),
-    ...named(
-      'the usage of an hour is the sum of its requests, and of an account what the ledger charged',
-      await verifyUsage(reader),
-    ),
-    ...named('an idempotency key has an open hold, or an answer and a charge', await verifyIdempotency(reader)),
-    ...named('a response that is being made has an open hold', await verifyTurns(reader)),
-    ...named('the hold of a video is open until its task has ended', await verifyTasks(reader)),
-  ])
-}
+/** The ledger’s invariants, and that what stands beside the ledger agrees with it. */
+export const bookChecks: readonly Check[] = [
+  ...ledgerChecks,
+  ...usageChecks,
+  idempotencyCheck,
+  turnCheck,
+  ...taskChecks,
+]
+
+/** Verifies all of them. For seconds, on its own thread. */
+export const verifyBooks = (store: Store): Promise<readonly Finding[]> =>
+  store.apart((reader) => findingsOf(reader, bookChecks))
 
 /** What is said last when a commit has failed. */
 function fatalText(message: string, { dataFolder }: Config): string {
@@ -249,7 +248,7 @@ async function makeAccount(
   const { id } = await accounts.create(account)
   ledger.register(id)
   if (account.openingBalance > 0n) {
-    const booking = { accountId: id, amount: account.openingBalance, ref: `opening:${id}`, reason: 'opening balance' }
+    const booking = { accountId: id, amount: account.openingBalance, ref: `opening:${id}`, reason: OPENING }
     await ledger.adjust({ ...booking, kind: 'credit' })
   }
   return id

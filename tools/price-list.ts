@@ -8,6 +8,7 @@ import { findProvider, type TieredPrices, type ConditionalPrice, type ModelInfo 
 import manifest from '../node_modules/@pydantic/genai-prices/package.json' with { type: 'json' }
 import type { ImageFamily } from '../src/domain/image.ts'
 import { parseUsd } from '../src/domain/money.ts'
+import { skips } from '../src/prices/skips.ts'
 import type { ListedModel, ListedPrices, ListedTier, PriceList } from '../src/prices/price-list.ts'
 
 export const FILE = 'src/prices/price-list.json'
@@ -61,15 +62,15 @@ const vendors: readonly Vendor[] = [
 ]
 
 const unlisted: Readonly<Record<string, string>> = {
-  azure: 'models have the names of your deployments: declare them in tollgate.yaml',
-  vertex: 'prices differ by region: declare them in tollgate.yaml',
-  openrouter: 'what a call costs depends on who it is passed on to',
-  perplexity: 'each request has a fee besides its tokens',
-  deepinfra: 'the list does not know this vendor',
-  alibaba: 'the list does not know this vendor',
-  ark: 'videos are priced by their pixels: declare them in tollgate.yaml',
-  modelark: 'videos are priced by their pixels: declare them in tollgate.yaml',
-  mediakit: 'it upscales videos, for the models that name it: declare them in tollgate.yaml',
+  azure: skips.by_deployment,
+  vertex: skips.by_region,
+  openrouter: skips.passed_on,
+  perplexity: skips.fee,
+  deepinfra: skips.unlisted,
+  alibaba: skips.unlisted,
+  ark: skips.by_pixels,
+  modelark: skips.by_pixels,
+  mediakit: skips.upscaler,
 }
 
 /** Other kinds, and models that search or act at the vendor's by themselves, which is billed apart. */
@@ -184,8 +185,8 @@ function asCharged(prices: Prices, family: ImageFamily | undefined): Prices {
 function problemOf({ id }: ModelInfo, prices: Prices): string | undefined {
   const isEmbedding = id.includes('embed')
   const paints = familyOf(id) !== undefined
-  if (otherKinds.test(id) && !paints) return 'not text alone, or billed for more than its tokens'
-  if (!baseOf(prices['input_mtok']) || (!isEmbedding && !baseOf(prices['output_mtok']))) return 'it has no price'
+  if (otherKinds.test(id) && !paints) return skips.not_text
+  if (!baseOf(prices['input_mtok']) || (!isEmbedding && !baseOf(prices['output_mtok']))) return skips.no_price
   const others = Object.keys(prices).filter(
     (key) => !plainKeys.has(key) && !audioKeys.has(key) && !(paints && imageKeys.has(key)),
   )

@@ -20,7 +20,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   formats: layer0,
   providers: [...layer0, 'formats'],
-  prices: ['domain'],
+  prices: layer0,
   store: ['lib'],
   outbound: layer0,
   inbound: ['lib'],
@@ -51,7 +51,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: [...layer0, 'providers', 'prices', 'declaration', 'sandbox-offer'],
   'fixed-limits': ['domain', 'lib', 'inbound', 'outbound', 'records'],
   secrets: ['lib', 'store', 'config'],
-  backup: ['ledger', 'store', 'admin', 'secrets'],
+  backup: ['lib', 'ledger', 'store', 'admin', 'secrets'],
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],
   gateway: [...layer3, 'relay', 'admin', 'config', 'secrets', 'backup'],
   sweeps: ['lib', 'blobs', 'config', 'gateway'],

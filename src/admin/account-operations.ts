@@ -4,15 +4,19 @@ import { NO_LIMITS } from '../domain/limits.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Booking } from '../ledger/bookings.ts'
+import { OPENING } from '../ledger/own-reasons.ts'
 import type { StoredRecord } from '../records/records.ts'
 import { visibleName } from './name.ts'
 import { changedLimits, limitsInput, limitsView } from './limits-input.ts'
+import { say } from './refusals.ts'
+import { rules } from './rules.ts'
 import {
   conflict,
   declaredElsewhere,
   done,
   notFound,
   operation,
+  refused,
   type Changes,
   type Office,
   type Operation,
@@ -23,7 +27,7 @@ import {
 const dollars = z.string().transform((text, context) => {
   const amount = parseUsd(text)
   if (amount !== undefined && amount > 0n) return amount
-  context.addIssue({ code: 'custom', message: 'must be more than nothing and below a billion dollars, such as 25.00' })
+  context.addIssue({ code: 'custom', message: rules.amount })
   return z.NEVER
 })
 const models = z.array(z.string().min(1)).min(1)
@@ -94,7 +98,7 @@ async function withAccount(
   use: (account: Account) => Result | Promise<Result>,
 ): Promise<Result> {
   const account = office.accounts.find(wanted)
-  return account ? use(account) : notFound(`account '${wanted}'`)
+  return account ? use(account) : notFound('account', wanted)
 }
 
 /** The account that is wanted, all of them when none is named, undefined when there is none of that name. */
@@ -110,6 +114,8 @@ type Named = StoredRecord & { readonly account: string }
 async function requestsOf(office: Office, { id, name: account }: Account, limit: number): Promise<readonly Named[]> {
   return (await office.requests(id, limit)).map((record) => ({ ...record, account }))
 }
+
+const noKey = (name: string): Result => refused('not_found', say('no_key', { name }))
 
 const byIdDescending = (a: Named, b: Named): number => (String(a['id']) < String(b['id']) ? 1 : -1)
 
@@ -133,13 +139,13 @@ const adjust = (kind: 'credit' | 'debit' | 'refund'): Operation =>
             return done({ ref: booked, ...accountView(office, account) })
           case 'not_provided':
           case 'duplicate_ref':
-            return conflict(`the reference '${booked}' is booked already`)
+            return conflict(say('ref_booked', { ref: booked }))
           case 'insufficient':
-            return conflict(`the account has less than $${formatUsd(amount)} available`)
+            return conflict(say('balance_short', { amount: formatUsd(amount) }))
           case 'too_large':
-            return conflict('the balance would exceed the most an account can hold, four billion dollars')
+            return conflict(say('balance_full'))
           case 'unknown_account':
-            return notFound(`account '${wanted}'`)
+            return notFound('account', wanted)
         }
       }),
     ofAccount,
@@ -164,7 +170,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       limits: limitsInput.optional(),
     }),
     async (office, { name: wanted, models: allowedModels, balance, limits = {} }) => {
-      if (office.accounts.isTaken(wanted)) return conflict(`an account '${wanted}' exists already`)
+      if (office.accounts.isTaken(wanted)) return conflict(say('account_taken', { name: wanted }))
       const account = await office.accounts.create({
         name: wanted,
         allowedModels,
@@ -178,7 +184,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
           amount: balance,
           kind: 'credit',
           ref,
-          reason: 'opening balance',
+          reason: OPENING,
         })
       }
       return done(accountView(office, account))
@@ -205,7 +211,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ account: reference, models: models.nullable() }),
     (office, { account: wanted, models: allowedModels }) =>
       withAccount(office, wanted, async ({ id, origin }) => {
-        if (origin === 'declared') return declaredElsewhere(`account '${wanted}'`)
+        if (origin === 'declared') return declaredElsewhere('account', wanted)
         return done(accountView(office, await office.accounts.update(id, { allowedModels })))
       }),
     ofAccount,
@@ -214,7 +220,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ account: reference, limits: limitsInput }),
     (office, { account: wanted, limits: change }) =>
       withAccount(office, wanted, async ({ id, origin, limits }) => {
-        if (origin === 'declared') return declaredElsewhere(`account '${wanted}'`)
+        if (origin === 'declared') return declaredElsewhere('account', wanted)
         return done(accountView(office, await office.accounts.update(id, { limits: changedLimits(limits, change) })))
       }),
     ofAccount,
@@ -250,14 +256,14 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
   'key.list': operation(z.strictObject({ account: reference.optional() }), (office, { account: wanted }) => {
     const { accounts } = office
     const chosen = chosenAccounts(office, wanted)
-    if (!chosen) return notFound(`account '${wanted}'`)
+    if (!chosen) return notFound('account', wanted ?? '')
     return done(chosen.flatMap((account) => accounts.keysOf(account.id).map((key) => keyView(key, account))))
   }),
   'key.limits': operation(
     z.strictObject({ key: reference, limits: limitsInput }),
     async ({ accounts }, { key: id, limits }) => {
       const key = accounts.findKey(id)
-      if (!key) return notFound(`key '${id}' (a key is named by its id, see key list)`)
+      if (!key) return noKey(id)
       const changed = await accounts.updateKey(id, { limits: changedLimits(key.limits, limits) })
       return done(keyView(changed, accounts.find(key.accountId)))
     },
@@ -266,7 +272,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
   'key.update': operation(
     z.strictObject({ key: reference, name: visibleName.optional(), models: models.nullable().optional() }),
     async ({ accounts }, { key: id, name: keyName, models: allowedModels }) => {
-      if (!accounts.findKey(id)) return notFound(`key '${id}' (a key is named by its id, see key list)`)
+      if (!accounts.findKey(id)) return noKey(id)
       const changed = await accounts.updateKey(id, { name: keyName, allowedModels })
       return done(keyView(changed, accounts.find(changed.accountId)))
     },
@@ -276,7 +282,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ key: reference }),
     async ({ accounts }, { key: id }) => {
       const key = accounts.findKey(id)
-      if (!key) return notFound(`key '${id}' (a key is named by its id, see key list)`)
+      if (!key) return noKey(id)
       await accounts.revokeKey(id)
       return done(keyView(accounts.findKey(id) ?? key, accounts.find(key.accountId)))
     },
@@ -286,7 +292,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ account: reference.optional(), limit: z.int().min(1).max(1000).default(20) }),
     async (office, { account: wanted, limit }) => {
       const chosen = chosenAccounts(office, wanted)
-      if (!chosen) return notFound(`account '${wanted}'`)
+      if (!chosen) return notFound('account', wanted ?? '')
       const lists = await Promise.all(chosen.map((account) => requestsOf(office, account, limit)))
       // Ids are ordered by time, so the newest of all accounts are the greatest.
       return done(lists.flat().toSorted(byIdDescending).slice(0, limit))
@@ -296,12 +302,14 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ account: reference.optional(), request: reference }),
     async (office, { account: wanted, request }) => {
       const chosen = chosenAccounts(office, wanted)
-      if (!chosen) return notFound(`account '${wanted}'`)
+      if (!chosen) return notFound('account', wanted ?? '')
       for (const { id, name: account } of chosen) {
         const record = await office.request(id, request)
         if (record) return done({ ...record, account })
       }
-      return notFound(`request '${request}'${wanted === undefined ? '' : ' of this account'}`)
+      return wanted === undefined
+        ? notFound('request', request)
+        : refused('not_found', say('no_request_of_account', { name: request }))
     },
   ),
 }

@@ -12,21 +12,33 @@ import {
 } from '../domain/catalog.ts'
 import { parseUsd } from '../domain/money.ts'
 import { unitPrices, type UnitPrices } from '../domain/price.ts'
+import type { Said } from '../lib/sentence.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
 import { modelLimitChanges, modelLimitFields, modelLimitsOf } from '../providers/model-limits.ts'
-import { findPreset, isOwnAddress, isSendableKey, presets, UNSENDABLE_KEY } from '../providers/presets.ts'
+import { findPreset, isOwnAddress, isSendableKey, presets } from '../providers/presets.ts'
 import { probe } from '../upstream/probe.ts'
-import { declaredElsewhere, done, notFound, operation, type Changes, type Operation, type Result } from './operation.ts'
+import { say } from './refusals.ts'
+import { rules } from './rules.ts'
+import {
+  declaredElsewhere,
+  done,
+  notFound,
+  operation,
+  refused,
+  type Changes,
+  type Operation,
+  type Result,
+} from './operation.ts'
 import { priceView } from './price-view.ts'
 
-const id = z.string().regex(/^[\w][\w.:/@-]{0,199}$/, 'must be 1 to 200 letters, digits or . : / @ - _')
-const providerId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be lower-case letters, digits, - or _')
+const id = z.string().regex(/^[\w][\w.:/@-]{0,199}$/, rules.model_id)
+const providerId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, rules.provider_id)
 
 /** Dollars per million tokens, as decimal text. */
 const perMillion = z.string().transform((text, context) => {
   const amount = parseUsd(text)
   if (amount !== undefined && amount >= 0n) return amount
-  context.addIssue({ code: 'custom', message: 'must be dollars per million tokens, such as 0.15' })
+  context.addIssue({ code: 'custom', message: rules.dollars_per_million })
   return z.NEVER
 })
 const price = z
@@ -108,9 +120,7 @@ function originOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).origin : ''
 }
 
-const invalid = (message: string): Result => ({ ok: false, code: 'invalid_input', message })
-const needsAllowance = (name: string): string =>
-  `the base URL is at a private address (${name}): add --allow-private (allow_private) if the gateway may call there`
+const invalid = (said: Said): Result => refused('invalid_input', said)
 
 /** What the audit log keeps of a provider and a model. */
 const ofProvider: Changes<{ id: string }> = {
@@ -145,25 +155,23 @@ const providerAdd = operation(
     { id: name, preset: wanted, base_url: baseUrl, allow_private: allowed, key },
   ): Promise<Result> => {
     const before = catalog.provider(name)
-    if (before?.origin === 'declared') return declaredElsewhere(`provider '${name}'`)
+    if (before?.origin === 'declared') return declaredElsewhere('provider', name)
     const preset = wanted ?? before?.preset ?? findPreset(name)?.id ?? 'custom'
     const unchanged = before?.preset === preset && baseUrl !== null ? before.baseUrl : undefined
     const address = baseUrl ?? unchanged ?? findPreset(preset)?.baseUrl
-    if (!address) return invalid(`the preset '${preset}' needs a base_url`)
+    if (!address) return invalid(say('url_needed', { preset }))
     // Both the key and the allowance were given for an origin.
     const same = before && originOf(before.baseUrl) === originOf(address) ? before : undefined
     const reach: Reach = allowed === undefined ? (same?.reach ?? 'public') : allowed ? 'private' : 'public'
     const checked = checkBaseUrl(address, isOwnAddress(preset, address) ? 'private' : reach)
-    if (checked.kind === 'bad') return invalid(`the base URL ${checked.message}`)
-    if (checked.kind === 'private') return invalid(needsAllowance(checked.name))
-    if (before?.secret && !same?.secret && key === undefined) {
-      return invalid('the base URL points to another origin: give the key again')
-    }
-    if (key && !isSendableKey(preset, key)) return invalid(UNSENDABLE_KEY)
+    if (checked.kind === 'bad') return invalid(say('url_bad', { why: checked.message, fault: checked.fault }))
+    if (checked.kind === 'private') return invalid(say('url_private', { place: checked.name }))
+    if (before?.secret && !same?.secret && key === undefined) return invalid(say('url_other_origin'))
+    if (key && !isSendableKey(preset, key)) return invalid(say('key_unsendable'))
     const secret = key === undefined ? same?.secret : (key ?? undefined)
     await catalog.putProvider({ id: name, preset, baseUrl: checked.url.href, reach, secret })
     const made = catalog.provider(name)
-    return made ? done(providerView(made)) : notFound(`provider '${name}'`)
+    return made ? done(providerView(made)) : notFound('provider', name)
   },
   ofProvider,
 )
@@ -172,15 +180,15 @@ const providerAdd = operation(
 function misfitOf(
   catalog: Catalog,
   { kind, limits, price: { inputFresh, ...prices } }: Pick<ModelDraft, 'limits' | 'price'> & { kind: ModelKind },
-): string | undefined {
+): Said | undefined {
   const isSold = inputFresh > 0n || Object.values(prices).some((amount) => amount > 0n)
-  if (!isSold && (kind === 'image' || kind === 'video')) return `price: a model for ${kind}s needs one`
+  if (!isSold && (kind === 'image' || kind === 'video')) return say('price_needed', { kind })
   const hasPieces = Object.keys(prices).some((unit) => unit.startsWith('piece:'))
   if (kind === 'image' && limits.image?.surface === 'turn' && hasPieces) {
-    return 'each: what such a model makes is sold by tokens'
+    return say('sold_by_tokens')
   }
   const upscaler = kind === 'video' ? limits.video?.upscaler : undefined
-  if (upscaler !== undefined && !catalog.provider(upscaler)) return `video.upscaler: there is no provider '${upscaler}'`
+  if (upscaler !== undefined && !catalog.provider(upscaler)) return say('no_upscaler', { name: upscaler })
   return undefined
 }
 
@@ -194,9 +202,9 @@ const modelAdd = operation(
     offers: z.array(offer).min(1),
   }),
   async ({ catalog }, input): Promise<Result> => {
-    if (catalog.model(input.id)?.origin === 'declared') return declaredElsewhere(`model '${input.id}'`)
+    if (catalog.model(input.id)?.origin === 'declared') return declaredElsewhere('model', input.id)
     const missing = input.offers.find(({ provider }) => !catalog.provider(provider))
-    if (missing) return notFound(`provider '${missing.provider}'`)
+    if (missing) return notFound('provider', missing.provider)
     const limits = modelLimitsOf(input)
     const problem = misfitOf(catalog, { kind: input.kind ?? 'text', limits, price: input.price })
     if (problem !== undefined) return invalid(problem)
@@ -209,7 +217,7 @@ const modelAdd = operation(
       offers: offersOf(input.offers, input.price),
     })
     const made = catalog.model(input.id)
-    return made ? done(modelView(made)) : notFound(`model '${input.id}'`)
+    return made ? done(modelView(made)) : notFound('model', input.id)
   },
   ofModel,
 )
@@ -236,10 +244,10 @@ const modelChange = operation(
   }),
   async ({ catalog }, { id: name, price: sale, offers, ...changed }): Promise<Result> => {
     const before = catalog.model(name)
-    if (!before) return notFound(`model '${name}'`)
-    if (before.origin !== 'stored') return declaredElsewhere(`model '${name}'`)
+    if (!before) return notFound('model', name)
+    if (before.origin !== 'stored') return declaredElsewhere('model', name)
     const missing = offers?.find(({ provider }) => !catalog.provider(provider))
-    if (missing) return notFound(`provider '${missing.provider}'`)
+    if (missing) return notFound('provider', missing.provider)
     const stated = modelLimitsOf(changed)
     const limits = { ...before.limits, ...stated }
     const sold = sale ? { units: sale } : { units: before.sale.nanoPerMillion, tiers: before.sale.tiers }
@@ -274,7 +282,7 @@ const modelChange = operation(
       offers: wanted ?? before.offers.map(asBefore),
     })
     const made = catalog.model(name)
-    return made ? done(modelView(made)) : notFound(`model '${name}'`)
+    return made ? done(modelView(made)) : notFound('model', name)
   },
   ofModel,
 )
@@ -282,10 +290,10 @@ const modelChange = operation(
 const providerState = operation(
   z.strictObject({ id: z.string(), state: z.enum(['serving', 'drained']) }),
   async ({ catalog }, { id: name, state }): Promise<Result> => {
-    if (!catalog.provider(name)) return notFound(`provider '${name}'`)
+    if (!catalog.provider(name)) return notFound('provider', name)
     await catalog.setProviderState(name, state)
     const changed = catalog.provider(name)
-    return changed ? done(providerView(changed)) : notFound(`provider '${name}'`)
+    return changed ? done(providerView(changed)) : notFound('provider', name)
   },
   ofProvider,
 )
@@ -306,17 +314,16 @@ export const catalogOperations: Readonly<Record<string, Operation>> = {
   'provider.test': operation(z.strictObject({ id: z.string() }), async ({ catalog }, { id: name }) => {
     const provider = catalog.provider(name)
     const preset = provider && findPreset(provider.preset)
-    if (!provider || !preset) return notFound(`provider '${name}'`)
-    if (provider.baseUrl === '')
-      return { ok: false, code: 'failed', message: 'the built-in sandbox runs only with the server' }
+    if (!provider || !preset) return notFound('provider', name)
+    if (provider.baseUrl === '') return refused('failed', say('sandbox_absent'))
     const { ok, status, tookMs, models, problem } = await probe(provider, preset)
     return done({ id: name, ok, status: status ?? null, took_ms: tookMs, models, problem: problem ?? null })
   }),
   'provider.remove': operation(
     z.strictObject({ id: z.string() }),
     async ({ catalog }, { id: name }) => {
-      if (catalog.provider(name)?.origin === 'declared') return declaredElsewhere(`provider '${name}'`)
-      return (await catalog.removeProvider(name)) ? done({ id: name, removed: true }) : notFound(`provider '${name}'`)
+      if (catalog.provider(name)?.origin === 'declared') return declaredElsewhere('provider', name)
+      return (await catalog.removeProvider(name)) ? done({ id: name, removed: true }) : notFound('provider', name)
     },
     ofProvider,
   ),
@@ -329,8 +336,8 @@ export const catalogOperations: Readonly<Record<string, Operation>> = {
     async ({ catalog }, { id: name }) => {
       const origin = catalog.model(name)?.origin ?? 'stored'
       // What a vendor's key brings would be back at the next start.
-      if (origin !== 'stored') return declaredElsewhere(`model '${name}'`)
-      return (await catalog.removeModel(name)) ? done({ id: name, removed: true }) : notFound(`model '${name}'`)
+      if (origin !== 'stored') return declaredElsewhere('model', name)
+      return (await catalog.removeModel(name)) ? done({ id: name, removed: true }) : notFound('model', name)
     },
     ofModel,
   ),

@@ -1,12 +1,14 @@
 /** Codes that add to a balance: made in batches, voided, redeemed once. */
 import { z } from 'zod'
 import { parseUsd } from '../domain/money.ts'
-import { conflict, done, notFound, operation, type Operation, type Result } from './operation.ts'
+import { say } from './refusals.ts'
+import { rules } from './rules.ts'
+import { conflict, done, notFound, operation, refused, type Operation, type Result } from './operation.ts'
 
 const amount = z.string().transform((text, context) => {
   const nano = parseUsd(text)
   if (nano !== undefined && nano > 0n) return nano
-  context.addIssue({ code: 'custom', message: 'must be more than nothing and below a billion dollars, such as 25.00' })
+  context.addIssue({ code: 'custom', message: rules.amount })
   return z.NEVER
 })
 
@@ -20,7 +22,7 @@ export const codeOperations: Readonly<Record<string, Operation>> = {
     }),
     async (office, { count, amount: each, note, expires_at: expires }): Promise<Result> => {
       const expiresAtMs = expires === undefined ? undefined : Date.parse(expires)
-      if (expiresAtMs !== undefined && expiresAtMs <= Date.now()) return conflict('expires_at is past')
+      if (expiresAtMs !== undefined && expiresAtMs <= Date.now()) return conflict(say('code_expiry_past'))
       const { batchId, codes } = await office.codes.create({ count, amount: each, note, expiresAtMs })
       return done({ id: batchId, codes: codes.map(({ id, secret }) => ({ id, code: secret })) })
     },
@@ -29,8 +31,8 @@ export const codeOperations: Readonly<Record<string, Operation>> = {
   'code.void': operation(
     z.strictObject({ id: z.string() }),
     async (office, { id }): Promise<Result> => {
-      if (!(await office.codes.find(id))) return notFound(`code '${id}'`)
-      return (await office.codes.void(id)) ? done({ id }) : conflict('this code is redeemed or void already')
+      if (!(await office.codes.find(id))) return notFound('code', id)
+      return (await office.codes.void(id)) ? done({ id }) : conflict(say('code_ended'))
     },
     { subject: ({ id }) => id },
   ),
@@ -38,15 +40,15 @@ export const codeOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ account: z.string(), code: z.string() }),
     async (office, { account: wanted, code }): Promise<Result> => {
       const account = office.accounts.find(wanted)
-      if (!account) return notFound(`account '${wanted}'`)
+      if (!account) return notFound('account', wanted)
       const redeemed = await office.codes.redeem(code, { accountId: account.id })
       switch (redeemed.kind) {
         case 'redeemed':
           return done({ id: redeemed.id, amount_nano_usd: redeemed.amount.toString() })
         case 'void':
-          return notFound('code that can be redeemed')
+          return refused('not_found', say('code_unknown'))
         case 'too_large':
-          return conflict('the balance would exceed the most an account can hold')
+          return conflict(say('balance_full'))
       }
     },
     { subject: ({ account }) => account },

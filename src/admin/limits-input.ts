@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Limits } from '../domain/limits.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
+import { rules } from './rules.ts'
 
 const count = z.int().min(1).max(1_000_000_000_000).nullable().optional()
 
@@ -10,7 +11,7 @@ const dollars = z
   .transform((text, context) => {
     const amount = parseUsd(text)
     if (amount !== undefined && amount >= 0n) return amount
-    context.addIssue({ code: 'custom', message: 'must be dollars, such as 5.00' })
+    context.addIssue({ code: 'custom', message: rules.dollars })
     return z.NEVER
   })
   .nullable()

@@ -1,5 +1,6 @@
 /** Names of accounts, keys, people, programs and views: they stand in lists, logs and files beside each other's. */
 import { z } from 'zod'
+import { rules } from './rules.ts'
 
 /** Takes no room, or looks like none; what joins and colours the parts of an emoji is seen by its effect. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\u2800]/u
@@ -10,8 +11,5 @@ const OF_EMOJI =
 export const visibleName = z
   .string()
   .trim()
-  .regex(
-    /^[^/\p{Cc}\p{Cs}\p{Bidi_C}]{1,100}$/u,
-    'must be 1 to 100 characters, none a slash, a control character or a mark of direction',
-  )
-  .refine((name) => !UNSEEN.test(name.replace(OF_EMOJI, '')), 'must have no characters that cannot be seen')
+  .regex(/^[^/\p{Cc}\p{Cs}\p{Bidi_C}]{1,100}$/u, rules.name_letters)
+  .refine((name) => !UNSEEN.test(name.replace(OF_EMOJI, '')), rules.name_unseen)

@@ -11,7 +11,8 @@ import type { NanoUsd } from '../domain/money.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Booking, OpenHold } from '../ledger/bookings.ts'
 import type { Codes } from '../ledger/codes.ts'
-import type { Finding } from '../ledger/verify.ts'
+import type { Finding } from '../lib/checks.ts'
+import type { Facts, Said } from '../lib/sentence.ts'
 import type { MarkUp } from '../prices/mark-up.ts'
 import type { Actor, Audit } from '../records/audit.ts'
 import type { RecordFeed } from '../records/feed.ts'
@@ -21,6 +22,7 @@ import type { Totals, UsageQuery, UsageRow } from '../records/usage-report.ts'
 import type { ProviderTally } from '../relay/provider-tally.ts'
 import type { OfferHealth } from '../router/health.ts'
 import type { Orphan } from '../video/tasks.ts'
+import { say, type Thing } from './refusals.ts'
 
 /** A backup as it is asked for: `file` is absolute, and written by the process that has the data folder. */
 export type BackupRequest = {
@@ -104,14 +106,20 @@ export type Verification = {
   readonly tookMs: number
 }
 
+type RefusalCode = 'invalid_input' | 'not_found' | 'conflict' | 'declared' | 'failed'
+export type Refused = {
+  readonly ok: false
+  readonly code: RefusalCode
+  readonly message: string
+  /** What the message says, as data, where it reaches the console. */
+  readonly reason?: string
+  readonly facts?: Facts
+  /** The field of the input at fault. */
+  readonly param?: string | undefined
+}
+
 /** What an operation comes to. Errors have a code for programs and a message for people. */
-export type Result =
-  | { readonly ok: true; readonly value: unknown }
-  | {
-      readonly ok: false
-      readonly code: 'invalid_input' | 'not_found' | 'conflict' | 'declared' | 'failed'
-      readonly message: string
-    }
+export type Result = { readonly ok: true; readonly value: unknown } | Refused
 
 /** Marks an operation that changes something: it goes into the audit log. */
 export type Changes<I> = {
@@ -129,10 +137,6 @@ export type Operation = {
   readonly changes?: Changes<never> | undefined
 }
 
-/** In place of a schema's own words, where null is refused. */
-export const wordsForNull = ({ input }: { readonly input?: unknown }): string | undefined =>
-  input === null ? 'must have a value: null means nothing here' : undefined
-
 /** Ties an input schema to what is done with it. */
 export function operation<S extends z.ZodType>(
   input: S,
@@ -143,13 +147,11 @@ export function operation<S extends z.ZodType>(
 }
 
 export const done = (value: unknown): Result => ({ ok: true, value })
-export const notFound = (what: string): Result => ({ ok: false, code: 'not_found', message: `there is no ${what}` })
-export const conflict = (message: string): Result => ({ ok: false, code: 'conflict', message })
-export const declaredElsewhere = (what: string): Result => ({
-  ok: false,
-  code: 'declared',
-  message: `${what} is declared in tollgate.yaml or the environment; change it there`,
-})
+export const refused = (code: RefusalCode, said: Said): Refused => ({ ok: false, code, ...said })
+export const conflict = (said: Said): Refused => refused('conflict', said)
+export const notFound = (what: Thing, name: string): Refused => refused('not_found', say('none_named', { what, name }))
+export const declaredElsewhere = (what: Thing, name: string): Refused =>
+  refused('declared', say('declared', { what, name }))
 
 /** Results as JSON text: integers of the store are bigint, and leave as decimal text. */
 export const resultJson = (result: Result): string =>

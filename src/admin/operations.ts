@@ -8,10 +8,12 @@ import { catalogOperations } from './catalog-operations.ts'
 import { priceOperations } from './price-operations.ts'
 import { managementKeyOperations, userOperations } from './user-operations.ts'
 import { videoOperations } from './video-operations.ts'
+import { misfitIn, rules, wordsForNull } from './rules.ts'
 import {
   done,
+  notFound,
   operation,
-  wordsForNull,
+  refused,
   type BackupRequest,
   type Office,
   type Operation,
@@ -51,7 +53,7 @@ const doctor = operation(z.strictObject({}), async ({ status, verify, catalog, l
 
 const backup = operation(
   z.strictObject({
-    file: z.string().refine((path) => isAbsolute(path), 'must be an absolute path'),
+    file: z.string().refine((path) => isAbsolute(path), rules.absolute_path),
     existing: z.enum(['kept', 'replaced']).default('kept'),
     secrets: z.enum(['included', 'left_out']).default('left_out'),
   }),
@@ -83,13 +85,9 @@ export async function runOperation(
   actor: Actor = COMMAND,
 ): Promise<Result> {
   const found = Object.hasOwn(operations, name) ? operations[name] : undefined
-  if (!found) return { ok: false, code: 'not_found', message: `there is no operation '${name}'` }
+  if (!found) return notFound('operation', name)
   const checked = found.input.safeParse(input, { error: wordsForNull })
-  if (!checked.success) {
-    const [issue] = checked.error.issues
-    const where = issue && issue.path.length > 0 ? `${issue.path.join('.')}: ` : ''
-    return { ok: false, code: 'invalid_input', message: `${where}${issue?.message ?? 'invalid input'}` }
-  }
+  if (!checked.success) return refused('invalid_input', misfitIn(checked.error))
   const data = checked.data as never
   const { changes } = found
   const subject = changes?.subject(data)

@@ -7,15 +7,27 @@ import { formatMarkUp, parseMarkUp, type MarkUp } from '../prices/mark-up.ts'
 import { priceList } from '../prices/price-list.ts'
 import { conflict, done, notFound, operation, type Operation, type Result } from './operation.ts'
 import { priceView } from './price-view.ts'
+import { say } from './refusals.ts'
+import { rules } from './rules.ts'
 
 const markUp = z.string().transform((text, context) => {
   const by = parseMarkUp(text)
   if (by !== undefined) return by
-  context.addIssue({ code: 'custom', message: 'must be a percentage, such as 20% or 12.5%' })
+  context.addIssue({ code: 'custom', message: rules.percentage })
   return z.NEVER
 })
 
-const differenceView = ({ what, before, after }: Difference): object => ({ what, before: before ?? null, after })
+const differenceView = ({ what, about, before, after }: Difference): object => ({
+  what,
+  about: {
+    kind: about.kind,
+    name: about.name,
+    offer: about.offer ?? null,
+    above_input_tokens: about.aboveInputTokens ?? null,
+  },
+  before: before ?? null,
+  after,
+})
 
 const changeView = ({ kind, draft, differences }: Change): object => ({
   model: draft.id,
@@ -50,12 +62,12 @@ const priceImport = operation(
     const selected = catalog
       .providers()
       .filter(({ id, preset }) => (provider === undefined ? preset !== 'sandbox' : id === provider))
-    if (provider !== undefined && selected.length === 0) return notFound(`provider '${provider}'`)
+    if (provider !== undefined && selected.length === 0) return notFound('provider', provider)
     const by = markup ?? usual
     const planned = plan(catalog, { selected, patterns, by })
     const fingerprint = fingerprintOf(planned, by)
     if (approved !== undefined && approved !== fingerprint) {
-      return conflict('the catalogue has changed since this was shown; look at the import again')
+      return conflict(say('import_stale'))
     }
     if (approved !== undefined) await catalog.putModels(planned.changes.map(({ draft }) => draft))
     return done({
@@ -87,7 +99,7 @@ const list = operation(z.strictObject({ model: z.string().optional() }), async (
     )
   }
   const cards = await catalog.priceHistory(model)
-  if (cards.length === 0) return notFound(`model '${model}'`)
+  if (cards.length === 0) return notFound('model', model)
   const ownerOf = (offerId: string): string => offerId.slice(model.length + 1)
   return done(
     cards.map(({ subject, subjectId, card }) => ({

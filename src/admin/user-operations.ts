@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { setupPath } from '../accounts/users.ts'
 import { userRoles, type User } from '../domain/user.ts'
 import { visibleName } from './name.ts'
-import { conflict, done, notFound, operation, type Office, type Operation, type Result } from './operation.ts'
+import { say } from './refusals.ts'
+import { conflict, done, notFound, operation, refused, type Office, type Operation, type Result } from './operation.ts'
 
 const userView = ({ accounts }: Office, user: User): object => ({
   id: user.id,
@@ -21,7 +22,7 @@ async function withUser(
   use: (user: User) => Result | Promise<Result>,
 ): Promise<Result> {
   const user = users.findNamed(reference)
-  return user ? use(user) : notFound(`user '${reference}'`)
+  return user ? use(user) : notFound('user', reference)
 }
 
 /** Nobody may lock everybody out. */
@@ -39,16 +40,12 @@ export const userOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ name: visibleName, role: z.enum(userRoles), account: reference.optional() }),
     async (office, { name, role, account: wanted }) => {
       if ((role === 'operator') !== (wanted === undefined)) {
-        return {
-          ok: false,
-          code: 'invalid_input',
-          message: 'account: everybody but an operator belongs to one account',
-        }
+        return refused('invalid_input', say('user_account'))
       }
       const account = wanted === undefined ? undefined : office.accounts.find(wanted)
-      if (wanted !== undefined && !account) return notFound(`account '${wanted}'`)
+      if (wanted !== undefined && !account) return notFound('account', wanted)
       const user = await office.users.create({ name, role, accountId: account?.id })
-      return user ? linkOf(office, user) : conflict(`a user '${name}' exists already`)
+      return user ? linkOf(office, user) : conflict(say('user_taken', { name }))
     },
     { subject: ({ name }) => name },
   ),
@@ -59,7 +56,7 @@ export const userOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ user: reference }),
     (office, { user: wanted }) =>
       withUser(office, wanted, (user) =>
-        user.status === 'disabled' ? conflict(`the user '${user.name}' is disabled`) : linkOf(office, user),
+        user.status === 'disabled' ? conflict(say('user_disabled', { name: user.name })) : linkOf(office, user),
       ),
     { subject },
   ),
@@ -67,7 +64,7 @@ export const userOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ user: reference, role: z.enum(['owner', 'member']) }),
     (office, { user: wanted, role }) =>
       withUser(office, wanted, async (user) => {
-        if (user.role === 'operator') return conflict('an operator belongs to no account, and stays an operator')
+        if (user.role === 'operator') return conflict(say('operator_role'))
         return done(userView(office, await office.users.update(user.id, { role })))
       }),
     { subject },
@@ -77,7 +74,7 @@ export const userOperations: Readonly<Record<string, Operation>> = {
     (office, { user: wanted }) =>
       withUser(office, wanted, async (user) => {
         if (user.role === 'operator' && isLastOperator(office, user)) {
-          return conflict('this is the last operator that can sign in')
+          return conflict(say('last_operator'))
         }
         return done(userView(office, await office.users.update(user.id, { status: 'disabled' })))
       }),
@@ -99,7 +96,7 @@ export const managementKeyOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ name: visibleName, account: reference.optional() }),
     async ({ accounts, managementKeys }, { name, account: wanted }, actor) => {
       const account = wanted === undefined ? undefined : accounts.find(wanted)
-      if (wanted !== undefined && !account) return notFound(`account '${wanted}'`)
+      if (wanted !== undefined && !account) return notFound('account', wanted)
       const createdBy = actor.kind === 'user' ? actor.id : undefined
       const { key, secret } = await managementKeys.create({ name, accountId: account?.id, createdBy })
       return done({ id: key.id, name, account: account?.name ?? null, made_by: actor.kind, secret })
@@ -116,7 +113,7 @@ export const managementKeyOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ key: reference }),
     async ({ managementKeys }, { key }) => {
       const revoked = await managementKeys.revoke(key)
-      return revoked ? done({ id: revoked.id, name: revoked.name }) : notFound(`management key '${key}'`)
+      return revoked ? done({ id: revoked.id, name: revoked.name }) : notFound('management key', key)
     },
     { subject: ({ key }) => key },
   ),

@@ -17,7 +17,7 @@ const orphans = operation(z.strictObject({}), async (office) =>
 )
 
 const settleOrphan = operation(z.strictObject({ request: z.string().min(1) }), async (office, { request }) =>
-  (await office.settleOrphan(request)) ? done({ request }) : notFound(`orphan '${request}'`),
+  (await office.settleOrphan(request)) ? done({ request }) : notFound('orphan', request),
 )
 
 export const videoOperations: Readonly<Record<string, Operation>> = {

@@ -5,6 +5,7 @@ import type { Account } from '../domain/account.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { Desk } from './desk.ts'
 import { limitsChange, limitsInput, limitsShape, limitsView } from './limits.ts'
+import { say } from './refusals.ts'
 import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
 import { isoTime, modelIds, nano, nanoInput, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
 
@@ -96,11 +97,7 @@ async function changeAccount(call: Call<{ account: string }, unknown, z.infer<ty
   const { id, origin: from } = accountIn(call)
   const { status, models, limits } = call.body
   if (from === 'declared' && (models !== undefined || limits !== undefined)) {
-    return problem(
-      409,
-      'declared',
-      'The models and limits of this account are declared in tollgate.yaml; change them there.',
-    )
+    return problem(409, 'declared', say('account_declared'))
   }
   const steps: [string, object][] = [
     ...(models === undefined ? [] : [['account.models', { models }] as [string, object]]),

@@ -1,9 +1,12 @@
 /** Money of an account: the ledger's lines, what is on hold, statements by the month, codes to redeem. */
 import { z } from 'zod'
+import { ownReasonOf } from '../ledger/own-reasons.ts'
 import { networkOf } from '../lib/network.ts'
+import { rules } from '../admin/rules.ts'
 import { accountIn, balanceShape, balanceView } from './account-routes.ts'
 import type { Desk } from './desk.ts'
-import { json, problem, route, type Reply, type Route } from './route.ts'
+import { say } from './refusals.ts'
+import { answer, json, problem, route, type Reply, type Route } from './route.ts'
 import { isoTime, nano, pageOf, pageQuery, time } from './shapes.ts'
 import { linesOf, type Line } from './statement.ts'
 import { csvText } from './csv.ts'
@@ -26,13 +29,22 @@ const statementShape = z.strictObject({
   debits_nano_usd: nano,
   charges_nano_usd: nano,
   closing_nano_usd: nano,
-  data: z.array(lineShape).meta({ description: 'newest first' }),
+  data: z
+    .array(
+      lineShape.extend({
+        own: z
+          .strictObject({ code: z.string(), facts: z.record(z.string(), z.union([z.string(), z.number()])) })
+          .nullable()
+          .meta({ description: 'what the reason says, as data; null: somebody typed it' }),
+      }),
+    )
+    .meta({ description: 'newest first' }),
   next_cursor: z.string().nullable().meta({ description: 'the month before; null: the account is not older' }),
 })
 type Statement = z.infer<typeof statementShape>
 
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/
-const month = z.string().regex(MONTH, 'must be a month, such as 2026-11')
+const month = z.string().regex(MONTH, rules.month)
 
 const monthOf = (ms: number): string => isoTime(ms).slice(0, 7)
 function monthRange(text: string): { readonly fromMs: number; readonly toMs: number } {
@@ -64,6 +76,7 @@ async function statementOf(
     closing_nano_usd: (lines.at(-1)?.balance ?? opening).toString(),
     data: lines.toReversed().map(({ atMs, amount, balance, ...line }) => ({
       ...line,
+      own: ownOf(line),
       time: isoTime(atMs),
       amount_nano_usd: amount.toString(),
       balance_nano_usd: balance.toString(),
@@ -72,9 +85,18 @@ async function statementOf(
   }
 }
 
+function ownOf({ ref, reason }: Pick<Line, 'ref' | 'reason'>): Statement['data'][number]['own'] {
+  const own = ref === null || reason === null ? undefined : ownReasonOf(ref, reason)
+  return own ? { code: own.reason, facts: own.facts } : null
+}
+
 function fileOf(statement: Statement): Reply {
   const columns = Object.keys(lineShape.shape)
-  const text = csvText(columns, statement.data)
+  const rows = statement.data.map((line) => {
+    const { own: _, ...row } = line
+    return row
+  })
+  const text = csvText(columns, rows)
   return { kind: 'file', contentType: 'text/csv; charset=utf-8', name: `statement-${statement.month}.csv`, text }
 }
 
@@ -86,13 +108,12 @@ const redeem = route('POST', '/accounts/{account}/redemptions', {
   run: async (call) => {
     const { desk, params, body, from } = call
     const waitMs = desk.throttles.addresses.take(networkOf(from.address))
-    if (waitMs > 0)
-      return problem(429, 'rate_limit_exceeded', 'Too many tries. Wait a little.', { retryAfterMs: waitMs })
+    if (waitMs > 0) return problem(429, 'rate_limit_exceeded', say('too_many_tries'), { retryAfterMs: waitMs })
     const result = await call.operate('code.redeem', { account: params.account, code: body.code })
     if (!result.ok && result.code === 'not_found') {
-      return problem(404, 'code_void', 'This code is used, void, too old, or not one of ours.', { param: 'code' })
+      return problem(404, 'code_void', say('code_void'), { param: 'code' })
     }
-    if (!result.ok) return problem(409, 'conflict', result.message)
+    if (!result.ok) return answer(result, () => undefined)
     desk.throttles.addresses.giveBack(networkOf(from.address))
     const { amount_nano_usd: amount } = result.value as { amount_nano_usd: string }
     return json({ amount_nano_usd: amount, balance: balanceView(desk, params.account) })
@@ -112,7 +133,7 @@ export const billingRoutes: readonly Route[] = [
       const { createdAtMs } = accountIn(call)
       const current = monthOf(Date.now())
       const of = call.query.cursor ?? current
-      if (of > current) return problem(400, 'invalid_value', 'This month is still to come.', { param: 'cursor' })
+      if (of > current) return problem(400, 'invalid_value', say('month_to_come'), { param: 'cursor' })
       const statement = await statementOf(call.desk, call.params.account, { of, createdAtMs })
       return call.query.format === 'csv' ? fileOf(statement) : json(statement)
     },

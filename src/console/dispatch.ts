@@ -1,7 +1,7 @@
 /** From a request to its answer: route, who asks, may they, what exactly, and then the handler. */
 import type { z } from 'zod'
-import { wordsForNull } from '../admin/operation.ts'
 import { runOperation, type Office } from '../admin/operations.ts'
+import { misfitIn, wordsForNull } from '../admin/rules.ts'
 import type { BodyText, Exchange } from '../inbound/exchange.ts'
 import type { Actor } from '../records/audit.ts'
 import { judge, type Principal, type Verdict } from './access.ts'
@@ -9,7 +9,8 @@ import { noCookie } from './cookie.ts'
 import { openDesk, type Desk, type Facts } from './desk.ts'
 import { isOwnRequest, securityHeaders } from './headers.ts'
 import { principalOf, stands } from './principal.ts'
-import { problem, type Call, type Problem, type Reply, type Route } from './route.ts'
+import { say } from './refusals.ts'
+import { missing, problem, type Call, type Problem, type Reply, type Route } from './route.ts'
 import { routes } from './routes.ts'
 import type { Tail } from './tail.ts'
 
@@ -51,7 +52,7 @@ async function answerOf(desk: Desk, arrived: Arrived): Promise<Answered> {
   const found = findRoute(method === 'HEAD' ? 'GET' : method, path)
   if ('kind' in found) return { reply: found }
   if (!isOwnRequest(exchange, desk.facts.publicUrl)) {
-    return { reply: problem(403, 'cross_site', 'This request comes from another site.') }
+    return { reply: problem(403, 'cross_site', say('cross_site')) }
   }
   const { principal, hasStaleCookie } = principalOf(desk, exchange)
   const { route, params } = found
@@ -59,7 +60,7 @@ async function answerOf(desk: Desk, arrived: Arrived): Promise<Answered> {
   if (refusal) return { reply: refusal, hasStaleCookie }
   const waitMs = changeWaitMs(desk, route, principal)
   if (waitMs > 0) {
-    const wait = problem(429, 'rate_limit_exceeded', 'Too many changes. Wait a little.', { retryAfterMs: waitMs })
+    const wait = problem(429, 'rate_limit_exceeded', say('too_many_changes'), { retryAfterMs: waitMs })
     return { reply: wait, hasStaleCookie }
   }
   const input = inputOf(route, arrived)
@@ -101,8 +102,8 @@ function findRoute(method: string, path: string): Found | Problem {
     .toSorted((a, b) => a.names.length - b.names.length)
   if (one)
     return { route: one.route, params: Object.fromEntries(one.names.map((name, i) => [name, one.values[i] ?? ''])) }
-  if (fitting.length === 0) return problem(404, 'not_found', `There is no ${method} ${path.slice(0, 200)}.`)
-  return problem(405, 'method_not_allowed', `${method} is not allowed here.`)
+  if (fitting.length === 0) return problem(404, 'not_found', say('no_route', { method, path: path.slice(0, 200) }))
+  return problem(405, 'method_not_allowed', say('method_not_allowed', { method }))
 }
 
 function decoded(part: string): string {
@@ -117,14 +118,14 @@ function decoded(part: string): string {
 function refusalOf({ office }: Desk, verdict: Verdict, accountId: string | undefined): Problem | undefined {
   switch (verdict) {
     case 'sign_in':
-      return problem(401, 'not_signed_in', 'Sign in, or send a management key as Authorization: Bearer.')
+      return problem(401, 'not_signed_in', say('not_signed_in'))
     case 'forbidden':
-      return problem(403, 'not_allowed', 'You may not do this.')
+      return problem(403, 'not_allowed', say('not_allowed'))
     case 'hidden':
-      return problem(404, 'not_found', 'There is no such account.')
+      return missing('account')
     case 'allowed': {
       const isThere = accountId === undefined || office.accounts.find(accountId)?.id === accountId
-      return isThere ? undefined : problem(404, 'not_found', 'There is no such account.')
+      return isThere ? undefined : missing('account')
     }
   }
 }
@@ -144,7 +145,7 @@ function inputOf(route: Route, { exchange, body }: Arrived): { query: unknown; b
   if (!route.body) return { query: query.value, body: undefined }
   const isEncoded = exchange.header('content-encoding') !== undefined
   if (isEncoded || !JSON_BODY.test(exchange.header('content-type') ?? '')) {
-    return problem(415, 'unsupported_media_type', 'Send the body as JSON, plain, with Content-Type: application/json.')
+    return problem(415, 'unsupported_media_type', say('not_plain_json'))
   }
   const value = parsed(body)
   if ('problem' in value) return value.problem
@@ -153,18 +154,14 @@ function inputOf(route: Route, { exchange, body }: Arrived): { query: unknown; b
 }
 
 const unread: Readonly<Record<Exclude<BodyText['kind'], 'read'>, Problem>> = {
-  too_large: problem(
-    413,
-    'request_too_large',
-    'The body is too large: a mebibyte is taken, and 8 KiB of whoever is not signed in.',
-  ),
-  timeout: problem(408, 'request_timeout', 'The body did not arrive in time.'),
-  broken_off: problem(400, 'invalid_value', 'The body broke off.'),
-  not_utf8: problem(400, 'invalid_json', 'The body is not valid UTF-8.'),
-  full: problem(503, 'service_unavailable', 'Too many bodies are arriving at once.'),
-  share_full: problem(429, 'rate_limit_exceeded', 'Too many bodies are arriving at once.'),
+  too_large: problem(413, 'request_too_large', say('body_too_large')),
+  timeout: problem(408, 'request_timeout', say('body_late')),
+  broken_off: problem(400, 'invalid_value', say('body_broken_off')),
+  not_utf8: problem(400, 'invalid_json', say('body_not_utf8')),
+  full: problem(503, 'service_unavailable', say('bodies_full')),
+  share_full: problem(429, 'rate_limit_exceeded', say('bodies_full')),
 }
-const NOT_JSON = problem(400, 'invalid_json', 'The body is not JSON that can be read.')
+const NOT_JSON = problem(400, 'invalid_json', say('body_not_json'))
 
 function parsed(body: BodyText | undefined): { readonly json: unknown } | { readonly problem: Problem } {
   if (body === undefined) return { problem: NOT_JSON }
@@ -182,10 +179,8 @@ const queryOf = (query: string): Record<string, string> => Object.fromEntries(ne
 function checked(schema: z.ZodType, value: unknown): { readonly value: unknown } | Problem {
   const result = schema.safeParse(value, { error: wordsForNull })
   if (result.success) return { value: result.data }
-  const [issue] = result.error.issues
-  const where = issue?.path.join('.') ?? ''
-  const message = `${where === '' ? '' : `${where}: `}${issue?.message ?? 'invalid input'}`
-  return problem(400, 'invalid_value', message, where === '' ? {} : { param: where })
+  const { param, ...said } = misfitIn(result.error)
+  return problem(400, 'invalid_value', said, { param })
 }
 
 function actorOf(principal: Principal, { address, requestId }: Call['from']): Actor {
@@ -235,9 +230,10 @@ function sent(reply: Reply, headers: Readonly<Record<string, string>>): Sent {
       return { kind: 'events', status: 200, headers: { ...headers, ...type }, tail, first }
     }
     case 'problem': {
-      const { status, code, message, param = null, retryAfterMs } = reply
+      const { status, code, said, param = null, retryAfterMs } = reply
+      const { message, reason, facts } = said
       const wait = retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
-      const text = JSON.stringify({ error: { message, type: typeOf(status), param, code } })
+      const text = JSON.stringify({ error: { message, type: typeOf(status), param, code, reason, facts } })
       return { kind: 'whole', status, headers: { ...headers, 'content-type': JSON_TYPE, ...wait }, text }
     }
   }

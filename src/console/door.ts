@@ -13,6 +13,7 @@ import type { Facts } from './desk.ts'
 import { securityHeaders } from './headers.ts'
 import type { Pages } from './pages.ts'
 import { principalOf, shareOf } from './principal.ts'
+import { say } from './refusals.ts'
 
 export type DoorOptions = {
   readonly office: Office
@@ -63,8 +64,8 @@ export function openDoor({ office, facts, proxies, log }: DoorOptions): (exchang
       const { stack = '' } = error as Error
       log('error', 'console.internal', { request: requestId, message: String(error), stack })
       if (!exchange.isUnanswered || exchange.isGone) return
-      const message = 'Internal error. The request id helps the operator to find it.'
-      const body = JSON.stringify({ error: { message, type: 'server_error', param: null, code: 'internal_error' } })
+      const told = { type: 'server_error', param: null, code: 'internal_error', ...say('internal_error') }
+      const body = JSON.stringify({ error: told })
       const headers = { ...securityHeaders('data', facts.isSecure), 'content-type': 'application/json; charset=utf-8' }
       exchange.reply(500, { ...headers, 'cache-control': 'no-store', 'x-request-id': requestId }, body)
     }

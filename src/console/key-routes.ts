@@ -5,6 +5,7 @@ import type { ApiKey } from '../domain/account.ts'
 import { accountIn } from './account-routes.ts'
 import type { Desk } from './desk.ts'
 import { limitsChange, limitsInput, limitsShape, limitsView } from './limits.ts'
+import { say } from './refusals.ts'
 import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
 import { isoTime, isoTimeOrNull, modelIds, nano, pageIn, pageOf, pageQuery, time } from './shapes.ts'
 
@@ -97,8 +98,7 @@ async function changeKey(
 ): Promise<Reply> {
   const key = keyIn(call)
   if (!key) return missing('key')
-  if (key.revokedAtMs !== undefined)
-    return problem(409, 'conflict', 'This key is revoked; nothing of it can be changed.')
+  if (key.revokedAtMs !== undefined) return problem(409, 'conflict', say('key_revoked'))
   const { name, models, limits } = call.body
   const named = { ...(name === undefined ? {} : { name }), ...(models === undefined ? {} : { models }) }
   const steps: [string, object][] = [
@@ -119,7 +119,7 @@ const playground = route('POST', '/accounts/{account}/playground-token', {
   run: async (call) => {
     const { desk, params, stands } = call
     const account = accountIn(call)
-    if (account.status === 'suspended') return problem(403, 'account_suspended', 'This account is suspended.')
+    if (account.status === 'suspended') return problem(403, 'account_suspended', say('account_suspended'))
     const untilMs = Date.now() + PASS_MS
     // It ends with the session it was asked for in, and with its rights: who only looks at an account spends nothing.
     const token = await desk.office.accounts.passFor(params.account, { untilMs, isValid: stands })

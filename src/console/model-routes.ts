@@ -8,6 +8,8 @@ import { planAttempts } from '../router/plan.ts'
 import { accountIn } from './account-routes.ts'
 import type { Desk } from './desk.ts'
 import { cardShape, cardView, marginOf, marginShape, priceInput, pricesOf } from './price-view.ts'
+import { importRoute } from './import-route.ts'
+import { say } from './refusals.ts'
 import { answer, json, missing, problem, route, type Route } from './route.ts'
 import { isoTime, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
 
@@ -73,7 +75,7 @@ const publicModels = route('GET', '/public-models', {
   query: z.strictObject({ ...pageQuery, kind: z.enum(modelKinds).optional() }),
   answer: pageOf(catalogShape),
   run: ({ desk, query }) => {
-    if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', 'Sign in to see the models.')
+    if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', say('models_hidden'))
     const models = desk.office.catalog.models().filter(({ kind }) => query.kind === undefined || kind === query.kind)
     return json(pageIn(models, query, catalogView))
   },
@@ -326,34 +328,6 @@ const history = route('GET', '/models/{model}/prices', {
   },
 })
 
-/** A change of list prices, in words: it is looked at by people. */
-const differenceShape = z.strictObject({ what: z.string(), before: z.string().nullable(), after: z.string() })
-const importShape = z.strictObject({
-  source: z.unknown(),
-  markup: z.string(),
-  changes: z.array(
-    z.strictObject({ model: z.string(), kind: z.enum(['new', 'changed']), differences: z.array(differenceShape) }),
-  ),
-  unchanged: z.int(),
-  skipped: z.array(z.strictObject({ what: z.string(), reason: z.string() })),
-  changing: z.array(z.strictObject({ model: z.string(), on: z.string() })),
-  fingerprint: z.string(),
-  applied: z.boolean(),
-})
-
-const priceImport = route('POST', '/price-imports', {
-  access: 'operator',
-  summary: 'Show what an import of list prices would change; with the fingerprint of what was shown, do it.',
-  body: z.strictObject({
-    provider: z.string().optional(),
-    models: z.array(z.string().min(1)).optional().meta({ description: 'ids, with * for any characters' }),
-    markup: z.string().optional().meta({ description: 'such as 20%' }),
-    approved: z.string().optional().meta({ description: 'the fingerprint' }),
-  }),
-  answer: importShape,
-  run: async ({ operate, body }) => answer(await operate('price.import', body), (value) => value),
-})
-
 const accountModels = route('GET', '/accounts/{account}/models', {
   access: 'account_read',
   summary: 'The models an account may use, with the prices it pays.',
@@ -389,7 +363,7 @@ export const modelRoutes: readonly Route[] = [
   ...operators,
   explainRoute,
   history,
-  priceImport,
+  importRoute,
   accountModels,
   accountModel,
   publicModels,

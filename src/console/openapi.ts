@@ -93,6 +93,8 @@ const error = z.strictObject({
     type: z.string(),
     param: z.string().nullable(),
     code: z.string(),
+    reason: z.string().meta({ description: 'the sentence of the message, more exact than the code' }),
+    facts: z.record(z.string(), z.union([z.string(), z.number()])).meta({ description: 'what is put into it' }),
   }),
 })
 

@@ -87,7 +87,15 @@ const verificationShape = z.strictObject({
   at: time,
   took_ms: z.int(),
   clean: z.boolean(),
-  findings: z.array(z.strictObject({ invariant: z.string(), subject: z.string(), detail: z.string() })),
+  findings: z.array(
+    z.strictObject({
+      invariant: z.string(),
+      subject: z.string(),
+      detail: z.string(),
+      code: z.string().meta({ description: 'stands for the invariant and the detail' }),
+      facts: z.record(z.string(), z.union([z.string(), z.number()])).meta({ description: 'what is in the detail' }),
+    }),
+  ),
 })
 
 function verificationView({ office }: Desk): z.infer<typeof verificationShape> | null {
@@ -97,7 +105,7 @@ function verificationView({ office }: Desk): z.infer<typeof verificationShape> |
         at: isoTime(last.atMs),
         took_ms: last.tookMs,
         clean: last.findings.length === 0,
-        findings: last.findings.map(({ invariant, subject, detail }) => ({ invariant, subject, detail })),
+        findings: [...last.findings],
       }
     : null
 }

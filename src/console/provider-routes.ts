@@ -6,6 +6,7 @@ import { videoFamilyNames } from '../domain/video.ts'
 import { healthy } from '../router/health.ts'
 import { presets } from '../providers/presets.ts'
 import type { Desk } from './desk.ts'
+import { say } from './refusals.ts'
 import { answer, json, missing, problem, route, type Problem, type Route } from './route.ts'
 import { isoTime, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
 
@@ -175,4 +176,4 @@ export const providerRoutes: readonly Route[] = [
   }),
 ]
 
-const taken = (id: string): Problem => problem(409, 'conflict', `A provider '${id}' exists already.`)
+const taken = (id: string): Problem => problem(409, 'conflict', say('provider_taken', { name: id }))

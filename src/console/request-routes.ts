@@ -7,6 +7,7 @@ import type { Principal } from './access.ts'
 import type { Desk } from './desk.ts'
 import { findTask, listTasks, taskShape } from './tasks.ts'
 import { shareOf } from './principal.ts'
+import { say } from './refusals.ts'
 import { requestDetail, requestDetailShape, requestShape, requestView } from './request-view.ts'
 import { isOperator, json, missing, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
 import { nanoInput, pageOf, pageQuery, timeInput, type Page } from './shapes.ts'
@@ -101,10 +102,10 @@ function takePlace({ watching, watchingOfAccounts }: Desk, principal: Principal)
   const own = watching.of(shareOf(principal))
   const ofAccount = principal.accountId === undefined ? undefined : watchingOfAccounts.of(principal.accountId)
   const taken = own.take(1, 0)
-  if (taken !== 'taken') return taken === 'full' ? FULL : alreadyFrom('You watch', watchBounds.watchersPerUserMax)
+  if (taken !== 'taken') return taken === 'full' ? FULL : enough('watching_enough', watchBounds.watchersPerUserMax)
   if (ofAccount && ofAccount.take(1, 0) !== 'taken') {
     own.give(1)
-    return alreadyFrom('The people of this account watch', watchBounds.watchersPerAccountMax)
+    return enough('account_watching_enough', watchBounds.watchersPerAccountMax)
   }
   return {
     giveBack() {
@@ -115,11 +116,9 @@ function takePlace({ watching, watchingOfAccounts }: Desk, principal: Principal)
 }
 type Place = { readonly giveBack: () => void }
 
-const alreadyFrom = (who: string, max: number): Problem =>
-  problem(429, 'rate_limit_exceeded', `${who} from ${max} places already: close one of them.`, { retryAfterMs: 10_000 })
-const FULL = problem(503, 'service_unavailable', 'Too many people watch requests at once. Lists work as ever.', {
-  retryAfterMs: 30_000,
-})
+const enough = (reason: 'watching_enough' | 'account_watching_enough', max: number): Problem =>
+  problem(429, 'rate_limit_exceeded', say(reason, { max }), { retryAfterMs: 10_000 })
+const FULL = problem(503, 'service_unavailable', say('watching_full'), { retryAfterMs: 30_000 })
 
 export const requestRoutes: readonly Route[] = [
   route('GET', '/accounts/{account}/requests', {

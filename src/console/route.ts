@@ -1,8 +1,11 @@
 /** Routes as data: who may send a request, what it must be, what it answers. The OpenAPI document is made of them. */
 import type { z } from 'zod'
 import type { Result } from '../admin/operations.ts'
+import type { Thing } from '../admin/refusals.ts'
+import type { Said } from '../lib/sentence.ts'
 import type { Access, Principal } from './access.ts'
 import type { Desk } from './desk.ts'
+import { say } from './refusals.ts'
 import type { Tail } from './tail.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -25,8 +28,8 @@ export type Problem = {
   readonly kind: 'problem'
   readonly status: number
   readonly code: string
-  readonly message: string
-  readonly param?: string
+  readonly said: Said
+  readonly param?: string | undefined
   readonly retryAfterMs?: number
 }
 
@@ -82,15 +85,17 @@ export const isOperator = ({ principal }: Pick<Call, 'principal'>): boolean =>
 export const json = (value: unknown, cookie?: string): Reply =>
   cookie === undefined ? { kind: 'json', value } : { kind: 'json', value, cookie }
 
-export const problem = (status: number, code: string, message: string, more: Partial<Problem> = {}): Problem => ({
+type More = Pick<Problem, 'param' | 'retryAfterMs'>
+
+export const problem = (status: number, code: string, said: Said, more: More = {}): Problem => ({
   ...more,
   kind: 'problem',
   status,
   code,
-  message,
+  said,
 })
 
-export const missing = (what: string): Problem => problem(404, 'not_found', `There is no such ${what}.`)
+export const missing = (what: Thing): Problem => problem(404, 'not_found', say('no_such', { what }))
 
 const statusOf = {
   invalid_input: [400, 'invalid_value'],
@@ -104,5 +109,7 @@ const statusOf = {
 export function answer<V>(result: Result, show: (value: V) => unknown): Reply {
   if (result.ok) return json(show(result.value as V))
   const [status, code] = statusOf[result.code]
-  return problem(status, code, `${result.message.slice(0, 1).toUpperCase()}${result.message.slice(1)}.`)
+  const { message, reason = code, facts = {}, param } = result
+  const sentence = `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`
+  return problem(status, code, { reason, facts, message: sentence }, { param })
 }

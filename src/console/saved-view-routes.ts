@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { visibleName } from '../admin/name.ts'
 import { SAVED_VIEWS_MAX, type SavedView, type Unsaved } from '../accounts/saved-views.ts'
+import { say } from './refusals.ts'
 import { json, missing, problem, route, type Call, type Problem, type Route } from './route.ts'
 import { isoTime, time } from './shapes.ts'
 
@@ -31,7 +32,7 @@ function userIdOf({ principal }: Pick<Call, 'principal'>): string {
 function tooMany({ desk, principal }: Pick<Call, 'desk' | 'principal'>): Problem | undefined {
   const retryAfterMs = desk.throttles.changes.take(userIdOf({ principal }))
   if (retryAfterMs === 0) return undefined
-  return problem(429, 'rate_limit_exceeded', 'Too many changes. Wait a little.', { retryAfterMs })
+  return problem(429, 'rate_limit_exceeded', say('too_many_changes'), { retryAfterMs })
 }
 
 function refused({ kind }: Unsaved): Problem {
@@ -39,9 +40,9 @@ function refused({ kind }: Unsaved): Problem {
     case 'missing':
       return missing('view')
     case 'name_taken':
-      return problem(409, 'conflict', 'name: a view of yours has this name.', { param: 'name' })
+      return problem(409, 'conflict', say('view_taken'), { param: 'name' })
     case 'too_many':
-      return problem(409, 'conflict', `You have ${SAVED_VIEWS_MAX} views: remove one first.`)
+      return problem(409, 'conflict', say('views_full', { max: SAVED_VIEWS_MAX }))
   }
 }
 

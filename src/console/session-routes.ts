@@ -8,13 +8,11 @@ import { networkOf } from '../lib/network.ts'
 import { noCookie, sessionCookie } from './cookie.ts'
 import type { Desk } from './desk.ts'
 import { lowBalanceOf, lowBalanceShape } from './low-balance.ts'
+import { say } from './refusals.ts'
 import { json, missing, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
 import { isoTime, time } from './shapes.ts'
 
-const password = z
-  .string()
-  .min(PASSWORD_CHARS.min, `must have at least ${PASSWORD_CHARS.min} characters`)
-  .max(PASSWORD_CHARS.max)
+const password = z.string().min(PASSWORD_CHARS.min).max(PASSWORD_CHARS.max)
 
 const me = z.strictObject({
   user: z.strictObject({ id: z.string(), name: z.string(), role: z.enum(userRoles) }),
@@ -52,8 +50,8 @@ function signed({ principal }: Pick<Call, 'principal'>): Signed {
 }
 
 const slowDown = (waitMs: number): Problem =>
-  problem(429, 'rate_limit_exceeded', 'Too many tries. Wait a little.', { retryAfterMs: waitMs })
-const BUSY = problem(503, 'service_unavailable', 'Too many people sign in at once. Try again.', { retryAfterMs: 2_000 })
+  problem(429, 'rate_limit_exceeded', say('too_many_tries'), { retryAfterMs: waitMs })
+const BUSY = problem(503, 'service_unavailable', say('sign_in_busy'), { retryAfterMs: 2_000 })
 
 type Proven = { readonly name: string; readonly hash: string }
 
@@ -126,7 +124,7 @@ const signIn = route('POST', '/session', {
       if (desk.throttles.notes.take('') === 0) {
         await note(call, 'session.open', { subject: known?.user.id, outcome: 'wrong_password' })
       }
-      return problem(401, 'wrong_password', 'The name or the password is not right.')
+      return problem(401, 'wrong_password', say('wrong_password'))
     }
     tried.giveBack()
     await note(call, 'session.open', { user: known?.user })
@@ -155,7 +153,7 @@ const checkLink = route('POST', '/links/check', {
   },
 })
 
-const VOID_LINK = problem(410, 'link_void', 'This link is used, too old, or not one of ours. Ask for another.')
+const VOID_LINK = problem(410, 'link_void', say('link_void'))
 
 const useLink = route('POST', '/links/redeem', {
   access: 'open',
@@ -180,7 +178,7 @@ const useLink = route('POST', '/links/redeem', {
       case 'void':
         return VOID_LINK
       case 'name_needed':
-        return problem(400, 'invalid_value', 'name: choose a name that nobody has.', { param: 'name' })
+        return problem(400, 'invalid_value', say('name_needed'), { param: 'name' })
       case 'redeemed':
         desk.throttles.addresses.giveBack(network)
         await note(call, 'link.redeem', { user: redeemed.user })
@@ -227,7 +225,7 @@ const changePassword = route('POST', '/session/password', {
   },
 })
 
-const WRONG_CURRENT = problem(403, 'wrong_password', 'The current password is not right.', { param: 'current' })
+const WRONG_CURRENT = problem(403, 'wrong_password', say('wrong_current_password'), { param: 'current' })
 
 const viewAs = route('POST', '/session/view-as', {
   access: 'operator_people',

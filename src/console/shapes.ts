@@ -1,5 +1,6 @@
 /** Shapes that many routes share. */
 import { z } from 'zod'
+import { rules } from '../admin/rules.ts'
 
 /** An amount on its way out. */
 export const nano = z
@@ -12,11 +13,11 @@ const INT64_MAX = 2n ** 63n - 1n
 /** An amount on its way in: never negative. */
 export const nanoInput = z
   .string()
-  .regex(/^\d{1,19}$/, 'must be an integer of nano-USD as text, such as "25000000000" for $25')
+  .regex(/^\d{1,19}$/, rules.nano_usd)
   .transform((text, context) => {
     const amount = BigInt(text)
     if (amount <= INT64_MAX) return amount
-    context.addIssue({ code: 'custom', message: `must be at most ${INT64_MAX}` })
+    context.addIssue({ code: 'custom', message: rules.nano_usd_max })
     return z.NEVER
   })
 /** The models that may be used: of a size that the audit log can keep, too. */
@@ -27,7 +28,7 @@ const TIMES_END = Date.UTC(9999)
 /** A moment on its way in, at any offset: what is made of it is still a year of four digits. */
 export const timeInput = z.iso
   .datetime({ offset: true })
-  .refine((text) => Date.parse(text) >= 0 && Date.parse(text) < TIMES_END, 'must be from 1970 to 9998')
+  .refine((text) => Date.parse(text) >= 0 && Date.parse(text) < TIMES_END, rules.year)
 export const origin = z.enum(['declared', 'stored', 'environment'])
 
 export const pageQuery = {

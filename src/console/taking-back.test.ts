@@ -201,10 +201,11 @@ test('null is refused where it would mean nothing, by the name of its field, and
     for (const [field, body] of wishes) {
       const { status, body: answer } = await desk.call(operator, `PATCH ${path}`, body)
       const message = `${field}: must have a value: null means nothing here`
+      const said = { reason: 'null_refused', facts: {}, message }
       expect({ path, status, answer }).toEqual({
         path,
         status: 400,
-        answer: { error: { message, type: 'invalid_request_error', param: field, code: 'invalid_value' } },
+        answer: { error: { ...said, type: 'invalid_request_error', param: field, code: 'invalid_value' } },
       })
     }
     expect(await read()).toEqual(before)

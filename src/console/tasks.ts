@@ -3,7 +3,8 @@
  * by request, whose id has the time in it.
  */
 import { z } from 'zod'
-import { statusOf, upscaleLineId, videoStages, type VideoTask } from '../domain/video-task.ts'
+import { statusOf, upscaleLineId, videoFaults, videoStages, type VideoTask } from '../domain/video-task.ts'
+import { reasonOf } from '../lib/sentence.ts'
 import type { StoredRecord } from '../records/records.ts'
 import type { Desk } from './desk.ts'
 import { requestView } from './request-view.ts'
@@ -42,6 +43,7 @@ export const taskShape = z.strictObject({
   stage: z.enum(videoStages).nullable().meta({ description: 'of a video: where in its making it is' }),
   progress: z.int().min(0).max(100).nullable().meta({ description: 'null: not known' }),
   error_code: z.string().nullable(),
+  failure: z.string().nullable().meta({ description: 'of a video: what error_code says, as data' }),
   outputs: z.int().meta({ description: 'images or videos that came of it' }),
   held_nano_usd: nano,
   charged_nano_usd: nano,
@@ -77,6 +79,7 @@ function imageTask(desk: Desk, record: StoredRecord): Task {
     stage: null,
     progress: isDone ? 100 : null,
     error_code: seen.error_code,
+    failure: null,
     outputs: seen.images,
     held_nano_usd: seen.held_nano_usd,
     charged_nano_usd: seen.charged_nano_usd,
@@ -147,6 +150,7 @@ async function videoViews({ office }: Desk, accountId: string, tasks: readonly V
       stage: task.stage,
       progress: task.progress,
       error_code: task.reason ?? null,
+      failure: reasonOf(videoFaults, task.reason ?? '') ?? null,
       outputs: task.stage === 'completed' ? 1 : 0,
       held_nano_usd: task.held.toString(),
       charged_nano_usd: lines.reduce((sum, line) => sum + line.charged, 0n).toString(),

@@ -9,6 +9,7 @@ import { csvRows, csvText } from './csv.ts'
 import type { Desk } from './desk.ts'
 import { daysLeft } from './low-balance.ts'
 import { requestShape, requestView } from './request-view.ts'
+import { say } from './refusals.ts'
 import { isOperator, json, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
 import { isoTime, nano, time, timeInput } from './shapes.ts'
 
@@ -100,9 +101,9 @@ function rangeOf({ from, to, step }: Query): { fromHour: number; toHour: number 
   const toHour = Math.ceil((to === undefined ? Date.now() + 1 : Date.parse(to)) / HOUR_MS)
   const fromHour = from === undefined ? toHour - 7 * 24 : Math.floor(Date.parse(from) / HOUR_MS)
   const most = step === 'hour' ? 31 * 24 : 400 * 24
-  if (fromHour >= toHour) return problem(400, 'invalid_value', 'from: must be before to.', { param: 'from' })
+  if (fromHour >= toHour) return problem(400, 'invalid_value', say('range_backwards'), { param: 'from' })
   if (toHour - fromHour <= most) return { fromHour, toHour }
-  return problem(400, 'invalid_value', `from: at most ${most / 24} days by the ${step}.`, { param: 'from' })
+  return problem(400, 'invalid_value', say('range_too_long', { days: most / 24, step }), { param: 'from' })
 }
 
 async function usage(call: Call<{ account?: string }, Query>): Promise<Reply> {
@@ -121,7 +122,7 @@ async function usage(call: Call<{ account?: string }, Query>): Promise<Reply> {
     endpoint,
   })
   if (rows.length > USAGE_ROWS_MAX) {
-    return problem(400, 'too_many_rows', `More than ${USAGE_ROWS_MAX} rows: ask for a shorter time, or group by less.`)
+    return problem(400, 'too_many_rows', say('rows_too_many', { max: USAGE_ROWS_MAX }))
   }
   const { total, data } = await inPieces(rows, (row) => ({
     time: isoTime(row.startMs),

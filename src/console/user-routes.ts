@@ -4,6 +4,7 @@ import { keyStatus, keyStatuses, type ManagementKey } from '../accounts/manageme
 import type { Office } from '../admin/operation.ts'
 import { visibleName } from '../admin/name.ts'
 import { userRoles, type User } from '../domain/user.ts'
+import { say } from './refusals.ts'
 import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
 import { isoTime, isoTimeOrNull, pageIn, pageOf, pageQuery, time } from './shapes.ts'
 
@@ -50,7 +51,7 @@ async function changeUser(
   if (!user) return missing('user')
   const { role, status } = call.body
   const isSelf = call.principal.kind === 'user' && call.principal.user.id === user.id
-  if (isSelf) return problem(409, 'conflict', 'One cannot change one’s own role or status: another has to.')
+  if (isSelf) return problem(409, 'conflict', say('own_role'))
   if (role !== undefined && role !== user.role) {
     const changed = await call.operate('user.role', { user: user.id, role })
     if (!changed.ok) return answer(changed, asItIs)
@@ -182,7 +183,7 @@ async function createKey(call: Call<{ account?: string }, unknown, z.infer<typeo
 async function revokeKey(call: Call<{ account?: string; key: string }>): Promise<Reply> {
   const { office } = call.desk
   const key = office.managementKeys.find(call.params.key)
-  if (!key || key.accountId !== call.params.account) return missing('key')
+  if (!key || key.accountId !== call.params.account) return missing('management key')
   return answer(await call.operate('management_key.revoke', { key: key.id }), () =>
     keyView(office, office.managementKeys.find(key.id) ?? key),
   )

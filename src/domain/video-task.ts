@@ -67,3 +67,16 @@ export function statusOf(stage: VideoStage): 'queued' | 'in_progress' | 'complet
       return stage
   }
 }
+
+/** Why a video failed, as clients read it: nothing of vendors. */
+export const videoFaults = {
+  policy: 'The video was refused by a content policy.',
+  fault: 'The video could not be made.',
+  cancelled: 'The making of the video was cancelled upstream.',
+  expired: 'The making of the video took too long upstream.',
+  gone: 'The task was lost upstream.',
+  unsure: 'The task could not be handed over for certain.',
+  overdue: 'The video was not made in time.',
+  upscaling: 'The super-resolution of the video failed.',
+  unusable: 'The finished video could not be fetched.',
+} as const

@@ -6,6 +6,7 @@ import { tokenDigest } from '../lib/token.ts'
 import { statement, type Row } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import type { Ledger } from './ledger.ts'
+import { reasonOfCode } from './own-reasons.ts'
 
 const insert = statement(
   `INSERT INTO redemption_code (id, batch_id, digest, last4, amount, note, created_at, expires_at)
@@ -84,7 +85,7 @@ export class Codes {
       amount,
       kind: 'credit',
       ref: `code:${id}`,
-      reason: `redemption code …${secret.slice(-4)}${note === '' ? '' : ` (${note})`}`,
+      reason: reasonOfCode(secret.slice(-4), note),
       provided: { run: redeem, bind: [Date.now(), accountId, id], changes: 1 },
     })
     if (kind === 'booked') return { kind: 'redeemed', id, amount }

@@ -13,30 +13,41 @@ export type CheckedUrl =
   | { readonly kind: 'good'; readonly url: URL }
   /** It would be good with the reach `private`. `name` says which kind of address its host is. */
   | { readonly kind: 'private'; readonly name: string }
-  | { readonly kind: 'bad'; readonly message: string }
+  | { readonly kind: 'bad'; readonly fault: UrlFault; readonly message: string }
 
 const URL_CHARS_MAX = 8_192
 /** Control characters and white space, which parsers drop or keep as they like. */
 const UNPRINTABLE = /[\p{Cc}\s]/u
-const bad = (message: string): CheckedUrl => ({ kind: 'bad', message })
+/** What can be wrong with a URL, behind its name. */
+export const urlFaults = {
+  too_long: 'is too long for a URL',
+  unprintable: 'has white space or control characters in it',
+  backslash: 'has a backslash in it, which some read as a slash',
+  not_absolute: 'must be an absolute http or https URL',
+  credentials: 'must not hold credentials',
+  barred: 'is at an address that is never called',
+  query: 'must have neither a query nor a fragment: paths are appended to it',
+} as const
+export type UrlFault = keyof typeof urlFaults
+const bad = (fault: UrlFault, more = ''): CheckedUrl => ({ kind: 'bad', fault, message: urlFaults[fault] + more })
 
 /** Parses a URL, once: what is connected to must be this very object, because two parsers may read two hosts. */
 export function checkUrl(text: string, reach: Reach): CheckedUrl {
-  if (text.length > URL_CHARS_MAX) return bad('is too long for a URL')
-  if (UNPRINTABLE.test(text)) return bad('has white space or control characters in it')
-  if (text.includes('\\')) return bad('has a backslash in it, which some read as a slash')
+  if (text.length > URL_CHARS_MAX) return bad('too_long')
+  if (UNPRINTABLE.test(text)) return bad('unprintable')
+  if (text.includes('\\')) return bad('backslash')
   const [, authority] = /^https?:\/\/([^/?#]+)/i.exec(text) ?? []
   const url = URL.parse(text)
-  if (authority === undefined || !url || url.hostname === '') return bad('must be an absolute http or https URL')
-  if (authority.includes('@')) return bad('must not hold credentials')
+  if (authority === undefined || !url || url.hostname === '') return bad('not_absolute')
+  if (authority.includes('@')) return bad('credentials')
   const place = placeOfHost(url.hostname)
-  if (place.kind === 'barred') return bad(`is at an address that is never called (${place.name})`)
+  if (place.kind === 'barred') return bad('barred', ` (${place.name})`)
   return place.kind === 'private' && reach === 'public' ? place : { kind: 'good', url }
 }
 
 /** Checks a URL that paths are appended to. */
 export const checkBaseUrl = (text: string, reach: Reach): CheckedUrl =>
-  /[?#]/.test(text) ? bad('must have neither a query nor a fragment: paths are appended to it') : checkUrl(text, reach)
+  /[?#]/.test(text) ? bad('query') : checkUrl(text, reach)
 
 /** What can be told without asking a resolver. A name is public until it is connected to. */
 function placeOfHost(hostname: string): Place {

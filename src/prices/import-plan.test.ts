@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { defaultModelLimits, type Model, type ModelDraft, type Provider } from '../domain/catalog.ts'
-import { planImport, type ImportPlan, type ImportRequest } from './import-plan.ts'
+import { planImport, type Change, type Difference, type ImportPlan, type ImportRequest } from './import-plan.ts'
 import { priceList } from './price-list.ts'
+import { skipAsListed } from './skips.ts'
 import { draftOf, vendorModels } from './vendor-models.ts'
 
 const atMs = Date.parse(priceList().source.released)
@@ -45,11 +46,15 @@ const gpt5 = (by = 0n): ModelDraft => {
 }
 const only = { patterns: ['gpt-5'] }
 
+/** Without what says the same for programs. */
+const wordsOf = (change: Change | undefined): readonly Omit<Difference, 'about'>[] =>
+  change?.differences.map(({ what, before, after }) => ({ what, before, after })) ?? []
+
 test('a model that is not there is new, with its prices and limits', () => {
   const { changes, unchanged, skipped } = plan([], only)
   expect([changes.length, unchanged, skipped]).toEqual([1, [], []])
   expect(changes[0]).toMatchObject({ kind: 'new', draft: { id: 'gpt-5', price: { inputFresh: 1_250_000_000n } } })
-  expect(changes[0]?.differences).toEqual([
+  expect(wordsOf(changes[0])).toEqual([
     { what: 'sale input', before: undefined, after: '1.25' },
     { what: 'sale cached input', before: undefined, after: '0.125' },
     { what: 'sale output', before: undefined, after: '10.00' },
@@ -64,7 +69,7 @@ test('an image model is new with the price of its images, and what it can do in 
   const request = { patterns: ['gemini-3-pro-image*'], providers: [provider('gemini')] }
   const [change] = plan([], request).changes
   expect(change?.draft).toMatchObject({ kind: 'image', limits: { image: { surface: 'turn' } } })
-  expect(change?.differences.filter(({ what }) => /image/.test(what) && !what.startsWith('cost'))).toEqual([
+  expect(wordsOf(change).filter(({ what }) => /image/.test(what) && !what.startsWith('cost'))).toEqual([
     { what: 'sale image output', before: undefined, after: '120.00' },
     { what: 'limit image', before: '"open"', after: '"gemini-3-pro-image"' },
   ])
@@ -74,7 +79,7 @@ test('an image model is new with the price of its images, and what it can do in 
 test('a price by the piece that the list does not have is gone, and is said for one piece', () => {
   const listed = gpt5()
   const own = { ...listed, price: { ...listed.price, 'piece:image/1024x1024': 40_000_000_000n * 1_000n } }
-  expect(plan([stored(own)], only).changes[0]?.differences).toEqual([
+  expect(wordsOf(plan([stored(own)], only).changes[0])).toEqual([
     { what: 'sale piece:image/1024x1024', before: '0.04', after: 'none' },
   ])
 })
@@ -82,7 +87,7 @@ test('a price by the piece that the list does not have is gone, and is said for 
 test('what is there already is unchanged; another mark-up is another sale price, and the cost stays', () => {
   expect(plan([stored(gpt5())], only)).toMatchObject({ changes: [], unchanged: ['gpt-5'] })
   const { changes } = plan([stored(gpt5())], { ...only, by: 200_000n })
-  expect(changes[0]?.differences).toEqual([
+  expect(wordsOf(changes[0])).toEqual([
     { what: 'sale input', before: '1.25', after: '1.50' },
     { what: 'sale cached input', before: '0.125', after: '0.15' },
     { what: 'sale output', before: '10.00', after: '12.00' },
@@ -97,7 +102,7 @@ test('other offers stay, and so do priorities and limits set by hand', () => {
   const limits = { outputTokensMax: 99, contextTokens: 1 }
   const model = stored({ ...draft, limits, offers: [{ ...own, priority: 1, weight: 7, cost: draft.price }, spare] })
   const { changes } = plan([model], only)
-  expect(changes[0]?.differences).toEqual([{ what: 'limit contextTokens', before: '1', after: '400000' }])
+  expect(wordsOf(changes[0])).toEqual([{ what: 'limit contextTokens', before: '1', after: '400000' }])
   expect(changes[0]?.draft.limits).toEqual({ outputTokensMax: 99, contextTokens: 400_000 })
   expect(changes[0]?.draft.offers).toMatchObject([
     { providerId: 'openai', priority: 1, weight: 7 },
@@ -125,7 +130,7 @@ test('what is declared is left alone and named; what a key has brought becomes s
     changes: [],
     skipped: [{ what: 'gpt-5', reason: expect.stringContaining('tollgate.yaml') as string }],
   })
-  expect(plan([stored(gpt5(), 'environment')], only).changes[0]?.differences).toEqual([
+  expect(wordsOf(plan([stored(gpt5(), 'environment')], only).changes[0])).toEqual([
     { what: 'origin', before: 'environment', after: 'stored' },
   ])
 })
@@ -150,7 +155,7 @@ test('a pattern is a name with stars, and nothing else in it has a meaning', () 
 
 test('tiers are compared line by line, and announced changes are passed on', () => {
   const { changes } = plan([], { patterns: ['gpt-5.4'] })
-  expect(changes[0]?.differences).toContainEqual({
+  expect(wordsOf(changes[0])).toContainEqual({
     what: 'sale output above 271999 tokens',
     before: undefined,
     after: '22.50',
@@ -158,5 +163,41 @@ test('tiers are compared line by line, and announced changes are passed on', () 
   const gemini = [provider('gemini')]
   expect(plan([], { providers: gemini, patterns: ['gemini-3.6-flash'] }).changing).toEqual([
     { model: 'gemini-3.6-flash', on: '2027-01-01' },
+  ])
+})
+
+test('a difference says for programs what it says for people', () => {
+  const gemini = { providers: [provider('gemini')], patterns: ['gemini-2.5-pro'] }
+  const differences = plan([], gemini).changes[0]?.differences ?? []
+  const aboutOf = (words: string): unknown => differences.find(({ what }) => what === words)?.about
+  expect(aboutOf('sale cached input')).toEqual({ kind: 'sale', name: 'cached_input' })
+  expect(aboutOf('cost gemini/gemini-2.5-pro output above 200000 tokens')).toEqual({
+    kind: 'cost',
+    offer: 'gemini/gemini-2.5-pro',
+    name: 'output',
+    aboveInputTokens: 200_000,
+  })
+  const { differences: limits = [] } = plan([], only).changes[0] ?? {}
+  expect(limits.find(({ what }) => what === 'limit contextTokens')?.about).toEqual({
+    kind: 'limit',
+    name: 'contextTokens',
+  })
+})
+
+test('why something is left out is said with a code, whatever the list says of it', () => {
+  const { vendors, unlisted } = priceList()
+  const reasons = [
+    ...Object.values(unlisted),
+    ...Object.values(vendors).flatMap(({ leftOut }) => Object.values(leftOut)),
+  ]
+  expect(reasons.length).toBeGreaterThan(20)
+  expect(reasons.filter((why) => skipAsListed('m', why).code === 'as_listed')).toEqual([])
+  expect(plan([], { patterns: ['no-such-model'] }).skipped).toEqual([
+    {
+      what: 'no-such-model',
+      reason: 'no model of the chosen providers has this name',
+      code: 'none_named',
+      facts: {},
+    },
   ])
 })

@@ -13,6 +13,7 @@ import type { PriceTier, UnitPrices } from '../domain/price.ts'
 import type { UsageBucket } from '../domain/usage.ts'
 import type { MarkUp } from './mark-up.ts'
 import { priceList } from './price-list.ts'
+import { say, skip, skipAsListed, type Skipped } from './skips.ts'
 import { draftOf, vendorModels, type VendorModel } from './vendor-models.ts'
 
 export type ImportRequest = {
@@ -27,16 +28,30 @@ export type ImportRequest = {
   readonly atMs: number
 }
 
-/** One value that would be another. Amounts are dollars per million tokens; of a `piece:…`, for one of them. */
-export type Difference = { readonly what: string; readonly before: string | undefined; readonly after: string }
+/** What a value is of: a unit of a price, from how many input tokens on, of the sale or of which offer; or a limit. */
+export type About = {
+  readonly kind: 'origin' | 'sale' | 'cost' | 'limit'
+  readonly name: string
+  readonly offer?: string | undefined
+  readonly aboveInputTokens?: number | undefined
+}
+
+/**
+ * One value that would be another. Amounts are dollars per million tokens; of a `piece:…`, for one of them. `what` says
+ * for people what `about` says for programs.
+ */
+export type Difference = {
+  readonly what: string
+  readonly about: About
+  readonly before: string | undefined
+  readonly after: string
+}
 
 export type Change = {
   readonly kind: 'new' | 'changed'
   readonly draft: ModelDraft
   readonly differences: readonly Difference[]
 }
-
-export type Skipped = { readonly what: string; readonly reason: string }
 
 export type ImportPlan = {
   readonly changes: readonly Change[]
@@ -63,7 +78,7 @@ export function planImport(request: ImportRequest): ImportPlan {
     for (const model of vendorModels(provider.preset, atMs).filter(({ id }) => isWanted(id))) {
       const id = targetOf(model, provider, { ...request, drafts })
       if (id === undefined) {
-        skipped.push({ what: model.id, reason: 'declared in tollgate.yaml; change it there' })
+        skipped.push(skip(model.id, say('declared')))
         continue
       }
       drafts.set(id, merged(drafts.get(id) ?? models.get(id), draftOf(model, { id, providerId: provider.id, by })))
@@ -140,20 +155,22 @@ function changeOf(before: Model | undefined, draft: ModelDraft): Change {
   const offersBefore = new Map((before?.offers ?? []).map((offer) => [offerName(offer), offer.cost]))
   const differences = [
     // What a vendor's key has brought becomes the operator's own: kept when the key goes.
-    ...(before?.origin === 'environment' ? [{ what: 'origin', before: 'environment', after: 'stored' }] : []),
+    ...(before?.origin === 'environment'
+      ? [{ what: 'origin', about: { kind: 'origin', name: 'origin' } as const, before: 'environment', after: 'stored' }]
+      : []),
     ...compare(
-      'sale',
+      { kind: 'sale' },
       namedPrices(before?.sale),
       namedPrices({ nanoPerMillion: draft.price, tiers: draft.priceTiers }),
     ),
     ...draft.offers.flatMap((offer) =>
       compare(
-        `cost ${offerName(offer)}`,
+        { kind: 'cost', offer: offerName(offer) },
         namedPrices(offersBefore.get(offerName(offer))),
         namedPrices({ nanoPerMillion: offer.cost, tiers: offer.costTiers }),
       ),
     ),
-    ...compare('limit', namedLimits(before?.limits), namedLimits({ ...defaultModelLimits, ...draft.limits })),
+    ...compare({ kind: 'limit' }, namedLimits(before?.limits), namedLimits({ ...defaultModelLimits, ...draft.limits })),
   ]
   return { kind: before ? 'changed' : 'new', draft, differences }
 }
@@ -161,56 +178,78 @@ function changeOf(before: Model | undefined, draft: ModelDraft): Change {
 const offerName = ({ providerId, upstreamModel }: Pick<OfferDraft, 'providerId' | 'upstreamModel'>): string =>
   `${providerId}/${upstreamModel}`
 
-type Named = ReadonlyMap<string, string>
+/** Values in words, by what people call them. */
+type Named = ReadonlyMap<string, Omit<About, 'kind' | 'offer'> & { readonly value: string }>
 
-/** Names of units, and what each costs as much as where nobody states it apart: then it is not worth a line. */
-const units: readonly (readonly [unit: UsageBucket, name: string, like?: UsageBucket])[] = [
-  ['inputFresh', 'input'],
-  ['inputCached', 'cached input', 'inputFresh'],
-  ['cacheWrite5m', 'cache write', 'inputFresh'],
-  ['cacheWrite1h', 'cache write of an hour', 'cacheWrite5m'],
-  ['outputText', 'output'],
-  ['outputReasoning', 'reasoning', 'outputText'],
-  ['inputImage', 'image input', 'inputFresh'],
-  ['outputImage', 'image output', 'outputText'],
+type Unit = {
+  readonly unit: UsageBucket
+  /** In the API, and for people. */
+  readonly name: string
+  readonly words: string
+  /** What it costs as much as where nobody states it apart: then it is not worth a line. */
+  readonly like?: UsageBucket
+}
+const units: readonly Unit[] = [
+  { unit: 'inputFresh', name: 'input', words: 'input' },
+  { unit: 'inputCached', name: 'cached_input', words: 'cached input', like: 'inputFresh' },
+  { unit: 'cacheWrite5m', name: 'cache_write', words: 'cache write', like: 'inputFresh' },
+  { unit: 'cacheWrite1h', name: 'cache_write_1h', words: 'cache write of an hour', like: 'cacheWrite5m' },
+  { unit: 'outputText', name: 'output', words: 'output' },
+  { unit: 'outputReasoning', name: 'reasoning', words: 'reasoning', like: 'outputText' },
+  { unit: 'inputImage', name: 'image_input', words: 'image input', like: 'inputFresh' },
+  { unit: 'outputImage', name: 'image_output', words: 'image output', like: 'outputText' },
 ]
 
 type Prices = { readonly nanoPerMillion: UnitPrices; readonly tiers?: readonly PriceTier[] | undefined }
 
 function namedPrices(card: Prices | undefined): Named {
   if (!card) return new Map()
-  const named = (prices: UnitPrices, suffix: string): [string, string][] => [
-    ...units.flatMap(([unit, name, like]): [string, string][] =>
-      like !== undefined && prices[unit] === prices[like] ? [] : [[name + suffix, formatUsd(prices[unit])]],
-    ),
-    ...Object.entries(prices)
-      .filter(([unit]) => unit.startsWith('piece:'))
-      .map(([unit, price]): [string, string] => [unit + suffix, formatUsd(price / 1_000_000n)]),
-  ]
   return new Map([
-    ...named(card.nanoPerMillion, ''),
-    ...(card.tiers ?? []).flatMap((tier) => named(tier.nanoPerMillion, ` above ${tier.aboveInputTokens} tokens`)),
+    ...priceLines(card.nanoPerMillion),
+    ...(card.tiers ?? []).flatMap(({ aboveInputTokens, nanoPerMillion }) =>
+      priceLines(nanoPerMillion).map(
+        ([words, line]) => [`${words} above ${aboveInputTokens} tokens`, { ...line, aboveInputTokens }] as const,
+      ),
+    ),
   ])
 }
+
+type Line = readonly [words: string, { readonly name: string; readonly value: string }]
+
+const priceLines = (prices: UnitPrices): readonly Line[] => [
+  ...units
+    .filter(({ unit, like }) => like === undefined || prices[unit] !== prices[like])
+    .map(({ unit, name, words }): Line => [words, { name, value: formatUsd(prices[unit]) }]),
+  ...Object.entries(prices)
+    .filter(([unit]) => unit.startsWith('piece:'))
+    .map(([name, price]): Line => [name, { name, value: formatUsd(price / 1_000_000n) }]),
+]
 
 /** What an image model can do is said in one word, where a family has it for that. */
 const namedFacts = (facts: ImageFacts): string =>
   imageFamilyNames.find((name) => JSON.stringify(imageFamilies[name]) === JSON.stringify(facts)) ??
   JSON.stringify(facts)
 
-const namedLimits = (limits: ModelLimits | undefined): Named =>
+const namedLimits = (limits: ModelLimits = defaultModelLimits): Named =>
   new Map(
-    Object.entries({ ...(limits ?? defaultModelLimits), image: namedFacts((limits ?? defaultModelLimits).image) }).map(
-      ([name, value]) => [name, value === undefined ? 'unknown' : JSON.stringify(value)],
-    ),
+    Object.entries({ ...limits, image: namedFacts(limits.image) }).map(([name, value]) => [
+      name,
+      { name, value: value === undefined ? 'unknown' : JSON.stringify(value) },
+    ]),
   )
 
 const GONE = 'none'
 
-function compare(subject: string, before: Named, after: Named): Difference[] {
-  return [...new Set([...before.keys(), ...after.keys()])]
-    .filter((name) => before.get(name) !== after.get(name))
-    .map((name) => ({ what: `${subject} ${name}`, before: before.get(name), after: after.get(name) ?? GONE }))
+function compare(subject: Pick<About, 'kind' | 'offer'>, before: Named, after: Named): Difference[] {
+  const prefix = [subject.kind, subject.offer].filter((part) => part !== undefined).join(' ')
+  return [...new Map([...before, ...after])]
+    .filter(([words]) => before.get(words)?.value !== after.get(words)?.value)
+    .map(([words, { name, aboveInputTokens }]) => ({
+      what: `${prefix} ${words}`,
+      about: { ...subject, name, aboveInputTokens },
+      before: before.get(words)?.value,
+      after: after.get(words)?.value ?? GONE,
+    }))
 }
 
 /** Of a provider: that its vendor has no prices here, or which of its models have none. */
@@ -221,8 +260,9 @@ function unpriced(
 ): Skipped[] {
   const vendor = priceList().vendors[preset]
   if (!vendor) {
-    const reason = priceList().unlisted[preset] ?? `the list has no vendor for the preset '${preset}'`
-    return [{ what: `provider ${providerId}`, reason }]
+    const why = priceList().unlisted[preset]
+    const what = `provider ${providerId}`
+    return [why === undefined ? skip(what, say('vendor_unknown', { preset })) : skipAsListed(what, why)]
   }
   const known = new Set(Object.keys(vendor.models).map((id) => `${vendor.upstreamPrefix ?? ''}${id}`))
   const offered = [...models.values()].filter(
@@ -232,8 +272,8 @@ function unpriced(
       offers.some((offer) => offer.providerId === providerId && !known.has(offer.upstreamModel)),
   )
   return [
-    ...Object.entries(vendor.leftOut).flatMap(([what, reason]) => (isWanted(what) ? [{ what, reason }] : [])),
-    ...offered.map(({ id }) => ({ what: id, reason: `the list has no price for what ${providerId} serves it with` })),
+    ...Object.entries(vendor.leftOut).flatMap(([what, reason]) => (isWanted(what) ? [skipAsListed(what, reason)] : [])),
+    ...offered.map(({ id }) => skip(id, say('offer_unpriced', { provider: providerId }))),
   ]
 }
 
@@ -244,5 +284,5 @@ function unmatched(
   const named = [...skipped.map(({ what }) => what), ...found, ...found.map((id) => id.slice(id.indexOf('/') + 1))]
   return patterns
     .filter((pattern) => !named.some((name) => matcher(pattern).test(name)))
-    .map((what) => ({ what, reason: 'no model of the chosen providers has this name' }))
+    .map((what) => skip(what, say('none_named')))
 }

@@ -2,9 +2,10 @@
  * Requests with an `Idempotency-Key`: one execution and one charge for a key, however often its request is sent. The
  * first one claims the key, in memory at once and on disk with its hold; the others wait their turn or get its answer.
  */
+import type { Check } from '../lib/checks.ts'
 import type { DiskRoom } from '../lib/disk-room.ts'
 import { statement, type Step } from '../store/statement.ts'
-import type { Queryable, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 
 /** An answer as it is sent again. `body` is undefined when it was too large to keep. */
 export type KeptAnswer = {
@@ -202,15 +203,17 @@ export class Idempotency {
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
 
 /**
- * Keys whose state and hold disagree; empty means none. The answer to a request that makes a task is the task, which is
+ * The state of a key agrees with its hold. The answer to a request that makes a task is the task, which is
  * there from the start, whatever becomes of it.
  */
-export async function verifyIdempotency(store: Queryable): Promise<readonly { subject: string; detail: string }[]> {
-  const sql = `SELECT i.account_id || ' ' || i.request_id AS subject, coalesce(h.state, 'no hold') AS detail
+export const idempotencyCheck: Check = {
+  code: 'idempotency',
+  invariant: 'an idempotency key has an open hold, or an answer and a charge',
+  found: 'hold {state}',
+  sql: `SELECT i.account_id || ' ' || i.request_id AS subject, coalesce(h.state, 'none') AS state
     FROM idempotency i LEFT JOIN hold h ON h.id = i.request_id
     WHERE h.state IS NULL OR CASE h.owner WHEN 'task' THEN i.status IS NULL
-      ELSE h.state <> CASE WHEN i.status IS NULL THEN 'open' ELSE 'settled' END END`
-  return (await store.query(sql)).map((row) => ({ subject: String(row['subject']), detail: String(row['detail']) }))
+      ELSE h.state <> CASE WHEN i.status IS NULL THEN 'open' ELSE 'settled' END END`,
 }
 
 /** The text of an answer while it is made, as far as it is worth keeping. */

@@ -4,11 +4,12 @@ import fc from 'fast-check'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findingsOf } from '../lib/checks.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
 import { recordSteps, type Outcome, type RequestRecord } from './records.ts'
 import { UsageDays } from './usage-days.ts'
 import { addUp, lastUsed, totalsSince, usageOf } from './usage-report.ts'
-import { firstEventBoundsMs, firstEventColumns, usageSums, verifyUsage } from './usage.ts'
+import { firstEventBoundsMs, firstEventColumns, usageSums, usageChecks } from './usage.ts'
 
 const folders: string[] = []
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })))
@@ -94,7 +95,7 @@ test('sums by the hour are those of any requests, and of what the ledger charged
       const { store, folder } = await openFresh()
       await Promise.all(records.map((record) => mustWrite(store, recordSteps(record))))
       charge(folder, records)
-      expect(await verifyUsage(store)).toEqual([])
+      expect(await findingsOf(store, usageChecks)).toEqual([])
       expect(await store.query(`${FIRSTS} EXCEPT ${FIRSTS_OF_REQUESTS}`)).toEqual([])
       expect(await store.query(`${FIRSTS_OF_REQUESTS} EXCEPT ${FIRSTS}`)).toEqual([])
       await store.close()
@@ -111,14 +112,14 @@ test('a sum that is off by one is found, whichever it is, and one that is anothe
   const db = new Database(join(folder, DATABASE))
   for (const sum of usageSums) {
     db.exec(`UPDATE usage_hour SET ${sum} = ${sum} + 1`)
-    const found = await verifyUsage(store)
+    const found = await findingsOf(store, usageChecks)
     expect({ sum, found: found.some(({ detail }) => detail.includes(` ${sum} `)) }).toEqual({ sum, found: true })
     if (sum === 'charged') expect(found.some(({ detail }) => detail.includes('ledger'))).toBe(true)
     db.exec(`UPDATE usage_hour SET ${sum} = ${sum} - 1`)
   }
-  expect(await verifyUsage(store)).toEqual([])
+  expect(await findingsOf(store, usageChecks)).toEqual([])
   db.exec("UPDATE usage_hour SET key_id = 'k3' WHERE key_id = (SELECT min(key_id) FROM usage_hour)")
-  expect(await verifyUsage(store)).not.toEqual([])
+  expect(await findingsOf(store, usageChecks)).not.toEqual([])
   db.close()
   await store.close()
 })
@@ -139,11 +140,11 @@ test('days are summed up once nothing can be added to them, and a report is the 
   const days = await UsageDays.open(store)
   await Promise.all([days.sweep(), days.sweep()])
   expect(days.until).toBe(12)
-  expect(await verifyUsage(store)).toEqual([])
+  expect(await findingsOf(store, usageChecks)).toEqual([])
   db.exec("UPDATE hold SET state = 'released', resolved_at = 1 WHERE id = 'open'")
   await days.sweep(20 * dayMs)
   expect(days.until).toBe(19)
-  expect(await verifyUsage(store)).toEqual([])
+  expect(await findingsOf(store, usageChecks)).toEqual([])
   for (const by of [undefined, 'key', 'model', 'endpoint', 'account'] as const) {
     for (const accountId of ['a', undefined]) {
       for (const [fromHour, toHour] of [
@@ -179,8 +180,8 @@ test('days are summed up once nothing can be added to them, and a report is the 
     expect(addUp(await usageOf(store, all, 0)).sums).toMatchObject(await totalsSince(store, fromHour))
   }
   db.exec('UPDATE usage_day SET charged = charged + 1 WHERE account_id = (SELECT min(account_id) FROM usage_day)')
-  expect((await verifyUsage(store)).every(({ detail }) => detail === 'not the sum of its hours')).toBe(true)
-  expect(await verifyUsage(store)).not.toEqual([])
+  expect((await findingsOf(store, usageChecks)).every(({ detail }) => detail === 'not the sum of its hours')).toBe(true)
+  expect(await findingsOf(store, usageChecks)).not.toEqual([])
   // A clock that was set back by a week: its days are read by the hour again.
   await days.sweep(13 * dayMs)
   expect(days.until).toBe(13)

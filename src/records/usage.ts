@@ -4,8 +4,9 @@
  */
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
+import type { Check } from '../lib/checks.ts'
 import { addingStatement, type Step } from '../store/statement.ts'
-import type { Queryable, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -125,32 +126,49 @@ function piecesOf(kind: string): string {
   return `CASE WHEN pieces IS NULL THEN 0 ELSE coalesce((${sum}), 0) END`
 }
 
-/** What does not add up: hours and their requests, days and their hours, accounts and their charges in the ledger. */
-export async function verifyUsage(store: Queryable): Promise<readonly { subject: string; detail: string }[]> {
-  const hours = usageSums.map((sum) => `${sum} AS ${sum}`).join(', ')
-  const records = usageSums.map((sum) => `-(${inRecords[sum]})`).join(', ')
-  const differences = usageSums.map((sum) => `iif(sum(${sum}) <> 0, ' ${sum} ' || sum(${sum}), '')`).join(' || ')
-  const sql = `SELECT account_id || ' ' || hour AS subject, 'more than its requests:' || ${differences} AS detail
-    FROM (SELECT account_id, hour, key_id, model, endpoint, ${hours} FROM usage_hour
-          UNION ALL SELECT account_id, created_at / ${HOUR_MS}, key_id, model, endpoint, ${records} FROM request_record)
-    GROUP BY account_id, hour, key_id, model, endpoint HAVING ${usageSums.map((sum) => `sum(${sum}) <> 0`).join(' OR ')}`
-  const ledger = `SELECT account_id AS subject, 'usage ' || sum(used) || ', ledger ' || sum(charged) AS detail
-    FROM (SELECT account_id, charged AS used, 0 AS charged FROM usage_hour
-          UNION ALL SELECT entry.account_id, 0, -entry.amount FROM journal
-          JOIN entry ON entry.journal_id = journal.id AND entry.account_id NOT LIKE 'system:%' WHERE kind = 'charge')
-    GROUP BY account_id HAVING sum(used) <> sum(charged)`
-  const all = [...usageSums, ...firstEventColumns]
-  const days = `SELECT account_id || ' day ' || day AS subject, 'not the sum of its hours' AS detail
-    FROM (SELECT account_id, day, ${all.join(', ')} FROM usage_day
-          WHERE day < (SELECT day FROM usage_days_until)
-          UNION ALL SELECT account_id, hour / 24, ${all.map((sum) => `-${sum}`).join(', ')} FROM usage_hour
-          WHERE hour < (SELECT day FROM usage_days_until) * 24
-          UNION ALL SELECT '', hour / 24, ${all.map((sum) => `-${sum}`).join(', ')} FROM usage_hour
-          WHERE hour < (SELECT day FROM usage_days_until) * 24)
-    GROUP BY account_id, day HAVING ${all.map((sum) => `sum(${sum}) <> 0`).join(' OR ')}`
-  const rows = [...(await store.query(sql)), ...(await store.query(ledger)), ...(await store.query(days))]
-  return rows.map((row) => ({ subject: String(row['subject']), detail: String(row['detail']) }))
-}
+const hourly = usageSums.map((sum) => `${sum} AS ${sum}`).join(', ')
+const asRecorded = usageSums.map((sum) => `-(${inRecords[sum]})`).join(', ')
+const excess = usageSums.map((sum) => `iif(sum(${sum}) <> 0, ' ${sum} ' || sum(${sum}), '')`).join(' || ')
+const summed = [...usageSums, ...firstEventColumns]
+const negated = summed.map((sum) => `-${sum}`).join(', ')
+const someOf = (sums: readonly string[]): string => sums.map((sum) => `sum(${sum}) <> 0`).join(' OR ')
+const ADDS_UP = 'the usage of an hour is the sum of its requests, and of an account what the ledger charged'
+
+/** What must add up: hours and their requests, accounts and their charges in the ledger, days and their hours. */
+export const usageChecks: readonly Check[] = [
+  {
+    code: 'usage_hour',
+    invariant: ADDS_UP,
+    found: 'more than its requests:{excess}',
+    sql: `SELECT account_id || ' ' || hour AS subject, ${excess} AS excess
+      FROM (SELECT account_id, hour, key_id, model, endpoint, ${hourly} FROM usage_hour
+            UNION ALL SELECT account_id, created_at / ${HOUR_MS}, key_id, model, endpoint, ${asRecorded} FROM request_record)
+      GROUP BY account_id, hour, key_id, model, endpoint HAVING ${someOf(usageSums)}`,
+  },
+  {
+    code: 'usage_ledger',
+    invariant: ADDS_UP,
+    found: 'usage {used}, ledger {charged}',
+    sql: `SELECT account_id AS subject, sum(used) AS used, sum(charged) AS charged
+      FROM (SELECT account_id, charged AS used, 0 AS charged FROM usage_hour
+            UNION ALL SELECT entry.account_id, 0, -entry.amount FROM journal
+            JOIN entry ON entry.journal_id = journal.id AND entry.account_id NOT LIKE 'system:%' WHERE kind = 'charge')
+      GROUP BY account_id HAVING sum(used) <> sum(charged)`,
+  },
+  {
+    code: 'usage_day',
+    invariant: ADDS_UP,
+    found: 'not the sum of its hours',
+    sql: `SELECT account_id || ' day ' || day AS subject
+      FROM (SELECT account_id, day, ${summed.join(', ')} FROM usage_day
+            WHERE day < (SELECT day FROM usage_days_until)
+            UNION ALL SELECT account_id, hour / 24, ${negated} FROM usage_hour
+            WHERE hour < (SELECT day FROM usage_days_until) * 24
+            UNION ALL SELECT '', hour / 24, ${negated} FROM usage_hour
+            WHERE hour < (SELECT day FROM usage_days_until) * 24)
+      GROUP BY account_id, day HAVING ${someOf(summed)}`,
+  },
+]
 
 /** What each key was charged by the day (Unix days), from an hour (Unix hours) on. */
 export async function chargedByDay(

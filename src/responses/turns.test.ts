@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeptTurn } from '../formats/format.ts'
+import { findingsOf } from '../lib/checks.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
-import { CHAIN_SQL, failExpired, KEPT_DAYS, openTurns, verifyTurns, type AccountScope, type Turns } from './turns.ts'
+import { CHAIN_SQL, failExpired, KEPT_DAYS, openTurns, turnCheck, type AccountScope, type Turns } from './turns.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-turns-'))
 const bounds = { bytesPerAccountMax: Number.POSITIVE_INFINITY, room: { isShort: false } }
@@ -170,10 +171,10 @@ test(`what is older than ${KEPT_DAYS} days is gone for every reader at once, and
 
 test('a turn that is being made needs an open hold; one whose hold expires has failed', async () => {
   await keep(a, turn('resp_run', undefined, { state: 'running' }))
-  expect(await verifyTurns(store)).toEqual([{ subject: 'a resp_run', detail: 'no hold' }])
+  expect(await findingsOf(store, [turnCheck])).toMatchObject([{ subject: 'a resp_run', detail: 'hold none' }])
   await mustWrite(store, failExpired('req_run', '{"status":"failed"}'))
   expect(await turns.find(a, 'resp_run')).toMatchObject({ state: 'ended', standing: '{"status":"failed"}' })
-  expect(await verifyTurns(store)).toEqual([])
+  expect(await findingsOf(store, [turnCheck])).toEqual([])
   // One that had ended stays as it is.
   await mustWrite(store, failExpired('req_young', '{}'))
   expect(await turns.some(a, ['resp_young'])).toMatchObject({ turns: [{ input: '["in resp_young"]' }] })

@@ -4,9 +4,10 @@
  * charge is.
  */
 import type { KeptTurn, PastTurn } from '../formats/format.ts'
+import type { Check } from '../lib/checks.ts'
 import type { DiskRoom } from '../lib/disk-room.ts'
 import { statement, type Row, type SqlValue, type Step } from '../store/statement.ts'
-import type { Queryable, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 
 /** Whose turns are meant. */
 export type AccountScope = { readonly accountId: string }
@@ -324,10 +325,12 @@ export const failExpired = (holdId: string, standing: string): Step[] => [
   { run: die, bind: [standing, holdId.replace(/^req_/, 'resp_')] },
 ]
 
-/** Turns that are said to run and have no open hold; empty means none. */
-export async function verifyTurns(store: Queryable): Promise<readonly { subject: string; detail: string }[]> {
-  const sql = `SELECT r.account_id || ' ' || r.id AS subject, coalesce(h.state, 'no hold') AS detail
+/** Turns that are said to run have an open hold. */
+export const turnCheck: Check = {
+  code: 'turn',
+  invariant: 'a response that is being made has an open hold',
+  found: 'hold {state}',
+  sql: `SELECT r.account_id || ' ' || r.id AS subject, coalesce(h.state, 'none') AS state
     FROM response r LEFT JOIN hold h ON h.id = 'req_' || substr(r.id, 6)
-    WHERE r.state = 'running' AND h.state IS NOT 'open'`
-  return (await store.query(sql)).map((row) => ({ subject: String(row['subject']), detail: String(row['detail']) }))
+    WHERE r.state = 'running' AND h.state IS NOT 'open'`,
 }

@@ -1,7 +1,7 @@
 /** One look at a task: what its vendor says of it, and the step that follows. */
 import { videoBounds } from '../domain/video.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
-import type { VideoTask } from '../domain/video-task.ts'
+import { videoFaults as reasons, type VideoTask } from '../domain/video-task.ts'
 import type { ReadState, ReadSubmission, UpscaleOrder, VideoSource, VideoState } from '../formats/videos/adapter.ts'
 import { checkUrl } from '../outbound/guard.ts'
 import { chosenOffer, completeTask, failTask } from './ending.ts'
@@ -9,19 +9,6 @@ import { bringFile, TOO_LARGE } from './file.ts'
 import { named, type Job, type Workshop } from './job.ts'
 import { progressOf } from './pace.ts'
 import { askState, askText, isRefusal, submitOrder, upscaleVendor, videoVendor, type Vendor } from './vendor.ts'
-
-/** Reasons as clients read them: nothing of vendors. */
-export const reasons = {
-  policy: 'The video was refused by a content policy.',
-  fault: 'The video could not be made.',
-  cancelled: 'The making of the video was cancelled upstream.',
-  expired: 'The making of the video took too long upstream.',
-  gone: 'The task was lost upstream.',
-  unsure: 'The task could not be handed over for certain.',
-  overdue: 'The video was not made in time.',
-  upscaling: 'The super-resolution of the video failed.',
-  unusable: 'The finished video could not be fetched.',
-} as const
 
 /** Looks once. What goes wrong at a vendor is tried again; only a vendor's word or the deadline ends a task. */
 export async function advanceTask(shop: Workshop, job: Job): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import type { VideoMade, VideoStage, VideoTask } from '../domain/video-task.ts'
 
+import type { Check } from '../lib/checks.ts'
 import type { AttemptNote } from '../records/records.ts'
 import { statement, type Step } from '../store/statement.ts'
 import { mustWrite, type Queryable, type Store } from '../store/store.ts'
@@ -220,12 +221,23 @@ export async function settleOrphanOf(store_: Store, requestId: string): Promise<
   return (await store_.write([{ run: settleOrphan, bind: [requestId], changes: 1 }])).kind === 'written'
 }
 
-/** Tasks whose stage and hold disagree, and holds that have lost their task; empty means none. */
-export async function verifyTasks(store_: Queryable): Promise<readonly { subject: string; detail: string }[]> {
-  const sql = `SELECT t.request_id AS subject, t.stage || ', hold ' || coalesce(h.state, 'none') AS detail
-    FROM video_task t LEFT JOIN hold h ON h.id = t.request_id
-    WHERE h.state IS NOT CASE t.stage WHEN 'completed' THEN 'settled' WHEN 'failed' THEN 'released' ELSE 'open' END
-    UNION ALL SELECT h.id, 'no task' FROM hold h LEFT JOIN video_task t ON t.request_id = h.id
-    WHERE h.state = 'open' AND h.owner = 'task' AND t.id IS NULL`
-  return (await store_.query(sql)).map((row) => ({ subject: String(row['subject']), detail: String(row['detail']) }))
-}
+const HELD = 'the hold of a video is open until its task has ended'
+
+/** The stage of a task agrees with its hold, and no hold has lost its task. */
+export const taskChecks: readonly Check[] = [
+  {
+    code: 'task_hold',
+    invariant: HELD,
+    found: '{stage}, hold {state}',
+    sql: `SELECT t.request_id AS subject, t.stage, coalesce(h.state, 'none') AS state
+      FROM video_task t LEFT JOIN hold h ON h.id = t.request_id
+      WHERE h.state IS NOT CASE t.stage WHEN 'completed' THEN 'settled' WHEN 'failed' THEN 'released' ELSE 'open' END`,
+  },
+  {
+    code: 'hold_task',
+    invariant: HELD,
+    found: 'no task',
+    sql: `SELECT h.id AS subject FROM hold h LEFT JOIN video_task t ON t.request_id = h.id
+      WHERE h.state = 'open' AND h.owner = 'task' AND t.id IS NULL`,
+  },
+]

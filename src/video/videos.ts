@@ -6,9 +6,9 @@
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import { videoBounds } from '../domain/video.ts'
 import type { Offer } from '../domain/catalog.ts'
-import type { VideoTask } from '../domain/video-task.ts'
+import { videoFaults, type VideoTask } from '../domain/video-task.ts'
 import { Slots } from '../lib/slots.ts'
-import { advanceTask, reasons } from './advance.ts'
+import { advanceTask } from './advance.ts'
 import { failTask, forgetTask } from './ending.ts'
 import { Halt } from './halt.ts'
 import { jobOf, named, type Job, type JobStart, type Reservation, type Workshop } from './job.ts'
@@ -136,7 +136,7 @@ export class Videos {
     // Prompts and media are in memory for as long as they are needed, and nowhere else.
     job.body = undefined
     if (result.kind === 'refused') {
-      if (job.isKnown) await failTask(shop, job, { reason: reasons.fault })
+      if (job.isKnown) await failTask(shop, job, { reason: videoFaults.fault })
       else await forgetTask(shop, job, result.failure)
       return result
     }

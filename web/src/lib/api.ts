@@ -1,23 +1,24 @@
 /** The console's API. It is beside the console, wherever a proxy has put both. */
+import type { Said } from './i18n/said.ts'
 import { isAttended } from './presence.ts'
 
 const root = new URL('../admin/v1/', document.baseURI)
 
+type ApiFacts = Omit<ApiError, keyof Error>
+
 /** What the API says when it does not do what it was asked. */
 export class ApiError extends Error {
-  readonly status: number
-  readonly code: string
-  readonly param: string | undefined
-  readonly requestId: string | undefined
-  readonly retryAfterSeconds: number | undefined
+  declare readonly status: number
+  declare readonly code: string
+  declare readonly param?: string | undefined
+  /** What the message says, as data. */
+  declare readonly said?: Said
+  declare readonly requestId?: string | undefined
+  declare readonly retryAfterSeconds?: number | undefined
 
-  constructor(message: string, facts: Omit<ApiError, 'name' | 'message' | 'stack' | 'cause'>) {
+  constructor(message: string, facts: ApiFacts) {
     super(message)
-    this.status = facts.status
-    this.code = facts.code
-    this.param = facts.param
-    this.requestId = facts.requestId
-    this.retryAfterSeconds = facts.retryAfterSeconds
+    Object.assign(this, facts)
   }
 }
 
@@ -70,17 +71,10 @@ async function send<T>(method: Method, url: URL, body?: unknown): Promise<T> {
   throw failureOf(response, text)
 }
 
-const unreachable = {
-  status: 0,
-  code: 'unreachable',
-  param: undefined,
-  requestId: undefined,
-  retryAfterSeconds: undefined,
-} as const
+const unreachable = { status: 0, code: 'unreachable' }
 
-type Envelope = {
-  readonly error?: { readonly message?: string; readonly code?: string; readonly param?: string | null }
-}
+export type Told = Said & { readonly message?: string; readonly code?: string; readonly param?: string | null }
+type Envelope = { readonly error?: Told }
 
 /** An answer in the API's envelope as an error; whatever a proxy made of it, too. */
 export function failureOf(response: Response, text: string): ApiError {
@@ -91,10 +85,12 @@ export function failureOf(response: Response, text: string): ApiError {
     // Not the gateway's own words: the status has to do.
   }
   const wait = Number(response.headers.get('retry-after') ?? Number.NaN)
-  return new ApiError(envelope.error?.message ?? `HTTP ${response.status}`, {
+  const { message, code, param, reason, facts } = envelope.error ?? {}
+  return new ApiError(message ?? `HTTP ${response.status}`, {
     status: response.status,
-    code: envelope.error?.code ?? `http_${response.status}`,
-    param: envelope.error?.param ?? undefined,
+    code: code ?? `http_${response.status}`,
+    param: param ?? undefined,
+    said: { reason, facts },
     requestId: response.headers.get('x-request-id') ?? undefined,
     retryAfterSeconds: Number.isFinite(wait) ? wait : undefined,
   })

@@ -1,5 +1,5 @@
 /** The public API, called as any client calls it: with a key, or with the token of the playground. */
-import { ApiError, failureOf } from './api.ts'
+import { ApiError, failureOf, type Told } from './api.ts'
 
 const root = new URL('../v1/', document.baseURI)
 
@@ -42,6 +42,15 @@ export const postGateway = (
     method: 'POST',
     headers: { ...(init.headers as Record<string, string> | undefined), 'content-type': 'application/json' },
     body: JSON.stringify(body),
+  })
+
+/** What a stream said instead of the rest of its answer. */
+export const failureIn = ({ message = '', code = '', param }: Told, { status, headers }: Response): ApiError =>
+  new ApiError(message, {
+    status,
+    code,
+    param: param ?? undefined,
+    requestId: headers.get('x-request-id') ?? undefined,
   })
 
 /** The models that a key may use. */

@@ -29,6 +29,8 @@ export type Task = {
   /** null: not known. */
   readonly progress: number | null
   readonly error_code: string | null
+  /** What it says, as data; of an image the code is that. */
+  readonly failure: string | null
   readonly outputs: number
   readonly held_nano_usd: string
   readonly charged_nano_usd: string

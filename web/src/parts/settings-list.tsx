@@ -1,9 +1,13 @@
 /** Names and values as the server gives them, in words: every name it can give has some, in every language. */
-import { hasWords, useT } from '../lib/i18n/language.ts'
+import { server } from '../lib/i18n/en/server.ts'
+import { useRetell, useT } from '../lib/i18n/language.ts'
 import { bytes } from '../lib/bytes.ts'
 import { useShow } from '../lib/show.ts'
 import { duration, period } from '../lib/time.ts'
 import { Facts } from '../ui/page.tsx'
+
+/** Here, and not with the other words: only operators see them. */
+const english: Readonly<Record<string, string>> = server
 
 type Settings = Readonly<Record<string, unknown>>
 const isGroup = (value: unknown): value is Settings =>
@@ -11,12 +15,12 @@ const isGroup = (value: unknown): value is Settings =>
 
 /** `group`: before the names, as in `limits.drainMs`. */
 export function SettingsList({ settings, group = '' }: { readonly settings: Settings; readonly group?: string }) {
-  const t = useT()
+  const retell = useRetell()
   const valueOf = useValue()
   const wordsFor = (name: string): string => {
-    const key = `server.${group}${name}`
+    const reason = group + name
     // A server that is newer than this page: its own name is better than none.
-    return hasWords(key) ? t(key) : name
+    return retell('server', { reason }) ?? english[reason] ?? name
   }
   const entries = Object.entries(settings)
   return (

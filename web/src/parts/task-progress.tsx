@@ -1,8 +1,9 @@
 import { useT } from '../lib/i18n/language.ts'
+import { useTaskFailure } from '../lib/problem.ts'
 import type { Task } from '../lib/tasks.ts'
 import { Status } from '../ui/text.tsx'
 
-type State = Pick<Task, 'status' | 'progress' | 'error_code' | 'stage'>
+type State = Pick<Task, 'status' | 'progress' | 'error_code' | 'failure' | 'stage'>
 
 /** Drawn here: with a border of our own, which everything has, browsers leave their colours for green. */
 const barLook =
@@ -13,10 +14,11 @@ const barLook =
 /** How far a task is. Where that is not known the bar only says that something goes on: no number is made up. */
 export function TaskProgress({ task }: { readonly task: State }) {
   const t = useT()
+  const failureOf = useTaskFailure()
   if (task.status === 'completed') return <Status tone="good">{t('task.completed')}</Status>
   if (task.status === 'failed') {
     return (
-      <span title={task.error_code ?? undefined}>
+      <span title={failureOf(task)}>
         <Status tone="bad">{t('task.failed')}</Status>
       </span>
     )

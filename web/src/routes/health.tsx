@@ -1,6 +1,7 @@
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../lib/api.ts'
-import { useT } from '../lib/i18n/language.ts'
+import { useRetell, useT } from '../lib/i18n/language.ts'
+import type { Facts } from '../lib/i18n/said.ts'
 import { useShow } from '../lib/show.ts'
 import { duration } from '../lib/time.ts'
 import { SettingsList } from '../parts/settings-list.tsx'
@@ -9,11 +10,19 @@ import { Failure, Figure, Note, PageHead, Panel, Waiting } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
 import { Ago, Id, Money } from '../ui/text.tsx'
 
+/** `code` and `facts` are its sentences as data. */
+type Finding = {
+  readonly invariant: string
+  readonly subject: string
+  readonly detail: string
+  readonly code: string
+  readonly facts: Facts
+}
 type Verification = {
   readonly at: string
   readonly took_ms: number
   readonly clean: boolean
-  readonly findings: readonly { readonly invariant: string; readonly subject: string; readonly detail: string }[]
+  readonly findings: readonly Finding[]
 }
 type Health = {
   readonly ledger: Verification | null
@@ -70,6 +79,7 @@ const FINDINGS_SHOWN = 20
 function Books({ verification }: { readonly verification: Verification | null }) {
   const t = useT()
   const show = useShow()
+  const retell = useRetell()
   if (!verification) return <Note>{t('health.notYet')}</Note>
   const { at, took_ms: tookMs, clean, findings } = verification
   return (
@@ -89,10 +99,19 @@ function Books({ verification }: { readonly verification: Verification | null })
                 key: 'invariant',
                 head: t('health.invariant'),
                 className: 'min-w-44',
-                cell: ({ invariant }) => invariant,
+                cell: ({ invariant, code }) => (
+                  <span title={invariant}>{retell('invariants', { reason: code }) ?? invariant}</span>
+                ),
               },
               { key: 'subject', head: t('column.id'), cell: ({ subject }) => <Id id={subject} /> },
-              { key: 'detail', head: t('health.detail'), className: 'min-w-56', cell: ({ detail }) => detail },
+              {
+                key: 'detail',
+                head: t('health.detail'),
+                className: 'min-w-56',
+                cell: ({ detail, code: reason, facts }) => (
+                  <span title={detail}>{retell('findings', { reason, facts }) ?? detail}</span>
+                ),
+              },
             ]}
           />
           {findings.length > FINDINGS_SHOWN && (

@@ -8,6 +8,7 @@ import { Door } from '../features/door/door.tsx'
 import { useForm } from '../features/door/use-form.ts'
 import { api, type ApiError } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
+import { useProblemText } from '../lib/problem.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Failure, Waiting } from '../ui/page.tsx'
@@ -44,6 +45,7 @@ export function SetupPage() {
 
 function Choose({ token, holder }: { readonly token: string; readonly holder: Holder }) {
   const t = useT()
+  const problemText = useProblemText()
   const navigate = useNavigate()
   const [name, setName] = useState(holder.name ?? '')
   const [password, setPassword] = useState('')
@@ -70,7 +72,7 @@ function Choose({ token, holder }: { readonly token: string; readonly holder: Ho
           autoCapitalize="none"
           readOnly={!isFirst}
           autoFocus={isFirst}
-          error={error?.param === 'name' ? error.message : undefined}
+          error={error?.param === 'name' ? problemText(error).text : undefined}
           required
         />
         <TextField

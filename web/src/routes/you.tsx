@@ -5,7 +5,8 @@ import { useT } from '../lib/i18n/language.ts'
 import { sessionQuery, useMe, type Me } from '../lib/session.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
-import { Failure, Note, PageHead, Panel, problemText, Waiting } from '../ui/page.tsx'
+import { useProblemText } from '../lib/problem.ts'
+import { Failure, Note, PageHead, Panel, Waiting } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
 import { Ago, Status } from '../ui/text.tsx'
 
@@ -104,6 +105,7 @@ function browserOf(agent: string): string {
 
 function Password() {
   const t = useT()
+  const problemText = useProblemText()
   const client = useQueryClient()
   const { user } = useMe()
   const [current, setCurrent] = useState('')
@@ -121,7 +123,7 @@ function Password() {
     change.mutate()
   }
   const wrong =
-    change.error instanceof ApiError && change.error.param === 'current' ? problemText(change.error, t) : undefined
+    change.error instanceof ApiError && change.error.param === 'current' ? problemText(change.error).text : undefined
   return (
     <form onSubmit={submit} className="space-y-3">
       {change.isSuccess && <Note kind="good">{t('you.changed')}</Note>}

@@ -1,7 +1,8 @@
 /** What pages are made of: a heading with its tools, panels, empty and failed states. */
 import type { ReactNode } from 'react'
 import { ApiError, isStatus } from '../lib/api.ts'
-import { hasWords, useT, type Translate } from '../lib/i18n/language.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { useProblemText } from '../lib/problem.ts'
 import { Button } from './button.tsx'
 import { classes } from './classes.ts'
 import { Icon } from './icon.tsx'
@@ -149,17 +150,7 @@ export function Note({
   )
 }
 
-/** In the language of the page, as far as there are words for it there. */
-export function problemText(error: unknown, t: Translate): string {
-  if (!(error instanceof ApiError)) return String(error)
-  if (error.code === 'unreachable') return t('unreachable')
-  const key = ['error', error.code, error.param].filter((part) => part !== undefined).join('.')
-  if (hasWords(key)) return t(key)
-  const general = `error.${error.code}`
-  return hasWords(general) ? t(general) : error.message
-}
-
-/** What went wrong in words, the id by which the operator finds it, and another try. */
+/** What went wrong in words, those of the API where they are others, the id by which the operator finds it. */
 export function Failure({
   error,
   onRetry,
@@ -168,12 +159,19 @@ export function Failure({
   readonly onRetry?: (() => unknown) | undefined
 }) {
   const t = useT()
+  const { text, original } = useProblemText()(error)
   const isKnown = error instanceof ApiError
   // What is not there is not there the second time either.
   const mayHelp = onRetry !== undefined && !isStatus(error, 404)
   return (
     <Note kind="bad" action={mayHelp && <Button onClick={() => void onRetry()}>{t('retry')}</Button>}>
-      {problemText(error, t)}
+      {text}
+      {original !== undefined && (
+        <details className="text-xs">
+          <summary className="min-h-6 w-fit">{t('original')}</summary>
+          <span lang="en">{original}</span>
+        </details>
+      )}
       {isKnown && error.requestId && <span className="block font-mono text-xs">{error.requestId}</span>}
     </Note>
   )

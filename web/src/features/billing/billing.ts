@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { Balance } from '../../lib/accounts.ts'
 import { addressOf, api, path, type Page } from '../../lib/api.ts'
+import type { Facts } from '../../lib/i18n/said.ts'
 
 export type LedgerLine = {
   readonly time: string
@@ -9,6 +10,8 @@ export type LedgerLine = {
   readonly balance_nano_usd: string
   readonly ref: string | null
   readonly reason: string | null
+  /** What it says, as data, where nobody typed it. */
+  readonly own: { readonly code: string; readonly facts: Facts } | null
   readonly requests: number | null
 }
 export type Statement = {

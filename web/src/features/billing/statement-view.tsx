@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useT } from '../../lib/i18n/language.ts'
+import { useRetell, useT } from '../../lib/i18n/language.ts'
 import { shortId } from '../../lib/ids.ts'
 import { columnOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
@@ -98,8 +98,7 @@ function Lines({ account, rows, amount }: LinesProps) {
       key: 'reason',
       head: t('billing.reason'),
       className: 'min-w-24 max-w-72 wrap-anywhere',
-      cell: (line) =>
-        line.kind === 'charges' ? <DayLink account={account} line={line} /> : (line.reason ?? <Nothing />),
+      cell: (line) => (line.kind === 'charges' ? <DayLink account={account} line={line} /> : <Reason line={line} />),
     },
     {
       key: 'ref',
@@ -129,6 +128,12 @@ function Lines({ account, rows, amount }: LinesProps) {
       keyOf={({ time, kind, ref, balance_nano_usd: balance }) => `${time} ${kind} ${ref} ${balance}`}
     />
   )
+}
+
+function Reason({ line: { reason, own } }: { readonly line: LedgerLine }) {
+  const retell = useRetell()
+  if (reason === null) return <Nothing />
+  return <span title={reason}>{(own && retell('bookings', { reason: own.code, facts: own.facts })) ?? reason}</span>
 }
 
 type LineProps = { readonly account: string; readonly line: LedgerLine }

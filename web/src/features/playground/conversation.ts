@@ -1,12 +1,13 @@
 /** A conversation with a model: what was said, and the answer while it comes. */
 import { useEffect, useRef, useState } from 'react'
+import type { Told } from '../../lib/api.ts'
 import { eventsOf } from '../../lib/events.ts'
-import { postGateway, type TokenSource } from '../../lib/gateway.ts'
+import { failureIn, postGateway, type TokenSource } from '../../lib/gateway.ts'
 import { grown, type Answer, type Delta, type Message } from './messages.ts'
 
 type Chunk = {
   readonly choices?: readonly { readonly delta?: Delta }[]
-  readonly error?: { readonly message?: string }
+  readonly error?: Told
 }
 
 export function useConversation(token: TokenSource) {
@@ -38,7 +39,7 @@ export function useConversation(token: TokenSource) {
       for await (const event of eventsOf(response)) {
         if (running.current !== control) return
         const { choices, error: broken } = event as Chunk
-        if (broken) throw new Error(broken.message)
+        if (broken) throw failureIn(broken, response)
         answer = grown(answer, choices?.[0]?.delta ?? {})
         setLast(answer)
       }

@@ -1,6 +1,7 @@
 /** Making images and editing them, as any client does. */
+import type { Told } from '../../lib/api.ts'
 import { eventsOf } from '../../lib/events.ts'
-import { callGateway, postGateway, type TokenSource } from '../../lib/gateway.ts'
+import { callGateway, failureIn, postGateway, type TokenSource } from '../../lib/gateway.ts'
 import type { Made, Picture } from '../../lib/made.ts'
 import type { Model } from '../../lib/models.ts'
 import { isStreamed, partialsOf } from './image-cost.ts'
@@ -18,7 +19,7 @@ type Datum = { readonly b64_json?: string; readonly url?: string }
 type ImageEvent = Datum & {
   readonly type?: string
   readonly data?: readonly Datum[]
-  readonly error?: { readonly message?: string }
+  readonly error?: Told
 }
 
 const typeOf = (format: string): Picture['type'] => (format === 'jpeg' || format === 'webp' ? format : 'png')
@@ -64,7 +65,7 @@ export async function make(
   let pictures: readonly Picture[] = []
   for await (const event of eventsOf(response)) {
     const { type: name, error, ...rest } = event as ImageEvent
-    if (error) throw new Error(error.message)
+    if (error) throw failureIn(error, response)
     if (name?.endsWith('partial_image')) onPartial({ address: addressOf(rest, type), type })
     else pictures = await picturesIn(rest, type)
   }

@@ -1,6 +1,7 @@
 /** A video that was started here, from its beginning to the player. Whoever asks after it is in the shell. */
 import { useQuery } from '@tanstack/react-query'
 import { useT } from '../../lib/i18n/language.ts'
+import { useTaskFailure } from '../../lib/problem.ts'
 import type { Started } from '../../lib/started.ts'
 import { isOpen, taskQuery } from '../../lib/tasks.ts'
 import { duration } from '../../lib/time.ts'
@@ -13,6 +14,7 @@ import { Id } from '../../ui/text.tsx'
 
 export function Watched({ started }: { readonly started: Started }) {
   const t = useT()
+  const failureOf = useTaskFailure()
   const { data: task, error } = useQuery(taskQuery(started.account, started.request))
   return (
     <article aria-label={started.model} className="space-y-3 rounded-lg border bg-panel p-4">
@@ -28,7 +30,7 @@ export function Watched({ started }: { readonly started: Started }) {
           </div>
           {isOpen(task) && <Poster address={started.poster} />}
           {task.status === 'completed' && <Player task={task.id} />}
-          {task.status === 'failed' && <Note kind="bad">{t('play.refunded', { why: task.error_code ?? '' })}</Note>}
+          {task.status === 'failed' && <Note kind="bad">{t('play.refunded', { why: failureOf(task) })}</Note>}
           <TaskMoney account={started.account} task={task} />
         </>
       )}

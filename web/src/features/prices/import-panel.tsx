@@ -1,14 +1,15 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
-import { hasWords, useT, type Key } from '../../lib/i18n/language.ts'
+import { hasWords, useRetell, useT } from '../../lib/i18n/language.ts'
 import { exact, nanoOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
+import { duration } from '../../lib/time.ts'
 import { usePieceName } from '../../parts/prices.tsx'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Empty, Failure, Note, Panel } from '../../ui/page.tsx'
 import { Badge } from '../../ui/text.tsx'
-import { importPrices, type Import, type Wanted } from './prices.ts'
+import { importPrices, type About, type Difference, type Import, type Wanted } from './prices.ts'
 
 /** List prices are looked at before they hold: what is approved is what was shown, or nothing. */
 export function ImportPanel() {
@@ -57,7 +58,7 @@ export function ImportPanel() {
       {error && <Failure error={error} />}
       {approve.data && <Note kind="good">{t('prices.applied', { n: approve.data.changes.length })}</Note>}
       {look.data && (
-        <Difference
+        <Found
           found={look.data}
           isBusy={approve.isPending}
           onApprove={() => approve.mutate({ ...look.variables, approved: look.data.fingerprint })}
@@ -67,63 +68,47 @@ export function ImportPanel() {
   )
 }
 
-const units: Readonly<Record<string, Key>> = {
-  input: 'price.input',
-  'cached input': 'price.cached_input',
-  'cache write': 'price.cache_write',
-  'cache write of an hour': 'price.cache_write_1h',
-  output: 'price.output',
-  reasoning: 'price.reasoning',
-  'image input': 'price.image_input',
-  'image output': 'price.image_output',
-}
-
-const limits: Readonly<Record<string, Key>> = {
-  contextTokens: 'models.context',
-  outputTokensMax: 'models.longest',
-  outputTokensDefault: 'routing.usualOutput',
-  dimensions: 'models.dimensions',
-}
-
 /** The API has two words for a value that is not there. */
 const isSaid = (value: string | null): value is string => value !== null && value !== 'unknown' && value !== 'none'
 
-/** Prices are dollars, counts have thousands, and texts come in quotes. */
-function useValue(): (what: string, value: string) => string {
+/** Prices are dollars, counts have thousands, and limits come as JSON. */
+function useValue(): (about: About, value: string) => string {
   const t = useT()
   const show = useShow()
-  return (what, value) => {
-    const origin = `origin.${value}`
-    if (what === 'origin') return hasWords(origin) ? t(origin) : value
-    if (/^(?:sale|cost) /.test(what) && /^\d/.test(value)) return exact(nanoOf(value))
-    if (value.startsWith('"')) return JSON.parse(value) as string
-    return /^\d+$/.test(value) ? show.number(value) : value
+  const wordFor = (key: string, value: string): string => (hasWords(key) ? t(key) : value)
+  return ({ kind, name }, value) => {
+    if (kind === 'origin') return wordFor(`origin.${value}`, value)
+    if (kind !== 'limit') return exact(nanoOf(value))
+    const limit: unknown = JSON.parse(value)
+    if (typeof limit === 'boolean') return t(limit ? 'yes' : 'no')
+    if (typeof limit === 'string') return wordFor(`prices.value.${limit}`, limit)
+    if (typeof limit !== 'number') return value
+    return name.endsWith('Ms') ? duration(limit) : show.number(limit)
   }
 }
 
-/** The API names what would change in English: what is of a known pattern is said in the language of whoever looks. */
-function useSubject(): (what: string) => string {
+/** What would change, in the language of whoever looks. */
+function useSubject(): (difference: Difference) => string {
   const t = useT()
   const show = useShow()
   const pieceName = usePieceName()
-  return (what) => {
-    if (what === 'origin') return t('prices.of.origin')
-    const [, subject = '', name = '', above] = /^(sale|limit|cost \S+) (.+?)(?: above (\d+) tokens)?$/.exec(what) ?? []
-    const known = units[name]
-    const unit = known ? t(known) : pieceName(name)
-    const part = above === undefined ? unit : `${unit} · ${t('price.above', { tokens: show.number(Number(above)) })}`
-    if (subject === 'sale') return t('prices.of.sale', { unit: part })
-    if (subject === 'limit') return limits[name] ? t(limits[name]) : t('prices.of.limit', { name })
-    return subject === '' ? what : t('prices.of.cost', { offer: subject.slice('cost '.length), unit: part })
+  return ({ about: { kind, name, offer, above_input_tokens: above }, what }) => {
+    if (kind === 'origin') return t('prices.of.origin')
+    const key = kind === 'limit' ? `prices.limit.${name}` : `price.${name}`
+    // A server that is newer than this page: its own words are better than none.
+    if (kind === 'limit') return hasWords(key) ? t(key) : what
+    const unit = hasWords(key) ? t(key) : pieceName(name)
+    const part = above === null ? unit : `${unit} · ${t('price.above', { tokens: show.number(above) })}`
+    return offer === null ? t('prices.of.sale', { unit: part }) : t('prices.of.cost', { offer, unit: part })
   }
 }
 
-type DifferenceProps = { readonly found: Import; readonly isBusy: boolean; readonly onApprove: () => void }
+type FoundProps = { readonly found: Import; readonly isBusy: boolean; readonly onApprove: () => void }
 
-function Difference({ found, isBusy, onApprove }: DifferenceProps) {
+function Found({ found, isBusy, onApprove }: FoundProps) {
   const t = useT()
   const subjectOf = useSubject()
-  const valueOf = useValue()
+  const retell = useRetell()
   return (
     <Panel
       title={t('prices.found', { n: found.changes.length, same: found.unchanged, skipped: found.skipped.length })}
@@ -144,12 +129,13 @@ function Difference({ found, isBusy, onApprove }: DifferenceProps) {
               <span className="min-w-0 break-words">{model}</span> <Badge>{t(`prices.${kind}`)}</Badge>
             </p>
             <ul className="mt-1 grid gap-x-6 sm:grid-cols-2">
-              {differences.map(({ what, before, after }) => (
-                <li key={what} className="flex items-end justify-between gap-x-2 text-soft">
-                  <span className="min-w-0 break-words">{subjectOf(what)}</span>
+              {differences.map((difference) => (
+                <li key={difference.what} className="flex items-end justify-between gap-x-2 text-soft">
+                  <span className="min-w-0 break-words" title={difference.what}>
+                    {subjectOf(difference)}
+                  </span>
                   <span className="flex max-w-1/2 shrink-0 flex-wrap justify-end gap-x-2">
-                    {isSaid(before) && <del>{valueOf(what, before)}</del>}
-                    <ins className="text-ink no-underline">{isSaid(after) ? valueOf(what, after) : '—'}</ins>
+                    <Values difference={difference} />
                   </span>
                 </li>
               ))}
@@ -161,12 +147,24 @@ function Difference({ found, isBusy, onApprove }: DifferenceProps) {
         <details className="border-t px-4 py-2">
           <summary className="min-h-6">{t('prices.skipped', { n: found.skipped.length })}</summary>
           <ul className="text-soft">
-            {found.skipped.map(({ what, reason }) => (
-              <li key={`${what} ${reason}`}>{`${what}: ${reason}`}</li>
+            {found.skipped.map(({ what, reason, code, facts }) => (
+              <li key={`${what} ${reason}`} title={reason}>
+                {`${what}: ${retell('skips', { reason: code, facts }) ?? reason}`}
+              </li>
             ))}
           </ul>
         </details>
       )}
     </Panel>
+  )
+}
+
+function Values({ difference: { about, before, after } }: { readonly difference: Difference }) {
+  const valueOf = useValue()
+  return (
+    <>
+      {isSaid(before) && <del>{valueOf(about, before)}</del>}
+      <ins className="text-ink no-underline">{isSaid(after) ? valueOf(about, after) : '—'}</ins>
+    </>
   )
 }

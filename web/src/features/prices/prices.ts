@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Origin } from '../../lib/accounts.ts'
 import { api, type Page } from '../../lib/api.ts'
+import type { Facts } from '../../lib/i18n/said.ts'
 import type { ModelFacts, PriceCard } from '../../lib/models.ts'
 
 type Offer = {
@@ -18,16 +19,34 @@ export const soldQuery = queryOptions({
 })
 
 export type Wanted = { readonly provider?: string; readonly markup?: string; readonly approved?: string }
+export type About = {
+  readonly kind: 'origin' | 'sale' | 'cost' | 'limit'
+  readonly name: string
+  readonly offer: string | null
+  readonly above_input_tokens: number | null
+}
+/** `about` says as data what `what` says in English. */
+export type Difference = {
+  readonly what: string
+  readonly about: About
+  readonly before: string | null
+  readonly after: string
+}
 export type Import = {
   readonly source: unknown
   readonly markup: string
   readonly changes: readonly {
     readonly model: string
     readonly kind: 'new' | 'changed'
-    readonly differences: readonly { readonly what: string; readonly before: string | null; readonly after: string }[]
+    readonly differences: readonly Difference[]
   }[]
   readonly unchanged: number
-  readonly skipped: readonly { readonly what: string; readonly reason: string }[]
+  readonly skipped: readonly {
+    readonly what: string
+    readonly reason: string
+    readonly code: string
+    readonly facts: Facts
+  }[]
   readonly changing: readonly { readonly model: string; readonly on: string }[]
   readonly fingerprint: string
   readonly applied: boolean

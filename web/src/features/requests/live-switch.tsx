@@ -1,6 +1,7 @@
 /** Whether the list follows what happens, whether it can, and what waits to be shown. */
 import { useT, type Key } from '../../lib/i18n/language.ts'
 import { prefer, usePreferences } from '../../lib/preferences.ts'
+import { useProblemText } from '../../lib/problem.ts'
 import { Button } from '../../ui/button.tsx'
 import { classes } from '../../ui/classes.ts'
 import { Icon } from '../../ui/icon.tsx'
@@ -23,6 +24,7 @@ type Props = {
 
 export function LiveSwitch({ connection, isOn, isPaused, onChange }: Props) {
   const t = useT()
+  const problemText = useProblemText()
   const { kind } = connection
   const isBad = kind === 'lost' || kind === 'refused'
   const word: Key | undefined =
@@ -33,7 +35,7 @@ export function LiveSwitch({ connection, isOn, isPaused, onChange }: Props) {
       <span role="status" className={isBad ? 'text-bad' : 'text-soft max-sm:sr-only'}>
         {isBad && <Icon name="warning" className="mr-1 -mt-0.5" />}
         {isOn && word && t(word)}
-        {isBad && connection.error && <span className="block text-xs">{connection.error.message}</span>}
+        {isBad && connection.error && <span className="block text-xs">{problemText(connection.error).text}</span>}
       </span>
       <button
         id={SWITCH}

@@ -1,6 +1,7 @@
 /** One task: what came of it, what was asked for, what it cost. */
 import { useT, type Translate } from '../../lib/i18n/language.ts'
 import { useMade } from '../../lib/made.ts'
+import { useTaskFailure } from '../../lib/problem.ts'
 import { isOpen, type Task } from '../../lib/tasks.ts'
 import { duration } from '../../lib/time.ts'
 import { Player } from '../../parts/player.tsx'
@@ -12,6 +13,7 @@ import { hasFile } from './tasks.ts'
 
 export function TaskView({ account, task }: { readonly account: string; readonly task: Task }) {
   const t = useT()
+  const failureOf = useTaskFailure()
   const made = useMade().find(({ requestId }) => requestId === task.request)
   return (
     <div className="space-y-4">
@@ -40,7 +42,16 @@ export function TaskView({ account, task }: { readonly account: string; readonly
           ...(task.expires_at === null
             ? []
             : [[t('tasks.expires'), <Time key="kept" at={task.expires_at} />] as const]),
-          ...(task.error_code === null ? [] : [[t('column.error'), task.error_code] as const]),
+          ...(task.error_code === null
+            ? []
+            : [
+                [
+                  t('column.error'),
+                  <span key="error" title={task.error_code}>
+                    {failureOf(task)}
+                  </span>,
+                ] as const,
+              ]),
         ]}
       />
     </div>

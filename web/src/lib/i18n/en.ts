@@ -2,7 +2,6 @@
 import { account } from './en/account.ts'
 import { operator } from './en/operator.ts'
 import { playground } from './en/playground.ts'
-import { server } from './en/server.ts'
 import { words } from './en/words.ts'
 
-export const en = { ...words, ...account, ...playground, ...operator, ...server }
+export const en = { ...words, ...account, ...playground, ...operator }

@@ -1,6 +1,7 @@
 /** The language of the page and its dictionary. English is in the bundle; another is loaded when it is asked for. */
 import { prefer, type Language } from '../preferences.ts'
 import { tabState } from '../tab-state.ts'
+import type { Retell } from './said.ts'
 import { en } from './en.ts'
 
 export type Key = keyof typeof en
@@ -10,11 +11,16 @@ export const hasWords = (name: string): name is Key => Object.hasOwn(en, name)
 type Values = Readonly<Record<string, string | number>>
 
 const english: Dictionary = en
-type Spoken = { readonly language: Language; readonly dictionary: Dictionary }
-const spoken = tabState<Spoken>({ language: 'en', dictionary: english })
+type Words = { readonly dictionary: Dictionary; readonly retell: Retell }
+type Spoken = Words & { readonly language: Language }
+/** The server speaks it itself. */
+const inEnglish: Words = { dictionary: english, retell: () => undefined }
+const spoken = tabState<Spoken>({ language: 'en', ...inEnglish })
 
-async function dictionaryOf(language: Language): Promise<Dictionary> {
-  return language === 'en' ? english : (await import('./zh.ts')).zh
+async function wordsIn(language: Language): Promise<Words> {
+  if (language === 'en') return inEnglish
+  const { zh, retell } = await import('./zh.ts')
+  return { dictionary: zh, retell }
 }
 
 /** Before the first paint: the language that the page was opened in. */
@@ -28,9 +34,9 @@ export async function chooseLanguage(language: Language): Promise<void> {
 }
 
 async function use(language: Language): Promise<void> {
-  const dictionary = await dictionaryOf(language)
+  const words = await wordsIn(language)
   document.documentElement.lang = language
-  spoken.set({ language, dictionary })
+  spoken.set({ language, ...words })
 }
 
 /** A sentence; `{name}` in it is replaced by a value, and `{n|one|many}` chosen by a number. */
@@ -53,3 +59,6 @@ export function useLanguage(): { readonly language: Language; readonly t: Transl
 }
 
 export const useT = (): Translate => useLanguage().t
+
+/** Says what the server said in words of this language. */
+export const useRetell = (): Retell => spoken.use().retell

@@ -1,8 +1,15 @@
 import type { en } from './en.ts'
+import { retellerOf, type Sayings } from './said.ts'
 import { account } from './zh/account.ts'
+import { bookings } from './zh/bookings.ts'
+import { findings, invariants } from './zh/books.ts'
+import { gateway } from './zh/gateway.ts'
 import { operator } from './zh/operator.ts'
 import { playground } from './zh/playground.ts'
+import { refusals } from './zh/refusals.ts'
+import { skips } from './zh/skips.ts'
 import { server } from './zh/server.ts'
+import { videos } from './zh/videos.ts'
 import { words } from './zh/words.ts'
 
 export const zh: Readonly<Record<keyof typeof en, string>> = {
@@ -10,5 +17,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   ...account,
   ...playground,
   ...operator,
-  ...server,
 }
+
+export const sayings: Sayings = { refusals, gateway, server, invariants, findings, skips, videos, bookings }
+export const retell = retellerOf(sayings, 'zh-CN')

@@ -1,0 +1,77 @@
+/** What a value has to be, and what is said of one that is not. */
+import type { z } from 'zod'
+import { reasonOf, speakerOf, type Said } from '../lib/sentence.ts'
+
+/** Rules of our own. A schema is given the sentence; by the sentence its reason is found again. */
+export const rules = {
+  name_letters: 'must be 1 to 100 characters, none a slash, a control character or a mark of direction',
+  name_unseen: 'must have no characters that cannot be seen',
+  amount: 'must be more than nothing and below a billion dollars, such as 25.00',
+  dollars: 'must be dollars, such as 5.00',
+  dollars_per_million: 'must be dollars per million tokens, such as 0.15',
+  percentage: 'must be a percentage, such as 20% or 12.5%',
+  nano_usd: 'must be an integer of nano-USD as text, such as "25000000000" for $25',
+  nano_usd_max: 'must be at most 9223372036854775807',
+  model_id: 'must be 1 to 200 letters, digits or . : / @ - _',
+  provider_id: 'must be lower-case letters, digits, - or _',
+  year: 'must be from 1970 to 9998',
+  month: 'must be a month, such as 2026-11',
+  absolute_path: 'must be an absolute path',
+  null_refused: 'must have a value: null means nothing here',
+} as const
+
+/** What schemas ask for by themselves. */
+export const shapes = {
+  missing: 'is needed',
+  wrong_type: 'must be of the type {expected}',
+  too_short: 'must have at least {min} characters',
+  too_long: 'must have at most {max} characters',
+  too_small: 'must be at least {min}',
+  too_large: 'must be at most {max}',
+  too_few: 'must have at least {min} entries',
+  too_many: 'must have at most {max} entries',
+  bad_time: 'must be a time, such as 2026-01-31T12:00:00Z',
+  not_one_of: 'must be one of {values}',
+  unknown_field: 'is not known here: {names}',
+  invalid: 'is not valid: {why}',
+} as const
+
+const say = speakerOf({ ...rules, ...shapes })
+
+/** In place of a schema's own words, where null is refused. */
+export const wordsForNull = ({ input }: { readonly input?: unknown }): string | undefined =>
+  input === null ? rules.null_refused : undefined
+
+type Issue = z.core.$ZodIssue
+export type Misfit = Said & { readonly param: string | undefined }
+
+/** The first thing that is wrong with an input, and where. */
+export function misfitIn({ issues: [issue] }: z.ZodError): Misfit {
+  const param = issue && issue.path.length > 0 ? issue.path.join('.') : undefined
+  const said = issue ? saidOf(issue) : say('invalid', { why: 'invalid input' })
+  return { ...said, message: param === undefined ? said.message : `${param}: ${said.message}`, param }
+}
+
+function saidOf(issue: Issue): Said {
+  const rule = reasonOf(rules, issue.message) as keyof typeof rules | undefined
+  if (rule !== undefined) return say(rule)
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.message.endsWith('undefined') ? say('missing') : say('wrong_type', { expected: issue.expected })
+    case 'too_small':
+      return say(tooLittle[issue.origin] ?? 'too_small', { min: Number(issue.minimum) })
+    case 'too_big':
+      return say(tooMuch[issue.origin] ?? 'too_large', { max: Number(issue.maximum) })
+    case 'invalid_value':
+      return say('not_one_of', { values: issue.values.join(', ') })
+    case 'unrecognized_keys':
+      return say('unknown_field', { names: issue.keys.join(', ') })
+    case 'invalid_format':
+      return issue.format === 'datetime' ? say('bad_time') : say('invalid', { why: issue.message })
+    default:
+      return say('invalid', { why: issue.message })
+  }
+}
+
+const tooLittle: Readonly<Record<string, 'too_short' | 'too_few'>> = { string: 'too_short', array: 'too_few' }
+const tooMuch: Readonly<Record<string, 'too_long' | 'too_many'>> = { string: 'too_long', array: 'too_many' }

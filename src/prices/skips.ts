@@ -1,0 +1,39 @@
+/** Why an import leaves a model or a provider out, in sentences that have a code and facts. */
+import { reasonOf, speakerOf, type Facts, type Said } from '../lib/sentence.ts'
+
+export const skips = {
+  declared: 'declared in tollgate.yaml; change it there',
+  vendor_unknown: "the list has no vendor for the preset '{preset}'",
+  offer_unpriced: 'the list has no price for what {provider} serves it with',
+  none_named: 'no model of the chosen providers has this name',
+  as_listed: '{why}',
+
+  // As the list says it: tools/price-list.ts writes these into it.
+  by_deployment: 'models have the names of your deployments: declare them in tollgate.yaml',
+  by_region: 'prices differ by region: declare them in tollgate.yaml',
+  by_pixels: 'videos are priced by their pixels: declare them in tollgate.yaml',
+  passed_on: 'what a call costs depends on who it is passed on to',
+  fee: 'each request has a fee besides its tokens',
+  unlisted: 'the list does not know this vendor',
+  upscaler: 'it upscales videos, for the models that name it: declare them in tollgate.yaml',
+  not_text: 'not text alone, or billed for more than its tokens',
+  no_price: 'it has no price',
+} as const
+
+/** What is left out, and why; `code` and `facts` say the reason as data. */
+export type Skipped = { readonly what: string; readonly reason: string; readonly code: string; readonly facts: Facts }
+
+export const say = speakerOf(skips)
+
+export const skip = (what: string, { reason: code, facts, message: reason }: Said): Skipped => ({
+  what,
+  reason,
+  code,
+  facts,
+})
+
+/** For a reason that the list gives. */
+export const skipAsListed = (what: string, why: string): Skipped => {
+  const code = reasonOf(skips, why)
+  return code === undefined ? skip(what, say('as_listed', { why })) : { what, reason: why, code, facts: {} }
+}
