@@ -206,7 +206,7 @@ function logRecord(log: Log, record: RequestRecord, client: string | undefined):
     stream: record.stream,
     status,
     outcome,
-    ...(errorCode === undefined ? {} : { code: errorCode }),
+    code: errorCode,
     provider: record.providerId,
     attempts: attempts.map(({ providerId, result }) => `${providerId}:${result}`),
     inputTokens: inputTokens(usage),

@@ -1,10 +1,10 @@
 /** The JSON of a client's request: structure within bounds first, then syntax. */
 import type { Failure } from '../domain/failure.ts'
 import { nextTurn } from '../lib/end-of-tick.ts'
-import { requestScanLimits, scanJson, type Member } from '../lib/json-scan.ts'
+import type { Members } from '../lib/json-members.ts'
+import { requestScanLimits, scanJson } from '../lib/json-scan.ts'
 
 type Rejected = { readonly kind: 'rejected'; readonly failure: Failure }
-type Members = ReadonlyMap<string, Member>
 export type ScannedRequest = { readonly kind: 'scanned'; readonly value: unknown; readonly members: Members } | Rejected
 
 /** A body above this is read in several turns of the loop: its steps together take longer than others should wait. */

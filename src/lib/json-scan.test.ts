@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { editJson, requestScanLimits, reviseJson, scanJson, type Edit, type Member } from './json-scan.ts'
+import type { Members } from './json-members.ts'
+import { editJson, requestScanLimits, reviseJson, scanJson, type Edit } from './json-scan.ts'
 
-const members = (text: string): ReadonlyMap<string, Member> => {
+const members = (text: string): Members => {
   const scan = scanJson(text, requestScanLimits)
   if (scan.kind !== 'scanned') throw new Error(scan.kind)
   return scan.members
@@ -52,6 +53,27 @@ test('what is slow to read for its size is bounded: escapes, what stands outside
 test('a repeated key is refused: two parsers could read two different requests', () => {
   expect(scanJson('{"model":"a","model":"b"}', requestScanLimits).kind).toBe('repeated_key')
   expect(scanJson('{"model":"a","\\u006dodel":"b"}', requestScanLimits).kind).toBe('repeated_key')
+})
+
+test('equal names are found however many there are and however they are written, and all others by their names', () => {
+  const escaped = (name: string): string =>
+    name.replaceAll(/[^]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  const name = fc.oneof(fc.constantFrom('a', 'b', 'model', 'mode', 'messages', '__proto__', ''), fc.string())
+  const property = fc.property(fc.array(fc.tuple(name, fc.boolean()), { maxLength: 40 }), (named) => {
+    const names = named.map(([one]) => one.replaceAll(/[^ -~]/g, ''))
+    const written = names.map((one, i) => (named[i]?.[1] ? `"${escaped(one)}"` : JSON.stringify(one)))
+    const text = `{${written.map((one, i) => ` ${one} : ${i} `).join(',')}}`
+    const scan = scanJson(text, requestScanLimits)
+    expect(scan.kind).toBe(new Set(names).size < names.length ? 'repeated_key' : 'scanned')
+    if (scan.kind !== 'scanned') return
+    for (const [i, one] of names.entries()) {
+      const found = scan.members.get(one)
+      expect([one, found && text.slice(found.start, found.end)]).toEqual([one, String(i)])
+    }
+    expect(scan.members.has('no such')).toBe(names.includes('no such'))
+    expect([...scan.members].map(([one]) => one)).toEqual(names)
+  })
+  fc.assert(property, { numRuns: 3_000 })
 })
 
 test('an edit holds even where the structure cannot be mapped', () => {

@@ -3,13 +3,7 @@
  * depth bomb blocks it for over a second), and notes where the members of the outermost object stand, so that single
  * values can be replaced without touching any other byte.
  */
-export type Span = { readonly start: number; readonly end: number }
-
-export type Member = {
-  /** The whole member, from the key's opening quote to the end of its value. */
-  readonly keyStart: number
-  readonly value: Span
-}
+import { Members, type Member, type Span } from './json-members.ts'
 
 export type ScanLimits = {
   readonly depthMax: number
@@ -26,7 +20,7 @@ export type ScanLimits = {
 }
 
 export type Scan =
-  | { readonly kind: 'scanned'; readonly members: ReadonlyMap<string, Member> }
+  | { readonly kind: 'scanned'; readonly members: Members }
   | { readonly kind: 'too_deep' | 'too_many_nodes' | 'too_dense' | 'key_too_long' | 'malformed' | 'repeated_key' }
 
 /** By the last three no step of reading the largest body takes the thread for 100 ms (test/malformed.test.ts). */
@@ -73,29 +67,16 @@ function hasTooManyEscapes(text: string, escapesMax: number): boolean {
   return false
 }
 
-function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
-}
-
-/** Trims white space off both ends of a span. */
-function trimmed(text: string, start: number, end: number): Span {
-  while (start < end && isSpace(text.charCodeAt(start))) start++
-  while (end > start && isSpace(text.charCodeAt(end - 1))) end--
-  return { start, end }
-}
-
-/** Notes the members of the outermost object while the scan passes over them. */
+/** Notes where the members of the outermost object stand while the scan passes over them. */
 class MemberNotes {
-  readonly members = new Map<string, Member>()
-  fault: 'repeated_key' | 'key_too_long' | undefined
+  readonly places: number[] = []
+  isKeyTooLong = false
   private keyStart = -1
   private keyEnd = -1
   private valueStart = -1
-  private readonly text: string
   private readonly keyCharsMax: number
 
-  constructor(text: string, keyCharsMax: number) {
-    this.text = text
+  constructor(keyCharsMax: number) {
     this.keyCharsMax = keyCharsMax
   }
 
@@ -111,29 +92,18 @@ class MemberNotes {
   }
 
   close(at: number): void {
-    if (this.keyEnd - this.keyStart > this.keyCharsMax) this.fault = 'key_too_long'
+    if (this.keyEnd - this.keyStart > this.keyCharsMax) this.isKeyTooLong = true
     else if (this.valueStart !== -1 && this.keyStart !== -1) {
-      const raw = this.text.slice(this.keyStart + 1, this.keyEnd)
-      const key = raw.includes('\\') ? unescape(raw) : raw
-      if (this.members.has(key)) this.fault ??= 'repeated_key'
-      this.members.set(key, { keyStart: this.keyStart, value: trimmed(this.text, this.valueStart, at) })
+      this.places.push(this.keyStart, this.keyEnd, this.valueStart, at)
     }
     this.keyStart = this.valueStart = -1
-  }
-}
-
-function unescape(raw: string): string {
-  try {
-    return JSON.parse(`"${raw}"`) as string
-  } catch {
-    return raw // Malformed escapes are JSON.parse's to report.
   }
 }
 
 /** Scans JSON text. It accepts some text that is not JSON: JSON.parse stays the judge of that. */
 export function scanJson(text: string, limits: ScanLimits): Scan {
   if (hasTooManyEscapes(text, limits.escapesMax)) return { kind: 'too_dense' }
-  const notes = new MemberNotes(text, limits.keyCharsMax)
+  const notes = new MemberNotes(limits.keyCharsMax)
   let bare = 0
   let depth = 0
   let nodes = 0
@@ -160,9 +130,11 @@ export function scanJson(text: string, limits: ScanLimits): Scan {
       if (--depth < 0) return { kind: 'malformed' }
     }
   }
+  if (notes.isKeyTooLong) return { kind: 'key_too_long' }
+  const members = new Members(text, notes.places)
   // Of two equal keys one parser takes the first, another the last: what we read and what we send on could differ.
-  if (notes.fault) return { kind: notes.fault }
-  return depth === 0 ? { kind: 'scanned', members: notes.members } : { kind: 'malformed' }
+  if (members.isRepeating) return { kind: 'repeated_key' }
+  return depth === 0 ? { kind: 'scanned', members } : { kind: 'malformed' }
 }
 
 /** One edit of an object's text: a member's new value as JSON text, or its removal. */
@@ -171,17 +143,17 @@ export type Edit = { readonly key: string; readonly value: string | undefined }
 type Splice = Span & { readonly text: string }
 
 /** Applies edits to the outermost object. Every byte that no edit names stays as it was; new members go in front. */
-export function editJson(text: string, members: ReadonlyMap<string, Member>, edits: readonly Edit[]): string {
+export function editJson(text: string, members: Members, edits: readonly Edit[]): string {
   const splices: Splice[] = []
   const added: string[] = []
-  const removed = new Set<Member>()
+  const removed = new Set<string>()
   for (const { key, value } of edits) {
     const member = members.get(key)
-    if (member && value !== undefined) splices.push({ ...member.value, text: value })
-    else if (member) removed.add(member)
+    if (member && value !== undefined) splices.push({ start: member.start, end: member.end, text: value })
+    else if (member) removed.add(key)
     else if (value !== undefined) added.push(`${JSON.stringify(key)}:${value}`)
   }
-  if (removed.size > 0) splices.push(...removals([...members.values()], removed))
+  if (removed.size > 0) splices.push(...removals([...members], removed))
   splices.sort((a, b) => a.start - b.start)
   let from = added.length === 0 ? 0 : text.indexOf('{') + 1
   let out = text.slice(0, from) + added.join(',') + (added.length > 0 && members.size > removed.size ? ',' : '')
@@ -193,15 +165,13 @@ export function editJson(text: string, members: ReadonlyMap<string, Member>, edi
 }
 
 /** What to cut for members to vanish with their commas: up to the next member, or, at the end, from the one before. */
-function removals(members: readonly Member[], removed: ReadonlySet<Member>): Splice[] {
-  const lastKept = members.findLastIndex((member) => !removed.has(member))
-  return members.flatMap((member, i) => {
-    if (!removed.has(member)) return []
-    const next = i < lastKept ? members[i + 1] : undefined
-    const before = i > 0 ? members[i - 1] : undefined
-    return next
-      ? { start: member.keyStart, end: next.keyStart, text: '' }
-      : { start: before?.value.end ?? member.keyStart, end: member.value.end, text: '' }
+function removals(members: readonly (readonly [string, Member])[], removed: ReadonlySet<string>): Splice[] {
+  const lastKept = members.findLastIndex(([name]) => !removed.has(name))
+  return members.flatMap(([name, { keyStart, end }], i) => {
+    if (!removed.has(name)) return []
+    const next = i < lastKept ? members[i + 1]?.[1] : undefined
+    const before = i > 0 ? members[i - 1]?.[1] : undefined
+    return next ? { start: keyStart, end: next.keyStart, text: '' } : { start: before?.end ?? keyStart, end, text: '' }
   })
 }
 

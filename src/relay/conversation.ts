@@ -6,7 +6,8 @@ import { KEPT_DAYS, type AccountScope, type Turns } from '../responses/turns.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
 
-type Steps = ReturnType<Turns['keep']>
+type Steps = Readonly<ReturnType<Turns['keep']>>
+const NO_STEPS: Steps = []
 
 /** Gives a request what it needs of earlier turns. Returns why it cannot be answered. */
 export async function recall(
@@ -91,14 +92,14 @@ type Begun = { readonly model: Model; readonly createdAtMs: number }
 /** What is written with the hold of an answer in the background: it can be asked for from then on. */
 export function begunSteps({ turns }: Relay, call: Call, { model, createdAtMs }: Begun): Steps {
   const { conversation } = call.request
-  if (!conversation || conversation.mode === 'attached') return []
+  if (!conversation || conversation.mode === 'attached') return NO_STEPS
   return turns.keep(scopeOf(call), conversation.begun({ requestId: call.id, createdAtMs, publicModel: model.id }))
 }
 
 /** What is written with the end of a hold: the turn as it ended, where there is one to keep. */
 export function endedSteps({ turns }: Relay, call: Call, how: 'served' | 'unserved'): Steps {
   const { conversation } = call.request
-  if (!conversation) return []
+  if (!conversation) return NO_STEPS
   const scope = scopeOf(call)
   turns.release(scope, call.id)
   const turn = conversation.ended()

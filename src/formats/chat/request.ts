@@ -1,7 +1,8 @@
 /** Requests of the chat format: validation, what the gateway has to know of them, and the edits it makes upstream. */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
-import { editJson, type Edit, type Member } from '../../lib/json-scan.ts'
+import type { Members } from '../../lib/json-members.ts'
+import { editJson, type Edit } from '../../lib/json-scan.ts'
 import { scanRequest } from '../request-json.ts'
 import { asFields } from '../fields.ts'
 import { failureOfIssue } from './issue.ts'
@@ -90,7 +91,7 @@ export type ChatRequest = {
   readonly mediaBytes: number
   readonly body: ChatBody
   readonly text: string
-  readonly members: ReadonlyMap<string, Member>
+  readonly members: Members
 }
 
 type Rejected = { readonly kind: 'rejected'; readonly failure: Failure }
@@ -113,7 +114,7 @@ export function readChatRequest(text: string, bytes: number, scan = scanRequest(
 const FIELDS_MAX = 1_000
 
 /** What is refused before the schema looks: cheap tests for what would be dear to check, or to serve. */
-function refuseEarly(body: unknown, members: ReadonlyMap<string, Member>): Failure | undefined {
+function refuseEarly(body: unknown, members: Members): Failure | undefined {
   if (members.size > FIELDS_MAX) return { kind: 'invalid_value', message: 'The body has too many fields.' }
   const fields = asFields(body)
   const unpriced = refuseUnpriced(fields)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
-import type { Member } from '../../lib/json-scan.ts'
+import type { Members } from '../../lib/json-members.ts'
 import { writeFailure } from '../chat/failure.ts'
 import { failureOfIssue } from '../chat/issue.ts'
 import type { ClientRequest, Passage } from '../format.ts'
@@ -55,8 +55,8 @@ export function readEmbeddingClient(text: string): ReadClient {
 }
 
 /** Some upstreams match keys without regard to case: what they would read must be what was priced. */
-function lookAlike(members: ReadonlyMap<string, Member>): Failure | undefined {
-  for (const key of members.keys()) {
+function lookAlike(members: Members): Failure | undefined {
+  for (const key of members.names()) {
     if (dearerFields.includes(key)) {
       const message = `'${key}' is not supported: its cost has no price here.`
       return { kind: 'unsupported_parameter', message, param: key }

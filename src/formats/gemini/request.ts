@@ -1,7 +1,8 @@
 /** Requests of Gemini's API: validation, what the gateway has to know of them, and the edits it makes upstream. */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
-import { editJson, requestScanLimits, scanJson, type Edit, type Member } from '../../lib/json-scan.ts'
+import type { Member, Members } from '../../lib/json-members.ts'
+import { editJson, requestScanLimits, scanJson, type Edit } from '../../lib/json-scan.ts'
 import { failureOfIssue } from '../chat/issue.ts'
 import type { Fields } from '../fields.ts'
 import { scanRequest, type ScannedRequest } from '../request-json.ts'
@@ -86,7 +87,7 @@ export type GeminiRequest = {
   /** In camel case. */
   readonly body: GeminiBody
   readonly text: string
-  readonly members: ReadonlyMap<string, Member>
+  readonly members: Members
 }
 
 export type GeminiRead =
@@ -161,11 +162,11 @@ function mediaOf(contents: GeminiBody['contents']): Media {
 }
 
 /** Which object, of these one inside the other, has a field twice: what is priced and what is sent could differ. */
-function repeatingField(text: string, members: ReadonlyMap<string, Member>, path: string[]): string | undefined {
+function repeatingField(text: string, members: Members, path: string[]): string | undefined {
   const [name = '', ...inner] = path
   const [, member] = memberOf(members, name) ?? []
   if (!member) return undefined
-  const own = text.slice(member.value.start, member.value.end)
+  const own = text.slice(member.start, member.end)
   if (!own.startsWith('{')) return undefined
   const scan = scanJson(own, requestScanLimits)
   if (scan.kind !== 'scanned') return name
@@ -173,7 +174,7 @@ function repeatingField(text: string, members: ReadonlyMap<string, Member>, path
 }
 
 /** A member in whichever spelling it came. */
-function memberOf(members: ReadonlyMap<string, Member>, name: string): [string, Member] | undefined {
+function memberOf(members: Members, name: string): [string, Member] | undefined {
   return [...members].find(([key]) => camelOf(key) === name)
 }
 
@@ -183,7 +184,7 @@ export function writeUpstreamBody({ body, text, members }: GeminiRequest, output
   if (members.has('model')) edits.push({ key: 'model', value: undefined })
   if (body.generationConfig?.maxOutputTokens !== outputTokensMax) {
     const [key, member] = memberOf(members, 'generationConfig') ?? ['generationConfig']
-    edits.push({ key, value: configWith(member && text.slice(member.value.start, member.value.end), outputTokensMax) })
+    edits.push({ key, value: configWith(member && text.slice(member.start, member.end), outputTokensMax) })
   }
   return edits.length === 0 ? text : editJson(text, members, edits)
 }

@@ -1,7 +1,8 @@
 /** Requests of the Messages format: validation, what the gateway has to know of them, and its edits on the way up. */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
-import { editJson, type Edit, type Member } from '../../lib/json-scan.ts'
+import type { Members } from '../../lib/json-members.ts'
+import { editJson, type Edit } from '../../lib/json-scan.ts'
 import { failureOfIssue } from '../chat/issue.ts'
 import { asFields, asList, asText, type Fields } from '../fields.ts'
 import { scanRequest } from '../request-json.ts'
@@ -64,7 +65,7 @@ export type MessagesRequest = {
   readonly mediaBytes: number
   readonly body: MessagesBody
   readonly text: string
-  readonly members: ReadonlyMap<string, Member>
+  readonly members: Members
 }
 
 export type ReadRequest =
@@ -105,9 +106,9 @@ const sharedState = new Set(['thread', 'container'])
 /** Tools that run at the vendor and are billed by the call, the hour, or another model's tokens (2026-11). */
 const VENDOR_TOOL = /^(?:web_search|web_fetch|code_execution|bash_code_execution|advisor|mcp_toolset)/
 
-function refuseUnpriced(body: Fields, members: ReadonlyMap<string, Member>): Failure | undefined {
+function refuseUnpriced(body: Fields, members: Members): Failure | undefined {
   if (members.size > FIELDS_MAX) return { kind: 'invalid_value', message: 'The body has too many fields.' }
-  for (const key of members.keys()) {
+  for (const key of members.names()) {
     const folded = key.normalize('NFKC').toLowerCase()
     if (folded !== key && pricedFields.has(folded)) {
       const hint = `Unknown parameter: '${key}'. Did you mean '${folded}'?`

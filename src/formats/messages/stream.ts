@@ -104,7 +104,7 @@ export class MessagesStream implements PassedStream {
     if ((fields['usage'] ?? null) === null) edits.push({ key: 'usage', value: '{"input_tokens":0,"output_tokens":0}' })
     if (edits.length === 0) return data
     const scan = scanJson(data, eventLimits)
-    const place = scan.kind === 'scanned' ? scan.members.get('message')?.value : undefined
+    const place = scan.kind === 'scanned' ? scan.members.get('message') : undefined
     const inner = place ? data.slice(place.start, place.end) : JSON.stringify(fields)
     return reviseJson(data, [{ key: 'message', value: reviseJson(inner, edits, eventLimits) }], eventLimits)
   }
