@@ -481,9 +481,14 @@ describe('answers that do not end well', () => {
     for (let i = 0; i < 3; i++) texts.push(await (await create(who, { input: 'hi' }, { headers })).text())
     expect(new Set(texts).size).toBe(1)
     const stream = { 'idempotency-key': 'stream' }
-    const once = await (await create(who, { stream: true }, { headers: stream })).text()
-    expect(await (await create(who, { stream: true }, { headers: stream })).text()).toBe(once)
+    const streamed = (): Promise<Response> => create(who, { stream: true, truncation: 'auto' }, { headers: stream })
+    const first = await streamed()
+    const once = await first.text()
+    const again = await streamed()
+    expect(await again.text()).toBe(once)
     expectStream(once)
+    const dropped = [first, again].map(({ headers: given }) => given.get('x-tollgate-dropped'))
+    expect(dropped).toEqual(['truncation', 'truncation'])
     expect(await who.records(2)).toHaveLength(2)
   })
 

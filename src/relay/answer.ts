@@ -334,14 +334,10 @@ export class StreamAnswer {
       answer: () => {
         transcript?.add(text)
         if (!repeatable) return NOT_REPEATABLE
+        const headers = earlyHeaders(admission, served.dropped)
         const shown = shownEnd(call)
-        if (shown !== undefined)
-          return { status: 200, headers: { ...JSON_TYPE, ...earlyHeaders(admission, served.dropped) }, body: shown }
-        return {
-          status: 200,
-          headers: { ...STREAM_TYPE, ...earlyHeaders(admission, served.dropped) },
-          body: transcript?.text,
-        }
+        if (shown !== undefined) return { status: 200, headers: { ...JSON_TYPE, ...headers }, body: shown }
+        return { status: 200, headers: { ...STREAM_TYPE, ...headers }, body: transcript?.text }
       },
     })
     return text
