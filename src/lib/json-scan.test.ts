@@ -50,6 +50,25 @@ test('what is slow to read for its size is bounded: escapes, what stands outside
   expect(kindOf(`{"a":{"${'k'.repeat(keyCharsMax)}":1}}`)).toBe('scanned')
 })
 
+test('long runs of blanks and digits are passed over in one step, counted to the last, and hide nothing', () => {
+  const bare = (chars: number, at: 'inside' | 'before' | 'behind'): string => {
+    const run = ' '.repeat(chars)
+    return { inside: `{${run}"a":1}`, before: `${run}{"a":1}`, behind: `{"a":1}${run}` }[at]
+  }
+  for (const at of ['inside', 'before', 'behind'] as const) {
+    for (let chars = 50; chars < 90; chars++) {
+      const text = bare(chars, at)
+      expect(edit(text, [{ key: 'a', value: '2' }])).toBe(text.replace('1', '2'))
+      // The quotes of the name and what is in them count as one.
+      const exact = text.length - 2
+      expect(scanJson(text, { ...requestScanLimits, bareMax: exact }).kind).toBe('scanned')
+      expect(scanJson(text, { ...requestScanLimits, bareMax: exact - 1 }).kind).toBe('too_dense')
+    }
+  }
+  expect(scanJson(`{"a":[${'1'.repeat(100)}`, requestScanLimits).kind).toBe('malformed')
+  expect(scanJson(`{"a":${'1'.repeat(100)},${' '.repeat(100)}"a":2}`, requestScanLimits).kind).toBe('repeated_key')
+})
+
 test('a repeated key is refused: two parsers could read two different requests', () => {
   expect(scanJson('{"model":"a","model":"b"}', requestScanLimits).kind).toBe('repeated_key')
   expect(scanJson('{"model":"a","\\u006dodel":"b"}', requestScanLimits).kind).toBe('repeated_key')

@@ -49,6 +49,16 @@ const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
+/** What a structure is made of. */
+const STRUCTURAL = /["{}[\],:]/g
+/** So many characters without any are passed over one by one; a longer run is left to the expression, which is faster. */
+const RUN_CHARS = 64
+
+function nextStructural(text: string, from: number): number {
+  STRUCTURAL.lastIndex = from
+  return STRUCTURAL.test(text) ? STRUCTURAL.lastIndex - 1 : text.length
+}
+
 /** Position of the quote that closes the string opened at `open`, or -1. */
 function closingQuote(text: string, open: number): number {
   for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
@@ -105,6 +115,8 @@ export function scanJson(text: string, limits: ScanLimits): Scan {
   if (hasTooManyEscapes(text, limits.escapesMax)) return { kind: 'too_dense' }
   const notes = new MemberNotes(limits.keyCharsMax)
   let bare = 0
+  /** From where on nothing of a structure was met. */
+  let runStart = 0
   let depth = 0
   let nodes = 0
   let commas = 0
@@ -128,7 +140,14 @@ export function scanJson(text: string, limits: ScanLimits): Scan {
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
       if (depth === 1) notes.close(at)
       if (--depth < 0) return { kind: 'malformed' }
+    } else if (at - runStart < RUN_CHARS) continue
+    else {
+      const last = nextStructural(text, at) - 1
+      bare += last - at
+      if (bare > limits.bareMax) return { kind: 'too_dense' }
+      at = last
     }
+    runStart = at + 1
   }
   if (notes.isKeyTooLong) return { kind: 'key_too_long' }
   const members = new Members(text, notes.places)
