@@ -28,7 +28,7 @@ export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Prom
   if (exchange.header('content-encoding') !== undefined) {
     return reject('unsupported_media_type', 'Compressed bodies are not accepted; send it without Content-Encoding.')
   }
-  if (Number(exchange.header('content-length') ?? 0) > limits.bytesMax) return refusals.too_large(limits)
+  if ((exchange.declaredBytes ?? 0) > limits.bytesMax) return refusals.too_large(limits)
   const body = await exchange.readText(limits)
   return body.kind === 'read' ? body : refusals[body.kind](limits)
 }

@@ -1,13 +1,11 @@
 /** One client connection: requests in, one at a time, answers out, in order. */
 import type { Socket } from 'bun'
 import { flushAtEndOfTick } from '../lib/end-of-tick.ts'
-import { BodyReader, framingOf, HeadReader, parseHead, type Framing } from '../lib/http1.ts'
-import { Exchange, type RequestHead, type Wire } from './exchange.ts'
+import { BodyReader, HeadReader, type Framing } from '../lib/http1.ts'
+import { Exchange, type Wire } from './exchange.ts'
 import { bufferOf, pack, unpack, type Packed } from './packed.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
-
-/** What was wrong with something that is not a request. */
-export type Malformed = { readonly status: 400 | 408 | 417 | 431; readonly message: string }
+import { LastHead, MALFORMED, NO_BODY, readRequestHead, type Malformed, type ReadHead } from './request-head.ts'
 
 export type ConnectionLimits = {
   readonly headBytesMax: number
@@ -34,7 +32,6 @@ export type Host = {
   readonly isStopping: boolean
 }
 
-const NO_BODY: Framing = { kind: 'length', bytes: 0 }
 const EMPTY = new BodyReader(NO_BODY)
 /** Requests sent ahead of an answer are kept up to this size, then the client waits. */
 const AHEAD_BYTES_MAX = 64 * 1024
@@ -48,6 +45,7 @@ export class Connection implements Wire {
   private readonly socket: Socket<Connection>
   private readonly host: Host
   private readonly head: HeadReader
+  private readonly lastHead = new LastHead()
   /** `discard`: the answer is out, or the request was none, and what still comes is thrown away until the end. */
   private reading: 'head' | 'body' | 'answer' | 'discard' = 'head'
   private body = EMPTY
@@ -116,6 +114,11 @@ export class Connection implements Wire {
       // A line end in front of a request is tolerated, as the standard asks.
       while (input[this.at] === 0x0d || input[this.at] === 0x0a) this.at++
       if (this.at >= input.length) return
+      const again = this.lastHead.again(input, this.at)
+      if (again) {
+        this.at = again.end
+        return this.begin(again.read, again.framing)
+      }
       const first = input[this.at] as number
       // TLS and other protocols are told at once; their clients would wait for the blank line as long as we do.
       if (first < 0x41 || first > 0x5a) return this.refuse({ status: 400, message: MALFORMED })
@@ -127,36 +130,20 @@ export class Connection implements Wire {
       return this.refuse({ status: 431, message })
     }
     this.at = found.end === -1 ? input.length : found.end
-    if (found.end !== -1) this.begin(found.text)
+    if (found.end === -1) return
+    const read = readRequestHead(found.text)
+    if (read.kind === 'malformed') return this.refuse(read)
+    this.lastHead.remember(found.text, read)
+    this.begin(read, read.framing)
   }
 
-  private begin(text: string): void {
-    const parsed = parseHead(text)
-    const line = parsed && REQUEST_LINE.exec(parsed.start)
-    if (!parsed || !line) return this.refuse(malformedStart(text))
-    const [, method = '', target = '', version] = line
-    const { headers } = parsed
-    if (version === '1.1' && !headers.has('host')) {
-      return this.refuse({ status: 400, message: 'The Host header is missing.' })
-    }
-    const framing = framingOf(headers, NO_BODY)
-    if (!framing || (framing.kind === 'chunked' && version === '1.0')) {
-      return this.refuse({
-        status: 400,
-        message: 'Content-Length and Transfer-Encoding do not say how long the body is.',
-      })
-    }
-    const expected = version === '1.1' ? headers.get('expect') : undefined
-    if (expected !== undefined && expected.toLowerCase() !== '100-continue') {
-      return this.refuse({ status: 417, message: 'Only 100-continue can be expected.' })
-    }
-    const wishes = headers.get('connection') ?? ''
-    if (CLOSE.test(wishes) || (version === '1.0' && !KEEP_ALIVE.test(wishes))) this.isLast = true
+  private begin(read: ReadHead, framing: Framing): void {
+    if (read.isLast) this.isLast = true
     this.body = new BodyReader(framing)
-    this.isAwaitingContinue = expected !== undefined && this.body.state === 'open'
+    this.isAwaitingContinue = read.expectsContinue && this.body.state === 'open'
     this.reading = 'body'
     this.deadlineMs = NONE
-    const exchange = new Exchange(this, requestHead({ method, target, headers, version: version as '1.0' | '1.1' }))
+    const exchange = new Exchange(this, read.head, framing)
     this.exchange = exchange
     this.host.handle(exchange)
     if (this.body.state === 'ended') this.bodyEnded(exchange, NO_BYTES)
@@ -364,34 +351,3 @@ export class Connection implements Wire {
 const NO_BYTES = Buffer.alloc(0)
 /** A longer text is its own write. */
 const HELD_CHARS_MAX = 64 * 1024
-const MALFORMED = 'The request line or a header is malformed.'
-/** A method, then a path, a whole URL (its authority ends at a slash or question mark) or an asterisk. */
-const REQUEST_LINE =
-  /^([A-Z]{1,24}) (\/[!-~]{0,8191}|https?:\/\/[!-.0->@-~]{1,255}(?:[/?][!-~]{0,8191})?|\*) HTTP\/(1\.[01])$/
-const CLOSE = /(?:^|,)\s*close\s*(?:,|$)/i
-const KEEP_ALIVE = /(?:^|,)\s*keep-alive\s*(?:,|$)/i
-
-function malformedStart(text: string): Malformed {
-  const start = text.slice(0, text.indexOf('\r\n') === -1 ? undefined : text.indexOf('\r\n'))
-  const version = / HTTP\/(\d+)(?:\.\d+)?$/.exec(start)?.[1]
-  // Not 505: a 5xx says that the fault is ours, alarms count it, and clients try again.
-  const isOther = version !== undefined && version !== '1'
-  return { status: 400, message: isOther ? 'Only HTTP/1.0 and HTTP/1.1 are spoken here.' : MALFORMED }
-}
-
-type RequestLine = Pick<RequestHead, 'method' | 'headers' | 'version'> & { readonly target: string }
-
-function requestHead({ method, target, headers, version }: RequestLine): RequestHead {
-  const local = target.startsWith('/') || target === '*' ? target : localPart(target)
-  const mark = local.indexOf('?')
-  const [path, query] = mark === -1 ? [local, ''] : [local.slice(0, mark), local.slice(mark)]
-  return { method, path, query, headers, version }
-}
-
-/** The path and query of a whole URL, as the request line may carry one. */
-function localPart(url: string): string {
-  const from = url.indexOf('//') + 2
-  const length = url.slice(from).search(/[/?]/)
-  const local = length === -1 ? '' : url.slice(from + length)
-  return local.startsWith('/') ? local : `/${local}`
-}

@@ -1,4 +1,5 @@
 /** One request and its answer, as the handler sees them. */
+import type { Framing } from '../lib/http1.ts'
 import type { Share, Taken } from '../lib/shares.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
 
@@ -41,6 +42,7 @@ export type RequestHead = {
   readonly path: string
   /** With its question mark; empty where there is none. */
   readonly query: string
+  /** All but `content-length`: that is the exchange's `declaredBytes`. */
   readonly headers: ReadonlyMap<string, string>
   readonly version: '1.0' | '1.1'
 }
@@ -56,6 +58,8 @@ type Reading = BodyLimits & {
 
 export class Exchange {
   readonly head: RequestHead
+  /** How long the body is; undefined where only its end says so. */
+  readonly declaredBytes: number | undefined
   /** Called once if the client goes before the answer is complete. */
   onClosed: (() => void) | undefined
   /** Where the memory of a body is taken from while it arrives in pieces. */
@@ -75,9 +79,10 @@ export class Exchange {
   /** Takes a body that is read as it comes. */
   private takePiece: ((piece: Buffer) => void) | undefined
 
-  constructor(connection: Wire, head: RequestHead) {
+  constructor(connection: Wire, head: RequestHead, framing: Framing) {
     this.connection = connection
     this.head = head
+    this.declaredBytes = framing.kind === 'length' ? framing.bytes : undefined
   }
 
   header(name: string): string | undefined {
@@ -271,7 +276,7 @@ export class Exchange {
     const before = this.bodyBytes - bytes.length
     if (this.bodyBytes > this.store.length) {
       // No larger than it can become: it is counted in full against its share.
-      const most = Number(this.header('content-length') ?? bytesMax)
+      const most = this.declaredBytes ?? bytesMax
       const size = Math.min(most, bytesMax, Math.max(this.bodyBytes, this.store.length * 2))
       const taken = this.share?.take(size - this.store.length, this.store.length) ?? 'taken'
       if (taken !== 'taken') return taken

@@ -4,7 +4,7 @@
  */
 
 /** The first line and the headers of a message. Names are lower case; repeated ones are joined by a comma. */
-export type Head = { readonly start: string; readonly headers: ReadonlyMap<string, string> }
+export type Head = { readonly start: string; readonly headers: Map<string, string> }
 
 /** How long the body of a message is. `close`: until the connection ends, which only an answer may be. */
 export type Framing =
@@ -94,6 +94,7 @@ export function framingOf(headers: ReadonlyMap<string, string>, absent: Framing)
 }
 
 const BLANK_LINE = '\r\n\r\n'
+const BLANK_LINE_BYTES = Buffer.from(BLANK_LINE)
 
 /** Collects the bytes of a head. */
 export class HeadReader {
@@ -111,6 +112,11 @@ export class HeadReader {
   /** Takes bytes up to the blank line. `end` is where the body begins, or -1 while the head is incomplete. */
   push(bytes: Buffer, from: number): { readonly end: number; readonly text: string } | 'too_large' {
     const before = this.text.length
+    // Nearly always the head is in one read: then only its own bytes are made a text.
+    const blank = before === 0 ? bytes.indexOf(BLANK_LINE_BYTES, from) : -1
+    if (blank !== -1 && blank - from <= this.bytesMax) {
+      return { end: blank + BLANK_LINE.length, text: bytes.toString('latin1', from, blank) }
+    }
     const incoming = bytes.toString('latin1', from, Math.min(bytes.length, from + this.bytesMax + BLANK_LINE.length))
     this.text = before === 0 ? incoming : this.text + incoming
     const length = this.text.indexOf(BLANK_LINE, Math.max(0, before - BLANK_LINE.length))

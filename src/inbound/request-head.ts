@@ -1,0 +1,139 @@
+/** The head of a request: what it says, and that most say what the one before said. */
+import { framingOf, parseHead, type Framing } from '../lib/http1.ts'
+import type { RequestHead } from './exchange.ts'
+
+/** What was wrong with something that is not a request. */
+export type Malformed = { readonly status: 400 | 408 | 417 | 431; readonly message: string }
+
+export type ReadHead = {
+  readonly kind: 'read'
+  readonly head: RequestHead
+  readonly framing: Framing
+  /** The client holds its body back until it is told to go on. */
+  readonly expectsContinue: boolean
+  /** It is the last request of its connection. */
+  readonly isLast: boolean
+}
+
+export const NO_BODY: Framing = { kind: 'length', bytes: 0 }
+export const MALFORMED = 'The request line or a header is malformed.'
+/** A method, then a path, a whole URL (its authority ends at a slash or question mark) or an asterisk. */
+const REQUEST_LINE =
+  /^([A-Z]{1,24}) (\/[!-~]{0,8191}|https?:\/\/[!-.0->@-~]{1,255}(?:[/?][!-~]{0,8191})?|\*) HTTP\/(1\.[01])$/
+const CLOSE = /(?:^|,)\s*close\s*(?:,|$)/i
+const KEEP_ALIVE = /(?:^|,)\s*keep-alive\s*(?:,|$)/i
+
+const malformed = (status: Malformed['status'], message: string): Malformed & { readonly kind: 'malformed' } => ({
+  kind: 'malformed',
+  status,
+  message,
+})
+
+/** Reads a head without its final blank line. */
+export function readRequestHead(text: string): ReadHead | (Malformed & { readonly kind: 'malformed' }) {
+  const parsed = parseHead(text)
+  const line = parsed && REQUEST_LINE.exec(parsed.start)
+  if (!parsed || !line) return malformedStart(text)
+  const [, method = '', target = '', version] = line
+  const { headers } = parsed
+  if (version === '1.1' && !headers.has('host')) return malformed(400, 'The Host header is missing.')
+  const framing = framingOf(headers, NO_BODY)
+  if (!framing || (framing.kind === 'chunked' && version === '1.0')) {
+    return malformed(400, 'Content-Length and Transfer-Encoding do not say how long the body is.')
+  }
+  // The framing says it, and it alone differs between the requests of a client: see `LastHead`.
+  headers.delete('content-length')
+  const expected = version === '1.1' ? headers.get('expect') : undefined
+  if (expected !== undefined && expected.toLowerCase() !== '100-continue') {
+    return malformed(417, 'Only 100-continue can be expected.')
+  }
+  const wishes = headers.get('connection') ?? ''
+  return {
+    kind: 'read',
+    head: requestHead({ method, target, headers, version: version as '1.0' | '1.1' }),
+    framing,
+    expectsContinue: expected !== undefined,
+    isLast: CLOSE.test(wishes) || (version === '1.0' && !KEEP_ALIVE.test(wishes)),
+  }
+}
+
+function malformedStart(text: string): ReturnType<typeof malformed> {
+  const start = text.slice(0, text.indexOf('\r\n') === -1 ? undefined : text.indexOf('\r\n'))
+  const version = / HTTP\/(\d+)(?:\.\d+)?$/.exec(start)?.[1]
+  // Not 505: a 5xx says that the fault is ours, alarms count it, and clients try again.
+  const isOther = version !== undefined && version !== '1'
+  return malformed(400, isOther ? 'Only HTTP/1.0 and HTTP/1.1 are spoken here.' : MALFORMED)
+}
+
+type RequestLine = Pick<RequestHead, 'method' | 'headers' | 'version'> & { readonly target: string }
+
+function requestHead({ method, target, headers, version }: RequestLine): RequestHead {
+  const local = target.startsWith('/') || target === '*' ? target : localPart(target)
+  const mark = local.indexOf('?')
+  const [path, query] = mark === -1 ? [local, ''] : [local.slice(0, mark), local.slice(mark)]
+  return { method, path, query, headers, version }
+}
+
+/** The path and query of a whole URL, as the request line may carry one. */
+function localPart(url: string): string {
+  const from = url.indexOf('//') + 2
+  const length = url.slice(from).search(/[/?]/)
+  const local = length === -1 ? '' : url.slice(from + length)
+  return local.startsWith('/') ? local : `/${local}`
+}
+
+/** A longer one would be kept at too high a price for as long as its connection lives. */
+const REMEMBERED_CHARS_MAX = 4 * 1024
+const LENGTH = /\r\ncontent-length:[\t ]*(\d{1,15})[\t ]*\r\n/i
+const LENGTH_DIGITS_MAX = 15
+const NO_BYTES = Buffer.alloc(0)
+
+/** A head that is there again: where it ends, and how long its body is this time. */
+type Again = { readonly read: ReadHead; readonly framing: Framing; readonly end: number }
+
+/**
+ * The head that a connection read last. Clients send the same with every request but for the length of the body: bytes
+ * that are compared need not be read again.
+ */
+export class LastHead {
+  private read: ReadHead | undefined
+  /** What stands before the digits of the body's length, and behind them. Without a length all is before. */
+  private before = NO_BYTES
+  private behind = NO_BYTES
+
+  remember(text: string, read: ReadHead): void {
+    this.read = undefined
+    if (text.length > REMEMBERED_CHARS_MAX) return
+    const whole = `${text}\r\n\r\n`
+    const found = LENGTH.exec(whole)
+    const digits = found?.[1] ?? ''
+    const from = found ? whole.indexOf(digits, found.index + '\r\ncontent-length:'.length) : whole.length
+    this.before = Buffer.from(whole.slice(0, from), 'latin1')
+    this.behind = Buffer.from(whole.slice(from + digits.length), 'latin1')
+    this.read = read
+  }
+
+  /** The head that begins at `from`, if it is the same and there to its end. */
+  again(bytes: Buffer, from: number): Again | undefined {
+    const { read, before, behind } = this
+    let at = from + before.length
+    if (!read || bytes.length < at || bytes.compare(before, 0, before.length, from, at) !== 0) return undefined
+    if (behind.length === 0) return { read, framing: read.framing, end: at }
+    const digitsMax = at + LENGTH_DIGITS_MAX
+    let length = 0
+    let digit = digitAt(bytes, at)
+    while (digit !== -1 && at < digitsMax) {
+      length = length * 10 + digit
+      digit = digitAt(bytes, ++at)
+    }
+    const end = at + behind.length
+    if (at === from + before.length || bytes.length < end) return undefined
+    if (bytes.compare(behind, 0, behind.length, at, end) !== 0) return undefined
+    return { read, framing: { kind: 'length', bytes: length }, end }
+  }
+}
+
+function digitAt(bytes: Buffer, at: number): number {
+  const digit = (bytes[at] ?? 0) - 0x30
+  return digit >= 0 && digit <= 9 ? digit : -1
+}
