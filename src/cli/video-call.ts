@@ -90,10 +90,10 @@ export async function watchVideo(
 async function pause(stop: Stop, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, ms)
-  stop.onStop = resolve
+  stop.target = { cancel: resolve }
   await promise
   clearTimeout(timer)
-  stop.onStop = undefined
+  stop.target = undefined
 }
 
 /** Brings the video into a file: its bytes, or why not. */

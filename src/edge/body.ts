@@ -1,11 +1,10 @@
 import type { Failure } from '../domain/failure.ts'
 import type { BodyLimits, BodyText, Exchange } from '../inbound/exchange.ts'
 
-export type ReadBody =
-  | { readonly kind: 'read'; readonly text: string; readonly bytes: number }
-  | { readonly kind: 'rejected'; readonly failure: Failure }
+type Rejected = { readonly kind: 'rejected'; readonly failure: Failure }
+export type ReadBody = { readonly kind: 'read'; readonly text: string; readonly bytes: number } | Rejected
 
-const reject = (kind: Failure['kind'], message: string): ReadBody => ({ kind: 'rejected', failure: { kind, message } })
+const reject = (kind: Failure['kind'], message: string): Rejected => ({ kind: 'rejected', failure: { kind, message } })
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
@@ -20,20 +19,25 @@ const CROWDED: Failure = {
   retryAfterMs: 1_000,
 }
 
-/** Reads a JSON body as text, bounded in bytes and time while it arrives. */
-export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Promise<ReadBody> {
+/** Why a body is not even read; undefined where it is. */
+export function refuseUnread(exchange: Exchange, limits: BodyLimits): Rejected | undefined {
   if (!JSON_TYPE.test(exchange.header('content-type') ?? '')) {
     return reject('unsupported_media_type', 'Send the body as JSON with Content-Type: application/json.')
   }
   if (exchange.header('content-encoding') !== undefined) {
     return reject('unsupported_media_type', 'Compressed bodies are not accepted; send it without Content-Encoding.')
   }
-  if ((exchange.declaredBytes ?? 0) > limits.bytesMax) return refusals.too_large(limits)
-  const body = await exchange.readText(limits)
-  return body.kind === 'read' ? body : refusals[body.kind](limits)
+  return (exchange.declaredBytes ?? 0) > limits.bytesMax ? refusals.too_large(limits) : undefined
 }
 
-const refusals: Record<Exclude<BodyText['kind'], 'read'>, (limits: BodyLimits) => ReadBody> = {
+export const readBody = (body: BodyText, limits: BodyLimits): ReadBody =>
+  body.kind === 'read' ? body : refusals[body.kind](limits)
+
+/** Reads a JSON body as text, bounded in bytes and time while it arrives. */
+export const readJsonBody = async (exchange: Exchange, limits: BodyLimits): Promise<ReadBody> =>
+  refuseUnread(exchange, limits) ?? readBody(await exchange.readText(limits), limits)
+
+const refusals: Record<Exclude<BodyText['kind'], 'read'>, (limits: BodyLimits) => Rejected> = {
   too_large: ({ bytesMax }) => reject('request_too_large', `The body is larger than ${bytesMax} bytes.`),
   broken_off: () => reject('invalid_value', 'The body broke off.'),
   timeout: () => reject('request_timeout', 'The body did not arrive in time.'),

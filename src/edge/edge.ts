@@ -13,11 +13,12 @@ import { timeOrderedId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { Shares } from '../lib/shares.ts'
 import type { TrustedProxies } from '../lib/trusted-proxies.ts'
+import type { Answer } from '../relay/answer.ts'
 import { broke, INVALID_KEY, modelFor, SUSPENDED, unready } from '../relay/admit.ts'
 import { Call } from '../relay/call.ts'
 import { isBackground } from '../relay/conversation.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
-import { relayChat } from '../relay/relay.ts'
+import { relayChat, type Relayed } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
 import { Content, CONTENT_PATH, fileIdIn } from './content.ts'
 import type { Cors } from './cors.ts'
@@ -153,13 +154,19 @@ class Desk implements Answering {
 
   /** Runs a route. A programmer's error is an answer too, and a line in the log. */
   private run(turn: Turn, route: Route): void {
-    Promise.try(route.handle, turn).catch((error: unknown) => {
-      const { stack = '' } = error as Error
-      this.options.log('error', 'edge.internal', { request: turn.id, message: String(error), stack })
-      if (!turn.exchange.isUnanswered) return turn.exchange.destroy()
-      const message = 'Internal error. The request id helps the operator to find it.'
-      return this.refuse(turn, { kind: 'internal', message })
-    })
+    try {
+      route.handle(turn)?.catch((error: unknown) => this.failed(turn, error))
+    } catch (error) {
+      this.failed(turn, error)
+    }
+  }
+
+  private failed(turn: Turn, error: unknown): void {
+    const { stack = '' } = error as Error
+    this.options.log('error', 'edge.internal', { request: turn.id, message: String(error), stack })
+    if (!turn.exchange.isUnanswered) return turn.exchange.destroy()
+    const message = 'Internal error. The request id helps the operator to find it.'
+    return this.refuse(turn, { kind: 'internal', message })
   }
 
   open(exchange: Exchange, port: Turn['port']): Turn {
@@ -263,66 +270,81 @@ class Desk implements Answering {
       const empty =
         turn.exchange.header('idempotency-key') === undefined ? broke(this.options.relay, caller) : undefined
       if (empty) return this.refuse(turn, empty, entry.headers())
-      await this.generateWithin(turn, surface, { caller, entry })
+      const received = await receive(turn.exchange, surface, this.options)
+      try {
+        const call = received.kind === 'rejected' ? received.failure : this.callFor(turn, received, { caller, entry })
+        if (!(call instanceof Call)) return this.refuse(turn, call)
+        const streaming = this.answer(turn, call, await relayChat(this.options.relay, call))
+        if (streaming) await streaming
+      } finally {
+        if (received.release) await received.release()
+      }
     } finally {
       entry.leave()
     }
   }
 
-  private async generateWithin(turn: Turn, surface: Surface, { caller, entry }: Admitted): Promise<void> {
-    const received = await receive(turn.exchange, surface, this.options)
-    try {
-      if (received.kind === 'rejected') return this.refuse(turn, received.failure)
-      await this.relay(turn, received, { caller, entry })
-    } finally {
-      await received.release()
-    }
-  }
-
-  private async relay(turn: Turn, { request, fingerprint }: Received, { caller, entry }: Admitted): Promise<void> {
-    const { relay } = this.options
+  /** The call that a request is, or why it is none. */
+  private callFor(turn: Turn, { request, fingerprint }: Received, { caller, entry }: Admitted): Call | Failure {
     const { exchange, id, startedMs } = turn
     // Asked after the body has arrived: from here to the hold a shutdown can only begin while an idempotency key is
     // looked up, and the relay asks again after that.
-    const refusal = unready(relay)
-    if (refusal) return this.refuse(turn, refusal)
+    const refusal = unready(this.options.relay)
+    if (refusal) return refusal
     const clientAddress = this.clientOf(turn)
     const linkBase = linkBaseOf(exchange, this.options.links)
     const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, fingerprint)
-    if (once && 'kind' in once) return this.refuse(turn, once)
+    if (once && 'kind' in once) return once
     const call = new Call({ id, caller, request, entry, startedMs, clientAddress, once, linkBase })
     if (!isBackground(request)) {
       if (exchange.isGone) call.cancel('client_closed')
       exchange.onClosed = () => call.cancel('client_closed')
     }
-    const relayed = await relayChat(relay, call)
-    const rates = entry.headers()
-    if (relayed.kind === 'failure') return this.refuse(turn, relayed.failure, rates)
-    if (relayed.kind === 'repeated') {
-      const { answer, requestId } = relayed
-      const headers = { ...answer.headers, ...rates, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }
-      return this.write(turn, answer.status, headers, answer.body)
+    return call
+  }
+
+  /** Gives the client what became of its call. A promise where that takes a while. */
+  private answer(turn: Turn, call: Call, relayed: Relayed): Promise<void> | undefined {
+    const rates = call.entry.headers()
+    switch (relayed.kind) {
+      case 'failure':
+        this.refuse(turn, relayed.failure, rates)
+        return undefined
+      case 'repeated': {
+        const { answer, requestId } = relayed
+        const headers = { ...answer.headers, ...rates, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }
+        this.write(turn, answer.status, headers, answer.body)
+        return undefined
+      }
+      case 'background':
+        return this.answerBefore(turn, call, { ...relayed, headers: { ...relayed.headers, ...rates } })
+      case 'answer': {
+        const { answer } = relayed
+        if (answer.kind === 'stream') return this.answerWithStream(turn, call, answer, rates)
+        this.write(turn, 200, Object.assign(answer.headers, JSON_TYPE, rates), answer.text)
+        return undefined
+      }
     }
-    if (relayed.kind === 'background') {
-      const { run, text } = relayed
-      const headers = { ...relayed.headers, ...rates }
-      if (request.conversation?.mode === 'followed') await this.replyWithEvents(turn, run.follow(-1), headers)
-      else this.write(turn, 200, { ...JSON_TYPE, ...headers }, text)
-      // It counts among the requests of its key until it is over.
-      return run.over
-    }
-    const { answer } = relayed
-    if (answer.kind === 'whole') {
-      return this.write(turn, 200, { ...JSON_TYPE, ...answer.headers, ...rates }, answer.text)
-    }
-    this.options.metrics.answered(200)
-    await replyWithStream(exchange, call, {
+  }
+
+  /** Answers for a call that goes on without its client. */
+  private async answerBefore(turn: Turn, { request }: Call, { run, text, headers }: Background): Promise<void> {
+    if (request.conversation?.mode === 'followed') await this.replyWithEvents(turn, run.follow(-1), headers)
+    else this.write(turn, 200, { ...JSON_TYPE, ...headers }, text)
+    // It counts among the requests of its key until it is over.
+    return run.over
+  }
+
+  private answerWithStream(turn: Turn, call: Call, answer: Streamed, rates: ReplyHeaders): Promise<void> {
+    const { log, metrics, relay } = this.options
+    metrics.answered(200)
+    return replyWithStream(turn.exchange, call, {
       events: answer.events,
       headers: { ...STREAM_TYPE, ...answer.headers, ...rates, ...turn.headers },
       heartbeatMs: relay.limits.heartbeatMs,
-      heartbeat: request.heartbeat,
+      heartbeat: call.request.heartbeat,
       begun: answer.begun,
-      onError: (error) => this.options.log('error', 'edge.stream', { request: call.id, message: String(error) }),
+      onError: (error) => log('error', 'edge.stream', { request: call.id, message: String(error) }),
     })
   }
 
@@ -361,11 +383,13 @@ class Desk implements Answering {
 
   private write({ exchange, headers: always }: Turn, status: number, headers: ReplyHeaders, body: string): void {
     this.options.metrics.answered(status)
-    exchange.reply(status, { ...headers, ...always }, body)
+    exchange.reply(status, headers, body, always)
   }
 }
 
 type Admitted = { readonly caller: Caller; readonly entry: Entry }
+type Background = Extract<Relayed, { kind: 'background' }>
+type Streamed = Extract<Answer, { kind: 'stream' }>
 
 /** Whether web pages of listed origins may read what is there: the API, never what operators watch. */
 const isForPages = (port: Turn['port'], path: string): boolean => port === 'public' && path.startsWith('/v1')

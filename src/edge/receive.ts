@@ -4,7 +4,7 @@ import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest } from '../formats/format.ts'
 import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
 import { requestScanLimits, scanJson } from '../lib/json-scan.ts'
-import { readJsonBody } from './body.ts'
+import { readBody, readJsonBody, refuseUnread } from './body.ts'
 import { formOfJson, readForm, type ReadForm } from './form.ts'
 import type { ReadClientRequest, Surface } from './surface.ts'
 
@@ -15,13 +15,12 @@ export type Received = {
   readonly fingerprint: string
 }
 type Outcome = (Received | { readonly kind: 'rejected'; readonly failure: Failure }) & {
-  /** Lets go of what it brought, once it is answered. */
-  release(): Promise<void>
+  /** Lets go of the files it brought, once it is answered. */
+  readonly release?: () => Promise<void>
 }
 
 export type Reception = { readonly chatBody: BodyLimits; readonly uploads: Uploads }
 
-const NOTHING = (): Promise<void> => Promise.resolve()
 const NO_ROOM: Failure = {
   kind: 'unavailable',
   message: 'The gateway is short of disk space and takes no files at the moment.',
@@ -30,37 +29,43 @@ const NO_ROOM: Failure = {
 const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
 
 /** To be called in the tick of the request. */
-export async function receive(
-  exchange: Exchange,
-  surface: Surface,
-  { chatBody, uploads }: Reception,
-): Promise<Outcome> {
-  if (surface.readForm) {
-    if (uploads.isShort) return { kind: 'rejected', failure: NO_ROOM, release: NOTHING }
-    const batch = uploads.begin(exchange.notes.get('account') ?? '')
-    const release = (): Promise<void> => batch.remove()
-    try {
-      const got = await receiveForm(exchange, batch, chatBody)
-      if (got.kind === 'rejected') return { ...got, release }
-      return { ...outcomeOf(await surface.readForm(got.form), got.fingerprint), release }
-    } catch (error) {
-      await release()
-      throw error
-    }
-  }
+export const receive = (exchange: Exchange, surface: Surface, reception: Reception): Promise<Outcome> =>
+  surface.readForm
+    ? receiveFiles(exchange, surface.readForm, reception)
+    : receiveText(exchange, surface, reception.chatBody)
+
+async function receiveText(exchange: Exchange, surface: Surface, chatBody: BodyLimits): Promise<Outcome> {
   const { bodyBytesMax = 0 } = surface
   const limits = bodyBytesMax > chatBody.bytesMax ? { ...chatBody, bytesMax: bodyBytesMax } : chatBody
-  const body = await readJsonBody(exchange, limits)
-  if (body.kind === 'rejected') return { ...body, release: NOTHING }
-  const { path, query } = exchange.head
-  const reading = surface.read(body, { path, query, header: (name) => exchange.header(name) })
+  const body = refuseUnread(exchange, limits) ?? readBody(await exchange.readText(limits), limits)
+  if (body.kind === 'rejected') return body
+  const reading = surface.read(body, exchange)
   // What is read at once is not put off to another tick.
-  const read = reading instanceof Promise ? await reading : reading
-  return { ...outcomeOf(read, body.text), release: NOTHING }
+  return outcomeOf(reading instanceof Promise ? await reading : reading, body.text)
 }
 
-const outcomeOf = (read: ReadClientRequest, fingerprint: string): Received | Extract<Outcome, { kind: 'rejected' }> =>
-  read.kind === 'rejected' ? { ...read, release: NOTHING } : { kind: 'received', request: read.request, fingerprint }
+type ReadsForm = Required<Surface>['readForm']
+
+async function receiveFiles(
+  exchange: Exchange,
+  readsForm: ReadsForm,
+  { chatBody, uploads }: Reception,
+): Promise<Outcome> {
+  if (uploads.isShort) return { kind: 'rejected', failure: NO_ROOM }
+  const batch = uploads.begin(exchange.notes.get('account') ?? '')
+  const release = (): Promise<void> => batch.remove()
+  try {
+    const got = await receiveForm(exchange, batch, chatBody)
+    if (got.kind === 'rejected') return { ...got, release }
+    return { ...outcomeOf(await readsForm(got.form), got.fingerprint), release }
+  } catch (error) {
+    await release()
+    throw error
+  }
+}
+
+const outcomeOf = (read: ReadClientRequest, fingerprint: string): Outcome =>
+  read.kind === 'rejected' ? read : { kind: 'received', request: read.request, fingerprint }
 
 async function receiveForm(exchange: Exchange, batch: UploadBatch, limits: BodyLimits): Promise<ReadForm> {
   if (MULTIPART.test(exchange.header('content-type') ?? '')) return readForm(exchange, batch, limits)

@@ -14,6 +14,7 @@ import { readMessagesClient, readMessagesCount } from '../formats/messages/clien
 import { messagesFailureWriter } from '../formats/messages/failure.ts'
 import { readResponsesClient } from '../formats/responses/client.ts'
 import { readVideoClient } from '../formats/videos/client.ts'
+import type { Exchange } from '../inbound/exchange.ts'
 import type { StateRoute } from './responses.ts'
 import { listRoute } from './videos.ts'
 
@@ -24,9 +25,9 @@ export type ReadClientRequest =
 export type Surface = {
   readonly failures: FailureWriter
   /** Reads a body that is valid UTF-8. */
-  read(body: Body, head: Head): ReadClientRequest | Promise<ReadClientRequest>
+  read(body: Body, asked: Asked): ReadClientRequest | Promise<ReadClientRequest>
   /** Reads a form with files, or JSON with the like. Such a surface is read by this alone. */
-  readForm?(form: EditForm): Promise<ReadClientRequest>
+  readonly readForm?: (form: EditForm) => Promise<ReadClientRequest>
   /** Where the tokens of a request are only to be counted, for nothing: how that is answered. */
   readonly count?: (inputTokens: number) => object
   /** What GET shows on the same path. */
@@ -40,11 +41,7 @@ export type Surface = {
 type Body = { readonly text: string; readonly bytes: number }
 
 /** What else of a request is part of its dialect. */
-export type Head = {
-  readonly path: string
-  readonly query: string
-  readonly header: (name: string) => string | undefined
-}
+type Asked = Pick<Exchange, 'head' | 'header'>
 
 export const chatFailureWriter: FailureWriter = { write: writeFailure }
 
@@ -61,7 +58,7 @@ const surfaces: Readonly<Record<string, Surface>> = {
   '/v1/messages': {
     failures: messagesFailureWriter,
     requestIdHeader: 'request-id',
-    read: ({ text, bytes }, { header }) => readMessagesClient(text, bytes, header('anthropic-beta')),
+    read: ({ text, bytes }, asked) => readMessagesClient(text, bytes, asked.header('anthropic-beta')),
   },
   '/v1/messages/count_tokens': {
     failures: messagesFailureWriter,
@@ -85,7 +82,7 @@ const surfaces: Readonly<Record<string, Surface>> = {
 const geminiFailures: FailureWriter = { write: writeGeminiFailure }
 const geminiContent: Surface = {
   failures: geminiFailures,
-  read: (body, { path, query }) => readGeminiClient({ ...body, path, query }),
+  read: (body, { head: { path, query } }) => readGeminiClient({ ...body, path, query }),
 }
 /** By what stands behind the model. */
 const geminiActions: Readonly<Record<string, Surface>> = {
@@ -93,7 +90,7 @@ const geminiActions: Readonly<Record<string, Surface>> = {
   streamGenerateContent: geminiContent,
   countTokens: {
     failures: geminiFailures,
-    read: (body, { path, query }) => readGeminiCount({ ...body, path, query }),
+    read: (body, { head: { path, query } }) => readGeminiCount({ ...body, path, query }),
     count: writeGeminiCount,
   },
 }

@@ -18,9 +18,14 @@ export function scanRequest(text: string): ScannedRequest {
   return 'kind' in bounded ? bounded : parse(text, bounded)
 }
 
+/** Reads a scanned body, whose text and size it is given as well. */
+type Reads<T> = (scan: ScannedRequest, text: string, bytes: number) => T
+
 /** Scans a body and reads on from there; a large one in several turns of the loop. */
-export const afterScan = <T>(text: string, bytes: number, read: (scan: ScannedRequest) => T): T | Promise<T> =>
-  bytes > LARGE_BODY_BYTES ? scanLargeRequest(text).then(read) : read(scanRequest(text))
+export const afterScan = <T>(text: string, bytes: number, read: Reads<T>): T | Promise<T> =>
+  bytes > LARGE_BODY_BYTES
+    ? scanLargeRequest(text).then((scan) => read(scan, text, bytes))
+    : read(scanRequest(text), text, bytes)
 
 /** A turn for each step. What comes before and after, decoding and sending, has turns of its own. */
 async function scanLargeRequest(text: string): Promise<ScannedRequest> {

@@ -146,18 +146,24 @@ export class Connection implements Wire {
     const exchange = new Exchange(this, read.head, framing)
     this.exchange = exchange
     this.host.handle(exchange)
-    if (this.body.state === 'ended') this.bodyEnded(exchange, NO_BYTES)
+    if (this.body.state === 'ended') this.bodyEnded(exchange, NO_BYTES, 0, 0)
   }
 
   private readBody(input: Buffer): void {
     const { exchange, body } = this
     this.isAwaitingContinue = false
+    const from = this.at
+    const end = body.endIn(input, from)
+    if (end !== -1) {
+      this.at = end
+      return this.bodyEnded(exchange, input, from, end)
+    }
     let last: Buffer | undefined
     this.at = body.push(input, this.at, (payload) => {
       if (last) this.bodyPart(exchange, last)
       last = payload
     })
-    if (body.state === 'ended') return this.bodyEnded(exchange, last ?? NO_BYTES)
+    if (body.state === 'ended') return this.bodyEnded(exchange, last ?? NO_BYTES, 0, last?.length ?? 0)
     if (last) this.bodyPart(exchange, last)
     if (body.state === 'open') return
     // What follows cannot be told from a body any more; the answer, if it is still to come, is the last.
@@ -168,16 +174,17 @@ export class Connection implements Wire {
   }
 
   private bodyPart(exchange: Exchange | undefined, payload: Buffer): void {
-    if (exchange && !exchange.isAnswered) return exchange.bodyPart(payload, false)
+    if (exchange && !exchange.isAnswered) return exchange.bodyPart(payload)
     this.unreadBytes += payload.length
     if (this.unreadBytes > UNREAD_BYTES_MAX) this.close()
   }
 
-  private bodyEnded(exchange: Exchange | undefined, last: Buffer): void {
+  /** The last of the body are the bytes from `from` to `to`. */
+  private bodyEnded(exchange: Exchange | undefined, bytes: Buffer, from: number, to: number): void {
     if (this.reading !== 'body') return
     this.unreadBytes = 0
     this.reading = 'answer'
-    if (exchange && !exchange.isAnswered) exchange.bodyPart(last, true)
+    if (exchange && !exchange.isAnswered) exchange.bodyLast(bytes, from, to)
     // The answer was given before the body was there.
     else this.goOn()
   }

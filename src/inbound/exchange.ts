@@ -1,6 +1,6 @@
 /** One request and its answer, as the handler sees them. */
 import type { Framing } from '../lib/http1.ts'
-import type { Share, Taken } from '../lib/shares.ts'
+import type { Share } from '../lib/shares.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
 
 export type BodyText =
@@ -145,15 +145,15 @@ export class Exchange {
     })
   }
 
-  /** Answers with a whole body, or with none where the status has none. */
-  reply(status: number, headers: ReplyHeaders, body: string | Uint8Array): void {
+  /** Answers with a whole body, or with none where the status has none. `always`: further headers, which prevail. */
+  reply(status: number, headers: ReplyHeaders, body: string | Uint8Array, always?: ReplyHeaders): void {
     if (this.state !== 'waiting') throw new Error('this request has an answer already')
     const { connection, head } = this
     // A 204 ends with its head and must not speak of a length (RFC 9110, 8.6).
     const isEmpty = status === 204
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
     const length = isEmpty ? '' : `content-length: ${bytes}\r\n`
-    const text = replyHead(status, headers, length + connection.persistence(this))
+    const text = replyHead(status, headers, length + connection.persistence(this), always)
     this.state = 'answered'
     if (isEmpty || head.method === 'HEAD') connection.write(text)
     else if (typeof body === 'string') connection.write(text + body)
@@ -242,50 +242,60 @@ export class Exchange {
     return all
   }
 
-  /** Takes a payload. */
-  bodyPart(bytes: Buffer, isLast: boolean): void {
+  /** Takes a payload, after which more will come. */
+  bodyPart(bytes: Buffer): void {
     const { reading } = this
-    this.bodyBytes += bytes.length
-    if (!reading) this.isDropped = true
-    if (!reading || this.body) return
-    if (this.bodyBytes > reading.bytesMax) {
-      this.connection.setLast()
-      return this.bodyEnded({ kind: 'too_large' })
-    }
-    if (!isLast) {
-      const nowMs = performance.now()
-      const { lateMs, bytesPerSecondMin, graceMs } = reading
-      reading.lateMs = Math.min(lateMs + (bytes.length / bytesPerSecondMin) * 1000, nowMs + graceMs)
-    }
+    if (!this.isWanted(bytes.length) || !reading) return
+    const nowMs = performance.now()
+    const { lateMs, bytesPerSecondMin, graceMs } = reading
+    reading.lateMs = Math.min(lateMs + (bytes.length / bytesPerSecondMin) * 1000, nowMs + graceMs)
+    if (this.takePiece) return this.takePiece(bytes)
+    this.keep(bytes, reading)
+  }
+
+  /** Takes the last payload. Most bodies arrive in one piece: they are read where they lie, and never copied. */
+  bodyLast(bytes: Buffer, from: number, to: number): void {
+    const { reading } = this
+    if (!this.isWanted(to - from) || !reading) return
     if (this.takePiece) {
-      if (bytes.length > 0) this.takePiece(bytes)
-      return isLast ? this.bodyEnded({ kind: 'read', text: '', bytes: this.bodyBytes }) : undefined
+      if (to > from) this.takePiece(bytes.subarray(from, to))
+      return this.bodyEnded({ kind: 'read', text: '', bytes: this.bodyBytes })
     }
-    // Most bodies arrive in one piece and are never copied.
-    if (isLast && this.store.length === 0) return this.bodyEnded(decode(bytes))
-    const kept = this.keep(bytes, reading)
-    if (kept !== 'taken') {
-      this.connection.setLast()
-      return this.bodyEnded({ kind: kept })
-    }
-    if (isLast) this.bodyEnded(decode(this.store.subarray(0, this.bodyBytes)))
+    if (this.store.length === 0) return this.bodyEnded(decode(bytes, from, to))
+    if (this.keep(bytes.subarray(from, to), reading)) this.bodyEnded(decode(this.store, 0, this.bodyBytes))
+  }
+
+  /** Counts what arrived. False when nobody reads it, or it is beyond what may be. */
+  private isWanted(bytes: number): boolean {
+    const { reading } = this
+    this.bodyBytes += bytes
+    if (!reading) this.isDropped = true
+    if (!reading || this.body) return false
+    if (this.bodyBytes <= reading.bytesMax) return true
+    this.connection.setLast()
+    this.bodyEnded({ kind: 'too_large' })
+    return false
   }
 
   /** One growing buffer, not a list of pieces: a body in chunks of one byte would cost a hundred times its size. */
-  private keep(bytes: Buffer, { bytesMax }: Reading): Taken {
+  private keep(bytes: Buffer, { bytesMax }: Reading): boolean {
     const before = this.bodyBytes - bytes.length
     if (this.bodyBytes > this.store.length) {
       // No larger than it can become: it is counted in full against its share.
       const most = this.declaredBytes ?? bytesMax
       const size = Math.min(most, bytesMax, Math.max(this.bodyBytes, this.store.length * 2))
       const taken = this.share?.take(size - this.store.length, this.store.length) ?? 'taken'
-      if (taken !== 'taken') return taken
+      if (taken !== 'taken') {
+        this.connection.setLast()
+        this.bodyEnded({ kind: taken })
+        return false
+      }
       const larger = Buffer.allocUnsafe(size)
       this.store.copy(larger, 0, 0, before)
       this.store = larger
     }
     bytes.copy(this.store, before)
-    return 'taken'
+    return true
   }
 
   bodyEnded(body: BodyText): void {
@@ -329,9 +339,23 @@ function chunkOf(text: string): Buffer {
   return chunk.subarray(0, size.length + bytes + 2)
 }
 
-function decode(bytes: Buffer): BodyText {
+/** What a byte that is not UTF-8 becomes where nobody minds. */
+const REPLACEMENT = '\ufffd'
+const BYTE_ORDER_MARK = 0xfeff
+
+/** More of it is decoded strictly at once: to replace what is not UTF-8 takes 25 ns a byte. */
+const LENIENT_BYTES_MAX = 64 * 1024
+
+/** Decodes strictly; the usual small body without a view of its bytes, which costs more than the decoding. */
+function decode(bytes: Buffer, from: number, to: number): BodyText {
+  if (to - from <= LENIENT_BYTES_MAX) {
+    const text = bytes.toString('utf8', from, to)
+    if (!text.includes(REPLACEMENT)) {
+      return { kind: 'read', text: text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text, bytes: to - from }
+    }
+  }
   try {
-    return { kind: 'read', text: utf8.decode(bytes), bytes: bytes.length }
+    return { kind: 'read', text: utf8.decode(bytes.subarray(from, to)), bytes: to - from }
   } catch {
     return { kind: 'not_utf8' }
   }

@@ -3,6 +3,9 @@ import { STATUS_CODES } from 'node:http'
 
 export type ReplyHeaders = Readonly<Record<string, string>>
 
+const LINE_BREAK = /[\r\n]/
+const NO_HEADERS: ReplyHeaders = {}
+
 let dateSecond = 0
 let dateText = ''
 
@@ -16,12 +19,20 @@ function httpDate(): string {
   return dateText
 }
 
-export function replyHead(status: number, headers: ReplyHeaders, framing: string): string {
+/** `always` goes with every answer: of two equal names its own is written. */
+export function replyHead(
+  status: number,
+  headers: ReplyHeaders,
+  framing: string,
+  always: ReplyHeaders = NO_HEADERS,
+): string {
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\ndate: ${httpDate()}\r\n`
-  for (const name in headers) {
-    const value = headers[name] as string
-    if (value.includes('\n') || value.includes('\r')) throw new Error(`a line break in the header ${name}`)
-    text += `${name}: ${value}\r\n`
-  }
+  for (const name in headers) if (always[name] === undefined) text += line(name, headers[name] as string)
+  for (const name in always) text += line(name, always[name] as string)
   return `${text}${framing}\r\n`
+}
+
+function line(name: string, value: string): string {
+  if (LINE_BREAK.test(value)) throw new Error(`a line break in the header ${name}`)
+  return `${name}: ${value}\r\n`
 }

@@ -28,7 +28,11 @@ test.each([
   const behind = bytesOf(`..${second}\r\n\r\n{"a":1}`)
   const again = after(first).again(behind, 2)
   const anew = read(second)
-  expect(again).toEqual({ read: { ...anew, framing: read(first).framing }, framing: anew.framing, end: behind.length - 7 })
+  expect(again).toEqual({
+    read: { ...anew, framing: read(first).framing },
+    framing: anew.framing,
+    end: behind.length - 7,
+  })
 })
 
 test.each([

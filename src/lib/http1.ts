@@ -162,6 +162,18 @@ export class BodyReader {
     return this.kind === 'length' ? this.left : 0
   }
 
+  /**
+   * Where the body ends, if all that lacks of it lies in `bytes` from `from` on, as nearly always: then it has ended.
+   * -1: it is to be pushed.
+   */
+  endIn(bytes: Buffer, from: number): number {
+    if (this.kind !== 'length' || this.state !== 'open' || bytes.length - from < this.left) return -1
+    const end = from + this.left
+    this.left = 0
+    this.state = 'ended'
+    return end
+  }
+
   /** Reads from `from` and hands over payloads. Returns where the body's bytes end, at most `bytes.length`. */
   push(bytes: Buffer, from: number, take: (payload: Buffer) => void): number {
     if (this.kind === 'chunked') return this.chunks(bytes, from, take)

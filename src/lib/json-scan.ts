@@ -51,7 +51,7 @@ const CLOSE_OBJECT = 0x7d
 
 /** What a structure is made of. */
 const STRUCTURAL = /["{}[\],:]/g
-/** So many characters without any are passed over one by one; a longer run is left to the expression, which is faster. */
+/** So many characters without any are passed over one by one; a longer run is left to the expression: it is faster. */
 const RUN_CHARS = 64
 
 function nextStructural(text: string, from: number): number {

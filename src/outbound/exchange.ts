@@ -9,6 +9,8 @@ export type Sink = {
   part(bytes: Buffer): void
   /** The body is complete with these last bytes, which may be none. */
   end(last: Buffer): void
+  /** The same for bytes that lie in others, where a sink needs no view of them. */
+  endIn?(bytes: Buffer, from: number, to: number): void
   /** The connection broke, or was cancelled; what is missing will not come. */
   broken(message: string): void
 }
@@ -45,6 +47,9 @@ export type NetworkFailure = {
 
 export type OutboundResult = { readonly kind: 'response'; readonly response: Incoming } | NetworkFailure
 
+/** Who sent the request. It gets one result. */
+export type Asker = { take(result: OutboundResult): void }
+
 /** The request, ready for the wire. */
 export type Written = {
   readonly method: string
@@ -78,7 +83,7 @@ export class Exchange {
   /** Kept until the answer begins: a connection that turns out to be dead takes it with it. */
   private text: string
   /** Told of the answer's head, or of why there is none, within the read that brought it. */
-  private readonly onResult: (result: OutboundResult) => void
+  private readonly asker: Asker
   private readonly source: ConnectionSource
   private stage: 'connecting' | 'head' | 'body' | 'ended' | 'broken' = 'connecting'
   private connection: Carrier | undefined
@@ -94,16 +99,12 @@ export class Exchange {
   private isPaused = false
   private problem = ''
 
-  constructor(
-    { method, text, bytes, upload }: Written,
-    onResult: (result: OutboundResult) => void,
-    source: ConnectionSource,
-  ) {
+  constructor({ method, text, bytes, upload }: Written, asker: Asker, source: ConnectionSource) {
     this.method = method
     this.bytes = bytes
     this.upload = upload
     this.text = text
-    this.onResult = onResult
+    this.asker = asker
     this.source = source
   }
 
@@ -130,10 +131,12 @@ export class Exchange {
 
   /** Sends the body to a sink: at once what has arrived already, then each read. */
   deliver(sink: Sink): void {
-    const bytes = this.queued.length === 1 ? (this.queued[0] as Buffer) : Buffer.concat(this.queued)
-    const { stage } = this
-    this.queued = []
+    const { stage, queued } = this
     this.sink = sink
+    // Nearly every sink is given within the read that brought the head.
+    if (queued.length === 0 && stage === 'body') return this.resume()
+    const bytes = queued.length === 1 ? (queued[0] as Buffer) : Buffer.concat(queued)
+    this.queued = []
     if (stage === 'ended') return sink.end(bytes)
     if (bytes.length > 0) sink.part(bytes)
     if (stage === 'broken') sink.broken(this.problem)
@@ -190,7 +193,7 @@ export class Exchange {
     } else if (this.stage === 'body' && this.body) {
       // A reset is no end, even of a body that ends with its connection.
       if (message === undefined) this.body.close()
-      if (this.body.state === 'ended') this.finish(NO_BYTES)
+      if (this.body.state === 'ended') this.finish(NO_BYTES, 0, 0)
       else this.fail(message ?? 'closed in the middle of the body')
     }
   }
@@ -205,7 +208,7 @@ export class Exchange {
     this.connection = undefined
     connection?.destroy()
     if (stage === 'body') this.sink?.broken(message)
-    else this.onResult({ kind: 'network', message, reached: this.reached })
+    else this.asker.take({ kind: 'network', message, reached: this.reached })
   }
 
   /** Returns where the head ends in `bytes`; its length when the head goes on or is none. */
@@ -240,12 +243,18 @@ export class Exchange {
     this.keepAliveMs = head.keepAliveMs
     this.body = new BodyReader(head.framing)
     this.stage = 'body'
-    this.onResult({ kind: 'response', response: this })
+    this.asker.take({ kind: 'response', response: this })
   }
 
   private readBody(bytes: Buffer, from: number): void {
     const { body, connection } = this
     if (!body || !connection) return
+    const bodyEnd = body.endIn(bytes, from)
+    if (bodyEnd !== -1) {
+      // Bytes behind the end would be taken for the next answer.
+      if (bodyEnd < bytes.length) this.keepAliveMs = 0
+      return this.finish(bytes, from, bodyEnd)
+    }
     // Payloads are moved together where they lie: a fast upstream's reads are half a megabyte, and so would be a copy.
     let start = from
     let to = from
@@ -256,9 +265,8 @@ export class Exchange {
       to += payload.length
     })
     const part = bytes.subarray(start, to)
-    // Bytes behind the end would be taken for the next answer.
     if (end < bytes.length) this.keepAliveMs = 0
-    if (body.state === 'ended') return this.finish(part)
+    if (body.state === 'ended') return this.finish(part, 0, part.length)
     if (part.length > 0) this.hand(part)
     if (body.state === 'broken') this.fail('the framing of the answer is broken')
   }
@@ -271,14 +279,16 @@ export class Exchange {
   }
 
   /** The answer is complete: its connection is free for the next before anybody hears of it. */
-  private finish(last: Buffer): void {
-    const { connection } = this
+  private finish(bytes: Buffer, from: number, to: number): void {
+    const { connection, sink } = this
     this.resume()
     this.stage = 'ended'
     this.connection = undefined
     if (this.keepAliveMs > 0) connection?.idle(this.keepAliveMs)
     else connection?.destroy()
-    if (this.sink) this.sink.end(last)
+    if (sink?.endIn) return sink.endIn(bytes, from, to)
+    const last = bytes.subarray(from, to)
+    if (sink) sink.end(last)
     else if (last.length > 0) this.queued.push(Buffer.from(last))
   }
 }

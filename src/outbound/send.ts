@@ -7,11 +7,11 @@
  */
 import type { Upload } from '../lib/form.ts'
 import { addressesOf } from './address.ts'
-import { Exchange, type NetworkFailure, type OutboundResult } from './exchange.ts'
+import { Exchange, type Asker, type Incoming, type NetworkFailure, type OutboundResult } from './exchange.ts'
 import { checkUrl, needsAllowance, type Reach } from './guard.ts'
 import { Pool, type PoolOptions } from './pool.ts'
 import type { Stop } from './stop.ts'
-import { collectText } from './text.ts'
+import { collectText, type TextTaker } from './text.ts'
 
 export type OutboundRequest = {
   readonly url: string
@@ -49,6 +49,29 @@ const ORIGINS_MAX = 1_000
 /** Printable ASCII and tabs: the rest is forbidden, or read differently from server to server. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
 
+/** Asks for a whole answer. */
+class WholeAsker implements Asker, TextTaker {
+  private readonly bytesMax: number
+  private readonly resolve: (whole: WholeResult) => void
+  private response!: Incoming
+
+  constructor(bytesMax: number, resolve: (whole: WholeResult) => void) {
+    this.bytesMax = bytesMax
+    this.resolve = resolve
+  }
+
+  take(result: OutboundResult): void {
+    if (result.kind === 'network') return this.resolve(result)
+    this.response = result.response
+    collectText(result.response, this.bytesMax, this)
+  }
+
+  text(text: string | undefined): void {
+    const { status, headers } = this.response
+    this.resolve({ kind: 'whole', status, headers, text })
+  }
+}
+
 const unsent = (message: string): NetworkFailure => ({ kind: 'network', message, reached: false })
 
 export class Outbound {
@@ -65,19 +88,12 @@ export class Outbound {
 
   /** Sends a request. What fails, or is stopped, is a value; the body of the answer is the caller's to take. */
   send(request: OutboundRequest): Promise<OutboundResult> {
-    return new Promise((resolve) => this.begin(request, resolve))
+    return new Promise((resolve) => this.begin(request, { take: resolve }))
   }
 
   /** Sends a request and reads the answer to its end, up to `bytesMax`. */
   sendForText(request: OutboundRequest, bytesMax: number): Promise<WholeResult> {
-    return new Promise((resolve) =>
-      this.begin(request, (result) => {
-        if (result.kind === 'network') return resolve(result)
-        const { response } = result
-        const { status, headers } = response
-        collectText(response, bytesMax, (text) => resolve({ kind: 'whole', status, headers, text }))
-      }),
-    )
+    return new Promise((resolve) => this.begin(request, new WholeAsker(bytesMax, resolve)))
   }
 
   /** Connections that wait for a next request. */
@@ -90,17 +106,14 @@ export class Outbound {
     for (const pool of this.pools.values()) pool.close()
   }
 
-  private begin(
-    { url, method, headers, body, stop, sendOnce = false, reach }: OutboundRequest,
-    onResult: (result: OutboundResult) => void,
-  ): void {
-    if (stop.isStopped) return onResult(unsent('aborted'))
+  private begin({ url, method, headers, body, stop, sendOnce = false, reach }: OutboundRequest, asker: Asker): void {
+    if (stop.isStopped) return asker.take(unsent('aborted'))
     const endpoint = this.endpoints[reach].get(url) ?? this.endpointOf(url, reach)
-    if (typeof endpoint === 'string') return onResult(unsent(endpoint))
+    if (typeof endpoint === 'string') return asker.take(unsent(endpoint))
     let text = `${method} ${endpoint.lines}`
     for (const name in headers) {
       const value = headers[name] as string
-      if (!HEADER_VALUE.test(value)) return onResult(unsent('ERR_INVALID_HEADER'))
+      if (!HEADER_VALUE.test(value)) return asker.take(unsent('ERR_INVALID_HEADER'))
       text += `${name}: ${value}\r\n`
     }
     const upload = typeof body === 'object' ? body : undefined
@@ -112,8 +125,8 @@ export class Outbound {
       typeof body === 'string'
         ? { method, text: text + body, bytes: text.length + bodyBytes }
         : { method, text, bytes: text.length, upload }
-    const exchange = new Exchange(written, onResult, pool)
-    stop.onStop = () => exchange.cancel()
+    const exchange = new Exchange(written, asker, pool)
+    stop.target = exchange
     if (sendOnce) pool.connectFor(exchange)
     else pool.serve(exchange)
   }

@@ -1,10 +1,10 @@
 /**
- * A cancel handle: what an AbortController does, without its native objects and events. It has one listener, because
+ * A cancel handle: what an AbortController does, without its native objects and events. It has one target, because
  * one request is under way at a time.
  */
 export class Stop {
-  /** Called once when it is stopped. */
-  onStop: (() => void) | undefined
+  /** Cancelled once when it is stopped. */
+  target: { cancel(): void } | undefined
   private stopped = false
 
   get isStopped(): boolean {
@@ -14,6 +14,6 @@ export class Stop {
   stop(): void {
     if (this.stopped) return
     this.stopped = true
-    this.onStop?.()
+    this.target?.cancel()
   }
 }

@@ -2,23 +2,26 @@
 import type { Incoming, Sink } from './exchange.ts'
 
 /** UTF-8, lenient as `fetch` is: a byte that is none becomes a replacement character, a byte order mark goes. */
-function decode(bytes: Buffer): string {
-  const text = bytes.toString()
+function decode(bytes: Buffer, from: number, to: number): string {
+  const text = bytes.toString('utf8', from, to)
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }
+
+/** Who wants a body as text. It gets one: undefined when it is larger than may be, or breaks off. */
+export type TextTaker = { text(text: string | undefined): void }
 
 /** Collects a body. One that comes in a single read is decoded where it lies. */
 class TextSink implements Sink {
   private readonly response: Incoming
   private readonly bytesMax: number
-  private readonly onText: (text: string | undefined) => void
+  private readonly taker: TextTaker
   private parts: Buffer[] | undefined
   private bytes = 0
 
-  constructor(response: Incoming, bytesMax: number, onText: (text: string | undefined) => void) {
+  constructor(response: Incoming, bytesMax: number, taker: TextTaker) {
     this.response = response
     this.bytesMax = bytesMax
-    this.onText = onText
+    this.taker = taker
   }
 
   part(bytes: Buffer): void {
@@ -28,24 +31,30 @@ class TextSink implements Sink {
   }
 
   end(last: Buffer): void {
-    if (this.bytes + last.length > this.bytesMax) return this.onText(undefined)
-    this.onText(decode(this.parts ? Buffer.concat([...this.parts, last]) : last))
+    this.endIn(last, 0, last.length)
+  }
+
+  endIn(bytes: Buffer, from: number, to: number): void {
+    if (this.bytes + to - from > this.bytesMax) return this.taker.text(undefined)
+    if (!this.parts) return this.taker.text(decode(bytes, from, to))
+    const whole = Buffer.concat([...this.parts, bytes.subarray(from, to)])
+    this.taker.text(decode(whole, 0, whole.length))
   }
 
   broken(): void {
-    this.onText(undefined)
+    this.taker.text(undefined)
   }
 }
 
-/** Reads a body up to `bytesMax`; `onText` gets undefined when it is larger, or breaks off. */
-export function collectText(response: Incoming, bytesMax: number, onText: (text: string | undefined) => void): void {
+/** Reads a body up to `bytesMax`. */
+export function collectText(response: Incoming, bytesMax: number, taker: TextTaker): void {
   if (Number(response.headers.get('content-length') ?? 0) > bytesMax) {
     response.cancel()
-    return onText(undefined)
+    return taker.text(undefined)
   }
-  response.deliver(new TextSink(response, bytesMax, onText))
+  response.deliver(new TextSink(response, bytesMax, taker))
 }
 
 /** The same as a promise. */
 export const readText = (response: Incoming, bytesMax: number): Promise<string | undefined> =>
-  new Promise((resolve) => collectText(response, bytesMax, resolve))
+  new Promise((resolve) => collectText(response, bytesMax, { text: resolve }))

@@ -97,8 +97,9 @@ function countOf({ pieces }: Usage, kind: string): number {
 }
 
 function placeOf(ms: number): number {
-  const found = firstEventBoundsMs.findIndex((bound) => ms < bound)
-  return found < 0 ? firstEventBoundsMs.length : found
+  let place = 0
+  while (place < firstEventBoundsMs.length && ms >= (firstEventBoundsMs[place] as number)) place++
+  return place
 }
 
 /** What a request adds to each of the sums, in SQL. */

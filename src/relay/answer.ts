@@ -6,7 +6,7 @@ import { failureForClient } from '../formats/chat/failure.ts'
 import type { PassedStream } from '../formats/format.ts'
 import { asProduced, type Produced } from '../formats/produced.ts'
 import type { SseEvent } from '../lib/sse.ts'
-import { Transcript } from '../records/idempotency.ts'
+import { Transcript, type KeptAnswer } from '../records/idempotency.ts'
 import type { RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import { factsOf, type Attempted, type StreamServed, type WholeServed } from './attempt.ts'
@@ -16,7 +16,8 @@ import { shownEnd } from './conversation.ts'
 import { fail, failureOfCancel, INTERNAL, meter, NOT_REPEATABLE, rescue, settle } from './finish.ts'
 
 export type Answer =
-  | { readonly kind: 'whole'; readonly headers: Readonly<Record<string, string>>; readonly text: string }
+  /** The headers are the taker's, who may add to them. */
+  | { readonly kind: 'whole'; readonly headers: Record<string, string>; readonly text: string }
   | {
       readonly kind: 'stream'
       readonly headers: Readonly<Record<string, string>>
@@ -33,18 +34,25 @@ export async function answerWhole(
   const { reply } = served
   call.firstEventMs = call.elapsedMs()
   const { usage, produced, delivered, painted } = reply
-  const metered = await meter(relay, call, { usage, produced, delivered, painted, admission, complete: true })
+  const metering = meter(relay, call, { usage, produced, delivered, painted, admission, complete: true })
+  const metered = metering instanceof Promise ? await metering : metering
   const text = reply.write(factsOf(call, admission), metered.usage)
-  const headersOf = (settled: RequestRecord) => lateHeaders(settled, earlyHeaders(admission, served.dropped))
   const record = await settle(relay, call, {
     admission,
     served,
     metered,
     outcome: call.cancelled === 'client_closed' ? call.cancelled : 'completed',
-    answer: (settled) => ({ status: 200, headers: { ...JSON_TYPE, ...headersOf(settled) }, body: text }),
+    answer:
+      call.claim && ((settled) => keptAnswer(lateHeaders(settled, earlyHeaders(admission, served.dropped)), text)),
   })
-  return { kind: 'whole', headers: headersOf(record), text }
+  return { kind: 'whole', headers: lateHeaders(record, earlyHeaders(admission, served.dropped)), text }
 }
+
+const keptAnswer = (headers: Record<string, string>, body: string): KeptAnswer => ({
+  status: 200,
+  headers: { ...JSON_TYPE, ...headers },
+  body,
+})
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 const STREAM_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }

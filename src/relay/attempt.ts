@@ -7,8 +7,8 @@ import type {
   PassedReply,
   PassedStream,
   Passage,
+  ReadReply,
   UpstreamRequest,
-  WriterQuirks,
 } from '../formats/format.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { findPreset } from '../providers/presets.ts'
@@ -66,9 +66,9 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
       desk: relay.pictures.deskOf(call, provider),
     })
     const target = { provider, preset, failures: passage.failures }
-    const attempt = await tryOffer(relay, call, { target, passage, offer, admission })
-    const { dropped } = attempt
-    let { tried } = attempt
+    const trial = trialOf(relay, call, { target, passage, offer, admission })
+    const dropped = 'kind' in trial ? NOTHING : trial.request.dropped
+    let tried = 'kind' in trial ? trial : await carriedOut(call, trial)
     if (tried.kind === 'failed') tried = { kind: 'failed', failure: discreet(tried.failure, provider.secret, call) }
     note(call, offer, startedMs, tried)
     if (tried.kind !== 'failed') {
@@ -111,11 +111,19 @@ function discreet(
   }
 }
 
-type Try = {
+/** An offer to be tried. */
+type Candidate = {
   readonly target: Target
   readonly passage: Passage
   readonly offer: Offer
   readonly admission: Admission
+}
+
+/** The same with what it is sent. */
+type Trial = Omit<Candidate, 'offer'> & {
+  readonly destination: Destination
+  readonly request: UpstreamRequest
+  readonly limits: AttemptLimits
 }
 
 const NOTHING: readonly string[] = []
@@ -127,43 +135,55 @@ export const factsOf = ({ id }: Call, { model, hold }: Admission): AnswerFacts =
   publicModel: model.id,
 })
 
-async function tryOffer(
-  relay: Relay,
-  call: Call,
-  { target, passage, offer, admission }: Try,
-): Promise<{ tried: Tried; dropped: readonly string[] }> {
+function trialOf(relay: Relay, call: Call, { target, passage, offer, admission }: Candidate): Trial | Failed {
   const { preset, provider } = target
-  const { stream } = call.request
-  if (passage.obstacle) return { tried: refused(passage.obstacle), dropped: NOTHING }
+  if (passage.obstacle) return refused(passage.obstacle)
   const billsOn = (provider.hangUp ?? preset.quirks.hangUp) === 'bills_on'
   // One in the background has no client that could leave: it only ends early where it is told to.
   call.outlivesClient = billsOn || (call.claim !== undefined && !isBackground(call.request))
-  const quirks: WriterQuirks = { ...preset.quirks, chatPath: preset.chatPath }
   const destination: Destination = {
     upstreamModel: offer.upstreamModel,
     outputTokensMax: admission.quoted.outputTokens / call.request.choices,
-    quirks,
+    quirks: { ...preset.quirks, chatPath: preset.chatPath },
   }
-  const request = passage.request(destination)
-  const { dropped } = request
-  const attemptLimits = limitsOf(relay, call, { admission, isWhole: !stream || passage.asEvents !== undefined })
-  if (!stream) {
-    const texts: string[] = []
-    for (const part of passage.split?.(destination) ?? [request]) {
-      const attempt = await attemptWhole(target, part, attemptLimits)
-      if (attempt.kind === 'failed') return { tried: attempt, dropped }
-      texts.push(attempt.text)
-    }
-    const read = passage.join ? await passage.join(texts) : passage.readReply(texts[0] ?? '', quirks)
-    return { tried: read.kind === 'failed' ? read : { kind: 'whole', reply: read.reply }, dropped }
+  const isWhole = !call.request.stream || passage.asEvents !== undefined
+  const limits = limitsOf(relay, call, { admission, isWhole })
+  return { target, passage, admission, destination, request: passage.request(destination), limits }
+}
+
+function carriedOut(call: Call, trial: Trial): Promise<Tried> {
+  if (call.request.stream) return tryStream(call, trial)
+  const { target, passage, destination, request, limits } = trial
+  if (passage.split || passage.join) return tryParts(trial)
+  return attemptWhole(target, request, limits).then((attempt) =>
+    attempt.kind === 'failed' ? attempt : triedOf(passage.readReply(attempt.text, destination.quirks)),
+  )
+}
+
+const triedOf = (read: ReadReply): Tried => (read.kind === 'failed' ? read : { kind: 'whole', reply: read.reply })
+
+/** A request that is several of this upstream's. */
+async function tryParts({ target, passage, destination, request, limits }: Trial): Promise<Tried> {
+  const texts: string[] = []
+  for (const part of passage.split?.(destination) ?? [request]) {
+    const attempt = await attemptWhole(target, part, limits)
+    if (attempt.kind === 'failed') return attempt
+    texts.push(attempt.text)
   }
-  const opened = await openEvents(target, { request, passage }, attemptLimits)
-  if (opened.kind === 'failed') return { tried: opened, dropped }
-  const passed = passage.openStream(factsOf(call, admission), quirks)
+  return triedOf(passage.join ? await passage.join(texts) : passage.readReply(texts[0] ?? '', destination.quirks))
+}
+
+async function tryStream(
+  call: Call,
+  { target, passage, admission, destination, request, limits }: Trial,
+): Promise<Tried> {
+  const opened = await openEvents(target, { request, passage }, limits)
+  if (opened.kind === 'failed') return opened
+  const passed = passage.openStream(factsOf(call, admission), destination.quirks)
   const events = passed.prepare ? new PreparedEvents(opened.events, passed) : opened.events
   const tried = await readPrelude(events, passed)
   if (tried.kind === 'failed') events.close()
-  return { tried, dropped }
+  return tried
 }
 
 function limitsOf(
@@ -171,16 +191,18 @@ function limitsOf(
   call: Call,
   { admission, isWhole }: { admission: Admission; isWhole: boolean },
 ): AttemptLimits {
-  const { wholeReplyTimeoutMs, replyBytesMax } = limits
-  const shared = { replyBytesMax, owner: call }
+  const { wholeReplyTimeoutMs, replyBytesMax, eventGapTimeoutMs, eventCharsMax } = limits
+  const { kind, limits: modelLimits } = admission.model
   // An image is in one event, and takes as long streamed as in one piece.
-  if (admission.model.kind === 'image') {
-    const timeouts = { firstEventTimeoutMs: wholeReplyTimeoutMs, eventGapTimeoutMs: wholeReplyTimeoutMs }
-    return { ...shared, ...timeouts, eventCharsMax: replyBytesMax, sendOnce: true }
+  const isImage = kind === 'image'
+  return {
+    firstEventTimeoutMs: isWhole || isImage ? wholeReplyTimeoutMs : modelLimits.firstEventTimeoutMs,
+    eventGapTimeoutMs: isImage ? wholeReplyTimeoutMs : eventGapTimeoutMs,
+    replyBytesMax,
+    eventCharsMax: isImage ? replyBytesMax : eventCharsMax,
+    sendOnce: isImage,
+    owner: call,
   }
-  const { eventGapTimeoutMs, eventCharsMax } = limits
-  const firstEventTimeoutMs = isWhole ? wholeReplyTimeoutMs : admission.model.limits.firstEventTimeoutMs
-  return { ...shared, firstEventTimeoutMs, eventGapTimeoutMs, eventCharsMax }
 }
 
 type Opening = { readonly request: UpstreamRequest; readonly passage: Passage }

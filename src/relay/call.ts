@@ -3,6 +3,7 @@ import type { Entry } from '../accounts/limiter.ts'
 import type { ClientRequest } from '../formats/format.ts'
 import type { Claim, IdempotencyKey } from '../records/idempotency.ts'
 import type { AttemptNote } from '../records/records.ts'
+import type { Abortable, Stoppable } from '../upstream/flight.ts'
 
 /** Why a call is ended from outside before its answer is complete. */
 export type CancelReason = 'client_closed' | 'barred' | 'shutdown' | 'overdue'
@@ -14,7 +15,7 @@ export type CallStart = Pick<Call, 'id' | 'caller' | 'request' | 'entry' | 'clie
 }
 
 /** One client request on its way through the relay. */
-export class Call {
+export class Call implements Stoppable {
   readonly id: string
   readonly caller: Caller
   readonly request: ClientRequest
@@ -39,7 +40,8 @@ export class Call {
   upstreamStopped = false
   private readonly startedMs: number
   private onCancelled: ((reason: CancelReason) => void) | undefined
-  private onStop: (() => void) | undefined
+  /** The attempt under way: there is one at a time. */
+  private flight: Abortable | undefined
 
   constructor({ id, caller, request, entry, startedMs, clientAddress, once, linkBase }: CallStart) {
     this.id = id
@@ -62,15 +64,15 @@ export class Call {
 
   stopUpstream(): void {
     this.upstreamStopped = true
-    this.onStop?.()
+    this.flight?.abort()
   }
 
-  /** Calls `stop` when the upstream's work is no longer wanted. One attempt is under way at a time. */
-  onUpstreamStop(stop: () => void): () => void {
-    this.onStop = stop
-    return () => {
-      if (this.onStop === stop) this.onStop = undefined
-    }
+  took(flight: Abortable): void {
+    this.flight = flight
+  }
+
+  landed(flight: Abortable): void {
+    if (this.flight === flight) this.flight = undefined
   }
 
   /** Calls `tell` when the call is cancelled, at once if it has been already. */

@@ -23,8 +23,8 @@ export type Ending = {
   readonly metered: Metered
   readonly outcome: Outcome
   readonly failure?: Failure | undefined
-  /** The answer as the client gets it, for a request that may be repeated. */
-  readonly answer: (record: RequestRecord) => KeptAnswer
+  /** The answer as the client gets it, where the request may be repeated. */
+  readonly answer: ((record: RequestRecord) => KeptAnswer) | undefined
 }
 
 type Unanswered = Omit<Ending, 'answer'>
@@ -113,25 +113,23 @@ function isPlausible(usage: Usage, { quoted }: Admission): boolean {
 }
 
 /** Charges a request. Resolves when the charge is on disk; only then may the terminal bytes leave. */
-export async function settle(relay: Relay, call: Call, ending: Ending): Promise<RequestRecord> {
+export function settle(relay: Relay, call: Call, ending: Ending): Promise<RequestRecord> {
   const { admission, served, metered } = ending
   const cost = priceOf(metered.usage, admission.model.sale)
   const upstreamCost = served ? priceOf(metered.usage, served.offer.cost) : 0n
   const charge = { cost, priceCardId: admission.model.sale.id }
-  const { promise: written, resolve } = Promise.withResolvers<RequestRecord>()
-  await relay.ledger.settle(admission.hold, charge, ({ charged, writtenOff }) => {
+  let record!: RequestRecord
+  const written = relay.ledger.settle(admission.hold, charge, ({ charged, writtenOff }) => {
     if (writtenOff > 0n)
       relay.log('warn', 'ledger.write_off', { request: call.id, amountNanoUsd: writtenOff.toString() })
-    const record = recordOf(call, ending, { charged, writtenOff, upstreamCost })
-    resolve(record)
+    record = recordOf(call, ending, { charged, writtenOff, upstreamCost })
     call.entry.settle(charged, inputTokens(metered.usage) + outputTokens(metered.usage))
-    return [
-      ...recordSteps(record),
-      ...(call.claim?.keep(ending.answer(record)) ?? []),
-      ...endedSteps(relay, call, 'served'),
-    ]
+    const steps = recordSteps(record)
+    if (call.claim) steps.push(...call.claim.keep(ending.answer?.(record) ?? NOT_REPEATABLE))
+    if (call.request.conversation) steps.push(...endedSteps(relay, call, 'served'))
+    return steps
   })
-  return finished(relay, call, await written)
+  return written.then(() => finished(relay, call, record))
 }
 
 type Unserved = {

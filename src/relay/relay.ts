@@ -28,7 +28,13 @@ export type Relayed =
   | Repeated
 
 /** Relays one chat request. Resolves when its answer, or the start of its stream, may go to the client. */
-export async function relayChat(relay: Relay, call: Call): Promise<Relayed> {
+export function relayChat(relay: Relay, call: Call): Promise<Relayed> {
+  const { once, request } = call
+  // Nearly every request has nothing to wait for before its admission.
+  return once || request.conversation ? lookFirst(relay, call) : carryOut(relay, call)
+}
+
+async function lookFirst(relay: Relay, call: Call): Promise<Relayed> {
   const earlier = call.once && (await claimOnce(relay, call, call.once))
   if (earlier) return earlier
   // The look-up takes a while, in which a shutdown may have begun: nobody would wait for what starts now.
@@ -37,21 +43,41 @@ export async function relayChat(relay: Relay, call: Call): Promise<Relayed> {
     call.claim?.end()
     return { kind: 'failure', failure: refusal }
   }
-  if (call.request.video) return relayVideo(relay, call, call.request.video)
   const untold =
     call.request.conversation && ((await prepare(relay, call)) ?? crowded(relay, call) ?? makeRoom(relay, call))
+  return carryOut(relay, call, untold)
+}
+
+/** `untold`: why it must not be carried out, where that is known already. */
+async function carryOut(relay: Relay, call: Call, untold?: Failure): Promise<Relayed> {
+  const { conversation, stream, video } = call.request
+  if (video) return relayVideo(relay, call, video)
   const admission = untold ? { kind: 'refused' as const, failure: untold } : admit(relay, call)
   if (admission.kind === 'refused') {
     relay.live.delete(call)
-    if (call.request.conversation) relay.turns.release({ accountId: call.caller.account.id }, call.id)
+    if (conversation) relay.turns.release({ accountId: call.caller.account.id }, call.id)
     call.claim?.end()
     return { kind: 'failure', failure: admission.failure }
   }
   relay.live.add(call)
   try {
-    const { conversation } = call.request
     if (conversation && isBackground(call.request)) return await detach(relay, call, { admission, conversation })
-    return await serve(relay, call, admission)
+    // An image is paid for from the moment it is asked for: nothing is sent before its hold is on disk.
+    if (admission.model.kind === 'image') await admission.durable
+    // The upstream is asked while the hold is being written; nothing reaches the client before both are done.
+    const attempts = tryOffers(relay, call, admission)
+    const ready = stream ? Promise.all([attempts, admission.durable]).then(([attempted]) => attempted) : attempts
+    const attempted = stream ? await soon(ready, relay.limits.heartbeatMs) : await ready
+    if (attempted?.kind === 'failed') {
+      return { kind: 'failure', failure: await fail(relay, call, { admission, attempted }) }
+    }
+    if (attempted?.kind === 'whole') {
+      return { kind: 'answer', answer: await answerWhole(relay, call, { admission, served: attempted }) }
+    }
+    // Also a stream whose upstream is slow to begin: it gets its headers now, and all the rest happens inside it.
+    const begun = attempted ? 'answering' : 'waiting'
+    const { dropped = [] } = attempted ?? {}
+    return { kind: 'answer', answer: answerStream(relay, call, { admission, ready, begun, dropped }) }
   } catch (error) {
     await rescue(relay, call, admission)
     throw error
@@ -91,29 +117,6 @@ async function detach(relay: Relay, call: Call, { admission, conversation }: Det
   )
   await admission.durable
   return { kind: 'background', run, text: conversation.show(turn), headers }
-}
-
-async function serve(relay: Relay, call: Call, admission: Admission): Promise<Relayed> {
-  // An image is paid for from the moment it is asked for: nothing is sent before its hold is on disk.
-  if (admission.model.kind === 'image') await admission.durable
-  // The upstream is asked while the hold is being written; nothing reaches the client before both are done.
-  const attempts = tryOffers(relay, call, admission)
-  const { stream } = call.request
-  const ready = stream ? Promise.all([attempts, admission.durable]).then(([attempted]) => attempted) : attempts
-  const attempted = stream ? await soon(ready, relay.limits.heartbeatMs) : await ready
-
-  if (attempted?.kind === 'failed') {
-    return { kind: 'failure', failure: await fail(relay, call, { admission, attempted }) }
-  }
-  if (attempted?.kind === 'whole') {
-    return { kind: 'answer', answer: await answerWhole(relay, call, { admission, served: attempted }) }
-  }
-  // Also a stream whose upstream is slow to begin: it gets its headers now, and all the rest happens inside it.
-  const begun = attempted ? 'answering' : 'waiting'
-  return {
-    kind: 'answer',
-    answer: answerStream(relay, call, { admission, ready, begun, dropped: attempted?.dropped ?? [] }),
-  }
 }
 
 /** The value, or undefined when it takes longer than `waitMs`. */

@@ -5,10 +5,10 @@
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { FailureReader, UpstreamRequest } from '../formats/format.ts'
-import { outbound, type OutboundRequest } from '../outbound/send.ts'
+import { outbound, type OutboundRequest, type WholeResult } from '../outbound/send.ts'
 import { readText } from '../outbound/text.ts'
 import type { Preset } from '../providers/preset.ts'
-import { sendAs, type Headers } from './credentials.ts'
+import { sendAs, type Headers, type Sends } from './credentials.ts'
 import { EventReader } from './event-reader.ts'
 import { Flight, type Stoppable } from './flight.ts'
 
@@ -52,26 +52,27 @@ function requestOf({ target: { provider }, request, flight, limits }: Sending, c
 
 const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })
 
+const wholeSends: Sends<WholeResult> = {
+  statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined),
+}
+
 /** Asks for a whole reply and returns its text, unread. A response that is not 200 becomes a failure. */
-export async function attemptWhole(
-  target: Target,
-  request: UpstreamRequest,
-  limits: AttemptLimits,
-): Promise<WholeAttempt> {
+export function attemptWhole(target: Target, request: UpstreamRequest, limits: AttemptLimits): Promise<WholeAttempt> {
   const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
   const sending = { target, request, flight, limits }
-  const sent = await sendAs(
+  return sendAs(
     target,
     (credential) => outbound.sendForText(requestOf(sending, credential), limits.replyBytesMax),
-    { statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined) },
-  )
-  flight.land()
-  if (sent.kind === 'failed') return sent
-  if (sent.kind === 'network') return failed(flight.failure(sent))
-  const { status, headers, text } = sent
-  if (status !== 200) return failed(target.failures.response(status, headers, text ?? ''))
-  if (text !== undefined) return { kind: 'reply', text }
-  return failed(flight.failure({ message: 'the reply broke off or is too large', reached: true }))
+    wholeSends,
+  ).then((sent) => {
+    flight.land()
+    if (sent.kind === 'failed') return sent
+    if (sent.kind === 'network') return failed(flight.failure(sent))
+    const { status, headers, text } = sent
+    if (status !== 200) return failed(target.failures.response(status, headers, text ?? ''))
+    if (text !== undefined) return { kind: 'reply', text }
+    return failed(flight.failure({ message: 'the reply broke off or is too large', reached: true }))
+  })
 }
 
 /** Asks for a stream and returns the reader of its events. */

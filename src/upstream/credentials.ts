@@ -33,7 +33,7 @@ function authHeaders(scheme: AuthScheme, secret: string | undefined): Record<str
 
 const AUTH_REFUSED = 401
 
-type Sends<Sent> = {
+export type Sends<Sent> = {
   readonly statusOf: (sent: Sent) => number | undefined
   /** Lets go of an answer that will not be read. */
   readonly discard?: (sent: Sent) => void

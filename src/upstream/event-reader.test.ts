@@ -36,13 +36,13 @@ class Scripted implements Incoming {
   }
 }
 
-const owner = { upstreamStopped: false, onUpstreamStop: () => () => undefined }
+const owner = { upstreamStopped: false, took: () => undefined, landed: () => undefined }
 const NONE = Buffer.alloc(0)
 
 function reading({ gapMs = 1_000, firstMs = 1_000 } = {}) {
   const response = new Scripted()
   const flight = new Flight(owner, firstMs)
-  flight.stop.onStop = () => response.cancel()
+  flight.stop.target = response
   const reader = new EventReader(response, flight, { eventGapTimeoutMs: gapMs, eventCharsMax: 1_000 })
   return { response, reader, flight }
 }

@@ -5,27 +5,33 @@ import { Watchdog } from './watchdog.ts'
 /** What can be told to stop: a call, as far as its upstream is concerned. */
 export type Stoppable = {
   readonly upstreamStopped: boolean
-  /** Calls `stop` once, when the upstream's work is no longer wanted. Returns how to take it back. */
-  onUpstreamStop(stop: () => void): () => void
+  /** An attempt began: it is to be aborted when the upstream's work is no longer wanted. */
+  took(flight: Abortable): void
+  landed(flight: Abortable): void
 }
+
+export type Abortable = { abort(): void }
 
 /** How a connection failed, and whether the upstream can have seen the request by then. */
 type Broken = { readonly message: string; readonly reached: boolean }
 
 /** An attempt under way: its abort, fed by whoever stops it and by the watchdog. */
-export class Flight {
+export class Flight implements Abortable {
   readonly watchdog: Watchdog
   readonly stop = new Stop()
-  private readonly unsubscribe: () => void
+  private readonly owner: Stoppable
   private timedOut = false
 
   constructor(owner: Stoppable, firstLimitMs: number) {
-    this.watchdog = new Watchdog(firstLimitMs, () => {
-      this.timedOut = true
-      this.abort()
-    })
-    this.unsubscribe = owner.onUpstreamStop(() => this.abort())
+    this.owner = owner
+    this.watchdog = new Watchdog(firstLimitMs, this)
+    owner.took(this)
     if (owner.upstreamStopped) this.abort()
+  }
+
+  expired(): void {
+    this.timedOut = true
+    this.abort()
   }
 
   abort(): void {
@@ -35,7 +41,7 @@ export class Flight {
   /** Ends the attempt: no limit and nobody's stop reaches it any more. */
   land(): void {
     this.watchdog.stop()
-    this.unsubscribe()
+    this.owner.landed(this)
   }
 
   /** Names what ended it: a connection that never was, our own limit, or a connection that broke. */

@@ -26,15 +26,18 @@ function look(): void {
   if (soonestMs < Number.POSITIVE_INFINITY) wakeFor(soonestMs, nowMs)
 }
 
+/** Who is told when the time is up. */
+type Watched = { expired(): void }
+
 export class Watchdog {
-  private readonly onExpired: () => void
+  private readonly watched: Watched
   private limitMs: number
   private lastMs = performance.now()
   private resting = false
 
-  constructor(limitMs: number, onExpired: () => void) {
+  constructor(limitMs: number, watched: Watched) {
     this.limitMs = limitMs
-    this.onExpired = onExpired
+    this.watched = watched
     watching.add(this)
     wakeFor(this.lastMs + limitMs, this.lastMs)
   }
@@ -61,7 +64,7 @@ export class Watchdog {
     const deadlineMs = (this.resting ? nowMs : this.lastMs) + this.limitMs
     if (deadlineMs > nowMs + 1) return deadlineMs
     this.stop()
-    this.onExpired()
+    this.watched.expired()
     return Number.POSITIVE_INFINITY
   }
 }

@@ -1,17 +1,20 @@
-import type { Stoppable } from '../upstream/flight.ts'
+import type { Abortable, Stoppable } from '../upstream/flight.ts'
 
 /** One stop for everything that is under way. */
 export class Halt implements Stoppable {
   upstreamStopped = false
-  private readonly stops = new Set<() => void>()
+  private readonly flights = new Set<Abortable>()
 
-  onUpstreamStop(stop: () => void): () => void {
-    this.stops.add(stop)
-    return () => void this.stops.delete(stop)
+  took(flight: Abortable): void {
+    this.flights.add(flight)
+  }
+
+  landed(flight: Abortable): void {
+    this.flights.delete(flight)
   }
 
   stop(): void {
     this.upstreamStopped = true
-    for (const stop of this.stops) stop()
+    for (const flight of this.flights) flight.abort()
   }
 }

@@ -4,27 +4,29 @@ import type { Dialect } from '../../domain/turn.ts'
 import { dataEvent } from '../../lib/sse.ts'
 import type { ClientRequest, Passage } from '../format.ts'
 import { translated } from '../translated.ts'
-import { afterScan } from '../request-json.ts'
+import { afterScan, type ScannedRequest } from '../request-json.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
 import { chatClientSide } from './client-side.ts'
 import { DirectChat } from './direct.ts'
 import { writeFailure } from './failure.ts'
-import { readChatRequest, type ChatRequest, type ReadRequest } from './request.ts'
+import { readChatRequest, type ChatRequest } from './request.ts'
 import { chatTurn } from './turn.ts'
 
 type Read = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }
 
 /** Reads a chat completion request. */
-export function readChatClient(text: string, bytes: number): Read | Promise<Read> {
-  return afterScan(text, bytes, (scan) => clientOf(readChatRequest(text, bytes, scan)))
+export const readChatClient = (text: string, bytes: number): Read | Promise<Read> => afterScan(text, bytes, readScanned)
+
+function readScanned(scan: ScannedRequest, text: string, bytes: number): Read {
+  const read = readChatRequest(text, bytes, scan)
+  return read.kind === 'rejected' ? read : { kind: 'read', request: new ChatClient(read.request) }
 }
 
-const clientOf = (read: ReadRequest): Read =>
-  read.kind === 'rejected' ? read : { kind: 'read', request: new ChatClient(read.request) }
+const failures = { write: writeFailure }
 
 class ChatClient implements ClientRequest {
   readonly endpoint = 'chat.completions'
-  readonly failures = { write: writeFailure }
+  readonly failures = failures
   readonly model: string
   readonly stream: boolean
   readonly choices: number

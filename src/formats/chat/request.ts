@@ -113,6 +113,8 @@ export function readChatRequest(text: string, bytes: number, scan = scanRequest(
 
 const FIELDS_MAX = 1_000
 
+const isNoObject = (one: unknown): boolean => typeof one !== 'object' || one === null
+
 /** What is refused before the schema looks: cheap tests for what would be dear to check, or to serve. */
 function refuseEarly(body: unknown, members: Members): Failure | undefined {
   if (members.size > FIELDS_MAX) return { kind: 'invalid_value', message: 'The body has too many fields.' }
@@ -120,7 +122,7 @@ function refuseEarly(body: unknown, members: Members): Failure | undefined {
   const unpriced = refuseUnpriced(fields)
   if (unpriced) return unpriced
   const { messages } = fields
-  const odd = Array.isArray(messages) ? messages.findIndex((one) => typeof one !== 'object' || one === null) : -1
+  const odd = Array.isArray(messages) ? messages.findIndex(isNoObject) : -1
   if (odd === -1) return undefined
   return { kind: 'invalid_type', message: `Invalid 'messages[${odd}]': expected an object.`, param: `messages[${odd}]` }
 }
@@ -146,8 +148,8 @@ function describe(body: ChatBody, { text, bytes, members }: Source): ChatRequest
 
 /** Of two limits the smaller one is quoted, and the only one sent. */
 function smallest(a: number | null | undefined, b: number | null | undefined): number | undefined {
-  const given = [a, b].filter((limit) => typeof limit === 'number')
-  return given.length === 0 ? undefined : Math.min(...given)
+  if (typeof a !== 'number') return typeof b === 'number' ? b : undefined
+  return typeof b === 'number' ? Math.min(a, b) : a
 }
 
 type Media = { images: number; bytes: number; payloadChars: number }
