@@ -2,6 +2,7 @@
  * What a dialect of text generation is made of. A client's side reads requests and writes answers and failures; an
  * upstream's side writes requests and reads answers and failures. Between two dialects stands one neutral turn.
  */
+import type { HeaderFields } from '../lib/message-head.ts'
 import type { Model, ModelKind } from '../domain/catalog.ts'
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import type { ImageFormat, ImageWish } from '../domain/image.ts'
@@ -267,7 +268,7 @@ export type Passage = {
 /** How an upstream's dialect says what went wrong. */
 export type FailureReader = {
   /** Reads an error response. */
-  response(status: number, headers: ReadonlyMap<string, string>, body: string): UpstreamFailure
+  response(status: number, headers: HeaderFields, body: string): UpstreamFailure
   /** Reads a body that came with 200 and may be an error; undefined when it is none. */
   hidden(body: string): UpstreamFailure | undefined
 }

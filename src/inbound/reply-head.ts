@@ -27,12 +27,12 @@ export function replyHead(
   always: ReplyHeaders = NO_HEADERS,
 ): string {
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\ndate: ${httpDate()}\r\n`
-  for (const name in headers) if (always[name] === undefined) text += line(name, headers[name] as string)
-  for (const name in always) text += line(name, always[name] as string)
+  for (const name in headers) if (always[name] === undefined) text = withLine(text, name, headers[name] as string)
+  for (const name in always) text = withLine(text, name, always[name] as string)
   return `${text}${framing}\r\n`
 }
 
-function line(name: string, value: string): string {
+function withLine(text: string, name: string, value: string): string {
   if (LINE_BREAK.test(value)) throw new Error(`a line break in the header ${name}`)
-  return `${name}: ${value}\r\n`
+  return `${text}${name}: ${value}\r\n`
 }

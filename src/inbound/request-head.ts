@@ -1,5 +1,6 @@
 /** The head of a request: what it says, and that most say what the one before said. */
-import { framingOf, parseHead, type Framing } from '../lib/http1.ts'
+import { framingOf, type Framing } from '../lib/http1.ts'
+import { parseHead } from '../lib/message-head.ts'
 import type { RequestHead } from './exchange.ts'
 
 /** What was wrong with something that is not a request. */
@@ -35,7 +36,7 @@ export function readRequestHead(text: string): ReadHead | (Malformed & { readonl
   const line = parsed && REQUEST_LINE.exec(parsed.start)
   if (!parsed || !line) return malformedStart(text)
   const [, method = '', target = '', version] = line
-  const { headers } = parsed
+  const headers = parsed.headers.toMap()
   if (version === '1.1' && !headers.has('host')) return malformed(400, 'The Host header is missing.')
   const framing = framingOf(headers, NO_BODY)
   if (!framing || (framing.kind === 'chunked' && version === '1.0')) {

@@ -201,21 +201,25 @@ class Book implements Ledger {
     const funds = this.of(accountId)
     if (amount < 0n) throw new RangeError('a hold is never negative')
     if (funds.posted - funds.held < amount) return { kind: 'insufficient', balance: this.balance(accountId) }
-    funds.held += amount
-    const hold: Hold = { id, accountId, amount, createdAtMs }
-    const steps: Step[] = [
-      { run: holdFunds, bind: [amount, accountId], changes: 1 },
-      { run: insertHold, bind: [id, accountId, amount, owner, hold.createdAtMs], changes: 1 },
-      ...also,
-    ]
     // What goes along with a hold must not be lost when its end takes its place.
     if (written === 'soon' && also.length > 0) throw new Error('a hold that waits is written alone')
-    const waiting = written === 'soon' ? this.store.defer(steps) : undefined
-    this.open.set(id, waiting)
-    const durable = waiting ? waiting.outcome.then(this.check) : this.commit(steps)
-    // Whoever ends a hold that waits hears of its refusal there; `onBroken` has stopped the process in any case.
-    if (waiting) durable.catch(unheard)
-    return { kind: 'held', hold, durable }
+    funds.held += amount
+    const hold: Hold = { id, accountId, amount, createdAtMs }
+    if (written === 'soon') {
+      const waiting = this.store.defer(() => this.begun(hold, owner), this.hear)
+      this.open.set(id, waiting)
+      return new WaitingHold(hold, waiting, this.check)
+    }
+    this.open.set(id, undefined)
+    return { kind: 'held', hold, durable: this.commit([...this.begun(hold, owner), ...also]) }
+  }
+
+  /** What is written of a hold that stands by itself. */
+  private begun({ id, accountId, amount, createdAtMs }: Hold, owner: string): Step[] {
+    return [
+      { run: holdFunds, bind: [amount, accountId], changes: 1 },
+      { run: insertHold, bind: [id, accountId, amount, owner, createdAtMs], changes: 1 },
+    ]
   }
 
   async settle(
@@ -317,9 +321,13 @@ class Book implements Ledger {
     return this.store.write(steps).then(this.check)
   }
 
+  private readonly hear = (outcome: WriteOutcome): void => {
+    if (outcome.kind === 'refused') this.options.onBroken(`step ${outcome.step}: ${outcome.reason}`)
+  }
+
   private readonly check = (outcome: WriteOutcome): void => {
     if (outcome.kind === 'written') return
-    this.options.onBroken(`step ${outcome.step}: ${outcome.reason}`)
+    this.hear(outcome)
     throw new Error(`the ledger's database refused a decision: ${outcome.reason}`)
   }
 
@@ -339,7 +347,24 @@ class Book implements Ledger {
   }
 }
 
-const unheard = (): void => undefined
+/** A hold that is written with its end, or by itself where that takes longer. */
+class WaitingHold {
+  readonly kind = 'held'
+  readonly hold: Hold
+  private readonly waiting: Deferred
+  private readonly check: (outcome: WriteOutcome) => void
+
+  constructor(hold: Hold, waiting: Deferred, check: (outcome: WriteOutcome) => void) {
+    this.hold = hold
+    this.waiting = waiting
+    this.check = check
+  }
+
+  /** Made for those who ask: hardly anybody does. */
+  get durable(): Promise<void> {
+    return this.waiting.outcome.then(this.check)
+  }
+}
 
 const entry = (journalId: number, accountId: string, amount: NanoUsd): Step => ({
   run: insertEntry,

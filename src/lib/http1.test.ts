@@ -1,16 +1,35 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { BodyReader, framingOf, HeadReader, parseHead, type Framing } from './http1.ts'
+import { BodyReader, framingOf, HeadReader, type Framing } from './http1.ts'
+import { parseHead } from './message-head.ts'
 
 const lines = (...all: string[]): string => all.join('\r\n')
 
 test('reads the first line and the headers, names in lower case, repeated ones joined', () => {
   const head = parseHead(lines('GET / HTTP/1.1', 'Host: a', 'X-A:1', 'x-a: \t2 '))
   expect(head?.start).toBe('GET / HTTP/1.1')
-  expect([...(head?.headers ?? [])]).toEqual([
+  expect([...(head?.headers.toMap() ?? [])]).toEqual([
     ['host', 'a'],
     ['x-a', '1, 2'],
   ])
+  for (const [name, value] of [['host', 'a'] as const, ['x-a', '1, 2'] as const, ['x', undefined] as const]) {
+    expect([head?.headers.get(name), head?.headers.has(name)]).toEqual([value, value !== undefined])
+  }
+})
+
+test('a header is found among any others, however it is written', () => {
+  const name = fc.constantFrom('a', 'ab', 'A-b', 'B', 'x-request-id', 'X-Request-Id', '~')
+  const header = fc.tuple(name, fc.stringMatching(/^[!-~]{0,5}$/))
+  fc.assert(
+    fc.property(fc.array(header, { maxLength: 20 }), (all) => {
+      const head = parseHead(lines('GET / HTTP/1.1', ...all.map(([one, value]) => `${one}: ${value}`)))
+      const named = Object.groupBy(all, ([one]) => one.toLowerCase())
+      for (const wanted of ['a', 'ab', 'a-b', 'b', 'x-request-id', '~', 'missing']) {
+        const value = named[wanted]?.map(([, one]) => one).join(', ')
+        expect([head?.headers.get(wanted), head?.headers.toMap().get(wanted)]).toEqual([value, value])
+      }
+    }),
+  )
 })
 
 test.each([

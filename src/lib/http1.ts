@@ -2,9 +2,7 @@
  * HTTP/1.1 framing, the part that both ends of the gateway share. It is strict where the standard lets parsers differ:
  * what two programs could read as two different messages is refused, whoever sent it (RFC 9112 §6, §11).
  */
-
-/** The first line and the headers of a message. Names are lower case; repeated ones are joined by a comma. */
-export type Head = { readonly start: string; readonly headers: Map<string, string> }
+import { parseHead, type HeaderFields } from './message-head.ts'
 
 /** How long the body of a message is. `close`: until the connection ends, which only an answer may be. */
 export type Framing =
@@ -12,78 +10,14 @@ export type Framing =
   | { readonly kind: 'chunked' }
   | { readonly kind: 'close' }
 
-const HEADERS_MAX = 100
-/** Headers of which two would be two messages, or two callers. */
-const single = new Set(['content-length', 'transfer-encoding', 'host', 'authorization', 'content-type'])
 const TAB = 0x09
 const CR = 0x0d
 const LF = 0x0a
-const COLON = 0x3a
-
-/** What a character is in a head. A name is a token (RFC 9110, 5.6.2). */
-const IN_NAME = 1
-const UPPER = 2
-const CONTROL = 4
-const kindOf = new Uint8Array(256)
-for (const char of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") kindOf[char.charCodeAt(0)] = IN_NAME
-for (let code = 0x41; code <= 0x5a; code++) kindOf[code] = IN_NAME | UPPER
-for (let code = 0; code < 0x20; code++) kindOf[code] = code === TAB ? 0 : CONTROL
-kindOf[0x7f] = CONTROL
-
-/** Reads a head without its final blank line, in one pass. Undefined when it is malformed. */
-export function parseHead(text: string): Head | undefined {
-  const startEnd = lineEnd(text, 0)
-  const headers = new Map<string, string>()
-  let count = 0
-  let at = startEnd
-  while (at !== -1 && at < text.length) at = ++count > HEADERS_MAX ? -1 : readHeader(text, at + 2, headers)
-  return at === -1 ? undefined : { start: text.slice(0, startEnd), headers }
-}
-
-/** Reads the header that begins at `from`. Returns where its line ends; -1 when it is malformed. */
-function readHeader(text: string, from: number, headers: Map<string, string>): number {
-  let colon = from
-  let kinds = 0
-  for (let kind = kindAt(text, colon); (kind & IN_NAME) !== 0; kind = kindAt(text, ++colon)) kinds |= kind
-  // A name with a space in it, or none at all, is how a folded line and most smuggling begins.
-  if (colon === from || text.charCodeAt(colon) !== COLON) return -1
-  const end = lineEnd(text, colon + 1)
-  if (end === -1) return -1
-  const written = text.slice(from, colon)
-  const name = (kinds & UPPER) === 0 ? written : written.toLowerCase()
-  const value = trimBlanks(text, colon + 1, end)
-  const before = headers.get(name)
-  if (before !== undefined && single.has(name)) return -1
-  headers.set(name, before === undefined ? value : `${before}, ${value}`)
-  return end
-}
-
-/** Where the line that `from` is in ends. -1: a control character is in it, or half of a line end. */
-function lineEnd(text: string, from: number): number {
-  let at = from
-  while (at < text.length && kindAt(text, at) !== CONTROL) at++
-  if (at === text.length) return at
-  return text.charCodeAt(at) === CR && text.charCodeAt(at + 1) === LF ? at : -1
-}
-
-/** Beyond the end, and of a character that is no byte: undefined, which is no kind. */
-const kindAt = (text: string, at: number): number => kindOf[text.charCodeAt(at)] as number
-
-/** A value without the spaces and tabs around it. `trim` takes more, and a length of `\xa05` is nobody's length. */
-function trimBlanks(text: string, start: number, end: number): string {
-  let from = start
-  let to = end
-  while (from < to && isBlank(text.charCodeAt(from))) from++
-  while (to > from && isBlank(text.charCodeAt(to - 1))) to--
-  return text.slice(from, to)
-}
-
-const isBlank = (code: number): boolean => code === 0x20 || code === TAB
 
 const LENGTH = /^\d{1,15}$/
 
 /** What the headers say of the body. Undefined when they contradict each other, or name a coding we do not know. */
-export function framingOf(headers: ReadonlyMap<string, string>, absent: Framing): Framing | undefined {
+export function framingOf(headers: HeaderFields, absent: Framing): Framing | undefined {
   const coding = headers.get('transfer-encoding')
   const length = headers.get('content-length')
   if (coding !== undefined) {

@@ -1,11 +1,12 @@
 /** What the head of an answer says. */
-import { framingOf, parseHead, type Framing } from '../lib/http1.ts'
+import { framingOf, type Framing } from '../lib/http1.ts'
+import { parseHead, type HeaderFields } from '../lib/message-head.ts'
 
 export type AnswerHead =
   | {
       readonly kind: 'final'
       readonly status: number
-      readonly headers: ReadonlyMap<string, string>
+      readonly headers: HeaderFields
       readonly framing: Framing
       /** How long the upstream keeps the connection for another request; 0 for not at all. */
       readonly keepAliveMs: number

@@ -1,6 +1,7 @@
 /** One request and its answer: the head is parsed once, the body goes to a sink as it arrives. */
 import type { Upload } from '../lib/form.ts'
 import { BodyReader, HeadReader } from '../lib/http1.ts'
+import type { HeaderFields } from '../lib/message-head.ts'
 import { readAnswerHead } from './answer-head.ts'
 
 /** What takes the body of an answer. After `end` or `broken` nothing more comes. */
@@ -70,7 +71,7 @@ const RACE_MS = 2_000
 
 const BLANK_LINE = Buffer.from('\r\n\r\n')
 const NO_BYTES = Buffer.alloc(0)
-const NO_HEADERS: ReadonlyMap<string, string> = new Map()
+const NO_HEADERS: HeaderFields = new Map<string, string>()
 
 export class Exchange {
   status = 0
@@ -94,7 +95,8 @@ export class Exchange {
   private body: BodyReader | undefined
   private keepAliveMs = 0
   private sink: Sink | undefined
-  private queued: Buffer[] = []
+  /** What came before there was a sink. */
+  private queued: Buffer[] | undefined
   private queuedBytes = 0
   private isPaused = false
   private problem = ''
@@ -134,9 +136,9 @@ export class Exchange {
     const { stage, queued } = this
     this.sink = sink
     // Nearly every sink is given within the read that brought the head.
-    if (queued.length === 0 && stage === 'body') return this.resume()
-    const bytes = queued.length === 1 ? (queued[0] as Buffer) : Buffer.concat(queued)
-    this.queued = []
+    if (!queued && stage === 'body') return this.resume()
+    const bytes = queued?.length === 1 ? (queued[0] as Buffer) : Buffer.concat(queued ?? [])
+    this.queued = undefined
     if (stage === 'ended') return sink.end(bytes)
     if (bytes.length > 0) sink.part(bytes)
     if (stage === 'broken') sink.broken(this.problem)
@@ -273,7 +275,7 @@ export class Exchange {
 
   private hand(part: Buffer): void {
     if (this.sink) return this.sink.part(part)
-    this.queued.push(Buffer.from(part))
+    ;(this.queued ??= []).push(Buffer.from(part))
     this.queuedBytes += part.length
     if (this.queuedBytes > QUEUED_BYTES_MAX) this.pause()
   }
@@ -289,6 +291,6 @@ export class Exchange {
     if (sink?.endIn) return sink.endIn(bytes, from, to)
     const last = bytes.subarray(from, to)
     if (sink) sink.end(last)
-    else if (last.length > 0) this.queued.push(Buffer.from(last))
+    else if (last.length > 0) (this.queued ??= []).push(Buffer.from(last))
   }
 }

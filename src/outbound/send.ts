@@ -6,6 +6,7 @@
  * 60 µs of CPU for it, in two threads (Bun 1.4.5).
  */
 import type { Upload } from '../lib/form.ts'
+import type { HeaderFields } from '../lib/message-head.ts'
 import { addressesOf } from './address.ts'
 import { Exchange, type Asker, type Incoming, type NetworkFailure, type OutboundResult } from './exchange.ts'
 import { checkUrl, needsAllowance, type Reach } from './guard.ts'
@@ -34,7 +35,7 @@ export type WholeResult =
   | {
       readonly kind: 'whole'
       readonly status: number
-      readonly headers: ReadonlyMap<string, string>
+      readonly headers: HeaderFields
       readonly text: string | undefined
     }
   | NetworkFailure
@@ -114,7 +115,7 @@ export class Outbound {
     for (const name in headers) {
       const value = headers[name] as string
       if (!HEADER_VALUE.test(value)) return asker.take(unsent('ERR_INVALID_HEADER'))
-      text += `${name}: ${value}\r\n`
+      text = `${text}${name}: ${value}\r\n`
     }
     const upload = typeof body === 'object' ? body : undefined
     const bodyBytes = upload?.bytes ?? (typeof body === 'string' ? Buffer.byteLength(body) : 0)

@@ -5,7 +5,7 @@ import { paintsInTurn, type Model, type Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { ClientRequest } from '../formats/format.ts'
-import type { Balance, Hold, HoldRequest } from '../ledger/ledger.ts'
+import type { Balance, Hold, HoldRequest, HoldResult } from '../ledger/ledger.ts'
 import { planAttempts } from '../router/plan.ts'
 import type { Call } from './call.ts'
 import { limitFailure } from './limit-failure.ts'
@@ -20,7 +20,8 @@ export type Admission = {
   readonly hold: Hold
   /** What the hold stands for, and the output cap the gateway set, per choice. */
   readonly quoted: Quote & { readonly kind: 'quoted' }
-  readonly durable: Promise<void>
+  /** `durable`: when the hold is on disk. */
+  readonly held: Pick<Extract<HoldResult, { kind: 'held' }>, 'durable'>
 }
 export type Refusal = { readonly kind: 'refused'; readonly failure: Failure }
 
@@ -55,7 +56,8 @@ const nativeOnly = ({ id }: Model): Failure => ({
 
 /** What is agreed with a request, and what of it is to be written with its hold. */
 export type Agreement = Pick<Admission, 'model' | 'offers' | 'quoted'> & { readonly createdAtMs: number }
-type TaskSteps = (agreement: Agreement) => NonNullable<HoldRequest['also']>
+type Steps = NonNullable<HoldRequest['also']>
+type TaskSteps = (agreement: Agreement) => Steps
 
 /** `taskSteps`: for work that goes on without its request, and beyond this process. */
 export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admission | Refusal {
@@ -92,19 +94,17 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
   const written = request.stream || model.kind === 'image' || taskSteps || claim ? 'now' : 'soon'
   const createdAtMs = Date.now()
-  const offers = plan.slice(0, limits.attemptsMax)
-  const also = [
-    ...(claim?.begin(call.id) ?? []),
-    ...begunSteps(relay, call, { model, createdAtMs }),
-    ...(taskSteps?.({ model, offers, quoted, createdAtMs }) ?? []),
-  ]
+  const offers = plan.length > limits.attemptsMax ? plan.slice(0, limits.attemptsMax) : plan
+  const also: Steps[number][] = []
+  if (claim) also.push(...claim.begin(call.id))
+  if (request.conversation) also.push(...begunSteps(relay, call, { model, createdAtMs }))
+  if (taskSteps) also.push(...taskSteps({ model, offers, quoted, createdAtMs }))
   const { amount } = quoted
   const livesWith = taskSteps ? 'task' : 'process'
   const held = ledger.hold({ id: call.id, accountId: account.id, amount, written, also, createdAtMs, livesWith })
   if (held.kind === 'insufficient') return refuse(insufficient(held.balance, { needed: amount, fitting: 0 }))
   call.entry.reserve(amount, tokens)
-  const { hold, durable } = held
-  return { kind: 'admitted', model, offers, hold, quoted, durable }
+  return { kind: 'admitted', model, offers, hold: held.hold, quoted, held }
 }
 
 export const INVALID_KEY: Failure = {

@@ -63,10 +63,10 @@ async function carryOut(relay: Relay, call: Call, untold?: Failure): Promise<Rel
   try {
     if (conversation && isBackground(call.request)) return await detach(relay, call, { admission, conversation })
     // An image is paid for from the moment it is asked for: nothing is sent before its hold is on disk.
-    if (admission.model.kind === 'image') await admission.durable
+    if (admission.model.kind === 'image') await admission.held.durable
     // The upstream is asked while the hold is being written; nothing reaches the client before both are done.
     const attempts = tryOffers(relay, call, admission)
-    const ready = stream ? Promise.all([attempts, admission.durable]).then(([attempted]) => attempted) : attempts
+    const ready = stream ? Promise.all([attempts, admission.held.durable]).then(([attempted]) => attempted) : attempts
     const attempted = stream ? await soon(ready, relay.limits.heartbeatMs) : await ready
     if (attempted?.kind === 'failed') {
       return { kind: 'failure', failure: await fail(relay, call, { admission, attempted }) }
@@ -107,7 +107,9 @@ type Detached = { readonly admission: Admission; readonly conversation: Conversa
 
 /** Lets an answer be made on its own, once hold and turn are on disk. */
 async function detach(relay: Relay, call: Call, { admission, conversation }: Detached): Promise<Relayed> {
-  const ready = Promise.all([tryOffers(relay, call, admission), admission.durable]).then(([attempted]) => attempted)
+  const ready = Promise.all([tryOffers(relay, call, admission), admission.held.durable]).then(
+    ([attempted]) => attempted,
+  )
   const job = { admission, ready, begun: 'waiting', dropped: [] } as const
   const { headers, events: answer } = answerStream(relay, call, job)
   const facts = factsOf(call, admission)
@@ -115,7 +117,7 @@ async function detach(relay: Relay, call: Call, { admission, conversation }: Det
   const run = relay.backgrounds.start({ call, conversation, facts, id: turn.id, answer }, (error) =>
     relay.log('error', 'relay.background', { request: call.id, message: String(error) }),
   )
-  await admission.durable
+  await admission.held.durable
   return { kind: 'background', run, text: conversation.show(turn), headers }
 }
 

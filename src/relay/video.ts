@@ -43,7 +43,7 @@ export async function relayVideo(relay: Relay, call: Call, body: VideoBody): Pro
   }
   relay.live.add(call)
   try {
-    await admission.durable
+    await admission.held.durable
     const reservation = call.entry
     const accepted = await relay.videos.begin({ task, body, reservation, undo: call.claim?.drop() ?? [] })
     if (accepted.kind === 'refused') return { kind: 'failure', failure: failureOf(relay, accepted) }

@@ -13,7 +13,7 @@ export type Store = {
   /** Runs a transaction. Resolves once it is durable, or refused with nothing written. */
   write(steps: readonly Step[], lane?: 'urgent' | 'bulk'): Promise<WriteOutcome>
   /** Queues a transaction that is written within milliseconds, or replaced by one that says more. */
-  defer(steps: readonly Step[]): Deferred
+  defer(stepsOf: () => readonly Step[], heard: (outcome: WriteOutcome) => void): Deferred
   /** With a share, an account say, what may be long: shares take turns, and everything else goes before. */
   query(sql: string, bind?: readonly SqlValue[], share?: string): Promise<readonly Row[]>
   /**
@@ -86,7 +86,7 @@ export async function openStore(
   return {
     folder,
     write: (steps, lane) => writer.write(steps, lane),
-    defer: (steps) => writer.defer(steps),
+    defer: (stepsOf, heard) => writer.defer(stepsOf, heard),
     query: (sql, bind, share) => reader.query(sql, bind, share),
     async apart(use) {
       const own = await openApart()

@@ -1,8 +1,5 @@
 /** What the transactions of a commit add to the same rows, gathered so that steps that name the same are one. */
-import type { WireStep } from './wire.ts'
-
-/** Before the values: the statement, and that it changes one row, whatever is added. */
-const HEAD = 2
+import { HEAD, type WireStep } from './wire.ts'
 
 export class Sums {
   /** By slot: how many values name the row. */

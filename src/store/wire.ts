@@ -17,6 +17,9 @@ export type WireBatch = {
   readonly txs: readonly WireTx[]
 }
 
+/** What stands before the values: the statement, and how many rows it changes. */
+export const HEAD = 2
+
 function toWire(value: SqlValue): WireValue {
   if (typeof value === 'bigint') {
     const number = Number(value)
@@ -31,9 +34,9 @@ function fromWire(value: WireValue): SqlValue {
 }
 
 export function encodeStep({ run, bind, changes }: Step): WireStep {
-  const step: [number, number, ...WireValue[]] = [run.slot, changes ?? -1]
-  for (const value of bind) step.push(toWire(value))
-  return step
+  const step: [number, number, ...(SqlValue | WireValue)[]] = [run.slot, changes ?? -1, ...bind]
+  for (let i = HEAD; i < step.length; i++) step[i] = toWire(step[i] as SqlValue)
+  return step as unknown as WireStep
 }
 
 export const encodeBatch = (batch: WireBatch): string => JSON.stringify(batch)
@@ -41,4 +44,8 @@ export const encodeBatch = (batch: WireBatch): string => JSON.stringify(batch)
 export const decodeBatch = (text: string): WireBatch => JSON.parse(text) as WireBatch
 
 /** The values of a step, as SQLite binds them. */
-export const bindOf = ([, , ...bind]: WireStep): SqlValue[] => bind.map(fromWire)
+export function bindOf(step: WireStep): SqlValue[] {
+  const bind = step.slice(HEAD) as (SqlValue | WireValue)[]
+  for (let i = 0; i < bind.length; i++) bind[i] = fromWire(bind[i] as WireValue)
+  return bind as SqlValue[]
+}

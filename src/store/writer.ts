@@ -2,7 +2,7 @@ import type { Statement, Step, WriteOutcome } from './statement.ts'
 import { encodeBatch, encodeStep } from './wire.ts'
 import type { WriterReply, WriterRequest } from './writer-worker.ts'
 
-type Pending = { steps: readonly Step[]; readonly resolve: (outcome: WriteOutcome) => void }
+type Pending = { steps: readonly Step[]; resolve(outcome: WriteOutcome): void }
 
 /** A transaction that may wait a little, and be replaced while it does. */
 export type Deferred = {
@@ -81,9 +81,12 @@ export class Writer {
     })
   }
 
-  /** Queues one transaction that is written within `deferMs`, or replaced before. */
-  defer(steps: readonly Step[]): Deferred {
-    const waiting = new Waiting(steps, this)
+  /**
+   * Queues one transaction that is written within `deferMs`, or replaced before. Most are replaced: `stepsOf` is asked
+   * for those that are not. `heard` is told at once what became of whichever was written.
+   */
+  defer(stepsOf: () => readonly Step[], heard: (outcome: WriteOutcome) => void): Deferred {
+    const waiting = new Waiting(stepsOf, heard, this)
     this.deferred.set(waiting, performance.now() + this.deferMs)
     this.deferTimer ??= setTimeout(() => this.undefer(performance.now()), this.deferMs)
     return waiting
@@ -163,7 +166,7 @@ export class Writer {
       const done = this.inFlight
       this.inFlight = []
       const refused = new Map(reply.refused)
-      done.forEach(({ resolve }, i) => resolve(refused.get(i) ?? WRITTEN))
+      done.forEach((pending, i) => pending.resolve(refused.get(i) ?? WRITTEN))
     } else {
       const answer = this.control
       this.control = undefined
@@ -176,14 +179,30 @@ export class Writer {
 
 class Waiting implements Deferred, Pending {
   readonly outcome: Promise<WriteOutcome>
-  resolve!: Pending['resolve']
-  steps: readonly Step[]
+  private readonly stepsOf: () => readonly Step[]
+  private readonly heard: (outcome: WriteOutcome) => void
   private readonly writer: Writer
+  private settle!: (outcome: WriteOutcome) => void
+  private given: readonly Step[] | undefined
 
-  constructor(steps: readonly Step[], writer: Writer) {
-    this.steps = steps
+  constructor(stepsOf: () => readonly Step[], heard: (outcome: WriteOutcome) => void, writer: Writer) {
+    this.stepsOf = stepsOf
+    this.heard = heard
     this.writer = writer
-    this.outcome = new Promise((resolve) => (this.resolve = resolve))
+    this.outcome = new Promise((resolve) => (this.settle = resolve))
+  }
+
+  get steps(): readonly Step[] {
+    return (this.given ??= this.stepsOf())
+  }
+
+  set steps(steps: readonly Step[]) {
+    this.given = steps
+  }
+
+  resolve(outcome: WriteOutcome): void {
+    this.heard(outcome)
+    this.settle(outcome)
   }
 
   replace(steps: readonly Step[]): boolean {

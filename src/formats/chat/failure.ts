@@ -1,4 +1,5 @@
 /** Failures of the chat format: the one table from a Failure to HTTP, and the reading of an upstream's own errors. */
+import type { HeaderFields } from '../../lib/message-head.ts'
 import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
 import type { FailureReader, WrittenFailure } from '../format.ts'
 
@@ -133,7 +134,7 @@ export function readUpstreamError(status: number | undefined, body: unknown, ret
 }
 
 /** Reads an upstream's error response. */
-function readUpstreamFailure(status: number, headers: ReadonlyMap<string, string>, body: string): UpstreamFailure {
+function readUpstreamFailure(status: number, headers: HeaderFields, body: string): UpstreamFailure {
   let parsed: unknown
   try {
     parsed = JSON.parse(body)
@@ -156,7 +157,7 @@ export const chatFailures: FailureReader = {
 }
 
 /** `retry-after-ms` before `retry-after` in seconds; dates are rare enough to be ignored. */
-export function retryAfter(headers: ReadonlyMap<string, string>): number | undefined {
+export function retryAfter(headers: HeaderFields): number | undefined {
   const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
   if (Number.isFinite(ms) && ms >= 0) return ms
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)

@@ -1,4 +1,5 @@
 /** Failures of Gemini's API: the one table from a Failure to HTTP, and the reading of an upstream's own errors. */
+import type { HeaderFields } from '../../lib/message-head.ts'
 import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
 import { asFields, asList, asText, numberIn, type Fields } from '../fields.ts'
 import type { FailureReader, WrittenFailure } from '../format.ts'
@@ -156,7 +157,7 @@ export const geminiFailures: FailureReader = {
 }
 
 /** `retry-after-ms` before `retry-after` in seconds. */
-function retryAfter(headers: ReadonlyMap<string, string>): number | undefined {
+function retryAfter(headers: HeaderFields): number | undefined {
   const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
   if (Number.isFinite(ms) && ms >= 0) return ms
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)

@@ -1,0 +1,138 @@
+/** The first line and the headers of an HTTP/1.1 message, read strictly and in one pass (RFC 9112 §2 to §5). */
+
+/** What is asked of headers. Names are lower case. */
+export type HeaderFields = Pick<ReadonlyMap<string, string>, 'get' | 'has'>
+
+export type Head = { readonly start: string; readonly headers: Fields }
+
+const HEADERS_MAX = 100
+/** Headers of which two would be two messages, or two callers. */
+const single = ['content-length', 'transfer-encoding', 'host', 'authorization', 'content-type']
+
+const TAB = 0x09
+const CR = 0x0d
+const LF = 0x0a
+const COLON = 0x3a
+
+/** What a character is in a head. A name is a token (RFC 9110, 5.6.2). */
+const IN_NAME = 1
+const UPPER = 2
+const CONTROL = 4
+const TO_LOWER = 0x20
+const kindOf = new Uint8Array(256)
+for (const char of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") kindOf[char.charCodeAt(0)] = IN_NAME
+for (let code = 0x41; code <= 0x5a; code++) kindOf[code] = IN_NAME | UPPER
+for (let code = 0; code < 0x20; code++) kindOf[code] = code === TAB ? 0 : CONTROL
+kindOf[0x7f] = CONTROL
+
+/** Beyond the end, and of a character that is no byte: undefined, which is no kind. */
+const kindAt = (text: string, at: number): number => kindOf[text.charCodeAt(at)] as number
+
+/** Reads a head without its final blank line. Undefined when it is malformed. */
+export function parseHead(text: string): Head | undefined {
+  const startEnd = lineEnd(text, 0)
+  const places: number[] = []
+  let at = startEnd
+  while (at !== -1 && at < text.length) {
+    at = places.length === HEADERS_MAX * PLACES ? -1 : readHeader(text, at + 2, places)
+  }
+  if (at === -1) return undefined
+  const headers = new Fields(text, places)
+  for (const name of single) if (headers.isRepeated(name)) return undefined
+  return { start: text.slice(0, startEnd), headers }
+}
+
+/** Notes the places of the header that begins at `from`. Returns where its line ends; -1 when it is malformed. */
+function readHeader(text: string, from: number, places: number[]): number {
+  let colon = from
+  while ((kindAt(text, colon) & IN_NAME) !== 0) colon++
+  // A name with a space in it, or none at all, is how a folded line and most smuggling begins.
+  if (colon === from || text.charCodeAt(colon) !== COLON) return -1
+  const end = lineEnd(text, colon + 1)
+  if (end === -1) return -1
+  let valueFrom = colon + 1
+  let valueTo = end
+  // By hand: `trim` takes more than spaces and tabs, and a length of `\xa05` is nobody's length.
+  while (valueFrom < valueTo && isBlank(text.charCodeAt(valueFrom))) valueFrom++
+  while (valueTo > valueFrom && isBlank(text.charCodeAt(valueTo - 1))) valueTo--
+  places.push(from, colon, valueFrom, valueTo)
+  return end
+}
+
+/** Where the line that `from` is in ends. -1: a control character is in it, or half of a line end. */
+function lineEnd(text: string, from: number): number {
+  let at = from
+  while (at < text.length && kindAt(text, at) !== CONTROL) at++
+  if (at === text.length) return at
+  return text.charCodeAt(at) === CR && text.charCodeAt(at + 1) === LF ? at : -1
+}
+
+const isBlank = (code: number): boolean => code === 0x20 || code === TAB
+
+/** Of each header: from where to where its name stands, and its value. */
+const PLACES = 4
+
+/** Headers where they stand. A vendor sends two dozen, of which three are asked for: no text is made of the others. */
+class Fields implements HeaderFields {
+  private readonly text: string
+  private readonly places: readonly number[]
+
+  constructor(text: string, places: readonly number[]) {
+    this.text = text
+    this.places = places
+  }
+
+  /** Repeated ones are joined by a comma. */
+  get(name: string): string | undefined {
+    let at = this.next(name, 0)
+    if (at === -1) return undefined
+    let value = this.value(at)
+    for (at = this.next(name, at + PLACES); at !== -1; at = this.next(name, at + PLACES)) value += `, ${this.value(at)}`
+    return value
+  }
+
+  has(name: string): boolean {
+    return this.next(name, 0) !== -1
+  }
+
+  isRepeated(name: string): boolean {
+    const first = this.next(name, 0)
+    return first !== -1 && this.next(name, first + PLACES) !== -1
+  }
+
+  /** For headers that are asked for again and again. */
+  toMap(): Map<string, string> {
+    const map = new Map<string, string>()
+    for (let at = 0; at < this.places.length; at += PLACES) {
+      const name = this.text.slice(this.place(at), this.place(at + 1)).toLowerCase()
+      const before = map.get(name)
+      map.set(name, before === undefined ? this.value(at) : `${before}, ${this.value(at)}`)
+    }
+    return map
+  }
+
+  /** Where the next header of that name is noted; -1 where there is none. */
+  private next(name: string, from: number): number {
+    for (let at = from; at < this.places.length; at += PLACES) {
+      const start = this.place(at)
+      if (this.place(at + 1) - start === name.length && this.isNamed(name, start)) return at
+    }
+    return -1
+  }
+
+  private isNamed(name: string, start: number): boolean {
+    for (let i = 0; i < name.length; i++) {
+      const code = this.text.charCodeAt(start + i)
+      if (name.charCodeAt(i) !== ((kindOf[code] as number) & UPPER ? code | TO_LOWER : code)) return false
+    }
+    return true
+  }
+
+  private value(at: number): string {
+    return this.text.slice(this.place(at + 2), this.place(at + 3))
+  }
+
+  private place(at: number): number {
+    return this.places[at] as number
+  }
+}
