@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { dearestInput, dearestOutput, priceOf, unitPrices } from './price.ts'
+import { usageBuckets, type PieceUnit, type Usage } from './usage.ts'
 
 const card = {
   id: 1,
@@ -13,6 +15,31 @@ test('each bucket has its own price, and the sum is rounded up once', () => {
   expect(priceOf({ ...nothing, inputFresh: 1_204, inputCached: 18_000, outputText: 37 }, card)).toBe(4_125_000n)
   const cheap = { ...card, nanoPerMillion: unitPrices({ input: 1n, output: 1n }) }
   expect(priceOf({ ...nothing, inputFresh: 1, outputText: 1 }, cheap)).toBe(1n)
+})
+
+test('a price is exact, however small or large its numbers are', () => {
+  // Round the edge of the safe integers, and everywhere below.
+  const edge = fc.integer({ min: -3, max: 3 }).map((by) => 2n ** 53n + BigInt(by))
+  const price = fc.oneof(fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 2n ** 62n), edge, fc.constantFrom(0n, 1n, 999_999n))
+  const units = fc.oneof(fc.nat(3), fc.nat(1_000_000_000), fc.constant(Number.MAX_SAFE_INTEGER))
+  const each = (value: fc.Arbitrary<bigint | number>) => fc.tuple(...usageBuckets.map(() => value))
+  fc.assert(
+    fc.property(each(price), each(units), fc.option(fc.tuple(fc.nat(9), price)), (prices, counts, piece) => {
+      const named = <T>(values: readonly unknown[]): T =>
+        Object.fromEntries(usageBuckets.map((bucket, i) => [bucket, values[i]])) as T
+      const unit: PieceUnit = 'piece:image'
+      const pieces = piece ? { pieces: [{ unit, count: piece[0] }] } : {}
+      const priced = {
+        ...card,
+        nanoPerMillion: { ...named<typeof card.nanoPerMillion>(prices), [unit]: piece?.[1] ?? 0n },
+      }
+      let exact = piece ? BigInt(piece[0]) * piece[1] : 0n
+      counts.forEach((count, i) => (exact += BigInt(count) * BigInt(prices[i] ?? 0)))
+      const rounded = exact / 1_000_000n + (exact % 1_000_000n > 0n ? 1n : 0n)
+      expect(priceOf({ ...named<Usage>(counts), ...pieces }, priced)).toBe(rounded)
+    }),
+    { numRuns: 2_000 },
+  )
 })
 
 test('no usage costs nothing', () => expect(priceOf(nothing, card)).toBe(0n))

@@ -37,7 +37,8 @@ export type StatedPrices = {
   readonly each?: Readonly<Record<string, bigint>> | undefined
 }
 
-const MILLION = 1_000_000n
+const PER_MILLION = 1_000_000
+const MILLION = BigInt(PER_MILLION)
 
 export function unitPrices(stated: StatedPrices): UnitPrices {
   const { input, output, cachedInput, cacheWrite, cacheWrite1h, reasoning, each = {} } = stated
@@ -58,13 +59,21 @@ export function unitPrices(stated: StatedPrices): UnitPrices {
 /** The price of a usage, rounded up once to the next nano-USD. */
 export function priceOf(usage: Usage, card: PriceCard): NanoUsd {
   const prices = pricesFor(usage, card)
-  let total = 0n
+  // As a number for as long as that is exact, which nearly every sum is: nine big integers fewer.
+  let small = 0
+  let large = 0n
   for (const bucket of usageBuckets) {
     const units = usage[bucket] ?? 0
-    if (units > 0) total += BigInt(units) * prices[bucket]
+    if (units <= 0) continue
+    const sum = small + units * Number(prices[bucket])
+    // Beyond the safe integers every rounding is, too: what looks safe is exact.
+    if (Number.isSafeInteger(sum)) small = sum
+    else large += BigInt(units) * prices[bucket]
   }
-  if (usage.pieces) for (const { unit, count } of usage.pieces) total += BigInt(count) * unitPriceOfPiece(card, unit)
-  return divideUp(total, MILLION)
+  if (usage.pieces) for (const { unit, count } of usage.pieces) large += BigInt(count) * unitPriceOfPiece(card, unit)
+  if (large > 0n) return divideUp(BigInt(small) + large, MILLION)
+  const rest = small % PER_MILLION
+  return BigInt((small - rest) / PER_MILLION + (rest > 0 ? 1 : 0))
 }
 
 /** The prices of a card that a usage is charged by: those of its tier. */

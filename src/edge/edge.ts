@@ -369,13 +369,17 @@ class Desk implements Answering {
   callerOf({ exchange }: Turn): Caller | Failure {
     const { notes } = exchange
     const { accounts } = this.options.relay
-    const presented = presentedKey(exchange) ?? ''
-    // A client sends the same key with every request of a connection: its digest is made once. A pass may have ended.
+    // A client sends the same key with every request of a connection: it is read and its digest made once. A pass may
+    // have ended.
+    const authorization = exchange.header('authorization')
+    const isSame = authorization !== undefined && authorization === notes.get('authorization')
+    const presented = (isSame ? notes.get('presented') : presentedKey(exchange)) ?? ''
     const known = notes.get('presented') === presented ? notes.get('key') : undefined
     const caller = known === undefined ? accounts.authenticate(presented) : accounts.callerOf(known)
     if (!caller) return INVALID_KEY
     if (known === undefined && caller.key.kind === 'client') {
       notes.set('presented', presented).set('key', caller.key.id).set('account', caller.account.id)
+      if (authorization !== undefined && bearerOf(exchange) !== undefined) notes.set('authorization', authorization)
     }
     exchange.share = this.options.arriving.of(caller.account.id)
     return caller.account.status === 'suspended' ? SUSPENDED : caller

@@ -116,8 +116,8 @@ export class Connection implements Wire {
       if (this.at >= input.length) return
       const again = this.lastHead.again(input, this.at)
       if (again) {
-        this.at = again.end
-        return this.begin(again.read, again.framing)
+        this.at = this.lastHead.end
+        return this.begin(again, this.lastHead.framing)
       }
       const first = input[this.at] as number
       // TLS and other protocols are told at once; their clients would wait for the blank line as long as we do.
@@ -158,6 +158,11 @@ export class Connection implements Wire {
       this.at = end
       return this.bodyEnded(exchange, input, from, end)
     }
+    this.readPart(input, body)
+  }
+
+  private readPart(input: Buffer, body: BodyReader): void {
+    const { exchange } = this
     let last: Buffer | undefined
     this.at = body.push(input, this.at, (payload) => {
       if (last) this.bodyPart(exchange, last)

@@ -50,7 +50,8 @@ export type RequestHead = {
 /** Fatal: a byte that is not UTF-8 would silently become another prompt. It drops a byte order mark, as JSON wants. */
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-type Reading = BodyLimits & {
+type Reading = {
+  readonly limits: BodyLimits
   readonly resolve: (body: BodyText) => void
   /** When it is too late, unless something comes before. */
   lateMs: number
@@ -115,11 +116,11 @@ export class Exchange {
   /** Reads the body as text, bounded in bytes and time while it arrives. To be called in the tick of the request. */
   readText(limits: BodyLimits): Promise<BodyText> {
     if (this.isDropped || this.reading) throw new Error('the body has passed')
-    return new Promise((resolve) => {
-      if (this.body) return resolve(this.body)
-      this.reading = { ...limits, resolve, lateMs: performance.now() + limits.graceMs }
-      if (this.state === 'waiting') this.connection.continue()
-    })
+    if (this.body) return Promise.resolve(this.body)
+    const { promise, resolve } = Promise.withResolvers<BodyText>()
+    this.reading = { limits, resolve, lateMs: performance.now() + limits.graceMs }
+    if (this.state === 'waiting') this.connection.continue()
+    return promise
   }
 
   /**
@@ -132,7 +133,7 @@ export class Exchange {
     return new Promise((resolve, reject) => {
       const end = ({ kind }: BodyText): void => resolve(kind === 'read' ? 'complete' : (kind as PiecesEnd))
       if (this.body) return end(this.body)
-      this.reading = { ...limits, resolve: end, lateMs: performance.now() + limits.graceMs }
+      this.reading = { limits, resolve: end, lateMs: performance.now() + limits.graceMs }
       this.takePiece = (piece) => {
         try {
           take(piece)
@@ -247,8 +248,8 @@ export class Exchange {
     const { reading } = this
     if (!this.isWanted(bytes.length) || !reading) return
     const nowMs = performance.now()
-    const { lateMs, bytesPerSecondMin, graceMs } = reading
-    reading.lateMs = Math.min(lateMs + (bytes.length / bytesPerSecondMin) * 1000, nowMs + graceMs)
+    const { bytesPerSecondMin, graceMs } = reading.limits
+    reading.lateMs = Math.min(reading.lateMs + (bytes.length / bytesPerSecondMin) * 1000, nowMs + graceMs)
     if (this.takePiece) return this.takePiece(bytes)
     this.keep(bytes, reading)
   }
@@ -271,14 +272,14 @@ export class Exchange {
     this.bodyBytes += bytes
     if (!reading) this.isDropped = true
     if (!reading || this.body) return false
-    if (this.bodyBytes <= reading.bytesMax) return true
+    if (this.bodyBytes <= reading.limits.bytesMax) return true
     this.connection.setLast()
     this.bodyEnded({ kind: 'too_large' })
     return false
   }
 
   /** One growing buffer, not a list of pieces: a body in chunks of one byte would cost a hundred times its size. */
-  private keep(bytes: Buffer, { bytesMax }: Reading): boolean {
+  private keep(bytes: Buffer, { limits: { bytesMax } }: Reading): boolean {
     const before = this.bodyBytes - bytes.length
     if (this.bodyBytes > this.store.length) {
       // No larger than it can become: it is counted in full against its share.

@@ -33,7 +33,7 @@ const malformed = (status: Malformed['status'], message: string): Malformed & { 
 /** Reads a head without its final blank line. */
 export function readRequestHead(text: string): ReadHead | (Malformed & { readonly kind: 'malformed' }) {
   const parsed = parseHead(text)
-  const line = parsed && REQUEST_LINE.exec(parsed.start)
+  const line = parsed && REQUEST_LINE.exec(text.slice(0, parsed.startEnd))
   if (!parsed || !line) return malformedStart(text)
   const [, method = '', target = '', version] = line
   const headers = parsed.headers.toMap()
@@ -89,9 +89,6 @@ const LENGTH = /\r\ncontent-length:[\t ]*(\d{1,15})[\t ]*\r\n/i
 const LENGTH_DIGITS_MAX = 15
 const NO_BYTES = Buffer.alloc(0)
 
-/** A head that is there again: where it ends, and how long its body is this time. */
-type Again = { readonly read: ReadHead; readonly framing: Framing; readonly end: number }
-
 /**
  * The head that a connection read last. Clients send the same with every request but for the length of the body: bytes
  * that are compared need not be read again.
@@ -101,6 +98,9 @@ export class LastHead {
   /** What stands before the digits of the body's length, and behind them. Without a length all is before. */
   private before = NO_BYTES
   private behind = NO_BYTES
+  /** Of the head that was there again: where it ended, and how long its body is. */
+  end = 0
+  framing = NO_BODY
 
   remember(text: string, read: ReadHead): void {
     this.read = undefined
@@ -114,12 +114,14 @@ export class LastHead {
     this.read = read
   }
 
-  /** The head that begins at `from`, if it is the same and there to its end. */
-  again(bytes: Buffer, from: number): Again | undefined {
+  /** The head that begins at `from`, if it is the same and there to its end. `end` and `framing` are this one's then. */
+  again(bytes: Buffer, from: number): ReadHead | undefined {
     const { read, before, behind } = this
     let at = from + before.length
     if (!read || bytes.length < at || bytes.compare(before, 0, before.length, from, at) !== 0) return undefined
-    if (behind.length === 0) return { read, framing: read.framing, end: at }
+    this.end = at
+    this.framing = read.framing
+    if (behind.length === 0) return read
     const digitsMax = at + LENGTH_DIGITS_MAX
     let length = 0
     let digit = digitAt(bytes, at)
@@ -130,7 +132,9 @@ export class LastHead {
     const end = at + behind.length
     if (at === from + before.length || bytes.length < end) return undefined
     if (bytes.compare(behind, 0, behind.length, at, end) !== 0) return undefined
-    return { read, framing: { kind: 'length', bytes: length }, end }
+    this.end = end
+    this.framing = { kind: 'length', bytes: length }
+    return read
   }
 }
 

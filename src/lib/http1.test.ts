@@ -7,7 +7,7 @@ const lines = (...all: string[]): string => all.join('\r\n')
 
 test('reads the first line and the headers, names in lower case, repeated ones joined', () => {
   const head = parseHead(lines('GET / HTTP/1.1', 'Host: a', 'X-A:1', 'x-a: \t2 '))
-  expect(head?.start).toBe('GET / HTTP/1.1')
+  expect(head?.startEnd).toBe('GET / HTTP/1.1'.length)
   expect([...(head?.headers.toMap() ?? [])]).toEqual([
     ['host', 'a'],
     ['x-a', '1, 2'],

@@ -163,6 +163,9 @@ type Splice = Span & { readonly text: string }
 
 /** Applies edits to the outermost object. Every byte that no edit names stays as it was; new members go in front. */
 export function editJson(text: string, members: Members, edits: readonly Edit[]): string {
+  const [only] = edits
+  const replaced = edits.length === 1 && only?.value !== undefined ? members.get(only.key) : undefined
+  if (replaced) return text.slice(0, replaced.start) + only?.value + text.slice(replaced.end)
   const splices: Splice[] = []
   const added: string[] = []
   const removed = new Set<string>()

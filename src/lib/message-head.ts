@@ -3,7 +3,8 @@
 /** What is asked of headers. Names are lower case. */
 export type HeaderFields = Pick<ReadonlyMap<string, string>, 'get' | 'has'>
 
-export type Head = { readonly start: string; readonly headers: Fields }
+/** `startEnd`: where the first line ends. */
+export type Head = { readonly startEnd: number; readonly headers: Fields }
 
 const HEADERS_MAX = 100
 /** Headers of which two would be two messages, or two callers. */
@@ -39,7 +40,7 @@ export function parseHead(text: string): Head | undefined {
   if (at === -1) return undefined
   const headers = new Fields(text, places)
   for (const name of single) if (headers.isRepeated(name)) return undefined
-  return { start: text.slice(0, startEnd), headers }
+  return { startEnd, headers }
 }
 
 /** Notes the places of the header that begins at `from`. Returns where its line ends; -1 when it is malformed. */

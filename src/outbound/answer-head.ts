@@ -15,7 +15,10 @@ export type AnswerHead =
   | { readonly kind: 'interim' }
   | { readonly kind: 'malformed'; readonly message: string }
 
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/
+const STATUS_LINE = /^HTTP\/1\.[01] [1-9]\d\d(?: |\r|$)/
+const MINOR_AT = 'HTTP/1.'.length
+const STATUS_AT = 'HTTP/1.1 '.length
+const ZERO = 0x30
 const CLOSE = /\bclose\b/i
 const KEEP_ALIVE_TIMEOUT = /\btimeout=(\d{1,6})\b/i
 const NO_BODY: Framing = { kind: 'length', bytes: 0 }
@@ -26,19 +29,19 @@ const malformed = (message: string): AnswerHead => ({ kind: 'malformed', message
 /** Reads the head of an answer to a request with `method`. */
 export function readAnswerHead(text: string, method: string): AnswerHead {
   const head = parseHead(text)
-  const [, minor, code] = (head && STATUS_LINE.exec(head.start)) ?? []
-  if (!head || minor === undefined) return malformed('the answer is not HTTP/1.1')
+  if (!head || !STATUS_LINE.test(text)) return malformed('the answer is not HTTP/1.1')
   const { headers } = head
-  const status = Number(code)
+  const isOld = text.charCodeAt(MINOR_AT) === ZERO
+  const status = Number(text.slice(STATUS_AT, STATUS_AT + 3))
   // 101 would hand the connection to a protocol nobody asked for.
   if (status === 101) return malformed('the answer changes the protocol')
   if (status < 200) return { kind: 'interim' }
   const framing = framingOf(headers, TO_THE_END)
-  if (!framing || (framing.kind === 'chunked' && minor === '0')) {
+  if (!framing || (framing.kind === 'chunked' && isOld)) {
     return malformed('the answer does not say how long it is')
   }
   const isBodiless = method === 'HEAD' || status === 204 || status === 304
-  const isLast = minor === '0' || CLOSE.test(headers.get('connection') ?? '')
+  const isLast = isOld || CLOSE.test(headers.get('connection') ?? '')
   return {
     kind: 'final',
     status,

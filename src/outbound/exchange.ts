@@ -36,7 +36,10 @@ export type Carrier = {
 type ConnectionSource = { connectFor(exchange: Exchange): void }
 
 /** An answer whose head has arrived. Its body must be taken, or cancelled: it holds a connection. */
-export type Incoming = Pick<Exchange, 'status' | 'headers' | 'deliver' | 'pause' | 'resume' | 'cancel' | 'release'>
+export type Incoming = Pick<
+  Exchange,
+  'status' | 'headers' | 'declaredBytes' | 'deliver' | 'pause' | 'resume' | 'cancel' | 'release'
+>
 
 export type NetworkFailure = {
   readonly kind: 'network'
@@ -113,6 +116,11 @@ export class Exchange {
   /** Whether it still wants a connection. */
   get isWaiting(): boolean {
     return this.stage === 'connecting'
+  }
+
+  /** How long the answer says its body is; 0 where it does not. To be asked before it is delivered. */
+  get declaredBytes(): number {
+    return this.body?.declaredLeft ?? 0
   }
 
   /** Sends the request. */
@@ -257,6 +265,10 @@ export class Exchange {
       if (bodyEnd < bytes.length) this.keepAliveMs = 0
       return this.finish(bytes, from, bodyEnd)
     }
+    this.readPart(bytes, from, body)
+  }
+
+  private readPart(bytes: Buffer, from: number, body: BodyReader): void {
     // Payloads are moved together where they lie: a fast upstream's reads are half a megabyte, and so would be a copy.
     let start = from
     let to = from

@@ -19,7 +19,7 @@ export type OutboundRequest = {
   readonly method: 'GET' | 'HEAD' | 'POST'
   /** Names are ours; values are checked, because a credential with a line end in it would be two headers. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | Upload
+  readonly body?: string | Upload | undefined
   readonly stop: Stop
   /**
    * It costs every time it arrives: it goes over a connection of its own. On a kept one it would be sent again where
@@ -41,7 +41,13 @@ export type WholeResult =
   | NetworkFailure
 
 /** A URL taken apart: its origin's connections, and its lines of a request's head. */
-type Endpoint = { readonly pool: Pool; readonly lines: string }
+type Endpoint = {
+  readonly pool: Pool
+  readonly lines: string
+  /** The headers of its last request and their lines: nearly always those of the next. */
+  headers: OutboundRequest['headers'] | undefined
+  headerLines: string
+}
 
 export const CONNECT_TIMEOUT_MS = 5_000
 const ENDPOINTS_MAX = 1_000
@@ -73,6 +79,17 @@ class WholeAsker implements Asker, TextTaker {
   }
 }
 
+/** Headers as they are written; undefined where a value would be something else. */
+function linesOf(headers: OutboundRequest['headers']): string | undefined {
+  let lines = ''
+  for (const name in headers) {
+    const value = headers[name] as string
+    if (!HEADER_VALUE.test(value)) return undefined
+    lines += `${name}: ${value}\r\n`
+  }
+  return lines
+}
+
 const unsent = (message: string): NetworkFailure => ({ kind: 'network', message, reached: false })
 
 export class Outbound {
@@ -94,7 +111,9 @@ export class Outbound {
 
   /** Sends a request and reads the answer to its end, up to `bytesMax`. */
   sendForText(request: OutboundRequest, bytesMax: number): Promise<WholeResult> {
-    return new Promise((resolve) => this.begin(request, new WholeAsker(bytesMax, resolve)))
+    const { promise, resolve } = Promise.withResolvers<WholeResult>()
+    this.begin(request, new WholeAsker(bytesMax, resolve))
+    return promise
   }
 
   /** Connections that wait for a next request. */
@@ -111,12 +130,13 @@ export class Outbound {
     if (stop.isStopped) return asker.take(unsent('aborted'))
     const endpoint = this.endpoints[reach].get(url) ?? this.endpointOf(url, reach)
     if (typeof endpoint === 'string') return asker.take(unsent(endpoint))
-    let text = `${method} ${endpoint.lines}`
-    for (const name in headers) {
-      const value = headers[name] as string
-      if (!HEADER_VALUE.test(value)) return asker.take(unsent('ERR_INVALID_HEADER'))
-      text = `${text}${name}: ${value}\r\n`
+    if (endpoint.headers !== headers) {
+      const lines = linesOf(headers)
+      if (lines === undefined) return asker.take(unsent('ERR_INVALID_HEADER'))
+      endpoint.headers = headers
+      endpoint.headerLines = lines
     }
+    let text = `${method} ${endpoint.lines}${endpoint.headerLines}`
     const upload = typeof body === 'object' ? body : undefined
     const bodyBytes = upload?.bytes ?? (typeof body === 'string' ? Buffer.byteLength(body) : 0)
     text += body === undefined ? '\r\n' : `content-length: ${bodyBytes}\r\n\r\n`
@@ -150,7 +170,12 @@ export class Outbound {
       this.pools.set(poolKey, pool)
     }
     const fixed = ['accept: */*', 'accept-encoding: identity', 'user-agent: tollgate']
-    const endpoint = { pool, lines: `${[`${pathname}${search} HTTP/1.1`, `host: ${host}`, ...fixed].join('\r\n')}\r\n` }
+    const endpoint: Endpoint = {
+      pool,
+      headers: undefined,
+      headerLines: '',
+      lines: `${[`${pathname}${search} HTTP/1.1`, `host: ${host}`, ...fixed].join('\r\n')}\r\n`,
+    }
     const endpoints = this.endpoints[reach]
     if (endpoints.size >= ENDPOINTS_MAX) endpoints.clear()
     endpoints.set(text, endpoint)

@@ -48,7 +48,7 @@ class TextSink implements Sink {
 
 /** Reads a body up to `bytesMax`. */
 export function collectText(response: Incoming, bytesMax: number, taker: TextTaker): void {
-  if (Number(response.headers.get('content-length') ?? 0) > bytesMax) {
+  if (response.declaredBytes > bytesMax) {
     response.cancel()
     return taker.text(undefined)
   }

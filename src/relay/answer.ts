@@ -42,17 +42,17 @@ export async function answerWhole(
     served,
     metered,
     outcome: call.cancelled === 'client_closed' ? call.cancelled : 'completed',
-    answer:
-      call.claim && ((settled) => keptAnswer(lateHeaders(settled, earlyHeaders(admission, served.dropped)), text)),
+    answer: call.claim && keptAnswer(admission, served, text),
   })
   return { kind: 'whole', headers: lateHeaders(record, earlyHeaders(admission, served.dropped)), text }
 }
 
-const keptAnswer = (headers: Record<string, string>, body: string): KeptAnswer => ({
-  status: 200,
-  headers: { ...JSON_TYPE, ...headers },
-  body,
-})
+const keptAnswer =
+  (admission: Admission, { dropped }: WholeServed, body: string) =>
+  (settled: RequestRecord): KeptAnswer => {
+    const headers = lateHeaders(settled, earlyHeaders(admission, dropped))
+    return { status: 200, headers: { ...JSON_TYPE, ...headers }, body }
+  }
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 const STREAM_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }

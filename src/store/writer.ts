@@ -88,7 +88,7 @@ export class Writer {
   defer(stepsOf: () => readonly Step[], heard: (outcome: WriteOutcome) => void): Deferred {
     const waiting = new Waiting(stepsOf, heard, this)
     this.deferred.set(waiting, performance.now() + this.deferMs)
-    this.deferTimer ??= setTimeout(() => this.undefer(performance.now()), this.deferMs)
+    this.deferTimer ??= setTimeout(this.undeferDue, this.deferMs)
     return waiting
   }
 
@@ -107,7 +107,7 @@ export class Writer {
     this.deferTimer = undefined
     for (const [pending, untilMs] of this.deferred) {
       if (untilMs > nowMs) {
-        this.deferTimer = setTimeout(() => this.undefer(performance.now()), Math.ceil(untilMs - nowMs))
+        this.deferTimer = setTimeout(this.undeferDue, Math.ceil(untilMs - nowMs))
         break
       }
       this.deferred.delete(pending)
@@ -115,6 +115,8 @@ export class Writer {
     }
     this.schedule()
   }
+
+  private readonly undeferDue = (): void => this.undefer(performance.now())
 
   private command(request: WriterRequest): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -131,12 +133,13 @@ export class Writer {
   private schedule(): void {
     if (this.scheduled || this.inFlight.length > 0 || this.urgent.length + this.bulk.length === 0) return
     this.scheduled = true
-    const send = (): void => {
-      this.scheduled = false
-      this.send()
-    }
-    if (this.lastBatch < BUSY_BATCH || this.lastBatch > LARGE_BATCH) setImmediate(send)
-    else setTimeout(send, BUSY_WAIT_MS)
+    if (this.lastBatch < BUSY_BATCH || this.lastBatch > LARGE_BATCH) setImmediate(this.sendScheduled)
+    else setTimeout(this.sendScheduled, BUSY_WAIT_MS)
+  }
+
+  private readonly sendScheduled = (): void => {
+    this.scheduled = false
+    this.send()
   }
 
   private send(): void {
@@ -182,14 +185,16 @@ class Waiting implements Deferred, Pending {
   private readonly stepsOf: () => readonly Step[]
   private readonly heard: (outcome: WriteOutcome) => void
   private readonly writer: Writer
-  private settle!: (outcome: WriteOutcome) => void
+  private readonly settle: (outcome: WriteOutcome) => void
   private given: readonly Step[] | undefined
 
   constructor(stepsOf: () => readonly Step[], heard: (outcome: WriteOutcome) => void, writer: Writer) {
     this.stepsOf = stepsOf
     this.heard = heard
     this.writer = writer
-    this.outcome = new Promise((resolve) => (this.settle = resolve))
+    const { promise, resolve } = Promise.withResolvers<WriteOutcome>()
+    this.outcome = promise
+    this.settle = resolve
   }
 
   get steps(): readonly Step[] {

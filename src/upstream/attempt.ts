@@ -41,13 +41,30 @@ type Sending = {
   readonly limits: AttemptLimits
 }
 
+/** What every request of a kind has in common. */
+type Letterhead = Pick<OutboundRequest, 'url' | 'headers'> & Pick<UpstreamRequest, 'path'> & { readonly own: Headers }
+
+/** By credential, the one used last: requests to a provider are mostly of one kind. */
+const letterheads = new WeakMap<Headers, Letterhead>()
+
+function letterheadOf(
+  provider: Provider,
+  { path, headers: own, upload }: UpstreamRequest,
+  credential: Headers,
+): Letterhead {
+  const last = upload ? undefined : letterheads.get(credential)
+  if (last?.path === path && last.own === own) return last
+  const headers = { 'content-type': upload?.contentType ?? 'application/json', ...own, ...credential }
+  const made = { path, own, url: provider.baseUrl + path, headers }
+  if (!upload) letterheads.set(credential, made)
+  return made
+}
+
 function requestOf({ target: { provider }, request, flight, limits }: Sending, credential: Headers): OutboundRequest {
-  const { path, method = 'POST', body, upload } = request
-  const headers = { 'content-type': upload?.contentType ?? 'application/json', ...request.headers, ...credential }
-  const { baseUrl, reach } = provider
-  const sent = method === 'GET' ? {} : { body: upload ?? body }
-  const { sendOnce } = limits
-  return { url: baseUrl + path, method, headers, ...sent, stop: flight.stop, sendOnce, reach }
+  const { method = 'POST', body, upload } = request
+  const { url, headers } = letterheadOf(provider, request, credential)
+  const sent = method === 'GET' ? undefined : (upload ?? body)
+  return { url, method, headers, body: sent, stop: flight.stop, sendOnce: limits.sendOnce, reach: provider.reach }
 }
 
 const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })

@@ -47,7 +47,18 @@ export const sendAs = <Sent>(
 ): Promise<Sent | Failed> =>
   preset.auth === 'google-service-account'
     ? sendWithToken(provider, send, sends)
-    : send(authHeaders(preset.auth, provider.secret))
+    : send(plainHeaders(provider, preset.auth))
+
+/** Made once for a provider as it is: one that is changed is another. */
+const plain = new WeakMap<Provider, Headers>()
+
+function plainHeaders(provider: Provider, scheme: AuthScheme): Headers {
+  const known = plain.get(provider)
+  if (known) return known
+  const headers = authHeaders(scheme, provider.secret)
+  plain.set(provider, headers)
+  return headers
+}
 
 async function sendWithToken<Sent>(
   provider: Provider,

@@ -7,6 +7,7 @@ import { Flight } from './flight.ts'
 class Scripted implements Incoming {
   readonly status = 200
   readonly headers = new Map<string, string>()
+  readonly declaredBytes = 0
   readonly told: string[] = []
   sink: Sink | undefined
 
