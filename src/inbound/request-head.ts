@@ -114,7 +114,7 @@ export class LastHead {
     this.read = read
   }
 
-  /** The head that begins at `from`, if it is the same and there to its end. `end` and `framing` are this one's then. */
+  /** The head that begins at `from`, if it is the same and there to its end: see `end` and `framing` then. */
   again(bytes: Buffer, from: number): ReadHead | undefined {
     const { read, before, behind } = this
     let at = from + before.length
