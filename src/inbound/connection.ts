@@ -2,6 +2,7 @@
 import type { Socket } from 'bun'
 import { flushAtEndOfTick } from '../lib/end-of-tick.ts'
 import { BodyReader, HeadReader, type Framing } from '../lib/http1.ts'
+import { toWire, WIRE_CHARS_MAX, wireBuffer } from '../lib/wire-buffer.ts'
 import { Exchange, type Wire } from './exchange.ts'
 import { bufferOf, pack, unpack, type Packed } from './packed.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
@@ -62,7 +63,8 @@ export class Connection implements Wire {
   /** What the client has not taken yet. */
   private unsent: Buffer | Packed | undefined
   /** Written in this tick. */
-  private held = ''
+  private readonly held: string[] = []
+  private heldChars = 0
   private isEnding = false
   private waiters: (() => void)[] = []
   private deadlineMs: number
@@ -252,9 +254,10 @@ export class Connection implements Wire {
       this.unsent = Buffer.concat([unpack(this.unsent), bufferOf(data)])
       return false
     }
-    if (typeof data === 'string' && this.held.length + data.length <= HELD_CHARS_MAX) {
-      if (this.held === '') flushAtEndOfTick(this)
-      this.held += data
+    if (typeof data === 'string' && this.heldChars + data.length <= WIRE_CHARS_MAX) {
+      if (this.heldChars === 0) flushAtEndOfTick(this)
+      this.held.push(data)
+      this.heldChars += data.length
       return true
     }
     this.flush()
@@ -263,19 +266,26 @@ export class Connection implements Wire {
   }
 
   flush(): void {
-    const { held } = this
-    this.held = ''
-    if (held !== '' && !this.isClosed) this.send(held)
+    if (this.heldChars === 0) return
+    const bytes = this.isClosed ? 0 : toWire(this.held)
+    this.held.length = this.heldChars = 0
+    if (bytes === 0) return
+    const taken = Math.max(0, this.socket.write(wireBuffer, 0, bytes))
+    if (taken < bytes) this.keep(wireBuffer.subarray(taken, bytes))
   }
 
   private send(data: string | Uint8Array): boolean {
     const taken = Math.max(0, this.socket.write(data))
     if (taken === (typeof data === 'string' ? Buffer.byteLength(data) : data.length)) return true
-    const rest = bufferOf(data).subarray(taken)
+    this.keep(bufferOf(data).subarray(taken))
+    return false
+  }
+
+  /** Keeps what the client has not taken. */
+  private keep(rest: Buffer): void {
     // A copy of the rest alone: a part of the whole would keep the whole in memory for as long as the client stalls.
     this.unsent = pack(rest) ?? Buffer.from(rest)
     this.progressMs = performance.now()
-    return false
   }
 
   drain(): void {
@@ -361,5 +371,3 @@ export class Connection implements Wire {
 }
 
 const NO_BYTES = Buffer.alloc(0)
-/** A longer text is its own write. */
-const HELD_CHARS_MAX = 64 * 1024

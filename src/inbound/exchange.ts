@@ -157,7 +157,6 @@ export class Exchange {
     const text = replyHead(status, headers, length + connection.persistence(this), always)
     this.state = 'answered'
     if (isEmpty || head.method === 'HEAD') connection.write(text)
-    else if (typeof body === 'string') connection.write(text + body)
     else {
       connection.write(text)
       connection.write(body)

@@ -2,6 +2,7 @@
 import type { Socket, SocketHandler } from 'bun'
 import { flushAtEndOfTick } from '../lib/end-of-tick.ts'
 import type { Upload } from '../lib/form.ts'
+import { toWire, WIRE_CHARS_MAX, wireBuffer } from '../lib/wire-buffer.ts'
 import type { Carrier, Exchange } from './exchange.ts'
 
 /** Where a connection belongs between exchanges. */
@@ -37,7 +38,8 @@ export class Connection implements Carrier {
   private upload: Upload | undefined
   private onDrained: (() => void) | undefined
   /** Leaves at the end of the tick. */
-  private held: { readonly text: string; readonly bytes: number } | undefined
+  private readonly held: string[] = []
+  private heldBytes = 0
 
   constructor({ home, security, onReady }: ConnectionOptions) {
     this.home = home
@@ -68,19 +70,26 @@ export class Connection implements Carrier {
   }
 
   /** Writes a request at the end of the tick; what the socket does not take then follows when it can. */
-  write(text: string, bytes: number, upload: Upload | undefined): void {
-    this.held = { text, bytes }
+  write(head: string, body: string, bytes: number, upload: Upload | undefined): void {
+    this.held.push(head, body)
+    this.heldBytes = bytes
     this.upload = upload
     flushAtEndOfTick(this)
   }
 
   flush(): void {
-    const { held } = this
-    this.held = undefined
-    if (!held || !this.isUp) return
-    const taken = Math.max(0, this.socket.write(held.text))
+    if (this.isUp) this.sendHeld(this.heldBytes)
+    this.held.length = 0
+  }
+
+  private sendHeld(bytes: number): void {
+    const { held, socket } = this
+    // A text of so few bytes has no more characters.
+    const buffer = bytes > WIRE_CHARS_MAX ? Buffer.from(held.join('')) : wireBuffer
+    if (buffer === wireBuffer) toWire(held)
+    const taken = Math.max(0, socket.write(buffer, 0, bytes))
     if (taken > 0) this.exchange?.handedOver()
-    if (taken < held.bytes) this.unsent = Buffer.from(held.text).subarray(taken)
+    if (taken < bytes) this.unsent = Buffer.from(buffer.subarray(taken, bytes))
     if (this.upload) this.send(this.upload).catch((error: unknown) => this.uploadFailed(error))
   }
 

@@ -24,7 +24,7 @@ export type Carrier = {
   readonly isReused: boolean
   readonly socket: { pause(): void; resume(): void }
   /** Tells the exchange once bytes have been handed over. */
-  write(text: string, bytes: number, upload: Upload | undefined): void
+  write(head: string, body: string, bytes: number, upload: Upload | undefined): void
   /** The answer was complete. `keepAliveMs`: how long the upstream says it keeps the connection. */
   idle(keepAliveMs: number): void
   /** What is left of the answer must come soon. */
@@ -57,9 +57,12 @@ export type Asker = { take(result: OutboundResult): void }
 /** The request, ready for the wire. */
 export type Written = {
   readonly method: string
-  readonly text: string
+  readonly head: string
+  /** Empty where there is none, or an upload. */
+  readonly body: string
+  /** Of both. */
   readonly bytes: number
-  /** What follows the text. */
+  /** What follows them. */
   readonly upload?: Upload | undefined
 }
 
@@ -84,8 +87,9 @@ export class Exchange {
   private readonly method: string
   private readonly bytes: number
   private readonly upload: Upload | undefined
-  /** Kept until the answer begins: a connection that turns out to be dead takes it with it. */
-  private text: string
+  /** The request, kept until the answer begins: a connection that turns out to be dead takes it with it. */
+  private requestHead: string
+  private requestBody: string
   /** Told of the answer's head, or of why there is none, within the read that brought it. */
   private readonly asker: Asker
   private readonly source: ConnectionSource
@@ -104,11 +108,12 @@ export class Exchange {
   private isPaused = false
   private problem = ''
 
-  constructor({ method, text, bytes, upload }: Written, asker: Asker, source: ConnectionSource) {
+  constructor({ method, head, body, bytes, upload }: Written, asker: Asker, source: ConnectionSource) {
     this.method = method
     this.bytes = bytes
     this.upload = upload
-    this.text = text
+    this.requestHead = head
+    this.requestBody = body
     this.asker = asker
     this.source = source
   }
@@ -131,7 +136,7 @@ export class Exchange {
     // It may have been closed in the tick in which it became ours.
     if (!connection.isUp) return this.closed(undefined)
     connection.exchange = this
-    connection.write(this.text, this.bytes, this.upload)
+    connection.write(this.requestHead, this.requestBody, this.bytes, this.upload)
   }
 
   /** Bytes of the request have left: from here on the upstream may be at work. */
@@ -194,7 +199,8 @@ export class Exchange {
   /** The connection is gone. */
   closed(message: string | undefined): void {
     if (this.stage === 'head') {
-      const isRace = this.text !== '' && this.connection?.isReused && performance.now() - this.startedMs < RACE_MS
+      const isRace =
+        this.requestHead !== '' && this.connection?.isReused && performance.now() - this.startedMs < RACE_MS
       if (!isRace || this.hasRetried) return this.fail(message ?? 'closed without an answer')
       this.hasRetried = true
       this.stage = 'connecting'
@@ -214,7 +220,7 @@ export class Exchange {
     if (stage === 'ended' || stage === 'broken') return
     this.stage = 'broken'
     this.problem = message
-    this.text = ''
+    this.requestHead = this.requestBody = ''
     this.connection = undefined
     connection?.destroy()
     if (stage === 'body') this.sink?.broken(message)
@@ -223,7 +229,7 @@ export class Exchange {
 
   /** Returns where the head ends in `bytes`; its length when the head goes on or is none. */
   private readHead(bytes: Buffer, from: number): number {
-    this.text = ''
+    this.requestHead = this.requestBody = ''
     // Nearly always the head is in one read: then only its own bytes are made a string.
     const blank = this.head ? -1 : bytes.indexOf(BLANK_LINE, from)
     let end = blank + BLANK_LINE.length

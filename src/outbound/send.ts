@@ -141,11 +141,9 @@ export class Outbound {
     const bodyBytes = upload?.bytes ?? (typeof body === 'string' ? Buffer.byteLength(body) : 0)
     text += body === undefined ? '\r\n' : `content-length: ${bodyBytes}\r\n\r\n`
     const { pool } = endpoint
-    // One text, one write: the head is ASCII, a character a byte.
-    const written =
-      typeof body === 'string'
-        ? { method, text: text + body, bytes: text.length + bodyBytes }
-        : { method, text, bytes: text.length, upload }
+    // The head is ASCII, a character a byte.
+    const bytes = text.length + (upload ? 0 : bodyBytes)
+    const written = { method, head: text, body: typeof body === 'string' ? body : '', bytes, upload }
     const exchange = new Exchange(written, asker, pool)
     stop.target = exchange
     if (sendOnce) pool.connectFor(exchange)
