@@ -21,6 +21,18 @@ test('writing and reading are inverse', () => {
   )
 })
 
+test('an amount has its cents, and no zeros behind the last decimal that counts', () => {
+  const amount = fc.oneof(fc.bigInt(0n, 2n * 10n ** 12n), fc.bigInt(0n, 10n ** 6n), fc.bigInt(0n, 10n ** 18n))
+  fc.assert(
+    fc.property(amount, (nano) => {
+      const decimals = (nano % 10n ** 9n).toString().padStart(9, '0')
+      const shown = `${nano / 10n ** 9n}.${decimals.slice(0, 2)}${decimals.slice(2).replace(/0+$/, '')}`
+      expect([formatUsd(nano), formatUsd(-nano)]).toEqual([shown, nano === 0n ? shown : `-${shown}`])
+    }),
+    { numRuns: 5_000 },
+  )
+})
+
 test('division rounds up, and only when it has to', () => {
   expect(divideUp(0n, 5n)).toBe(0n)
   expect(divideUp(10n, 5n)).toBe(2n)

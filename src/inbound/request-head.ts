@@ -36,7 +36,7 @@ export function readRequestHead(text: string): ReadHead | (Malformed & { readonl
   const line = parsed && REQUEST_LINE.exec(text.slice(0, parsed.startEnd))
   if (!parsed || !line) return malformedStart(text)
   const [, method = '', target = '', version] = line
-  const headers = parsed.headers.toMap()
+  const headers = parsed.toMap()
   if (version === '1.1' && !headers.has('host')) return malformed(400, 'The Host header is missing.')
   const framing = framingOf(headers, NO_BODY)
   if (!framing || (framing.kind === 'chunked' && version === '1.0')) {

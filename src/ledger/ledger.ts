@@ -229,25 +229,26 @@ class Book implements Ledger {
   ): Promise<void> {
     const { funds, waiting } = this.resolve(hold)
     const nowMs = Date.now()
-    const { charged, writtenOff, steps } = this.charge(funds, { ...hold, cost, priceCardId }, nowMs)
-    const charge = [...steps, ...also({ charged, writtenOff })]
+    const { charged, writtenOff, steps } = this.charge(funds, hold, { cost, priceCardId }, nowMs)
+    steps.push(...also({ charged, writtenOff }))
     const move = { run: moveFreeFunds, bind: [-charged, hold.accountId], changes: 1 }
-    if (waiting?.replace([move, this.resolved(hold, 'settled', charged), ...charge])) {
+    if (waiting?.replace([move, this.resolved(hold, 'settled', charged), ...steps])) {
       return this.check(await waiting.outcome)
     }
     await this.commit([
       { run: resolveHold, bind: [hold.id, 'settled', charged, nowMs], changes: 1 },
       { run: moveFunds, bind: [-charged, hold.amount, hold.accountId], changes: 1 },
-      ...charge,
+      ...steps,
     ])
   }
 
   /** Takes a cost in memory, and says what has to be written of it. */
   private charge(
     funds: Funds,
-    { id, accountId, cost, priceCardId }: Charge & Pick<Hold, 'id' | 'accountId'>,
+    { id, accountId }: Pick<Hold, 'id' | 'accountId'>,
+    { cost, priceCardId }: Charge,
     nowMs: number,
-  ): Settlement & { readonly steps: readonly Step[] } {
+  ): Settlement & { readonly steps: Step[] } {
     // Cost above the hold is taken from what is available; what is lacking is the operator's loss, never a debt.
     const free = funds.posted - funds.held
     const charged = cost < free ? cost : free
@@ -264,7 +265,7 @@ class Book implements Ledger {
 
   line(line: Line): Settlement & { readonly steps: readonly Step[] } {
     const { id, accountId, createdAtMs } = line
-    const { charged, writtenOff, steps } = this.charge(this.of(accountId), line, Date.now())
+    const { charged, writtenOff, steps } = this.charge(this.of(accountId), line, line, Date.now())
     const move = { run: moveFreeFunds, bind: [-charged, accountId], changes: 1 }
     const hold = { id, accountId, amount: 0n, createdAtMs }
     return { charged, writtenOff, steps: [move, this.resolved(hold, 'settled', charged), ...steps] }

@@ -3,9 +3,6 @@
 /** What is asked of headers. Names are lower case. */
 export type HeaderFields = Pick<ReadonlyMap<string, string>, 'get' | 'has'>
 
-/** `startEnd`: where the first line ends. */
-export type Head = { readonly startEnd: number; readonly headers: Fields }
-
 const HEADERS_MAX = 100
 /** Headers of which two would be two messages, or two callers. */
 const single = ['content-length', 'transfer-encoding', 'host', 'authorization', 'content-type']
@@ -30,7 +27,7 @@ kindOf[0x7f] = CONTROL
 const kindAt = (text: string, at: number): number => kindOf[text.charCodeAt(at)] as number
 
 /** Reads a head without its final blank line. Undefined when it is malformed. */
-export function parseHead(text: string): Head | undefined {
+export function parseHead(text: string): Fields | undefined {
   const startEnd = lineEnd(text, 0)
   const places: number[] = []
   let at = startEnd
@@ -38,9 +35,9 @@ export function parseHead(text: string): Head | undefined {
     at = places.length === HEADERS_MAX * PLACES ? -1 : readHeader(text, at + 2, places)
   }
   if (at === -1) return undefined
-  const headers = new Fields(text, places)
-  for (const name of single) if (headers.isRepeated(name)) return undefined
-  return { startEnd, headers }
+  const fields = new Fields(text, startEnd, places)
+  for (const name of single) if (fields.isRepeated(name)) return undefined
+  return fields
 }
 
 /** Notes the places of the header that begins at `from`. Returns where its line ends; -1 when it is malformed. */
@@ -75,11 +72,14 @@ const PLACES = 4
 
 /** Headers where they stand. A vendor sends two dozen, of which three are asked for: no text is made of the others. */
 class Fields implements HeaderFields {
+  /** Where the first line ends. */
+  readonly startEnd: number
   private readonly text: string
   private readonly places: readonly number[]
 
-  constructor(text: string, places: readonly number[]) {
+  constructor(text: string, startEnd: number, places: readonly number[]) {
     this.text = text
+    this.startEnd = startEnd
     this.places = places
   }
 

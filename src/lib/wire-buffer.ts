@@ -1,6 +1,6 @@
 /**
- * Texts on their way to a socket, as bytes in one buffer that all of them share. Joined to one text they would be copied
- * once more, and be garbage of their size. What is in it is gone with the next.
+ * Texts on their way to a socket, as bytes in one buffer that all of them share. Joined to one text they would be
+ * copied once more, and be garbage of their size. What is in it is gone with the next.
  */
 
 /** So many characters always fit: none is more than three bytes. */

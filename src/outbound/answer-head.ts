@@ -28,9 +28,8 @@ const malformed = (message: string): AnswerHead => ({ kind: 'malformed', message
 
 /** Reads the head of an answer to a request with `method`. */
 export function readAnswerHead(text: string, method: string): AnswerHead {
-  const head = parseHead(text)
-  if (!head || !STATUS_LINE.test(text)) return malformed('the answer is not HTTP/1.1')
-  const { headers } = head
+  const headers = parseHead(text)
+  if (!headers || !STATUS_LINE.test(text)) return malformed('the answer is not HTTP/1.1')
   const isOld = text.charCodeAt(MINOR_AT) === ZERO
   const status = Number(text.slice(STATUS_AT, STATUS_AT + 3))
   // 101 would hand the connection to a protocol nobody asked for.

@@ -51,8 +51,10 @@ type Tried = { readonly kind: 'whole'; reply: PassedReply } | { readonly kind: '
 /** Held-back text before the first meaningful event is bounded: a vendor cannot fill memory with preludes. */
 const PRELUDE_CHARS_MAX = 64 * 1024
 
+const NOT_TRIED: UpstreamFailure = { kind: 'model_gone', message: 'no offer could be tried' }
+
 export async function tryOffers(relay: Relay, call: Call, admission: Admission): Promise<Attempted> {
-  let failure: UpstreamFailure = { kind: 'model_gone', message: 'no offer could be tried' }
+  let failure = NOT_TRIED
   let last: Served | undefined
   relay.retries.earn()
   for (const offer of admission.offers) {
@@ -61,10 +63,7 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     if (!provider || !preset) continue
     if (last && !relay.retries.spend(performance.now())) break
     const startedMs = call.elapsedMs()
-    const passage = call.request.passage(preset.dialects, {
-      model: admission.model,
-      desk: relay.pictures.deskOf(call, provider),
-    })
+    const passage = call.request.passage(preset.dialects, relay.pictures.deskOf(call, provider, admission.model))
     const target = { provider, preset, failures: passage.failures }
     const trial = trialOf(relay, call, { target, passage, offer, admission })
     const dropped = 'kind' in trial ? NOTHING : trial.request.dropped

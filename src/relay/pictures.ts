@@ -1,8 +1,8 @@
 /** What is done with images on their way through: fetched, decoded, and put where clients find them. */
 import type { Blobs } from '../blobs/blobs.ts'
-import type { Provider, Reach } from '../domain/catalog.ts'
+import type { Model, Provider, Reach } from '../domain/catalog.ts'
 import { imageFetchBounds, type ImageFormat } from '../domain/image.ts'
-import type { ImageDesk, ImageInfo } from '../formats/format.ts'
+import type { ImageDesk, ImageInfo, PassageContext } from '../formats/format.ts'
 import { inspectPicture } from '../lib/picture.ts'
 import { readBytes } from '../outbound/bytes.ts'
 import { outbound } from '../outbound/send.ts'
@@ -25,8 +25,8 @@ export class Pictures {
   }
 
   /** The desk of one call at one provider. What is allowed to the provider is allowed at its own origin alone. */
-  deskOf(call: Call, provider: Origin): ImageDesk {
-    return new CallDesk(this, call, provider)
+  deskOf(call: Call, provider: Origin, model: Model): PassageContext {
+    return new CallDesk(this, call, provider, model)
   }
 
   /** Keeps an image of an account. Returns its id. */
@@ -37,17 +37,23 @@ export class Pictures {
 
 type Origin = Pick<Provider, 'baseUrl' | 'reach'>
 
-class CallDesk implements ImageDesk {
+class CallDesk implements ImageDesk, PassageContext {
+  readonly model: Model
   readonly canHost: boolean
   private readonly pictures: Pictures
   private readonly call: Call
   private readonly origin: Origin
 
-  constructor(pictures: Pictures, call: Call, origin: Origin) {
+  constructor(pictures: Pictures, call: Call, origin: Origin, model: Model) {
     this.pictures = pictures
     this.call = call
     this.origin = origin
+    this.model = model
     this.canHost = call.linkBase !== undefined && !pictures.isShortOfRoom
+  }
+
+  get desk(): ImageDesk {
+    return this
   }
 
   fetch(url: string): Promise<Buffer | undefined> {

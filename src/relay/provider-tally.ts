@@ -9,23 +9,26 @@ export type ProviderStanding = {
     | undefined
 }
 
+type Standing = { -readonly [K in keyof ProviderStanding]: ProviderStanding[K] }
+
 export class ProviderTally {
-  private readonly standings = new Map<string, ProviderStanding>()
+  private readonly standings = new Map<string, Standing>()
 
   noted(attempts: readonly AttemptNote[]): void {
-    for (const attempt of attempts) {
-      const { succeeded, failed, lastFailure } = this.of(attempt.providerId)
-      const { result, status, message = '' } = attempt
-      this.standings.set(
-        attempt.providerId,
-        result === 'ok'
-          ? { succeeded: succeeded + 1, failed, lastFailure }
-          : { succeeded, failed: failed + 1, lastFailure: { result, status, message, atMs: Date.now() } },
-      )
+    for (const { providerId, result, status, message = '' } of attempts) {
+      let standing = this.standings.get(providerId)
+      if (!standing) this.standings.set(providerId, (standing = { ...untried }))
+      if (result === 'ok') standing.succeeded++
+      else {
+        standing.failed++
+        standing.lastFailure = { result, status, message, atMs: Date.now() }
+      }
     }
   }
 
   of(providerId: string): ProviderStanding {
-    return this.standings.get(providerId) ?? { succeeded: 0, failed: 0, lastFailure: undefined }
+    return { ...(this.standings.get(providerId) ?? untried) }
   }
 }
+
+const untried: ProviderStanding = { succeeded: 0, failed: 0, lastFailure: undefined }
