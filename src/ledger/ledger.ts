@@ -4,7 +4,7 @@
  * database repeats every condition, so that memory and disk cannot part unnoticed.
  */
 import type { NanoUsd } from '../domain/money.ts'
-import { statement, type Step, type WriteOutcome } from '../store/statement.ts'
+import { rowStatement, statement, type Step, type WriteOutcome } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import type { Deferred } from '../store/writer.ts'
 
@@ -12,23 +12,19 @@ const holdFunds = statement('UPDATE account SET held = held + ?1 WHERE id = ?2 A
 const insertHold = statement(
   "INSERT INTO hold (id, account_id, amount, state, owner, created_at) VALUES (?, ?, ?, 'open', ?, ?)",
 )
-const insertResolved = statement(
-  'INSERT INTO hold (id, account_id, amount, state, settled, owner, created_at, resolved_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-)
+const insertResolved = rowStatement('hold', 'id, account_id, amount, state, settled, owner, created_at, resolved_at')
 const resolveHold = statement(
   "UPDATE hold SET state = ?2, settled = ?3, resolved_at = ?4 WHERE id = ?1 AND state = 'open'",
 )
 const moveFunds = statement('UPDATE account SET posted = posted + ?1, held = held - ?2 WHERE id = ?3')
 const moveFreeFunds = statement('UPDATE account SET posted = posted + ?1 WHERE id = ?2 AND posted + ?1 - held >= 0')
-const insertJournal = statement(
-  'INSERT INTO journal (id, kind, ref, hold_id, price_card_id, reason, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-)
+const insertJournal = rowStatement('journal', 'id, kind, ref, hold_id, price_card_id, reason, created_at')
 /** After the funds have moved: it keeps what the balance was then. */
 const insertBooking = statement(
   `INSERT INTO booking (account_id, created_at, journal_id, balance_after)
    SELECT id, ?2, ?3, posted FROM account WHERE id = ?1`,
 )
-const insertEntry = statement('INSERT INTO entry (account_id, journal_id, amount) VALUES (?, ?, ?)')
+const insertEntry = rowStatement('entry', 'account_id, journal_id, amount')
 
 /** Who owns a hold that lives with its task: no life of a process. */
 const TASK_OWNER = 'task'

@@ -3,7 +3,7 @@
  */
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
-import { statement, type Row, type Step } from '../store/statement.ts'
+import { rowStatement, type Row, type Step } from '../store/statement.ts'
 import type { Queryable, Store } from '../store/store.ts'
 import { hourStep } from './usage.ts'
 
@@ -63,7 +63,7 @@ const columns = [
   'price_card_id, cost_card_id, held, charged, written_off, upstream_cost, attempts, created_at, first_event_ms, total_ms',
   'input_image, output_image, pieces',
 ].join(', ')
-const insertRecord = statement(`INSERT INTO request_record (${columns}) VALUES (${columns.replace(/\w+/g, '?')})`)
+const insertRecord = rowStatement('request_record', columns)
 
 /** The steps that write a record, to go along with a settlement or a release. */
 export const recordSteps = (record: RequestRecord): Step[] => [recordStep(record), hourStep(record)]

@@ -10,6 +10,8 @@ export type Statement = {
   readonly sql: string
   /** See `addingStatement`. */
   readonly keys?: number
+  /** See `rowStatement`. */
+  readonly tuple?: string
 }
 
 const interned: Statement[] = []
@@ -22,6 +24,15 @@ export const statement = (sql: string): Statement => intern({ slot: interned.len
  * that have the first in common may be run as one, with the sums of the others.
  */
 export const addingStatement = (sql: string, keys: number): Statement => intern({ slot: interned.length, sql, keys })
+
+/**
+ * A statement that adds a row and depends on no other of its commit: those of a commit may be run as one, behind all
+ * else. Nothing in the same transaction may ask for the row.
+ */
+export function rowStatement(table: string, columns: string): Statement {
+  const tuple = `(${columns.replace(/\w+/g, '?')})`
+  return intern({ slot: interned.length, sql: `INSERT INTO ${table} (${columns}) VALUES ${tuple}`, tuple })
+}
 
 function intern(made: Statement): Statement {
   interned.push(made)

@@ -3,6 +3,7 @@
  * commit. It knows SQL, not what a row is worth.
  */
 import { Database, type Statement as Prepared } from 'bun:sqlite'
+import { Rows } from './rows.ts'
 import { Sums } from './sums.ts'
 import type { WriteOutcome } from './statement.ts'
 import { bindOf, decodeBatch, type WireStep, type WireTx } from './wire.ts'
@@ -19,11 +20,13 @@ export type WriterReply =
 let db: Database
 const prepared: Prepared[] = []
 const sums = new Sums()
+const rows = new Rows()
 
-/** Runs one transaction's steps, less those that `later` takes. Undefined when all passed. */
-function runSteps(steps: WireTx, later?: Sums): WriteOutcome | undefined {
-  for (const [i, step] of steps.entries()) {
-    if (later?.take(step)) continue
+/** Runs one transaction's steps; `together`: less those that are kept for the end of the commit. */
+function runSteps(steps: WireTx, how: 'together' | 'apart'): WriteOutcome | undefined {
+  for (let i = 0; i < steps.length; i++) {
+    const step = steps[i] as WireStep
+    if (how === 'together' && (sums.take(step) || rows.take(step))) continue
     const reason = runStep(step)
     if (reason !== undefined) return { kind: 'refused', step: i, reason }
   }
@@ -37,7 +40,8 @@ function runStep(step: WireStep): string | undefined {
 }
 
 /**
- * The fast path: all transactions in one commit without savepoints, what several add to one row added once. A
+ * The fast path: all transactions in one commit without savepoints, what several add to one row added once, and rows
+ * that several add to one table added at once. A
  * transaction whose first step is refused has written nothing, so it can be left out; any later refusal or error spoils
  * the batch and sends it down the slow path.
  */
@@ -46,7 +50,7 @@ function runTogether(txs: readonly WireTx[]): [number, WriteOutcome][] | undefin
   db.exec('BEGIN IMMEDIATE')
   try {
     for (let i = 0; i < txs.length; i++) {
-      const outcome = runSteps(txs[i] as WireTx, sums)
+      const outcome = runSteps(txs[i] as WireTx, 'together')
       if (outcome === undefined) continue
       if (outcome.kind === 'refused' && outcome.step > 0) throw new Error(outcome.reason)
       refused.push([i, outcome])
@@ -55,11 +59,13 @@ function runTogether(txs: readonly WireTx[]): [number, WriteOutcome][] | undefin
       const reason = runStep(step)
       if (reason !== undefined) throw new Error(reason)
     }
+    rows.write()
   } catch {
     if (db.inTransaction) db.exec('ROLLBACK') // Some errors (a full disk) have rolled back already.
     return undefined
   } finally {
     sums.clear()
+    rows.clear()
   }
   db.exec('COMMIT')
   return refused
@@ -85,7 +91,7 @@ function runApart(txs: readonly WireTx[]): [number, WriteOutcome][] {
 /** A constraint that refuses a row is this transaction's own affair; any other error is the disk's and is fatal. */
 function runGuarded(steps: WireTx): WriteOutcome | undefined {
   try {
-    return runSteps(steps)
+    return runSteps(steps, 'apart')
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
     if (!code?.startsWith('SQLITE_CONSTRAINT')) throw error
@@ -107,9 +113,10 @@ function openWriter(path: string): void {
 
 function runBatch(text: string): WriterReply {
   const { define, txs } = decodeBatch(text)
-  for (const { slot, sql, keys } of define) {
+  for (const { slot, sql, keys, tuple } of define) {
     prepared[slot] = db.prepare(sql)
     if (keys !== undefined) sums.define(slot, keys)
+    if (tuple !== undefined) rows.define(db, slot, { sql, tuple })
   }
   return { kind: 'outcomes', refused: runTogether(txs) ?? runApart(txs) }
 }
@@ -123,6 +130,7 @@ function handle(request: WriterRequest): WriterReply {
     case 'close':
       // A connection with statements left stays open until they are collected, and locks the database then.
       for (const made of prepared) made?.finalize()
+      rows.finalize()
       db.close()
       return { kind: 'ready' }
   }

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { rowStatement, statement, type Step } from './statement.ts'
+import { openStore, type Store } from './store.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-rows-'))
+let store: Store
+
+beforeAll(async () => {
+  store = await openStore(folder, (message) => {
+    throw new Error(message)
+  })
+  const bird = 'CREATE TABLE bird (name TEXT PRIMARY KEY, eggs INTEGER CHECK (eggs >= 0), note TEXT) STRICT'
+  await store.write([{ run: statement(bird), bind: [] }])
+  await store.write([{ run: statement('CREATE TABLE nest (id INTEGER PRIMARY KEY, room INTEGER) STRICT'), bind: [] }])
+})
+afterAll(async () => {
+  await store.close()
+  rmSync(folder, { recursive: true })
+})
+
+const insertBird = rowStatement('bird', 'name, eggs, note')
+const insertNest = statement('INSERT INTO nest VALUES (?, ?)')
+const takeRoom = statement('UPDATE nest SET room = room - 1 WHERE id = ?1 AND room > 0')
+const bird = (name: string, eggs: number | bigint = 1, note: string | null = null): Step => ({
+  run: insertBird,
+  bind: [name, eggs, note],
+})
+
+async function writeAtOnce(...transactions: readonly (readonly Step[])[]): Promise<readonly boolean[]> {
+  const outcomes = await Promise.all(transactions.map((steps) => store.write(steps)))
+  return outcomes.map(({ kind }) => kind === 'written')
+}
+
+async function birds(like: string): Promise<readonly unknown[][]> {
+  const rows = await store.query('SELECT name, eggs, note FROM bird WHERE name LIKE ? ORDER BY rowid', [like])
+  return rows.map(({ name, eggs, note }) => [name, eggs, note])
+}
+
+test('rows of one commit are all there, with their own values, however many they are', async () => {
+  for (const count of [1, 2, 3, 63, 64, 65, 200]) {
+    const names = Array.from({ length: count }, (_, i) => `c${count}-${i}`)
+    const written = await writeAtOnce(...names.map((name, i) => [bird(name, i, i % 2 === 0 ? null : `"${name}"`)]))
+    expect(written).toEqual(names.map(() => true))
+    expect(await birds(`c${count}-%`)).toEqual(
+      names.map((name, i) => [name, BigInt(i), i % 2 === 0 ? null : `"${name}"`]),
+    )
+  }
+})
+
+test('numbers beyond 2^53 are added as they are', async () => {
+  await writeAtOnce([bird('huge', 2n ** 62n)], [bird('safe', 2n ** 53n - 1n)])
+  expect(await birds('huge')).toEqual([['huge', 2n ** 62n, null]])
+  expect(await birds('safe')).toEqual([['safe', 2n ** 53n - 1n, null]])
+})
+
+test('a row that must not be is refused with its transaction, and with no other', async () => {
+  await writeAtOnce([bird('taken')])
+  const written = await writeAtOnce(
+    [bird('r1')],
+    [bird('r2'), bird('taken')],
+    [bird('r3', -1)],
+    [bird('r4'), bird('r5')],
+    [bird('r1')],
+  )
+  expect(written).toEqual([true, false, false, true, false])
+  expect((await birds('r%')).map(([name]) => name)).toEqual(['r1', 'r4', 'r5'])
+})
+
+test('what a refused condition leaves behind it are no rows of its transaction', async () => {
+  await writeAtOnce([{ run: insertNest, bind: [1, 2], changes: 1 }])
+  const taking = (name: string): Step[] => [{ run: takeRoom, bind: [1], changes: 1 }, bind(name)]
+  const bind = (name: string): Step => bird(`n-${name}`)
+  expect(await writeAtOnce(taking('a'), taking('b'), taking('c'), [bind('d')])).toEqual([true, true, false, true])
+  // Behind its own row, which was kept for the end of the commit when the condition failed.
+  const late = [bind('e'), ...taking('f')]
+  expect(await writeAtOnce([bind('g')], late, [bind('h')])).toEqual([true, false, true])
+  expect((await birds('n-%')).map(([name]) => name)).toEqual(['n-a', 'n-b', 'n-d', 'n-g', 'n-h'])
+})
