@@ -50,6 +50,17 @@ test('rows of one commit are all there, with their own values, however many they
   }
 })
 
+test('nothing is left for the next commit, also where one was refused', async () => {
+  await store.write([{ run: statement("CREATE TABLE song (tune TEXT CHECK (tune <> 'none')) STRICT"), bind: [] }])
+  const insertSong = rowStatement('song', 'tune')
+  const song = (tune: string): Step => ({ run: insertSong, bind: [tune] })
+  expect(await writeAtOnce([song('a')], [song('b')])).toEqual([true, true])
+  expect(await writeAtOnce([song('c')], [song('none')], [song('d')])).toEqual([true, false, true])
+  expect(await writeAtOnce([song('e')])).toEqual([true])
+  const tunes = await store.query('SELECT tune FROM song ORDER BY rowid')
+  expect(tunes.map(({ tune }) => tune)).toEqual(['a', 'b', 'c', 'd', 'e'])
+})
+
 test('numbers beyond 2^53 are added as they are', async () => {
   await writeAtOnce([bird('huge', 2n ** 62n)], [bird('safe', 2n ** 53n - 1n)])
   expect(await birds('huge')).toEqual([['huge', 2n ** 62n, null]])
