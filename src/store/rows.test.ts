@@ -39,6 +39,19 @@ async function birds(like: string): Promise<readonly unknown[][]> {
   return rows.map(({ name, eggs, note }) => [name, eggs, note])
 }
 
+// The first: a row with a key that is left over would send each later commit down the slow path, which hides it.
+test('nothing is left for the next commit, also where one was refused', async () => {
+  await store.write([{ run: statement("CREATE TABLE song (tune TEXT CHECK (tune <> 'none')) STRICT"), bind: [] }])
+  const insertSong = rowStatement('song', 'tune')
+  const song = (tune: string): Step => ({ run: insertSong, bind: [tune] })
+  expect(await writeAtOnce([song('a')])).toEqual([true])
+  expect(await writeAtOnce([song('b')])).toEqual([true])
+  expect(await writeAtOnce([song('c')], [song('none')], [song('d')])).toEqual([true, false, true])
+  expect(await writeAtOnce([song('e')])).toEqual([true])
+  const tunes = await store.query('SELECT tune FROM song ORDER BY rowid')
+  expect(tunes.map(({ tune }) => tune)).toEqual(['a', 'b', 'c', 'd', 'e'])
+})
+
 test('rows of one commit are all there, with their own values, however many they are', async () => {
   for (const count of [1, 2, 3, 63, 64, 65, 200]) {
     const names = Array.from({ length: count }, (_, i) => `c${count}-${i}`)
@@ -48,17 +61,6 @@ test('rows of one commit are all there, with their own values, however many they
       names.map((name, i) => [name, BigInt(i), i % 2 === 0 ? null : `"${name}"`]),
     )
   }
-})
-
-test('nothing is left for the next commit, also where one was refused', async () => {
-  await store.write([{ run: statement("CREATE TABLE song (tune TEXT CHECK (tune <> 'none')) STRICT"), bind: [] }])
-  const insertSong = rowStatement('song', 'tune')
-  const song = (tune: string): Step => ({ run: insertSong, bind: [tune] })
-  expect(await writeAtOnce([song('a')], [song('b')])).toEqual([true, true])
-  expect(await writeAtOnce([song('c')], [song('none')], [song('d')])).toEqual([true, false, true])
-  expect(await writeAtOnce([song('e')])).toEqual([true])
-  const tunes = await store.query('SELECT tune FROM song ORDER BY rowid')
-  expect(tunes.map(({ tune }) => tune)).toEqual(['a', 'b', 'c', 'd', 'e'])
 })
 
 test('numbers beyond 2^53 are added as they are', async () => {
