@@ -64,7 +64,7 @@ export function priceOf(usage: Usage, card: PriceCard): NanoUsd {
   let large = 0n
   for (const bucket of usageBuckets) {
     const units = usage[bucket] ?? 0
-    if (units <= 0) continue
+    if (!(units > 0)) continue
     const sum = small + units * Number(prices[bucket])
     // Beyond the safe integers every rounding is, too: what looks safe is exact.
     if (Number.isSafeInteger(sum)) small = sum

@@ -304,25 +304,22 @@ class Desk implements Answering {
   }
 
   /** Gives the client what became of its call. A promise where that takes a while. */
-  private answer(turn: Turn, call: Call, relayed: Relayed): Promise<void> | undefined {
+  private answer(turn: Turn, call: Call, relayed: Relayed): void | Promise<void> {
     const rates = call.entry.headers()
     switch (relayed.kind) {
       case 'failure':
-        this.refuse(turn, relayed.failure, rates)
-        return undefined
+        return this.refuse(turn, relayed.failure, rates)
       case 'repeated': {
         const { answer, requestId } = relayed
         const headers = { ...answer.headers, ...rates, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }
-        this.write(turn, answer.status, headers, answer.body)
-        return undefined
+        return this.write(turn, answer.status, headers, answer.body)
       }
       case 'background':
         return this.answerBefore(turn, call, { ...relayed, headers: { ...relayed.headers, ...rates } })
       case 'answer': {
         const { answer } = relayed
         if (answer.kind === 'stream') return this.answerWithStream(turn, call, answer, rates)
-        this.write(turn, 200, Object.assign(answer.headers, JSON_TYPE, rates), answer.text)
-        return undefined
+        return this.write(turn, 200, Object.assign(answer.headers, JSON_TYPE, rates), answer.text)
       }
     }
   }
@@ -377,9 +374,12 @@ class Desk implements Answering {
     const known = notes.get('presented') === presented ? notes.get('key') : undefined
     const caller = known === undefined ? accounts.authenticate(presented) : accounts.callerOf(known)
     if (!caller) return INVALID_KEY
-    if (known === undefined && caller.key.kind === 'client') {
-      notes.set('presented', presented).set('key', caller.key.id).set('account', caller.account.id)
-      if (authorization !== undefined && bearerOf(exchange) !== undefined) notes.set('authorization', authorization)
+    if (known === undefined) {
+      // All of one caller: what is left of another would make this one's requests theirs.
+      notes.clear()
+      notes.set('account', caller.account.id)
+      if (caller.key.kind === 'client') notes.set('presented', presented).set('key', caller.key.id)
+      if (authorization !== undefined && bearerOf(exchange) === presented) notes.set('authorization', authorization)
     }
     exchange.share = this.options.arriving.of(caller.account.id)
     return caller.account.status === 'suspended' ? SUSPENDED : caller

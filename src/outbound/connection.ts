@@ -78,7 +78,7 @@ export class Connection implements Carrier {
   }
 
   flush(): void {
-    if (this.isUp) this.sendHeld(this.heldBytes)
+    if (this.isUp && this.held.length > 0) this.sendHeld(this.heldBytes)
     this.held.length = 0
   }
 
@@ -124,8 +124,8 @@ export class Connection implements Carrier {
   }
 
   data(bytes: Buffer): void {
-    // Nobody asked: the next answer would begin with it.
-    if (!this.exchange) return this.destroy()
+    // Nobody asked: the next answer would begin with it. Nor did a request that has yet to leave.
+    if (!this.exchange || this.held.length > 0) return this.refuseUnasked()
     try {
       this.exchange.data(bytes)
     } catch (error) {
@@ -133,6 +133,12 @@ export class Connection implements Carrier {
       this.exchange?.fail((error as Error).name)
       this.destroy()
     }
+  }
+
+  private refuseUnasked(): void {
+    const { exchange } = this
+    this.destroy()
+    exchange?.closed(undefined)
   }
 
   closed(error: Error | undefined): void {
@@ -152,7 +158,7 @@ export class Connection implements Carrier {
     this.exchange = undefined
     if (!this.isUp) return
     // An answer that came before the request was out: the upstream would read the rest as another request.
-    if (this.unsent || this.upload) return this.destroy()
+    if (this.held.length > 0 || this.unsent || this.upload) return this.destroy()
     this.isReused = true
     this.home.put(this, keepAliveMs)
   }

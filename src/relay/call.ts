@@ -40,7 +40,7 @@ export class Call implements Stoppable {
   upstreamStopped = false
   private readonly startedMs: number
   private onCancelled: ((reason: CancelReason) => void) | undefined
-  /** The attempt under way: there is one at a time. */
+  /** What is stopped with the call: the attempt or fetch that began last. */
   private flight: Abortable | undefined
 
   constructor({ id, caller, request, entry, startedMs, clientAddress, once, linkBase }: CallStart) {

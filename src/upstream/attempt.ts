@@ -42,7 +42,7 @@ type Sending = {
 }
 
 /** What every request of a kind has in common. */
-type Letterhead = Pick<OutboundRequest, 'url' | 'headers'> & Pick<UpstreamRequest, 'path'> & { readonly own: Headers }
+type Letterhead = Pick<OutboundRequest, 'url' | 'headers'> & { readonly own: Headers }
 
 /** By credential, the one used last: requests to a provider are mostly of one kind. */
 const letterheads = new WeakMap<Headers, Letterhead>()
@@ -52,10 +52,12 @@ function letterheadOf(
   { path, headers: own, upload }: UpstreamRequest,
   credential: Headers,
 ): Letterhead {
+  const url = provider.baseUrl + path
   const last = upload ? undefined : letterheads.get(credential)
-  if (last?.path === path && last.own === own) return last
+  // A credential that was exchanged for outlives a change of its provider's address.
+  if (last?.url === url && last.own === own) return last
   const headers = { 'content-type': upload?.contentType ?? 'application/json', ...own, ...credential }
-  const made = { path, own, url: provider.baseUrl + path, headers }
+  const made = { own, url, headers }
   if (!upload) letterheads.set(credential, made)
   return made
 }
