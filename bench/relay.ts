@@ -20,9 +20,10 @@ import { addressOf, measure, measureHeld, type Target } from './measure.ts'
 import { helpText, isChosen, options, progress } from './options.ts'
 import { printReport } from './report.ts'
 import { summarize, type HeldSample, type Resident, type Sample } from './summary.ts'
-import { cases, frontierCase, heldCase, models, type Case } from './workload.ts'
+import { cases, frontierCase, heldCase, models, whole32, type Case } from './workload.ts'
 
 const WARM_UP_MS = 6_000
+const WARM_UP_REQUESTS = 60_000
 /** After the start and after the last request: what is only there for a moment is not what a process keeps. */
 const SETTLE_MS = 2_000
 
@@ -113,14 +114,19 @@ async function run(crew: Crew, targets: readonly Target[]): Promise<Found> {
 const canServe = ({ running }: Target, { answer }: Case): boolean =>
   answer.kind === 'whole' || answer.dialect === 'chat' || running?.contender.translates === true
 
-/** The first 20,000 requests or so run in the interpreter and keep the compiler busy; no round should count them. */
+/**
+ * The first requests run in the interpreter and keep the compiler busy; no round should count them. Code that runs once
+ * a request is compiled for good after some 60,000: with 20,000 before the first round, compiling was still a tenth of
+ * what was counted (2026-11-22, on a slow machine).
+ */
 async function warmUp(crew: Crew, targets: readonly Target[], { samples }: Found): Promise<void> {
   const quick = cases.filter(({ extent, connections }) => extent === 'quick' && connections > 1)
   const own = quick.filter((work) => chosen.includes(work))
   for (const work of own.length > 0 || (chosen.length === 0 && !isFrontierChosen) ? own : quick.slice(0, 1)) {
     progress(`warm-up ${work.id}`)
     for (const target of targets.filter((one) => one.running?.contender.needsWarmUp && canServe(one, work))) {
-      samples.push({ ...(await measure(crew, target, { ...work, runMs: WARM_UP_MS })), round: 'warm-up' })
+      const requestsMin = work === whole32 ? WARM_UP_REQUESTS : work.requestsMin
+      samples.push({ ...(await measure(crew, target, { ...work, requestsMin, runMs: WARM_UP_MS })), round: 'warm-up' })
     }
   }
 }
