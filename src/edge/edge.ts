@@ -366,8 +366,7 @@ class Desk implements Answering {
   callerOf({ exchange }: Turn): Caller | Failure {
     const { notes } = exchange
     const { accounts } = this.options.relay
-    // A client sends the same key with every request of a connection: it is read and its digest made once. A pass may
-    // have ended.
+    // A client sends the same key with every request of a connection: it is read once. A pass may have ended.
     const authorization = exchange.header('authorization')
     const isSame = authorization !== undefined && authorization === notes.get('authorization')
     const presented = (isSame ? notes.get('presented') : presentedKey(exchange)) ?? ''
@@ -378,8 +377,10 @@ class Desk implements Answering {
       // All of one caller: what is left of another would make this one's requests theirs.
       notes.clear()
       notes.set('account', caller.account.id)
-      if (caller.key.kind === 'client') notes.set('presented', presented).set('key', caller.key.id)
-      if (authorization !== undefined && bearerOf(exchange) === presented) notes.set('authorization', authorization)
+      if (caller.key.kind === 'client') {
+        notes.set('presented', presented).set('key', caller.key.id)
+        if (authorization !== undefined && bearerOf(exchange) === presented) notes.set('authorization', authorization)
+      }
     }
     exchange.share = this.options.arriving.of(caller.account.id)
     return caller.account.status === 'suspended' ? SUSPENDED : caller
