@@ -315,7 +315,7 @@ class Desk implements Answering {
         return this.write(turn, answer.status, headers, answer.body)
       }
       case 'background':
-        return this.answerBefore(turn, call, { ...relayed, headers: { ...relayed.headers, ...rates } })
+        return this.answerBackground(turn, call, { ...relayed, headers: { ...relayed.headers, ...rates } })
       case 'answer': {
         const { answer } = relayed
         if (answer.kind === 'stream') return this.answerWithStream(turn, call, answer, rates)
@@ -325,7 +325,7 @@ class Desk implements Answering {
   }
 
   /** Answers for a call that goes on without its client. */
-  private async answerBefore(turn: Turn, { request }: Call, { run, text, headers }: Background): Promise<void> {
+  private async answerBackground(turn: Turn, { request }: Call, { run, text, headers }: Background): Promise<void> {
     if (request.conversation?.mode === 'followed') await this.replyWithEvents(turn, run.follow(-1), headers)
     else this.write(turn, 200, { ...JSON_TYPE, ...headers }, text)
     // It counts among the requests of its key until it is over.

@@ -2,12 +2,12 @@
  * What a dialect of text generation is made of. A client's side reads requests and writes answers and failures; an
  * upstream's side writes requests and reads answers and failures. Between two dialects stands one neutral turn.
  */
-import type { HeaderFields } from '../lib/message-head.ts'
 import type { Model, ModelKind } from '../domain/catalog.ts'
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import type { ImageFormat, ImageWish } from '../domain/image.ts'
 import type { Delta, Dialect, Reply, Turn } from '../domain/turn.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
+import type { HeaderFields } from '../lib/message-head.ts'
 import type { Upload } from '../lib/form.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { Produced } from './produced.ts'

@@ -2,7 +2,7 @@
 import type { Socket } from 'bun'
 import { flushAtEndOfTick } from '../lib/end-of-tick.ts'
 import { BodyReader, HeadReader, type Framing } from '../lib/http1.ts'
-import { toWire, WIRE_CHARS_MAX, wireBuffer } from '../lib/wire-buffer.ts'
+import { fillWireBuffer, WIRE_CHARS_MAX, wireBuffer } from '../lib/wire-buffer.ts'
 import { Exchange, type Wire } from './exchange.ts'
 import { bufferOf, pack, unpack, type Packed } from './packed.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
@@ -155,7 +155,7 @@ export class Connection implements Wire {
     const { exchange, body } = this
     this.isAwaitingContinue = false
     const from = this.at
-    const end = body.endIn(input, from)
+    const end = body.endsAt(input, from)
     if (end !== -1) {
       this.at = end
       return this.bodyEnded(exchange, input, from, end)
@@ -267,7 +267,7 @@ export class Connection implements Wire {
 
   flush(): void {
     if (this.heldChars === 0) return
-    const bytes = this.isClosed ? 0 : toWire(this.held)
+    const bytes = this.isClosed ? 0 : fillWireBuffer(this.held)
     this.held.length = this.heldChars = 0
     if (bytes === 0) return
     const taken = Math.max(0, this.socket.write(wireBuffer, 0, bytes))

@@ -100,7 +100,7 @@ export class BodyReader {
    * Where the body ends, if all that lacks of it lies in `bytes` from `from` on, as nearly always: then it has ended.
    * -1: it is to be pushed.
    */
-  endIn(bytes: Buffer, from: number): number {
+  endsAt(bytes: Buffer, from: number): number {
     if (this.kind !== 'length' || this.state !== 'open' || bytes.length - from < this.left) return -1
     const end = from + this.left
     this.left = 0

@@ -9,7 +9,7 @@ export const WIRE_CHARS_MAX = 64 * 1024
 export const wireBuffer = Buffer.allocUnsafeSlow(3 * WIRE_CHARS_MAX)
 
 /** Puts texts in it, at most `WIRE_CHARS_MAX` characters. Returns how many bytes they are. */
-export function toWire(texts: readonly string[]): number {
+export function fillWireBuffer(texts: readonly string[]): number {
   let bytes = 0
   for (const text of texts) bytes += wireBuffer.write(text, bytes)
   return bytes

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Socket } from 'bun'
 import { nextTurn } from '../lib/end-of-tick.ts'
-import { toWire } from '../lib/wire-buffer.ts'
+import { fillWireBuffer } from '../lib/wire-buffer.ts'
 import { Connection } from './connection.ts'
 import { Exchange, type OutboundResult } from './exchange.ts'
 
@@ -41,7 +41,7 @@ function request(name: string) {
 
 test('a request is written whole at the end of the tick, and nothing else ever is', async () => {
   const { connection, wrote, idle } = connected()
-  toWire(['what another connection wrote before, which is longer than the request that comes now'.repeat(5)])
+  fillWireBuffer(['what another connection wrote before, which is longer than the request that comes now'.repeat(5)])
   const [one, two] = [request('one'), request('the-second')]
   for (const { exchange, text, results } of [one, two]) {
     exchange.start(connection)

@@ -2,7 +2,7 @@
 import type { Socket, SocketHandler } from 'bun'
 import { flushAtEndOfTick } from '../lib/end-of-tick.ts'
 import type { Upload } from '../lib/form.ts'
-import { toWire, WIRE_CHARS_MAX, wireBuffer } from '../lib/wire-buffer.ts'
+import { fillWireBuffer, WIRE_CHARS_MAX, wireBuffer } from '../lib/wire-buffer.ts'
 import type { Carrier, Exchange } from './exchange.ts'
 
 /** Where a connection belongs between exchanges. */
@@ -86,7 +86,7 @@ export class Connection implements Carrier {
     const { held, socket } = this
     // A text of so few bytes has no more characters.
     const buffer = bytes > WIRE_CHARS_MAX ? Buffer.from(held.join('')) : wireBuffer
-    if (buffer === wireBuffer) toWire(held)
+    if (buffer === wireBuffer) fillWireBuffer(held)
     const taken = Math.max(0, socket.write(buffer, 0, bytes))
     if (taken > 0) this.exchange?.handedOver()
     if (taken < bytes) this.unsent = Buffer.from(buffer.subarray(taken, bytes))

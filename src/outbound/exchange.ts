@@ -75,7 +75,6 @@ const RELEASED_BYTES_MAX = 64 * 1024
 /** A keep-alive connection that was closed before our request came shows it within a round trip. */
 const RACE_MS = 2_000
 
-const BLANK_LINE = Buffer.from('\r\n\r\n')
 const NO_BYTES = Buffer.alloc(0)
 const NO_HEADERS: HeaderFields = new Map<string, string>()
 
@@ -230,21 +229,12 @@ export class Exchange {
   /** Returns where the head ends in `bytes`; its length when the head goes on or is none. */
   private readHead(bytes: Buffer, from: number): number {
     this.requestHead = this.requestBody = ''
-    // Nearly always the head is in one read: then only its own bytes are made a string.
-    const blank = this.head ? -1 : bytes.indexOf(BLANK_LINE, from)
-    let end = blank + BLANK_LINE.length
-    let text: string
-    if (blank !== -1 && blank - from <= HEAD_BYTES_MAX) text = bytes.toString('latin1', from, blank)
-    else {
-      this.head ??= new HeadReader(HEAD_BYTES_MAX)
-      const found = this.head.push(bytes, from)
-      if (found === 'too_large') this.fail('the head of the answer is too large')
-      if (found === 'too_large' || found.end === -1) return bytes.length
-      ;({ end, text } = found)
-      this.head = undefined
-    }
-    this.begin(text)
-    return end
+    this.head ??= new HeadReader(HEAD_BYTES_MAX)
+    const found = this.head.push(bytes, from)
+    if (found === 'too_large') this.fail('the head of the answer is too large')
+    if (found === 'too_large' || found.end === -1) return bytes.length
+    this.begin(found.text)
+    return found.end
   }
 
   private begin(text: string): void {
@@ -265,7 +255,7 @@ export class Exchange {
   private readBody(bytes: Buffer, from: number): void {
     const { body, connection } = this
     if (!body || !connection) return
-    const bodyEnd = body.endIn(bytes, from)
+    const bodyEnd = body.endsAt(bytes, from)
     if (bodyEnd !== -1) {
       // Bytes behind the end would be taken for the next answer.
       if (bodyEnd < bytes.length) this.keepAliveMs = 0

@@ -97,7 +97,7 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   const offers = plan.length > limits.attemptsMax ? plan.slice(0, limits.attemptsMax) : plan
   const also: Steps[number][] = []
   if (claim) also.push(...claim.begin(call.id))
-  if (request.conversation) also.push(...begunSteps(relay, call, { model, createdAtMs }))
+  also.push(...begunSteps(relay, call, { model, createdAtMs }))
   if (taskSteps) also.push(...taskSteps({ model, offers, quoted, createdAtMs }))
   const { amount } = quoted
   const livesWith = taskSteps ? 'task' : 'process'

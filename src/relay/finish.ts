@@ -118,6 +118,7 @@ export function settle(relay: Relay, call: Call, ending: Ending): Promise<Reques
   const cost = priceOf(metered.usage, admission.model.sale)
   const upstreamCost = served ? priceOf(metered.usage, served.offer.cost) : 0n
   const charge = { cost, priceCardId: admission.model.sale.id }
+  // Made before `settle` returns: what is written with a settlement is asked for at once.
   let record!: RequestRecord
   const written = relay.ledger.settle(admission.hold, charge, ({ charged, writtenOff }) => {
     if (writtenOff > 0n)
@@ -126,7 +127,7 @@ export function settle(relay: Relay, call: Call, ending: Ending): Promise<Reques
     call.entry.settle(charged, inputTokens(metered.usage) + outputTokens(metered.usage))
     const steps = recordSteps(record)
     if (call.claim) steps.push(...call.claim.keep(ending.answer?.(record) ?? NOT_REPEATABLE))
-    if (call.request.conversation) steps.push(...endedSteps(relay, call, 'served'))
+    steps.push(...endedSteps(relay, call, 'served'))
     return steps
   })
   return written.then(() => finished(relay, call, record))

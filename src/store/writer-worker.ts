@@ -41,9 +41,8 @@ function runStep(step: WireStep): string | undefined {
 
 /**
  * The fast path: all transactions in one commit without savepoints, what several add to one row added once, and rows
- * that several add to one table added at once. A
- * transaction whose first step is refused has written nothing, so it can be left out; any later refusal or error spoils
- * the batch and sends it down the slow path.
+ * that several add to one table added at once. A transaction whose first step is refused has written nothing, so it can
+ * be left out; any later refusal or error spoils the batch and sends it down the slow path.
  */
 function runTogether(txs: readonly WireTx[]): [number, WriteOutcome][] | undefined {
   const refused: [number, WriteOutcome][] = []

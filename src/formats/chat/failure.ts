@@ -1,6 +1,6 @@
 /** Failures of the chat format: the one table from a Failure to HTTP, and the reading of an upstream's own errors. */
-import type { HeaderFields } from '../../lib/message-head.ts'
 import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
+import type { HeaderFields } from '../../lib/message-head.ts'
 import type { FailureReader, WrittenFailure } from '../format.ts'
 
 type Row = { readonly status: number; readonly type: string; readonly code: string }

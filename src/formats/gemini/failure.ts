@@ -1,6 +1,6 @@
 /** Failures of Gemini's API: the one table from a Failure to HTTP, and the reading of an upstream's own errors. */
-import type { HeaderFields } from '../../lib/message-head.ts'
 import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
+import type { HeaderFields } from '../../lib/message-head.ts'
 import { asFields, asList, asText, numberIn, type Fields } from '../fields.ts'
 import type { FailureReader, WrittenFailure } from '../format.ts'
 
