@@ -45,6 +45,7 @@ const largest: Record<string, (bytes: number) => string> = {
   'line ends': filled('{', '\r\n', '}'),
   'one text': filled(`{${WRONG}"`, 'a', '"}]}'),
   'one text in another script': filled(`{${WRONG}"`, '\xd0\xb6', '"}]}'),
+  'one text that is no UTF-8 at its end': filled(`{${WRONG}"`, '\xe6\xbc\xa2', '\xff"}]}'),
   'one text of escapes': filled(`{${WRONG}"`, '\\u0041', '"}]}'),
   'one text of line ends': filled(`{${WRONG}"`, '\\n', '"}]}'),
   'one text of quotes': filled(`{${WRONG}"`, '\\"', '"}]}'),

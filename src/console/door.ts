@@ -3,7 +3,8 @@
  * with all its schemas, is loaded with the first: a start does not wait for it.
  */
 import type { Office } from '../admin/operation.ts'
-import type { BodyLimits, BodyText, Exchange } from '../inbound/exchange.ts'
+import type { BodyText } from '../inbound/body-text.ts'
+import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { Shares } from '../lib/shares.ts'

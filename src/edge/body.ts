@@ -1,5 +1,6 @@
 import type { Failure } from '../domain/failure.ts'
-import type { BodyLimits, BodyText, Exchange } from '../inbound/exchange.ts'
+import type { BodyText } from '../inbound/body-text.ts'
+import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
 
 type Rejected = { readonly kind: 'rejected'; readonly failure: Failure }
 export type ReadBody = { readonly kind: 'read'; readonly text: string; readonly bytes: number } | Rejected

@@ -1,11 +1,9 @@
 /** One request and its answer, as the handler sees them. */
 import type { Framing } from '../lib/http1.ts'
+import { nextTurn } from '../lib/end-of-tick.ts'
 import type { Share } from '../lib/shares.ts'
+import { ArrivingText, decodeBody, type BodyText } from './body-text.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
-
-export type BodyText =
-  | { readonly kind: 'read'; readonly text: string; readonly bytes: number }
-  | { readonly kind: 'too_large' | 'broken_off' | 'timeout' | 'not_utf8' | 'share_full' | 'full' }
 
 /**
  * A body must be no larger than `bytesMax`, and arrive at `bytesPerSecondMin` or faster. It may be `graceMs` behind
@@ -47,9 +45,6 @@ export type RequestHead = {
   readonly version: '1.0' | '1.1'
 }
 
-/** Fatal: a byte that is not UTF-8 would silently become another prompt. It drops a byte order mark, as JSON wants. */
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
 type Reading = {
   readonly limits: BodyLimits
   readonly resolve: (body: BodyText) => void
@@ -72,8 +67,8 @@ export class Exchange {
   /** Of an answer of known length, what is still to be sent. */
   private bytesLeft = 0
   private reading: Reading | undefined
-  /** What has arrived of the body, with room for more. */
-  private store = NO_BYTES
+  /** What has arrived of a body in pieces. */
+  private arriving: ArrivingText | undefined
   private bodyBytes = 0
   private body: BodyText | undefined
   private isDropped = false
@@ -261,8 +256,8 @@ export class Exchange {
       if (to > from) this.takePiece(bytes.subarray(from, to))
       return this.bodyEnded({ kind: 'read', text: '', bytes: this.bodyBytes })
     }
-    if (this.store.length === 0) return this.bodyEnded(decode(bytes, from, to))
-    if (this.keep(bytes.subarray(from, to), reading)) this.bodyEnded(decode(this.store, 0, this.bodyBytes))
+    if (!this.arriving) return this.bodyEnded(decodeBody(bytes, from, to))
+    if (this.keep(bytes.subarray(from, to), reading)) this.bodyEnded(this.arriving.end())
   }
 
   /** Counts what arrived. False when nobody reads it, or it is beyond what may be. */
@@ -277,32 +272,22 @@ export class Exchange {
     return false
   }
 
-  /** One growing buffer, not a list of pieces: a body in chunks of one byte would cost a hundred times its size. */
   private keep(bytes: Buffer, { limits: { bytesMax } }: Reading): boolean {
-    const before = this.bodyBytes - bytes.length
-    if (this.bodyBytes > this.store.length) {
-      // No larger than it can become: it is counted in full against its share.
-      const most = this.declaredBytes ?? bytesMax
-      const size = Math.min(most, bytesMax, Math.max(this.bodyBytes, this.store.length * 2))
-      const taken = this.share?.take(size - this.store.length, this.store.length) ?? 'taken'
-      if (taken !== 'taken') {
-        this.connection.setLast()
-        this.bodyEnded({ kind: taken })
-        return false
-      }
-      const larger = Buffer.allocUnsafe(size)
-      this.store.copy(larger, 0, 0, before)
-      this.store = larger
-    }
-    bytes.copy(this.store, before)
-    return true
+    this.arriving ??= new ArrivingText(Math.min(this.declaredBytes ?? bytesMax, bytesMax), this.share)
+    const taken = this.arriving.push(bytes)
+    if (taken === 'taken') return true
+    this.connection.setLast()
+    this.bodyEnded({ kind: taken })
+    return false
   }
 
   bodyEnded(body: BodyText): void {
     this.body ??= body
-    if (this.store.length > 0) this.share?.give(this.store.length)
-    this.store = NO_BYTES
-    this.reading?.resolve(this.body)
+    this.arriving?.release()
+    this.arriving = undefined
+    if (!this.reading) return
+    if (this.bodyBytes > TURN_BYTES_MAX) void handOver(this.body, this.reading)
+    else this.reading.resolve(this.body)
   }
 
   /** Called by the sweep. */
@@ -323,6 +308,17 @@ export class Exchange {
 
 const NO_BYTES = Buffer.alloc(0)
 
+const TURN_BYTES_MAX = 4 * 1024 * 1024
+
+/** Gives much to its reader: putting it together has a turn of the event loop, what is made of it the next one. */
+async function handOver(body: BodyText, { resolve }: Reading): Promise<void> {
+  await nextTurn()
+  // The blocks are joined when a character is asked for.
+  if (body.kind === 'read') body.text.charCodeAt(0)
+  await nextTurn()
+  resolve(body)
+}
+
 /** What one read of a fast upstream makes. The buffer for more would be kept for nothing. */
 const LARGE_CHARS_MIN = 64 * 1024
 const LARGE_CHARS_MAX = 1024 * 1024
@@ -337,26 +333,4 @@ function chunkOf(text: string): Buffer {
   chunk.write(text, size.length)
   chunk.write('\r\n', size.length + bytes)
   return chunk.subarray(0, size.length + bytes + 2)
-}
-
-/** What a byte that is not UTF-8 becomes where nobody minds. */
-const REPLACEMENT = '\ufffd'
-const BYTE_ORDER_MARK = 0xfeff
-
-/** More of it is decoded strictly at once: to replace what is not UTF-8 takes 25 ns a byte. */
-const LENIENT_BYTES_MAX = 64 * 1024
-
-/** Decodes strictly; the usual small body without a view of its bytes, which costs more than the decoding. */
-function decode(bytes: Buffer, from: number, to: number): BodyText {
-  if (to - from <= LENIENT_BYTES_MAX) {
-    const text = bytes.toString('utf8', from, to)
-    if (!text.includes(REPLACEMENT)) {
-      return { kind: 'read', text: text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text, bytes: to - from }
-    }
-  }
-  try {
-    return { kind: 'read', text: utf8.decode(bytes.subarray(from, to)), bytes: to - from }
-  } catch {
-    return { kind: 'not_utf8' }
-  }
 }

@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'bun:test'
 import { rawClient, type RawClient } from '../../test/support/raw-client.ts'
 import type { ConnectionLimits } from './connection.ts'
-import type { BodyText, Exchange } from './exchange.ts'
+import type { BodyText } from './body-text.ts'
+import type { Exchange } from './exchange.ts'
 import { Shares } from '../lib/shares.ts'
 import { listen, type Server } from './server.ts'
 

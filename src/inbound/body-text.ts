@@ -1,0 +1,120 @@
+/** Bodies of requests as text. */
+import type { Share, Taken } from '../lib/shares.ts'
+import { wholeCharactersEnd } from '../lib/utf8.ts'
+
+export type BodyText =
+  | { readonly kind: 'read'; readonly text: string; readonly bytes: number }
+  | { readonly kind: 'too_large' | 'broken_off' | 'timeout' | 'not_utf8' | 'share_full' | 'full' }
+
+/** Fatal: a byte that is not UTF-8 would silently become another prompt. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const BYTE_ORDER_MARK = 0xfeff
+/** What a byte that is not UTF-8 becomes where nobody minds. */
+const REPLACEMENT = '\ufffd'
+
+/** More of it is decoded strictly at once: to replace what is not UTF-8 takes 25 ns a byte. */
+const LENIENT_BYTES_MAX = 64 * 1024
+
+/** Decodes strictly; the usual small body without a view of its bytes, which costs more than the decoding. */
+export function decodeBody(bytes: Buffer, from: number, to: number): BodyText {
+  const text = decode(bytes, from, to)
+  return text === undefined ? { kind: 'not_utf8' } : { kind: 'read', text: withoutMark(text), bytes: to - from }
+}
+
+function decode(bytes: Buffer, from: number, to: number): string | undefined {
+  if (to - from <= LENIENT_BYTES_MAX) {
+    const text = bytes.toString('utf8', from, to)
+    if (!text.includes(REPLACEMENT)) return text
+  }
+  try {
+    return utf8.decode(bytes.subarray(from, to))
+  } catch {
+    return undefined
+  }
+}
+
+/** JSON may not begin with a byte order mark, but whoever reads it may ignore one. */
+const withoutMark = (text: string): string => (text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text)
+
+const BLOCK_BYTES = 1024 * 1024
+const NO_BYTES = Buffer.alloc(0)
+
+/**
+ * A body that arrives in pieces. It becomes text block by block, so that no turn of the event loop is long (32 MB at
+ * once take 30 ms, and 200 where the last byte is wrong) and nothing that is here is copied to make room for more. A
+ * list of its pieces would not do: a body in chunks of a byte would cost a hundred times its size.
+ */
+export class ArrivingText {
+  private readonly bytesMax: number
+  /** Where its memory is taken from. */
+  private readonly share: Share | undefined
+  private taken = 0
+  private text = ''
+  /** Those that are in `text`. */
+  private textBytes = 0
+  /** What came since, with room for more. */
+  private block = NO_BYTES
+  private filled = 0
+  private isWrong = false
+
+  /** `bytesMax`: how long it can become. */
+  constructor(bytesMax: number, share: Share | undefined) {
+    this.bytesMax = bytesMax
+    this.share = share
+  }
+
+  push(bytes: Buffer): Taken {
+    let at = 0
+    while (at < bytes.length && !this.isWrong) {
+      if (this.filled === this.block.length) {
+        const taken = this.makeRoom(bytes.length - at)
+        if (taken !== 'taken') return taken
+      }
+      const copied = bytes.copy(this.block, this.filled, at)
+      this.filled += copied
+      at += copied
+    }
+    return 'taken'
+  }
+
+  /** What it came to. */
+  end(): BodyText {
+    if (this.decodeTo(this.filled)) return { kind: 'read', text: withoutMark(this.text), bytes: this.textBytes }
+    return { kind: 'not_utf8' }
+  }
+
+  /** Gives its memory back. */
+  release(): void {
+    this.share?.give(this.taken)
+    this.taken = 0
+  }
+
+  private makeRoom(bytes: number): Taken {
+    if (this.block.length >= BLOCK_BYTES && !this.decodeTo(wholeCharactersEnd(this.block, 0, this.filled)))
+      return 'taken'
+    // No larger than it can become: it is counted in full against its share.
+    const most = Math.min(BLOCK_BYTES, this.bytesMax - this.textBytes)
+    const size = Math.min(most, Math.max(this.filled + bytes, this.block.length * 2))
+    const lacking = this.textBytes + size - this.taken
+    const taken = this.share?.take(lacking, this.taken) ?? 'taken'
+    if (taken !== 'taken') return taken
+    this.taken += lacking
+    if (size !== this.block.length) {
+      const larger = Buffer.allocUnsafe(size)
+      this.block.copy(larger, 0, 0, this.filled)
+      this.block = larger
+    }
+    return 'taken'
+  }
+
+  /** Makes the block's bytes text, up to `end`. False when they are not UTF-8: then the rest is only let by. */
+  private decodeTo(end: number): boolean {
+    const text = this.isWrong ? undefined : decode(this.block, 0, end)
+    this.isWrong = text === undefined
+    this.text = this.isWrong ? '' : this.text + text
+    this.textBytes += end
+    this.block.copy(this.block, 0, end, this.filled)
+    this.filled -= end
+    return !this.isWrong
+  }
+}

@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Incoming, Sink } from './exchange.ts'
+import { collectText, readText } from './text.ts'
+
+const lenient = new TextDecoder()
+
+/** An answer that is at hand, and its sink once it is asked for. */
+function answer(): { response: Incoming; sink: () => Sink; cancelled: () => boolean } {
+  let given: Sink | undefined
+  let isCancelled = false
+  const response = {
+    declaredBytes: 0,
+    deliver: (sink: Sink) => (given = sink),
+    cancel: () => {
+      isCancelled = true
+      given?.broken('aborted')
+    },
+  } as unknown as Incoming
+  return { response, sink: () => given as Sink, cancelled: () => isCancelled }
+}
+
+const part = fc.oneof(
+  fc.constantFrom('a', 'é', '漢', '\ufeff', '😀').map((sign) => Buffer.from(sign)),
+  fc.constantFrom('c3', '80', 'eda080', 'f4908080', 'ff', 'e6bc', 'f09f98').map((hex) => Buffer.from(hex, 'hex')),
+)
+
+const BLOCK = 1024 * 1024
+
+test('a body in pieces is what all of it at once is, wherever its characters are cut, and whatever is none', () => {
+  fc.assert(
+    fc.property(
+      fc.array(part, { maxLength: 20 }),
+      fc.array(fc.nat(5), { minLength: 1 }),
+      fc.constantFrom(0, BLOCK - 20, BLOCK - 1, BLOCK),
+      (parts, sizes, before) => {
+        const bytes = Buffer.concat([Buffer.alloc(before, 'x'), ...parts])
+        const { response, sink } = answer()
+        const got: (string | undefined)[] = []
+        collectText(response, 2 * BLOCK, { text: (text) => got.push(text) })
+        let at = 0
+        for (const size of before === 0 ? sizes : [before, ...sizes]) {
+          // A socket's bytes are overwritten by those of its next read.
+          const read = Buffer.from(bytes.subarray(at, at + size))
+          at += read.length
+          if (read.length > 0) sink().part(read)
+          read.fill('!')
+        }
+        const rest = Buffer.concat([Buffer.from('{'), bytes.subarray(at), Buffer.from('}')])
+        sink().endIn?.(rest, 1, rest.length - 1)
+        expect(got.length).toBe(1)
+        expect(got[0] === lenient.decode(bytes)).toBe(true)
+      },
+    ),
+    { numRuns: 1_000 },
+  )
+})
+
+test('what is too long, or breaks off, is no text', async () => {
+  const long = answer()
+  const text = readText(long.response, 10)
+  long.sink().part(Buffer.from('123456'))
+  long.sink().part(Buffer.from('78901'))
+  expect([await text, long.cancelled()]).toEqual([undefined, true])
+  const ended = answer()
+  const atEnd = readText(ended.response, 10)
+  ended.sink().part(Buffer.from('123456'))
+  ended.sink().end(Buffer.from('78901'))
+  expect(await atEnd).toBeUndefined()
+  const whole = answer()
+  const exact = readText(whole.response, 10)
+  whole.sink().part(Buffer.from('123456'))
+  whole.sink().end(Buffer.from('7890'))
+  expect(await exact).toBe('1234567890')
+})
