@@ -42,6 +42,14 @@ test('a limit that is emptied is no limit, and a cost that is emptied is the sal
   for (const name of ['Input / 1M', 'Output / 1M'])
     await page.fill(inDialog(`role=group[name="Offers"] >> role=textbox[name="${name}"]`), '')
   expect(await violationsOf(page)).toEqual([])
+  // What is shown must have followed by the time it can be edited again, however slowly it does.
+  await page.evaluate(`{
+    const ask = window.fetch
+    window.fetch = async (what, how) => {
+      if ((how?.method ?? 'GET') === 'GET') await new Promise((resolve) => setTimeout(resolve, 500))
+      return ask(what, how)
+    }
+  }`)
   await page.click(inDialog(button('Save')))
   await page.appears(inDialog(button('Edit')))
   type View = { id: string; limits: object; offers: { cost: object }[] }

@@ -1,6 +1,7 @@
 /** Answers of the API as long as they are fresh. What was shown stays while it is asked for again. */
 import { keepPreviousData, MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { ApiError } from '../lib/api.ts'
+import { editing } from '../lib/editing.ts'
 import { forgetMade } from '../lib/made.ts'
 import { forget } from '../lib/started.ts'
 
@@ -16,12 +17,19 @@ const onError = (error: unknown): void => {
   if (error instanceof ApiError && error.code === 'not_signed_in') onSignedOut()
 }
 
+/** As long as a form waits at most for the page behind it to show what was changed. */
+const FOLLOW_MS = 3_000
+const waited = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms))
+
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError }),
   mutationCache: new MutationCache({
     onError,
     // Whatever was changed, more may follow from it than the page knows: what is shown is asked for again.
-    onSuccess: () => void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' }),
+    onSuccess: (_data, _variables, _result, { meta }) => {
+      const shown = queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+      return meta === editing ? Promise.race([shown, waited(FOLLOW_MS)]) : undefined
+    },
   }),
   defaultOptions: {
     queries: {

@@ -6,6 +6,7 @@ import { KeyForm } from '../features/keys/key-form.tsx'
 import { KeyTable } from '../features/keys/key-table.tsx'
 import { changeKey, keysQuery, type ApiKey, type KeyDraft } from '../features/keys/keys.ts'
 import { RevokeKey } from '../features/keys/revoke-key.tsx'
+import { editing } from '../lib/editing.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { useCanWrite } from '../lib/session.ts'
 import { Button } from '../ui/button.tsx'
@@ -63,6 +64,7 @@ type EditProps = { readonly account: string; readonly apiKey: ApiKey | undefined
 function EditKey({ account, apiKey, onClose }: EditProps) {
   const t = useT()
   const change = useMutation({
+    meta: editing,
     mutationFn: (draft: KeyDraft) => changeKey(account, apiKey?.id ?? '', draft),
     onSuccess: onClose,
   })

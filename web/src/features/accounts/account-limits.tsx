@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import type { Account } from '../../lib/accounts.ts'
 import { api, type Page } from '../../lib/api.ts'
+import { editing } from '../../lib/editing.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { draftOf, limitsOf, LimitsFields } from '../../parts/limits-fields.tsx'
 import { ModelChoice } from '../../parts/model-choice.tsx'
@@ -22,6 +23,7 @@ export function AccountLimits({ account, onDone }: Props) {
   const [draft, setDraft] = useState(draftOf(account.limits))
   const limits = limitsOf(draft)
   const save = useMutation({
+    meta: editing,
     mutationFn: () => changeAccount(account.id, { models: chosen, ...(limits && { limits }) }),
     onSuccess: onDone,
   })

@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
+import { editing } from '../../lib/editing.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { DialogButtons } from '../../ui/dialog.tsx'
@@ -22,6 +23,7 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
   const known = presets?.data.find((one) => one.id === preset)
   const needsUrl = known?.base_url === null
   const save = useMutation({
+    meta: editing,
     mutationFn: () => {
       const draft: ProviderDraft = {
         ...(before ? {} : { preset }),

@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
+import { editing } from '../../lib/editing.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { modelKinds, type ModelKind } from '../../lib/models.ts'
 import { providerIdsQuery } from '../../lib/providers.ts'
@@ -30,6 +31,7 @@ export function ModelForm({ before, onDone, onCancel }: Props) {
   const { data: ids = [] } = useQuery(providerIdsQuery)
   const offers = draft.offers.map((offer) => ({ ...offer, provider: offer.provider || (ids[0] ?? '') }))
   const save = useMutation({
+    meta: editing,
     mutationFn: () => (before ? changeModel(first, { ...draft, offers }) : addModel({ ...draft, offers })),
     onSuccess: (model) => onDone(model.id),
   })
