@@ -26,6 +26,16 @@ afterAll(async () => {
 const speak = (language: 'en' | 'zh-CN'): Promise<void> =>
   page.evaluate(`localStorage.setItem('tollgate', JSON.stringify({ language: '${language}' }))`)
 
+/** What is asked for takes half a second on the page that is open. */
+const answerSlowly = (): Promise<void> =>
+  page.evaluate(`{
+    const ask = window.fetch
+    window.fetch = async (what, how) => {
+      if ((how?.method ?? 'GET') === 'GET') await new Promise((resolve) => setTimeout(resolve, 500))
+      return ask(what, how)
+    }
+  }`)
+
 test('a limit that is emptied is no limit, and a cost that is emptied is the sale price', async () => {
   const { gateway } = stage
   await gateway.operate('model.add', {
@@ -43,13 +53,7 @@ test('a limit that is emptied is no limit, and a cost that is emptied is the sal
     await page.fill(inDialog(`role=group[name="Offers"] >> role=textbox[name="${name}"]`), '')
   expect(await violationsOf(page)).toEqual([])
   // What is shown must have followed by the time it can be edited again, however slowly it does.
-  await page.evaluate(`{
-    const ask = window.fetch
-    window.fetch = async (what, how) => {
-      if ((how?.method ?? 'GET') === 'GET') await new Promise((resolve) => setTimeout(resolve, 500))
-      return ask(what, how)
-    }
-  }`)
+  await answerSlowly()
   await page.click(inDialog(button('Save')))
   await page.appears(inDialog(button('Edit')))
   type View = { id: string; limits: object; offers: { cost: object }[] }
@@ -65,6 +69,28 @@ test('a limit that is emptied is no limit, and a cost that is emptied is the sal
   const valueOf = (name: string): Promise<string> => page.call('inputValue', inDialog(field(name)))
   expect(await valueOf('Longest output')).toBe('')
   expect(await valueOf('Wait for the first token, ms')).toBe('60000')
+}, 60_000)
+
+test('whoever leaves a form that is being saved stays in the next one', async () => {
+  const { accountId: account } = stage.gateway
+  for (const name of ['one', 'two']) await stage.gateway.operate('key.create', { account, name })
+  await page.goto(`${stage.url}/a/${account}/keys`)
+  const editKey = async (name: string): Promise<void> => {
+    await page.click(button(`Change or revoke ${name}`))
+    await page.click('role=menuitem[name="Edit"]')
+  }
+  await editKey('one')
+  await page.fill(inDialog(field('Name')), 'first')
+  await answerSlowly()
+  await page.click(inDialog(button('Save')))
+  await page.call('keyboard.press', 'Escape')
+  await editKey('two')
+  await page.fill(inDialog(field('Name')), 'second')
+  await Bun.sleep(1_500)
+  expect(await page.call<string>('inputValue', inDialog(field('Name')))).toBe('second')
+  await page.click(inDialog(button('Save')))
+  await page.appears('role=row[name=/second/]')
+  await page.appears('role=row[name=/first/]')
 }, 60_000)
 
 test('the key of a provider is taken away, and its address is its vendor’s again', async () => {

@@ -89,6 +89,16 @@ test('what arrives is counted against its share, no more than it can become, and
   expect(share.take(5_000_000, 1)).toBe('taken')
 })
 
+test('text that takes two bytes for a character is counted with both', () => {
+  const shares = new Shares({ max: 10_000_000, shareMax: 10_000_000 })
+  const arriving = new ArrivingText(40_000_000, shares.of('a'))
+  expect(shares.of('b').take(1, 0)).toBe('taken')
+  const piece = Buffer.from(`漢${'x'.repeat(BLOCK - 3)}`)
+  const taken = Array.from({ length: 6 }, () => arriving.push(piece))
+  // Four blocks of text that are two each, and one that is bytes still.
+  expect(taken).toEqual(['taken', 'taken', 'taken', 'taken', 'taken', 'full'])
+})
+
 test('a body that is not UTF-8 takes no more room once that is known', () => {
   const shares = new Shares({ max: 4_000_000, shareMax: 4_000_000 })
   const arriving = new ArrivingText(40_000_000, shares.of('a'))

@@ -50,8 +50,9 @@ export class ArrivingText {
   private readonly share: Share | undefined
   private taken = 0
   private text = ''
-  /** Those that are in `text`. */
+  /** Those of the body that are in `text`, and what it takes of memory. */
   private textBytes = 0
+  private textMemory = 0
   /** What came since, with room for more. */
   private block = NO_BYTES
   private filled = 0
@@ -79,7 +80,7 @@ export class ArrivingText {
 
   /** What it came to. */
   end(): BodyText {
-    if (this.decodeTo(this.filled)) return { kind: 'read', text: withoutMark(this.text), bytes: this.textBytes }
+    if (this.decodeTo(this.filled)) return { kind: 'read', text: this.text, bytes: this.textBytes }
     return { kind: 'not_utf8' }
   }
 
@@ -95,7 +96,7 @@ export class ArrivingText {
     // No larger than it can become: it is counted in full against its share.
     const most = Math.min(BLOCK_BYTES, this.bytesMax - this.textBytes)
     const size = Math.min(most, Math.max(this.filled + bytes, this.block.length * 2))
-    const lacking = this.textBytes + size - this.taken
+    const lacking = this.textMemory + size - this.taken
     const taken = this.share?.take(lacking, this.taken) ?? 'taken'
     if (taken !== 'taken') return taken
     this.taken += lacking
@@ -111,8 +112,11 @@ export class ArrivingText {
   private decodeTo(end: number): boolean {
     const text = this.isWrong ? undefined : decode(this.block, 0, end)
     this.isWrong = text === undefined
-    this.text = this.isWrong ? '' : this.text + text
+    if (text === undefined) this.text = ''
+    else this.text = this.textBytes === 0 ? withoutMark(text) : this.text + text
     this.textBytes += end
+    // One character beyond Latin-1 makes all of its block two bytes each.
+    this.textMemory += text === undefined || text.length === end ? end : 2 * text.length
     this.block.copy(this.block, 0, end, this.filled)
     this.filled -= end
     return !this.isWrong

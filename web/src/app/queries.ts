@@ -18,7 +18,7 @@ const onError = (error: unknown): void => {
 }
 
 /** As long as a form waits at most for the page behind it to show what was changed. */
-const FOLLOW_MS = 3_000
+const FOLLOW_MS = 1_000
 const waited = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms))
 
 export const queryClient = new QueryClient({

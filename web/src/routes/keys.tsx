@@ -63,11 +63,6 @@ type EditProps = { readonly account: string; readonly apiKey: ApiKey | undefined
 
 function EditKey({ account, apiKey, onClose }: EditProps) {
   const t = useT()
-  const change = useMutation({
-    meta: editing,
-    mutationFn: (draft: KeyDraft) => changeKey(account, apiKey?.id ?? '', draft),
-    onSuccess: onClose,
-  })
   return (
     <Dialog
       open={apiKey !== undefined}
@@ -76,17 +71,28 @@ function EditKey({ account, apiKey, onClose }: EditProps) {
       title={t('keys.editTitle', { name: apiKey?.name ?? '' })}
       description={t('keys.editHint')}
     >
-      {apiKey && (
-        <KeyForm
-          account={account}
-          before={apiKey}
-          submit={t('save')}
-          isBusy={change.isPending}
-          error={change.error}
-          onSubmit={(draft) => change.mutate(draft)}
-          onCancel={onClose}
-        />
-      )}
+      {apiKey && <EditKeyForm key={apiKey.id} account={account} before={apiKey} onClose={onClose} />}
     </Dialog>
+  )
+}
+
+type EditFormProps = Pick<EditProps, 'account' | 'onClose'> & { readonly before: ApiKey }
+
+function EditKeyForm({ account, before, onClose }: EditFormProps) {
+  const t = useT()
+  const change = useMutation({
+    meta: editing,
+    mutationFn: (draft: KeyDraft) => changeKey(account, before.id, draft),
+  })
+  return (
+    <KeyForm
+      account={account}
+      before={before}
+      submit={t('save')}
+      isBusy={change.isPending}
+      error={change.error}
+      onSubmit={(draft) => change.mutate(draft, { onSuccess: onClose })}
+      onCancel={onClose}
+    />
   )
 }

@@ -25,11 +25,10 @@ export function AccountLimits({ account, onDone }: Props) {
   const save = useMutation({
     meta: editing,
     mutationFn: () => changeAccount(account.id, { models: chosen, ...(limits && { limits }) }),
-    onSuccess: onDone,
   })
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
-    save.mutate()
+    save.mutate(undefined, { onSuccess: onDone })
   }
   return (
     <form onSubmit={submit} className="space-y-4">

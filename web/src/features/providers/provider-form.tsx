@@ -33,11 +33,10 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
       }
       return before ? changeProvider(before.id, draft) : addProvider(id.trim(), draft)
     },
-    onSuccess: (provider) => onDone(provider.id),
   })
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
-    save.mutate()
+    save.mutate(undefined, { onSuccess: (provider) => onDone(provider.id) })
   }
   return (
     <form onSubmit={submit} className="space-y-3">

@@ -33,14 +33,13 @@ export function ModelForm({ before, onDone, onCancel }: Props) {
   const save = useMutation({
     meta: editing,
     mutationFn: () => (before ? changeModel(first, { ...draft, offers }) : addModel({ ...draft, offers })),
-    onSuccess: (model) => onDone(model.id),
   })
   const setOffer = (at: number, change: Partial<OfferDraft>): void =>
     setDraft({ ...draft, offers: draft.offers.map((offer, other) => (other === at ? { ...offer, ...change } : offer)) })
   const isRight = [draft.price, ...offers.map(({ cost }) => cost)].every(areAmounts)
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
-    if (isRight) save.mutate()
+    if (isRight) save.mutate(undefined, { onSuccess: (model) => onDone(model.id) })
   }
   return (
     <form onSubmit={submit} className="space-y-4">
