@@ -6,6 +6,7 @@ import type { Config } from './config.ts'
 import { createEdge, type EdgeOptions } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
+import { loadReaders } from './edge/readers.ts'
 import { answerBounds, backgroundBounds, bodyPace, drainBounds, freeBounds, uploadBounds } from './fixed-limits.ts'
 import { listen, type Server, type ServerOptions } from './inbound/server.ts'
 import { setupUrl, withConsole } from './front.ts'
@@ -39,6 +40,8 @@ const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/
 /** An account may have the n-th part of what bodies may take while they arrive. */
 const ARRIVING_PARTS = 4
 const SOCKETS_CLOSE_MS = 1_000
+/** Nobody waits for the first answer any more, and hardly anybody has asked for anything odd. */
+const READ_AHEAD_MS = 1_000
 
 /** Starts everything. Resolves when the public port answers. */
 export async function serve(config: Config): Promise<Served> {
@@ -96,6 +99,7 @@ export async function serve(config: Config): Promise<Served> {
   await videos.resume()
   const sweeps = startSweeps(gateway, blobs, { log, limits, isDraining: () => draining })
   const everySecond = setInterval(() => live.endOverdue(limits.requestTimeoutMs), 1_000)
+  const ahead = setTimeout(() => void loadReaders().catch(onError), READ_AHEAD_MS)
   const origin = config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`
   return {
     baseUrl: `${origin}/v1`,
@@ -109,6 +113,7 @@ export async function serve(config: Config): Promise<Served> {
       log('info', 'drain.start', { live: live.size })
       sweeps.stop()
       clearInterval(everySecond)
+      clearTimeout(ahead)
       await live.idle(config.limits.drainMs)
       live.cancelAll('shutdown')
       await videos.stop()

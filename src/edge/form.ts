@@ -2,7 +2,8 @@
 import type { Upload, UploadBatch, UploadedFile } from '../blobs/uploads.ts'
 import type { Failure } from '../domain/failure.ts'
 import { imageFormBounds } from '../domain/image.ts'
-import { invalidMask, type EditFile, type EditForm } from '../formats/images/edit.ts'
+import type { EditFile, EditForm } from '../formats/images/edit.ts'
+import { invalidMask } from '../formats/images/invalid-mask.ts'
 import type { BodyLimits, Exchange, PiecesEnd } from '../inbound/exchange.ts'
 import { boundaryOf, MultipartError, MultipartReader, type MultipartEvent } from '../lib/multipart.ts'
 

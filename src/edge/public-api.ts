@@ -3,7 +3,7 @@
  * sent to a server in a test, and its answer held to what is said here.
  */
 import { z } from 'zod'
-import { chatRequestSchema } from '../formats/chat/request.ts'
+import { chatRequestSchema } from '../formats/chat/schema.ts'
 import { embeddingRequestSchema } from '../formats/embeddings/request.ts'
 import { geminiRequestSchema } from '../formats/gemini/request.ts'
 import { imageRequestSchema } from '../formats/images/request.ts'

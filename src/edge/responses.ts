@@ -1,12 +1,12 @@
 /** What clients ask of responses that are there already. None of it costs anything. */
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
-import { readCountedClient } from '../formats/responses/client.ts'
 import { followKept, inputItem, showKept } from '../formats/responses/conversation.ts'
 import { suitableModel } from '../relay/admit.ts'
 import type { Relay } from '../relay/context.ts'
 import { recall } from '../relay/conversation.ts'
 import { countInput } from '../relay/count-input.ts'
+import { readers } from './readers.ts'
 import type { EventSource } from './stream-reply.ts'
 
 export type StateAnswer =
@@ -166,7 +166,7 @@ export async function countResponse(
   caller: Caller,
   body: { readonly text: string; readonly bytes: number },
 ): Promise<Exclude<StateAnswer, { kind: 'text' | 'stream' }>> {
-  const read = await readCountedClient(body.text, body.bytes)
+  const read = await readers.responses(({ readCountedClient }) => readCountedClient(body.text, body.bytes))
   if (read.kind === 'rejected') return failed(read.failure)
   const { request } = read
   const model = request.model === '' ? undefined : suitableModel(relay.catalog, caller, request)

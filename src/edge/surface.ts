@@ -3,18 +3,13 @@ import type { Failure } from '../domain/failure.ts'
 import { videoBounds } from '../domain/video.ts'
 import { readChatClient } from '../formats/chat/client.ts'
 import { writeFailure } from '../formats/chat/failure.ts'
-import { readEmbeddingClient } from '../formats/embeddings/request.ts'
-import { readEditClient, type EditForm } from '../formats/images/edit.ts'
-import { readImageClient } from '../formats/images/client.ts'
+import type { EditForm } from '../formats/images/edit.ts'
 import type { ClientRequest, FailureWriter } from '../formats/format.ts'
 import { writeGeminiFailure } from '../formats/gemini/failure.ts'
 import { readModelPath } from '../formats/gemini/model-path.ts'
-import { readGeminiClient, readGeminiCount, writeGeminiCount } from '../formats/gemini/surface.ts'
-import { readMessagesClient, readMessagesCount } from '../formats/messages/client.ts'
 import { messagesFailureWriter } from '../formats/messages/failure.ts'
-import { readResponsesClient } from '../formats/responses/client.ts'
-import { readVideoClient } from '../formats/videos/client.ts'
 import type { Exchange } from '../inbound/exchange.ts'
+import { readers } from './readers.ts'
 import type { StateRoute } from './responses.ts'
 import { listRoute } from './videos.ts'
 
@@ -47,32 +42,42 @@ export const chatFailureWriter: FailureWriter = { write: writeFailure }
 
 const videos: Surface = {
   failures: chatFailureWriter,
-  read: ({ text, bytes }) => readVideoClient(text, bytes),
+  read: ({ text, bytes }) => readers.videos(({ readVideoClient }) => readVideoClient(text, bytes)),
   bodyBytesMax: videoBounds.bodyBytesMax,
 }
 
 /** By path; those whose path holds the model are found by `surfaceOf`. */
 const surfaces: Readonly<Record<string, Surface>> = {
   '/v1/chat/completions': { failures: chatFailureWriter, read: ({ text, bytes }) => readChatClient(text, bytes) },
-  '/v1/embeddings': { failures: chatFailureWriter, read: ({ text }) => readEmbeddingClient(text) },
+  '/v1/embeddings': {
+    failures: chatFailureWriter,
+    read: ({ text }) => readers.embeddings(({ readEmbeddingClient }) => readEmbeddingClient(text)),
+  },
   '/v1/messages': {
     failures: messagesFailureWriter,
     requestIdHeader: 'request-id',
-    read: ({ text, bytes }, asked) => readMessagesClient(text, bytes, asked.header('anthropic-beta')),
+    read: ({ text, bytes }, asked) =>
+      readers.messages(({ readMessagesClient }) => readMessagesClient(text, bytes, asked.header('anthropic-beta'))),
   },
   '/v1/messages/count_tokens': {
     failures: messagesFailureWriter,
     requestIdHeader: 'request-id',
-    read: ({ text, bytes }) => readMessagesCount(text, bytes),
+    read: ({ text, bytes }) => readers.messages(({ readMessagesCount }) => readMessagesCount(text, bytes)),
     count: (inputTokens) => ({ input_tokens: inputTokens }),
   },
-  '/v1/responses': { failures: chatFailureWriter, read: ({ text, bytes }) => readResponsesClient(text, bytes) },
-  '/v1/images/generations': { failures: chatFailureWriter, read: ({ text }) => readImageClient(text) },
+  '/v1/responses': {
+    failures: chatFailureWriter,
+    read: ({ text, bytes }) => readers.responses(({ readResponsesClient }) => readResponsesClient(text, bytes)),
+  },
+  '/v1/images/generations': {
+    failures: chatFailureWriter,
+    read: ({ text }) => readers.images(({ readImageClient }) => readImageClient(text)),
+  },
   '/v1/videos': { ...videos, list: listRoute },
   '/v1/video/generations': videos,
   '/v1/images/edits': {
     failures: chatFailureWriter,
-    readForm: readEditClient,
+    readForm: async (form) => readers.edits(({ readEditClient }) => readEditClient(form)),
     read: () => {
       throw new Error('edits are read as a form')
     },
@@ -82,7 +87,8 @@ const surfaces: Readonly<Record<string, Surface>> = {
 const geminiFailures: FailureWriter = { write: writeGeminiFailure }
 const geminiContent: Surface = {
   failures: geminiFailures,
-  read: (body, { head: { path, query } }) => readGeminiClient({ ...body, path, query }),
+  read: (body, { head: { path, query } }) =>
+    readers.gemini(({ readGeminiClient }) => readGeminiClient({ ...body, path, query })),
 }
 /** By what stands behind the model. */
 const geminiActions: Readonly<Record<string, Surface>> = {
@@ -90,8 +96,9 @@ const geminiActions: Readonly<Record<string, Surface>> = {
   streamGenerateContent: geminiContent,
   countTokens: {
     failures: geminiFailures,
-    read: (body, { head: { path, query } }) => readGeminiCount({ ...body, path, query }),
-    count: writeGeminiCount,
+    read: (body, { head: { path, query } }) =>
+      readers.gemini(({ readGeminiCount }) => readGeminiCount({ ...body, path, query })),
+    count: (totalTokens) => ({ totalTokens }),
   },
 }
 

@@ -19,7 +19,7 @@ export function scanRequest(text: string): ScannedRequest {
 }
 
 /** Reads a scanned body, whose text and size it is given as well. */
-type Reads<T> = (scan: ScannedRequest, text: string, bytes: number) => T
+type Reads<T> = (scan: ScannedRequest, text: string, bytes: number) => T | Promise<T>
 
 /** Scans a body and reads on from there; a large one in several turns of the loop. */
 export const afterScan = <T>(text: string, bytes: number, read: Reads<T>): T | Promise<T> =>

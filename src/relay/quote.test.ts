@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { defaultModelLimits, type Model, type ModelLimits } from '../domain/catalog.ts'
 import { imageFamilies } from '../domain/image.ts'
 import { unitPrices } from '../domain/price.ts'
-import { readChatRequest, type ChatRequest } from '../formats/chat/request.ts'
+import { readChatRequest } from '../formats/chat/checked.ts'
+import type { ChatRequest } from '../formats/chat/request.ts'
 import { quote, type QuotedRequest } from './quote.ts'
 
 /** 1 nano-USD per input token, 10 per output token. */

@@ -1,6 +1,7 @@
 /** A client that speaks chat. */
 import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
+import { late } from '../../lib/late.ts'
 import { dataEvent } from '../../lib/sse.ts'
 import type { ClientRequest, Passage } from '../format.ts'
 import { translated } from '../translated.ts'
@@ -9,18 +10,24 @@ import { upstreamSideOf } from '../upstream-sides.ts'
 import { chatClientSide } from './client-side.ts'
 import { DirectChat } from './direct.ts'
 import { writeFailure } from './failure.ts'
-import { readChatRequest, type ChatRequest } from './request.ts'
+import { readOrdinaryRequest, type ChatRequest, type ReadRequest } from './request.ts'
 import { chatTurn } from './turn.ts'
 
 type Read = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }
 
+/** For what is no ordinary request. It brings the library of schemas, which takes a start as long as all the rest. */
+export const checkedChat = late(() => import('./checked.ts'))
+
 /** Reads a chat completion request. */
 export const readChatClient = (text: string, bytes: number): Read | Promise<Read> => afterScan(text, bytes, readScanned)
 
-function readScanned(scan: ScannedRequest, text: string, bytes: number): Read {
-  const read = readChatRequest(text, bytes, scan)
-  return read.kind === 'rejected' ? read : { kind: 'read', request: new ChatClient(read.request) }
+function readScanned(scan: ScannedRequest, text: string, bytes: number): Read | Promise<Read> {
+  const read = readOrdinaryRequest(scan, { text, bytes })
+  return read ? clientOf(read) : checkedChat(({ readChatRequest }) => clientOf(readChatRequest(text, bytes, scan)))
 }
+
+const clientOf = (read: ReadRequest): Read =>
+  read.kind === 'rejected' ? read : { kind: 'read', request: new ChatClient(read.request) }
 
 const failures = { write: writeFailure }
 

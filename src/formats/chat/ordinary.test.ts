@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isOrdinary } from './ordinary.ts'
-import { chatRequestSchema } from './request.ts'
+import { chatRequestSchema } from './schema.ts'
 
 const junk = fc.oneof(
   fc.constantFrom<unknown>(null, undefined, '', 'auto', 'x', 0, 1, 2, 3, -1, 0.5, 1e21, Number.NaN, Infinity, true, []),

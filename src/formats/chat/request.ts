@@ -1,80 +1,12 @@
 /** Requests of the chat format: validation, what the gateway has to know of them, and the edits it makes upstream. */
-import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import type { Members } from '../../lib/json-members.ts'
 import { editJson, type Edit } from '../../lib/json-scan.ts'
-import { scanRequest } from '../request-json.ts'
+import type { ScannedRequest } from '../request-json.ts'
 import { asFields } from '../fields.ts'
-import { failureOfIssue } from './issue.ts'
 import { isOrdinary } from './ordinary.ts'
+import type { ChatBody } from './schema.ts'
 import { refuseUnpriced } from './unpriced.ts'
-
-/** SDKs and people write null for "not set". */
-const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
-
-const roles = ['system', 'user', 'assistant', 'developer', 'tool', 'function'] as const
-const contentPart = z.looseObject({ type: z.string() })
-const toolCall = z.looseObject({ id: z.string(), type: z.string() })
-
-const message = z
-  .looseObject({
-    role: z.enum(roles),
-    content: optional(z.union([z.string(), z.array(contentPart).min(1)])),
-    tool_calls: optional(z.array(toolCall)),
-    tool_call_id: optional(z.string()),
-  })
-  .superRefine((value, context) => {
-    const silent = value.role === 'assistant' // An assistant turn may consist of tool calls, audio or a refusal.
-    if (!silent && (value.content === undefined || value.content === null)) {
-      context.addIssue({ code: 'custom', path: ['content'], message: 'content is required', params: { missing: true } })
-    }
-    if (value.role === 'tool' && !value.tool_call_id) {
-      const issue = {
-        path: ['tool_call_id'],
-        message: 'a tool message needs its tool_call_id',
-        params: { missing: true },
-      }
-      context.addIssue({ code: 'custom', ...issue })
-    }
-  })
-
-const functionTool = z.looseObject({
-  name: z.string().min(1),
-  description: optional(z.string()),
-  parameters: optional(z.looseObject({})),
-})
-
-const tool = z.looseObject({ type: z.string(), function: optional(functionTool) }).superRefine((value, context) => {
-  if (value.type !== 'function' || value.function) return
-  context.addIssue({ code: 'custom', path: ['function'], message: 'function is required', params: { missing: true } })
-})
-
-const toolChoice = z.union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string() })])
-
-/** A chat completion request. Ranges that the contract does not name differ by vendor: they and unknown fields pass. */
-export const chatRequestSchema = z.looseObject({
-  model: z.string().min(1),
-  messages: z.array(message).min(1),
-  max_tokens: optional(z.int().min(1)),
-  max_completion_tokens: optional(z.int().min(1)),
-  temperature: optional(z.number().min(0).max(2)),
-  top_p: optional(z.number().min(0).max(1)),
-  n: optional(z.int().min(1)),
-  stream: optional(z.boolean()),
-  stream_options: optional(z.looseObject({ include_usage: optional(z.boolean()) })),
-  stop: optional(z.union([z.string(), z.array(z.string())])),
-  tools: optional(z.array(tool)),
-  tool_choice: optional(toolChoice),
-  frequency_penalty: optional(z.number()),
-  presence_penalty: optional(z.number()),
-  logprobs: optional(z.boolean()),
-  top_logprobs: optional(z.int().min(0)),
-  parallel_tool_calls: optional(z.boolean()),
-  response_format: optional(z.looseObject({ type: z.string() })),
-  reasoning_effort: optional(z.string()),
-})
-
-export type ChatBody = z.infer<typeof chatRequestSchema>
 
 export type ChatRequest = {
   readonly model: string
@@ -99,16 +31,14 @@ export type ReadRequest = { readonly kind: 'read'; readonly request: ChatRequest
 
 const reject = (failure: Failure): Rejected => ({ kind: 'rejected', failure })
 
-/** Reads a request's JSON text: structure, syntax, schema, in this order. Fails with the field named. */
-export function readChatRequest(text: string, bytes: number, scan = scanRequest(text)): ReadRequest {
+export type Sent = { readonly text: string; readonly bytes: number }
+
+/** What needs no schema: nearly every request, and what is refused before one is asked. Undefined: the rest. */
+export function readOrdinaryRequest(scan: ScannedRequest, sent: Sent): ReadRequest | undefined {
   if (scan.kind === 'rejected') return scan
   const early = refuseEarly(scan.value, scan.members)
   if (early) return reject(early)
-  if (!isOrdinary(scan.value)) {
-    const checked = chatRequestSchema.safeParse(scan.value)
-    if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scan.value))
-  }
-  return { kind: 'read', request: describe(scan.value as ChatBody, { text, bytes, members: scan.members }) }
+  return isOrdinary(scan.value) ? described(scan.value, scan.members, sent) : undefined
 }
 
 const FIELDS_MAX = 1_000
@@ -127,22 +57,25 @@ function refuseEarly(body: unknown, members: Members): Failure | undefined {
   return { kind: 'invalid_type', message: `Invalid 'messages[${odd}]': expected an object.`, param: `messages[${odd}]` }
 }
 
-type Source = Pick<ChatRequest, 'text' | 'members'> & { readonly bytes: number }
-
-function describe(body: ChatBody, { text, bytes, members }: Source): ChatRequest {
+/** A request that fits the schema. */
+export function described(value: unknown, members: Members, { text, bytes }: Sent): ReadRequest {
+  const body = value as ChatBody
   const media = mediaOf(body.messages)
   return {
-    model: body.model,
-    stream: body.stream ?? false,
-    usageAsked: body.stream_options?.include_usage ?? false,
-    choices: body.n ?? 1,
-    outputTokensMax: smallest(body.max_completion_tokens, body.max_tokens),
-    textBytes: bytes - media.payloadChars,
-    imageParts: media.images,
-    mediaBytes: media.bytes,
-    body,
-    text,
-    members,
+    kind: 'read',
+    request: {
+      model: body.model,
+      stream: body.stream ?? false,
+      usageAsked: body.stream_options?.include_usage ?? false,
+      choices: body.n ?? 1,
+      outputTokensMax: smallest(body.max_completion_tokens, body.max_tokens),
+      textBytes: bytes - media.payloadChars,
+      imageParts: media.images,
+      mediaBytes: media.bytes,
+      body,
+      text,
+      members,
+    },
   }
 }
 

@@ -15,7 +15,7 @@ import { asFields, asList, asText, numberIn, textIn, type Fields } from '../fiel
 import type { TurnRead } from '../translated.ts'
 import { readCallSignature } from './call-signature.ts'
 import { readDetails } from './reasoning-details.ts'
-import type { ChatBody } from './request.ts'
+import type { ChatBody } from './schema.ts'
 
 /** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */
 const known = new Set(

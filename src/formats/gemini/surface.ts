@@ -38,6 +38,3 @@ export function readGeminiCount({ text, bytes, path }: Asked): Read | Promise<Re
 
 const made = (read: GeminiRead): Read =>
   read.kind === 'rejected' ? read : { kind: 'read', request: new GeminiClient(read.request) }
-
-/** The answer to a request to count. */
-export const writeGeminiCount = (tokens: number): object => ({ totalTokens: tokens })

@@ -4,6 +4,7 @@ import { uploadOf, type FormPart } from '../../lib/form.ts'
 import { inspectPicture, isOpaque, type Picture } from '../../lib/picture.ts'
 import type { ImageAsk } from './ask.ts'
 import { ImageClient, type ReadClient } from './client.ts'
+import { invalidMask } from './invalid-mask.ts'
 import { readImageFields } from './request.ts'
 
 /** A file of the form. `param` is what its client called it, or would have: `image[1]`. */
@@ -18,13 +19,6 @@ export type EditForm = {
 /** What a picture may have, decoded; an interlaced one is held as a whole. */
 const IMAGE_PIXELS_MAX = 50_000_000
 const MASK_PIXELS_MAX = 25_000_000
-
-export const invalidMask = (message: string): Failure => ({
-  kind: 'invalid_value',
-  code: 'invalid_mask',
-  message,
-  param: 'mask',
-})
 
 /** Reads `POST /v1/images/edits`, from a form or from JSON. */
 export async function readEditClient({ fields, images, mask }: EditForm): Promise<ReadClient> {

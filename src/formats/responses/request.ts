@@ -5,6 +5,7 @@ import { failureOfIssue } from '../chat/issue.ts'
 import { asFields, type Fields } from '../fields.ts'
 import { scanRequest, type ScannedRequest } from '../request-json.ts'
 import { BadInput, readInput } from './items.ts'
+import { isOptional } from './optional-tools.ts'
 
 /** SDKs and people write null for "not set". */
 const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
@@ -115,13 +116,6 @@ const METADATA_PAIRS_MAX = 16
 /** What would be another conversation, or another prompt, than the one we can see. */
 const unsupported = ['conversation', 'prompt']
 const plainTiers = new Set<unknown>(['auto', 'default', 'flex', null, undefined])
-
-/**
- * Tools that coding agents put into every request, needed or not (Codex 0.166, 2026-11). A model can do without; that
- * it has to is told with the answer. Others are there because the client relies on them: those are refused.
- */
-const optionalTools = new Set(['web_search', 'web_search_preview', 'namespace'])
-export const isOptional = (toolType: string): boolean => optionalTools.has(toolType)
 
 function refuseUnsupported(body: ResponsesBody): void {
   for (const name of unsupported) {

@@ -3,7 +3,8 @@ import type { Failure, FailureKind } from '../../domain/failure.ts'
 import type { FinishReason } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { asFields, asList, type Fields } from '../fields.ts'
-import { isOptional, type ResponsesBody } from './request.ts'
+import { isOptional } from './optional-tools.ts'
+import type { ResponsesBody } from './request.ts'
 import { responsesUsage } from './usage.ts'
 
 /** How a response stands: the fields that its end decides. */

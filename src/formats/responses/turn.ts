@@ -13,7 +13,8 @@ import type {
 import { sourceOf } from '../chat/turn.ts'
 import { asFields, asList, asText, textIn, type Fields } from '../fields.ts'
 import { BadInput } from './items.ts'
-import { isOptional, type ResponsesBody } from './request.ts'
+import { isOptional } from './optional-tools.ts'
+import type { ResponsesBody } from './request.ts'
 import { sealedFrom } from './sealed.ts'
 
 /** What a turn carries, or what is the gateway's own affair. Any other field is foreign. */

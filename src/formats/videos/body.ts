@@ -11,6 +11,12 @@ export type VideoMedium = {
   readonly param: string
 }
 
+const RASTER = /^image\/(?:png|jpe?g|webp|gif|bmp|tiff?|heic|heif|avif)$/i
+
+/** Whether a media type is of a kind. Images are pixels: a drawing in text is a program for whoever opens it. */
+export const isTypeOf = (kind: VideoMedium['kind'], type: string): boolean =>
+  kind === 'image' ? RASTER.test(type) : new RegExp(`^${kind}/[\\w.+-]{1,64}$`, 'i').test(type)
+
 /** A request for a video, read and checked as far as that goes without the model. */
 export type VideoBody = {
   readonly model: string

@@ -1,7 +1,7 @@
 /** The items of a request: what each is, and which part of the video it has. */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
-import type { VideoMedium, VideoRole } from './body.ts'
+import { isTypeOf, type VideoMedium, type VideoRole } from './body.ts'
 
 const address = z.looseObject({ url: z.string().min(1) }).nullish()
 
@@ -89,12 +89,6 @@ function isAddress(url: string, kind: VideoMedium['kind']): boolean {
   const [, type] = /^data:([a-z]+\/[\w.+-]{1,64});base64,[\w+/]/i.exec(url.slice(0, 128)) ?? []
   return type === undefined ? /^https?:\/\//i.test(url.slice(0, 8)) : isTypeOf(kind, type)
 }
-
-const RASTER = /^image\/(?:png|jpe?g|webp|gif|bmp|tiff?|heic|heif|avif)$/i
-
-/** Whether a media type is of a kind. Images are pixels: a drawing in text is a program for whoever opens it. */
-export const isTypeOf = (kind: VideoMedium['kind'], type: string): boolean =>
-  kind === 'image' ? RASTER.test(type) : new RegExp(`^${kind}/[\\w.+-]{1,64}$`, 'i').test(type)
 
 /**
  * Gives every image its part. With frames (named ones, or `first_last_frame`) the images without a role are references;
