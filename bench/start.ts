@@ -71,7 +71,7 @@ async function ask(port: number, key: string, path: string, body?: object): Prom
   if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`)
 }
 
-/** Asks as soon as anybody listens. Who seemed to listen may have been the asking socket itself. */
+/** Asks as soon as anybody listens. Now and then a port that took a connection refuses the next; why is not known. */
 async function askFirst(port: number, key: string, path: string): Promise<void> {
   for (const giveUpMs = performance.now() + GIVE_UP_MS; ;) {
     await listening(port)

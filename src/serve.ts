@@ -40,7 +40,7 @@ const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/
 /** An account may have the n-th part of what bodies may take while they arrive. */
 const ARRIVING_PARTS = 4
 const SOCKETS_CLOSE_MS = 1_000
-/** Nobody waits for the first answer any more, and hardly anybody has asked for anything odd. */
+/** Nobody waits for the first answer any more. */
 const READ_AHEAD_MS = 1_000
 
 /** Starts everything. Resolves when the public port answers. */
@@ -99,7 +99,7 @@ export async function serve(config: Config): Promise<Served> {
   await videos.resume()
   const sweeps = startSweeps(gateway, blobs, { log, limits, isDraining: () => draining })
   const everySecond = setInterval(() => live.endOverdue(limits.requestTimeoutMs), 1_000)
-  const ahead = setTimeout(() => void loadReaders().catch(onError), READ_AHEAD_MS)
+  const ahead = setTimeout(() => void loadReaders().catch((error: Error) => giveUp(log, error)), READ_AHEAD_MS)
   const origin = config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`
   return {
     baseUrl: `${origin}/v1`,
@@ -140,6 +140,12 @@ const metricsOf = ({ ledger, store, live }: Gateway, videoTasks: () => number): 
     liveCalls: () => live.size,
     videoTasks,
   })
+
+/** The program is not there as a whole, and the runtime does not look for a missing part of it again. */
+function giveUp(log: Log, { message }: Error): never {
+  log('error', 'serve.incomplete', { message })
+  process.exit(1)
+}
 
 /** What is told of every request that held money. */
 const recorder =

@@ -58,7 +58,10 @@ test('HEAD, Range and If-None-Match are answered', async () => {
   expect((await ask({ range: 'bytes=0-1, 3-4' }))[0]).toBe(200)
   const etag = head.headers.get('etag') ?? ''
   expect((await ask({ range: 'bytes=0-9', 'if-range': '"other"' }))[0]).toBe(200)
-  expect((await ask({ 'if-none-match': etag }))[0]).toBe(304)
+  for (const tags of [etag, `W/${etag}`, `"other" ,${etag}`, '*']) {
+    expect((await ask({ 'if-none-match': tags }))[0]).toBe(304)
+  }
+  expect((await ask({ 'if-none-match': '"other", W/"one"' }))[0]).toBe(200)
 })
 
 test('the id is unguessable, and nowhere but in the answer', async () => {

@@ -184,6 +184,13 @@ describe('spend', () => {
         'This account may spend $0.01 in a day (UTC): spent $0.00, held $0.004; this request alone needs $0.02.' +
         ' A max_tokens of 600 would fit.',
     })
+    const asked = { model: 'priced', input: 'The quick brown fox jumps over the dog.', max_output_tokens: 2_000 }
+    const elsewhere = await fetch(`${who.baseUrl}/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${who.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(asked),
+    })
+    expect((await refusal(elsewhere)).message).toMatch(/ A max_output_tokens of \d+ would fit\.$/)
     await running.text()
     const nothing = await chat(await member({}, { spend_per_month: '0' }), { model: 'priced', max_tokens: 1 })
     expect([nothing.status, nothing.headers.get('retry-after')]).toEqual([429, null])

@@ -61,8 +61,10 @@ test('can be followed from any event on, while it is made and after: always the 
   expect(await follow(who, id)).toBe(whole)
   expect(await follow(who, id, 9)).toBe(rest)
   expect(await follow(who, id, 10_000)).toBe('data: [DONE]\n\n')
-  const refused = await send(who, `/responses/${id}?stream=true&starting_after=x`)
-  expect(await failure(refused)).toEqual([400, 'invalid_value', 'starting_after'])
+  for (const number of ['x', '', '1e3', '0x1', '-2', '1.0', '+1', '9'.repeat(16)]) {
+    const refused = await send(who, `/responses/${id}?stream=true&starting_after=${encodeURIComponent(number)}`)
+    expect(await failure(refused)).toEqual([400, 'invalid_value', 'starting_after'])
+  }
   const plain = await made(who, {})
   const unable = await send(who, `/responses/${plain.id}?stream=true`)
   expect(await failure(unable)).toEqual([400, 'invalid_value', 'stream'])

@@ -58,11 +58,15 @@ type Serving = {
 /** The id of a file in the path of its address. */
 export const fileIdIn = (path: string): string => path.slice(CONTENT_PATH.length).split('.')[0] ?? ''
 
+/** Whether a client says that it has this file, or has any. A weak tag will do where nothing is changed by it. */
+const isKnown = (tags: string | undefined, etag: string): boolean =>
+  tags?.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag) ?? false
+
 type Part = { readonly from: number; readonly to: number }
 
 async function send(exchange: Exchange, blob: Blob, always: ReplyHeaders): Promise<Failure | undefined> {
   const headers = { ...headersOf(blob), ...always }
-  if (exchange.header('if-none-match')?.split(/, */).includes(blob.etag)) {
+  if (isKnown(exchange.header('if-none-match'), blob.etag)) {
     exchange.reply(304, headers, '')
     return undefined
   }

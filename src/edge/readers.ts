@@ -1,6 +1,6 @@
 /**
- * The readers of requests that a start does without: they bring their schemas, and those the library they are made
- * with, which together take as long as all the rest. Each is here soon after the start, or when it is needed first.
+ * The readers of requests that a start does without: their schemas, and the library those are made with, would take a
+ * quarter of it. Each is here soon after the start, or when it is needed first.
  */
 import { checkedChat } from '../formats/chat/client.ts'
 import { nextTurn } from '../lib/end-of-tick.ts'
@@ -16,7 +16,7 @@ export const readers = {
   videos: late(() => import('../formats/videos/client.ts')),
 }
 
-/** Loads all of them, one in a turn of the event loop. */
+/** Loads all of them one after the other, requests having their turns between. */
 export async function loadReaders(): Promise<void> {
   for (const reader of [checkedChat, ...Object.values(readers)]) {
     await reader.load()

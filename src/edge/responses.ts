@@ -54,6 +54,8 @@ export const stateRoutes: readonly Kept[] = [
   { path: '/v1/responses/{id}/cancel', methods: ['POST'], answer: (ask) => cancel(ask) },
 ]
 
+/** -1 is before the first. */
+const EVENT_NUMBER = /^(?:-1|\d{1,15})$/
 const PATH = /^\/v1\/responses\/([^/]+)(\/[a-z_]+)?$/
 
 /** The route of a path below `/v1/responses/`. */
@@ -84,8 +86,9 @@ async function show(ask: Ask): Promise<StateAnswer> {
   if (!turn) return NOT_FOUND
   const include = includeOf(query)
   if (query.get('stream') !== 'true') return { kind: 'body', body: showKept(turn, include) }
-  const after = query.has('starting_after') ? Number(query.get('starting_after')) : -1
-  if (!Number.isSafeInteger(after) || after < -1) return invalid('starting_after', 'must be the number of an event')
+  const startingAfter = query.get('starting_after') ?? '-1'
+  const after = Number(startingAfter)
+  if (!EVENT_NUMBER.test(startingAfter)) return invalid('starting_after', 'must be the number of an event')
   const run = turn.state === 'running' ? relay.backgrounds.find(scopeOf(caller), id) : undefined
   if (run) return { kind: 'stream', events: run.follow(after) }
   // It may have ended since it was read.

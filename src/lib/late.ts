@@ -14,7 +14,7 @@ export function late<M>(load: () => Promise<M>): Late<M> {
     (loading ??= load().then(
       (module) => (here = module),
       (error: unknown) => {
-        loading = undefined // Whoever needs it next tries again.
+        loading = undefined // The next one may find its file. What that imports in vain, the runtime tries once only.
         throw error
       },
     ))

@@ -3,12 +3,12 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
 import { paintsInTurn, type Model, type Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
-import { formatUsd } from '../domain/money.ts'
+import { formatUsd, type NanoUsd } from '../domain/money.ts'
 import type { ClientRequest } from '../formats/format.ts'
 import type { Balance, Hold, HoldRequest, HoldResult } from '../ledger/ledger.ts'
 import { planAttempts } from '../router/plan.ts'
 import type { Call } from './call.ts'
-import { limitFailure } from './limit-failure.ts'
+import { adviceOf, limitFailure, type Fitting } from './limit-failure.ts'
 import { begunSteps } from './conversation.ts'
 import { likelyTokens, quote, type Quote } from './quote.ts'
 import type { Relay } from './context.ts'
@@ -86,11 +86,12 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   const quoted = quote(request, model, affordable)
   if (quoted.kind === 'unaffordable') {
     const limited = quoted.needed <= balance.available && call.entry.obstacle(quoted.needed, 0)
-    return refuse(limited ? limitFailure(limited, quoted.fitting) : insufficient(balance, quoted))
+    const fitting = { endpoint: request.endpoint, tokens: quoted.fitting }
+    return refuse(limited ? limitFailure(limited, fitting) : insufficient(balance, quoted.needed, fitting))
   }
   const tokens = likelyTokens(request, model)
   const obstacle = call.entry.obstacle(quoted.amount, tokens)
-  if (obstacle) return refuse(limitFailure(obstacle))
+  if (obstacle) return refuse(limitFailure(obstacle, { endpoint: request.endpoint, tokens: 0 }))
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
   const written = request.stream || model.kind === 'image' || taskSteps || claim ? 'now' : 'soon'
   const createdAtMs = Date.now()
@@ -102,7 +103,7 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   const { amount } = quoted
   const livesWith = taskSteps ? 'task' : 'process'
   const held = ledger.hold({ id: call.id, accountId: account.id, amount, written, also, createdAtMs, livesWith })
-  if (held.kind === 'insufficient') return refuse(insufficient(held.balance, { needed: amount, fitting: 0 }))
+  if (held.kind === 'insufficient') return refuse(insufficient(held.balance, amount))
   call.entry.reserve(amount, tokens)
   return { kind: 'admitted', model, offers, hold: held.hold, quoted, held }
 }
@@ -161,14 +162,10 @@ export function broke({ ledger }: Relay, { account }: Caller): Failure | undefin
 }
 
 /** Says what is there, what is needed and what would fit. Open holds alone in the way are worth waiting for. */
-function insufficient(
-  balance: Balance,
-  { needed, fitting }: Pick<Quote & { kind: 'unaffordable' }, 'needed' | 'fitting'>,
-): Failure {
+function insufficient(balance: Balance, needed: NanoUsd, fitting?: Fitting): Failure {
   const { posted, held, available } = balance
   const amounts = `available $${formatUsd(available)}, held $${formatUsd(held)}, needed $${formatUsd(needed)}`
-  const advice = fitting > 0 ? ` A max_tokens of ${fitting} would fit.` : ''
-  const message = `The account balance does not cover this request: ${amounts}.${advice}`
+  const message = `The account balance does not cover this request: ${amounts}.${adviceOf(fitting)}`
   const waiting = posted >= needed
   return { kind: 'insufficient_balance', message, ...(waiting ? { retryAfterMs: 2_000 } : { shouldRetry: false }) }
 }

@@ -8,11 +8,18 @@ const CONCURRENCY_RETRY_MS = 1_000
 /** Holds give back what their requests do not come to. */
 const HOLDS_RETRY_MS = 2_000
 
-/**
- * What a client over one of its limits is told: whose limit, how much of it, and when it is worth trying again.
- * `fitting` is the `max_tokens` there is room for, 0 where none is known.
- */
-export function limitFailure(limited: Limited, fitting = 0): Failure {
+/** What the dialects call the longest output, if not `max_tokens`. */
+const outputLimits: Readonly<Record<string, string>> = { responses: 'max_output_tokens', gemini: 'maxOutputTokens' }
+const outputLimitOf = (endpoint: string | undefined): string => outputLimits[endpoint ?? ''] ?? 'max_tokens'
+
+/** How a request would fit: `tokens` of output there is room for, 0 where none is known. */
+export type Fitting = { readonly endpoint: string; readonly tokens: number }
+
+export const adviceOf = (fitting: Fitting | undefined): string =>
+  fitting && fitting.tokens > 0 ? ` A ${outputLimitOf(fitting.endpoint)} of ${fitting.tokens} would fit.` : ''
+
+/** What a client over one of its limits is told: whose limit, how much of it, and when it is worth trying again. */
+export function limitFailure(limited: Limited, fitting?: Fitting): Failure {
   const whose = limited.scope === 'key' ? 'This key' : 'This account'
   switch (limited.kind) {
     case 'concurrency':
@@ -26,7 +33,8 @@ export function limitFailure(limited: Limited, fitting = 0): Failure {
       if (retryAfterMs !== undefined) {
         return { kind: 'rate_limited', message: `${whose} may use ${limit} ${unit} a minute, and has.`, retryAfterMs }
       }
-      const message = `${whose} may use ${limit} ${unit} a minute; this request alone asks for more. Lower max_tokens.`
+      const advice = `Lower ${outputLimitOf(fitting?.endpoint)}.`
+      const message = `${whose} may use ${limit} ${unit} a minute; this request alone asks for more. ${advice}`
       return { kind: 'rate_limited', message, shouldRetry: false }
     }
     case 'spend':
@@ -34,13 +42,12 @@ export function limitFailure(limited: Limited, fitting = 0): Failure {
   }
 }
 
-function spendFailure(whose: string, limited: SpendLimited, fitting: number): Failure {
+function spendFailure(whose: string, limited: SpendLimited, fitting: Fitting | undefined): Failure {
   const { period, limit, spent, held, needed, freedBy, resetsInMs } = limited
   const amounts = `spent $${formatUsd(spent)}, held $${formatUsd(held)}`
   const demand = freedBy === 'nothing' ? '; this request alone needs ' : ', needed '
   const wanted = needed === undefined ? '' : `${demand}$${formatUsd(needed)}`
-  const advice = fitting > 0 ? ` A max_tokens of ${fitting} would fit.` : ''
-  const message = `${whose} may spend $${formatUsd(limit)} in a ${period} (UTC): ${amounts}${wanted}.${advice}`
+  const message = `${whose} may spend $${formatUsd(limit)} in a ${period} (UTC): ${amounts}${wanted}.${adviceOf(fitting)}`
   switch (freedBy) {
     case 'holds':
       return { kind: 'spend_limited', message, retryAfterMs: HOLDS_RETRY_MS }

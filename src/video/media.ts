@@ -1,7 +1,6 @@
 /** Media for vendors that fetch none: what a client names by its address is brought into the request, within bounds. */
 import type { UpstreamFailure } from '../domain/failure.ts'
-import type { VideoBody, VideoMedium } from '../formats/videos/body.ts'
-import { isTypeOf } from '../formats/videos/body.ts'
+import { isTypeOf, type VideoBody, type VideoMedium } from '../formats/videos/body.ts'
 import { readBytes } from '../outbound/bytes.ts'
 import { follow } from '../outbound/follow.ts'
 import { outbound } from '../outbound/send.ts'

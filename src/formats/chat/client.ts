@@ -15,7 +15,7 @@ import { chatTurn } from './turn.ts'
 
 type Read = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }
 
-/** For what is no ordinary request. It brings the library of schemas, which takes a start as long as all the rest. */
+/** For what is no ordinary request. It brings the schema, and the library that it is made with. */
 export const checkedChat = late(() => import('./checked.ts'))
 
 /** Reads a chat completion request. */

@@ -1,5 +1,5 @@
 /**
- * A quick yes for ordinary requests. It may say yes only where the schema of request.ts would: whatever it does not
+ * A quick yes for ordinary requests. It may say yes only where the schema of schema.ts would: whatever it does not
  * know goes to the schema, which also words the refusals. A property test holds the two together. (Measured: 0.1 µs for
  * four messages in a loop, where the schema takes 2.2 µs, and several times that in a busy server.)
  */

@@ -1,4 +1,4 @@
-/** Requests of the chat format: validation, what the gateway has to know of them, and the edits it makes upstream. */
+/** Requests of the chat format: what the gateway has to know of them, and the edits it makes upstream. */
 import type { Failure } from '../../domain/failure.ts'
 import type { Members } from '../../lib/json-members.ts'
 import { editJson, type Edit } from '../../lib/json-scan.ts'

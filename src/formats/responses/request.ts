@@ -115,6 +115,7 @@ function readBy(
 const METADATA_PAIRS_MAX = 16
 /** What would be another conversation, or another prompt, than the one we can see. */
 const unsupported = ['conversation', 'prompt']
+const needingTools = new Set<unknown>(['required', 'function', 'custom', 'allowed_tools'])
 const plainTiers = new Set<unknown>(['auto', 'default', 'flex', null, undefined])
 
 function refuseUnsupported(body: ResponsesBody): void {
@@ -145,6 +146,12 @@ function refuseUnsupported(body: ResponsesBody): void {
     if (name) continue
     const param = `tools[${i}].name`
     throw new BadInput('missing_parameter', param, `Missing required parameter: '${param}'.`)
+  }
+  const { tool_choice: choice } = body
+  const chosen = typeof choice === 'string' ? choice : choice?.type
+  // It would be dropped on the way up, and the answer would not be the one that was asked for.
+  if (needingTools.has(chosen) && (body.tools ?? []).length === 0) {
+    throw new BadInput('invalid_value', 'tool_choice', "Invalid 'tool_choice': there are no tools to be called.")
   }
   const { format } = body.text ?? {}
   if (format?.type !== 'json_schema') return

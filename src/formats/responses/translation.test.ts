@@ -286,6 +286,10 @@ test('what is refused, with the field at fault', () => {
     'input[0].content[0].type',
   ])
   expect(refusal({ input: [{ role: 'user', content: [5] }] })).toEqual(['invalid_type', 'input[0].content[0]'])
+  for (const tool_choice of ['required', { type: 'function', name: 'f' }, { type: 'allowed_tools', tools: [] }]) {
+    expect(refusal({ tool_choice })).toEqual(['invalid_value', 'tool_choice'])
+    expect(refusal({ tool_choice, tools: [] })).toEqual(['invalid_value', 'tool_choice'])
+  }
   expect(refusal({ service_tier: 'priority' })).toEqual(['unsupported_parameter', 'service_tier'])
   expect(refusal({ input: [{ type: 'web_search_call' }] })).toEqual(['unsupported_parameter', 'input[0].type'])
   expect(refusal({ input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] })).toEqual([
