@@ -73,7 +73,8 @@ async function ask(port: number, key: string, path: string, body?: object): Prom
 
 /** Asks as soon as anybody listens. Now and then a port that took a connection refuses the next; why is not known. */
 async function askFirst(port: number, key: string, path: string): Promise<void> {
-  for (const giveUpMs = performance.now() + GIVE_UP_MS; ;) {
+  const giveUpMs = performance.now() + GIVE_UP_MS
+  for (;;) {
     await listening(port)
     try {
       return await ask(port, key, path)

@@ -60,7 +60,7 @@ export const fileIdIn = (path: string): string => path.slice(CONTENT_PATH.length
 
 /** Whether a client says that it has this file, or has any. A weak tag will do where nothing is changed by it. */
 const isKnown = (tags: string | undefined, etag: string): boolean =>
-  tags?.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag) ?? false
+  tags?.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim())) ?? false
 
 type Part = { readonly from: number; readonly to: number }
 

@@ -2,7 +2,7 @@
  * The readers of requests that a start does without: their schemas, and the library those are made with, would take a
  * quarter of it. Each is here soon after the start, or when it is needed first.
  */
-import { checkedChat } from '../formats/chat/client.ts'
+import { chatBySchema } from '../formats/chat/client.ts'
 import { nextTurn } from '../lib/end-of-tick.ts'
 import { late } from '../lib/late.ts'
 
@@ -18,7 +18,7 @@ export const readers = {
 
 /** Loads all of them one after the other, requests having their turns between. */
 export async function loadReaders(): Promise<void> {
-  for (const reader of [checkedChat, ...Object.values(readers)]) {
+  for (const reader of [chatBySchema, ...Object.values(readers)]) {
     await reader.load()
     await nextTurn()
   }

@@ -1,6 +1,6 @@
 /** Bodies of requests as text. */
 import type { Share, Taken } from '../lib/shares.ts'
-import { wholeCharactersEnd } from '../lib/utf8.ts'
+import { wholeCharactersEnd, withoutMark } from '../lib/utf8.ts'
 
 export type BodyText =
   | { readonly kind: 'read'; readonly text: string; readonly bytes: number }
@@ -8,7 +8,6 @@ export type BodyText =
 
 /** Fatal: a byte that is not UTF-8 would silently become another prompt. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-const BYTE_ORDER_MARK = 0xfeff
 /** What a byte that is not UTF-8 becomes where nobody minds. */
 const REPLACEMENT = '\ufffd'
 
@@ -32,9 +31,6 @@ function decode(bytes: Buffer, from: number, to: number): string | undefined {
     return undefined
   }
 }
-
-/** JSON may not begin with a byte order mark, but whoever reads it may ignore one. */
-const withoutMark = (text: string): string => (text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text)
 
 const BLOCK_BYTES = 1024 * 1024
 const NO_BYTES = Buffer.alloc(0)

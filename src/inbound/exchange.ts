@@ -308,9 +308,10 @@ export class Exchange {
 
 const NO_BYTES = Buffer.alloc(0)
 
+/** A body beyond it takes turns of its own: its steps together would keep the others waiting. */
 const TURN_BYTES_MAX = 4 * 1024 * 1024
 
-/** Gives much to its reader: putting it together has a turn of the event loop, what is made of it the next one. */
+/** Gives much to its reader: putting it together has a turn, what is made of it the next one. */
 async function handOver(body: BodyText, { resolve }: Reading): Promise<void> {
   await nextTurn()
   // The blocks are joined when a character is asked for.

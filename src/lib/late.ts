@@ -14,7 +14,8 @@ export function late<M>(load: () => Promise<M>): Late<M> {
     (loading ??= load().then(
       (module) => (here = module),
       (error: unknown) => {
-        loading = undefined // The next one may find its file. What that imports in vain, the runtime tries once only.
+        // The next one may find the file. What it imports in vain, though, the runtime tries once only.
+        loading = undefined
         throw error
       },
     ))

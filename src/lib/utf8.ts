@@ -10,3 +10,8 @@ export function wholeCharactersEnd(bytes: Uint8Array, from: number, to: number):
   }
   return to
 }
+
+const BYTE_ORDER_MARK = 0xfeff
+
+/** JSON may not begin with a byte order mark, but whoever reads it may ignore one. To be asked of its beginning. */
+export const withoutMark = (text: string): string => (text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text)

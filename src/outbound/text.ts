@@ -1,11 +1,10 @@
 /** A body as text. */
-import { wholeCharactersEnd } from '../lib/utf8.ts'
+import { wholeCharactersEnd, withoutMark } from '../lib/utf8.ts'
 import type { Incoming, Sink } from './exchange.ts'
 
 /** Who wants a body as text. It gets one: undefined when it is larger than may be, or breaks off. */
 export type TextTaker = { text(text: string | undefined): void }
 
-const BYTE_ORDER_MARK = 0xfeff
 const BLOCK_BYTES = 1024 * 1024
 
 /**
@@ -37,7 +36,7 @@ class TextSink implements Sink {
     if (this.partBytes < BLOCK_BYTES) return
     const block = Buffer.concat(this.parts)
     const end = wholeCharactersEnd(block, 0, block.length)
-    this.text += block.toString('utf8', 0, end)
+    this.text = this.withMore(block.toString('utf8', 0, end))
     this.parts = [Buffer.from(block.subarray(end))]
     this.partBytes = block.length - end
   }
@@ -51,8 +50,12 @@ class TextSink implements Sink {
     const rest = this.parts
       ? Buffer.concat([...this.parts, bytes.subarray(from, to)]).toString('utf8')
       : bytes.toString('utf8', from, to)
-    const text = this.text === '' ? rest : this.text + rest
-    this.taker.text(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text)
+    this.taker.text(this.withMore(rest))
+  }
+
+  /** The mark is looked for in the first part alone: to be asked for a character, a long text would be joined first. */
+  private withMore(text: string): string {
+    return this.text === '' ? withoutMark(text) : this.text + text
   }
 
   broken(): void {

@@ -8,6 +8,7 @@ import type { ClientRequest } from '../formats/format.ts'
 import type { Balance, Hold, HoldRequest, HoldResult } from '../ledger/ledger.ts'
 import { planAttempts } from '../router/plan.ts'
 import type { Call } from './call.ts'
+import { wordsOf } from './dialect-words.ts'
 import { adviceOf, limitFailure, type Fitting } from './limit-failure.ts'
 import { begunSteps } from './conversation.ts'
 import { likelyTokens, quote, type Quote } from './quote.ts'
@@ -128,19 +129,16 @@ const NO_FILES: Failure = {
   retryAfterMs: 60_000,
 }
 
-/** Where the dialects have what is said, if not in `messages`. */
-const saidIn: Readonly<Record<string, string>> = { responses: 'input', gemini: 'contents' }
-
 const noMedia = ({ id }: Model, { endpoint }: ClientRequest): Failure => ({
   kind: 'model_not_supported',
   message: `The model '${id}' takes no audio and no files here: they would cost more than its price says.`,
-  param: saidIn[endpoint] ?? 'messages',
+  param: wordsOf(endpoint).said,
 })
 
 const noPictures = ({ id }: Model, { endpoint }: ClientRequest): Failure => ({
   kind: 'model_not_supported',
   message: `The model '${id}' takes no pictures.`,
-  param: saidIn[endpoint] ?? 'messages',
+  param: wordsOf(endpoint).said,
 })
 
 /** The model, if it exists and both allow-lists admit it. */

@@ -1,6 +1,7 @@
 import type { Limited, SpendLimited } from '../accounts/limiter.ts'
 import type { Failure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
+import { wordsOf } from './dialect-words.ts'
 
 /** A client that waits for another of its requests to end should look again soon. */
 const CONCURRENCY_RETRY_MS = 1_000
@@ -8,15 +9,11 @@ const CONCURRENCY_RETRY_MS = 1_000
 /** Holds give back what their requests do not come to. */
 const HOLDS_RETRY_MS = 2_000
 
-/** What the dialects call the longest output, if not `max_tokens`. */
-const outputLimits: Readonly<Record<string, string>> = { responses: 'max_output_tokens', gemini: 'maxOutputTokens' }
-const outputLimitOf = (endpoint: string | undefined): string => outputLimits[endpoint ?? ''] ?? 'max_tokens'
-
 /** How a request would fit: `tokens` of output there is room for, 0 where none is known. */
 export type Fitting = { readonly endpoint: string; readonly tokens: number }
 
 export const adviceOf = (fitting: Fitting | undefined): string =>
-  fitting && fitting.tokens > 0 ? ` A ${outputLimitOf(fitting.endpoint)} of ${fitting.tokens} would fit.` : ''
+  fitting && fitting.tokens > 0 ? ` A ${wordsOf(fitting.endpoint).outputLimit} of ${fitting.tokens} would fit.` : ''
 
 /** What a client over one of its limits is told: whose limit, how much of it, and when it is worth trying again. */
 export function limitFailure(limited: Limited, fitting?: Fitting): Failure {
@@ -33,7 +30,7 @@ export function limitFailure(limited: Limited, fitting?: Fitting): Failure {
       if (retryAfterMs !== undefined) {
         return { kind: 'rate_limited', message: `${whose} may use ${limit} ${unit} a minute, and has.`, retryAfterMs }
       }
-      const advice = `Lower ${outputLimitOf(fitting?.endpoint)}.`
+      const advice = `Lower ${wordsOf(fitting?.endpoint).outputLimit}.`
       const message = `${whose} may use ${limit} ${unit} a minute; this request alone asks for more. ${advice}`
       return { kind: 'rate_limited', message, shouldRetry: false }
     }

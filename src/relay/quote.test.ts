@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { defaultModelLimits, type Model, type ModelLimits } from '../domain/catalog.ts'
 import { imageFamilies } from '../domain/image.ts'
 import { unitPrices } from '../domain/price.ts'
-import { readChatRequest } from '../formats/chat/checked.ts'
+import { readChatRequest } from '../../test/support/read-chat.ts'
 import type { ChatRequest } from '../formats/chat/request.ts'
 import { quote, type QuotedRequest } from './quote.ts'
 

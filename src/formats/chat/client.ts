@@ -16,14 +16,16 @@ import { chatTurn } from './turn.ts'
 type Read = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }
 
 /** For what is no ordinary request. It brings the schema, and the library that it is made with. */
-export const checkedChat = late(() => import('./checked.ts'))
+export const chatBySchema = late(() => import('./by-schema.ts'))
 
 /** Reads a chat completion request. */
 export const readChatClient = (text: string, bytes: number): Read | Promise<Read> => afterScan(text, bytes, readScanned)
 
 function readScanned(scan: ScannedRequest, text: string, bytes: number): Read | Promise<Read> {
-  const read = readOrdinaryRequest(scan, { text, bytes })
-  return read ? clientOf(read) : checkedChat(({ readChatRequest }) => clientOf(readChatRequest(text, bytes, scan)))
+  if (scan.kind === 'rejected') return scan
+  const sent = { text, bytes }
+  const read = readOrdinaryRequest(scan, sent)
+  return read ? clientOf(read) : chatBySchema(({ readBySchema }) => clientOf(readBySchema(scan, sent)))
 }
 
 const clientOf = (read: ReadRequest): Read =>

@@ -26,19 +26,18 @@ export type ChatRequest = {
   readonly members: Members
 }
 
-type Rejected = { readonly kind: 'rejected'; readonly failure: Failure }
-export type ReadRequest = { readonly kind: 'read'; readonly request: ChatRequest } | Rejected
+export type ReadRequest =
+  | { readonly kind: 'read'; readonly request: ChatRequest }
+  | { readonly kind: 'rejected'; readonly failure: Failure }
 
-const reject = (failure: Failure): Rejected => ({ kind: 'rejected', failure })
-
+export type Scanned = Extract<ScannedRequest, { kind: 'scanned' }>
 export type Sent = { readonly text: string; readonly bytes: number }
 
 /** What needs no schema: nearly every request, and what is refused before one is asked. Undefined: the rest. */
-export function readOrdinaryRequest(scan: ScannedRequest, sent: Sent): ReadRequest | undefined {
-  if (scan.kind === 'rejected') return scan
-  const early = refuseEarly(scan.value, scan.members)
-  if (early) return reject(early)
-  return isOrdinary(scan.value) ? described(scan.value, scan.members, sent) : undefined
+export function readOrdinaryRequest({ value, members }: Scanned, sent: Sent): ReadRequest | undefined {
+  const early = refuseEarly(value, members)
+  if (early) return { kind: 'rejected', failure: early }
+  return isOrdinary(value) ? described(value, members, sent) : undefined
 }
 
 const FIELDS_MAX = 1_000

@@ -4,7 +4,7 @@ import type { Usage } from '../../domain/usage.ts'
 import type { WriterQuirks } from '../format.ts'
 import { translated } from '../translated.ts'
 import { chatClientSide } from './client-side.ts'
-import { readChatRequest } from './checked.ts'
+import { readChatRequest } from '../../../test/support/read-chat.ts'
 import { chatTurn } from './turn.ts'
 import { chatUpstreamSide } from './upstream-side.ts'
 

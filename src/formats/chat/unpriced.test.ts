@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readChatRequest } from './checked.ts'
+import { readChatRequest } from '../../../test/support/read-chat.ts'
 
 const said = { role: 'user', content: 'hi' }
 const refusal = (fields: object): unknown => {

@@ -1,6 +1,6 @@
 /** A turn of another dialect as a request of this one: the vendor's rules, family by family. */
 import { expect, test } from 'bun:test'
-import { readChatRequest } from '../chat/checked.ts'
+import { readChatRequest } from '../../../test/support/read-chat.ts'
 import { chatTurn } from '../chat/turn.ts'
 import type { WriterQuirks } from '../format.ts'
 import { enforceable } from './schema.ts'

@@ -1,0 +1,11 @@
+/** Chat requests for tests of what comes after their reading. */
+import { readBySchema } from '../../src/formats/chat/by-schema.ts'
+import { readOrdinaryRequest, type ReadRequest } from '../../src/formats/chat/request.ts'
+import { scanRequest } from '../../src/formats/request-json.ts'
+
+/** Reads a request's JSON text as the gateway does, but in one step. */
+export function readChatRequest(text: string, bytes: number): ReadRequest {
+  const scan = scanRequest(text)
+  if (scan.kind === 'rejected') return scan
+  return readOrdinaryRequest(scan, { text, bytes }) ?? readBySchema(scan, { text, bytes })
+}
