@@ -45,6 +45,8 @@ export type Hold = {
   readonly accountId: string
   readonly amount: NanoUsd
   readonly createdAtMs: number
+  /** What is still to be written of it. */
+  waiting?: Deferred | undefined
 }
 
 export type HoldRequest = {
@@ -155,8 +157,8 @@ class Book implements Ledger {
   private readonly options: LedgerOptions
   private readonly funds: Map<string, Funds>
   private lastJournalId: number
-  /** The open holds, with what is still to be written of those that wait. */
-  private readonly open = new Map<string, Deferred | undefined>()
+  /** The ids of open holds. */
+  private readonly open = new Set<string>()
 
   constructor(store: Store, options: LedgerOptions, funds: Map<string, Funds>, lastJournalId: number) {
     this.store = store
@@ -188,7 +190,7 @@ class Book implements Ledger {
 
   /** A hold of a former life of this process, whose task goes on. */
   takeUp(holdId: string): void {
-    this.open.set(holdId, undefined)
+    this.open.add(holdId)
   }
 
   hold(request: HoldRequest): HoldResult {
@@ -200,13 +202,12 @@ class Book implements Ledger {
     // What goes along with a hold must not be lost when its end takes its place.
     if (written === 'soon' && also.length > 0) throw new Error('a hold that waits is written alone')
     funds.held += amount
-    const hold: Hold = { id, accountId, amount, createdAtMs }
+    const hold: Hold = { id, accountId, amount, createdAtMs, waiting: undefined }
+    this.open.add(id)
     if (written === 'soon') {
-      const waiting = this.store.defer(() => this.begun(hold, owner), this.hear)
-      this.open.set(id, waiting)
-      return new WaitingHold(hold, waiting, this.check)
+      hold.waiting = this.store.defer(() => this.begun(hold, owner), this.hear)
+      return new WaitingHold(hold, hold.waiting, this.check)
     }
-    this.open.set(id, undefined)
     return { kind: 'held', hold, durable: this.commit([...this.begun(hold, owner), ...also]) }
   }
 
@@ -336,11 +337,10 @@ class Book implements Ledger {
 
   /** Takes a hold out of memory. Throws when it was resolved before: a request settles or releases, once. */
   private resolve(hold: Hold): { funds: Funds; waiting: Deferred | undefined } {
-    const waiting = this.open.get(hold.id)
     if (!this.open.delete(hold.id)) throw new Error(`hold ${hold.id} is not open`)
     const funds = this.of(hold.accountId)
     funds.held -= hold.amount
-    return { funds, waiting }
+    return { funds, waiting: hold.waiting }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Caller } from '../domain/account.ts'
 import type { Entry } from '../accounts/limiter.ts'
+import { Members, NOWHERE, type Member } from '../lib/members.ts'
 import type { ClientRequest } from '../formats/format.ts'
 import type { Claim, IdempotencyKey } from '../records/idempotency.ts'
 import type { AttemptNote } from '../records/records.ts'
@@ -15,7 +16,8 @@ export type CallStart = Pick<Call, 'id' | 'caller' | 'request' | 'entry' | 'clie
 }
 
 /** One client request on its way through the relay. */
-export class Call implements Stoppable {
+export class Call implements Stoppable, Member {
+  place = NOWHERE
   readonly id: string
   readonly caller: Caller
   readonly request: ClientRequest
@@ -88,7 +90,7 @@ export class Call implements Stoppable {
 
 /** The calls under way, so that a revoked key's streams can be cut and a shutdown can wait for the rest. */
 export class LiveCalls {
-  private readonly calls = new Set<Call>()
+  private readonly calls = new Members<Call>()
   private onEmpty: (() => void) | undefined
 
   get size(): number {

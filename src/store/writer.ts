@@ -1,3 +1,4 @@
+import { Members, NOWHERE, type Member } from '../lib/members.ts'
 import type { Statement, Step, WriteOutcome } from './statement.ts'
 import { encodeBatch, encodeStep } from './wire.ts'
 import type { WriterReply, WriterRequest } from './writer-worker.ts'
@@ -38,8 +39,7 @@ export class Writer {
   private readonly worker = new Worker(new URL('./writer-worker.ts', import.meta.url).href)
   private readonly urgent: Pending[] = []
   private readonly bulk: Pending[] = []
-  /** In the order of their arrival, with the time from which they wait no longer. */
-  private readonly deferred = new Map<Pending, number>()
+  private readonly deferred = new Members<Waiting>()
   private readonly deferMs: number
   private deferTimer: Timer | undefined
   private readonly defined = new Set<number>()
@@ -86,14 +86,14 @@ export class Writer {
    * for those that are not. `heard` is told at once what became of whichever was written.
    */
   defer(stepsOf: () => readonly Step[], heard: (outcome: WriteOutcome) => void): Deferred {
-    const waiting = new Waiting(stepsOf, heard, this)
-    this.deferred.set(waiting, performance.now() + this.deferMs)
+    const waiting = new Waiting(stepsOf, heard, { writer: this, untilMs: performance.now() + this.deferMs })
+    this.deferred.add(waiting)
     this.deferTimer ??= setTimeout(this.undeferDue, this.deferMs)
     return waiting
   }
 
   /** Queues one that waits, with other steps. False when it is on its way already. */
-  hurry(pending: Pending, steps: readonly Step[]): boolean {
+  hurry(pending: Waiting, steps: readonly Step[]): boolean {
     if (!this.deferred.delete(pending)) return false
     pending.steps = steps
     this.urgent.push(pending)
@@ -105,14 +105,15 @@ export class Writer {
   private undefer(nowMs: number): void {
     clearTimeout(this.deferTimer)
     this.deferTimer = undefined
-    for (const [pending, untilMs] of this.deferred) {
-      if (untilMs > nowMs) {
-        this.deferTimer = setTimeout(this.undeferDue, Math.ceil(untilMs - nowMs))
-        break
+    let soonestMs = Number.POSITIVE_INFINITY
+    for (const waiting of this.deferred) {
+      if (waiting.untilMs > nowMs) soonestMs = Math.min(soonestMs, waiting.untilMs)
+      else {
+        this.deferred.delete(waiting)
+        this.urgent.push(waiting)
       }
-      this.deferred.delete(pending)
-      this.urgent.push(pending)
     }
+    if (this.deferred.size > 0) this.deferTimer = setTimeout(this.undeferDue, Math.ceil(soonestMs - nowMs))
     this.schedule()
   }
 
@@ -180,7 +181,10 @@ export class Writer {
   }
 }
 
-class Waiting implements Deferred, Pending {
+class Waiting implements Deferred, Pending, Member {
+  place = NOWHERE
+  /** The time from which it waits no longer. */
+  readonly untilMs: number
   readonly outcome: Promise<WriteOutcome>
   private readonly stepsOf: () => readonly Step[]
   private readonly heard: (outcome: WriteOutcome) => void
@@ -188,10 +192,15 @@ class Waiting implements Deferred, Pending {
   private readonly settle: (outcome: WriteOutcome) => void
   private given: readonly Step[] | undefined
 
-  constructor(stepsOf: () => readonly Step[], heard: (outcome: WriteOutcome) => void, writer: Writer) {
+  constructor(
+    stepsOf: () => readonly Step[],
+    heard: (outcome: WriteOutcome) => void,
+    { writer, untilMs }: { readonly writer: Writer; readonly untilMs: number },
+  ) {
     this.stepsOf = stepsOf
     this.heard = heard
     this.writer = writer
+    this.untilMs = untilMs
     const { promise, resolve } = Promise.withResolvers<WriteOutcome>()
     this.outcome = promise
     this.settle = resolve

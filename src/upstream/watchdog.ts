@@ -2,10 +2,12 @@
  * A time limit that is pushed forward by progress. Setting and clearing a timer costs a request more than noting a
  * time, so one timer looks after all limits: it fires at the soonest of them, and late by at most a sixteenth of it.
  */
+import { Members, NOWHERE, type Member } from '../lib/members.ts'
+
 /** A timer holds 24 days, and one for longer fires at once: over and over, as long as a request runs. */
 const WAIT_MAX_MS = 24 * 3_600_000
 
-const watching = new Set<Watchdog>()
+const watching = new Members<Watchdog>()
 let timer: Timer | undefined
 let wakeAtMs = Number.POSITIVE_INFINITY
 
@@ -29,7 +31,8 @@ function look(): void {
 /** Who is told when the time is up. */
 type Watched = { expired(): void }
 
-export class Watchdog {
+export class Watchdog implements Member {
+  place = NOWHERE
   private readonly watched: Watched
   private limitMs: number
   private lastMs = performance.now()

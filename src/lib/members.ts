@@ -1,0 +1,45 @@
+/** Something that is in one `Members` at most, and knows where. */
+export type Member = {
+  /** `NOWHERE` while it is in none. */
+  place: number
+}
+
+/** The place of what is nowhere. */
+export const NOWHERE = -1
+
+/**
+ * What comes and goes with every request, in no order. A Set or Map of them would cost the collector more than the
+ * requests do: when it makes room (Bun 1.4.5), its outgrown table goes on pointing to the next one, and an old table
+ * that nothing uses any more keeps all later ones, with what was in them, until a collection of the whole heap.
+ */
+export class Members<T extends Member> implements Iterable<T> {
+  private readonly all: T[] = []
+
+  get size(): number {
+    return this.all.length
+  }
+
+  add(one: T): void {
+    if (one.place === NOWHERE) one.place = this.all.push(one) - 1
+  }
+
+  /** False where it was not in. */
+  delete(one: T): boolean {
+    const { place } = one
+    if (place === NOWHERE) return false
+    const last = this.all.pop() as T
+    one.place = NOWHERE
+    if (last === one) return true
+    this.all[place] = last
+    last.place = place
+    return true
+  }
+
+  /** Backwards, so that nobody who stays is missed while others leave and come. */
+  *[Symbol.iterator](): Iterator<T> {
+    for (let i = this.all.length - 1; i >= 0; i--) {
+      const one = this.all[i]
+      if (one) yield one
+    }
+  }
+}
