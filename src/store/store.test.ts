@@ -150,6 +150,27 @@ test('large transactions are not one batch, however many wait: each goes in its 
   await store.close()
 })
 
+test('a commit waits a moment, and no longer, for what is about to join it', async () => {
+  const store = await openStore(freshFolder(), () => expect.unreachable(), { deferMs: 60_000 })
+  const none = (): never => expect.unreachable()
+  // On a machine that stands still for a millisecond it has left before the other one comes.
+  const shared: boolean[] = []
+  for (let i = 0; i < 20; i++) {
+    const joining = store.defer(none, () => undefined)
+    const written = store.write([insert(`a${i}`)]).then(() => shared.push(store.queued() === 0))
+    await new Promise((resolve) => void setImmediate(resolve))
+    expect(joining.replace([insert(`b${i}`)])).toBe(true)
+    expect(await joining.outcome).toEqual({ kind: 'written' })
+    await written
+  }
+  expect(shared).toContain(true)
+  const away = store.defer(none, () => undefined)
+  expect(await store.write([insert('c')])).toEqual({ kind: 'written' })
+  expect(store.queued()).toBe(1)
+  away.replace([insert('d')])
+  await store.close()
+})
+
 test('a transaction that cannot be sent stops the process: it was decided already', async () => {
   const fatal = Promise.withResolvers<string>()
   const writer = new Writer(fatal.resolve, 1)
