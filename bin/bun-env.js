@@ -8,6 +8,9 @@ export const bunEnv = {
   // The collector lets garbage pile up in proportion to the machine's memory: taken for one of 384 MB it
   // collects more often once the heap is above 96, and nothing changes below.
   BUN_JSC_forceRAMSize: String(384 * 1024 * 1024),
+  // Below that the heap may grow to three times what was left of it, not two: a third fewer collections, 5 % less CPU a
+  // request in two runs of nine and eleven rounds in turns, for 15 MB while there is load.
+  BUN_JSC_smallHeapGrowthFactor: '3',
   // Compiled code is not thrown away for its age, to be compiled again: 4 to 11 % less CPU a request in six runs, and
   // the same memory after 100,000 requests (94 and 101 MB with it, 93 to 103 without).
   BUN_JSC_forceCodeBlockLiveness: '1',

@@ -1,6 +1,6 @@
 import type { Caller } from '../domain/account.ts'
 import type { Entry } from '../accounts/limiter.ts'
-import { Members, NOWHERE, type Member } from '../lib/members.ts'
+import { NOWHERE, Roster, type Listed } from '../lib/roster.ts'
 import type { ClientRequest } from '../formats/format.ts'
 import type { Claim, IdempotencyKey } from '../records/idempotency.ts'
 import type { AttemptNote } from '../records/records.ts'
@@ -16,7 +16,7 @@ export type CallStart = Pick<Call, 'id' | 'caller' | 'request' | 'entry' | 'clie
 }
 
 /** One client request on its way through the relay. */
-export class Call implements Stoppable, Member {
+export class Call implements Stoppable, Listed {
   place = NOWHERE
   readonly id: string
   readonly caller: Caller
@@ -90,7 +90,7 @@ export class Call implements Stoppable, Member {
 
 /** The calls under way, so that a revoked key's streams can be cut and a shutdown can wait for the rest. */
 export class LiveCalls {
-  private readonly calls = new Members<Call>()
+  private readonly calls = new Roster<Call>()
   private onEmpty: (() => void) | undefined
 
   get size(): number {

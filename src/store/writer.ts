@@ -1,4 +1,4 @@
-import { Members, NOWHERE, type Member } from '../lib/members.ts'
+import { NOWHERE, Roster, type Listed } from '../lib/roster.ts'
 import type { Statement, Step, WriteOutcome } from './statement.ts'
 import { encodeBatch, encodeStep } from './wire.ts'
 import type { WriterReply, WriterRequest } from './writer-worker.ts'
@@ -33,7 +33,7 @@ export class Writer {
   private readonly worker = new Worker(new URL('./writer-worker.ts', import.meta.url).href)
   private readonly urgent: Pending[] = []
   private readonly bulk: Pending[] = []
-  private readonly deferred = new Members<Waiting>()
+  private readonly deferred = new Roster<Waiting>()
   private readonly deferMs: number
   private deferTimer: Timer | undefined
   private readonly defined = new Set<number>()
@@ -178,7 +178,7 @@ export class Writer {
   }
 }
 
-class Waiting implements Deferred, Pending, Member {
+class Waiting implements Deferred, Pending, Listed {
   place = NOWHERE
   /** The time from which it waits no longer. */
   readonly untilMs: number

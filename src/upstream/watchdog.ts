@@ -2,12 +2,12 @@
  * A time limit that is pushed forward by progress. Setting and clearing a timer costs a request more than noting a
  * time, so one timer looks after all limits: it fires at the soonest of them, and late by at most a sixteenth of it.
  */
-import { Members, NOWHERE, type Member } from '../lib/members.ts'
+import { NOWHERE, Roster, type Listed } from '../lib/roster.ts'
 
 /** A timer holds 24 days, and one for longer fires at once: over and over, as long as a request runs. */
 const WAIT_MAX_MS = 24 * 3_600_000
 
-const watching = new Members<Watchdog>()
+const watching = new Roster<Watchdog>()
 let timer: Timer | undefined
 let wakeAtMs = Number.POSITIVE_INFINITY
 
@@ -31,7 +31,7 @@ function look(): void {
 /** Who is told when the time is up. */
 type Watched = { expired(): void }
 
-export class Watchdog implements Member {
+export class Watchdog implements Listed {
   place = NOWHERE
   private readonly watched: Watched
   private limitMs: number

@@ -1,10 +1,10 @@
-/** Something that is in one `Members` at most, and knows where. */
-export type Member = {
-  /** `NOWHERE` while it is in none. */
+/** Something that is on one roster at most, and knows where. */
+export type Listed = {
+  /** `NOWHERE` while it is on none. */
   place: number
 }
 
-/** The place of what is nowhere. */
+/** The place of what is on none. */
 export const NOWHERE = -1
 
 /**
@@ -12,7 +12,7 @@ export const NOWHERE = -1
  * requests do: when it makes room (Bun 1.4.5), its outgrown table goes on pointing to the next one, and an old table
  * that nothing uses any more keeps all later ones, with what was in them, until a collection of the whole heap.
  */
-export class Members<T extends Member> implements Iterable<T> {
+export class Roster<T extends Listed> implements Iterable<T> {
   private readonly all: T[] = []
 
   get size(): number {
@@ -23,7 +23,7 @@ export class Members<T extends Member> implements Iterable<T> {
     if (one.place === NOWHERE) one.place = this.all.push(one) - 1
   }
 
-  /** False where it was not in. */
+  /** False where it was not on it. */
   delete(one: T): boolean {
     const { place } = one
     if (place === NOWHERE) return false
