@@ -11,9 +11,13 @@ const bun = findBun()
 const args = ['--no-env-file', `--config=${root}package.json`, `${root}src/main.ts`, ...process.argv.slice(2)]
 const env = { ...bunEnv, ...process.env }
 
+// npm passes a signal on to the shell it runs this in, and the shell to nobody: what is left of them is a new parent.
+const shell = process.env.npm_lifecycle_event === 'start' ? process.ppid : undefined
+
 // Becoming Bun keeps the process id and leaves nothing in between. Node has it from 22.15 and 23.11, not on Windows.
 if (process.execve && process.platform !== 'win32') {
   delete env.TOLLGATE_LAUNCHER_PID
+  if (shell) env.TOLLGATE_LAUNCHER_PID = String(shell)
   process.execve(bun, [bun, ...args], env)
 } else {
   await runAsChild()
@@ -25,6 +29,7 @@ async function runAsChild() {
   // Should this process be killed without a chance to pass that on, the child sees that its parent has changed.
   const child = spawn(bun, args, { stdio: 'inherit', env: { ...env, TOLLGATE_LAUNCHER_PID: String(process.pid) } })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  if (shell) setInterval(() => process.ppid === shell || child.kill('SIGTERM'), 1_000).unref()
   child.on('error', (error) => {
     process.stderr.write(`tollgate: Bun could not be started: ${error.message}\n`)
     process.exit(1)

@@ -565,9 +565,12 @@ describe('serve', () => {
     await reader?.cancel()
   })
 
-  test('it drains when its launcher is gone', async () => {
+  test.each([
+    ['its launcher', `TOLLGATE_LAUNCHER_PID=$$ ${command('serve').join(' ')}`],
+    ['the shell of `npm start`', `npm_lifecycle_event=start node ${ROOT}/bin/tollgate.js serve`],
+  ])('it drains when %s is gone', async (_, started) => {
     const folder = freshFolder()
-    const line = `TOLLGATE_LAUNCHER_PID=$$ ${command('serve').join(' ')} > out 2> err & echo $!; while [ ! -s out ]; do sleep 0.05; done`
+    const line = `${started} > out 2> err & echo $!; while [ ! -s out ]; do sleep 0.05; done`
     const launcher = Bun.spawn(['sh', '-c', line], { env: envOf(folder), cwd: folder, stdout: 'pipe' })
     const pid = Number(await launcher.stdout.text())
     expect(pid).toBeGreaterThan(0)

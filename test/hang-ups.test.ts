@@ -279,6 +279,8 @@ test(`${HANGUPS} hang-ups: the upstream stops, what arrived is paid to the token
   for (let i = 0; (await holds()).open_holds > 0 && i < 250; i++) await Bun.sleep(20)
   expect(await holds()).toMatchObject({ clean: true, open_holds: 0 })
   expect(gateway.output()).not.toContain('"error"')
+  // Who leaves is in the records, and was refused nothing.
+  expect(gateway.output()).not.toContain('request.refused')
 
   // Balances are what the bills leave of them, and nobody paid for an answer that was never asked for.
   for (const { name, charged } of members) {

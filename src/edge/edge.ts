@@ -15,7 +15,7 @@ import type { Shares } from '../lib/shares.ts'
 import type { TrustedProxies } from '../lib/trusted-proxies.ts'
 import type { Answer } from '../relay/answer.ts'
 import { broke, INVALID_KEY, modelFor, SUSPENDED, unready } from '../relay/admit.ts'
-import { Call } from '../relay/call.ts'
+import { Call, CLIENT_CLOSED } from '../relay/call.ts'
 import { isBackground } from '../relay/conversation.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat, type Relayed } from '../relay/relay.ts'
@@ -308,7 +308,7 @@ class Desk implements Answering {
     const rates = call.entry.headers()
     switch (relayed.kind) {
       case 'failure':
-        return this.refuse(turn, relayed.failure, rates)
+        return relayed.failure === CLIENT_CLOSED ? undefined : this.refuse(turn, relayed.failure, rates)
       case 'repeated': {
         const { answer, requestId } = relayed
         const headers = { ...answer.headers, ...rates, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }

@@ -308,7 +308,7 @@ test('a hold that lives with its task outlives the process, and is settled by th
   await first.store.close()
   const { store, ledger } = await openFolder(first.folder)
   expect(ledger.balance('a')).toEqual({ posted: 100n, held: 80n, available: 20n })
-  const taken = (id: string): Hold => ({ id, accountId: 'a', amount: 40n, createdAtMs: 0 })
+  const taken = (id: string): Hold => ({ id, accountId: 'a', amount: 40n, createdAtMs: 0, waiting: undefined })
   await settle(ledger, taken('r1'), 30n)
   await ledger.release(taken('r2'), [record('a', 'r2', 0n)])
   expect(ledger.balance('a')).toEqual({ posted: 70n, held: 0n, available: 70n })

@@ -45,9 +45,12 @@ export type Hold = {
   readonly accountId: string
   readonly amount: NanoUsd
   readonly createdAtMs: number
-  /** What is still to be written of it. */
-  waiting?: Deferred | undefined
+  /** Its beginning, where that was made to wait for its end: end a hold with the object that `hold` gave. */
+  readonly waiting: Deferred | undefined
 }
+
+/** What is written of a hold. */
+type Begun = Omit<Hold, 'waiting'>
 
 export type HoldRequest = {
   readonly id: string
@@ -157,7 +160,7 @@ class Book implements Ledger {
   private readonly options: LedgerOptions
   private readonly funds: Map<string, Funds>
   private lastJournalId: number
-  /** The ids of open holds. */
+  /** The ids of open holds, and nothing else: what a Set held once, the collector may keep for long. */
   private readonly open = new Set<string>()
 
   constructor(store: Store, options: LedgerOptions, funds: Map<string, Funds>, lastJournalId: number) {
@@ -202,17 +205,18 @@ class Book implements Ledger {
     // What goes along with a hold must not be lost when its end takes its place.
     if (written === 'soon' && also.length > 0) throw new Error('a hold that waits is written alone')
     funds.held += amount
-    const hold: Hold = { id, accountId, amount, createdAtMs, waiting: undefined }
+    const begun = { id, accountId, amount, createdAtMs }
     this.open.add(id)
     if (written === 'soon') {
-      hold.waiting = this.store.defer(() => this.begun(hold, owner), this.hear)
-      return new WaitingHold(hold, hold.waiting, this.check)
+      const waiting = this.store.defer(() => this.begun(begun, owner), this.hear)
+      return new WaitingHold({ id, accountId, amount, createdAtMs, waiting }, waiting, this.check)
     }
-    return { kind: 'held', hold, durable: this.commit([...this.begun(hold, owner), ...also]) }
+    const durable = this.commit([...this.begun(begun, owner), ...also])
+    return { kind: 'held', hold: { ...begun, waiting: undefined }, durable }
   }
 
   /** What is written of a hold that stands by itself. */
-  private begun({ id, accountId, amount, createdAtMs }: Hold, owner: string): Step[] {
+  private begun({ id, accountId, amount, createdAtMs }: Begun, owner: string): Step[] {
     return [
       { run: holdFunds, bind: [amount, accountId], changes: 1 },
       { run: insertHold, bind: [id, accountId, amount, owner, createdAtMs], changes: 1 },
@@ -279,7 +283,7 @@ class Book implements Ledger {
   }
 
   /** A hold that was never written open: its row is made as it ended. */
-  private resolved(hold: Hold, state: 'settled' | 'released', charged: NanoUsd | null): Step {
+  private resolved(hold: Begun, state: 'settled' | 'released', charged: NanoUsd | null): Step {
     const { id, accountId, amount, createdAtMs } = hold
     const bind = [id, accountId, amount, state, charged, this.options.owner, createdAtMs, Date.now()]
     return { run: insertResolved, bind, changes: 1 }

@@ -64,23 +64,31 @@ describe('a roster', () => {
 
   // The collector of the young follows what old garbage points to: a Set's outgrown tables point to the later ones.
   test('leaves nothing behind for the collector', () => {
-    const roster = new Roster<One & { readonly also: object }>()
-    const queue: (One & { readonly also: object })[] = []
+    type Loaded = One & { readonly also: object }
+    const roster = new Roster<Loaded>()
+    const queue: Loaded[] = []
     const pass = (count: number): void => {
       for (const one of some(count)) {
         const listed = Object.assign(one, { also: { of: one.name } })
         roster.add(listed)
         queue.push(listed)
-        if (queue.length > 28) roster.delete(queue.shift() as (typeof queue)[number])
+        if (queue.length > 28) roster.delete(queue.shift() as Loaded)
       }
     }
-    pass(1_000)
-    fullGC()
-    pass(2_000)
-    edenGC()
-    const young = heapStats().objectCount
-    fullGC()
-    // With a Set, 2,800 of the 4,000 objects that nothing uses any more were still there.
-    expect(young - heapStats().objectCount).toBeLessThan(500)
+    const objects = (): number => heapStats().objectTypeCounts['Object'] ?? 0
+    let leftMost = 0
+    for (let i = 0; i < 10; i++) {
+      pass(1_000)
+      // What another test left may need two.
+      fullGC()
+      fullGC()
+      pass(2_000)
+      edenGC()
+      const young = objects()
+      fullGC()
+      leftMost = Math.max(leftMost, young - objects())
+    }
+    // With a Set, 1,400 of the 2,000 objects that nothing uses any more are still there in most passes.
+    expect(leftMost).toBeLessThan(300)
   })
 })

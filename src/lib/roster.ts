@@ -26,7 +26,7 @@ export class Roster<T extends Listed> implements Iterable<T> {
   /** False where it was not on it. */
   delete(one: T): boolean {
     const { place } = one
-    if (place === NOWHERE) return false
+    if (this.all[place] !== one) return false
     const last = this.all.pop() as T
     one.place = NOWHERE
     if (last === one) return true
@@ -35,7 +35,10 @@ export class Roster<T extends Listed> implements Iterable<T> {
     return true
   }
 
-  /** Backwards, so that nobody who stays is missed while others leave and come. */
+  /**
+   * Backwards, so that nobody who stays is missed while others leave and come. Meanwhile one may be shown twice, and
+   * who comes may not be shown.
+   */
   *[Symbol.iterator](): Iterator<T> {
     for (let i = this.all.length - 1; i >= 0; i--) {
       const one = this.all[i]

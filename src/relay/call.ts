@@ -1,4 +1,5 @@
 import type { Caller } from '../domain/account.ts'
+import type { Failure } from '../domain/failure.ts'
 import type { Entry } from '../accounts/limiter.ts'
 import { NOWHERE, Roster, type Listed } from '../lib/roster.ts'
 import type { ClientRequest } from '../formats/format.ts'
@@ -8,6 +9,9 @@ import type { Abortable, Stoppable } from '../upstream/flight.ts'
 
 /** Why a call is ended from outside before its answer is complete. */
 export type CancelReason = 'client_closed' | 'barred' | 'shutdown' | 'overdue'
+
+/** What is told to a client that has left: nothing, the record of its call says it. */
+export const CLIENT_CLOSED: Failure = { kind: 'unavailable', message: 'The client closed the connection.' }
 
 export type CallStart = Pick<Call, 'id' | 'caller' | 'request' | 'entry' | 'clientAddress' | 'once'> & {
   /** When the request arrived, by `performance.now()`. */

@@ -12,7 +12,7 @@ import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import { factsOf, type AllFailed, type Served } from './attempt.ts'
-import type { Call, CancelReason } from './call.ts'
+import { CLIENT_CLOSED, type Call, type CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { tokensBesideText } from './count-input.ts'
 import { endedSteps, isBackground } from './conversation.ts'
@@ -240,7 +240,7 @@ export function failureOfCancel(reason: CancelReason): Failure {
         shouldRetry: false,
       }
     case 'client_closed':
-      return { kind: 'unavailable', message: 'The client closed the connection.' }
+      return CLIENT_CLOSED
   }
 }
 
