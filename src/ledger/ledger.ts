@@ -228,7 +228,8 @@ class Book implements Ledger {
     { cost, priceCardId }: Charge,
     also: (settlement: Settlement) => readonly Step[],
   ): Promise<void> {
-    const { funds, waiting } = this.resolve(hold)
+    const funds = this.resolve(hold)
+    const { waiting } = hold
     const nowMs = Date.now()
     const { charged, writtenOff, steps } = this.charge(funds, hold, { cost, priceCardId }, nowMs)
     steps.push(...also({ charged, writtenOff }))
@@ -273,7 +274,8 @@ class Book implements Ledger {
   }
 
   async release(hold: Hold, also: readonly Step[]): Promise<void> {
-    const { waiting } = this.resolve(hold)
+    this.resolve(hold)
+    const { waiting } = hold
     if (waiting?.replace([this.resolved(hold, 'released', null), ...also])) return this.check(await waiting.outcome)
     await this.commit([
       { run: resolveHold, bind: [hold.id, 'released', null, Date.now()], changes: 1 },
@@ -340,11 +342,11 @@ class Book implements Ledger {
   }
 
   /** Takes a hold out of memory. Throws when it was resolved before: a request settles or releases, once. */
-  private resolve(hold: Hold): { funds: Funds; waiting: Deferred | undefined } {
+  private resolve(hold: Hold): Funds {
     if (!this.open.delete(hold.id)) throw new Error(`hold ${hold.id} is not open`)
     const funds = this.of(hold.accountId)
     funds.held -= hold.amount
-    return { funds, waiting: hold.waiting }
+    return funds
   }
 }
 
