@@ -102,6 +102,25 @@ test('a hold that is resolved while it waits to be written is one transaction, a
   await store.close()
 })
 
+test('a booking keeps the balance of its moment, also between charges of the same commit', async () => {
+  const { store, ledger } = await openFresh()
+  await account(store, ledger, 'a', 1_000n)
+  const holds = ['1', '2', '3', '4', '5', '6'].map((id) => held(ledger, id, 'a', 50n, 'soon').hold)
+  const adjust = (kind: 'credit' | 'debit', amount: bigint): Promise<unknown> =>
+    ledger.adjust({ accountId: 'a', amount, kind, ref: kind, reason: 'test' })
+  const charge = (from: number, to: number): Promise<void>[] =>
+    holds.slice(from, to).map((hold) => settle(ledger, hold, 7n))
+  await Promise.all([...charge(0, 2), adjust('credit', 100n), ...charge(2, 4), adjust('debit', 30n), ...charge(4, 6)])
+  const bookings = await store.query(
+    `SELECT balance_after, (SELECT sum(amount) FROM entry WHERE account_id = 'a' AND journal_id <= b.journal_id) AS sum
+     FROM booking b ORDER BY journal_id`,
+  )
+  const balances = [1_000n, 1_086n, 1_042n]
+  expect(bookings).toEqual(balances.map((balance) => ({ balance_after: balance, sum: balance })))
+  expect(await verifyLedger(store)).toEqual([])
+  await store.close()
+})
+
 test('a hold that waits is written when its time is up, and settled on its own then', async () => {
   const { store, ledger } = await openFresh(5)
   await account(store, ledger, 'a', 100n)

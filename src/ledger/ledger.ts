@@ -4,7 +4,14 @@
  * database repeats every condition, so that memory and disk cannot part unnoticed.
  */
 import type { NanoUsd } from '../domain/money.ts'
-import { rowStatement, statement, type Step, type WriteOutcome } from '../store/statement.ts'
+import {
+  addingStatement,
+  readingStatement,
+  rowStatement,
+  statement,
+  type Step,
+  type WriteOutcome,
+} from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import type { Deferred } from '../store/writer.ts'
 
@@ -17,10 +24,13 @@ const resolveHold = statement(
   "UPDATE hold SET state = ?2, settled = ?3, resolved_at = ?4 WHERE id = ?1 AND state = 'open'",
 )
 const moveFunds = statement('UPDATE account SET posted = posted + ?1, held = held - ?2 WHERE id = ?3')
-const moveFreeFunds = statement('UPDATE account SET posted = posted + ?1 WHERE id = ?2 AND posted + ?1 - held >= 0')
+const moveFreeFunds = addingStatement(
+  'UPDATE account SET posted = posted + ?2 WHERE id = ?1 AND posted + ?2 - held >= 0',
+  1,
+)
 const insertJournal = rowStatement('journal', 'id, kind, ref, hold_id, price_card_id, reason, created_at')
 /** After the funds have moved: it keeps what the balance was then. */
-const insertBooking = statement(
+const insertBooking = readingStatement(
   `INSERT INTO booking (account_id, created_at, journal_id, balance_after)
    SELECT id, ?2, ?3, posted FROM account WHERE id = ?1`,
 )
@@ -208,8 +218,8 @@ class Book implements Ledger {
     const begun = { id, accountId, amount, createdAtMs }
     this.open.add(id)
     if (written === 'soon') {
-      const waiting = this.store.defer(() => this.begun(begun, owner), this.hear)
-      return new WaitingHold({ id, accountId, amount, createdAtMs, waiting }, waiting, this.check)
+      const waiting = this.store.defer(() => this.begun(begun, owner), this.fault)
+      return new WaitingHold({ id, accountId, amount, createdAtMs, waiting }, waiting)
     }
     const durable = this.commit([...this.begun(begun, owner), ...also])
     return { kind: 'held', hold: { ...begun, waiting: undefined }, durable }
@@ -223,21 +233,18 @@ class Book implements Ledger {
     ]
   }
 
-  async settle(
-    hold: Hold,
-    { cost, priceCardId }: Charge,
-    also: (settlement: Settlement) => readonly Step[],
-  ): Promise<void> {
+  settle(hold: Hold, { cost, priceCardId }: Charge, also: (settlement: Settlement) => readonly Step[]): Promise<void> {
     const funds = this.resolve(hold)
+    if (!funds) return notOpen(hold)
     const { waiting } = hold
     const nowMs = Date.now()
     const { charged, writtenOff, steps } = this.charge(funds, hold, { cost, priceCardId }, nowMs)
     steps.push(...also({ charged, writtenOff }))
-    const move = { run: moveFreeFunds, bind: [-charged, hold.accountId], changes: 1 }
+    const move = { run: moveFreeFunds, bind: [hold.accountId, -charged], changes: 1 }
     if (waiting?.replace([move, this.resolved(hold, 'settled', charged), ...steps])) {
-      return this.check(await waiting.outcome)
+      return waiting.written
     }
-    await this.commit([
+    return this.commit([
       { run: resolveHold, bind: [hold.id, 'settled', charged, nowMs], changes: 1 },
       { run: moveFunds, bind: [-charged, hold.amount, hold.accountId], changes: 1 },
       ...steps,
@@ -268,16 +275,16 @@ class Book implements Ledger {
   line(line: Line): Settlement & { readonly steps: readonly Step[] } {
     const { id, accountId, createdAtMs } = line
     const { charged, writtenOff, steps } = this.charge(this.of(accountId), line, line, Date.now())
-    const move = { run: moveFreeFunds, bind: [-charged, accountId], changes: 1 }
+    const move = { run: moveFreeFunds, bind: [accountId, -charged], changes: 1 }
     const hold = { id, accountId, amount: 0n, createdAtMs }
     return { charged, writtenOff, steps: [move, this.resolved(hold, 'settled', charged), ...steps] }
   }
 
-  async release(hold: Hold, also: readonly Step[]): Promise<void> {
-    this.resolve(hold)
+  release(hold: Hold, also: readonly Step[]): Promise<void> {
+    if (!this.resolve(hold)) return notOpen(hold)
     const { waiting } = hold
-    if (waiting?.replace([this.resolved(hold, 'released', null), ...also])) return this.check(await waiting.outcome)
-    await this.commit([
+    if (waiting?.replace([this.resolved(hold, 'released', null), ...also])) return waiting.written
+    return this.commit([
       { run: resolveHold, bind: [hold.id, 'released', null, Date.now()], changes: 1 },
       { run: moveFunds, bind: [0n, hold.amount, hold.accountId], changes: 1 },
       ...also,
@@ -305,7 +312,7 @@ class Book implements Ledger {
     const outcome = await this.store.write([
       ...(provided ? [provided] : []),
       { run: insertJournal, bind: [journalId, kind, ref, null, null, reason, nowMs] },
-      { run: moveFreeFunds, bind: [change, accountId], changes: 1 },
+      { run: moveFreeFunds, bind: [accountId, change], changes: 1 },
       { run: insertBooking, bind: [accountId, nowMs, journalId], changes: 1 },
       entry(journalId, accountId, change),
       entry(journalId, FUNDING, -change),
@@ -325,14 +332,15 @@ class Book implements Ledger {
     return this.store.write(steps).then(this.check)
   }
 
-  private readonly hear = (outcome: WriteOutcome): void => {
-    if (outcome.kind === 'refused') this.options.onBroken(`step ${outcome.step}: ${outcome.reason}`)
+  private readonly fault = (outcome: WriteOutcome): Error | undefined => {
+    if (outcome.kind === 'written') return undefined
+    this.options.onBroken(`step ${outcome.step}: ${outcome.reason}`)
+    return new Error(`the ledger's database refused a decision: ${outcome.reason}`)
   }
 
   private readonly check = (outcome: WriteOutcome): void => {
-    if (outcome.kind === 'written') return
-    this.hear(outcome)
-    throw new Error(`the ledger's database refused a decision: ${outcome.reason}`)
+    const fault = this.fault(outcome)
+    if (fault) throw fault
   }
 
   private of(accountId: string): Funds {
@@ -341,31 +349,31 @@ class Book implements Ledger {
     return funds
   }
 
-  /** Takes a hold out of memory. Throws when it was resolved before: a request settles or releases, once. */
-  private resolve(hold: Hold): Funds {
-    if (!this.open.delete(hold.id)) throw new Error(`hold ${hold.id} is not open`)
+  /** Takes a hold out of memory. Undefined when it was resolved before: a request settles or releases, once. */
+  private resolve(hold: Hold): Funds | undefined {
+    if (!this.open.delete(hold.id)) return undefined
     const funds = this.of(hold.accountId)
     funds.held -= hold.amount
     return funds
   }
 }
 
+const notOpen = ({ id }: Hold): Promise<never> => Promise.reject(new Error(`hold ${id} is not open`))
+
 /** A hold that is written with its end, or by itself where that takes longer. */
 class WaitingHold {
   readonly kind = 'held'
   readonly hold: Hold
   private readonly waiting: Deferred
-  private readonly check: (outcome: WriteOutcome) => void
 
-  constructor(hold: Hold, waiting: Deferred, check: (outcome: WriteOutcome) => void) {
+  constructor(hold: Hold, waiting: Deferred) {
     this.hold = hold
     this.waiting = waiting
-    this.check = check
   }
 
   /** Made for those who ask: hardly anybody does. */
   get durable(): Promise<void> {
-    return this.waiting.outcome.then(this.check)
+    return this.waiting.written
   }
 }
 

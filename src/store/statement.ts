@@ -12,6 +12,8 @@ export type Statement = {
   readonly keys?: number
   /** See `rowStatement`. */
   readonly tuple?: string
+  /** See `readingStatement`. */
+  readonly readsSums?: true
 }
 
 const interned: Statement[] = []
@@ -21,9 +23,12 @@ export const statement = (sql: string): Statement => intern({ slot: interned.len
 
 /**
  * A statement that adds to a row: its first `keys` values say to which and how, the others are added. Steps of a commit
- * that have the first in common may be run as one, with the sums of the others.
+ * that have the first in common may be run as one, with the sums of the others, behind all but `readingStatement`s.
  */
 export const addingStatement = (sql: string, keys: number): Statement => intern({ slot: interned.length, sql, keys })
+
+/** A statement that reads what others add to: what was added in the same commit before it is there when it runs. */
+export const readingStatement = (sql: string): Statement => intern({ slot: interned.length, sql, readsSums: true })
 
 /**
  * A statement that adds a row and depends on no other of its commit: those of a commit may be run as one, behind all

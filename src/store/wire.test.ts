@@ -15,10 +15,10 @@ test('every value arrives as it was sent, also beyond 2^53', () => {
     Uint8Array.of(0, 255),
   ]
   const run = statement('SELECT 1')
-  const [tx] = decodeBatch(encodeBatch({ define: [], txs: [[encodeStep({ run, bind: values, changes: 1 })]] })).txs
+  const [tx] = decodeBatch(encodeBatch({ define: [], txs: [[encodeStep({ run, bind: [...values], changes: 1 })]] })).txs
   const step = tx?.[0]
   if (!step) throw new Error('nothing arrived')
-  expect(step.slice(0, 2)).toEqual([run.slot, 1])
+  expect([step[0], step[1]]).toEqual([run.slot, 1])
   bindOf(step).forEach((value, i) => {
     const sent = values[i] ?? null
     // Integers may come as number or bigint: SQLite binds both as INTEGER.

@@ -6,9 +6,9 @@ import type { SqlValue, Statement, Step } from './statement.ts'
 
 /** JSON has neither int64 nor bytes: what is not exact as a number goes as an object. */
 type WireValue = string | number | null | { readonly int: string } | { readonly bytes: string }
-export type WireStep = readonly [slot: number, changes: number, ...bind: WireValue[]]
+export type WireStep = readonly [slot: number, changes: number, values: readonly WireValue[]]
 
-/** A transaction on its way: `[slot, changes expected or -1, values…]` for each step. */
+/** A transaction on its way: `[slot, changes expected or -1, values]` for each step. */
 export type WireTx = readonly WireStep[]
 
 export type WireBatch = {
@@ -16,9 +16,6 @@ export type WireBatch = {
   readonly define: readonly Statement[]
   readonly txs: readonly WireTx[]
 }
-
-/** What stands before the values: the statement, and how many rows it changes. */
-export const HEAD = 2
 
 function toWire(value: SqlValue): WireValue {
   if (typeof value === 'bigint') {
@@ -33,20 +30,19 @@ function fromWire(value: WireValue): SqlValue {
   return 'int' in value ? BigInt(value.int) : Buffer.from(value.bytes, 'base64')
 }
 
-/** In one array, value by value: twice as fast as a mapped copy, and so is `bindOf`. */
+/** In place: whoever hands a step over is done with its values, and to copy them all costs half a microsecond. */
 export function encodeStep({ run, bind, changes }: Step): WireStep {
-  const step: [number, number, ...(SqlValue | WireValue)[]] = [run.slot, changes ?? -1, ...bind]
-  for (let i = HEAD; i < step.length; i++) step[i] = toWire(step[i] as SqlValue)
-  return step as unknown as WireStep
+  const values = bind as (SqlValue | WireValue)[]
+  for (let i = 0; i < values.length; i++) values[i] = toWire(values[i] as SqlValue)
+  return [run.slot, changes ?? -1, values as readonly WireValue[]]
 }
 
 export const encodeBatch = (batch: WireBatch): string => JSON.stringify(batch)
 
 export const decodeBatch = (text: string): WireBatch => JSON.parse(text) as WireBatch
 
+const isObject = (value: WireValue): boolean => typeof value === 'object' && value !== null
+
 /** The values of a step, as SQLite binds them. */
-export function bindOf(step: WireStep): SqlValue[] {
-  const bind = step.slice(HEAD) as (SqlValue | WireValue)[]
-  for (let i = 0; i < bind.length; i++) bind[i] = fromWire(bind[i] as WireValue)
-  return bind as SqlValue[]
-}
+export const bindOf = ([, , values]: WireStep): readonly SqlValue[] =>
+  values.some(isObject) ? values.map(fromWire) : (values as readonly SqlValue[])

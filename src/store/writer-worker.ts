@@ -19,6 +19,8 @@ export type WriterReply =
 
 let db: Database
 const prepared: Prepared[] = []
+/** Slots of statements that read what others add to. */
+const readsSums = new Set<number>()
 const sums = new Sums()
 const rows = new Rows()
 
@@ -26,11 +28,23 @@ const rows = new Rows()
 function runSteps(steps: WireTx, how: 'together' | 'apart'): WriteOutcome | undefined {
   for (let i = 0; i < steps.length; i++) {
     const step = steps[i] as WireStep
-    if (how === 'together' && (sums.take(step) || rows.take(step))) continue
+    if (how === 'together') {
+      if (sums.take(step) || rows.take(step)) continue
+      if (readsSums.has(step[0])) writeSums()
+    }
     const reason = runStep(step)
     if (reason !== undefined) return { kind: 'refused', step: i, reason }
   }
   return undefined
+}
+
+/** Writes what was added so far. Throws where it must not be. */
+function writeSums(): void {
+  for (const step of sums.steps()) {
+    const reason = runStep(step)
+    if (reason !== undefined) throw new Error(reason)
+  }
+  sums.clear()
 }
 
 function runStep(step: WireStep): string | undefined {
@@ -54,10 +68,7 @@ function runTogether(txs: readonly WireTx[]): [number, WriteOutcome][] | undefin
       if (outcome.kind === 'refused' && outcome.step > 0) throw new Error(outcome.reason)
       refused.push([i, outcome])
     }
-    for (const step of sums.steps()) {
-      const reason = runStep(step)
-      if (reason !== undefined) throw new Error(reason)
-    }
+    writeSums()
     rows.write()
   } catch {
     if (db.inTransaction) db.exec('ROLLBACK') // Some errors (a full disk) have rolled back already.
@@ -112,8 +123,9 @@ function openWriter(path: string): void {
 
 function runBatch(text: string): WriterReply {
   const { define, txs } = decodeBatch(text)
-  for (const { slot, sql, keys, tuple } of define) {
+  for (const { slot, sql, keys, tuple, readsSums: reads } of define) {
     prepared[slot] = db.prepare(sql)
+    if (reads) readsSums.add(slot)
     if (keys !== undefined) sums.define(slot, keys)
     if (tuple !== undefined) rows.define(db, slot, { sql, tuple })
   }

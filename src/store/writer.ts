@@ -5,10 +5,13 @@ import type { WriterReply, WriterRequest } from './writer-worker.ts'
 
 type Pending = { steps: readonly Step[]; resolve(outcome: WriteOutcome): void }
 
+/** What is wrong with an outcome, if anything is. */
+export type Fault = (outcome: WriteOutcome) => Error | undefined
+
 /** A transaction that may wait a little, and be replaced while it does. */
 export type Deferred = {
-  /** Of whichever transaction was written in the end. */
-  readonly outcome: Promise<WriteOutcome>
+  /** Resolves when whichever transaction was written in the end is durable; rejects where `fault` says so. */
+  readonly written: Promise<void>
   /** Puts other steps in its place and queues them at once. False when it is on its way already. */
   replace(steps: readonly Step[]): boolean
 }
@@ -79,10 +82,10 @@ export class Writer {
 
   /**
    * Queues one transaction that is written within `deferMs`, or replaced before. Most are replaced: `stepsOf` is asked
-   * for those that are not. `heard` is told at once what became of whichever was written.
+   * for those that are not. `fault` is told at once what became of whichever was written.
    */
-  defer(stepsOf: () => readonly Step[], heard: (outcome: WriteOutcome) => void): Deferred {
-    const waiting = new Waiting(stepsOf, heard, { writer: this, untilMs: performance.now() + this.deferMs })
+  defer(stepsOf: () => readonly Step[], fault: Fault): Deferred {
+    const waiting = new Waiting(stepsOf, fault, { writer: this, untilMs: performance.now() + this.deferMs })
     this.deferred.add(waiting)
     this.deferTimer ??= setTimeout(this.undeferDue, this.deferMs)
     return waiting
@@ -189,25 +192,34 @@ class Waiting implements Deferred, Pending, Listed {
   place = NOWHERE
   /** The time from which it waits no longer. */
   readonly untilMs: number
-  readonly outcome: Promise<WriteOutcome>
   private readonly stepsOf: () => readonly Step[]
-  private readonly heard: (outcome: WriteOutcome) => void
+  private readonly fault: Fault
   private readonly writer: Writer
-  private readonly settle: (outcome: WriteOutcome) => void
   private given: readonly Step[] | undefined
+  /** Made when it is asked for: then a fault has somebody to hear of it. */
+  private promise: Promise<void> | undefined
+  private onWritten: (() => void) | undefined
+  private onFault: ((fault: Error) => void) | undefined
+  private wrong: Error | undefined
+  private isEnded = false
 
   constructor(
     stepsOf: () => readonly Step[],
-    heard: (outcome: WriteOutcome) => void,
+    fault: Fault,
     { writer, untilMs }: { readonly writer: Writer; readonly untilMs: number },
   ) {
     this.stepsOf = stepsOf
-    this.heard = heard
+    this.fault = fault
     this.writer = writer
     this.untilMs = untilMs
-    const { promise, resolve } = Promise.withResolvers<WriteOutcome>()
-    this.outcome = promise
-    this.settle = resolve
+  }
+
+  get written(): Promise<void> {
+    return (this.promise ??= new Promise((resolve, reject) => {
+      this.onWritten = resolve
+      this.onFault = reject
+      if (this.isEnded) this.tell()
+    }))
   }
 
   get steps(): readonly Step[] {
@@ -219,8 +231,14 @@ class Waiting implements Deferred, Pending, Listed {
   }
 
   resolve(outcome: WriteOutcome): void {
-    this.heard(outcome)
-    this.settle(outcome)
+    this.wrong = this.fault(outcome)
+    this.isEnded = true
+    this.tell()
+  }
+
+  private tell(): void {
+    if (this.wrong) this.onFault?.(this.wrong)
+    else this.onWritten?.()
   }
 
   replace(steps: readonly Step[]): boolean {

@@ -34,10 +34,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a hold can be released twice',
     edits: [
-      inLedger(
-        'if (!this.open.delete(hold.id)) throw new Error(`hold ${hold.id} is not open`)',
-        'this.open.delete(hold.id)',
-      ),
+      inLedger('if (!this.open.delete(hold.id)) return undefined', 'this.open.delete(hold.id)'),
       inLedger(
         "bind: [hold.id, 'released', null, Date.now()], changes: 1 }",
         "bind: [hold.id, 'released', null, Date.now()] }",
