@@ -18,11 +18,15 @@ const records: RequestRecord[] = []
 
 const pick = <T>(random: () => number, ...all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
 
+const refused = { offerId: 'x', providerId: 'p3', upstreamModel: 'u', result: 'rate', startedMs: 0, tookMs: 3 }
+const answered = { result: 'ok', startedMs: 3, tookMs: 9 }
+
 /** Twelve thousand requests of ten days: more than one search reads at once. */
 function made(i: number, random: () => number): RequestRecord {
   const atMs = START_MS + i * 72_000
   // A body takes its time: some hold their money in a later hour than the one in which they came.
   const createdAtMs = atMs + Math.floor(random() * (i % 50 === 0 ? HOUR_MS : 100))
+  const providerId = pick(random, 'p1', 'p2')
   return {
     id: timeOrderedId('req_', atMs),
     accountId: i % 3 === 0 ? 'b' : 'a',
@@ -34,7 +38,7 @@ function made(i: number, random: () => number): RequestRecord {
     outcome: i % 997 === 1 ? 'failed' : pick<Outcome>(random, 'completed', 'client_closed'),
     errorCode: undefined,
     offerId: 'o',
-    providerId: pick(random, 'p1', 'p2'),
+    providerId,
     upstreamModel: 'u',
     usage: { inputFresh: 1, inputCached: 0, cacheWrite5m: 0, cacheWrite1h: 0, outputText: 1, outputReasoning: 0 },
     usageSource: 'reported',
@@ -44,7 +48,7 @@ function made(i: number, random: () => number): RequestRecord {
     charged: BigInt(i % 1_000),
     writtenOff: 0n,
     upstreamCost: 0n,
-    attempts: [],
+    attempts: [...(i % 4 === 0 ? [refused] : []), { ...refused, offerId: 'o', providerId, ...answered }],
     createdAtMs,
     firstEventMs: 5,
     totalMs: i % 2_000,
@@ -134,6 +138,19 @@ test('a record at hand has the form in which the store would give it back', asyn
   const text = (row: object): string =>
     JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? Number(value) : value))
   expect(JSON.parse(text(storedForm(record)))).toEqual(JSON.parse(text(stored ?? {})))
+})
+
+test('attempts come back as they were made, though what the record says as well is not written twice', async () => {
+  for (const record of records.slice(4, 12)) {
+    const { accountId, id, attempts } = record
+    const [page, row] = await Promise.all([
+      searchRecords(store, accountId, { filter: {}, cursor: `${id}~`, limit: 1 }),
+      store.query('SELECT attempts FROM request_record WHERE id = ?', [id]),
+    ])
+    const inFull = [page.records[0], await findRecord(store, accountId, id), storedForm(record)]
+    for (const found of inFull) expect(JSON.parse(found?.attempts ?? '')).toEqual(attempts)
+    expect(JSON.parse(row[0]?.['attempts'] as string)).toEqual([...attempts.slice(0, -1), answered])
+  }
 })
 
 test('what is rare is found by a jump, not by reading all that lies before it', async () => {

@@ -6,7 +6,7 @@
 import { idBound, idTimeMs } from '../lib/ids.ts'
 import type { SqlValue } from '../store/statement.ts'
 import type { Queryable } from '../store/store.ts'
-import type { RequestRecord, StoredRecord } from './records.ts'
+import { storedRecord, type RequestRecord, type StoredRecord } from './records.ts'
 
 export type RecordFilter = {
   readonly keyId?: string | undefined
@@ -125,7 +125,7 @@ export async function searchRecords(
     const end = (edge?.['id'] as string | undefined) ?? floor
     const wanted = limit - records.length
     const bind = [accountId, before, end, ...values(conditions), wanted + 1]
-    const found = (await store.query(rowsStatement(and(conditions)), bind)) as readonly StoredRecord[]
+    const found = (await store.query(rowsStatement(and(conditions)), bind)).map(storedRecord)
     records.push(...found.slice(0, wanted))
     if (found.length > wanted) return { records, next: records.at(-1)?.['id'] as string }
     before = edge === undefined ? undefined : end
@@ -173,5 +173,5 @@ class Hours {
 export async function findAnywhere(store: Queryable, id: string): Promise<StoredRecord | undefined> {
   const sql = 'SELECT r.* FROM account a CROSS JOIN request_record r ON r.account_id = a.id AND r.id = ? LIMIT 1'
   const [row] = await store.query(sql, [id])
-  return row as StoredRecord | undefined
+  return row && storedRecord(row)
 }
