@@ -168,6 +168,36 @@ describe('spend', () => {
     expect(limiter.standings(who)[0]?.day).toMatchObject({ spent: 0n, held: 0n })
   })
 
+  test('a month is its days, also those that requests are still at, and the next one none of them', () => {
+    const { clock, limiter, enter } = setUp(past)
+    const who = caller({ spendPerMonth: 500n })
+    const [one, two, three] = [enter(who), enter(who), enter(who)]
+    one.reserve(60n, 0)
+    clock.nowMs += DAY_MS
+    two.reserve(7n, 0)
+    clock.nowMs += 3 * DAY_MS
+    three.reserve(5n, 0)
+    two.settle(6n, 0)
+    const month = (): unknown => limiter.standings(who).map(({ month: { spent, held } }) => [spent, held])
+    expect(month()).toEqual([
+      [36n, 65n],
+      [86n, 65n],
+    ])
+    expect(enter(who).spendable).toBe(399n)
+    one.settle(40n, 0)
+    expect(month()).toEqual([
+      [76n, 5n],
+      [126n, 5n],
+    ])
+    clock.nowMs += 31 * DAY_MS
+    expect(enter(who).spendable).toBe(500n)
+    three.settle(5n, 0)
+    expect(month()).toEqual([
+      [0n, 0n],
+      [0n, 0n],
+    ])
+  })
+
   test('a clock that is set back gives nothing back', () => {
     const { clock, limiter, enter } = setUp()
     const who = caller({ spendPerDay: 100n })

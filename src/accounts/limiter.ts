@@ -61,8 +61,19 @@ export type PastSpend = {
   readonly charged: NanoUsd
 }
 
-type Window = { readonly period: number; spent: NanoUsd; held: NanoUsd }
-type Subject = { inFlight: number; requests: Bucket; free: Bucket; tokens: Bucket; day: Window; month: Window }
+type Amounts = { spent: NanoUsd; held: NanoUsd }
+/** A UTC day's spend. A month is its days. */
+type Day = Amounts & { readonly day: number }
+type Subject = {
+  inFlight: number
+  requests: Bucket
+  free: Bucket
+  tokens: Bucket
+  today: Day
+  month: number
+  /** Those of the month before today. */
+  earlier: Day[]
+}
 /** A subject with the limits it has at the moment. */
 type Stand = { readonly scope: Scope; readonly limits: Limits; readonly subject: Subject }
 
@@ -103,25 +114,26 @@ export class Limiter {
 
   constructor(past: readonly PastSpend[], now: () => number = Date.now) {
     this.now = now
-    const { day: today } = this.calendar.at(now())
+    const nowMs = now()
+    const { day: today } = this.calendar.at(nowMs)
     for (const { accountId, keyId, day, charged } of past) {
       for (const id of [accountId, keyId]) {
-        const subject = this.subject(id)
-        subject.month.spent += charged
-        if (day === today) subject.day.spent += charged
+        const subject = this.subject(id, nowMs)
+        const spentOn = day === today ? subject.today : (subject.earlier[0] ??= { day, spent: 0n, held: 0n })
+        spentOn.spent += charged
       }
     }
   }
 
   /** Lets a request in, or says why not. It counts from here, whatever becomes of it; whoever is let in must leave. */
   enter(caller: Caller): Entry | Limited {
-    const stands = this.standsOf(caller)
     const nowMs = this.now()
+    const stands = this.standsOf(caller, nowMs)
     for (const stand of stands) {
       const limited = this.barrierOf(stand, nowMs)
       if (limited) return limited
     }
-    const spent = this.spendLimited(stands, undefined)
+    const spent = this.spendLimited(stands, undefined, nowMs)
     if (spent) return spent
     for (const { limits, subject } of stands) {
       subject.inFlight++
@@ -135,8 +147,8 @@ export class Limiter {
    * apart from them, and whatever was spent.
    */
   enterFree(caller: Caller): Limited | undefined {
-    const stands = this.standsOf(caller)
     const nowMs = this.now()
+    const stands = this.standsOf(caller, nowMs)
     for (const { scope, limits, subject } of stands) {
       const limit = limits.requestsPerMinute
       const retryAfterMs = limit === undefined ? 0 : subject.free.waitMs(limit, nowMs, 1)
@@ -150,22 +162,23 @@ export class Limiter {
 
   /** The stand of work that a former life of this process let in and that goes on: its spend counts as held. */
   resume(caller: Caller, amount: NanoUsd): Pick<Entry, 'settle'> {
-    const entry = new Entry(this, this.standsOf(caller))
+    const entry = new Entry(this, this.standsOf(caller, this.now()))
     entry.reserve(amount, 0)
     return entry
   }
 
   /** `x-ratelimit-*` for a caller that was not let in. */
   headers(caller: Caller): Record<string, string> {
-    return rateHeaders(this.standsOf(caller), this.now())
+    const nowMs = this.now()
+    return rateHeaders(this.standsOf(caller, nowMs), nowMs, {})
   }
 
   standings(caller: Caller): readonly Standing[] {
-    return this.standsOf(caller).map((stand) => this.standing(stand))
+    const nowMs = this.now()
+    return this.standsOf(caller, nowMs).map((stand) => this.standing(stand, nowMs))
   }
 
-  private standing({ scope, limits, subject }: Stand): Standing {
-    const nowMs = this.now()
+  private standing({ scope, limits, subject }: Stand, nowMs: number): Standing {
     const { dayEndsMs, monthEndsMs } = this.calendar.at(nowMs)
     const left = (bucket: Bucket, limit: number | undefined): number | undefined =>
       limit === undefined ? undefined : Math.max(0, Math.floor(bucket.level(limit, nowMs)))
@@ -175,8 +188,8 @@ export class Limiter {
       requestsRemaining: left(subject.requests, limits.requestsPerMinute),
       tokensRemaining: left(subject.tokens, limits.tokensPerMinute),
       inFlight: subject.inFlight,
-      day: { spent: subject.day.spent, held: subject.day.held, resetsInMs: dayEndsMs - nowMs },
-      month: { spent: subject.month.spent, held: subject.month.held, resetsInMs: monthEndsMs - nowMs },
+      day: { ...spendOf(subject, 'day'), resetsInMs: dayEndsMs - nowMs },
+      month: { ...spendOf(subject, 'month'), resetsInMs: monthEndsMs - nowMs },
     }
   }
 
@@ -196,15 +209,13 @@ export class Limiter {
   }
 
   /** The spend limit that keeps `needed` more out the longest; undefined: as little as there is. */
-  spendLimited(stands: readonly Stand[], needed: NanoUsd | undefined): SpendLimited | undefined {
-    const nowMs = this.now()
+  spendLimited(stands: readonly Stand[], needed: NanoUsd | undefined, nowMs: number): SpendLimited | undefined {
     let longest: SpendLimited | undefined
     for (const { scope, limits, subject } of stands) {
       for (const period of PERIODS) {
         const limit = limits[spendPer[period]]
         if (limit === undefined) continue
-        this.roll(subject)
-        const { spent, held } = subject[period]
+        const { spent, held } = spendOf(this.roll(subject, nowMs), period)
         const amount = needed ?? 1n
         if (spent + held + amount <= limit) continue
         const freedBy = amount > limit ? 'nothing' : spent + amount > limit ? 'period' : 'holds'
@@ -217,38 +228,41 @@ export class Limiter {
     return longest
   }
 
-  private standsOf({ key, account }: Caller): readonly Stand[] {
+  private standsOf({ key, account }: Caller, nowMs: number): readonly Stand[] {
     return [
-      { scope: 'key', limits: key.limits, subject: this.subject(key.id) },
-      { scope: 'account', limits: account.limits, subject: this.subject(account.id) },
+      { scope: 'key', limits: key.limits, subject: this.subject(key.id, nowMs) },
+      { scope: 'account', limits: account.limits, subject: this.subject(account.id, nowMs) },
     ]
   }
 
-  private subject(id: string): Subject {
+  private subject(id: string, nowMs: number): Subject {
     let subject = this.subjects.get(id)
     if (!subject) {
-      const { day, month } = this.calendar.at(this.now())
+      const { day, month } = this.calendar.at(nowMs)
       subject = {
         inFlight: 0,
         requests: new Bucket(),
         free: new Bucket(),
         tokens: new Bucket(),
-        day: opened(day),
-        month: opened(month),
+        today: { day, spent: 0n, held: 0n },
+        month,
+        earlier: [],
       }
       this.subjects.set(id, subject)
     }
-    return this.roll(subject)
+    return this.roll(subject, nowMs)
   }
 
   /**
-   * Puts a subject in the day and month of now. Requests that began in an earlier one keep hold of its window. A clock
+   * Puts a subject in the day and month of now. Requests that began in an earlier one keep hold of its day. A clock
    * that is set back opens nothing: what was spent today stays spent.
    */
-  roll(subject: Subject): Subject {
-    const { day, month } = this.calendar.at(this.now())
-    if (day > subject.day.period) subject.day = opened(day)
-    if (month > subject.month.period) subject.month = opened(month)
+  roll(subject: Subject, nowMs: number): Subject {
+    const { day, month } = this.calendar.at(nowMs)
+    if (day <= subject.today.day) return subject
+    subject.earlier = month > subject.month ? [] : [...subject.earlier, subject.today]
+    subject.today = { day, spent: 0n, held: 0n }
+    subject.month = month
     return subject
   }
 
@@ -261,9 +275,17 @@ export class Limiter {
 const patience = ({ freedBy, resetsInMs }: SpendLimited): number =>
   freedBy === 'holds' ? 0 : freedBy === 'period' ? resetsInMs : Number.POSITIVE_INFINITY
 
-const opened = (period: number): Window => ({ period, spent: 0n, held: 0n })
+function spendOf({ today, earlier }: Subject, period: 'day' | 'month'): Amounts {
+  let { spent, held } = today
+  if (period === 'day') return { spent, held }
+  for (const day of earlier) {
+    spent += day.spent
+    held += day.held
+  }
+  return { spent, held }
+}
 
-type Reservation = { readonly amount: NanoUsd; readonly tokens: number; readonly windows: readonly Window[] }
+type Reservation = { readonly amount: NanoUsd; readonly tokens: number; readonly days: readonly Day[] }
 
 /** One request's stand with the limits of its key and account, from its arrival to its end. */
 export class Entry {
@@ -279,12 +301,13 @@ export class Entry {
 
   /** What the spend limits leave; undefined without any. */
   get spendable(): NanoUsd | undefined {
+    const nowMs = this.limiter.clock()
     let least: NanoUsd | undefined
     for (const { limits, subject } of this.stands) {
       for (const period of PERIODS) {
         const limit = limits[spendPer[period]]
         if (limit === undefined) continue
-        const { spent, held } = this.limiter.roll(subject)[period]
+        const { spent, held } = spendOf(this.limiter.roll(subject, nowMs), period)
         const left = limit > spent + held ? limit - spent - held : 0n
         if (least === undefined || left < least) least = left
       }
@@ -295,7 +318,7 @@ export class Entry {
   /** Why `amount` of spend and `tokens` are not to be had; undefined when they are, for as long as this tick lasts. */
   obstacle(amount: NanoUsd, tokens: number): Limited | undefined {
     const nowMs = this.limiter.clock()
-    const spend = this.limiter.spendLimited(this.stands, amount)
+    const spend = this.limiter.spendLimited(this.stands, amount, nowMs)
     if (spend) return spend
     for (const { limits, scope, subject } of this.stands) {
       const limit = limits.tokensPerMinute
@@ -311,14 +334,14 @@ export class Entry {
   /** Takes what `obstacle` found no fault with. */
   reserve(amount: NanoUsd, tokens: number): void {
     const nowMs = this.limiter.clock()
-    const windows: Window[] = []
+    const days: Day[] = []
     for (const { limits, subject } of this.stands) {
-      const { day, month } = this.limiter.roll(subject)
-      windows.push(day, month)
+      const { today } = this.limiter.roll(subject, nowMs)
+      today.held += amount
+      days.push(today)
       if (limits.tokensPerMinute !== undefined) subject.tokens.take(limits.tokensPerMinute, nowMs, tokens)
     }
-    for (const window of windows) window.held += amount
-    this.reserved = { amount, tokens, windows }
+    this.reserved = { amount, tokens, days }
   }
 
   /** Turns what was reserved into what it came to: nothing of either when the request was not charged. */
@@ -326,9 +349,9 @@ export class Entry {
     const { reserved } = this
     if (!reserved) return
     this.reserved = undefined
-    for (const window of reserved.windows) {
-      window.held -= reserved.amount
-      window.spent += charged
+    for (const day of reserved.days) {
+      day.held -= reserved.amount
+      day.spent += charged
     }
     const nowMs = this.limiter.clock()
     for (const { limits, subject } of this.stands) {
@@ -344,9 +367,9 @@ export class Entry {
     for (const { subject } of this.stands) subject.inFlight--
   }
 
-  /** `x-ratelimit-*`: of each unit the scope with less left. Empty without limits. */
-  headers(): Record<string, string> {
-    return rateHeaders(this.stands, this.limiter.clock())
+  /** Adds `x-ratelimit-*` to headers: of each unit the scope with less left. Nothing without limits. */
+  headers(headers: Record<string, string> = {}): Record<string, string> {
+    return rateHeaders(this.stands, this.limiter.clock(), headers)
   }
 }
 
@@ -358,8 +381,7 @@ export function durationText(ms: number): string {
   return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`
 }
 
-function rateHeaders(stands: readonly Stand[], nowMs: number): Record<string, string> {
-  const headers: Record<string, string> = {}
+function rateHeaders(stands: readonly Stand[], nowMs: number, headers: Record<string, string>): typeof headers {
   for (const unit of UNITS) {
     let least = Number.POSITIVE_INFINITY
     for (const { limits, subject } of stands) {
