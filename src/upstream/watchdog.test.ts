@@ -11,3 +11,25 @@ test('a limit that no timer can hold is waited for all the same, and not by look
   expect(timers.mock.calls.length).toBeLessThan(3)
   timers.mockRestore()
 })
+
+test('limits that begin one after the other share one timer, also while the older ones end', async () => {
+  const timers = spyOn(globalThis, 'setTimeout')
+  const expired: string[] = []
+  const limits = (name: string, limitMs: number): Watchdog =>
+    new Watchdog(limitMs, { expired: () => expired.push(name) })
+  const running: Watchdog[] = []
+  for (let i = 0; i < 20; i++) {
+    running.push(limits('long', 60_000))
+    if (i >= 5) running[i - 5]?.stop()
+    await Bun.sleep(2)
+  }
+  expect(timers.mock.calls.filter(([, ms]) => Number(ms) > 1_000)).toHaveLength(1)
+  timers.mockRestore()
+  // A shorter one is not made to wait for it, nor for longer than a sixteenth of itself.
+  const startedMs = performance.now()
+  running.push(limits('short', 160))
+  while (expired.length === 0 && performance.now() - startedMs < 5_000) await Bun.sleep(2)
+  expect(expired).toEqual(['short'])
+  expect(performance.now() - startedMs).toBeGreaterThanOrEqual(158)
+  for (const watchdog of running) watchdog.stop()
+})

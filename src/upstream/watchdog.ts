@@ -12,12 +12,13 @@ let timer: Timer | undefined
 let wakeAtMs = Number.POSITIVE_INFINITY
 
 function wakeFor(deadlineMs: number, nowMs: number): void {
-  if (deadlineMs >= wakeAtMs) return
-  clearTimeout(timer)
   const waitMs = Math.min(WAIT_MAX_MS, Math.max(1, deadlineMs - nowMs))
   // A little late serves the limits that are a little longer as well.
-  wakeAtMs = nowMs + waitMs + Math.min(waitMs / 16, 250)
-  timer = setTimeout(look, wakeAtMs - nowMs).unref()
+  const atMs = nowMs + waitMs + Math.min(waitMs / 16, 250)
+  if (atMs >= wakeAtMs) return
+  clearTimeout(timer)
+  wakeAtMs = atMs
+  timer = setTimeout(look, atMs - nowMs).unref()
 }
 
 function look(): void {
