@@ -4,7 +4,7 @@ import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest } from '../formats/format.ts'
 import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
 import { requestScanLimits, scanJson } from '../lib/json-scan.ts'
-import { readBody, readJsonBody, refuseUnread } from './body.ts'
+import { readBody, readJsonBody, refuseUnread, type ReadBody } from './body.ts'
 import { formOfJson, readForm, type ReadForm } from './form.ts'
 import type { ReadClientRequest, Surface } from './surface.ts'
 
@@ -28,20 +28,27 @@ const NO_ROOM: Failure = {
 }
 const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
 
-/** To be called in the tick of the request. */
-export const receive = (exchange: Exchange, surface: Surface, reception: Reception): Promise<Outcome> =>
+/** To be called in the tick of the request. A promise where something has to be waited for. */
+export const receive = (exchange: Exchange, surface: Surface, reception: Reception): Outcome | Promise<Outcome> =>
   surface.readForm
     ? receiveFiles(exchange, surface.readForm, reception)
     : receiveText(exchange, surface, reception.chatBody)
 
-async function receiveText(exchange: Exchange, surface: Surface, chatBody: BodyLimits): Promise<Outcome> {
+function receiveText(exchange: Exchange, surface: Surface, chatBody: BodyLimits): Outcome | Promise<Outcome> {
   const { bodyBytesMax = 0 } = surface
   const limits = bodyBytesMax > chatBody.bytesMax ? { ...chatBody, bytesMax: bodyBytesMax } : chatBody
-  const body = refuseUnread(exchange, limits) ?? readBody(await exchange.readText(limits), limits)
+  const refused = refuseUnread(exchange, limits)
+  if (refused) return refused
+  const body = exchange.textAtHand(limits)
+  if (body) return readAs(surface, exchange, readBody(body, limits))
+  return exchange.readText(limits).then((arrived) => readAs(surface, exchange, readBody(arrived, limits)))
+}
+
+function readAs(surface: Surface, exchange: Exchange, body: ReadBody): Outcome | Promise<Outcome> {
   if (body.kind === 'rejected') return body
   const reading = surface.read(body, exchange)
   // What is read at once is not put off to another tick.
-  return outcomeOf(reading instanceof Promise ? await reading : reading, body.text)
+  return reading instanceof Promise ? reading.then((read) => outcomeOf(read, body.text)) : outcomeOf(reading, body.text)
 }
 
 type ReadsForm = Required<Surface>['readForm']

@@ -119,7 +119,7 @@ export class Connection implements Wire {
       const again = this.lastHead.again(input, this.at)
       if (again) {
         this.at = this.lastHead.end
-        return this.begin(again, this.lastHead.framing)
+        return this.begin(again, this.lastHead.framing, input)
       }
       const first = input[this.at] as number
       // TLS and other protocols are told at once; their clients would wait for the blank line as long as we do.
@@ -136,10 +136,10 @@ export class Connection implements Wire {
     const read = readRequestHead(found.text)
     if (read.kind === 'malformed') return this.refuse(read)
     this.lastHead.remember(found.text, read)
-    this.begin(read, read.framing)
+    this.begin(read, read.framing, input)
   }
 
-  private begin(read: ReadHead, framing: Framing): void {
+  private begin(read: ReadHead, framing: Framing, input: Buffer): void {
     if (read.isLast) this.isLast = true
     this.body = new BodyReader(framing)
     this.isAwaitingContinue = read.expectsContinue && this.body.state === 'open'
@@ -147,6 +147,8 @@ export class Connection implements Wire {
     this.deadlineMs = NONE
     const exchange = new Exchange(this, read.head, framing)
     this.exchange = exchange
+    const end = this.body.endIn(input, this.at)
+    if (end !== -1) exchange.bodyAtHand(input, this.at, end)
     this.host.handle(exchange)
     if (this.body.state === 'ended') this.bodyEnded(exchange, NO_BYTES, 0, 0)
   }
@@ -221,7 +223,7 @@ export class Connection implements Wire {
     if (this.exchange !== exchange || this.isClosed) return
     if (this.isLast) return this.close()
     // The rest of its body has to come, or nothing after it can be understood.
-    this.deadlineMs = performance.now() + this.host.limits.headTimeoutMs
+    if (this.reading === 'body') this.deadlineMs = performance.now() + this.host.limits.headTimeoutMs
     this.goOn()
   }
 

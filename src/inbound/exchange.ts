@@ -67,6 +67,8 @@ export class Exchange {
   /** Of an answer of known length, what is still to be sent. */
   private bytesLeft = 0
   private reading: Reading | undefined
+  /** A body that came with its head, until the tick of the request is over. */
+  private atHand: { readonly bytes: Buffer; readonly from: number; readonly to: number } | undefined
   /** What has arrived of a body in pieces. */
   private arriving: ArrivingText | undefined
   private bodyBytes = 0
@@ -108,14 +110,21 @@ export class Exchange {
     return this.state === 'answered'
   }
 
+  /** The body, where all of it came with its head, as most do: nobody has to wait for it then. Undefined for others. */
+  textAtHand({ bytesMax }: BodyLimits): BodyText | undefined {
+    const { atHand } = this
+    if (!atHand || this.reading || atHand.to - atHand.from > bytesMax) return undefined
+    return (this.body ??= decodeBody(atHand.bytes, atHand.from, atHand.to))
+  }
+
   /** Reads the body as text, bounded in bytes and time while it arrives. To be called in the tick of the request. */
   readText(limits: BodyLimits): Promise<BodyText> {
     if (this.isDropped || this.reading) throw new Error('the body has passed')
     if (this.body) return Promise.resolve(this.body)
-    const { promise, resolve } = Promise.withResolvers<BodyText>()
-    this.reading = { limits, resolve, lateMs: performance.now() + limits.graceMs }
-    if (this.state === 'waiting') this.connection.continue()
-    return promise
+    return new Promise((resolve) => {
+      this.reading = { limits, resolve, lateMs: performance.now() + limits.graceMs }
+      if (this.state === 'waiting') this.connection.continue()
+    })
   }
 
   /**
@@ -237,6 +246,11 @@ export class Exchange {
     return all
   }
 
+  /** The whole body lies in `bytes`, and will be taken from there by `bodyLast`, unless somebody reads it before. */
+  bodyAtHand(bytes: Buffer, from: number, to: number): void {
+    this.atHand = { bytes, from, to }
+  }
+
   /** Takes a payload, after which more will come. */
   bodyPart(bytes: Buffer): void {
     const { reading } = this
@@ -251,6 +265,7 @@ export class Exchange {
   /** Takes the last payload. Most bodies arrive in one piece: they are read where they lie, and never copied. */
   bodyLast(bytes: Buffer, from: number, to: number): void {
     const { reading } = this
+    this.atHand = undefined
     if (!this.isWanted(to - from) || !reading) return
     if (this.takePiece) {
       if (to > from) this.takePiece(bytes.subarray(from, to))

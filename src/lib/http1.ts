@@ -96,13 +96,15 @@ export class BodyReader {
     return this.kind === 'length' ? this.left : 0
   }
 
-  /**
-   * Where the body ends, if all that lacks of it lies in `bytes` from `from` on, as nearly always: then it has ended.
-   * -1: it is to be pushed.
-   */
+  /** Where the body ends, if all that lacks of it lies in `bytes` from `from` on, as nearly always; -1 otherwise. */
+  endIn(bytes: Buffer, from: number): number {
+    return this.kind !== 'length' || this.state !== 'open' || bytes.length - from < this.left ? -1 : from + this.left
+  }
+
+  /** The same, and the body has ended there. -1: it is to be pushed. */
   endsAt(bytes: Buffer, from: number): number {
-    if (this.kind !== 'length' || this.state !== 'open' || bytes.length - from < this.left) return -1
-    const end = from + this.left
+    const end = this.endIn(bytes, from)
+    if (end === -1) return -1
     this.left = 0
     this.state = 'ended'
     return end
