@@ -165,8 +165,7 @@ class Desk implements Answering {
     const { stack = '' } = error as Error
     this.options.log('error', 'edge.internal', { request: turn.id, message: String(error), stack })
     if (!turn.exchange.isUnanswered) return turn.exchange.destroy()
-    const message = 'Internal error. The request id helps the operator to find it.'
-    return this.refuse(turn, { kind: 'internal', message })
+    this.refuse(turn, { kind: 'internal', message: 'Internal error. The request id helps the operator to find it.' })
   }
 
   open(exchange: Exchange, port: Turn['port']): Turn {
@@ -305,21 +304,22 @@ class Desk implements Answering {
 
   /** Gives the client what became of its call. A promise where that takes a while. */
   private answer(turn: Turn, call: Call, relayed: Relayed): void | Promise<void> {
-    const rates = call.entry.headers()
+    const { entry } = call
     switch (relayed.kind) {
       case 'failure':
-        return relayed.failure === CLIENT_CLOSED ? undefined : this.refuse(turn, relayed.failure, rates)
+        return relayed.failure === CLIENT_CLOSED ? undefined : this.refuse(turn, relayed.failure, entry.headers())
       case 'repeated': {
         const { answer, requestId } = relayed
-        const headers = { ...answer.headers, ...rates, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }
-        return this.write(turn, answer.status, headers, answer.body)
+        const headers = { ...answer.headers, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }
+        return this.write(turn, answer.status, entry.headers(headers), answer.body)
       }
       case 'background':
-        return this.answerBackground(turn, call, { ...relayed, headers: { ...relayed.headers, ...rates } })
+        return this.answerBackground(turn, call, { ...relayed, headers: entry.headers({ ...relayed.headers }) })
       case 'answer': {
         const { answer } = relayed
-        if (answer.kind === 'stream') return this.answerWithStream(turn, call, answer, rates)
-        return this.write(turn, 200, Object.assign(answer.headers, JSON_TYPE, rates), answer.text)
+        const headers = entry.headers(answer.headers)
+        if (answer.kind === 'stream') return this.answerWithStream(turn, call, answer, headers)
+        return this.write(turn, 200, headers, answer.text)
       }
     }
   }
@@ -332,12 +332,12 @@ class Desk implements Answering {
     return run.over
   }
 
-  private answerWithStream(turn: Turn, call: Call, answer: Streamed, rates: ReplyHeaders): Promise<void> {
+  private answerWithStream(turn: Turn, call: Call, answer: Streamed, headers: ReplyHeaders): Promise<void> {
     const { log, metrics, relay } = this.options
     metrics.answered(200)
     return replyWithStream(turn.exchange, call, {
       events: answer.events,
-      headers: { ...STREAM_TYPE, ...answer.headers, ...rates, ...turn.headers },
+      headers: { ...STREAM_TYPE, ...headers, ...turn.headers },
       heartbeatMs: relay.limits.heartbeatMs,
       heartbeat: call.request.heartbeat,
       begun: answer.begun,

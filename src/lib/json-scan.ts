@@ -161,11 +161,18 @@ export type Edit = { readonly key: string; readonly value: string | undefined }
 
 type Splice = Span & { readonly text: string }
 
+/** Nearly every text has one edit or none. */
+function editOne(text: string, members: Members, key: string, value: string): string {
+  const member = members.get(key)
+  if (member) return text.slice(0, member.start) + value + text.slice(member.end)
+  const from = text.indexOf('{') + 1
+  return `${text.slice(0, from)}${JSON.stringify(key)}:${value}${members.size > 0 ? ',' : ''}${text.slice(from)}`
+}
+
 /** Applies edits to the outermost object. Every byte that no edit names stays as it was; new members go in front. */
 export function editJson(text: string, members: Members, edits: readonly Edit[]): string {
-  const [only] = edits
-  const replaced = edits.length === 1 && only?.value !== undefined ? members.get(only.key) : undefined
-  if (replaced) return text.slice(0, replaced.start) + only?.value + text.slice(replaced.end)
+  const [first] = edits
+  if (edits.length === 1 && first?.value !== undefined) return editOne(text, members, first.key, first.value)
   const splices: Splice[] = []
   const added: string[] = []
   const removed = new Set<string>()

@@ -111,9 +111,7 @@ export class Outbound {
 
   /** Sends a request and reads the answer to its end, up to `bytesMax`. */
   sendForText(request: OutboundRequest, bytesMax: number): Promise<WholeResult> {
-    const { promise, resolve } = Promise.withResolvers<WholeResult>()
-    this.begin(request, new WholeAsker(bytesMax, resolve))
-    return promise
+    return new Promise((resolve) => this.begin(request, new WholeAsker(bytesMax, resolve)))
   }
 
   /** Connections that wait for a next request. */

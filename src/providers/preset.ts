@@ -15,6 +15,8 @@ export type AuthScheme =
 
 /** What a vendor does differently from OpenAI. Each value set in presets.ts carries its vendor, date and source. */
 export type Quirks = {
+  /** Where chat is, behind the base URL. */
+  readonly chatPath: string
   /** Where a cap goes that the gateway sets on a request without one. */
   readonly outputMaxField: 'max_tokens' | 'max_completion_tokens'
   /** Whether `stream_options.include_usage` is understood. */
@@ -36,7 +38,6 @@ export type Preset = {
   readonly auth: AuthScheme
   /** The dialects it speaks, its own first. */
   readonly dialects: readonly Dialect[]
-  readonly chatPath: string
   /** How it is asked for videos, and to upscale them; undefined where it makes none. */
   readonly videoApi?: VideoApi | undefined
   readonly upscaleApi?: UpscaleApi | undefined

@@ -5,6 +5,7 @@
 import type { Preset, Quirks } from './preset.ts'
 
 const standard: Quirks = {
+  chatPath: '/chat/completions',
   outputMaxField: 'max_tokens',
   usageInStream: 'on_request',
   usageDialect: 'inclusive',
@@ -18,7 +19,6 @@ const preset = ({ quirks, ...vendor }: Vendor): Preset => ({
   keyVariable: undefined,
   auth: 'bearer',
   dialects: ['chat'],
-  chatPath: '/chat/completions',
   ...vendor,
   quirks: { ...standard, ...quirks },
 })

@@ -15,12 +15,12 @@ import type { Relay } from './context.ts'
 import { shownEnd } from './conversation.ts'
 import { fail, failureOfCancel, INTERNAL, meter, NOT_REPEATABLE, rescue, settle } from './finish.ts'
 
+/** The headers are the taker's, who may add to them. */
 export type Answer =
-  /** The headers are the taker's, who may add to them. */
   | { readonly kind: 'whole'; readonly headers: Record<string, string>; readonly text: string }
   | {
       readonly kind: 'stream'
-      readonly headers: Readonly<Record<string, string>>
+      readonly headers: Record<string, string>
       readonly events: StreamAnswer
       /** Whether an upstream has committed, or is still being waited for. */
       readonly begun: 'waiting' | 'answering'
@@ -44,22 +44,28 @@ export async function answerWhole(
     outcome: call.cancelled === 'client_closed' ? call.cancelled : 'completed',
     answer: call.claim && keptAnswer(admission, served, text),
   })
-  return { kind: 'whole', headers: lateHeaders(record, earlyHeaders(admission, served.dropped)), text }
+  return { kind: 'whole', headers: wholeHeaders(record, admission, served.dropped), text }
 }
 
 const keptAnswer =
   (admission: Admission, { dropped }: WholeServed, body: string) =>
   (settled: RequestRecord): KeptAnswer => {
-    const headers = lateHeaders(settled, earlyHeaders(admission, dropped))
-    return { status: 200, headers: { ...JSON_TYPE, ...headers }, body }
+    return { status: 200, headers: wholeHeaders(settled, admission, dropped), body }
   }
 
-const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
+const JSON_TYPE = 'application/json; charset=utf-8'
 const STREAM_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 
 /** Headers known before the answer. */
-function earlyHeaders({ quoted: { cap }, hold }: Admission, dropped: readonly string[]): Record<string, string> {
-  const headers: Record<string, string> = { 'x-tollgate-held-usd': formatUsd(hold.amount) }
+const earlyHeaders = (admission: Admission, dropped: readonly string[]): Record<string, string> =>
+  withAgreed({ 'x-tollgate-held-usd': formatUsd(admission.hold.amount) }, admission, dropped)
+
+/** With what was agreed to in place of what was asked for. */
+function withAgreed(
+  headers: Record<string, string>,
+  { quoted: { cap } }: Admission,
+  dropped: readonly string[],
+): Record<string, string> {
   if (cap !== undefined) headers['x-tollgate-max-output-tokens'] = String(cap)
   if (dropped.length > 0) headers['x-tollgate-dropped'] = namesOf(dropped)
   return headers
@@ -75,16 +81,20 @@ function namesOf(dropped: readonly string[]): string {
   return named.map((name) => name.slice(0, DROPPED_NAME_CHARS_MAX)).join(', ')
 }
 
-/** Adds those known only after the settlement: a stream's headers are long gone by then. */
-function lateHeaders(record: RequestRecord, headers: Record<string, string>): Record<string, string> {
+/** With those known only after the settlement: a stream's headers are long gone by then. */
+function wholeHeaders(record: RequestRecord, admission: Admission, dropped: readonly string[]): Record<string, string> {
   let upstreamMs = 0
   for (const { tookMs } of record.attempts) upstreamMs += tookMs
-  headers['x-tollgate-cost-usd'] = formatUsd(record.charged)
-  headers['x-tollgate-usage'] = record.usageSource
-  headers['x-tollgate-attempts'] = String(record.attempts.length)
-  headers['x-tollgate-upstream-ms'] = String(upstreamMs)
-  headers['openai-processing-ms'] = String(Math.round(record.totalMs))
-  return headers
+  const headers = {
+    'content-type': JSON_TYPE,
+    'x-tollgate-held-usd': formatUsd(record.held),
+    'x-tollgate-cost-usd': formatUsd(record.charged),
+    'x-tollgate-usage': record.usageSource,
+    'x-tollgate-attempts': String(record.attempts.length),
+    'x-tollgate-upstream-ms': String(upstreamMs),
+    'openai-processing-ms': String(Math.round(record.totalMs)),
+  }
+  return withAgreed(headers, admission, dropped)
 }
 
 type StreamJob = {
@@ -344,7 +354,7 @@ export class StreamAnswer {
         if (!repeatable) return NOT_REPEATABLE
         const headers = earlyHeaders(admission, served.dropped)
         const shown = shownEnd(call)
-        if (shown !== undefined) return { status: 200, headers: { ...JSON_TYPE, ...headers }, body: shown }
+        if (shown !== undefined) return { status: 200, headers: { 'content-type': JSON_TYPE, ...headers }, body: shown }
         return { status: 200, headers: { ...STREAM_TYPE, ...headers }, body: transcript?.text }
       },
     })

@@ -13,7 +13,7 @@ import type {
 import type { SseEvent } from '../lib/sse.ts'
 import { findPreset } from '../providers/presets.ts'
 import type { AttemptNote } from '../records/records.ts'
-import { attemptStream, attemptWhole, type AttemptLimits, type Target } from '../upstream/attempt.ts'
+import { asReply, attemptStream, attemptWhole, type AttemptLimits, type Target } from '../upstream/attempt.ts'
 import type { Admission } from './admit.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
@@ -73,7 +73,9 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     if (tried.kind !== 'failed') {
       // A stream has yet to show that it does not break.
       if (tried.kind === 'whole') relay.health.succeeded(offer.id)
-      return { ...tried, offer, dropped }
+      return tried.kind === 'whole'
+        ? { kind: 'whole', reply: tried.reply, offer, dropped }
+        : { ...tried, offer, dropped }
     }
     failure = tried.failure
     last = { offer, dropped }
@@ -143,7 +145,7 @@ function trialOf(relay: Relay, call: Call, { target, passage, offer, admission }
   const destination: Destination = {
     upstreamModel: offer.upstreamModel,
     outputTokensMax: admission.quoted.outputTokens / call.request.choices,
-    quirks: { ...preset.quirks, chatPath: preset.chatPath },
+    quirks: preset.quirks,
   }
   const isWhole = !call.request.stream || passage.asEvents !== undefined
   const limits = limitsOf(relay, call, { admission, isWhole })
@@ -154,9 +156,7 @@ function carriedOut(call: Call, trial: Trial): Promise<Tried> {
   if (call.request.stream) return tryStream(call, trial)
   const { target, passage, destination, request, limits } = trial
   if (passage.split || passage.join) return tryParts(trial)
-  return attemptWhole(target, request, limits).then((attempt) =>
-    attempt.kind === 'failed' ? attempt : triedOf(passage.readReply(attempt.text, destination.quirks)),
-  )
+  return attemptWhole(target, request, limits, (text) => triedOf(passage.readReply(text, destination.quirks)))
 }
 
 const triedOf = (read: ReadReply): Tried => (read.kind === 'failed' ? read : { kind: 'whole', reply: read.reply })
@@ -165,7 +165,7 @@ const triedOf = (read: ReadReply): Tried => (read.kind === 'failed' ? read : { k
 async function tryParts({ target, passage, destination, request, limits }: Trial): Promise<Tried> {
   const texts: string[] = []
   for (const part of passage.split?.(destination) ?? [request]) {
-    const attempt = await attemptWhole(target, part, limits)
+    const attempt = await attemptWhole(target, part, limits, asReply)
     if (attempt.kind === 'failed') return attempt
     texts.push(attempt.text)
   }
@@ -213,7 +213,7 @@ async function openEvents(
   limits: AttemptLimits,
 ): Promise<{ readonly kind: 'stream'; readonly events: EventSource } | Failed> {
   if (!passage.asEvents) return attemptStream(target, request, limits)
-  const attempt = await attemptWhole(target, request, limits)
+  const attempt = await attemptWhole(target, request, limits, asReply)
   if (attempt.kind === 'failed') return attempt
   return { kind: 'stream', events: new GivenEvents(passage.asEvents(attempt.text)) }
 }

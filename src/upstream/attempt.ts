@@ -29,7 +29,8 @@ export type AttemptLimits = {
 }
 
 type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
-export type WholeAttempt = { readonly kind: 'reply'; readonly text: string } | Failed
+type Reply = { readonly kind: 'reply'; readonly text: string }
+export type WholeAttempt = Reply | Failed
 export type StreamAttempt = { readonly kind: 'stream'; readonly events: EventReader } | Failed
 
 const ERROR_BYTES_MAX = 64 * 1024
@@ -75,8 +76,16 @@ const wholeSends: Sends<WholeResult> = {
   statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined),
 }
 
-/** Asks for a whole reply and returns its text, unread. A response that is not 200 becomes a failure. */
-export function attemptWhole(target: Target, request: UpstreamRequest, limits: AttemptLimits): Promise<WholeAttempt> {
+/** The text of a reply as it is. */
+export const asReply = (text: string): Reply => ({ kind: 'reply', text })
+
+/** Asks for a whole reply and returns what `read` makes of its text. A response that is not 200 becomes a failure. */
+export function attemptWhole<Read>(
+  target: Target,
+  request: UpstreamRequest,
+  limits: AttemptLimits,
+  read: (text: string) => Read,
+): Promise<Read | Failed> {
   const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
   const sending = { target, request, flight, limits }
   return sendAs(
@@ -89,7 +98,7 @@ export function attemptWhole(target: Target, request: UpstreamRequest, limits: A
     if (sent.kind === 'network') return failed(flight.failure(sent))
     const { status, headers, text } = sent
     if (status !== 200) return failed(target.failures.response(status, headers, text ?? ''))
-    if (text !== undefined) return { kind: 'reply', text }
+    if (text !== undefined) return read(text)
     return failed(flight.failure({ message: 'the reply broke off or is too large', reached: true }))
   })
 }

@@ -14,7 +14,7 @@ import type {
 import { upscaleAdapters, videoAdapters } from '../formats/videos/adapters.ts'
 import type { Preset } from '../providers/preset.ts'
 import { findPreset } from '../providers/presets.ts'
-import { attemptWhole, type WholeAttempt } from '../upstream/attempt.ts'
+import { asReply, attemptWhole, type WholeAttempt } from '../upstream/attempt.ts'
 import type { Workshop } from './job.ts'
 
 /** A provider and the way it is spoken to. */
@@ -44,14 +44,15 @@ function send<Order>(
   request: UpstreamRequest,
   { timeoutMs, bytesMax, sendOnce }: Sending,
 ): Promise<WholeAttempt> {
-  return attemptWhole({ provider, preset, failures: adapter.failures }, request, {
+  const limits = {
     firstEventTimeoutMs: timeoutMs,
     eventGapTimeoutMs: timeoutMs,
     replyBytesMax: bytesMax,
     eventCharsMax: bytesMax,
     owner: halt,
     sendOnce,
-  })
+  }
+  return attemptWhole({ provider, preset, failures: adapter.failures }, request, limits, asReply)
 }
 
 export async function submitOrder<Order>(

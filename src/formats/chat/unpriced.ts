@@ -48,8 +48,9 @@ const isSet = (value: unknown): boolean => value !== undefined && value !== null
 export function refuseUnpriced(body: Fields): Failure | undefined {
   for (const key in body) {
     // Some upstreams match keys without regard to case: what they would read must be what was priced.
+    if (pricedFields.has(key)) continue
     const folded = key.normalize('NFKC').toLowerCase()
-    if (folded !== key && pricedFields.has(folded)) {
+    if (pricedFields.has(folded)) {
       return refuse(key, `Unknown parameter: '${key}'. Did you mean '${folded}'?`)
     }
     if (dearerFields.has(folded) && isSet(body[key])) {
