@@ -246,10 +246,10 @@ describe('spend', () => {
 
 test('headers name the scope with less left, and none without limits', () => {
   const { enter } = setUp()
-  expect(enter(caller()).headers()).toEqual({})
+  expect(enter(caller()).withRates()).toEqual({})
   const entry = enter(caller({ requestsPerMinute: 100, tokensPerMinute: 6_000 }, { requestsPerMinute: 10 }))
   entry.reserve(0n, 100)
-  expect(entry.headers()).toEqual({
+  expect(entry.withRates()).toEqual({
     'x-ratelimit-limit-requests': '10',
     'x-ratelimit-remaining-requests': '9',
     'x-ratelimit-reset-requests': '6s',

@@ -52,7 +52,7 @@ export type Standing = {
 }
 export type Spend = { readonly spent: NanoUsd; readonly held: NanoUsd; readonly resetsInMs: number }
 
-/** What was charged before this start: `sinceDay` rows of the current month. */
+/** What was charged before this start, in the current month. */
 export type PastSpend = {
   readonly accountId: string
   readonly keyId: string
@@ -62,17 +62,16 @@ export type PastSpend = {
 }
 
 type Amounts = { spent: NanoUsd; held: NanoUsd }
-/** A UTC day's spend. A month is its days. */
-type Day = Amounts & { readonly day: number }
+/** A UTC day's spend, and the month it is of. */
+type Day = Amounts & { readonly day: number; readonly month: number }
 type Subject = {
   inFlight: number
   requests: Bucket
   free: Bucket
   tokens: Bucket
   today: Day
-  month: number
-  /** Those of the month before today. */
-  earlier: Day[]
+  /** That of its month before today. */
+  earlier: Amounts
 }
 /** A subject with the limits it has at the moment. */
 type Stand = { readonly scope: Scope; readonly limits: Limits; readonly subject: Subject }
@@ -119,8 +118,8 @@ export class Limiter {
     for (const { accountId, keyId, day, charged } of past) {
       for (const id of [accountId, keyId]) {
         const subject = this.subject(id, nowMs)
-        const spentOn = day === today ? subject.today : (subject.earlier[0] ??= { day, spent: 0n, held: 0n })
-        spentOn.spent += charged
+        const amounts = day === today ? subject.today : subject.earlier
+        amounts.spent += charged
       }
     }
   }
@@ -188,7 +187,7 @@ export class Limiter {
       requestsRemaining: left(subject.requests, limits.requestsPerMinute),
       tokensRemaining: left(subject.tokens, limits.tokensPerMinute),
       inFlight: subject.inFlight,
-      day: { ...spendOf(subject, 'day'), resetsInMs: dayEndsMs - nowMs },
+      day: { spent: subject.today.spent, held: subject.today.held, resetsInMs: dayEndsMs - nowMs },
       month: { ...spendOf(subject, 'month'), resetsInMs: monthEndsMs - nowMs },
     }
   }
@@ -244,9 +243,8 @@ export class Limiter {
         requests: new Bucket(),
         free: new Bucket(),
         tokens: new Bucket(),
-        today: { day, spent: 0n, held: 0n },
-        month,
-        earlier: [],
+        today: { day, month, spent: 0n, held: 0n },
+        earlier: { spent: 0n, held: 0n },
       }
       this.subjects.set(id, subject)
     }
@@ -259,10 +257,10 @@ export class Limiter {
    */
   roll(subject: Subject, nowMs: number): Subject {
     const { day, month } = this.calendar.at(nowMs)
-    if (day <= subject.today.day) return subject
-    subject.earlier = month > subject.month ? [] : [...subject.earlier, subject.today]
-    subject.today = { day, spent: 0n, held: 0n }
-    subject.month = month
+    const { today } = subject
+    if (day <= today.day) return subject
+    subject.earlier = month > today.month ? { spent: 0n, held: 0n } : spendOf(subject, 'month')
+    subject.today = { day, month, spent: 0n, held: 0n }
     return subject
   }
 
@@ -275,16 +273,16 @@ export class Limiter {
 const patience = ({ freedBy, resetsInMs }: SpendLimited): number =>
   freedBy === 'holds' ? 0 : freedBy === 'period' ? resetsInMs : Number.POSITIVE_INFINITY
 
-function spendOf({ today, earlier }: Subject, period: 'day' | 'month'): Amounts {
-  let { spent, held } = today
-  if (period === 'day') return { spent, held }
-  for (const day of earlier) {
-    spent += day.spent
-    held += day.held
-  }
-  return { spent, held }
+const spendOf = ({ today, earlier }: Subject, period: 'day' | 'month'): Readonly<Amounts> =>
+  period === 'day' ? today : { spent: earlier.spent + today.spent, held: earlier.held + today.held }
+
+/** Where what began on a day is counted; undefined once its month is over. */
+function countedIn({ today, earlier }: Subject, day: Day): Amounts | undefined {
+  if (day === today) return today
+  return day.month === today.month ? earlier : undefined
 }
 
+/** `days`: on which it began, for each of the stands. */
 type Reservation = { readonly amount: NanoUsd; readonly tokens: number; readonly days: readonly Day[] }
 
 /** One request's stand with the limits of its key and account, from its arrival to its end. */
@@ -349,9 +347,11 @@ export class Entry {
     const { reserved } = this
     if (!reserved) return
     this.reserved = undefined
-    for (const day of reserved.days) {
-      day.held -= reserved.amount
-      day.spent += charged
+    for (let i = 0; i < this.stands.length; i++) {
+      const amounts = countedIn((this.stands[i] as Stand).subject, reserved.days[i] as Day)
+      if (!amounts) continue
+      amounts.held -= reserved.amount
+      amounts.spent += charged
     }
     const nowMs = this.limiter.clock()
     for (const { limits, subject } of this.stands) {
@@ -368,7 +368,7 @@ export class Entry {
   }
 
   /** Adds `x-ratelimit-*` to headers: of each unit the scope with less left. Nothing without limits. */
-  headers(headers: Record<string, string> = {}): Record<string, string> {
+  withRates(headers: Record<string, string> = {}): Record<string, string> {
     return rateHeaders(this.stands, this.limiter.clock(), headers)
   }
 }

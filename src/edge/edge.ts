@@ -268,7 +268,7 @@ class Desk implements Answering {
       // Not where an earlier answer may only have to be given again, which costs nothing.
       const empty =
         turn.exchange.header('idempotency-key') === undefined ? broke(this.options.relay, caller) : undefined
-      if (empty) return this.refuse(turn, empty, entry.headers())
+      if (empty) return this.refuse(turn, empty, entry.withRates())
       const received = await receive(turn.exchange, surface, this.options)
       try {
         const call = received.kind === 'rejected' ? received.failure : this.callFor(turn, received, { caller, entry })
@@ -307,17 +307,17 @@ class Desk implements Answering {
     const { entry } = call
     switch (relayed.kind) {
       case 'failure':
-        return relayed.failure === CLIENT_CLOSED ? undefined : this.refuse(turn, relayed.failure, entry.headers())
+        return relayed.failure === CLIENT_CLOSED ? undefined : this.refuse(turn, relayed.failure, entry.withRates())
       case 'repeated': {
         const { answer, requestId } = relayed
         const headers = { ...answer.headers, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }
-        return this.write(turn, answer.status, entry.headers(headers), answer.body)
+        return this.write(turn, answer.status, entry.withRates(headers), answer.body)
       }
       case 'background':
-        return this.answerBackground(turn, call, { ...relayed, headers: entry.headers({ ...relayed.headers }) })
+        return this.answerBackground(turn, call, { ...relayed, headers: entry.withRates({ ...relayed.headers }) })
       case 'answer': {
         const { answer } = relayed
-        const headers = entry.headers(answer.headers)
+        const headers = entry.withRates(answer.headers)
         if (answer.kind === 'stream') return this.answerWithStream(turn, call, answer, headers)
         return this.write(turn, 200, headers, answer.text)
       }

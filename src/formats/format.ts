@@ -169,7 +169,6 @@ export type WriterQuirks = {
   readonly outputMaxField: 'max_tokens' | 'max_completion_tokens'
   readonly usageInStream: 'on_request' | 'unasked'
   readonly usageDialect: UsageDialect
-  readonly chatPath: string
   /** Whether ids of tool calls may be sent back, in a dialect where they may be left out. */
   readonly callIds?: 'sent' | 'refused'
 }

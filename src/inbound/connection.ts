@@ -57,6 +57,8 @@ export class Connection implements Wire {
   private isReadingOn = false
   private isPaused = false
   private isLast = false
+  /** The body came with its head: whoever reads it or not, there is nothing to wait for. */
+  private isBodyAtHand = false
   /** The client holds its body back until it is told to go on. */
   private isAwaitingContinue = false
   isClosed = false
@@ -148,8 +150,10 @@ export class Connection implements Wire {
     const exchange = new Exchange(this, read.head, framing)
     this.exchange = exchange
     const end = this.body.endIn(input, this.at)
-    if (end !== -1) exchange.bodyAtHand(input, this.at, end)
+    this.isBodyAtHand = end !== -1
+    if (this.isBodyAtHand) exchange.bodyAtHand(input, this.at, end)
     this.host.handle(exchange)
+    exchange.tickIsOver()
     if (this.body.state === 'ended') this.bodyEnded(exchange, NO_BYTES, 0, 0)
   }
 
@@ -157,7 +161,7 @@ export class Connection implements Wire {
     const { exchange, body } = this
     this.isAwaitingContinue = false
     const from = this.at
-    const end = body.endsAt(input, from)
+    const end = body.takeToEnd(input, from)
     if (end !== -1) {
       this.at = end
       return this.bodyEnded(exchange, input, from, end)
@@ -211,7 +215,7 @@ export class Connection implements Wire {
   persistence({ head: { version } }: Exchange): string {
     // A large body that nobody is going to read is cheaper to leave than to receive. And who was never told to continue
     // may send the body or leave it out: what comes next could be either.
-    const leavesBody = this.isAwaitingContinue || this.body.declaredLeft > UNREAD_BYTES_MAX
+    const leavesBody = !this.isBodyAtHand && (this.isAwaitingContinue || this.body.declaredLeft > UNREAD_BYTES_MAX)
     if (this.isLast || this.host.isStopping || leavesBody) {
       this.isLast = true
       return 'connection: close\r\n'

@@ -73,7 +73,8 @@ export class Exchange {
   private arriving: ArrivingText | undefined
   private bodyBytes = 0
   private body: BodyText | undefined
-  private isDropped = false
+  /** It was read at hand, or dropped because nobody read it. */
+  private isPassed = false
   /** Takes a body that is read as it comes. */
   private takePiece: ((piece: Buffer) => void) | undefined
 
@@ -110,16 +111,21 @@ export class Exchange {
     return this.state === 'answered'
   }
 
-  /** The body, where all of it came with its head, as most do: nobody has to wait for it then. Undefined for others. */
+  /**
+   * The body, where all of it came with its head, as most do: nobody has to wait for it then. Undefined for others, and
+   * those that are too large, which `readText` reads. To be called in the tick of the request, once.
+   */
   textAtHand({ bytesMax }: BodyLimits): BodyText | undefined {
     const { atHand } = this
     if (!atHand || this.reading || atHand.to - atHand.from > bytesMax) return undefined
-    return (this.body ??= decodeBody(atHand.bytes, atHand.from, atHand.to))
+    this.atHand = undefined
+    this.isPassed = true
+    return (this.body = decodeBody(atHand.bytes, atHand.from, atHand.to))
   }
 
   /** Reads the body as text, bounded in bytes and time while it arrives. To be called in the tick of the request. */
   readText(limits: BodyLimits): Promise<BodyText> {
-    if (this.isDropped || this.reading) throw new Error('the body has passed')
+    if (this.isPassed || this.reading) throw new Error('the body has passed')
     if (this.body) return Promise.resolve(this.body)
     return new Promise((resolve) => {
       this.reading = { limits, resolve, lateMs: performance.now() + limits.graceMs }
@@ -133,7 +139,7 @@ export class Exchange {
    * tick of the request. Rejects with what `take` throws, which ends the reading.
    */
   readPieces(limits: BodyLimits, take: (piece: Buffer) => void): Promise<PiecesEnd> {
-    if (this.isDropped || this.reading) throw new Error('the body has passed')
+    if (this.isPassed || this.reading) throw new Error('the body has passed')
     return new Promise((resolve, reject) => {
       const end = ({ kind }: BodyText): void => resolve(kind === 'read' ? 'complete' : (kind as PiecesEnd))
       if (this.body) return end(this.body)
@@ -251,6 +257,10 @@ export class Exchange {
     this.atHand = { bytes, from, to }
   }
 
+  tickIsOver(): void {
+    this.atHand = undefined
+  }
+
   /** Takes a payload, after which more will come. */
   bodyPart(bytes: Buffer): void {
     const { reading } = this
@@ -265,7 +275,6 @@ export class Exchange {
   /** Takes the last payload. Most bodies arrive in one piece: they are read where they lie, and never copied. */
   bodyLast(bytes: Buffer, from: number, to: number): void {
     const { reading } = this
-    this.atHand = undefined
     if (!this.isWanted(to - from) || !reading) return
     if (this.takePiece) {
       if (to > from) this.takePiece(bytes.subarray(from, to))
@@ -279,7 +288,7 @@ export class Exchange {
   private isWanted(bytes: number): boolean {
     const { reading } = this
     this.bodyBytes += bytes
-    if (!reading) this.isDropped = true
+    if (!reading) this.isPassed = true
     if (!reading || this.body) return false
     if (this.bodyBytes <= reading.limits.bytesMax) return true
     this.connection.setLast()

@@ -86,36 +86,6 @@ test.each([
   expect(client.ending).toBe('fin')
 })
 
-test('a body that came with its head is at hand in the tick of its request, each its own, and no other is', async () => {
-  const atHand: (string | undefined)[] = []
-  const bounds = { ...bodyLimits, bytesMax: 5 }
-  const say: Handler = (exchange) => {
-    const body = exchange.textAtHand(bounds)
-    atHand.push(body && describe(body))
-    const answer = (read: BodyText): void => exchange.reply(200, {}, describe(read))
-    if (!body) void exchange.readText(bounds).then(answer)
-    else if (atHand.length % 2 === 0) answer(body)
-    else setTimeout(answer, 5, body)
-  }
-  const client = await dial(start(say))
-  client.send(post('one') + post('two') + chunked('1\r\nx\r\n0\r\n\r\n') + post('four') + post(''))
-  await client.until(({ statuses }) => statuses.length === 5)
-  client.send(post('five').slice(0, -1))
-  await client.until(() => atHand.length === 6)
-  client.send('e' + post('too large'))
-  await client.until(({ statuses }) => statuses.length === 7)
-  expect(atHand).toEqual(['<one>', '<two>', undefined, '<four>', undefined, undefined, undefined])
-  expect(client.text.match(/(?<=\n)(?:<.*?>|too_large)/g)).toEqual([
-    '<one>',
-    '<two>',
-    '<x>',
-    '<four>',
-    '<>',
-    '<five>',
-    'too_large',
-  ])
-})
-
 test('a client that sends far ahead is made to wait, and loses nothing', async () => {
   let handled = 0
   const held: Exchange[] = []

@@ -1,7 +1,7 @@
 /**
  * The prepaid ledger. A request is `hold → settle | release | expire`; the operator's credits and debits are journals
  * of their own. Balances are decided in memory, in the tick of the request, and made durable by the writer thread; the
- * database repeats every condition, so that memory and disk cannot part unnoticed.
+ * database repeats the conditions, those of balances once a commit, so that memory and disk cannot part unnoticed.
  */
 import type { NanoUsd } from '../domain/money.ts'
 import {
@@ -24,10 +24,11 @@ const resolveHold = statement(
   "UPDATE hold SET state = ?2, settled = ?3, resolved_at = ?4 WHERE id = ?1 AND state = 'open'",
 )
 const moveFunds = statement('UPDATE account SET posted = posted + ?1, held = held - ?2 WHERE id = ?3')
-const moveFreeFunds = addingStatement(
-  'UPDATE account SET posted = posted + ?2 WHERE id = ?1 AND posted + ?2 - held >= 0',
-  1,
-)
+/**
+ * One sum for a commit. Until it is written, a hold may find more than there is (the sum is refused then, and all done
+ * again one by one), never less: what moves up are bookings, which write it at once.
+ */
+const addFunds = addingStatement('UPDATE account SET posted = posted + ?2 WHERE id = ?1 AND posted + ?2 - held >= 0', 1)
 const insertJournal = rowStatement('journal', 'id, kind, ref, hold_id, price_card_id, reason, created_at')
 /** After the funds have moved: it keeps what the balance was then. */
 const insertBooking = readingStatement(
@@ -121,7 +122,7 @@ export type Ledger = {
   /** Makes an account known; new accounts start at zero. */
   register(accountId: string): void
   hold(request: HoldRequest): HoldResult
-  /** Charges `cost` against a hold, once. `also` gives steps that are written in the same transaction. */
+  /** Charges `cost` against a hold, once. `also` gives steps of the same transaction; what it throws is thrown. */
   settle(hold: Hold, charge: Charge, also: (settlement: Settlement) => readonly Step[]): Promise<void>
   /**
    * Steps of a further charge, on a line of its own, for the transaction of `settle`: to be called in its `also`, which
@@ -218,7 +219,7 @@ class Book implements Ledger {
     const begun = { id, accountId, amount, createdAtMs }
     this.open.add(id)
     if (written === 'soon') {
-      const waiting = this.store.defer(() => this.begun(begun, owner), this.fault)
+      const waiting = this.store.defer(() => this.begun(begun, owner), this.hear)
       return new WaitingHold({ id, accountId, amount, createdAtMs, waiting }, waiting)
     }
     const durable = this.commit([...this.begun(begun, owner), ...also])
@@ -240,7 +241,7 @@ class Book implements Ledger {
     const nowMs = Date.now()
     const { charged, writtenOff, steps } = this.charge(funds, hold, { cost, priceCardId }, nowMs)
     steps.push(...also({ charged, writtenOff }))
-    const move = { run: moveFreeFunds, bind: [hold.accountId, -charged], changes: 1 }
+    const move = { run: addFunds, bind: [hold.accountId, -charged], changes: 1 }
     if (waiting?.replace([move, this.resolved(hold, 'settled', charged), ...steps])) {
       return waiting.written
     }
@@ -275,7 +276,7 @@ class Book implements Ledger {
   line(line: Line): Settlement & { readonly steps: readonly Step[] } {
     const { id, accountId, createdAtMs } = line
     const { charged, writtenOff, steps } = this.charge(this.of(accountId), line, line, Date.now())
-    const move = { run: moveFreeFunds, bind: [accountId, -charged], changes: 1 }
+    const move = { run: addFunds, bind: [accountId, -charged], changes: 1 }
     const hold = { id, accountId, amount: 0n, createdAtMs }
     return { charged, writtenOff, steps: [move, this.resolved(hold, 'settled', charged), ...steps] }
   }
@@ -312,7 +313,7 @@ class Book implements Ledger {
     const outcome = await this.store.write([
       ...(provided ? [provided] : []),
       { run: insertJournal, bind: [journalId, kind, ref, null, null, reason, nowMs] },
-      { run: moveFreeFunds, bind: [accountId, change], changes: 1 },
+      { run: addFunds, bind: [accountId, change], changes: 1 },
       { run: insertBooking, bind: [accountId, nowMs, journalId], changes: 1 },
       entry(journalId, accountId, change),
       entry(journalId, FUNDING, -change),
@@ -332,15 +333,16 @@ class Book implements Ledger {
     return this.store.write(steps).then(this.check)
   }
 
-  private readonly fault = (outcome: WriteOutcome): Error | undefined => {
+  /** A refusal stops the process; the error is for those who wait. */
+  private readonly hear = (outcome: WriteOutcome): Error | undefined => {
     if (outcome.kind === 'written') return undefined
     this.options.onBroken(`step ${outcome.step}: ${outcome.reason}`)
     return new Error(`the ledger's database refused a decision: ${outcome.reason}`)
   }
 
   private readonly check = (outcome: WriteOutcome): void => {
-    const fault = this.fault(outcome)
-    if (fault) throw fault
+    const error = this.hear(outcome)
+    if (error) throw error
   }
 
   private of(accountId: string): Funds {

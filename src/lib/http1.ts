@@ -101,8 +101,8 @@ export class BodyReader {
     return this.kind !== 'length' || this.state !== 'open' || bytes.length - from < this.left ? -1 : from + this.left
   }
 
-  /** The same, and the body has ended there. -1: it is to be pushed. */
-  endsAt(bytes: Buffer, from: number): number {
+  /** The same, and takes the body to have ended there. -1: it is to be pushed. */
+  takeToEnd(bytes: Buffer, from: number): number {
     const end = this.endIn(bytes, from)
     if (end === -1) return -1
     this.left = 0

@@ -161,7 +161,6 @@ export type Edit = { readonly key: string; readonly value: string | undefined }
 
 type Splice = Span & { readonly text: string }
 
-/** Nearly every text has one edit or none. */
 function editOne(text: string, members: Members, key: string, value: string): string {
   const member = members.get(key)
   if (member) return text.slice(0, member.start) + value + text.slice(member.end)
@@ -172,6 +171,7 @@ function editOne(text: string, members: Members, key: string, value: string): st
 /** Applies edits to the outermost object. Every byte that no edit names stays as it was; new members go in front. */
 export function editJson(text: string, members: Members, edits: readonly Edit[]): string {
   const [first] = edits
+  // Nearly every text has one edit, and needs no lists for it.
   if (edits.length === 1 && first?.value !== undefined) return editOne(text, members, first.key, first.value)
   const splices: Splice[] = []
   const added: string[] = []

@@ -255,7 +255,7 @@ export class Exchange {
   private readBody(bytes: Buffer, from: number): void {
     const { body, connection } = this
     if (!body || !connection) return
-    const bodyEnd = body.endsAt(bytes, from)
+    const bodyEnd = body.takeToEnd(bytes, from)
     if (bodyEnd !== -1) {
       // Bytes behind the end would be taken for the next answer.
       if (bodyEnd < bytes.length) this.keepAliveMs = 0

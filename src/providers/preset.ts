@@ -15,8 +15,6 @@ export type AuthScheme =
 
 /** What a vendor does differently from OpenAI. Each value set in presets.ts carries its vendor, date and source. */
 export type Quirks = {
-  /** Where chat is, behind the base URL. */
-  readonly chatPath: string
   /** Where a cap goes that the gateway sets on a request without one. */
   readonly outputMaxField: 'max_tokens' | 'max_completion_tokens'
   /** Whether `stream_options.include_usage` is understood. */

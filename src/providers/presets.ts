@@ -5,7 +5,6 @@
 import type { Preset, Quirks } from './preset.ts'
 
 const standard: Quirks = {
-  chatPath: '/chat/completions',
   outputMaxField: 'max_tokens',
   usageInStream: 'on_request',
   usageDialect: 'inclusive',

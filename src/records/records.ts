@@ -7,7 +7,7 @@ import { rowStatement, type Row, type Step } from '../store/statement.ts'
 import type { Queryable, Store } from '../store/store.ts'
 import { hourStep } from './usage.ts'
 
-/** One try of an offer, as the record keeps it. */
+/** One try of an offer. */
 export type AttemptNote = {
   readonly offerId: string
   readonly providerId: string
@@ -107,8 +107,12 @@ function recordStep(record: RequestRecord): Step {
   return { run: insertRecord, bind }
 }
 
+type Names = 'offerId' | 'providerId' | 'upstreamModel'
+/** All that a note says but the names. */
+type BriefNote = { readonly [Field in Exclude<keyof AttemptNote, Names>]-?: AttemptNote[Field] | undefined }
+
 /** An attempt at the offer that served goes without the names that its record has: a third of a row less to write. */
-function briefly(note: AttemptNote, { offerId, providerId, upstreamModel }: RequestRecord): object {
+function briefly(note: AttemptNote, { offerId, providerId, upstreamModel }: RequestRecord): AttemptNote | BriefNote {
   const isNamed = note.offerId === offerId && note.providerId === providerId && note.upstreamModel === upstreamModel
   const { result, status, code, message, startedMs, tookMs } = note
   return isNamed ? { result, status, code, message, startedMs, tookMs } : note

@@ -15,7 +15,7 @@ import type { Relay } from './context.ts'
 import { shownEnd } from './conversation.ts'
 import { fail, failureOfCancel, INTERNAL, meter, NOT_REPEATABLE, rescue, settle } from './finish.ts'
 
-/** The headers are the taker's, who may add to them. */
+/** The headers are the taker's, who may add to them: those of a whole answer have its type, a stream's not. */
 export type Answer =
   | { readonly kind: 'whole'; readonly headers: Record<string, string>; readonly text: string }
   | {
@@ -49,11 +49,9 @@ export async function answerWhole(
 
 const keptAnswer =
   (admission: Admission, { dropped }: WholeServed, body: string) =>
-  (settled: RequestRecord): KeptAnswer => {
-    return { status: 200, headers: wholeHeaders(settled, admission, dropped), body }
-  }
+  (settled: RequestRecord): KeptAnswer => ({ status: 200, headers: wholeHeaders(settled, admission, dropped), body })
 
-const JSON_TYPE = 'application/json; charset=utf-8'
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 const STREAM_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 
 /** Headers known before the answer. */
@@ -86,7 +84,7 @@ function wholeHeaders(record: RequestRecord, admission: Admission, dropped: read
   let upstreamMs = 0
   for (const { tookMs } of record.attempts) upstreamMs += tookMs
   const headers = {
-    'content-type': JSON_TYPE,
+    'content-type': JSON_TYPE['content-type'],
     'x-tollgate-held-usd': formatUsd(record.held),
     'x-tollgate-cost-usd': formatUsd(record.charged),
     'x-tollgate-usage': record.usageSource,
@@ -354,7 +352,7 @@ export class StreamAnswer {
         if (!repeatable) return NOT_REPEATABLE
         const headers = earlyHeaders(admission, served.dropped)
         const shown = shownEnd(call)
-        if (shown !== undefined) return { status: 200, headers: { 'content-type': JSON_TYPE, ...headers }, body: shown }
+        if (shown !== undefined) return { status: 200, headers: { ...JSON_TYPE, ...headers }, body: shown }
         return { status: 200, headers: { ...STREAM_TYPE, ...headers }, body: transcript?.text }
       },
     })

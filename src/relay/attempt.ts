@@ -70,12 +70,11 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     let tried = 'kind' in trial ? trial : await carriedOut(call, trial)
     if (tried.kind === 'failed') tried = { kind: 'failed', failure: discreet(tried.failure, provider.secret, call) }
     note(call, offer, startedMs, tried)
-    if (tried.kind !== 'failed') {
-      // A stream has yet to show that it does not break.
-      if (tried.kind === 'whole') relay.health.succeeded(offer.id)
-      return tried.kind === 'whole'
-        ? { kind: 'whole', reply: tried.reply, offer, dropped }
-        : { ...tried, offer, dropped }
+    // A stream has yet to show that it does not break.
+    if (tried.kind === 'stream') return { kind: 'stream', open: tried.open, offer, dropped }
+    if (tried.kind === 'whole') {
+      relay.health.succeeded(offer.id)
+      return { kind: 'whole', reply: tried.reply, offer, dropped }
     }
     failure = tried.failure
     last = { offer, dropped }

@@ -23,7 +23,8 @@ export const statement = (sql: string): Statement => intern({ slot: interned.len
 
 /**
  * A statement that adds to a row: its first `keys` values say to which and how, the others are added. Steps of a commit
- * that have the first in common may be run as one, with the sums of the others, behind all but `readingStatement`s.
+ * that have the first in common may be run as one, with the sums of the others, behind all but `readingStatement`s:
+ * others that ask for the row see it without what the commit has added so far.
  */
 export const addingStatement = (sql: string, keys: number): Statement => intern({ slot: interned.length, sql, keys })
 
@@ -46,7 +47,8 @@ function intern(made: Statement): Statement {
 
 /**
  * One step of a transaction. With `changes`, the transaction is refused as a whole unless the statement changed exactly
- * that many rows: this is how a condition is checked and acted on in one place, with no read before the write.
+ * that many rows: this is how a condition is checked and acted on in one place, with no read before the write. `bind`
+ * is the store's once the step is handed over, and changed on its way: a list of its own for each step.
  */
 export type Step = {
   readonly run: Statement

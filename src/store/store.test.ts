@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } 
 import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { copyDatabase } from './copy.ts'
-import { statement } from './statement.ts'
+import { statement, type WriteOutcome } from './statement.ts'
 import { DATABASE, openStore, type Store } from './store.ts'
-import { Writer } from './writer.ts'
+import { Writer, type Deferred } from './writer.ts'
 
 const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
 const renameAccount = statement('UPDATE account SET name = ?2 WHERE id = ?1')
@@ -168,6 +168,29 @@ test('a commit waits a moment, and no longer, for what is about to join it', asy
   expect(await store.write([insert('c')])).toEqual({ kind: 'written' })
   expect(store.queued()).toBe(1)
   away.replace([insert('d')])
+  await store.close()
+})
+
+test('what became of a deferred transaction is told to whoever asks, whenever that is, and troubles nobody else', async () => {
+  const store = await openStore(freshFolder(), () => expect.unreachable(), { deferMs: 1 })
+  await store.write([insert('taken')])
+  const heard: WriteOutcome['kind'][] = []
+  const defer = (id: string): Deferred =>
+    store.defer(
+      () => [insert(id)],
+      ({ kind }) => {
+        heard.push(kind)
+        return kind === 'written' ? undefined : new Error('refused')
+      },
+    )
+  const [good, bad] = [defer('a'), defer('taken')]
+  defer('taken')
+  const asked = Promise.allSettled([good.written, bad.written, bad.written])
+  const late = [defer('b'), defer('taken')]
+  while (heard.length < 5) await Bun.sleep(1)
+  const ends = [...(await asked), ...(await Promise.allSettled([good, bad, ...late].map(({ written }) => written)))]
+  expect(ends.map(({ status }) => status[0])).toEqual(['f', 'r', 'r', 'f', 'r', 'f', 'r'])
+  expect(heard.toSorted()).toEqual(['refused', 'refused', 'refused', 'written', 'written'])
   await store.close()
 })
 

@@ -5,15 +5,15 @@ import { lockFolder } from './lock.ts'
 import { upgrade } from './migrate.ts'
 import { Reader } from './reader.ts'
 import { statement, type Row, type SqlValue, type Step, type WriteOutcome } from './statement.ts'
-import { Writer, type Deferred, type Fault } from './writer.ts'
+import { Writer, type Deferred, type Heard } from './writer.ts'
 
 /** Durable storage for one process. It moves rows; the folders above know what they mean. */
 export type Store = {
   readonly folder: string
-  /** Runs a transaction. Resolves once it is durable, or refused with nothing written. */
+  /** Runs a transaction, and takes its values over. Resolves once it is durable, or refused with nothing written. */
   write(steps: readonly Step[], lane?: 'urgent' | 'bulk'): Promise<WriteOutcome>
   /** Queues a transaction that is written within milliseconds, or replaced by one that says more. */
-  defer(stepsOf: () => readonly Step[], fault: Fault): Deferred
+  defer(stepsOf: () => readonly Step[], heard: Heard): Deferred
   /** With a share, an account say, what may be long: shares take turns, and everything else goes before. */
   query(sql: string, bind?: readonly SqlValue[], share?: string): Promise<readonly Row[]>
   /**
@@ -86,7 +86,7 @@ export async function openStore(
   return {
     folder,
     write: (steps, lane) => writer.write(steps, lane),
-    defer: (stepsOf, fault) => writer.defer(stepsOf, fault),
+    defer: (stepsOf, heard) => writer.defer(stepsOf, heard),
     query: (sql, bind, share) => reader.query(sql, bind, share),
     async apart(use) {
       const own = await openApart()

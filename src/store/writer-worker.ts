@@ -20,7 +20,7 @@ export type WriterReply =
 let db: Database
 const prepared: Prepared[] = []
 /** Slots of statements that read what others add to. */
-const readsSums = new Set<number>()
+const readers = new Set<number>()
 const sums = new Sums()
 const rows = new Rows()
 
@@ -30,7 +30,7 @@ function runSteps(steps: WireTx, how: 'together' | 'apart'): WriteOutcome | unde
     const step = steps[i] as WireStep
     if (how === 'together') {
       if (sums.take(step) || rows.take(step)) continue
-      if (readsSums.has(step[0])) writeSums()
+      if (readers.has(step[0])) writeSums()
     }
     const reason = runStep(step)
     if (reason !== undefined) return { kind: 'refused', step: i, reason }
@@ -54,9 +54,10 @@ function runStep(step: WireStep): string | undefined {
 }
 
 /**
- * The fast path: all transactions in one commit without savepoints, what several add to one row added once, and rows
- * that several add to one table added at once. A transaction whose first step is refused has written nothing, so it can
- * be left out; any later refusal or error spoils the batch and sends it down the slow path.
+ * The fast path: all transactions in one commit without savepoints, what several add to one row added once (and once
+ * more behind who reads it), and rows that several add to one table added at once. A transaction whose first step is
+ * refused has written nothing, so it can be left out; any later refusal or error spoils the batch and sends it down the
+ * slow path.
  */
 function runTogether(txs: readonly WireTx[]): [number, WriteOutcome][] | undefined {
   const refused: [number, WriteOutcome][] = []
@@ -123,9 +124,9 @@ function openWriter(path: string): void {
 
 function runBatch(text: string): WriterReply {
   const { define, txs } = decodeBatch(text)
-  for (const { slot, sql, keys, tuple, readsSums: reads } of define) {
+  for (const { slot, sql, keys, tuple, readsSums } of define) {
     prepared[slot] = db.prepare(sql)
-    if (reads) readsSums.add(slot)
+    if (readsSums) readers.add(slot)
     if (keys !== undefined) sums.define(slot, keys)
     if (tuple !== undefined) rows.define(db, slot, { sql, tuple })
   }

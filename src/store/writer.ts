@@ -5,12 +5,12 @@ import type { WriterReply, WriterRequest } from './writer-worker.ts'
 
 type Pending = { steps: readonly Step[]; resolve(outcome: WriteOutcome): void }
 
-/** What is wrong with an outcome, if anything is. */
-export type Fault = (outcome: WriteOutcome) => Error | undefined
+/** Hears of an outcome, and gives the error of those who wait for another. */
+export type Heard = (outcome: WriteOutcome) => Error | undefined
 
 /** A transaction that may wait a little, and be replaced while it does. */
 export type Deferred = {
-  /** Resolves when whichever transaction was written in the end is durable; rejects where `fault` says so. */
+  /** Resolves when whichever transaction was written in the end is durable; rejects where `heard` gives an error. */
   readonly written: Promise<void>
   /** Puts other steps in its place and queues them at once. False when it is on its way already. */
   replace(steps: readonly Step[]): boolean
@@ -82,10 +82,10 @@ export class Writer {
 
   /**
    * Queues one transaction that is written within `deferMs`, or replaced before. Most are replaced: `stepsOf` is asked
-   * for those that are not. `fault` is told at once what became of whichever was written.
+   * for those that are not. `heard` is told at once what became of whichever was written.
    */
-  defer(stepsOf: () => readonly Step[], fault: Fault): Deferred {
-    const waiting = new Waiting(stepsOf, fault, { writer: this, untilMs: performance.now() + this.deferMs })
+  defer(stepsOf: () => readonly Step[], heard: Heard): Deferred {
+    const waiting = new Waiting(stepsOf, heard, { writer: this, untilMs: performance.now() + this.deferMs })
     this.deferred.add(waiting)
     this.deferTimer ??= setTimeout(this.undeferDue, this.deferMs)
     return waiting
@@ -193,33 +193,30 @@ class Waiting implements Deferred, Pending, Listed {
   /** The time from which it waits no longer. */
   readonly untilMs: number
   private readonly stepsOf: () => readonly Step[]
-  private readonly fault: Fault
+  private readonly heard: Heard
   private readonly writer: Writer
   private given: readonly Step[] | undefined
-  /** Made when it is asked for: then a fault has somebody to hear of it. */
-  private promise: Promise<void> | undefined
-  private onWritten: (() => void) | undefined
-  private onFault: ((fault: Error) => void) | undefined
-  private wrong: Error | undefined
-  private isEnded = false
+  private ended: { readonly error: Error | undefined } | undefined
+  /** Made when it is asked for: an error that nobody waits for is no unhandled rejection. */
+  private asked: PromiseWithResolvers<void> | undefined
 
   constructor(
     stepsOf: () => readonly Step[],
-    fault: Fault,
+    heard: Heard,
     { writer, untilMs }: { readonly writer: Writer; readonly untilMs: number },
   ) {
     this.stepsOf = stepsOf
-    this.fault = fault
+    this.heard = heard
     this.writer = writer
     this.untilMs = untilMs
   }
 
   get written(): Promise<void> {
-    return (this.promise ??= new Promise((resolve, reject) => {
-      this.onWritten = resolve
-      this.onFault = reject
-      if (this.isEnded) this.tell()
-    }))
+    if (!this.asked) {
+      this.asked = Promise.withResolvers()
+      this.tell()
+    }
+    return this.asked.promise
   }
 
   get steps(): readonly Step[] {
@@ -231,14 +228,15 @@ class Waiting implements Deferred, Pending, Listed {
   }
 
   resolve(outcome: WriteOutcome): void {
-    this.wrong = this.fault(outcome)
-    this.isEnded = true
+    this.ended = { error: this.heard(outcome) }
     this.tell()
   }
 
   private tell(): void {
-    if (this.wrong) this.onFault?.(this.wrong)
-    else this.onWritten?.()
+    if (!this.ended) return
+    const { error } = this.ended
+    if (error) this.asked?.reject(error)
+    else this.asked?.resolve()
   }
 
   replace(steps: readonly Step[]): boolean {

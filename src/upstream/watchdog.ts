@@ -1,6 +1,6 @@
 /**
  * A time limit that is pushed forward by progress. Setting and clearing a timer costs a request more than noting a
- * time, so one timer looks after all limits: it fires at the soonest of them, and late by at most a sixteenth of it.
+ * time, so one timer looks after all limits: none is late by more than a sixteenth of itself, and 250 ms at most.
  */
 import { NOWHERE, Roster, type Listed } from '../lib/roster.ts'
 

@@ -13,13 +13,13 @@ const SCHEMA = 'src/store/migrations/0001_foundation.sql'
 
 const inLedger = (from: string, to: string): Edit => ({ file: LEDGER, from, to })
 
-const writtenSettlement = `    await this.commit([
+const writtenSettlement = `    return this.commit([
       { run: resolveHold, bind: [hold.id, 'settled', charged, nowMs], changes: 1 },`
 
 export const mutants: readonly Mutant[] = [
   {
     name: 'a settlement is answered and never written',
-    edits: [inLedger(writtenSettlement, `    if (cost >= 0n) return\n${writtenSettlement}`)],
+    edits: [inLedger(writtenSettlement, `    if (cost >= 0n) return Promise.resolve()\n${writtenSettlement}`)],
   },
   {
     name: 'a full batch loses its tail',

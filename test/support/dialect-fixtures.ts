@@ -30,7 +30,6 @@ export const quirks: WriterQuirks = {
   outputMaxField: 'max_completion_tokens',
   usageInStream: 'on_request',
   usageDialect: 'inclusive',
-  chatPath: '/chat/completions',
 }
 
 const upstreamModels: Readonly<Record<Dialect, string>> = {

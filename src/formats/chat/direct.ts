@@ -12,6 +12,7 @@ import { chatFailures } from './failure.ts'
 import { readChatReply } from './reply.ts'
 import { writeUpstreamRequest, type ChatRequest } from './request.ts'
 import { ChatStream } from './stream.ts'
+import { CHAT_PATH } from './wire.ts'
 
 export class DirectChat implements Passage {
   readonly dialect = 'chat'
@@ -30,7 +31,7 @@ export class DirectChat implements Passage {
       outputMaxField: quirks.outputMaxField,
       askForUsage: quirks.usageInStream === 'on_request',
     })
-    return { path: quirks.chatPath, headers: NO_HEADERS, body, dropped: NOTHING }
+    return { path: CHAT_PATH, headers: NO_HEADERS, body, dropped: NOTHING }
   }
 
   readReply(text: string, { usageDialect }: WriterQuirks): ReadReply {

@@ -12,7 +12,6 @@ const quirks: WriterQuirks = {
   outputMaxField: 'max_tokens',
   usageInStream: 'on_request',
   usageDialect: 'inclusive',
-  chatPath: '/chat/completions',
 }
 const answer = { requestId: 'req_1', createdAtMs: 1_000_500, publicModel: 'public' }
 const counted: Usage = {

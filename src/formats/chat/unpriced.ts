@@ -47,8 +47,9 @@ const isSet = (value: unknown): boolean => value !== undefined && value !== null
 /** Checks a body before anything is known of its types. */
 export function refuseUnpriced(body: Fields): Failure | undefined {
   for (const key in body) {
-    // Some upstreams match keys without regard to case: what they would read must be what was priced.
+    // Nearly every key, and none of the dearer ones.
     if (pricedFields.has(key)) continue
+    // Some upstreams match keys without regard to case: what they would read must be what was priced.
     const folded = key.normalize('NFKC').toLowerCase()
     if (pricedFields.has(folded)) {
       return refuse(key, `Unknown parameter: '${key}'. Did you mean '${folded}'?`)

@@ -19,6 +19,7 @@ import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide
 import { chatFailures, readUpstreamError } from './failure.ts'
 import { lostOf } from '../lost.ts'
 import { readChatUsage, type UsageDialect } from './usage.ts'
+import { CHAT_PATH } from './wire.ts'
 
 export const chatUpstreamSide: UpstreamSide = {
   dialect: 'chat',
@@ -54,7 +55,7 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
     parallel_tool_calls: turn.tools.length === 0 ? undefined : turn.parallelToolCalls,
     response_format: formatOf(turn.format),
   }
-  return { path: quirks.chatPath, headers: {}, body: JSON.stringify(body), dropped }
+  return { path: CHAT_PATH, headers: {}, body: JSON.stringify(body), dropped }
 }
 
 /** Tool messages take text only: what else a tool gave is shown by the user, behind the last of the results. */

@@ -80,7 +80,6 @@ const quirks = {
   outputMaxField: 'max_tokens',
   usageInStream: 'unasked',
   usageDialect: 'inclusive',
-  chatPath: '/x',
 } as const
 const up = (request: MessagesRequest, outputTokensMax: number, betas?: string) =>
   new DirectMessages(request, betas).request({ upstreamModel: 'theirs', outputTokensMax, quirks })

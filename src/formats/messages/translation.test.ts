@@ -23,7 +23,6 @@ const quirks: WriterQuirks = {
   outputMaxField: 'max_tokens',
   usageInStream: 'on_request',
   usageDialect: 'inclusive',
-  chatPath: '/chat/completions',
 }
 const answer: AnswerFacts = { requestId: 'req_1', createdAtMs: 0, publicModel: 'public' }
 const counted = readMessagesUsage({ input_tokens: 7, output_tokens: 9 }) ?? expect.unreachable()

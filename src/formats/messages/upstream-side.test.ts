@@ -10,7 +10,6 @@ const quirks: WriterQuirks = {
   outputMaxField: 'max_tokens',
   usageInStream: 'unasked',
   usageDialect: 'inclusive',
-  chatPath: '/chat/completions',
 }
 const hi = { role: 'user', content: 'Hi' }
 const said = (text: string): object => ({ role: 'user', content: [{ type: 'text', text }] })

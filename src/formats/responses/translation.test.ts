@@ -8,7 +8,6 @@ const quirks: WriterQuirks = {
   outputMaxField: 'max_tokens',
   usageInStream: 'on_request',
   usageDialect: 'inclusive',
-  chatPath: '/chat/completions',
 }
 /** Only images look around. */
 const context = {} as PassageContext

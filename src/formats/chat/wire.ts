@@ -1,0 +1,2 @@
+/** Where chat is, behind a vendor's base URL. */
+export const CHAT_PATH = '/chat/completions'

@@ -1,0 +1,85 @@
+import { afterEach, expect, test } from 'bun:test'
+import { rawClient, type RawClient } from '../../test/support/raw-client.ts'
+import type { BodyText } from './body-text.ts'
+import type { Exchange } from './exchange.ts'
+import { listen, type Server } from './server.ts'
+
+const LIMITS = { bytesMax: 5, graceMs: 5_000, bytesPerSecondMin: 1e6 }
+const describe = (body: BodyText | undefined): string =>
+  body?.kind === 'read' ? `<${body.text}>` : (body?.kind ?? 'not at hand')
+
+let server: Server
+let client: RawClient
+const problems: unknown[] = []
+
+async function serve(handle: (exchange: Exchange) => void): Promise<void> {
+  const refuse = ({ message }: { message: string }) => ({ headers: {}, body: message })
+  server = listen({ hostname: '127.0.0.1', port: 0, handle, refuse, onError: (error) => problems.push(error) })
+  client = await rawClient(server.port)
+}
+
+afterEach(() => {
+  client.close()
+  server.close()
+  expect(problems.splice(0)).toEqual([])
+})
+
+const post = (body: string, ...headers: string[]): string =>
+  ['POST / HTTP/1.1', 'Host: a', `Content-Length: ${body.length}`, ...headers, '', body].join('\r\n')
+const CHUNKED = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n'
+const answers = (): readonly string[] => client.text.match(/(?<=\n)(?:<.*?>|too_large)/g) ?? []
+
+test('a body that came with its head is at hand, each its own, and no other is', async () => {
+  const atHand: string[] = []
+  await serve((exchange) => {
+    const body = exchange.textAtHand(LIMITS)
+    atHand.push(describe(body))
+    const answer = (read: BodyText): void => exchange.reply(200, {}, describe(read))
+    if (!body) void exchange.readText(LIMITS).then(answer)
+    else if (atHand.length % 2 === 0) answer(body)
+    else setTimeout(answer, 5, body)
+  })
+  client.send(post('one') + post('two') + CHUNKED + post('four') + post(''))
+  await client.until(({ statuses }) => statuses.length === 5)
+  client.send(post('five').slice(0, -1))
+  await client.until(() => atHand.length === 6)
+  client.send(`e${post('too large')}`)
+  await client.until(({ statuses }) => statuses.length === 7)
+  const away = 'not at hand'
+  expect(atHand).toEqual(['<one>', '<two>', away, '<four>', away, away, away])
+  expect(answers()).toEqual(['<one>', '<two>', '<x>', '<four>', '<>', '<five>', 'too_large'])
+})
+
+test('it passes with the tick of its request, and is read once', async () => {
+  const found: string[] = []
+  await serve((exchange) => {
+    found.push(describe(exchange.textAtHand(LIMITS)), describe(exchange.textAtHand(LIMITS)))
+    expect(() => exchange.readText(LIMITS)).toThrow('passed')
+    expect(() => exchange.readPieces(LIMITS, () => undefined)).toThrow('passed')
+    setTimeout(() => exchange.reply(200, {}, '<ok>'), 5)
+  })
+  client.send(post('one'))
+  await client.until(({ statuses }) => statuses.length === 1)
+  expect(found).toEqual(['<one>', 'not at hand'])
+})
+
+test('a client that would have waited for a word to go on, but has not, keeps its connection', async () => {
+  await serve((exchange) => exchange.reply(200, {}, describe(exchange.textAtHand(LIMITS))))
+  client.send(post('one', 'Expect: 100-continue') + post('two', 'Expect: 100-continue') + post('three'))
+  await client.until(({ statuses }) => statuses.length === 3)
+  expect(client.statuses).toEqual([200, 200, 200])
+  expect(answers()).toEqual(['<one>', '<two>', '<three>'])
+  expect(client.text).not.toContain('connection: close')
+})
+
+test('whoever answers without having read it is done with it, and the next request is read', async () => {
+  const seen: Exchange[] = []
+  await serve((exchange) => {
+    seen.push(exchange)
+    exchange.reply(200, {}, `<${seen.length}>`)
+  })
+  client.send(post('one') + post('two'))
+  await client.until(({ statuses }) => statuses.length === 2)
+  expect(answers()).toEqual(['<1>', '<2>'])
+  expect(seen.map((exchange) => describe(exchange.textAtHand(LIMITS)))).toEqual(['not at hand', 'not at hand'])
+})
