@@ -24,6 +24,7 @@ import { cases, frontierCase, heldCase, models, whole32, type Case } from './wor
 
 const WARM_UP_MS = 6_000
 const WARM_UP_REQUESTS = 60_000
+const WARM_UPS = 2
 /** After the start and after the last request: what is only there for a moment is not what a process keeps. */
 const SETTLE_MS = 2_000
 
@@ -117,12 +118,14 @@ const canServe = ({ running }: Target, { answer }: Case): boolean =>
 /**
  * The first requests run in the interpreter and keep the compiler busy; no round should count them. Code that runs once
  * a request is compiled for good after some 60,000: with 20,000 before the first round, compiling was still a tenth of
- * what was counted (2026-11-22, on a slow machine).
+ * what was counted (2026-11-22, on a slow machine). It is compiled anew for what it has not met before: after streams,
+ * whole replies kept the compiler busy for two rounds. So all cases are gone through twice.
  */
 async function warmUp(crew: Crew, targets: readonly Target[], { samples }: Found): Promise<void> {
   const quick = cases.filter(({ extent, connections }) => extent === 'quick' && connections > 1)
   const own = quick.filter((work) => chosen.includes(work))
-  for (const work of own.length > 0 || (chosen.length === 0 && !isFrontierChosen) ? own : quick.slice(0, 1)) {
+  const works = own.length > 0 || (chosen.length === 0 && !isFrontierChosen) ? own : quick.slice(0, 1)
+  for (const work of Array.from({ length: WARM_UPS }, () => works).flat()) {
     progress(`warm-up ${work.id}`)
     for (const target of targets.filter((one) => one.running?.contender.needsWarmUp && canServe(one, work))) {
       const requestsMin = work === whole32 ? WARM_UP_REQUESTS : work.requestsMin
