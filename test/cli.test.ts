@@ -148,7 +148,7 @@ describe('a wrong command line', () => {
     ['provider add x --key none --key-env MINE', 'not more than one'],
     ['provider add x --allow-private --forbid-private', 'not both'],
     ['model limits m', 'name a limit'],
-    ['model limits m --max-output 0', '--max-output must be a whole number or none'],
+    ['model limits m --max-output 0', '--max-output must be a whole number above 0 or none'],
     ['model limits m --pictures maybe', '--pictures must be yes, no or none'],
     ['model add m --price-input 1 --price-output x --offer a/b', '--price-output must be dollars'],
     ['model add m --price-input 1 --price-output 1', '--offer is needed'],

@@ -16,7 +16,7 @@ export const NONE = 'none'
 export const countOrNone: ValueRule = {
   placeholder: 'N',
   problem: (given) =>
-    given === NONE || /^[1-9]\d{0,11}$/.test(given) ? undefined : `must be a whole number or ${NONE}`,
+    given === NONE || /^[1-9]\d{0,11}$/.test(given) ? undefined : `must be a whole number above 0 or ${NONE}`,
 }
 const dollarsOrNone: ValueRule = {
   placeholder: 'USD',

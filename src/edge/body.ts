@@ -40,7 +40,7 @@ export const readJsonBody = async (exchange: Exchange, limits: BodyLimits): Prom
 
 const refusals: Record<Exclude<BodyText['kind'], 'read'>, (limits: BodyLimits) => Rejected> = {
   too_large: ({ bytesMax }) => reject('request_too_large', `The body is larger than ${bytesMax} bytes.`),
-  broken_off: () => reject('invalid_value', 'The body broke off.'),
+  broken_off: () => reject('malformed_request', 'The body broke off, or is not in the chunks it says it is.'),
   timeout: () => reject('request_timeout', 'The body did not arrive in time.'),
   share_full: () => ({ kind: 'rejected', failure: CROWDED_ACCOUNT }),
   full: () => ({ kind: 'rejected', failure: CROWDED }),

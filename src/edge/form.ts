@@ -54,7 +54,7 @@ export async function readForm(
 
 const brokenForm: Readonly<Record<Exclude<PiecesEnd, 'complete'>, Failure>> = {
   too_large: { kind: 'request_too_large', message: `The form is larger than ${imageFormBounds.bytesMax} bytes.` },
-  broken_off: { kind: 'invalid_value', message: 'The body broke off.' },
+  broken_off: malformed('The body broke off, or is not in the chunks it says it is.'),
   timeout: { kind: 'request_timeout', message: 'The body did not arrive in time.' },
 }
 

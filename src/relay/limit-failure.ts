@@ -28,7 +28,8 @@ export function limitFailure(limited: Limited, fitting?: Fitting): Failure {
     case 'rate': {
       const { unit, limit, retryAfterMs } = limited
       if (retryAfterMs !== undefined) {
-        return { kind: 'rate_limited', message: `${whose} may use ${limit} ${unit} a minute, and has.`, retryAfterMs }
+        const left = unit === 'tokens' ? 'too few of them are left for this request' : 'none of them is left'
+        return { kind: 'rate_limited', message: `${whose} may use ${limit} ${unit} a minute; ${left}.`, retryAfterMs }
       }
       const advice = `Lower ${wordsOf(fitting?.endpoint).outputLimit}.`
       const message = `${whose} may use ${limit} ${unit} a minute; this request alone asks for more. ${advice}`
