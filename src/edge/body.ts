@@ -21,7 +21,7 @@ const CROWDED: Failure = {
 }
 
 /** Why a body is not even read; undefined where it is. */
-export function refuseUnread(exchange: Exchange, limits: BodyLimits): Rejected | undefined {
+function refuseUnread(exchange: Exchange, limits: BodyLimits): Rejected | undefined {
   if (!JSON_TYPE.test(exchange.header('content-type') ?? '')) {
     return reject('unsupported_media_type', 'Send the body as JSON with Content-Type: application/json.')
   }
@@ -31,12 +31,19 @@ export function refuseUnread(exchange: Exchange, limits: BodyLimits): Rejected |
   return (exchange.declaredBytes ?? 0) > limits.bytesMax ? refusals.too_large(limits) : undefined
 }
 
-export const readBody = (body: BodyText, limits: BodyLimits): ReadBody =>
+const readBody = (body: BodyText, limits: BodyLimits): ReadBody =>
   body.kind === 'read' ? body : refusals[body.kind](limits)
 
-/** Reads a JSON body as text, bounded in bytes and time while it arrives. */
-export const readJsonBody = async (exchange: Exchange, limits: BodyLimits): Promise<ReadBody> =>
-  refuseUnread(exchange, limits) ?? readBody(await exchange.readText(limits), limits)
+/**
+ * Reads a JSON body as text, bounded in bytes and time while it arrives: at once where it came with its head. To be
+ * called in the tick of the request.
+ */
+export function readJsonBody(exchange: Exchange, limits: BodyLimits): ReadBody | Promise<ReadBody> {
+  const refused = refuseUnread(exchange, limits)
+  if (refused) return refused
+  const atHand = exchange.textAtHand(limits)
+  return atHand ? readBody(atHand, limits) : exchange.readText(limits).then((body) => readBody(body, limits))
+}
 
 const refusals: Record<Exclude<BodyText['kind'], 'read'>, (limits: BodyLimits) => Rejected> = {
   too_large: ({ bytesMax }) => reject('request_too_large', `The body is larger than ${bytesMax} bytes.`),

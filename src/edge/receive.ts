@@ -4,7 +4,7 @@ import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest } from '../formats/format.ts'
 import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
 import { requestScanLimits, scanJson } from '../lib/json-scan.ts'
-import { readBody, readJsonBody, refuseUnread, type ReadBody } from './body.ts'
+import { readJsonBody, type ReadBody } from './body.ts'
 import { formOfJson, readForm, type ReadForm } from './form.ts'
 import type { ReadClientRequest, Surface } from './surface.ts'
 
@@ -37,11 +37,10 @@ export const receive = (exchange: Exchange, surface: Surface, reception: Recepti
 function receiveText(exchange: Exchange, surface: Surface, chatBody: BodyLimits): Outcome | Promise<Outcome> {
   const { bodyBytesMax = 0 } = surface
   const limits = bodyBytesMax > chatBody.bytesMax ? { ...chatBody, bytesMax: bodyBytesMax } : chatBody
-  const refused = refuseUnread(exchange, limits)
-  if (refused) return refused
-  const body = exchange.textAtHand(limits)
-  if (body) return readAs(surface, exchange, readBody(body, limits))
-  return exchange.readText(limits).then((arrived) => readAs(surface, exchange, readBody(arrived, limits)))
+  const body = readJsonBody(exchange, limits)
+  return body instanceof Promise
+    ? body.then((arrived) => readAs(surface, exchange, arrived))
+    : readAs(surface, exchange, body)
 }
 
 function readAs(surface: Surface, exchange: Exchange, body: ReadBody): Outcome | Promise<Outcome> {
