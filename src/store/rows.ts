@@ -1,6 +1,6 @@
 /** What the transactions of a commit add to the same tables, gathered so that many rows are one statement. */
 import type { Database, Statement as Prepared } from 'bun:sqlite'
-import { bindOf, type WireStep } from './wire.ts'
+import { fromWire, valuesEnd, valuesFrom, type WireTx, type WireValue } from './wire.ts'
 import type { SqlValue } from './statement.ts'
 
 /** In one statement. Each power of two up to it is prepared when it is needed first. */
@@ -14,10 +14,10 @@ export class Rows {
     this.tables.set(slot, new Table(db, sql.slice(0, -tuple.length), tuple))
   }
 
-  /** Whether it is a step that adds a row, and was kept for later. */
-  take(step: WireStep): boolean {
-    const table = this.tables.get(step[0])
-    table?.steps.push(step)
+  /** Whether the step at `at` adds a row, and was kept for later. */
+  take(tx: WireTx, at: number): boolean {
+    const table = this.tables.get(tx[at] as number)
+    table?.take(tx, at)
     return table !== undefined
   }
 
@@ -27,7 +27,7 @@ export class Rows {
   }
 
   clear(): void {
-    for (const table of this.tables.values()) table.steps.length = 0
+    for (const table of this.tables.values()) table.clear()
   }
 
   finalize(): void {
@@ -36,11 +36,13 @@ export class Rows {
 }
 
 class Table {
-  readonly steps: WireStep[] = []
   private readonly db: Database
   private readonly into: string
   private readonly tuple: string
   private readonly prepared = new Map<number, Prepared>()
+  private count = 0
+  /** Those of all rows, one behind the other. */
+  private values: SqlValue[] = []
 
   constructor(db: Database, into: string, tuple: string) {
     this.db = db
@@ -48,16 +50,25 @@ class Table {
     this.tuple = tuple
   }
 
+  take(tx: WireTx, at: number): void {
+    this.count++
+    for (let i = valuesFrom(at), end = valuesEnd(tx, at); i < end; i++) this.values.push(fromWire(tx[i] as WireValue))
+  }
+
   write(): void {
-    const { steps } = this
-    let count = ROWS_MAX
-    for (let at = 0; at < steps.length; at += count) {
-      while (count > steps.length - at) count /= 2
-      const values: SqlValue[] = []
-      for (let i = at; i < at + count; i++) values.push(...bindOf(steps[i] as WireStep))
-      const { changes } = this.preparedFor(count).run(...values)
-      if (changes !== count) throw new Error(`added ${changes} rows instead of ${count}`)
+    const { count, values } = this
+    const width = values.length / count
+    let rows = ROWS_MAX
+    for (let at = 0; at < count; at += rows) {
+      while (rows > count - at) rows /= 2
+      const { changes } = this.preparedFor(rows).run(...values.slice(at * width, (at + rows) * width))
+      if (changes !== rows) throw new Error(`added ${changes} rows instead of ${rows}`)
     }
+  }
+
+  clear(): void {
+    this.count = 0
+    this.values = []
   }
 
   private preparedFor(count: number): Prepared {

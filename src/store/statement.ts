@@ -47,8 +47,7 @@ function intern(made: Statement): Statement {
 
 /**
  * One step of a transaction. With `changes`, the transaction is refused as a whole unless the statement changed exactly
- * that many rows: this is how a condition is checked and acted on in one place, with no read before the write. `bind`
- * is the store's once the step is handed over, and changed on its way: a list of its own for each step.
+ * that many rows: this is how a condition is checked and acted on in one place, with no read before the write.
  */
 export type Step = {
   readonly run: Statement

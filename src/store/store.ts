@@ -10,7 +10,7 @@ import { Writer, type Deferred, type Heard } from './writer.ts'
 /** Durable storage for one process. It moves rows; the folders above know what they mean. */
 export type Store = {
   readonly folder: string
-  /** Runs a transaction, and takes its values over. Resolves once it is durable, or refused with nothing written. */
+  /** Runs a transaction. Resolves once it is durable, or refused with nothing written. */
   write(steps: readonly Step[], lane?: 'urgent' | 'bulk'): Promise<WriteOutcome>
   /** Queues a transaction that is written within milliseconds, or replaced by one that says more. */
   defer(stepsOf: () => readonly Step[], heard: Heard): Deferred

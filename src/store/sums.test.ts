@@ -5,21 +5,23 @@ import { join } from 'node:path'
 import { addingStatement, statement, type SqlValue, type Step } from './statement.ts'
 import { openStore } from './store.ts'
 import { Sums } from './sums.ts'
-import { encodeStep } from './wire.ts'
+import { bindOf, encodeTx } from './wire.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-sums-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const SQL = `INSERT INTO tally VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET n = n + excluded.n, times = times + excluded.times`
 const add = addingStatement(SQL, 1)
+const take = (sums: Sums, step: Step): boolean => sums.take(encodeTx([step]), 0)
+const rowsOf = (sums: Sums): unknown => [...sums.steps()].map((step) => bindOf(step, 0))
 const adding = (...bind: SqlValue[]): Step => ({ run: add, bind, changes: 1 })
 
 test('what is added to one row is added once, to each its own, and nothing is left for the next commit', () => {
   const sums = new Sums()
   sums.define(add.slot, 1)
-  const taken = [adding('a', 1, 1), adding('b', 10, 1), adding('a', 2, 1)].map((step) => sums.take(encodeStep(step)))
+  const taken = [adding('a', 1, 1), adding('b', 10, 1), adding('a', 2, 1)].map((step) => take(sums, step))
   expect(taken).toEqual([true, true, true])
-  expect([...sums.steps()].map(([, , values]) => values)).toEqual([
+  expect(rowsOf(sums)).toEqual([
     ['a', 3, 2],
     ['b', 10, 1],
   ])
@@ -31,22 +33,17 @@ test('other statements, and sums beyond what is exact, are run at once', () => {
   const sums = new Sums()
   sums.define(add.slot, 1)
   const other = statement(SQL)
-  expect(sums.take(encodeStep({ run: other, bind: ['a', 1, 1] }))).toBe(false)
+  expect(take(sums, { run: other, bind: ['a', 1, 1] })).toBe(false)
   const most = BigInt(Number.MAX_SAFE_INTEGER)
-  expect([most, 1n, most + 1n, 2n].map((n) => sums.take(encodeStep(adding('a', n, 1))))).toEqual([
-    true,
-    false,
-    false,
-    false,
-  ])
-  expect([...sums.steps()].map(([, , values]) => values)).toEqual([['a', Number(most), 1]])
+  expect([most, 1n, most + 1n, 2n].map((n) => take(sums, adding('a', n, 1)))).toEqual([true, false, false, false])
+  expect(rowsOf(sums)).toEqual([['a', Number(most), 1]])
   sums.clear()
   const near = Number.MAX_SAFE_INTEGER - 1
-  expect([near, 2].map((times) => sums.take(encodeStep(adding('a', 5, times))))).toEqual([true, false])
-  expect([...sums.steps()].map(([, , values]) => values)).toEqual([['a', 5, near]])
+  expect([near, 2].map((times) => take(sums, adding('a', 5, times)))).toEqual([true, false])
+  expect(rowsOf(sums)).toEqual([['a', 5, near]])
   sums.clear()
   for (const odd of [null, 0.5]) {
-    expect(['a', 'a'].map((name) => sums.take(encodeStep(adding(name, odd, 1))))).toEqual([true, false])
+    expect(['a', 'a'].map((name) => take(sums, adding(name, odd, 1)))).toEqual([true, false])
     sums.clear()
   }
 })

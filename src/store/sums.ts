@@ -1,8 +1,8 @@
 /** What the transactions of a commit add to the same rows, gathered so that steps that name the same are one. */
-import type { WireStep } from './wire.ts'
+import { valuesEnd, valuesFrom, type WireTx, type WireValue } from './wire.ts'
 
 /** A step of our own: what is added to it stays out of the transactions, which may have to be run one by one. */
-type Sum = readonly [slot: number, changes: number, values: WireStep[2][number][]]
+type Sum = WireValue[]
 
 /** A statement that adds: how many of its values name the row, and the sum of its last step. */
 type Table = { readonly keys: number; last: Sum | undefined }
@@ -16,23 +16,24 @@ export class Sums {
     this.tables.set(slot, { keys, last: undefined })
   }
 
-  /** Whether it is a step that adds, and was kept for later. One whose sum would not be exact is to be run at once. */
-  take(step: WireStep): boolean {
-    const table = this.tables.get(step[0])
+  /** Whether the step at `at` adds, and was kept for later. One whose sum would not be exact is to be run at once. */
+  take(tx: WireTx, at: number): boolean {
+    const table = this.tables.get(tx[at] as number)
     if (!table) return false
     const { keys, last } = table
     // Mostly the row of the step before: no text is made to find it.
-    if (last && isSameRow(last, step, keys)) return add(last[2], step[2], keys)
-    const name = JSON.stringify([step[0], step[1], step[2].slice(0, keys)])
+    if (last && isSameRow(last, tx, { at, keys })) return add(last, tx, { at, keys })
+    const step = tx.slice(at, valuesEnd(tx, at))
+    const name = JSON.stringify(step.slice(0, valuesFrom(keys)))
     const known = this.rows.get(name)
-    if (known && !add(known[2], step[2], keys)) return false
-    table.last = known ?? [step[0], step[1], step[2].slice()]
-    if (!known) this.rows.set(name, table.last)
+    if (known && !add(known, tx, { at, keys })) return false
+    table.last = known ?? step
+    if (!known) this.rows.set(name, step)
     return true
   }
 
-  /** What was taken since `clear`, row by row. */
-  steps(): Iterable<WireStep> {
+  /** What was taken since `clear`, row by row: each as a transaction of one step. */
+  steps(): Iterable<WireTx> {
     return this.rows.values()
   }
 
@@ -42,15 +43,19 @@ export class Sums {
   }
 }
 
-function isSameRow(sum: Sum, [, changes, values]: WireStep, keys: number): boolean {
-  for (let i = 0; i < keys; i++) if (sum[2][i] !== values[i]) return false
-  return sum[1] === changes
+type Place = { readonly at: number; readonly keys: number }
+
+/** Everything in front of what is added says to which row, and how. */
+function isSameRow(sum: Sum, tx: WireTx, { at, keys }: Place): boolean {
+  for (let i = 0; i < valuesFrom(keys); i++) if (sum[i] !== tx[at + i]) return false
+  return true
 }
 
 /** Adds all values, or none where one would not be exact: what SQLite would refuse, a null or a fraction, say. */
-function add(sum: Sum[2], values: WireStep[2], from: number): boolean {
-  for (let i = from; i < sum.length; i++) if (!isExact(sum[i], values[i])) return false
-  for (let i = from; i < sum.length; i++) sum[i] = (sum[i] as number) + (values[i] as number)
+function add(sum: Sum, tx: WireTx, { at, keys }: Place): boolean {
+  const from = valuesFrom(keys)
+  for (let i = from; i < sum.length; i++) if (!isExact(sum[i], tx[at + i])) return false
+  for (let i = from; i < sum.length; i++) sum[i] = (sum[i] as number) + (tx[at + i] as number)
   return true
 }
 

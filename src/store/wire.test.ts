@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { statement, type SqlValue } from './statement.ts'
-import { bindOf, decodeBatch, encodeBatch, encodeStep } from './wire.ts'
+import { bindOf, decodeBatch, encodeBatch, encodeTx, valuesEnd } from './wire.ts'
 
 test('every value arrives as it was sent, also beyond 2^53', () => {
   const values: SqlValue[] = [
@@ -15,11 +15,17 @@ test('every value arrives as it was sent, also beyond 2^53', () => {
     Uint8Array.of(0, 255),
   ]
   const run = statement('SELECT 1')
-  const [tx] = decodeBatch(encodeBatch({ define: [], txs: [[encodeStep({ run, bind: [...values], changes: 1 })]] })).txs
-  const step = tx?.[0]
-  if (!step) throw new Error('nothing arrived')
-  expect([step[0], step[1]]).toEqual([run.slot, 1])
-  bindOf(step).forEach((value, i) => {
+  const steps = [
+    { run, bind: ['before'] },
+    { run, bind: values, changes: 1 },
+  ]
+  const [tx] = decodeBatch(encodeBatch({ define: [], txs: [encodeTx(steps)] })).txs
+  if (!tx) throw new Error('nothing arrived')
+  expect(bindOf(tx, 0)).toEqual(['before'])
+  const at = valuesEnd(tx, 0)
+  expect(tx.slice(at, at + 2)).toEqual([run.slot, 1])
+  expect(valuesEnd(tx, at)).toBe(tx.length)
+  bindOf(tx, at).forEach((value, i) => {
     const sent = values[i] ?? null
     // Integers may come as number or bigint: SQLite binds both as INTEGER.
     if (typeof sent === 'bigint') expect(BigInt(value as bigint)).toBe(sent)

@@ -5,11 +5,13 @@
 import type { SqlValue, Statement, Step } from './statement.ts'
 
 /** JSON has neither int64 nor bytes: what is not exact as a number goes as an object. */
-type WireValue = string | number | null | { readonly int: string } | { readonly bytes: string }
-export type WireStep = readonly [slot: number, changes: number, values: readonly WireValue[]]
+export type WireValue = string | number | null | { readonly int: string } | { readonly bytes: string }
 
-/** A transaction on its way: `[slot, changes expected or -1, values]` for each step. */
-export type WireTx = readonly WireStep[]
+/**
+ * A transaction on its way, its steps one after the other: slot, changes expected or -1, how many values, the values.
+ * One list for all of them: a list for each step costs more to write and to read than most of what is in it.
+ */
+export type WireTx = readonly WireValue[]
 
 export type WireBatch = {
   /** Statements that the writer has not seen yet. */
@@ -25,24 +27,31 @@ function toWire(value: SqlValue): WireValue {
   return value instanceof Uint8Array ? { bytes: Buffer.from(value).toString('base64') } : value
 }
 
-function fromWire(value: WireValue): SqlValue {
+export function fromWire(value: WireValue): SqlValue {
   if (typeof value !== 'object' || value === null) return value
   return 'int' in value ? BigInt(value.int) : Buffer.from(value.bytes, 'base64')
 }
 
-/** In place: whoever hands a step over is done with its values, and to copy them all costs half a microsecond. */
-export function encodeStep({ run, bind, changes }: Step): WireStep {
-  const values = bind as (SqlValue | WireValue)[]
-  for (let i = 0; i < values.length; i++) values[i] = toWire(values[i] as SqlValue)
-  return [run.slot, changes ?? -1, values as readonly WireValue[]]
+export function encodeTx(steps: readonly Step[]): WireTx {
+  const tx: WireValue[] = []
+  for (const { run, bind, changes = -1 } of steps) {
+    tx.push(run.slot, changes, bind.length)
+    for (const value of bind) tx.push(toWire(value))
+  }
+  return tx
 }
 
 export const encodeBatch = (batch: WireBatch): string => JSON.stringify(batch)
 
 export const decodeBatch = (text: string): WireBatch => JSON.parse(text) as WireBatch
 
-const isObject = (value: WireValue): boolean => typeof value === 'object' && value !== null
+/** Where the values of the step at `at` begin, and where they end. */
+export const valuesFrom = (at: number): number => at + 3
+export const valuesEnd = (tx: WireTx, at: number): number => at + 3 + (tx[at + 2] as number)
 
-/** The values of a step, as SQLite binds them. */
-export const bindOf = ([, , values]: WireStep): readonly SqlValue[] =>
-  values.some(isObject) ? values.map(fromWire) : (values as readonly SqlValue[])
+/** The values of the step at `at`, as SQLite binds them. */
+export function bindOf(tx: WireTx, at: number): SqlValue[] {
+  const bind: SqlValue[] = []
+  for (let i = valuesFrom(at), end = valuesEnd(tx, at); i < end; i++) bind.push(fromWire(tx[i] as WireValue))
+  return bind
+}

@@ -6,7 +6,7 @@ import { Database, type Statement as Prepared } from 'bun:sqlite'
 import { Rows } from './rows.ts'
 import { Sums } from './sums.ts'
 import type { WriteOutcome } from './statement.ts'
-import { bindOf, decodeBatch, type WireStep, type WireTx } from './wire.ts'
+import { bindOf, decodeBatch, valuesEnd, type WireTx } from './wire.ts'
 
 declare const self: Worker
 
@@ -25,15 +25,14 @@ const sums = new Sums()
 const rows = new Rows()
 
 /** Runs one transaction's steps; `together`: less those that are kept for the end of the commit. */
-function runSteps(steps: WireTx, how: 'together' | 'apart'): WriteOutcome | undefined {
-  for (let i = 0; i < steps.length; i++) {
-    const step = steps[i] as WireStep
+function runSteps(tx: WireTx, how: 'together' | 'apart'): WriteOutcome | undefined {
+  for (let at = 0, step = 0; at < tx.length; at = valuesEnd(tx, at), step++) {
     if (how === 'together') {
-      if (sums.take(step) || rows.take(step)) continue
-      if (readers.has(step[0])) writeSums()
+      if (sums.take(tx, at) || rows.take(tx, at)) continue
+      if (readers.has(tx[at] as number)) writeSums()
     }
-    const reason = runStep(step)
-    if (reason !== undefined) return { kind: 'refused', step: i, reason }
+    const reason = runStep(tx, at)
+    if (reason !== undefined) return { kind: 'refused', step, reason }
   }
   return undefined
 }
@@ -41,15 +40,15 @@ function runSteps(steps: WireTx, how: 'together' | 'apart'): WriteOutcome | unde
 /** Writes what was added so far. Throws where it must not be. */
 function writeSums(): void {
   for (const step of sums.steps()) {
-    const reason = runStep(step)
+    const reason = runStep(step, 0)
     if (reason !== undefined) throw new Error(reason)
   }
   sums.clear()
 }
 
-function runStep(step: WireStep): string | undefined {
-  const [slot, expected] = step
-  const { changes } = (prepared[slot] as Prepared).run(...bindOf(step))
+function runStep(tx: WireTx, at: number): string | undefined {
+  const expected = tx[at + 1] as number
+  const { changes } = (prepared[tx[at] as number] as Prepared).run(...bindOf(tx, at))
   return expected === -1 || changes === expected ? undefined : `changed ${changes} rows instead of ${expected}`
 }
 
@@ -86,9 +85,9 @@ function runTogether(txs: readonly WireTx[]): [number, WriteOutcome][] | undefin
 function runApart(txs: readonly WireTx[]): [number, WriteOutcome][] {
   const refused: [number, WriteOutcome][] = []
   db.exec('BEGIN IMMEDIATE')
-  txs.forEach((steps, i) => {
+  txs.forEach((tx, i) => {
     db.exec('SAVEPOINT tx')
-    const outcome = runGuarded(steps)
+    const outcome = runGuarded(tx)
     if (outcome !== undefined) {
       db.exec('ROLLBACK TO tx')
       refused.push([i, outcome])
@@ -100,9 +99,9 @@ function runApart(txs: readonly WireTx[]): [number, WriteOutcome][] {
 }
 
 /** A constraint that refuses a row is this transaction's own affair; any other error is the disk's and is fatal. */
-function runGuarded(steps: WireTx): WriteOutcome | undefined {
+function runGuarded(tx: WireTx): WriteOutcome | undefined {
   try {
-    return runSteps(steps, 'apart')
+    return runSteps(tx, 'apart')
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
     if (!code?.startsWith('SQLITE_CONSTRAINT')) throw error

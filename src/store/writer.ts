@@ -1,6 +1,6 @@
 import { NOWHERE, Roster, type Listed } from '../lib/roster.ts'
 import type { Statement, Step, WriteOutcome } from './statement.ts'
-import { encodeBatch, encodeStep } from './wire.ts'
+import { encodeBatch, encodeTx } from './wire.ts'
 import type { WriterReply, WriterRequest } from './writer-worker.ts'
 
 type Pending = { steps: readonly Step[]; resolve(outcome: WriteOutcome): void }
@@ -159,7 +159,7 @@ export class Writer {
     const define: Statement[] = []
     for (const { steps } of this.inFlight) for (const { run } of steps) this.define(run, define)
     try {
-      this.post(encodeBatch({ define, txs: this.inFlight.map(({ steps }) => steps.map(encodeStep)) }))
+      this.post(encodeBatch({ define, txs: this.inFlight.map(({ steps }) => encodeTx(steps)) }))
     } catch (error) {
       // It is decided already, and cannot be written: memory is ahead of the disk.
       this.onFatal(String(error))
