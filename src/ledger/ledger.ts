@@ -4,38 +4,23 @@
  * database repeats the conditions, those of balances once a commit, so that memory and disk cannot part unnoticed.
  */
 import type { NanoUsd } from '../domain/money.ts'
-import {
-  addingStatement,
-  readingStatement,
-  rowStatement,
-  statement,
-  type Step,
-  type WriteOutcome,
-} from '../store/statement.ts'
+import type { Step, WriteOutcome } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import type { Deferred } from '../store/writer.ts'
-
-const holdFunds = statement('UPDATE account SET held = held + ?1 WHERE id = ?2 AND posted - held >= ?1')
-const insertHold = statement(
-  "INSERT INTO hold (id, account_id, amount, state, owner, created_at) VALUES (?, ?, ?, 'open', ?, ?)",
-)
-const insertResolved = rowStatement('hold', 'id, account_id, amount, state, settled, owner, created_at, resolved_at')
-const resolveHold = statement(
-  "UPDATE hold SET state = ?2, settled = ?3, resolved_at = ?4 WHERE id = ?1 AND state = 'open'",
-)
-const moveFunds = statement('UPDATE account SET posted = posted + ?1, held = held - ?2 WHERE id = ?3')
-/**
- * One sum for a commit. Until it is written, a hold may find more than there is (the sum is refused then, and all done
- * again one by one), never less: what moves up are bookings, which write it at once.
- */
-const addFunds = addingStatement('UPDATE account SET posted = posted + ?2 WHERE id = ?1 AND posted + ?2 - held >= 0', 1)
-const insertJournal = rowStatement('journal', 'id, kind, ref, hold_id, price_card_id, reason, created_at')
-/** After the funds have moved: it keeps what the balance was then. */
-const insertBooking = readingStatement(
-  `INSERT INTO booking (account_id, created_at, journal_id, balance_after)
-   SELECT id, ?2, ?3, posted FROM account WHERE id = ?1`,
-)
-const insertEntry = rowStatement('entry', 'account_id, journal_id, amount')
+import {
+  addFunds,
+  entry,
+  holdFunds,
+  insertBooking,
+  insertCharge,
+  insertHold,
+  insertJournal,
+  moveFunds,
+  releasedStep,
+  resolveHold,
+  settledStep,
+  type Begun,
+} from './steps.ts'
 
 /** Who owns a hold that lives with its task: no life of a process. */
 const TASK_OWNER = 'task'
@@ -51,17 +36,10 @@ const BALANCE_MAX: NanoUsd = 4_000_000_000_000_000_000n
 export type Balance = { readonly posted: NanoUsd; readonly held: NanoUsd; readonly available: NanoUsd }
 
 /** Funds set aside for one request. `id` is the request's id. */
-export type Hold = {
-  readonly id: string
-  readonly accountId: string
-  readonly amount: NanoUsd
-  readonly createdAtMs: number
+export type Hold = Begun & {
   /** Its beginning, where that was made to wait for its end: end a hold with the object that `hold` gave. */
   readonly waiting: Deferred | undefined
 }
-
-/** What is written of a hold. */
-type Begun = Omit<Hold, 'waiting'>
 
 export type HoldRequest = {
   readonly id: string
@@ -242,9 +220,7 @@ class Book implements Ledger {
     const { charged, writtenOff, steps } = this.charge(funds, hold, { cost, priceCardId }, nowMs)
     steps.push(...also({ charged, writtenOff }))
     const move = { run: addFunds, bind: [hold.accountId, -charged], changes: 1 }
-    if (waiting?.replace([move, this.resolved(hold, 'settled', charged), ...steps])) {
-      return waiting.written
-    }
+    if (waiting?.replace([move, settledStep(hold, charged, nowMs), ...steps])) return waiting.written
     return this.commit([
       { run: resolveHold, bind: [hold.id, 'settled', charged, nowMs], changes: 1 },
       { run: moveFunds, bind: [-charged, hold.amount, hold.accountId], changes: 1 },
@@ -265,7 +241,7 @@ class Book implements Ledger {
     const writtenOff = cost - charged
     funds.posted -= charged
     const journalId = ++this.lastJournalId
-    const steps: Step[] = [{ run: insertJournal, bind: [journalId, 'charge', null, id, priceCardId, null, nowMs] }]
+    const steps: Step[] = [{ run: insertCharge, bind: [journalId, id, priceCardId, nowMs] }]
     // An entry moves something: a charge of nothing has none.
     if (charged !== 0n) steps.push(entry(journalId, accountId, -charged))
     if (writtenOff !== 0n) steps.push(entry(journalId, WRITE_OFF, -writtenOff))
@@ -275,28 +251,22 @@ class Book implements Ledger {
 
   line(line: Line): Settlement & { readonly steps: readonly Step[] } {
     const { id, accountId, createdAtMs } = line
-    const { charged, writtenOff, steps } = this.charge(this.of(accountId), line, line, Date.now())
+    const nowMs = Date.now()
+    const { charged, writtenOff, steps } = this.charge(this.of(accountId), line, line, nowMs)
     const move = { run: addFunds, bind: [accountId, -charged], changes: 1 }
     const hold = { id, accountId, amount: 0n, createdAtMs }
-    return { charged, writtenOff, steps: [move, this.resolved(hold, 'settled', charged), ...steps] }
+    return { charged, writtenOff, steps: [move, settledStep(hold, charged, nowMs), ...steps] }
   }
 
   release(hold: Hold, also: readonly Step[]): Promise<void> {
     if (!this.resolve(hold)) return notOpen(hold)
     const { waiting } = hold
-    if (waiting?.replace([this.resolved(hold, 'released', null), ...also])) return waiting.written
+    if (waiting?.replace([releasedStep(hold, Date.now()), ...also])) return waiting.written
     return this.commit([
       { run: resolveHold, bind: [hold.id, 'released', null, Date.now()], changes: 1 },
       { run: moveFunds, bind: [0n, hold.amount, hold.accountId], changes: 1 },
       ...also,
     ])
-  }
-
-  /** A hold that was never written open: its row is made as it ended. */
-  private resolved(hold: Begun, state: 'settled' | 'released', charged: NanoUsd | null): Step {
-    const { id, accountId, amount, createdAtMs } = hold
-    const bind = [id, accountId, amount, state, charged, this.options.owner, createdAtMs, Date.now()]
-    return { run: insertResolved, bind, changes: 1 }
   }
 
   async adjust({ accountId, amount, kind, ref, reason, provided }: Adjustment): Promise<AdjustmentResult> {
@@ -312,7 +282,7 @@ class Book implements Ledger {
     const journalId = ++this.lastJournalId
     const outcome = await this.store.write([
       ...(provided ? [provided] : []),
-      { run: insertJournal, bind: [journalId, kind, ref, null, null, reason, nowMs] },
+      { run: insertJournal, bind: [journalId, kind, ref, reason, nowMs] },
       { run: addFunds, bind: [accountId, change], changes: 1 },
       { run: insertBooking, bind: [accountId, nowMs, journalId], changes: 1 },
       entry(journalId, accountId, change),
@@ -378,11 +348,6 @@ class WaitingHold {
     return this.waiting.written
   }
 }
-
-const entry = (journalId: number, accountId: string, amount: NanoUsd): Step => ({
-  run: insertEntry,
-  bind: [accountId, journalId, amount],
-})
 
 async function expireOrphans(store: Store, also: LedgerOptions['alsoOnExpiry']): Promise<number> {
   const sql = "SELECT id, account_id, amount FROM hold WHERE state = 'open' AND owner <> ?"

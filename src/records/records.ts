@@ -3,7 +3,7 @@
  */
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
-import { rowStatement, type Row, type Step } from '../store/statement.ts'
+import { rowStatement, type Row, type SqlValue, type Step } from '../store/statement.ts'
 import type { Queryable, Store } from '../store/store.ts'
 import { hourStep } from './usage.ts'
 
@@ -57,20 +57,27 @@ export type RequestRecord = {
   readonly totalMs: number
 }
 
-const columns = [
-  'account_id, id, key_id, endpoint, model, stream, status, outcome, error_code, offer_id, provider_id, upstream_model',
-  'input_fresh, input_cached, cache_write_5m, cache_write_1h, output_text, output_reasoning, usage_source',
-  'price_card_id, cost_card_id, held, charged, written_off, upstream_cost, attempts, created_at, first_event_ms, total_ms',
-  'input_image, output_image, pieces',
+const common = [
+  'account_id, id, key_id, endpoint, model, stream, status, outcome, offer_id, provider_id, upstream_model',
+  'input_fresh, input_cached, output_text, output_reasoning, usage_source, price_card_id, cost_card_id',
+  'held, charged, written_off, upstream_cost, attempts, created_at, first_event_ms, total_ms',
 ].join(', ')
+const columns = `${common}, error_code, cache_write_5m, cache_write_1h, input_image, output_image, pieces`
 const insertRecord = rowStatement('request_record', columns)
+/** Of text alone, and without a fault: most of them. */
+const insertCommon = rowStatement('request_record', columns, `${common.replace(/\w+/g, '?')}, NULL, 0, 0, 0, 0, NULL`)
 
 /** The steps that write a record, to go along with a settlement or a release. */
 export const recordSteps = (record: RequestRecord): Step[] => [recordStep(record), hourStep(record)]
 
-function recordStep(record: RequestRecord): Step {
+const recordStep = (record: RequestRecord): Step =>
+  isCommon(record) ? { run: insertCommon, bind: commonValues(record) } : { run: insertRecord, bind: valuesOf(record) }
+
+const valuesOf = (record: RequestRecord): SqlValue[] => [...commonValues(record), ...rareValues(record)]
+
+function commonValues(record: RequestRecord): SqlValue[] {
   const { usage } = record
-  const bind = [
+  return [
     record.accountId,
     record.id,
     record.keyId,
@@ -79,14 +86,11 @@ function recordStep(record: RequestRecord): Step {
     record.stream ? 1 : 0,
     record.status,
     record.outcome,
-    record.errorCode ?? null,
     record.offerId ?? null,
     record.providerId ?? null,
     record.upstreamModel ?? null,
     usage.inputFresh,
     usage.inputCached,
-    usage.cacheWrite5m,
-    usage.cacheWrite1h,
     usage.outputText,
     usage.outputReasoning,
     record.usageSource,
@@ -96,27 +100,50 @@ function recordStep(record: RequestRecord): Step {
     record.charged,
     record.writtenOff,
     record.upstreamCost,
-    JSON.stringify(record.attempts.map((note) => briefly(note, record))),
+    attemptsText(record),
     record.createdAtMs,
     record.firstEventMs === undefined ? null : Math.round(record.firstEventMs),
     Math.round(record.totalMs),
-    usage.inputImage ?? 0,
-    usage.outputImage ?? 0,
-    usage.pieces ? JSON.stringify(usage.pieces) : null,
   ]
-  return { run: insertRecord, bind }
+}
+
+function rareValues({ errorCode, usage }: RequestRecord): SqlValue[] {
+  const { cacheWrite5m, cacheWrite1h, inputImage = 0, outputImage = 0, pieces } = usage
+  const written = pieces ? JSON.stringify(pieces) : null
+  return [errorCode ?? null, cacheWrite5m, cacheWrite1h, inputImage, outputImage, written]
+}
+
+function isCommon({ errorCode, usage }: RequestRecord): boolean {
+  const { cacheWrite5m, cacheWrite1h, inputImage, outputImage, pieces } = usage
+  return errorCode === undefined && !pieces && !(cacheWrite5m || cacheWrite1h || inputImage || outputImage)
 }
 
 type Names = 'offerId' | 'providerId' | 'upstreamModel'
 /** All that a note says but the names. */
 type BriefNote = { readonly [Field in Exclude<keyof AttemptNote, Names>]-?: AttemptNote[Field] | undefined }
 
-/** An attempt at the offer that served goes without the names that its record has: a third of a row less to write. */
-function briefly(note: AttemptNote, { offerId, providerId, upstreamModel }: RequestRecord): AttemptNote | BriefNote {
-  const isNamed = note.offerId === offerId && note.providerId === providerId && note.upstreamModel === upstreamModel
-  const { result, status, code, message, startedMs, tookMs } = note
-  return isNamed ? { result, status, code, message, startedMs, tookMs } : note
+function attemptsText(record: RequestRecord): string {
+  const { attempts } = record
+  const [only] = attempts
+  // Nearly all of them: three plain values, written four times as fast as by rule.
+  if (attempts.length === 1 && only?.result === 'ok' && isNamedIn(record, only)) {
+    return `[{"result":"ok","startedMs":${only.startedMs},"tookMs":${only.tookMs}}]`
+  }
+  return JSON.stringify(attempts.map((note) => (isNamedIn(record, note) ? briefly(note) : note)))
 }
+
+const isNamedIn = ({ offerId, providerId, upstreamModel }: RequestRecord, note: AttemptNote): boolean =>
+  note.offerId === offerId && note.providerId === providerId && note.upstreamModel === upstreamModel
+
+/** An attempt at the offer that served goes without the names that its record has: a third of a row less to write. */
+const briefly = ({ result, status, code, message, startedMs, tookMs }: AttemptNote): BriefNote => ({
+  result,
+  status,
+  code,
+  message,
+  startedMs,
+  tookMs,
+})
 
 /** A record as the schema names its columns, attempts as the JSON of `AttemptNote`s. */
 export type StoredRecord = Row & { readonly attempts: string }
@@ -133,8 +160,8 @@ const columnNames = columns.split(', ')
 
 /** A record as the store would give it back, for those who cannot wait for that. */
 export function storedForm(record: RequestRecord): StoredRecord {
-  const { bind } = recordStep(record)
-  return storedRecord(Object.fromEntries(columnNames.map((name, i) => [name, bind[i] ?? null])))
+  const values = valuesOf(record)
+  return storedRecord(Object.fromEntries(columnNames.map((name, i) => [name, values[i] ?? null])))
 }
 
 /** One request of an account; undefined when it is not the account's, or not there. */

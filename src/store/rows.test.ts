@@ -63,6 +63,13 @@ test('rows of one commit are all there, with their own values, however many they
   }
 })
 
+test('what is the same in every row is said once', async () => {
+  const insertOwl = rowStatement('bird', 'note, name, eggs', "'it''s an owl', ?, 2")
+  const owls = ['o1', 'o2', 'o3']
+  expect(await writeAtOnce(...owls.map((name) => [{ run: insertOwl, bind: [name] }]))).toEqual([true, true, true])
+  expect(await birds('o%')).toEqual(owls.map((name) => [name, 2n, "it's an owl"]))
+})
+
 test('numbers beyond 2^53 are added as they are', async () => {
   await writeAtOnce([bird('huge', 2n ** 62n)], [bird('safe', 2n ** 53n - 1n)])
   expect(await birds('huge')).toEqual([['huge', 2n ** 62n, null]])

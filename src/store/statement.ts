@@ -33,10 +33,11 @@ export const readingStatement = (sql: string): Statement => intern({ slot: inter
 
 /**
  * A statement that adds a row and depends on no other of its commit: those of a commit may be run as one, behind all
- * else. Nothing in the same transaction may ask for the row.
+ * else. Nothing in the same transaction may ask for the row. `values`: in SQL, where some are the same in every row; such
+ * a value has neither to travel nor to be bound.
  */
-export function rowStatement(table: string, columns: string): Statement {
-  const tuple = `(${columns.replace(/\w+/g, '?')})`
+export function rowStatement(table: string, columns: string, values = columns.replace(/\w+/g, '?')): Statement {
+  const tuple = `(${values})`
   return intern({ slot: interned.length, sql: `INSERT INTO ${table} (${columns}) VALUES ${tuple}`, tuple })
 }
 

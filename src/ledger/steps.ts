@@ -1,0 +1,59 @@
+/** The rows the ledger writes, in SQL. */
+import type { NanoUsd } from '../domain/money.ts'
+import { addingStatement, readingStatement, rowStatement, statement, type Step } from '../store/statement.ts'
+
+/** What is written of a hold when it is made. */
+export type Begun = {
+  readonly id: string
+  readonly accountId: string
+  readonly amount: NanoUsd
+  readonly createdAtMs: number
+}
+
+export const holdFunds = statement('UPDATE account SET held = held + ?1 WHERE id = ?2 AND posted - held >= ?1')
+export const insertHold = statement(
+  "INSERT INTO hold (id, account_id, amount, state, owner, created_at) VALUES (?, ?, ?, 'open', ?, ?)",
+)
+/** Holds that were never open on disk: no life of a process owned them there. */
+const RESOLVED = 'id, account_id, amount, created_at, resolved_at, settled, state, owner'
+const insertSettled = rowStatement('hold', RESOLVED, "?, ?, ?, ?, ?, ?, 'settled', ''")
+const insertReleased = rowStatement('hold', RESOLVED, "?, ?, ?, ?, ?, NULL, 'released', ''")
+export const resolveHold = statement(
+  "UPDATE hold SET state = ?2, settled = ?3, resolved_at = ?4 WHERE id = ?1 AND state = 'open'",
+)
+export const moveFunds = statement('UPDATE account SET posted = posted + ?1, held = held - ?2 WHERE id = ?3')
+/**
+ * One sum for a commit. Until it is written, a hold may find more than there is (the sum is refused then, and all done
+ * again one by one), never less: what moves up are bookings, which write it at once.
+ */
+export const addFunds = addingStatement(
+  'UPDATE account SET posted = posted + ?2 WHERE id = ?1 AND posted + ?2 - held >= 0',
+  1,
+)
+export const insertJournal = rowStatement('journal', 'id, kind, ref, reason, created_at')
+export const insertCharge = rowStatement(
+  'journal',
+  'id, hold_id, price_card_id, created_at, kind',
+  "?, ?, ?, ?, 'charge'",
+)
+/** After the funds have moved: it keeps what the balance was then. */
+export const insertBooking = readingStatement(
+  `INSERT INTO booking (account_id, created_at, journal_id, balance_after)
+   SELECT id, ?2, ?3, posted FROM account WHERE id = ?1`,
+)
+const insertEntry = rowStatement('entry', 'account_id, journal_id, amount')
+
+export const settledStep = (hold: Begun, charged: NanoUsd, nowMs: number): Step => ({
+  run: insertSettled,
+  bind: [hold.id, hold.accountId, hold.amount, hold.createdAtMs, nowMs, charged],
+})
+
+export const releasedStep = (hold: Begun, nowMs: number): Step => ({
+  run: insertReleased,
+  bind: [hold.id, hold.accountId, hold.amount, hold.createdAtMs, nowMs],
+})
+
+export const entry = (journalId: number, accountId: string, amount: NanoUsd): Step => ({
+  run: insertEntry,
+  bind: [accountId, journalId, amount],
+})
