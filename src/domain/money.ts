@@ -1,10 +1,8 @@
 /** An amount of money in nano-USD (1e-9 dollars). Always an integer; int64 in the store. */
 export type NanoUsd = bigint
 
-const NANO_PER_USD = 1_000_000_000n
-const NANO_DIGITS = 9
-/** Up to a thousand dollars a double is wrong by 10⁻¹³ at most: its nine decimals are the exact ones. */
-const EXACT_BELOW = 1_000n * NANO_PER_USD
+const NANO = 1_000_000_000
+const NANO_PER_USD = BigInt(NANO)
 const CENT_DIGITS = 2
 const ZERO = 0x30
 const USD_PATTERN = /^(-?)(\d{1,9})(?:\.(\d{1,9}))?$/
@@ -18,22 +16,36 @@ export function parseUsd(text: string): NanoUsd | undefined {
   return sign === '-' ? -nano : nano
 }
 
-/** Writes exact decimal dollars without trailing zeros beyond the cents: 1250000000n → "1.25". */
-export function formatUsd(amount: NanoUsd): string {
-  const text = amount >= 0n && amount < EXACT_BELOW ? (Number(amount) / 1e9).toFixed(NANO_DIGITS) : allDecimals(amount)
-  const least = text.length - NANO_DIGITS + CENT_DIGITS
-  let end = text.length
-  while (end > least && text.charCodeAt(end - 1) === ZERO) end--
-  return text.slice(0, end)
+/** An amount as a whole number, in digits. */
+export function nanoDigits(amount: NanoUsd): string {
+  const number = Number(amount)
+  // Half as dear, and the same digits while it is exact.
+  return Number.isSafeInteger(number) ? String(number) : amount.toString()
 }
 
-function allDecimals(amount: NanoUsd): string {
-  const digits = (amount < 0n ? -amount : amount).toString().padStart(NANO_DIGITS + 1, '0')
-  const point = digits.length - NANO_DIGITS
-  return `${amount < 0n ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`
+/** Writes exact decimal dollars without trailing zeros beyond the cents: 1250000000n → "1.25". */
+export function formatUsd(amount: NanoUsd): string {
+  const size = amount < 0n ? -amount : amount
+  const number = Number(size)
+  const isExact = Number.isSafeInteger(number)
+  const nano = isExact ? number % NANO : Number(size % NANO_PER_USD)
+  const dollars = isExact ? (number - nano) / NANO : size / NANO_PER_USD
+  // The one in front keeps the zeros behind it.
+  const decimals = String(NANO + nano)
+  let end = decimals.length
+  while (end > 1 + CENT_DIGITS && decimals.charCodeAt(end - 1) === ZERO) end--
+  return `${amount < 0n ? '-' : ''}${dollars}.${decimals.slice(1, end)}`
 }
 
 /** Division that rounds up, for non-negative operands. A charge is rounded once, at its end. */
 export function divideUp(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor
+}
+
+const MILLION = 1_000_000
+
+/** A millionth of a safe integer that is not negative, rounded up. */
+export function millionthUp(sum: number): NanoUsd {
+  const rest = sum % MILLION
+  return BigInt((sum - rest) / MILLION + (rest > 0 ? 1 : 0))
 }

@@ -1,4 +1,4 @@
-import { divideUp, type NanoUsd } from './money.ts'
+import { divideUp, millionthUp, type NanoUsd } from './money.ts'
 import { inputTokens, usageBuckets, type PieceUnit, type Usage, type UsageBucket } from './usage.ts'
 
 /**
@@ -37,8 +37,7 @@ export type StatedPrices = {
   readonly each?: Readonly<Record<string, bigint>> | undefined
 }
 
-const PER_MILLION = 1_000_000
-const MILLION = BigInt(PER_MILLION)
+const MILLION = 1_000_000n
 
 export function unitPrices(stated: StatedPrices): UnitPrices {
   const { input, output, cachedInput, cacheWrite, cacheWrite1h, reasoning, each = {} } = stated
@@ -72,8 +71,7 @@ export function priceOf(usage: Usage, card: PriceCard): NanoUsd {
   }
   if (usage.pieces) for (const { unit, count } of usage.pieces) large += BigInt(count) * unitPriceOfPiece(card, unit)
   if (large > 0n) return divideUp(BigInt(small) + large, MILLION)
-  const rest = small % PER_MILLION
-  return BigInt((small - rest) / PER_MILLION + (rest > 0 ? 1 : 0))
+  return millionthUp(small)
 }
 
 /** The prices of a card that a usage is charged by: those of its tier. */

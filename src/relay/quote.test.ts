@@ -88,6 +88,45 @@ test('where the answer may be an image, one of the asked size is held for, and f
   expect(quote(free, painter, least - 1n)).toMatchObject({ kind: 'unaffordable', needed: least })
 })
 
+test('quotes are exact and just affordable, from nothing to beyond what numbers hold', () => {
+  const some = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T
+  const big = (digits: number): bigint => BigInt(Math.floor(10 ** (Math.random() * digits)))
+  for (let i = 0; i < 20_000; i++) {
+    const sale = unitPrices({ input: big(12), output: big(i % 3 === 0 ? 15 : 9) })
+    const limits = {
+      outputTokensMax: some([undefined, 1, 4_096, 2_000_000]),
+      outputTokensDefault: some([512, 8_192]),
+      outputTokensMin: some([1, 256]),
+    }
+    const of: Model = { ...model(limits), sale: { id: 1, effectiveFromMs: 0, nanoPerMillion: sale } }
+    const choices = some([1, 1, 2, 128])
+    const asked = some([undefined, 1, 300, 1_000_000, Number.MAX_SAFE_INTEGER])
+    const body: QuotedRequest = { ...request(), outputTokensMax: asked, choices, textBytes: some([0, 30, 1_000_000]) }
+    const exact = (tokens: number): bigint => {
+      const total = BigInt(body.textBytes) * sale.inputFresh + BigInt(tokens) * BigInt(choices) * sale.outputText
+      return (total + 999_999n) / 1_000_000n
+    }
+    const available = some([0n, big(12), big(18), exact(limits.outputTokensDefault), exact(asked ?? 1) - 1n])
+    const quoted = quote(body, of, available)
+    const most = limits.outputTokensMax ?? Number.MAX_SAFE_INTEGER
+    if (quoted.kind === 'quoted') {
+      const tokens = quoted.cap ?? asked ?? 0
+      expect(quoted).toMatchObject({ amount: exact(tokens), outputTokens: tokens * choices })
+      expect(quoted.amount <= available && tokens <= most).toBe(true)
+      if (asked !== undefined) expect(tokens).toBe(Math.min(asked, most))
+      // Never less than there is money for, as far as anybody wishes.
+      else if (tokens < Math.min(limits.outputTokensDefault, most)) expect(exact(tokens + 1) > available).toBe(true)
+    } else {
+      const least = Math.min(limits.outputTokensMin, limits.outputTokensDefault, most)
+      expect(quoted.needed).toBe(exact(asked === undefined ? least : Math.min(asked, most)))
+      expect(quoted.needed > available).toBe(true)
+      const { fitting } = quoted
+      expect(fitting === 0 || exact(fitting) <= available).toBe(true)
+      expect(fitting === most || exact(fitting + 1) > available).toBe(true)
+    }
+  }
+})
+
 test('an image counts by its model’s rule, not by the length of its base64', () => {
   const url = `data:image/png;base64,${'A'.repeat(100_000)}`
   const body = request({

@@ -1,7 +1,7 @@
 /** The upper bound a request is held for. No tokenizer: a byte of text is never more than one token. */
 import { paintsInTurn, type Model, type ModelLimits } from '../domain/catalog.ts'
 import { dearestImage, imagesOf, imageTokensMax, tokensOfImage, type ImageWish } from '../domain/image.ts'
-import { divideUp, type NanoUsd } from '../domain/money.ts'
+import { divideUp, millionthUp, type NanoUsd } from '../domain/money.ts'
 import { dearestInput, dearestOutput, priceOf } from '../domain/price.ts'
 import { secondsMax, tokensMax } from '../domain/video-price.ts'
 import type { ClientRequest } from '../formats/format.ts'
@@ -61,21 +61,45 @@ export function quote(request: QuotedRequest, model: Model, available: NanoUsd):
   if (request.video) return quoteVideo(request.video, model, available)
   if (request.images) return quoteImages(request, request.images, { model, available })
   const inputTokens = inputTokensMax(request, model)
-  const input = BigInt(inputTokens) * dearestInput(model.sale, inputTokens)
-  const perToken = dearestOutput(model.sale, inputTokens) * BigInt(request.choices)
-  const affordable = affordableTokens(available * MILLION - input, perToken)
-  const imageTokens = paintsInTurn(model) ? tokensOfImage(model.limits.image, request.painting?.quality) : 0
-  const asked = request.outputTokensMax
-  const tokens = outputTokensFor(asked, model.limits, { affordable, imageTokens })
-  const heldTokens = Math.max(tokens, imageTokens)
-  const amount = divideUp(input + BigInt(heldTokens) * perToken, MILLION)
-  if (affordable < heldTokens) {
-    const most = model.limits.outputTokensMax ?? Number.MAX_SAFE_INTEGER
-    const fitting = affordable < imageTokens ? 0 : Math.min(Math.max(affordable, 0), most)
-    return { kind: 'unaffordable', needed: amount, fitting }
+  const { choices, outputTokensMax: asked } = request
+  const { limits, sale } = model
+  const imageTokens = paintsInTurn(model) ? tokensOfImage(limits.image, request.painting?.quality) : 0
+  const rates = { input: dearestInput(sale, inputTokens), output: dearestOutput(sale, inputTokens), choices }
+  const quoted = (tokens: number, amount: NanoUsd): Quote => {
+    const cap = tokens === asked ? undefined : tokens
+    return { kind: 'quoted', amount, inputTokens, outputTokens: tokens * choices, cap }
   }
-  const cap = tokens === asked ? undefined : tokens
-  return { kind: 'quoted', amount, inputTokens, outputTokens: tokens * request.choices, cap }
+  // Mostly it is affordable, and nothing else is asked.
+  const most = limits.outputTokensMax ?? Number.MAX_SAFE_INTEGER
+  const wished = Math.min(asked ?? limits.outputTokensMax ?? limits.outputTokensDefault, most)
+  const wishedAmount = amountOf(inputTokens, Math.max(wished, imageTokens), rates)
+  if (wishedAmount <= available) return quoted(wished, wishedAmount)
+
+  const affordable = affordableTokens(available, inputTokens, rates)
+  const tokens = outputTokensFor(asked, limits, { affordable, imageTokens })
+  const heldTokens = Math.max(tokens, imageTokens)
+  const amount = amountOf(inputTokens, heldTokens, rates)
+  if (amount <= available) return quoted(tokens, amount)
+  const fitting = affordable < imageTokens ? 0 : Math.min(Math.max(affordable, 0), most)
+  return { kind: 'unaffordable', needed: amount, fitting }
+}
+
+/** Nano-USD per million tokens, and how often the output may come. */
+type Rates = { readonly input: bigint; readonly output: bigint; readonly choices: number }
+
+function amountOf(inputTokens: number, outputTokens: number, { input, output, choices }: Rates): NanoUsd {
+  // As numbers where that is exact, which is nearly always: a sum that rounded anywhere is beyond the safe integers.
+  const sum = inputTokens * Number(input) + outputTokens * Number(output) * choices
+  if (Number.isSafeInteger(sum)) return millionthUp(sum)
+  return divideUp(BigInt(inputTokens) * input + BigInt(outputTokens) * output * BigInt(choices), MILLION)
+}
+
+/** How many output tokens the rest of the balance covers, per choice; negative when it does not cover the input. */
+function affordableTokens(available: NanoUsd, inputTokens: number, { input, output, choices }: Rates): number {
+  const left = available * MILLION - BigInt(inputTokens) * input
+  if (left < 0n) return -1
+  const perToken = output * BigInt(choices)
+  return perToken === 0n ? Number.MAX_SAFE_INTEGER : Number(left / perToken)
 }
 
 type Affordable = { readonly affordable: number; readonly imageTokens: number }
@@ -126,10 +150,4 @@ function quoteVideo(body: VideoBody, { limits: { video: facts }, sale }: Model, 
   const amount = priceOf(usageOfVideo(sale, wish, bound), sale) + upscaling
   if (amount > available) return { kind: 'unaffordable', needed: amount, fitting: 0 }
   return { kind: 'quoted', amount, inputTokens: 0, outputTokens: bound.tokens, cap: undefined }
-}
-
-/** How many output tokens the rest of the balance covers; negative when it does not even cover the input. */
-function affordableTokens(left: bigint, perToken: bigint): number {
-  if (left < 0n) return -1
-  return perToken === 0n ? Number.MAX_SAFE_INTEGER : Number(left / perToken)
 }
