@@ -13,6 +13,7 @@ import { setupUrl, withConsole } from './front.ts'
 import { openGateway, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { Shares } from './lib/shares.ts'
+import { nanoDigits } from './domain/money.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
 import type { RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
@@ -223,8 +224,8 @@ function logRecord(log: Log, record: RequestRecord, client: string | undefined):
     inputTokens: inputTokens(usage),
     outputTokens: outputTokens(usage),
     usage: record.usageSource,
-    heldNanoUsd: record.held.toString(),
-    chargedNanoUsd: record.charged.toString(),
+    heldNanoUsd: nanoDigits(record.held),
+    chargedNanoUsd: nanoDigits(record.charged),
     firstEventMs: record.firstEventMs === undefined ? undefined : Math.round(record.firstEventMs),
     totalMs: Math.round(record.totalMs),
   })

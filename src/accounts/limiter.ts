@@ -6,6 +6,7 @@ import type { Caller } from '../domain/account.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { Bucket } from './bucket.ts'
+import { perMinute, rateHeaders, UNITS } from './rate-headers.ts'
 
 export type Scope = 'key' | 'account'
 
@@ -77,8 +78,6 @@ type Subject = {
 type Stand = { readonly scope: Scope; readonly limits: Limits; readonly subject: Subject }
 
 const DAY_MS = 86_400_000
-const UNITS = ['requests', 'tokens'] as const
-const perMinute = { requests: 'requestsPerMinute', tokens: 'tokensPerMinute' } as const
 const PERIODS = ['day', 'month'] as const
 const spendPer = { day: 'spendPerDay', month: 'spendPerMonth' } as const
 
@@ -371,29 +370,4 @@ export class Entry {
   withRates(headers: Record<string, string> = {}): Record<string, string> {
     return rateHeaders(this.stands, this.limiter.clock(), headers)
   }
-}
-
-/** A duration as OpenAI's API writes it, in the manner of Go: `12ms`, `7.5s`, `1m30s`. */
-export function durationText(ms: number): string {
-  if (ms < 1_000) return `${Math.ceil(ms)}ms`
-  const minutes = Math.floor(ms / 60_000)
-  const seconds = Math.ceil((ms - minutes * 60_000) / 100) / 10
-  return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`
-}
-
-function rateHeaders(stands: readonly Stand[], nowMs: number, headers: Record<string, string>): typeof headers {
-  for (const unit of UNITS) {
-    let least = Number.POSITIVE_INFINITY
-    for (const { limits, subject } of stands) {
-      const limit = limits[perMinute[unit]]
-      if (limit === undefined) continue
-      const level = subject[unit].level(limit, nowMs)
-      if (level >= least) continue
-      least = level
-      headers[`x-ratelimit-limit-${unit}`] = String(limit)
-      headers[`x-ratelimit-remaining-${unit}`] = String(Math.max(0, Math.floor(level)))
-      headers[`x-ratelimit-reset-${unit}`] = durationText(subject[unit].fullInMs(limit, nowMs))
-    }
-  }
-  return headers
 }
