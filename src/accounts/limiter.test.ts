@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import type { Caller } from '../domain/account.ts'
 import type { Limits } from '../domain/limits.ts'
 import { Entry, Limiter, monthStartHour, type PastSpend } from './limiter.ts'
-import { durationText } from './rate-headers.ts'
 
 const START_MS = Date.UTC(2026, 10, 21, 12)
 const DAY_MS = 86_400_000
@@ -258,16 +257,4 @@ test('headers name the scope with less left, and none without limits', () => {
     'x-ratelimit-remaining-tokens': '5900',
     'x-ratelimit-reset-tokens': '1s',
   })
-})
-
-test('durations are written in the manner of Go', () => {
-  expect([0, 12.2, 999, 1_000, 7_500, 60_000, 92_040].map(durationText)).toEqual([
-    '0ms',
-    '13ms',
-    '999ms',
-    '1s',
-    '7.5s',
-    '1m0s',
-    '1m32.1s',
-  ])
 })

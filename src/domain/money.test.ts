@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { divideUp, formatUsd, parseUsd } from './money.ts'
+import { divideUp, formatUsd, nanoDigits, parseUsd } from './money.ts'
 
 test('dollars are read exactly, to the nano-dollar', () => {
   expect(parseUsd('1.25')).toBe(1_250_000_000n)
@@ -31,6 +31,12 @@ test('an amount has its cents, and no zeros behind the last decimal that counts'
     }),
     { numRuns: 5_000 },
   )
+})
+
+test('digits are those of the amount, also beyond what a number holds', () => {
+  const amount = fc.oneof(fc.bigInt(-(10n ** 6n), 10n ** 6n), fc.bigInt(-(2n ** 63n), 2n ** 63n))
+  fc.assert(fc.property(amount, (nano) => expect(nanoDigits(nano)).toBe(nano.toString())))
+  expect(nanoDigits(2n ** 60n + 1n)).toBe('1152921504606846977')
 })
 
 test('division rounds up, and only when it has to', () => {

@@ -115,7 +115,7 @@ export type Ledger = {
 }
 
 export type LedgerOptions = {
-  /** Names this life of the process in the holds it makes. */
+  /** Names this life of the process in the holds that it leaves open on disk for a while. */
   readonly owner: string
   /** Called when the database refuses what memory decided. They have parted: the caller must stop the process. */
   readonly onBroken: (message: string) => void

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { defaultModelLimits, type Model, type ModelLimits } from '../domain/catalog.ts'
 import { imageFamilies } from '../domain/image.ts'
 import { unitPrices } from '../domain/price.ts'
@@ -88,43 +89,50 @@ test('where the answer may be an image, one of the asked size is held for, and f
   expect(quote(free, painter, least - 1n)).toMatchObject({ kind: 'unaffordable', needed: least })
 })
 
+const tokensMax = fc.constantFrom(1, 300, 4_096, 2_000_000, Number.MAX_SAFE_INTEGER)
+const aQuote = fc.record({
+  input: fc.bigInt(0n, 10n ** 12n),
+  output: fc.oneof(fc.constant(0n), fc.bigInt(0n, 10n ** 9n), fc.bigInt(0n, 10n ** 15n)),
+  limits: fc.record({
+    outputTokensMax: fc.option(tokensMax, { nil: undefined }),
+    outputTokensDefault: fc.constantFrom(512, 8_192),
+    outputTokensMin: fc.constantFrom(1, 256),
+  }),
+  choices: fc.constantFrom(1, 2, 128),
+  asked: fc.option(tokensMax, { nil: undefined }),
+  textBytes: fc.constantFrom(0, 30, 1_000_000),
+  /** Some amount, or what so many tokens cost, less one. */
+  available: fc.oneof(fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 18n), fc.constantFrom(300, 512, 8_192)),
+  lacking: fc.constantFrom(0n, 1n),
+})
+type AQuote = typeof aQuote extends fc.Arbitrary<infer Case> ? Case : never
+
 test('quotes are exact and just affordable, from nothing to beyond what numbers hold', () => {
-  const some = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T
-  const big = (digits: number): bigint => BigInt(Math.floor(10 ** (Math.random() * digits)))
-  for (let i = 0; i < 20_000; i++) {
-    const sale = unitPrices({ input: big(12), output: big(i % 3 === 0 ? 15 : 9) })
-    const limits = {
-      outputTokensMax: some([undefined, 1, 4_096, 2_000_000]),
-      outputTokensDefault: some([512, 8_192]),
-      outputTokensMin: some([1, 256]),
-    }
-    const of: Model = { ...model(limits), sale: { id: 1, effectiveFromMs: 0, nanoPerMillion: sale } }
-    const choices = some([1, 1, 2, 128])
-    const asked = some([undefined, 1, 300, 1_000_000, Number.MAX_SAFE_INTEGER])
-    const body: QuotedRequest = { ...request(), outputTokensMax: asked, choices, textBytes: some([0, 30, 1_000_000]) }
-    const exact = (tokens: number): bigint => {
-      const total = BigInt(body.textBytes) * sale.inputFresh + BigInt(tokens) * BigInt(choices) * sale.outputText
-      return (total + 999_999n) / 1_000_000n
-    }
-    const available = some([0n, big(12), big(18), exact(limits.outputTokensDefault), exact(asked ?? 1) - 1n])
-    const quoted = quote(body, of, available)
+  const check = ({ input, output, limits, choices, asked, textBytes, available: given, lacking }: AQuote): void => {
+    const exact = (tokens: number): bigint =>
+      (BigInt(textBytes) * input + BigInt(tokens) * BigInt(choices) * output + 999_999n) / 1_000_000n
+    const available = typeof given === 'bigint' ? given : exact(given) - lacking
+    const sale = { id: 1, effectiveFromMs: 0, nanoPerMillion: unitPrices({ input, output }) }
+    const body: QuotedRequest = { ...request(), outputTokensMax: asked, choices, textBytes }
+    const quoted = quote(body, { ...model(limits), sale }, available)
     const most = limits.outputTokensMax ?? Number.MAX_SAFE_INTEGER
+    const usual = Math.min(limits.outputTokensDefault, most)
     if (quoted.kind === 'quoted') {
       const tokens = quoted.cap ?? asked ?? 0
       expect(quoted).toMatchObject({ amount: exact(tokens), outputTokens: tokens * choices })
       expect(quoted.amount <= available && tokens <= most).toBe(true)
       if (asked !== undefined) expect(tokens).toBe(Math.min(asked, most))
       // Never less than there is money for, as far as anybody wishes.
-      else if (tokens < Math.min(limits.outputTokensDefault, most)) expect(exact(tokens + 1) > available).toBe(true)
+      else if (tokens < usual) expect(exact(tokens + 1) > available).toBe(true)
     } else {
-      const least = Math.min(limits.outputTokensMin, limits.outputTokensDefault, most)
-      expect(quoted.needed).toBe(exact(asked === undefined ? least : Math.min(asked, most)))
-      expect(quoted.needed > available).toBe(true)
-      const { fitting } = quoted
+      const { needed, fitting } = quoted
+      expect(needed).toBe(exact(Math.min(asked ?? Math.min(limits.outputTokensMin, usual), most)))
+      expect(needed > available).toBe(true)
       expect(fitting === 0 || exact(fitting) <= available).toBe(true)
       expect(fitting === most || exact(fitting + 1) > available).toBe(true)
     }
   }
+  fc.assert(fc.property(aQuote, check), { numRuns: 10_000 })
 })
 
 test('an image counts by its model’s rule, not by the length of its base64', () => {

@@ -69,14 +69,13 @@ export function quote(request: QuotedRequest, model: Model, available: NanoUsd):
     const cap = tokens === asked ? undefined : tokens
     return { kind: 'quoted', amount, inputTokens, outputTokens: tokens * choices, cap }
   }
-  // Mostly it is affordable, and nothing else is asked.
   const most = limits.outputTokensMax ?? Number.MAX_SAFE_INTEGER
   const wished = Math.min(asked ?? limits.outputTokensMax ?? limits.outputTokensDefault, most)
   const wishedAmount = amountOf(inputTokens, Math.max(wished, imageTokens), rates)
   if (wishedAmount <= available) return quoted(wished, wishedAmount)
 
   const affordable = affordableTokens(available, inputTokens, rates)
-  const tokens = outputTokensFor(asked, limits, { affordable, imageTokens })
+  const tokens = asked === undefined ? lessTokens(limits, most, { affordable, imageTokens }) : wished
   const heldTokens = Math.max(tokens, imageTokens)
   const amount = amountOf(inputTokens, heldTokens, rates)
   if (amount <= available) return quoted(tokens, amount)
@@ -104,15 +103,12 @@ function affordableTokens(available: NanoUsd, inputTokens: number, { input, outp
 
 type Affordable = { readonly affordable: number; readonly imageTokens: number }
 
-/** The output to hold for, per choice; where not even the least of it is affordable, that. */
-function outputTokensFor(
-  asked: number | undefined,
-  { outputTokensMax, outputTokensDefault, outputTokensMin }: ModelLimits,
+/** The output to hold for where the most is too dear, per choice; where not even the least is affordable, that. */
+function lessTokens(
+  { outputTokensDefault, outputTokensMin }: ModelLimits,
+  most: number,
   { affordable, imageTokens }: Affordable,
 ): number {
-  const most = outputTokensMax ?? Number.MAX_SAFE_INTEGER
-  if (asked !== undefined) return Math.min(asked, most)
-  if (outputTokensMax !== undefined && affordable >= Math.max(outputTokensMax, imageTokens)) return outputTokensMax
   const usual = Math.min(outputTokensDefault, most)
   if (affordable >= Math.max(usual, imageTokens)) return usual
   const least = Math.max(Math.min(outputTokensMin + imageTokens, usual), imageTokens)

@@ -1,9 +1,12 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Rows } from './rows.ts'
 import { rowStatement, statement, type Step } from './statement.ts'
 import { openStore, type Store } from './store.ts'
+import { encodeTx, stepEnd } from './wire.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-rows-'))
 let store: Store
@@ -63,11 +66,30 @@ test('rows of one commit are all there, with their own values, however many they
   }
 })
 
+test('each commit writes its own rows, and those alone', () => {
+  const db = new Database(':memory:')
+  db.exec('CREATE TABLE bird (name TEXT, eggs INTEGER, note TEXT)')
+  const rows = new Rows()
+  rows.define(db, insertBird.slot, { sql: insertBird.sql, tuple: insertBird.tuple ?? '' })
+  for (const round of [['a', 'b', 'c'], ['d']]) {
+    const tx = encodeTx(round.map((name) => bird(name)))
+    for (let at = 0; at < tx.length; at = stepEnd(tx, at)) expect(rows.take(tx, at)).toBe(true)
+    rows.write()
+    rows.clear()
+    rows.write()
+  }
+  expect(db.query('SELECT name FROM bird').values()).toEqual([['a'], ['b'], ['c'], ['d']])
+  rows.finalize()
+  db.close()
+})
+
 test('what is the same in every row is said once', async () => {
   const insertOwl = rowStatement('bird', 'note, name, eggs', "'it''s an owl', ?, 2")
   const owls = ['o1', 'o2', 'o3']
   expect(await writeAtOnce(...owls.map((name) => [{ run: insertOwl, bind: [name] }]))).toEqual([true, true, true])
-  expect(await birds('o%')).toEqual(owls.map((name) => [name, 2n, "it's an owl"]))
+  // Also where each is written by itself, because one of them must not be.
+  expect(await writeAtOnce([{ run: insertOwl, bind: ['o4'] }], [bird('o1')])).toEqual([true, false])
+  expect(await birds('o%')).toEqual([...owls, 'o4'].map((name) => [name, 2n, "it's an owl"]))
 })
 
 test('numbers beyond 2^53 are added as they are', async () => {

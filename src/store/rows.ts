@@ -1,6 +1,6 @@
 /** What the transactions of a commit add to the same tables, gathered so that many rows are one statement. */
 import type { Database, Statement as Prepared } from 'bun:sqlite'
-import { fromWire, valuesEnd, valuesFrom, type WireTx, type WireValue } from './wire.ts'
+import { fromWire, STEP_HEAD, stepEnd, type WireTx, type WireValue } from './wire.ts'
 import type { SqlValue } from './statement.ts'
 
 /** In one statement. Each power of two up to it is prepared when it is needed first. */
@@ -41,7 +41,7 @@ class Table {
   private readonly tuple: string
   private readonly prepared = new Map<number, Prepared>()
   private count = 0
-  /** Those of all rows, one behind the other. */
+  /** Those of all rows, one behind the other: a statement of a row has as many in every step. */
   private values: SqlValue[] = []
 
   constructor(db: Database, into: string, tuple: string) {
@@ -52,7 +52,7 @@ class Table {
 
   take(tx: WireTx, at: number): void {
     this.count++
-    for (let i = valuesFrom(at), end = valuesEnd(tx, at); i < end; i++) this.values.push(fromWire(tx[i] as WireValue))
+    for (let i = at + STEP_HEAD, end = stepEnd(tx, at); i < end; i++) this.values.push(fromWire(tx[i] as WireValue))
   }
 
   write(): void {

@@ -33,8 +33,8 @@ export const readingStatement = (sql: string): Statement => intern({ slot: inter
 
 /**
  * A statement that adds a row and depends on no other of its commit: those of a commit may be run as one, behind all
- * else. Nothing in the same transaction may ask for the row. `values`: in SQL, where some are the same in every row; such
- * a value has neither to travel nor to be bound.
+ * else. Nothing in the same transaction may ask for the row. `values`: in SQL, where some are the same in every row and
+ * need neither travel nor be bound.
  */
 export function rowStatement(table: string, columns: string, values = columns.replace(/\w+/g, '?')): Statement {
   const tuple = `(${values})`

@@ -1,5 +1,5 @@
 /** What the transactions of a commit add to the same rows, gathered so that steps that name the same are one. */
-import { valuesEnd, valuesFrom, type WireTx, type WireValue } from './wire.ts'
+import { STEP_HEAD, stepEnd, type WireTx, type WireValue } from './wire.ts'
 
 /** A step of our own: what is added to it stays out of the transactions, which may have to be run one by one. */
 type Sum = WireValue[]
@@ -23,8 +23,8 @@ export class Sums {
     const { keys, last } = table
     // Mostly the row of the step before: no text is made to find it.
     if (last && isSameRow(last, tx, { at, keys })) return add(last, tx, { at, keys })
-    const step = tx.slice(at, valuesEnd(tx, at))
-    const name = JSON.stringify(step.slice(0, valuesFrom(keys)))
+    const step = tx.slice(at, stepEnd(tx, at))
+    const name = JSON.stringify(step.slice(0, STEP_HEAD + keys))
     const known = this.rows.get(name)
     if (known && !add(known, tx, { at, keys })) return false
     table.last = known ?? step
@@ -47,13 +47,13 @@ type Place = { readonly at: number; readonly keys: number }
 
 /** Everything in front of what is added says to which row, and how. */
 function isSameRow(sum: Sum, tx: WireTx, { at, keys }: Place): boolean {
-  for (let i = 0; i < valuesFrom(keys); i++) if (sum[i] !== tx[at + i]) return false
+  for (let i = 0; i < STEP_HEAD + keys; i++) if (sum[i] !== tx[at + i]) return false
   return true
 }
 
 /** Adds all values, or none where one would not be exact: what SQLite would refuse, a null or a fraction, say. */
 function add(sum: Sum, tx: WireTx, { at, keys }: Place): boolean {
-  const from = valuesFrom(keys)
+  const from = STEP_HEAD + keys
   for (let i = from; i < sum.length; i++) if (!isExact(sum[i], tx[at + i])) return false
   for (let i = from; i < sum.length; i++) sum[i] = (sum[i] as number) + (tx[at + i] as number)
   return true

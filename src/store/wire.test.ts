@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { statement, type SqlValue } from './statement.ts'
-import { bindOf, decodeBatch, encodeBatch, encodeTx, valuesEnd } from './wire.ts'
+import { bindOf, decodeBatch, encodeBatch, encodeTx, stepEnd } from './wire.ts'
 
 test('every value arrives as it was sent, also beyond 2^53', () => {
   const values: SqlValue[] = [
@@ -22,9 +22,9 @@ test('every value arrives as it was sent, also beyond 2^53', () => {
   const [tx] = decodeBatch(encodeBatch({ define: [], txs: [encodeTx(steps)] })).txs
   if (!tx) throw new Error('nothing arrived')
   expect(bindOf(tx, 0)).toEqual(['before'])
-  const at = valuesEnd(tx, 0)
+  const at = stepEnd(tx, 0)
   expect(tx.slice(at, at + 2)).toEqual([run.slot, 1])
-  expect(valuesEnd(tx, at)).toBe(tx.length)
+  expect(stepEnd(tx, at)).toBe(tx.length)
   bindOf(tx, at).forEach((value, i) => {
     const sent = values[i] ?? null
     // Integers may come as number or bigint: SQLite binds both as INTEGER.

@@ -45,13 +45,15 @@ export const encodeBatch = (batch: WireBatch): string => JSON.stringify(batch)
 
 export const decodeBatch = (text: string): WireBatch => JSON.parse(text) as WireBatch
 
-/** Where the values of the step at `at` begin, and where they end. */
-export const valuesFrom = (at: number): number => at + 3
-export const valuesEnd = (tx: WireTx, at: number): number => at + 3 + (tx[at + 2] as number)
+/** What stands in front of the values of a step. */
+export const STEP_HEAD = 3
+
+/** Where the step at `at` ends. */
+export const stepEnd = (tx: WireTx, at: number): number => at + STEP_HEAD + (tx[at + 2] as number)
 
 /** The values of the step at `at`, as SQLite binds them. */
 export function bindOf(tx: WireTx, at: number): SqlValue[] {
   const bind: SqlValue[] = []
-  for (let i = valuesFrom(at), end = valuesEnd(tx, at); i < end; i++) bind.push(fromWire(tx[i] as WireValue))
+  for (let i = at + STEP_HEAD, end = stepEnd(tx, at); i < end; i++) bind.push(fromWire(tx[i] as WireValue))
   return bind
 }

@@ -6,7 +6,7 @@ import { Database, type Statement as Prepared } from 'bun:sqlite'
 import { Rows } from './rows.ts'
 import { Sums } from './sums.ts'
 import type { WriteOutcome } from './statement.ts'
-import { bindOf, decodeBatch, valuesEnd, type WireTx } from './wire.ts'
+import { bindOf, decodeBatch, stepEnd, type WireTx } from './wire.ts'
 
 declare const self: Worker
 
@@ -26,7 +26,7 @@ const rows = new Rows()
 
 /** Runs one transaction's steps; `together`: less those that are kept for the end of the commit. */
 function runSteps(tx: WireTx, how: 'together' | 'apart'): WriteOutcome | undefined {
-  for (let at = 0, step = 0; at < tx.length; at = valuesEnd(tx, at), step++) {
+  for (let at = 0, step = 0; at < tx.length; at = stepEnd(tx, at), step++) {
     if (how === 'together') {
       if (sums.take(tx, at) || rows.take(tx, at)) continue
       if (readers.has(tx[at] as number)) writeSums()

@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test'
+import { Bucket } from './bucket.ts'
+import { durationText, rateHeaders } from './rate-headers.ts'
+
+test('each unit is that of the stand with less left, whichever comes first', () => {
+  const stand = (requestsPerMinute: number, tokensPerMinute?: number) => ({
+    limits: { requestsPerMinute, ...(tokensPerMinute === undefined ? {} : { tokensPerMinute }) },
+    subject: { requests: new Bucket(), tokens: new Bucket() },
+  })
+  for (const stands of [
+    [stand(100, 500), stand(10)],
+    [stand(10), stand(100, 500)],
+  ]) {
+    expect(rateHeaders(stands, 0, { kept: '1' })).toEqual({
+      kept: '1',
+      'x-ratelimit-limit-requests': '10',
+      'x-ratelimit-remaining-requests': '10',
+      'x-ratelimit-reset-requests': '0ms',
+      'x-ratelimit-limit-tokens': '500',
+      'x-ratelimit-remaining-tokens': '500',
+      'x-ratelimit-reset-tokens': '0ms',
+    })
+  }
+})
+
+test('durations are written in the manner of Go', () => {
+  expect([0, 12.2, 999, 1_000, 7_500, 60_000, 92_040].map(durationText)).toEqual([
+    '0ms',
+    '13ms',
+    '999ms',
+    '1s',
+    '7.5s',
+    '1m0s',
+    '1m32.1s',
+  ])
+})
