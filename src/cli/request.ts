@@ -59,6 +59,7 @@ function drawRecord(view: RecordView, terminal: Terminal): string {
     ['usage', view.usage_source],
     ['held', usd(view.held_usd)],
     ['charged', usd(view.charged_usd)],
+    ['written off', view.written_off_usd === '0.00' ? null : `${usd(view.written_off_usd)}, for lack of balance`],
     ['price card', String(view.price_card)],
     ['cost to us', usd(view.upstream_cost_usd)],
     ['first event', view.first_event_ms === null ? null : `${view.first_event_ms} ms`],
