@@ -15,9 +15,9 @@ export const insertHold = statement(
   "INSERT INTO hold (id, account_id, amount, state, owner, created_at) VALUES (?, ?, ?, 'open', ?, ?)",
 )
 /** Holds that were never open on disk: no life of a process owned them there. */
-const RESOLVED = 'id, account_id, amount, created_at, resolved_at, settled, state, owner'
-const insertSettled = rowStatement('hold', RESOLVED, "?, ?, ?, ?, ?, ?, 'settled', ''")
-const insertReleased = rowStatement('hold', RESOLVED, "?, ?, ?, ?, ?, NULL, 'released', ''")
+const RESOLVED = 'id, account_id, amount, created_at, resolved_at'
+const insertSettled = rowStatement('hold', `${RESOLVED}, settled`, { state: "'settled'", owner: "''" })
+const insertReleased = rowStatement('hold', RESOLVED, { state: "'released'", owner: "''" })
 export const resolveHold = statement(
   "UPDATE hold SET state = ?2, settled = ?3, resolved_at = ?4 WHERE id = ?1 AND state = 'open'",
 )
@@ -31,11 +31,7 @@ export const addFunds = addingStatement(
   1,
 )
 export const insertJournal = rowStatement('journal', 'id, kind, ref, reason, created_at')
-export const insertCharge = rowStatement(
-  'journal',
-  'id, hold_id, price_card_id, created_at, kind',
-  "?, ?, ?, ?, 'charge'",
-)
+export const insertCharge = rowStatement('journal', 'id, hold_id, price_card_id, created_at', { kind: "'charge'" })
 /** After the funds have moved: it keeps what the balance was then. */
 export const insertBooking = readingStatement(
   `INSERT INTO booking (account_id, created_at, journal_id, balance_after)

@@ -65,7 +65,12 @@ const common = [
 const columns = `${common}, error_code, cache_write_5m, cache_write_1h, input_image, output_image, pieces`
 const insertRecord = rowStatement('request_record', columns)
 /** Of text alone, and without a fault: most of them. */
-const insertCommon = rowStatement('request_record', columns, `${common.replace(/\w+/g, '?')}, NULL, 0, 0, 0, 0, NULL`)
+const insertCommon = rowStatement('request_record', common, {
+  cache_write_5m: '0',
+  cache_write_1h: '0',
+  input_image: '0',
+  output_image: '0',
+})
 
 /** The steps that write a record, to go along with a settlement or a release. */
 export const recordSteps = (record: RequestRecord): Step[] => [recordStep(record), hourStep(record)]

@@ -84,7 +84,7 @@ test('each commit writes its own rows, and those alone', () => {
 })
 
 test('what is the same in every row is said once', async () => {
-  const insertOwl = rowStatement('bird', 'note, name, eggs', "'it''s an owl', ?, 2")
+  const insertOwl = rowStatement('bird', 'name', { note: "'it''s an owl'", eggs: '2' })
   const owls = ['o1', 'o2', 'o3']
   expect(await writeAtOnce(...owls.map((name) => [{ run: insertOwl, bind: [name] }]))).toEqual([true, true, true])
   // Also where each is written by itself, because one of them must not be.

@@ -33,12 +33,13 @@ export const readingStatement = (sql: string): Statement => intern({ slot: inter
 
 /**
  * A statement that adds a row and depends on no other of its commit: those of a commit may be run as one, behind all
- * else. Nothing in the same transaction may ask for the row. `values`: in SQL, where some are the same in every row and
- * need neither travel nor be bound.
+ * else. Nothing in the same transaction may ask for the row. `fixed`: columns that are the same in every row, in SQL:
+ * they need neither travel nor be bound.
  */
-export function rowStatement(table: string, columns: string, values = columns.replace(/\w+/g, '?')): Statement {
-  const tuple = `(${values})`
-  return intern({ slot: interned.length, sql: `INSERT INTO ${table} (${columns}) VALUES ${tuple}`, tuple })
+export function rowStatement(table: string, columns: string, fixed: Readonly<Record<string, string>> = {}): Statement {
+  const names = [columns, ...Object.keys(fixed)].join(', ')
+  const tuple = `(${[columns.replace(/\w+/g, '?'), ...Object.values(fixed)].join(', ')})`
+  return intern({ slot: interned.length, sql: `INSERT INTO ${table} (${names}) VALUES ${tuple}`, tuple })
 }
 
 function intern(made: Statement): Statement {
