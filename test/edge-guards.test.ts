@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chat, startGateway, type TestGateway } from './support/gateway.ts'
+import { requestText, WireClient } from './support/wire-client.ts'
 
 const PAGE = 'https://app.example.com'
 const WATCHED = ['/healthz', '/readyz', '/metrics']
@@ -111,20 +112,79 @@ describe('pages in a browser', () => {
   })
 })
 
+/** The line of the log that tells of an answer. */
+async function lineOf(id: string | null | undefined): Promise<Record<string, unknown>> {
+  for (let tries = 0; id && tries < 100; tries++) {
+    const line = gateway
+      .output()
+      .split('\n')
+      .find((text) => text.includes(id))
+    if (line) return JSON.parse(line) as Record<string, unknown>
+    await Bun.sleep(10)
+  }
+  throw new Error('no line in the log')
+}
+
+describe('a request that is refused is in the log with who wanted what', () => {
+  let who: { account: string; key: string; secret: string }
+
+  beforeAll(async () => {
+    const { id: account } = await gateway.operate<{ id: string }>('account.create', {
+      name: 'refused',
+      balance: '0.00001',
+    })
+    const limits = { requests_per_minute: 2 }
+    const made = await gateway.operate<{ id: string; secret: string }>('key.create', { account, name: 'k', limits })
+    who = { account, key: made.id, secret: made.secret }
+  })
+
+  test('as far as that is known when it is refused', async () => {
+    const { account, key, secret } = who
+    const caller = { key: secret, baseUrl: gateway.baseUrl }
+    const asked = { endpoint: 'chat.completions', model: 'sandbox-chat' }
+    const costly = await chat(caller, { model: asked.model, max_tokens: 4_000, n: 128 })
+    expect(await lineOf(costly.headers.get('x-request-id'))).toMatchObject({
+      event: 'request.refused',
+      account,
+      key,
+      ...asked,
+      status: 401,
+      code: 'insufficient_balance',
+      method: 'POST',
+      client: '127.0.0.1',
+    })
+    // A name that no model has could be anything, a prompt too.
+    const unknown = await chat(caller, { model: 'my secret', max_tokens: 1 })
+    const nameless = await lineOf(unknown.headers.get('x-request-id'))
+    expect(nameless).toMatchObject({ account, key, endpoint: asked.endpoint, status: 404, code: 'model_not_found' })
+    expect(Object.keys(nameless)).not.toContain('model')
+    const early = await chat(caller, { model: asked.model, max_tokens: 1 })
+    const unread = await lineOf(early.headers.get('x-request-id'))
+    expect(unread).toMatchObject({ account, key, status: 429 })
+    expect(Object.keys(unread)).not.toContain('endpoint')
+  })
+
+  test('and never with who came before it on its connection', async () => {
+    const client = await WireClient.open(Number(new URL(origin).port))
+    const ask = async (key: string): Promise<Record<string, unknown>> => {
+      const headers = { authorization: `Bearer ${key}` }
+      const answer = await client.ask(requestText('GET', '/v1/models/no-such-model', headers))
+      return lineOf(answer?.headers.get('x-request-id'))
+    }
+    expect(await ask(who.secret)).toMatchObject({ account: who.account, key: who.key, status: 404 })
+    const stranger = await ask(`${who.secret}x`)
+    expect(stranger).toMatchObject({ event: 'request.refused', status: 401, code: 'invalid_api_key' })
+    expect(Object.keys(stranger)).not.toContain('account')
+    expect(Object.keys(stranger)).not.toContain('key')
+    client.close()
+  })
+})
+
 describe('the client behind a proxy', () => {
   const clientSeen = async (forwarded: string): Promise<unknown> => {
     const headers = { 'x-forwarded-for': forwarded }
     const answer = await fetch(`${gateway.baseUrl}/models`, { headers })
-    const id = answer.headers.get('x-request-id') ?? ''
-    for (let tries = 0; tries < 100; tries++) {
-      const line = gateway
-        .output()
-        .split('\n')
-        .find((text) => text.includes(id))
-      if (line) return (JSON.parse(line) as { client: string }).client
-      await Bun.sleep(10)
-    }
-    throw new Error('no line in the log')
+    return (await lineOf(answer.headers.get('x-request-id')))['client']
   }
 
   test.each([

@@ -33,7 +33,7 @@ import { bearerOf, presentedKey } from './presented-key.ts'
 import { stateRoute } from './responses.ts'
 import { presenceOf, replyWithStream, type EventSource } from './stream-reply.ts'
 import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
-import type { Answering, Route, Turn } from './turn.ts'
+import { refusedLine, type Answering, type Route, type Turn } from './turn.ts'
 import { absentVideo, contentOf, NO_VARIANT, videoRoute } from './videos.ts'
 import type { VisitorLimits } from './visitors.ts'
 
@@ -186,15 +186,8 @@ class Desk implements Answering {
   /** Writes a failure and its log line. */
   refuse(turn: Turn, failure: Failure, extra?: ReplyHeaders): void {
     const { status, code, body, headers } = turn.failures.write(failure, turn.id)
-    const tookMs = Math.round(performance.now() - turn.startedMs)
-    this.options.log('info', 'request.refused', {
-      request: turn.id,
-      method: turn.exchange.head.method,
-      client: this.clientOf(turn),
-      status,
-      code,
-      tookMs,
-    })
+    const told = { client: this.clientOf(turn), status, code }
+    this.options.log('info', 'request.refused', refusedLine(turn, this.options.relay.catalog, told))
     this.write(turn, status, { ...JSON_TYPE, ...headers, ...extra }, body)
   }
 
@@ -286,6 +279,7 @@ class Desk implements Answering {
   /** The call that a request is, or why it is none. */
   private callFor(turn: Turn, { request, fingerprint }: Received, { caller, entry }: Admitted): Call | Failure {
     const { exchange, id, startedMs } = turn
+    turn.request = request
     // Asked after the body has arrived: from here to the hold a shutdown can only begin while an idempotency key is
     // looked up, and the relay asks again after that.
     const refusal = unready(this.options.relay)
@@ -363,7 +357,8 @@ class Desk implements Answering {
   }
 
   /** The caller behind the key of a request, or why not. */
-  callerOf({ exchange }: Turn): Caller | Failure {
+  callerOf(turn: Turn): Caller | Failure {
+    const { exchange } = turn
     const { notes } = exchange
     const { accounts } = this.options.relay
     // A client sends the same key with every request of a connection: it is read once. A pass may have ended.
@@ -373,6 +368,7 @@ class Desk implements Answering {
     const known = notes.get('presented') === presented ? notes.get('key') : undefined
     const caller = known === undefined ? accounts.authenticate(presented) : accounts.callerOf(known)
     if (!caller) return INVALID_KEY
+    turn.caller = caller
     if (known === undefined) {
       // All of one caller: what is left of another would make this one's requests theirs.
       notes.clear()

@@ -99,6 +99,7 @@ export class FreeRoutes {
       const received = await receive(turn.exchange, surface, this.options)
       if (received.kind === 'rejected') return this.desk.refuse(turn, received.failure)
       const { request } = received
+      turn.request = request
       const model = suitableModel(relay.catalog, caller, request)
       if ('message' in model) return this.desk.refuse(turn, model)
       this.desk.replyText(turn, JSON.stringify(write(await countInput(relay, request, model))))

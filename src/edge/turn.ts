@@ -1,8 +1,10 @@
+import type { Catalog } from '../catalog/catalog.ts'
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
-import type { FailureWriter } from '../formats/format.ts'
+import type { ClientRequest, FailureWriter } from '../formats/format.ts'
 import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
+import type { LogFields } from '../lib/log.ts'
 import type { EventSource } from './stream-reply.ts'
 import type { Surface } from './surface.ts'
 
@@ -16,6 +18,32 @@ export type Turn = {
   failures: FailureWriter
   /** Go with every answer. */
   headers: ReplyHeaders
+  /** Whose key it came with, and what it asks for: once that is known. */
+  caller?: Caller
+  request?: Pick<ClientRequest, 'endpoint' | 'model'>
+}
+
+type Told = { readonly client: string; readonly status: number; readonly code: string }
+
+/** What the log says of a request that was refused: who wanted what, as far as that was known. */
+export function refusedLine(
+  { exchange, id, startedMs, caller, request }: Turn,
+  catalog: Catalog,
+  told: Told,
+): LogFields {
+  return {
+    request: id,
+    account: caller?.account.id,
+    key: caller?.key.id,
+    client: told.client,
+    method: exchange.head.method,
+    endpoint: request?.endpoint,
+    // A name that no model has is the client's own text.
+    model: request && catalog.model(request.model)?.id,
+    status: told.status,
+    code: told.code,
+    tookMs: Math.round(performance.now() - startedMs),
+  }
 }
 
 export type Route = {
