@@ -2,6 +2,7 @@
 import { cpuUs, processTree, residentMb, threadsUs } from './accounting.ts'
 import type { Running } from './contender.ts'
 import type { Crew } from './crew.ts'
+import { hostMemoryNs } from './host-memory.ts'
 import type { Address, LoadReport } from './load.ts'
 import type { HeldSample, Sample } from './summary.ts'
 import type { Case } from './workload.ts'
@@ -35,6 +36,7 @@ export async function measure(crew: Crew, target: Target, wanted: Case): Promise
   const work = scaled(wanted, target)
   const opened = await crew.load({ kind: 'open', timeoutMs: JOB_TIMEOUT_MS, address, work })
   const pids = running ? processTree(running.pid) : []
+  const memoryNs = hostMemoryNs()
   const before = { connections: await crew.upstreamConnections(), cpu: cpuUs(pids), threads: threadsUs(pids) }
   const report = await crew.load({ kind: 'run', timeoutMs: JOB_TIMEOUT_MS })
   await Bun.sleep(QUIET_MS)
@@ -49,6 +51,7 @@ export async function measure(crew: Crew, target: Target, wanted: Case): Promise
     target: name,
     cpuUs: running ? cpu / report.requests : undefined,
     threads,
+    memoryNs,
     upstreamConnections: (await crew.upstreamConnections()) - before.connections,
     report,
     problem: problemOf(opened, report),

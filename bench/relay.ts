@@ -134,9 +134,10 @@ async function warmUp(crew: Crew, targets: readonly Target[], { samples }: Found
   }
 }
 
-function progressLine({ target, cpuUs: cpu, report, problem }: Sample): string {
+function progressLine({ target, cpuUs: cpu, memoryNs, report, problem }: Sample): string {
   const rate = Math.round((report.requests / report.tookMs) * 1000)
-  return `${target} ${cpu === undefined ? '' : `${Math.round(cpu)} µs `}${rate}/s${problem ? ` !! ${problem}` : ''}`
+  const cost = cpu === undefined ? '' : `${Math.round(cpu)} µs (memory ${Math.round(memoryNs)} ns) `
+  return `${target} ${cost}${rate}/s${problem ? ` !! ${problem}` : ''}`
 }
 
 /** What the contenders' books have against what was sent, and what went wrong on the way. */

@@ -6,8 +6,8 @@ import type { FrontierRow, HeldRow, Row, Summary } from './summary.ts'
 
 const whole = (spread: Spread | undefined): string => (spread ? Math.round(spread.median).toLocaleString('en') : '–')
 const fixed = (value: number | undefined, digits: number): string => value?.toFixed(digits) ?? '–'
-const spreadText = ({ median, min, max }: Spread): string =>
-  `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`
+const spreadText = ({ median, min, max }: Spread, digits = 2): string =>
+  `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`
 
 /** A table in Markdown; the columns after the first are aligned as numbers are. */
 function tableOf(lines: readonly (readonly string[])[]): string {
@@ -42,6 +42,8 @@ export function printReport(summary: Summary): void {
     printTable('The ledger and the start', [header, ...figures.map(figureCells)])
   }
   console.log(`\n${cores} cores shared by gateway, vendor and load generator: compare ratios of one run.`)
+  if (rows.length > 0)
+    console.log("host's memory: a read beyond a core's own cache; it rises with what other machines do.")
   if (rows.length > 0) printThreads(rows)
   console.log()
   for (const { text, verdict } of bars) console.log(`${verdict.toUpperCase()}: ${text}`)
@@ -50,16 +52,17 @@ export function printReport(summary: Summary): void {
 
 function printCpu(rows: readonly Row[]): void {
   const targets = Object.keys(rows[0]?.cpuUs ?? {})
-  const lines = rows.map(({ work, cpuUs, ratio, requestsPerSecond }) => [
+  const lines = rows.map(({ work, cpuUs, ratio, requestsPerSecond, memoryNs }) => [
     work.title,
     String(work.connections),
     ...targets.map((target) => whole(cpuUs[target])),
     ratio ? spreadText(ratio) : '–',
     ...[...targets, 'direct'].map((target) => whole(requestsPerSecond[target])),
+    spreadText(memoryNs, 0),
   ])
   const rates = ['requests/s', ...targets.slice(1), 'direct']
   printTable('CPU per request, µs, and requests a second', [
-    ['case', 'clients', ...targets, 'to nginx (spread)', ...rates],
+    ['case', 'clients', ...targets, 'to nginx (spread)', ...rates, "host's memory, ns"],
     ...lines,
   ])
 }

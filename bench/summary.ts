@@ -14,6 +14,8 @@ export type Sample = {
   readonly cpuUs: number | undefined
   /** The same by thread. */
   readonly threads: Readonly<Record<string, number>>
+  /** What the host's memory cost just before. */
+  readonly memoryNs: number
   /** Opened to the vendor during the counted run. */
   readonly upstreamConnections: number
   readonly report: LoadReport
@@ -46,6 +48,8 @@ export type Row = {
   readonly added: Readonly<Record<string, Added>> | undefined
   /** CPU of this gateway by thread, of the median round. */
   readonly threads: Readonly<Record<string, number>>
+  /** What the host's memory cost before each of its rounds: other machines on the host have a part in the figures. */
+  readonly memoryNs: Spread
   /** Connections to the vendor opened per request, the warm-up's not counted: 0 where they are kept alive. */
   readonly upstreamConnections: Readonly<Record<string, Spread>>
 }
@@ -137,6 +141,7 @@ function rowOf(samples: readonly Sample[], work: Case): Row {
     requestsPerSecond: of.each(({ report }) => (report.requests / report.tookMs) * 1000),
     added: work.connections === 1 ? addedOf(of) : undefined,
     threads: median?.threads ?? {},
+    memoryNs: spread(ours.map(({ memoryNs }) => memoryNs)),
     upstreamConnections: of.each(({ upstreamConnections, report }) => upstreamConnections / report.requests),
   }
 }
