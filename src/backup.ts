@@ -78,10 +78,26 @@ async function makeBackup(store: Store, secrets: Secrets, request: BackupRequest
       },
     }
   } catch (error) {
-    return refused('failed', `no backup was made: ${error instanceof Error ? error.message : String(error)}`)
+    return refused('failed', `no backup was made: ${reasonOf(error, dirname(file))}`)
   } finally {
-    rmSync(unfinished, { force: true })
-    rmSync(`${unfinished}-journal`, { force: true })
+    for (const left of [unfinished, `${unfinished}-journal`]) discard(left)
+  }
+}
+
+const FORBIDDEN = new Set(['EROFS', 'EACCES', 'EPERM'])
+
+/** A server of systemd sees most of a machine as read-only, whatever the folder's mode says: who asks must know why. */
+function reasonOf(error: unknown, folder: string): string {
+  const { code = '', message = String(error) } = error as { code?: string; message?: string }
+  if (!FORBIDDEN.has(code)) return message
+  return `the server may not write to ${folder} (${code}); under systemd, name that folder in ReadWritePaths=`
+}
+
+function discard(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // Where nothing can be removed nothing was made, and why that is has been said.
   }
 }
 

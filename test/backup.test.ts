@@ -130,6 +130,18 @@ describe('where a backup goes', () => {
     expect(out).toContain('keep key.pepper and master.key elsewhere')
   })
 
+  test('that cannot be written says so, and stays undone', async () => {
+    const gateway = await startGateway()
+    const vault = folderFor()
+    // In the way of the unfinished copy, and not to be removed: as in a folder that the server may not write to.
+    mkdirSync(join(vault, '.a.db.tmp'))
+    const { error } = await runJson<Failed>(gateway.folder, ['backup', join(vault, 'a.db')])
+    expect(error.code).toBe('failed')
+    expect(error.message).toContain('no backup was made: ')
+    expect(readdirSync(vault)).toEqual(['.a.db.tmp'])
+    await gateway.close()
+  })
+
   test('a broken ledger gives no backup', async () => {
     const { folder, accountId } = await stoppedFolder()
     const db = new Database(join(folder, 'tollgate.db'))
