@@ -56,7 +56,11 @@ export class Pages {
     if (this.names.has(name)) return this.asset(exchange, name)
     if (name.startsWith('assets/')) return this.say(exchange, 404, 'There is no such file.')
     if (this.names.size === 0) {
-      return this.say(exchange, 503, 'The console is not built. `npm start` in its repository builds it.')
+      return this.say(
+        exchange,
+        503,
+        "The console is not built: `node tools/setup.js runtime` in the program's folder does.",
+      )
     }
     return this.page(exchange)
   }
