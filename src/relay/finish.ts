@@ -23,6 +23,8 @@ export type Ending = {
   readonly metered: Metered
   readonly outcome: Outcome
   readonly failure?: Failure | undefined
+  /** The client hears of the failure in place of an answer, not in the middle of one. */
+  readonly isInstead?: boolean
   /** The answer as the client gets it, where the request may be repeated. */
   readonly answer: ((record: RequestRecord) => KeptAnswer) | undefined
 }
@@ -161,7 +163,9 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
     else call.request.failStream(failure, factsOf(call, admission))
     const answer = (): KeptAnswer => NOT_REPEATABLE
     const outcome = call.cancelled === 'overdue' ? 'cut' : call.cancelled
-    await settle(relay, call, { admission, served: last, metered, outcome, answer })
+    const told = outcome === 'client_closed' ? undefined : failure
+    const ending = { admission, served: last, metered, outcome, failure: told, isInstead: true, answer }
+    await settle(relay, call, ending)
     return failure
   }
   const passed = failureForClient(upstream)
@@ -214,7 +218,7 @@ async function giveBack(
   const ended =
     call.cancelled === 'client_closed'
       ? { outcome: call.cancelled, failure: undefined }
-      : { outcome: 'failed' as const, failure }
+      : { outcome: 'failed' as const, failure, isInstead: true }
   const ending = { admission, served: undefined, metered: nothing, ...ended } as const
   const record = recordOf(call, ending, { charged: 0n, writtenOff: 0n, upstreamCost: 0n })
   call.entry.settle(0n, 0)
@@ -259,7 +263,7 @@ function finished(relay: Relay, call: Call, record: RequestRecord): RequestRecor
 type Amounts = Pick<RequestRecord, 'charged' | 'writtenOff' | 'upstreamCost'>
 
 function recordOf(call: Call, ending: Unanswered, amounts: Amounts): RequestRecord {
-  const { admission, served, metered, outcome, failure } = ending
+  const { admission, served, metered, outcome, failure, isInstead = false } = ending
   const { caller, request } = call
   const written = failure && request.failures.write(failure)
   return {
@@ -270,7 +274,7 @@ function recordOf(call: Call, ending: Unanswered, amounts: Amounts): RequestReco
     model: admission.model.id,
     stream: request.stream,
     // A stream that broke in the middle had sent its 200 already.
-    status: outcome === 'failed' && written ? written.status : outcome === 'client_closed' ? 499 : 200,
+    status: written && isInstead ? written.status : outcome === 'client_closed' ? 499 : 200,
     outcome,
     errorCode: written?.code,
     offerId: served?.offer.id,
