@@ -93,7 +93,12 @@ test('when every offer fails the client gets one clear error and pays nothing', 
         code: 'upstream_error',
       },
     })
-    expect(await recordOf(response)).toMatchObject({ outcome: 'failed', charged: '0', status: '502' })
+    expect(await recordOf(response)).toMatchObject({
+      outcome: 'failed',
+      charged: '0',
+      status: '502',
+      usage_source: null,
+    })
   }
   expect(await gateway.operate('account.show', { account: gateway.accountId })).toEqual(before)
 })

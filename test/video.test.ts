@@ -159,7 +159,9 @@ describe('super-resolution', () => {
     })
     expect(cost).toBe('0.000000')
     // What was made is owed to its vendor all the same.
-    expect(await lines(1)).toMatchObject([{ outcome: 'failed', charged: '0', upstream_cost: '762300000' }])
+    expect(await lines(1)).toMatchObject([
+      { outcome: 'failed', charged: '0', usage_source: null, upstream_cost: '762300000' },
+    ])
   })
 
   test('is submitted again with the same token until its vendor has it', async () => {

@@ -42,7 +42,8 @@ export type RequestRecord = {
   readonly providerId: string | undefined
   readonly upstreamModel: string | undefined
   readonly usage: Usage
-  readonly usageSource: UsageSource
+  /** Undefined where no vendor answered: nothing was used, and nobody says how much. */
+  readonly usageSource: UsageSource | undefined
   readonly priceCardId: number
   readonly costCardId: number | undefined
   readonly held: NanoUsd
@@ -56,6 +57,9 @@ export type RequestRecord = {
   readonly firstEventMs: number | undefined
   readonly totalMs: number
 }
+
+/** Of a request that a vendor answered, in part at least. */
+export type ServedRecord = RequestRecord & { readonly usageSource: UsageSource }
 
 const common = [
   'account_id, id, key_id, endpoint, model, stream, status, outcome, offer_id, provider_id, upstream_model',
@@ -98,7 +102,7 @@ function commonValues(record: RequestRecord): SqlValue[] {
     usage.inputCached,
     usage.outputText,
     usage.outputReasoning,
-    record.usageSource,
+    record.usageSource ?? null,
     record.priceCardId,
     record.costCardId ?? null,
     record.held,

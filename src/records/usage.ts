@@ -53,7 +53,7 @@ type Counted = {
   readonly endpoint: string
   readonly outcome: string
   readonly usage: Usage
-  readonly usageSource: UsageSource
+  readonly usageSource: UsageSource | undefined
   readonly charged: NanoUsd
   readonly writtenOff: NanoUsd
   readonly upstreamCost: NanoUsd

@@ -9,7 +9,7 @@ import { estimatedUsage } from '../formats/chat/usage.ts'
 import type { DeliveredImage, Metered, Painted } from '../formats/format.ts'
 import { paintedUsage } from '../formats/gemini/usage.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
-import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
+import { recordSteps, type Outcome, type RequestRecord, type ServedRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import { factsOf, type AllFailed, type Served } from './attempt.ts'
 import { CLIENT_CLOSED, type Call, type CancelReason } from './call.ts'
@@ -26,7 +26,7 @@ export type Ending = {
   /** The client hears of the failure in place of an answer, not in the middle of one. */
   readonly isInstead?: boolean
   /** The answer as the client gets it, where the request may be repeated. */
-  readonly answer: ((record: RequestRecord) => KeptAnswer) | undefined
+  readonly answer: ((record: ServedRecord) => KeptAnswer) | undefined
 }
 
 type Unanswered = Omit<Ending, 'answer'>
@@ -115,13 +115,13 @@ function isPlausible(usage: Usage, { quoted }: Admission): boolean {
 }
 
 /** Charges a request. Resolves when the charge is on disk; only then may the terminal bytes leave. */
-export function settle(relay: Relay, call: Call, ending: Ending): Promise<RequestRecord> {
+export function settle(relay: Relay, call: Call, ending: Ending): Promise<ServedRecord> {
   const { admission, served, metered } = ending
   const cost = priceOf(metered.usage, admission.model.sale)
   const upstreamCost = served ? priceOf(metered.usage, served.offer.cost) : 0n
   const charge = { cost, priceCardId: admission.model.sale.id }
   // Made before `settle` returns: what is written with a settlement is asked for at once.
-  let record!: RequestRecord
+  let record!: ServedRecord
   const written = relay.ledger.settle(admission.hold, charge, ({ charged, writtenOff }) => {
     if (writtenOff > 0n)
       relay.log('warn', 'ledger.write_off', { request: call.id, amountNanoUsd: writtenOff.toString() })
@@ -162,7 +162,7 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
     if (tell) tell(failure)
     else call.request.failStream(failure, factsOf(call, admission))
     const answer = (): KeptAnswer => NOT_REPEATABLE
-    const outcome = call.cancelled === 'overdue' ? 'cut' : call.cancelled
+    const outcome: Outcome = call.cancelled === 'overdue' ? 'cut' : call.cancelled
     const told = outcome === 'client_closed' ? undefined : failure
     const ending = { admission, served: last, metered, outcome, failure: told, isInstead: true, answer }
     await settle(relay, call, ending)
@@ -220,7 +220,8 @@ async function giveBack(
       ? { outcome: call.cancelled, failure: undefined }
       : { outcome: 'failed' as const, failure, isInstead: true }
   const ending = { admission, served: undefined, metered: nothing, ...ended } as const
-  const record = recordOf(call, ending, { charged: 0n, writtenOff: 0n, upstreamCost: 0n })
+  const amounts = { charged: 0n, writtenOff: 0n, upstreamCost: 0n }
+  const record = { ...recordOf(call, ending, amounts), usageSource: undefined }
   call.entry.settle(0n, 0)
   await relay.ledger.release(admission.hold, [
     ...recordSteps(record),
@@ -253,7 +254,7 @@ export const NOT_REPEATABLE: KeptAnswer = { status: 200, headers: {}, body: unde
 
 const nothing: Metered = { usage: estimatedUsage(0, 0), source: 'reported' }
 
-function finished(relay: Relay, call: Call, record: RequestRecord): RequestRecord {
+function finished<Ended extends RequestRecord>(relay: Relay, call: Call, record: Ended): Ended {
   relay.live.delete(call)
   call.claim?.end()
   relay.onRecord(record, call)
@@ -262,7 +263,7 @@ function finished(relay: Relay, call: Call, record: RequestRecord): RequestRecor
 
 type Amounts = Pick<RequestRecord, 'charged' | 'writtenOff' | 'upstreamCost'>
 
-function recordOf(call: Call, ending: Unanswered, amounts: Amounts): RequestRecord {
+function recordOf(call: Call, ending: Unanswered, amounts: Amounts): ServedRecord {
   const { admission, served, metered, outcome, failure, isInstead = false } = ending
   const { caller, request } = call
   const written = failure && request.failures.write(failure)

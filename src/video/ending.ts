@@ -30,7 +30,7 @@ type Line = {
   readonly id: string
   readonly endpoint: string
   readonly usage: Usage
-  readonly source: UsageSource
+  readonly source: UsageSource | undefined
   readonly held: NanoUsd
 }
 type Amounts = Pick<RequestRecord, 'charged' | 'writtenOff' | 'upstreamCost'>
@@ -155,7 +155,7 @@ const nothingOf = ({ task }: Job): Line => ({
   id: task.requestId,
   endpoint: MAKING,
   usage: NO_USAGE,
-  source: 'reported',
+  source: undefined,
   held: task.held,
 })
 
