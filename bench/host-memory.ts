@@ -22,8 +22,8 @@ function walk(laps: number): number {
 
 /**
  * What a read of memory costs at this moment that is not in a core's own cache, in ns of CPU. The virtual machines of a
- * host share the cache behind it: a busy neighbour takes it away, and reads become several times as slow without any
- * accounting of CPU time saying so. Takes 10 to 50 ms.
+ * host share the cache behind it: a busy neighbour takes it away, and reads become several times as slow, which counts
+ * as our own CPU time and as nobody's stolen. Takes 10 to 100 ms.
  */
 export function hostMemoryNs(): number {
   if (table[0] === 0) tieRing()

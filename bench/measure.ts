@@ -34,9 +34,10 @@ const scaled = (work: Case, { running }: Target): Case => {
 export async function measure(crew: Crew, target: Target, wanted: Case): Promise<Sample> {
   const { name, address, running } = target
   const work = scaled(wanted, target)
+  // Before the warm-up: between that and the run nothing may wait.
+  const memoryNs = hostMemoryNs()
   const opened = await crew.load({ kind: 'open', timeoutMs: JOB_TIMEOUT_MS, address, work })
   const pids = running ? processTree(running.pid) : []
-  const memoryNs = hostMemoryNs()
   const before = { connections: await crew.upstreamConnections(), cpu: cpuUs(pids), threads: threadsUs(pids) }
   const report = await crew.load({ kind: 'run', timeoutMs: JOB_TIMEOUT_MS })
   await Bun.sleep(QUIET_MS)

@@ -14,7 +14,7 @@ export type Sample = {
   readonly cpuUs: number | undefined
   /** The same by thread. */
   readonly threads: Readonly<Record<string, number>>
-  /** What the host's memory cost just before. */
+  /** What a read of the host's memory cost just before, in ns. */
   readonly memoryNs: number
   /** Opened to the vendor during the counted run. */
   readonly upstreamConnections: number
@@ -48,7 +48,7 @@ export type Row = {
   readonly added: Readonly<Record<string, Added>> | undefined
   /** CPU of this gateway by thread, of the median round. */
   readonly threads: Readonly<Record<string, number>>
-  /** What the host's memory cost before each of its rounds: other machines on the host have a part in the figures. */
+  /** What a read of the host's memory cost before this gateway's rounds, in ns: how busy other machines kept it. */
   readonly memoryNs: Spread
   /** Connections to the vendor opened per request, the warm-up's not counted: 0 where they are kept alive. */
   readonly upstreamConnections: Readonly<Record<string, Spread>>

@@ -44,11 +44,19 @@ export function createBackup(store: Store, secrets: Secrets): (request: BackupRe
 const refused = (code: 'conflict' | 'failed', message: string): Result => ({ ok: false, code, message })
 
 async function makeBackup(store: Store, secrets: Secrets, request: BackupRequest): Promise<Result> {
-  const startedMs = performance.now()
   const file = resolve(request.file)
   const problem = await problemOf(store, { ...request, file })
   if (problem) return problem
   const unfinished = join(dirname(file), `.${basename(file)}.tmp`)
+  const made = await copyTo(store, secrets, { ...request, file, unfinished })
+  return withoutRemains(made, [unfinished, `${unfinished}-journal`])
+}
+
+type Copying = BackupRequest & { readonly unfinished: string }
+
+async function copyTo(store: Store, secrets: Secrets, request: Copying): Promise<Result> {
+  const { file, unfinished } = request
+  const startedMs = performance.now()
   try {
     rmSync(unfinished, { force: true }) // Of a process that died over it.
     const madeAtMs = Date.now()
@@ -79,26 +87,28 @@ async function makeBackup(store: Store, secrets: Secrets, request: BackupRequest
     }
   } catch (error) {
     return refused('failed', `no backup was made: ${reasonOf(error, dirname(file))}`)
-  } finally {
-    for (const left of [unfinished, `${unfinished}-journal`]) discard(left)
   }
 }
 
 const FORBIDDEN = new Set(['EROFS', 'EACCES', 'EPERM'])
 
 /** A server of systemd sees most of a machine as read-only, whatever the folder's mode says: who asks must know why. */
-function reasonOf(error: unknown, folder: string): string {
+export function reasonOf(error: unknown, folder: string): string {
   const { code = '', message = String(error) } = error as { code?: string; message?: string }
   if (!FORBIDDEN.has(code)) return message
   return `the server may not write to ${folder} (${code}); under systemd, name that folder in ReadWritePaths=`
 }
 
-function discard(file: string): void {
-  try {
-    rmSync(file, { force: true })
-  } catch {
-    // Where nothing can be removed nothing was made, and why that is has been said.
+/** Removes what a copy left behind. It may hold secrets: where it cannot be removed, that is said. */
+function withoutRemains(made: Result, files: readonly string[]): Result {
+  for (const file of files) {
+    try {
+      rmSync(file, { force: true })
+    } catch {
+      if (!made.ok && existsSync(file)) return { ...made, message: `${made.message}; ${file} could not be removed` }
+    }
   }
+  return made
 }
 
 /** Why a backup is not begun. */

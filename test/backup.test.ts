@@ -133,11 +133,12 @@ describe('where a backup goes', () => {
   test('that cannot be written says so, and stays undone', async () => {
     const gateway = await startGateway()
     const vault = folderFor()
-    // In the way of the unfinished copy, and not to be removed: as in a folder that the server may not write to.
+    // In the way of the unfinished copy, and not removed as a file would be.
     mkdirSync(join(vault, '.a.db.tmp'))
     const { error } = await runJson<Failed>(gateway.folder, ['backup', join(vault, 'a.db')])
     expect(error.code).toBe('failed')
     expect(error.message).toContain('no backup was made: ')
+    expect(error.message).toEndWith('.a.db.tmp could not be removed')
     expect(readdirSync(vault)).toEqual(['.a.db.tmp'])
     await gateway.close()
   })

@@ -119,7 +119,10 @@ describe('an upstream that keeps silent', () => {
     expect(alone.text).toContain('"code":"upstream_timeout"')
     expect(alone.text).not.toContain('[DONE]')
     expect(alone.tookMs).toBeWithin(250, 5_000)
-    expect((await who.records())[0]).toMatchObject({ outcome: 'failed', charged: '0' })
+    // Heartbeats had begun, behind a 200.
+    expect(alone.status).toBe(200)
+    const failed = { outcome: 'failed', charged: '0', status: '200', error_code: 'upstream_timeout' }
+    expect((await who.records())[0]).toMatchObject(failed)
   })
 
   test('comments are not events', async () => {

@@ -59,7 +59,7 @@ export class Pages {
       return this.say(
         exchange,
         503,
-        "The console is not built: `node tools/setup.js runtime` in the program's folder does.",
+        "The console is not built: `node tools/setup.js runtime` in the program's folder builds it.",
       )
     }
     return this.page(exchange)

@@ -42,7 +42,7 @@ export type RequestRecord = {
   readonly providerId: string | undefined
   readonly upstreamModel: string | undefined
   readonly usage: Usage
-  /** Undefined where no vendor answered: nothing was used, and nobody says how much. */
+  /** Undefined where the hold was released: no usage is charged, so none has a source. */
   readonly usageSource: UsageSource | undefined
   readonly priceCardId: number
   readonly costCardId: number | undefined
@@ -58,8 +58,8 @@ export type RequestRecord = {
   readonly totalMs: number
 }
 
-/** Of a request that a vendor answered, in part at least. */
-export type ServedRecord = RequestRecord & { readonly usageSource: UsageSource }
+/** Of a request whose hold was settled. */
+export type SettledRecord = RequestRecord & { readonly usageSource: UsageSource }
 
 const common = [
   'account_id, id, key_id, endpoint, model, stream, status, outcome, offer_id, provider_id, upstream_model',

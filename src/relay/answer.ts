@@ -7,7 +7,7 @@ import type { PassedStream } from '../formats/format.ts'
 import { asProduced, type Produced } from '../formats/produced.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { Transcript, type KeptAnswer } from '../records/idempotency.ts'
-import type { RequestRecord, ServedRecord } from '../records/records.ts'
+import type { RequestRecord, SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import { factsOf, type Attempted, type StreamServed, type WholeServed } from './attempt.ts'
 import type { Call, CancelReason } from './call.ts'
@@ -49,7 +49,7 @@ export async function answerWhole(
 
 const keptAnswer =
   (admission: Admission, { dropped }: WholeServed, body: string) =>
-  (settled: ServedRecord): KeptAnswer => ({ status: 200, headers: wholeHeaders(settled, admission, dropped), body })
+  (settled: SettledRecord): KeptAnswer => ({ status: 200, headers: wholeHeaders(settled, admission, dropped), body })
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 const STREAM_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
@@ -80,7 +80,7 @@ function namesOf(dropped: readonly string[]): string {
 }
 
 /** With those known only after the settlement: a stream's headers are long gone by then. */
-function wholeHeaders(record: ServedRecord, admission: Admission, dropped: readonly string[]): Record<string, string> {
+function wholeHeaders(record: SettledRecord, admission: Admission, dropped: readonly string[]): Record<string, string> {
   let upstreamMs = 0
   for (const { tookMs } of record.attempts) upstreamMs += tookMs
   const headers = {
@@ -145,6 +145,7 @@ export class StreamAnswer {
     this.call = call
     this.admission = admission
     this.ready = ready
+    call.isBegun = true
     if (call.claim) this.transcript = new Transcript()
   }
 

@@ -37,6 +37,8 @@ export class Call implements Stoppable, Listed {
   claim: Claim | undefined
   readonly attempts: AttemptNote[] = []
   firstEventMs: number | undefined
+  /** Whether its client has been told 200, before any output it may be: what goes wrong is said inside the stream. */
+  isBegun = false
   cancelled: CancelReason | undefined
   /**
    * When the client leaves, the upstream is read on: it bills to the end whatever we do, or the client has said with an

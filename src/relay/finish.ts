@@ -2,14 +2,14 @@
 import { isRequestFault, type Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
 import { tokensOfImage } from '../domain/image.ts'
-import { inputTokens, outputTokens, type Usage } from '../domain/usage.ts'
+import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import { asProduced, type Produced } from '../formats/produced.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
 import type { DeliveredImage, Metered, Painted } from '../formats/format.ts'
 import { paintedUsage } from '../formats/gemini/usage.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
-import { recordSteps, type Outcome, type RequestRecord, type ServedRecord } from '../records/records.ts'
+import { recordSteps, type Outcome, type RequestRecord, type SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import { factsOf, type AllFailed, type Served } from './attempt.ts'
 import { CLIENT_CLOSED, type Call, type CancelReason } from './call.ts'
@@ -23,13 +23,13 @@ export type Ending = {
   readonly metered: Metered
   readonly outcome: Outcome
   readonly failure?: Failure | undefined
-  /** The client hears of the failure in place of an answer, not in the middle of one. */
-  readonly isInstead?: boolean
   /** The answer as the client gets it, where the request may be repeated. */
-  readonly answer: ((record: ServedRecord) => KeptAnswer) | undefined
+  readonly answer: ((record: SettledRecord) => KeptAnswer) | undefined
 }
 
-type Unanswered = Omit<Ending, 'answer'>
+type Unanswered<Source> = Omit<Ending, 'answer' | 'metered'> & {
+  readonly metered: { readonly usage: Usage; readonly source: Source }
+}
 
 type ToMeter = {
   readonly usage: Usage | undefined
@@ -115,13 +115,13 @@ function isPlausible(usage: Usage, { quoted }: Admission): boolean {
 }
 
 /** Charges a request. Resolves when the charge is on disk; only then may the terminal bytes leave. */
-export function settle(relay: Relay, call: Call, ending: Ending): Promise<ServedRecord> {
+export function settle(relay: Relay, call: Call, ending: Ending): Promise<SettledRecord> {
   const { admission, served, metered } = ending
   const cost = priceOf(metered.usage, admission.model.sale)
   const upstreamCost = served ? priceOf(metered.usage, served.offer.cost) : 0n
   const charge = { cost, priceCardId: admission.model.sale.id }
   // Made before `settle` returns: what is written with a settlement is asked for at once.
-  let record!: ServedRecord
+  let record!: SettledRecord
   const written = relay.ledger.settle(admission.hold, charge, ({ charged, writtenOff }) => {
     if (writtenOff > 0n)
       relay.log('warn', 'ledger.write_off', { request: call.id, amountNanoUsd: writtenOff.toString() })
@@ -164,8 +164,7 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
     const answer = (): KeptAnswer => NOT_REPEATABLE
     const outcome: Outcome = call.cancelled === 'overdue' ? 'cut' : call.cancelled
     const told = outcome === 'client_closed' ? undefined : failure
-    const ending = { admission, served: last, metered, outcome, failure: told, isInstead: true, answer }
-    await settle(relay, call, ending)
+    await settle(relay, call, { admission, served: last, metered, outcome, failure: told, answer })
     return failure
   }
   const passed = failureForClient(upstream)
@@ -218,10 +217,9 @@ async function giveBack(
   const ended =
     call.cancelled === 'client_closed'
       ? { outcome: call.cancelled, failure: undefined }
-      : { outcome: 'failed' as const, failure, isInstead: true }
+      : { outcome: 'failed' as const, failure }
   const ending = { admission, served: undefined, metered: nothing, ...ended } as const
-  const amounts = { charged: 0n, writtenOff: 0n, upstreamCost: 0n }
-  const record = { ...recordOf(call, ending, amounts), usageSource: undefined }
+  const record = recordOf(call, ending, { charged: 0n, writtenOff: 0n, upstreamCost: 0n })
   call.entry.settle(0n, 0)
   await relay.ledger.release(admission.hold, [
     ...recordSteps(record),
@@ -252,7 +250,7 @@ export function failureOfCancel(reason: CancelReason): Failure {
 /** Charged, and nothing that a repetition should be told: its client was barred, say, or the gateway shut down. */
 export const NOT_REPEATABLE: KeptAnswer = { status: 200, headers: {}, body: undefined }
 
-const nothing: Metered = { usage: estimatedUsage(0, 0), source: 'reported' }
+const nothing = { usage: estimatedUsage(0, 0), source: undefined }
 
 function finished<Ended extends RequestRecord>(relay: Relay, call: Call, record: Ended): Ended {
   relay.live.delete(call)
@@ -263,8 +261,12 @@ function finished<Ended extends RequestRecord>(relay: Relay, call: Call, record:
 
 type Amounts = Pick<RequestRecord, 'charged' | 'writtenOff' | 'upstreamCost'>
 
-function recordOf(call: Call, ending: Unanswered, amounts: Amounts): ServedRecord {
-  const { admission, served, metered, outcome, failure, isInstead = false } = ending
+function recordOf<Source extends UsageSource | undefined>(
+  call: Call,
+  ending: Unanswered<Source>,
+  amounts: Amounts,
+): RequestRecord & { readonly usageSource: Source } {
+  const { admission, served, metered, outcome, failure } = ending
   const { caller, request } = call
   const written = failure && request.failures.write(failure)
   return {
@@ -274,8 +276,7 @@ function recordOf(call: Call, ending: Unanswered, amounts: Amounts): ServedRecor
     endpoint: request.endpoint,
     model: admission.model.id,
     stream: request.stream,
-    // A stream that broke in the middle had sent its 200 already.
-    status: written && isInstead ? written.status : outcome === 'client_closed' ? 499 : 200,
+    status: written && !call.isBegun ? written.status : outcome === 'client_closed' ? 499 : 200,
     outcome,
     errorCode: written?.code,
     offerId: served?.offer.id,
