@@ -27,7 +27,8 @@ const refused = (code: 'conflict' | 'failed', message: string): Result => ({ ok:
 /** Restores into the configured data folder. Throws FolderInUse while a server has it, DatabaseTooNew. */
 export async function restoreBackup(config: Config, request: RestoreRequest): Promise<Result> {
   const file = resolve(request.file)
-  if (!existsSync(file) || !statSync(file).isFile()) return refused('failed', `there is no file ${file}`)
+  if (!existsSync(file)) return refused('failed', `there is no file ${file}`)
+  if (!statSync(file).isFile()) return refused('failed', `${file} is not a file`)
   mkdirSync(config.dataFolder, { recursive: true, mode: 0o700 })
   chmodSync(config.dataFolder, 0o700)
   const lock = lockFolder(config.dataFolder)

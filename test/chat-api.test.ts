@@ -90,7 +90,10 @@ async function member(options: { balance?: string; models?: string[]; keyModels?
   return { account: account.id, key: made.secret, keyId: made.id, baseUrl: gateway.baseUrl }
 }
 
-type Record_ = Record<'charged' | 'held' | 'outcome' | 'usage_source' | 'input_fresh' | 'output_text', string>
+type Record_ = Record<
+  'attempts' | 'charged' | 'held' | 'outcome' | 'usage_source' | 'input_fresh' | 'output_text',
+  string
+>
 
 /** The record of a request, which may still be on its way when the client has left. */
 async function recordOf(account: string): Promise<Record_> {
@@ -374,7 +377,10 @@ describe('streams that end early', () => {
       const pending = chat(mine, { model: 'late', stream }, { signal: controller.signal })
       setTimeout(() => controller.abort(), 60)
       await pending.then((response) => response.text()).catch(() => undefined)
-      expect((await recordOf(mine.account)).outcome).toBe('client_closed')
+      const { outcome, attempts } = await recordOf(mine.account)
+      expect(outcome).toBe('client_closed')
+      // Not a fault of the vendor, whose rate of failures people are woken for.
+      expect(attempts).toContain('"result":"aborted"')
     }
   })
 
@@ -408,6 +414,16 @@ describe('streams that end early', () => {
     const record = await recordOf(mine.account)
     expect(record).toMatchObject({ outcome: 'barred', status: '401', error_code: 'invalid_api_key' })
     expect(Number(record.charged)).toBeGreaterThan(0)
+  })
+
+  test('suspending an account cuts its calls, which are not told that their key is bad', async () => {
+    const mine = await member({ balance: '1' })
+    const pending = refusal(chat(mine, { model: 'late' }))
+    await Bun.sleep(60)
+    await gateway.operate('account.suspend', { account: mine.account })
+    expect(await pending).toMatchObject({ status: 403, code: 'account_suspended' })
+    const record = await recordOf(mine.account)
+    expect(record).toMatchObject({ outcome: 'barred', status: '403', error_code: 'account_suspended' })
   })
 
   test('a suspended account is refused, and served again once resumed', async () => {

@@ -12,7 +12,9 @@ const requests = command({
   positionals: [
     { name: 'account', summary: 'only the requests of this account', value: text('ACCOUNT'), takes: 'maybe' },
   ],
-  options: { limit: { summary: 'how many; 20 without it', value: wholeNumber('N', { min: 1, max: 1000 }) } },
+  options: {
+    limit: { summary: 'how many, up to 1000; 20 without it', value: wholeNumber('N', { min: 1, max: 1000 }) },
+  },
   run: ({ args: { account }, options: { limit }, program, terminal }) => {
     const input = { ...(account !== undefined && { account }), ...(limit && { limit: Number(limit) }) }
     return operate<readonly StoredRow[]>(program, { name: 'request.list', input }, (rows) => {
@@ -23,6 +25,9 @@ const requests = command({
   },
 })
 
+const outcomeText = ({ outcome, error_code: code }: RecordView): string =>
+  code === null || code === outcome ? outcome : `${outcome}, ${code}`
+
 const drawRecords = (views: readonly RecordView[], terminal: Terminal): string =>
   table(
     views,
@@ -32,7 +37,7 @@ const drawRecords = (views: readonly RecordView[], terminal: Terminal): string =
       { title: 'account', of: ({ account }) => account },
       { title: 'model', of: ({ model }) => model },
       { title: 'status', of: ({ status }) => status, kind: 'count' },
-      { title: 'outcome', of: (view) => view.error_code ?? view.outcome },
+      { title: 'outcome', of: outcomeText },
       { title: 'in', of: (view) => view.input_tokens, kind: 'count' },
       { title: 'out', of: (view) => view.output_tokens, kind: 'count' },
       { title: 'charged', of: (view) => view.charged_usd, kind: 'money' },
@@ -52,7 +57,7 @@ function drawRecord(view: RecordView, terminal: Terminal): string {
     ['model', view.model],
     ['served by', view.provider && `${view.provider}/${view.upstream_model ?? ''}`],
     ['status', view.status],
-    ['outcome', view.error_code === null ? view.outcome : `${view.outcome}, ${view.error_code}`],
+    ['outcome', outcomeText(view)],
     ['input', `${view.input_tokens} tokens (${inputParts})`],
     ['output', `${view.output_tokens} tokens (${view.reasoning_tokens} of reasoning)`],
     ['pieces', view.pieces.map(({ unit, count }) => `${count} × ${unit.replace('piece:', '')}`).join(', ') || null],

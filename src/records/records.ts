@@ -12,7 +12,7 @@ export type AttemptNote = {
   readonly offerId: string
   readonly providerId: string
   readonly upstreamModel: string
-  /** `ok`, or the kind of failure. */
+  /** `ok`; `aborted` where the call was ended before the vendor answered; or the kind of failure. */
   readonly result: string
   readonly status?: number
   readonly code?: string

@@ -10,10 +10,10 @@ import { Transcript, type KeptAnswer } from '../records/idempotency.ts'
 import type { RequestRecord, SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import { factsOf, type Attempted, type StreamServed, type WholeServed } from './attempt.ts'
-import type { Call, CancelReason } from './call.ts'
+import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
 import { shownEnd } from './conversation.ts'
-import { fail, failureOfCancel, INTERNAL, meter, NOT_REPEATABLE, rescue, settle } from './finish.ts'
+import { fail, failureOfCancel, INTERNAL, meter, NOT_REPEATABLE, outcomeOf, rescue, settle } from './finish.ts'
 
 /** The headers are the taker's, who may add to them: those of a whole answer have its type, a stream's not. */
 export type Answer =
@@ -376,9 +376,6 @@ function charsOf(produced: string | Produced): number {
   const { text, moreChars } = asProduced(produced)
   return text.length + moreChars
 }
-
-const outcomeOf = (cancelled: CancelReason): RequestRecord['outcome'] =>
-  cancelled === 'shutdown' || cancelled === 'overdue' ? 'cut' : cancelled
 
 /** In the middle of a stream what arrived has been charged, of images only whole ones: the message must say so. */
 function inBand(upstream: UpstreamFailure, { delivered }: PassedStream): Failure {

@@ -251,9 +251,12 @@ const empty = (message: string): Failed => ({ kind: 'failed', failure: { kind: '
 function note(call: Call, offer: Offer, startedMs: number, tried: Tried): void {
   const { id: offerId, providerId, upstreamModel } = offer
   const tookMs = Math.round(call.elapsedMs() - startedMs)
-  const result = tried.kind === 'failed' ? tried.failure.kind : 'ok'
+  const failure = tried.kind === 'failed' ? tried.failure : undefined
+  // Our own doing, for a client that left, say: not to be counted among the faults of a vendor.
+  const isAborted = failure?.kind === 'network' && call.upstreamStopped
+  const result = isAborted ? 'aborted' : (failure?.kind ?? 'ok')
   const attempt = { offerId, providerId, upstreamModel, result, startedMs: Math.round(startedMs), tookMs }
-  call.attempts.push(tried.kind === 'failed' ? { ...attempt, ...toldOf(tried.failure) } : attempt)
+  call.attempts.push(failure && !isAborted ? { ...attempt, ...toldOf(failure) } : attempt)
 }
 
 /** An upstream's own words may quote the prompt or the credential: the record keeps only its code, and our words. */

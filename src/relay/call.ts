@@ -8,7 +8,7 @@ import type { AttemptNote } from '../records/records.ts'
 import type { Abortable, Stoppable } from '../upstream/flight.ts'
 
 /** Why a call is ended from outside before its answer is complete. */
-export type CancelReason = 'client_closed' | 'barred' | 'shutdown' | 'overdue'
+export type CancelReason = 'client_closed' | 'revoked' | 'suspended' | 'shutdown' | 'overdue'
 
 /** What is told to a client that has left: nothing, the record of its call says it. */
 export const CLIENT_CLOSED: Failure = { kind: 'unavailable', message: 'The client closed the connection.' }
@@ -116,7 +116,9 @@ export class LiveCalls {
   bar(barred: { readonly keyId: string } | { readonly accountId: string }): void {
     for (const call of this.calls) {
       const { key, account } = call.caller
-      if ('keyId' in barred ? key.id === barred.keyId : account.id === barred.accountId) call.cancel('barred')
+      if ('keyId' in barred) {
+        if (key.id === barred.keyId) call.cancel('revoked')
+      } else if (account.id === barred.accountId) call.cancel('suspended')
     }
   }
 

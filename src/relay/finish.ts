@@ -162,7 +162,7 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
     if (tell) tell(failure)
     else call.request.failStream(failure, factsOf(call, admission))
     const answer = (): KeptAnswer => NOT_REPEATABLE
-    const outcome: Outcome = call.cancelled === 'overdue' ? 'cut' : call.cancelled
+    const outcome = outcomeOf(call.cancelled)
     const told = outcome === 'client_closed' ? undefined : failure
     await settle(relay, call, { admission, served: last, metered, outcome, failure: told, answer })
     return failure
@@ -229,11 +229,27 @@ async function giveBack(
   finished(relay, call, record)
 }
 
+/** How the call of an answer that was begun, or paid, is recorded. */
+export function outcomeOf(reason: CancelReason): Outcome {
+  switch (reason) {
+    case 'revoked':
+    case 'suspended':
+      return 'barred'
+    case 'shutdown':
+    case 'overdue':
+      return 'cut'
+    case 'client_closed':
+      return reason
+  }
+}
+
 /** What a cancelled call is told, if anybody still listens. */
 export function failureOfCancel(reason: CancelReason): Failure {
   switch (reason) {
-    case 'barred':
-      return { kind: 'invalid_key', message: 'The API key was revoked, or its account suspended, during this request.' }
+    case 'revoked':
+      return { kind: 'invalid_key', message: 'The API key was revoked during this request.' }
+    case 'suspended':
+      return { kind: 'account_suspended', message: 'This account was suspended during this request.' }
     case 'shutdown':
       return { kind: 'unavailable', message: 'The gateway is shutting down.', retryAfterMs: 1_000 }
     case 'overdue':
