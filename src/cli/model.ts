@@ -1,16 +1,13 @@
 import { command, group } from './command.ts'
 import { modelLimits } from './model-limits.ts'
 import { readOffer, type OfferInput } from './offer.ts'
+import { otherPrices, type Priced } from './other-prices.ts'
 import { operate, shown } from './outcome.ts'
 import { table, type Column } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { price, text, wholeNumber, type ValueRule } from './values.ts'
 
-type Prices = {
-  readonly input_usd_per_million: string
-  readonly cached_input_usd_per_million: string
-  readonly output_usd_per_million: string
-}
+type Prices = Priced & { readonly cached_input_usd_per_million: string }
 
 /** The value of `model.list`, one of them. */
 type ModelView = {
@@ -27,11 +24,15 @@ type ModelView = {
   }[]
 }
 
+/** `price list` shows all. */
+const OTHERS_SHOWN = 2
+
 const columns: readonly Column<ModelView>[] = [
   { title: 'id', of: ({ id }) => id },
   { title: 'input/1M', of: (view) => view.price.input_usd_per_million, kind: 'money' },
   { title: 'cached/1M', of: (view) => view.price.cached_input_usd_per_million, kind: 'money' },
   { title: 'output/1M', of: (view) => view.price.output_usd_per_million, kind: 'money' },
+  { title: 'other', of: ({ price: card }) => otherPrices(card, OTHERS_SHOWN) },
   { title: 'origin', of: ({ origin }) => origin },
   { title: 'offers', of: ({ offers }) => offers.map(({ provider, model }) => `${provider}/${model}`).join(', ') },
 ]

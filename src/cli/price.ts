@@ -1,4 +1,5 @@
 import { command, group } from './command.ts'
+import { otherPrices, type Priced } from './other-prices.ts'
 import { failed, operate, shown, usage, type Outcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { shortTime, table, type Column } from './table.ts'
@@ -23,11 +24,9 @@ type ImportView = {
   readonly applied: boolean
 }
 
-type Units = {
-  readonly input_usd_per_million: string
+type Units = Priced & {
   readonly cached_input_usd_per_million: string
   readonly cache_write_usd_per_million: string
-  readonly output_usd_per_million: string
 }
 
 /** The value of `price.list`, one of them. */
@@ -133,6 +132,7 @@ const cardColumns: readonly Column<CardRow>[] = [
   { title: 'cached/1M', of: (row) => row.cached_input_usd_per_million, kind: 'money' },
   { title: 'write/1M', of: (row) => row.cache_write_usd_per_million, kind: 'money' },
   { title: 'output/1M', of: (row) => row.output_usd_per_million, kind: 'money' },
+  { title: 'other', of: (row) => otherPrices(row, Number.POSITIVE_INFINITY) },
 ]
 
 const list = command({

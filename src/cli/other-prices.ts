@@ -1,0 +1,31 @@
+import { usd } from './table.ts'
+
+/** Of the view of a price card. */
+export type Priced = {
+  readonly input_usd_per_million: string
+  readonly output_usd_per_million: string
+  readonly image_input_usd_per_million: string
+  readonly image_output_usd_per_million: string
+  /** By what is sold: `second/720p`, `upscale/2k`. */
+  readonly each_usd: Readonly<Record<string, string>>
+}
+
+/**
+ * What a card sells beside words, in a cell: `image output $30.00/1M`, `second/720p $0.06`. Without it a video would
+ * look free. At most so many of them, the rest is counted; undefined where there is nothing.
+ */
+export function otherPrices(card: Priced, most: number): string | undefined {
+  const images = [
+    ['image input', card.image_input_usd_per_million, card.input_usd_per_million],
+    ['image output', card.image_output_usd_per_million, card.output_usd_per_million],
+  ] as const
+  const parts = [
+    ...images.flatMap(([what, price, words]) => (isOwn(price, words) ? [`${what} ${usd(price)}/1M`] : [])),
+    ...Object.entries(card.each_usd).map(([what, price]) => `${what} ${usd(price)}`),
+  ]
+  if (parts.length === 0) return undefined
+  const rest = parts.length - most
+  return rest > 0 ? `${parts.slice(0, most).join(', ')}, ${rest} more` : parts.join(', ')
+}
+
+const isOwn = (price: string, words: string): boolean => Number(price) !== 0 && price !== words
