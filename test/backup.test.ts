@@ -310,7 +310,7 @@ describe('restore', () => {
     const tampered = `UPDATE account SET posted = posted + 1 WHERE id = '${accountId}'`
     const cases: readonly (readonly [file: string, says: string])[] = [
       [join(vault, 'absent.db'), 'there is no file'],
-      [vault, 'there is no file'],
+      [vault, 'is not a file'],
       [bad('text.db', (path) => writeFileSync(path, 'no database at all, but text '.repeat(50))), 'is no database'],
       [bad('empty.db', (path) => writeFileSync(path, '')), 'is no backup of Tollgate'],
       [

@@ -394,7 +394,9 @@ for (const served of [true, false]) {
           expect.objectContaining({ provider: 'near', model: 'sandbox-mini', priority: 1, weight: 3 }),
         ]),
       })
-      expect((await run(folder, ['model', 'list'])).out).toMatch(/\nfast +\$0\.15 +\$0\.05 +\$0\.60 +stored +\S+/)
+      const { out } = await run(folder, ['model', 'list'])
+      expect(out).toMatch(/\nfast +\$0\.15 +\$0\.05 +\$0\.60 +— +stored +\S+/)
+      expect(out).toMatch(/\nsandbox-video-fast +\$0\.00.* second\/720p \$0\.03, 3 more +declared/)
       const orphan = ['model', 'add', 'x', '--price-input', '1', '--price-output', '1', '--offer', 'nobody/x']
       expect(await errorOf(folder, orphan)).toEqual({ code: 'not_found', exit: 1 })
       expect(await json(folder, 'model', 'remove', 'fast', '--yes')).toEqual({ id: 'fast', removed: true })
