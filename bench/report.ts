@@ -42,9 +42,10 @@ export function printReport(summary: Summary): void {
     printTable('The ledger and the start', [header, ...figures.map(figureCells)])
   }
   console.log(`\n${cores} cores shared by gateway, vendor and load generator: compare ratios of one run.`)
-  if (rows.length > 0)
+  if (rows.length > 0) {
     console.log("host's memory: a read beyond a core's own cache; it rises with what other machines do.")
-  if (rows.length > 0) printThreads(rows)
+    printThreads(rows)
+  }
   console.log()
   for (const { text, verdict } of bars) console.log(`${verdict.toUpperCase()}: ${text}`)
   for (const complaint of complaints) console.log(`WRONG: ${complaint}`)

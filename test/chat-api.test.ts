@@ -405,26 +405,22 @@ describe('streams that end early', () => {
     expect((await recordOf(mine.account)).outcome).toBe('barred')
   })
 
-  test('revoking a key cuts its whole call, which is recorded as what its client was told', async () => {
-    const mine = await member({ balance: '1' })
-    const pending = refusal(chat(mine, { model: 'late' }))
-    await Bun.sleep(60)
-    await gateway.operate('key.revoke', { key: mine.keyId })
-    expect(await pending).toMatchObject({ status: 401, code: 'invalid_api_key' })
-    const record = await recordOf(mine.account)
-    expect(record).toMatchObject({ outcome: 'barred', status: '401', error_code: 'invalid_api_key' })
-    expect(Number(record.charged)).toBeGreaterThan(0)
-  })
-
-  test('suspending an account cuts its calls, which are not told that their key is bad', async () => {
-    const mine = await member({ balance: '1' })
-    const pending = refusal(chat(mine, { model: 'late' }))
-    await Bun.sleep(60)
-    await gateway.operate('account.suspend', { account: mine.account })
-    expect(await pending).toMatchObject({ status: 403, code: 'account_suspended' })
-    const record = await recordOf(mine.account)
-    expect(record).toMatchObject({ outcome: 'barred', status: '403', error_code: 'account_suspended' })
-  })
+  test.each([
+    ['key.revoke', 401, 'invalid_api_key'],
+    ['account.suspend', 403, 'account_suspended'],
+  ] as const)(
+    '%s cuts a whole call, which is recorded as what its client was told',
+    async (operation, status, code) => {
+      const mine = await member({ balance: '1' })
+      const pending = refusal(chat(mine, { model: 'late' }))
+      await Bun.sleep(60)
+      await gateway.operate(operation, operation === 'key.revoke' ? { key: mine.keyId } : { account: mine.account })
+      expect(await pending).toMatchObject({ status, code })
+      const record = await recordOf(mine.account)
+      expect(record).toMatchObject({ outcome: 'barred', status: String(status), error_code: code })
+      expect(Number(record.charged)).toBeGreaterThan(0)
+    },
+  )
 
   test('a suspended account is refused, and served again once resumed', async () => {
     const mine = await member({ balance: '1' })
