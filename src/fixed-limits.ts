@@ -4,11 +4,14 @@
  */
 import { imageFetchBounds, imageFormBounds } from './domain/image.ts'
 import { videoBounds } from './domain/video.ts'
+import { AHEAD_BYTES_MAX } from './inbound/connection.ts'
 import { connectionLimits } from './inbound/server.ts'
 import { requestScanLimits } from './lib/json-scan.ts'
 import { PIXELS_MAX } from './lib/picture.ts'
 import { CONNECT_TIMEOUT_MS } from './outbound/send.ts'
 import { watchBounds } from './records/feed.ts'
+import { retryBounds } from './relay/retry-budget.ts'
+import { QUEUED_BYTES_MAX } from './upstream/event-reader.ts'
 
 /** Of an upstream's answer, whole or as one event of a stream: what may have to be in memory at once. */
 export const answerBounds = { replyBytesMax: 64 * 1024 * 1024, eventCharsMax: 1024 * 1024 }
@@ -36,6 +39,8 @@ export const fixedLimits = {
   headBytesMax: connectionLimits.headBytesMax,
   headTimeoutMs: connectionLimits.headTimeoutMs,
   idleTimeoutMs: connectionLimits.idleTimeoutMs,
+  lingerTimeoutMs: connectionLimits.lingerTimeoutMs,
+  aheadBytesMax: AHEAD_BYTES_MAX,
   bodyGraceMs: bodyPace.graceMs,
   bodyBytesPerSecondMin: bodyPace.bytesPerSecondMin,
   jsonDepthMax: requestScanLimits.depthMax,
@@ -63,6 +68,9 @@ export const fixedLimits = {
   videoDownloadStallMs: videoBounds.downloadStallMs,
   videoDownloadTimeoutMs: videoBounds.downloadTimeoutMs,
   connectTimeoutMs: CONNECT_TIMEOUT_MS,
+  retriesPercentMax: retryBounds.percentMax,
+  retriesFreePerSecond: retryBounds.freePerSecond,
+  streamQueuedBytesMax: QUEUED_BYTES_MAX,
   eventCharsMax: answerBounds.eventCharsMax,
   replyBytesMax: answerBounds.replyBytesMax,
   drainStreamsMax: drainBounds.streamsMax,

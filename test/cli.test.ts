@@ -409,6 +409,7 @@ for (const served of [true, false]) {
       expect(out).toMatch(/\nfail {2}provider far +no connection/)
       expect(out).toMatch(/\nok {4}ledger +clean/)
       expect(out).toContain('body_bytes_max')
+      expect(out).toMatch(/\nLimits of a model without its own\n(?:\w+ +\d+\n)*first_event_timeout_ms +60000\n/)
       expect(out).toMatch(/\nFixed limits\n(?:\w+ +\d+\n)*json_depth_max +64\n/)
       await json(folder, 'provider', 'remove', 'far', '--yes')
       await json(folder, 'provider', 'remove', 'near', '--yes')

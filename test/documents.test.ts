@@ -87,6 +87,8 @@ describe('the documents', () => {
     expect(document.openapi).toBe('3.1.0')
     const page = await fetch(`${origin}/docs`)
     const html = await page.text()
+    // Its links are relative: with a slash behind it they would lead elsewhere.
+    expect((await fetch(`${origin}/docs/`)).url).toBe(`${origin}/docs`)
     expect(html).toContain('spec-url="openapi.json"')
     expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//)
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'")

@@ -85,6 +85,8 @@ test('when every offer fails the client gets one clear error and pays nothing', 
   for (const stream of [false, true]) {
     const response = await chat(gateway, { model: 'only-broken', stream })
     expect(response.status).toBe(502)
+    expect(response.headers.get('x-tollgate-attempts')).toBe('1')
+    expect(Number(response.headers.get('x-tollgate-upstream-ms'))).toBeGreaterThanOrEqual(0)
     expect(await response.json()).toEqual({
       error: {
         message: expect.stringContaining('Nothing was charged'),

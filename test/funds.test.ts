@@ -222,9 +222,8 @@ function expectAnswers(answers: readonly WireAnswer[], k: number): WireAnswer[] 
   return answers.filter(({ status }) => status !== 200)
 }
 
-/** With holds in the way it is worth coming back; without, only money helps. */
-const hintsFor = (k: number): object =>
-  k > 0 ? { retry: '2', should: undefined } : { retry: undefined, should: 'false' }
+/** With holds in the way it is worth coming back, which SDKs have to be told at a 401; without, only money helps. */
+const hintsFor = (k: number): object => (k > 0 ? { retry: '2', should: 'true' } : { retry: undefined, should: 'false' })
 const hintsOf = ({ headers }: WireAnswer): object => ({
   retry: headers.get('retry-after'),
   should: headers.get('x-should-retry'),
@@ -294,7 +293,7 @@ describe(`a day's spend limit for exactly k of ${CROWD} at once`, () => {
           code: 'spend_limit_exceeded',
         },
       })
-      expect(hintsOf(refusal)).toEqual(hintsFor(k))
+      expect(hintsOf(refusal)).toEqual({ retry: '2', should: undefined })
     }
   })
 })

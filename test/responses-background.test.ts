@@ -44,6 +44,7 @@ test('answers at once, is made without its client, and is charged like any other
   expect(shown.usage?.output_tokens).toBe(30)
   const [row] = await who.records(1)
   expect(row).toMatchObject({ outcome: 'completed', endpoint: 'responses', id: first.id.replace('resp_', 'req_') })
+  expect(row?.stream).toBe('0')
   expect(row?.charged).toBe(String((shown.usage?.input_tokens ?? 0) * 1_000 + 30 * 2_000))
   expect(textOf(await made(who, { input: 'What did I say?', previous_response_id: first.id }))).toContain(
     'write 30 tokens',

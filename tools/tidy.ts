@@ -49,7 +49,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   declaration: [...layer0, 'providers', 'outbound'],
   'sandbox-offer': layer0,
   config: [...layer0, 'providers', 'prices', 'declaration', 'sandbox-offer'],
-  'fixed-limits': ['domain', 'lib', 'inbound', 'outbound', 'records'],
+  'fixed-limits': ['domain', 'lib', 'inbound', 'outbound', 'records', 'upstream', 'relay'],
   secrets: ['lib', 'store', 'config'],
   backup: ['lib', 'ledger', 'store', 'admin', 'secrets'],
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],

@@ -1,3 +1,4 @@
+import { defaultModelLimits } from '../domain/catalog.ts'
 import { command } from './command.ts'
 import { shown } from './outcome.ts'
 import { examine, type Check, type CheckState } from './examine.ts'
@@ -16,6 +17,14 @@ function checkLines(checks: readonly Check[], { paint }: Terminal): string {
     .join('')
 }
 
+/** `tollgate model show` has a model's own. */
+const modelLimits = {
+  output_tokens_default: defaultModelLimits.outputTokensDefault,
+  output_tokens_min: defaultModelLimits.outputTokensMin,
+  image_tokens_max: defaultModelLimits.imageTokensMax,
+  first_event_timeout_ms: defaultModelLimits.firstEventTimeoutMs,
+}
+
 function limitLines(title: string, limits: Readonly<Record<string, number>>, terminal: Terminal): string {
   const lines = Object.entries(limits)
   return lines.length === 0 ? '' : `\n${terminal.paint('bold', title)}\n${details(lines, terminal)}`
@@ -32,8 +41,12 @@ export const doctor = command({
     const text = [
       checkLines(checks, terminal),
       limitLines('Limits', limits, terminal),
+      limitLines('Limits of a model without its own', modelLimits, terminal),
       limitLines('Fixed limits', fixedLimits, terminal),
     ].join('')
-    return { ...shown({ ok, checks, limits, fixed_limits: fixedLimits }, text), exitCode: ok ? 0 : 1 }
+    return {
+      ...shown({ ok, checks, limits, model_limits: modelLimits, fixed_limits: fixedLimits }, text),
+      exitCode: ok ? 0 : 1,
+    }
   },
 })

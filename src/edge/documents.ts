@@ -145,6 +145,8 @@ export function makeDocuments(version: string): ReadonlyMap<string, Document> {
 /** Answers what the documents' paths ask for. */
 export function replyWithDocument(exchange: Exchange, documents: ReadonlyMap<string, Document>): void {
   const { method, path } = exchange.head
+  // Relative, as all links of the documents: the gateway may be behind a prefix that it does not know.
+  if (path === '/docs/') return exchange.reply(308, { ...HEADERS, location: '../docs' }, '')
   const found = documents.get(path)
   if (!found || (method !== 'GET' && method !== 'HEAD')) {
     const status = found ? 405 : 404

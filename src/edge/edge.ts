@@ -13,7 +13,7 @@ import { timeOrderedId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { Shares } from '../lib/shares.ts'
 import type { TrustedProxies } from '../lib/trusted-proxies.ts'
-import type { Answer } from '../relay/answer.ts'
+import { failureHeaders, type Answer } from '../relay/answer.ts'
 import { broke, INVALID_KEY, modelFor, SUSPENDED, unready } from '../relay/admit.ts'
 import { Call, CLIENT_CLOSED } from '../relay/call.ts'
 import { isBackground } from '../relay/conversation.ts'
@@ -301,7 +301,8 @@ class Desk implements Answering {
     const { entry } = call
     switch (relayed.kind) {
       case 'failure':
-        return relayed.failure === CLIENT_CLOSED ? undefined : this.refuse(turn, relayed.failure, entry.withRates())
+        if (relayed.failure === CLIENT_CLOSED) return undefined
+        return this.refuse(turn, relayed.failure, entry.withRates(failureHeaders(call)))
       case 'repeated': {
         const { answer, requestId } = relayed
         const headers = { ...answer.headers, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }

@@ -35,7 +35,7 @@ export type Host = {
 
 const EMPTY = new BodyReader(NO_BODY)
 /** Requests sent ahead of an answer are kept up to this size, then the client waits. */
-const AHEAD_BYTES_MAX = 64 * 1024
+export const AHEAD_BYTES_MAX = 64 * 1024
 /** The rest of a body nobody wants is read and thrown away up to this size; beyond it the connection closes. */
 const UNREAD_BYTES_MAX = 256 * 1024
 const NONE = Number.POSITIVE_INFINITY

@@ -164,6 +164,8 @@ function insufficient(balance: Balance, needed: NanoUsd, fitting?: Fitting): Fai
   const { posted, held, available } = balance
   const amounts = `available $${formatUsd(available)}, held $${formatUsd(held)}, needed $${formatUsd(needed)}`
   const message = `The account balance does not cover this request: ${amounts}.${adviceOf(fitting)}`
-  const waiting = posted >= needed
-  return { kind: 'insufficient_balance', message, ...(waiting ? { retryAfterMs: 2_000 } : { shouldRetry: false }) }
+  const isWaiting = posted >= needed
+  // SDKs do not come back after a 401, whatever Retry-After says, unless they are told to.
+  const hint = isWaiting ? { retryAfterMs: 2_000, shouldRetry: true } : { shouldRetry: false }
+  return { kind: 'insufficient_balance', message, ...hint }
 }

@@ -81,18 +81,31 @@ function namesOf(dropped: readonly string[]): string {
 
 /** With those known only after the settlement: a stream's headers are long gone by then. */
 function wholeHeaders(record: SettledRecord, admission: Admission, dropped: readonly string[]): Record<string, string> {
-  let upstreamMs = 0
-  for (const { tookMs } of record.attempts) upstreamMs += tookMs
   const headers = {
     'content-type': JSON_TYPE['content-type'],
     'x-tollgate-held-usd': formatUsd(record.held),
     'x-tollgate-cost-usd': formatUsd(record.charged),
     'x-tollgate-usage': record.usageSource,
     'x-tollgate-attempts': String(record.attempts.length),
-    'x-tollgate-upstream-ms': String(upstreamMs),
+    'x-tollgate-upstream-ms': String(upstreamMsOf(record.attempts)),
     'openai-processing-ms': String(Math.round(record.totalMs)),
   }
   return withAgreed(headers, admission, dropped)
+}
+
+/** What a failure is told with: it may have been tried several times, or never been sent. */
+export function failureHeaders({ attempts }: Call): Record<string, string> | undefined {
+  if (attempts.length === 0) return undefined
+  return {
+    'x-tollgate-attempts': String(attempts.length),
+    'x-tollgate-upstream-ms': String(upstreamMsOf(attempts)),
+  }
+}
+
+function upstreamMsOf(attempts: RequestRecord['attempts']): number {
+  let sumMs = 0
+  for (const { tookMs } of attempts) sumMs += tookMs
+  return sumMs
 }
 
 type StreamJob = {

@@ -291,7 +291,7 @@ function recordOf<Source extends UsageSource | undefined>(
     keyId: caller.key.id,
     endpoint: request.endpoint,
     model: admission.model.id,
-    stream: request.stream,
+    stream: request.stream && request.conversation?.mode !== 'polled',
     status: written && !call.isBegun ? written.status : outcome === 'client_closed' ? 499 : 200,
     outcome,
     errorCode: written?.code,

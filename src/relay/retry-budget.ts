@@ -1,8 +1,10 @@
-/** A second try for every fifth request, as Finagle and Envoy budget it. */
-const RETRY_RATIO = 0.2
-/** What is allowed besides, so that a quiet gateway may always try again. */
-const FLOOR_PER_SECOND = 10
-/** What can be saved up: ten seconds of the floor. */
+export const retryBounds = {
+  /** A second try for every fifth request, as Finagle and Envoy budget it. */
+  percentMax: 20,
+  /** What is allowed besides, so that a quiet gateway may always try again. */
+  freePerSecond: 10,
+}
+/** What can be saved up: ten seconds of the free ones. */
 const SAVED_MAX = 100
 
 /**
@@ -15,14 +17,14 @@ export class RetryBudget {
 
   /** A request has its first try. */
   earn(): void {
-    this.saved = Math.min(this.saved + RETRY_RATIO, SAVED_MAX)
+    this.saved = Math.min(this.saved + retryBounds.percentMax / 100, SAVED_MAX)
   }
 
   /** Whether another try is in the budget; it is taken from it if so. `nowMs` never goes back. */
   spend(nowMs: number): boolean {
     const passedMs = nowMs - (this.updatedMs ?? nowMs)
     this.updatedMs = nowMs
-    this.saved = Math.min(this.saved + (passedMs * FLOOR_PER_SECOND) / 1000, SAVED_MAX)
+    this.saved = Math.min(this.saved + (passedMs * retryBounds.freePerSecond) / 1000, SAVED_MAX)
     if (this.saved < 1) return false
     this.saved--
     return true

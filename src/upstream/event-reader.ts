@@ -17,7 +17,7 @@ export type ReadEvents =
 
 const END: ReadEvents = { kind: 'end' }
 /** What may lie unread before the upstream is made to wait. */
-const QUEUED_BYTES_MAX = 32 * 1024
+export const QUEUED_BYTES_MAX = 32 * 1024
 /** No token by token answer is read in such pieces. */
 const LARGE_READ_BYTES = 64 * 1024
 /** Behind it only the end of the body comes, which is worth a connection. By its data, or by its name. */
