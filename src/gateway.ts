@@ -14,7 +14,15 @@ import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/ids.ts'
 import { DiskRoom } from './lib/disk-room.ts'
 import type { Log } from './lib/log.ts'
-import { bookingOf, bookingsBetween, bookingsOf, oldestHold, openHoldsOf, postedBalance } from './ledger/bookings.ts'
+import {
+  bookingOf,
+  bookingsBetween,
+  bookingsOf,
+  holdOf,
+  oldestHold,
+  openHoldsOf,
+  postedBalance,
+} from './ledger/bookings.ts'
 import { Codes } from './ledger/codes.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { OPENING } from './ledger/own-reasons.ts'
@@ -185,6 +193,7 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     findAnywhere: (id) => findAnywhere(store.aside, id),
     requests: (accountId, limit) => recentRecords(store, accountId, limit),
     request: (accountId, id) => findRecord(store, accountId, id),
+    holdOf: (accountId, id) => holdOf(store, accountId, id),
     charged: (accountId, ids) => chargedFor(asideOf(accountId), accountId, ids),
     orphans: () => orphansOf(store),
     settleOrphan: (requestId) => settleOrphanOf(store, requestId),

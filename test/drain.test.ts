@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { chat, freshFolder, startGateway } from './support/gateway.ts'
+import { chat, freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
 
 const slow = { model: 'sandbox-chat', stream: true, messages: [{ role: 'user', content: 'write 60 tokens' }] }
 
@@ -31,6 +31,23 @@ test('SIGTERM refuses new work, lets a running stream end, and leaves with nothi
   expect(await gateway.exited).toBe(0)
   const next = await startGateway({ folder })
   expect(next.output()).not.toContain('ledger.expired')
+  await next.close()
+})
+
+test('a call that a crash cut has no record, and is explained all the same', async () => {
+  const folder = freshFolder()
+  const gateway = await startGateway({ folder })
+  const body = { ...slow, max_tokens: 5_000, messages: [{ role: 'user', content: 'write 5000 tokens' }] }
+  const answer = await chat(gateway, body)
+  await answer.body?.getReader().read()
+  const request = answer.headers.get('x-request-id')
+  const held = answer.headers.get('x-tollgate-held-usd') ?? ''
+  const explained = (from: TestGateway): Promise<unknown> =>
+    from.operate('request.show', { request }).catch((error: unknown) => String(error))
+  expect(await explained(gateway)).toContain(`is under way, with $${held} held`)
+  await gateway.crash()
+  const next = await startGateway({ folder })
+  expect(await explained(next)).toContain(`nothing was charged, and the $${held} it held were given back`)
   await next.close()
 })
 

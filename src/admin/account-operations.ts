@@ -3,7 +3,7 @@ import type { Account, ApiKey } from '../domain/account.ts'
 import { NO_LIMITS } from '../domain/limits.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/ids.ts'
-import type { Booking } from '../ledger/bookings.ts'
+import type { Booking, HoldState } from '../ledger/bookings.ts'
 import { OPENING } from '../ledger/own-reasons.ts'
 import type { StoredRecord } from '../records/records.ts'
 import { visibleName } from './name.ts'
@@ -52,6 +52,12 @@ function accountView({ ledger, accounts }: Office, account: Account): object {
     active_keys: accounts.keysOf(account.id).filter(({ revokedAtMs }) => revokedAtMs === undefined).length,
     created_at: new Date(account.createdAtMs).toISOString(),
   }
+}
+
+/** A request that held money has a record once it has ended, unless its server ended first. */
+function whyUnrecorded(hold: HoldState | undefined) {
+  if (hold?.state === 'open') return { reason: 'request_running', amount: hold.amount } as const
+  return hold?.state === 'expired' ? ({ reason: 'request_lost', amount: hold.amount } as const) : undefined
 }
 
 const keyView = (key: ApiKey, account: Account | undefined): object => ({
@@ -306,6 +312,8 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       for (const { id, name: account } of chosen) {
         const record = await office.request(id, request)
         if (record) return done({ ...record, account })
+        const why = whyUnrecorded(await office.holdOf(id, request))
+        if (why) return refused('not_found', say(why.reason, { name: request, amount: formatUsd(why.amount) }))
       }
       return wanted === undefined
         ? notFound('request', request)

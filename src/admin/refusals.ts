@@ -24,6 +24,9 @@ export const refusals = {
   none_named: "there is no {what} '{name}'",
   no_key: "there is no key '{name}' (a key is named by its id, see key list)",
   no_request_of_account: "there is no request '{name}' of this account",
+  request_running: "the request '{name}' is under way, with ${amount} held; its record is made when it ends",
+  request_lost:
+    "the server ended in the middle of the request '{name}': nothing was charged, and the ${amount} it held were given back",
   declared: "the {what} '{name}' is declared in tollgate.yaml or the environment; change it there",
 
   account_taken: "an account '{name}' exists already",

@@ -71,6 +71,15 @@ export async function openHoldsOf(
   }))
 }
 
+/** What stands in the books of a request, whether or not it has a record. */
+export type HoldState = { readonly state: string; readonly amount: NanoUsd }
+
+/** What was held for a request. */
+export async function holdOf(store: Queryable, accountId: string, id: string): Promise<HoldState | undefined> {
+  const [row] = await store.query('SELECT state, amount FROM hold WHERE id = ? AND account_id = ?', [id, accountId])
+  return row && { state: row['state'] as string, amount: row['amount'] as bigint }
+}
+
 /** When the oldest open hold of all accounts was made. */
 export async function oldestHold(store: Queryable): Promise<number | undefined> {
   const [row] = await store.query("SELECT min(created_at) AS oldest FROM hold WHERE state = 'open'")

@@ -19,6 +19,8 @@ export const refusals: Readonly<Record<string, string>> = {
   none_named: '没有名为“{name}”的{what}。',
   no_key: '没有密钥“{name}”。',
   no_request_of_account: '此账户没有请求“{name}”。',
+  request_running: '请求“{name}”正在进行，冻结 ${amount}，结束后才有记录。',
+  request_lost: '服务器在请求“{name}”进行中退出：未收取费用，所冻结的 ${amount} 已退回。',
   declared: '{what}“{name}”在 tollgate.yaml 或环境变量中声明，请在那里更改。',
   account_declared: '此账户的模型和限额在 tollgate.yaml 中声明，请在那里更改。',
   account_taken: '账户“{name}”已存在。',
