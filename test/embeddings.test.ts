@@ -11,20 +11,26 @@ let gateway: TestGateway
 let odd: Bun.Server<undefined>
 const asked: Asked[] = []
 
+const vector = (text: string): number[] => [text.length, 3, 4]
+
 /** A vendor with manners of its own, by the name of the model. */
-function oddVendor(path: string, body: Record<string, unknown>): unknown {
+function oddVendor(body: Record<string, unknown>): unknown {
   const input = [body['input']].flat() as string[]
-  const vector = (text: string): number[] => [text.length, 3, 4]
-  if (path.endsWith(':batchEmbedContents')) {
-    const requests = body['requests'] as { content: { parts: { text: string }[] } }[]
-    return { embeddings: requests.map(({ content }) => ({ values: vector(content.parts[0]?.text ?? '') })) }
-  }
   const data = input.map((text, index) => ({ object: 'embedding', index, embedding: vector(text) }))
   if (body['model'] === 'backwards') return { data: data.toReversed(), usage: { prompt_tokens: 7, total_tokens: 7 } }
   if (body['model'] === 'short') return { data: data.slice(1), usage: { prompt_tokens: 7 } }
   if (body['model'] === 'nonsense') return { data: data.map((one) => ({ ...one, embedding: ['a'] })) }
   if (body['model'] === 'failing') return { error: { message: 'no', code: 'server_error' } }
   return { data } // no usage
+}
+
+/** One that takes a hundred texts at once, and some not at all. */
+function picky({ requests }: Record<string, unknown>): Response {
+  const texts = (requests as { content: { parts: { text: string }[] } }[]).map(({ content }) => content.parts[0]?.text)
+  if (!texts.includes('refuse me'))
+    return Response.json({ embeddings: texts.map((text = '') => ({ values: vector(text) })) })
+  const error = { code: 400, status: 'INVALID_ARGUMENT', message: 'There is a text that cannot be embedded.' }
+  return Response.json({ error }, { status: 400 })
 }
 
 beforeAll(async () => {
@@ -36,7 +42,7 @@ beforeAll(async () => {
       const body = (await request.json()) as Record<string, unknown>
       const { pathname } = new URL(request.url)
       asked.push({ path: decodeURIComponent(pathname), body })
-      return Response.json(oddVendor(pathname, body))
+      return pathname.endsWith(':batchEmbedContents') ? picky(body) : Response.json(oddVendor(body))
     },
   })
   const oddModels = ['backwards', 'short', 'nonsense', 'failing', 'no-usage'].map(
@@ -48,11 +54,14 @@ beforeAll(async () => {
 providers:
   vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
   odd: { base_url: 'http://127.0.0.1:${odd.port}/v1', allow_private: true }
+  picky: { preset: gemini, base_url: 'http://127.0.0.1:${odd.port}/v1beta', allow_private: true, key: k }
 models:
   small:
     { kind: embedding, price: { input: 1 }, dimensions: 1536, dimensions_adjustable: true, offers: [{ provider: vendor, model: sandbox-embedding-small }] }
   fixed:
     { kind: embedding, price: { input: 1 }, dimensions: 3072, offers: [{ provider: vendor, model: sandbox-embedding }] }
+  picky:
+    { kind: embedding, price: { input: 1 }, dimensions: 3, offers: [{ provider: picky, model: picky }] }
   rescued:
     kind: embedding
     price: { input: 1 }
@@ -183,6 +192,50 @@ describe('the bill', () => {
       expect(await lastRecord()).toMatchObject({ outcome: 'failed', charged: '0' })
     }
     expect((await embed({ model: 'rescued', input: 'a' })).data).toHaveLength(1)
+  })
+})
+
+describe('a text that the vendor refuses', () => {
+  const sent = (input: readonly string[], headers = {}): Promise<Response> =>
+    fetch(`${gateway.baseUrl}/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ model: 'picky', input }),
+    })
+  const exchanges = (): number => asked.filter(({ path }) => path.endsWith('picky:batchEmbedContents')).length
+  const good = Array.from({ length: 250 }, () => 'embed this')
+  const balance = async (): Promise<string> =>
+    (await gateway.operate<{ available_usd: string }>('account.show', { account: gateway.accountId })).available_usd
+
+  test('costs nothing in the first exchange', async () => {
+    const before = exchanges()
+    expect((await sent(['refuse me', ...good])).status).toBe(400)
+    expect(exchanges() - before).toBe(1)
+    expect(await lastRecord()).toMatchObject({ outcome: 'failed', status: '400', charged: '0', usage_source: null })
+  })
+
+  test('in a later one costs those that were embedded before it: nobody has a vendor work for nothing', async () => {
+    const before = exchanges()
+    const answer = await sent([...good, 'refuse me'])
+    expect(answer.status).toBe(400)
+    const { error } = (await answer.json()) as { error: { message: string } }
+    expect(error.message).toEndWith('The 200 inputs before it were embedded, and are charged.')
+    expect(exchanges() - before).toBe(3)
+    const record = await lastRecord()
+    expect(record).toMatchObject({ outcome: 'cut', status: '400', usage_source: 'estimated' })
+    const { usage } = (await (await sent(good.slice(0, 200))).json()) as List
+    expect(record['charged']).toBe(String(usage.prompt_tokens * 1_000))
+    expect(record['upstream_cost']).toBe(record['charged'])
+  })
+
+  test('is told again, and paid once, with an Idempotency-Key', async () => {
+    const once = { 'idempotency-key': 'refused-late' }
+    const first = await sent([...good, 'refuse me'], once)
+    const [before, paid] = [exchanges(), await balance()]
+    const again = await sent([...good, 'refuse me'], once)
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([400, 'true'])
+    expect(await again.text()).toBe(await first.text())
+    expect([exchanges(), await balance()]).toEqual([before, paid])
   })
 })
 

@@ -13,10 +13,11 @@ import { timeOrderedId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { Shares } from '../lib/shares.ts'
 import type { TrustedProxies } from '../lib/trusted-proxies.ts'
-import { failureHeaders, type Answer } from '../relay/answer.ts'
+import type { Answer } from '../relay/answer.ts'
 import { broke, INVALID_KEY, modelFor, SUSPENDED, unready } from '../relay/admit.ts'
 import { Call, CLIENT_CLOSED } from '../relay/call.ts'
 import { isBackground } from '../relay/conversation.ts'
+import { failureHeaders, JSON_TYPE } from '../relay/headers.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat, type Relayed } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
@@ -61,7 +62,6 @@ export type Edge = {
   readonly refuse: (malformed: Malformed) => { readonly headers: ReplyHeaders; readonly body: string }
 }
 
-const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 const STREAM_TYPE = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',

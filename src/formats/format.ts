@@ -247,6 +247,14 @@ export type PassedStream = {
   fail(failure: Failure, billed?: Usage): string
 }
 
+/** Parts of a request that an upstream has answered, and bills for. */
+export type Answered = {
+  /** What they asked, to be counted. */
+  readonly text: string
+  /** What their client is told of them. */
+  readonly said: string
+}
+
 /** A way from a client's dialect to an upstream's and back. */
 export type Passage = {
   readonly dialect: Dialect
@@ -259,6 +267,8 @@ export type Passage = {
   split?(to: Destination): readonly UpstreamRequest[]
   /** The reply from the answers of all parts in the same order, or from the one, where reading takes a while. */
   join?(texts: readonly string[]): Promise<ReadReply>
+  /** What the first parts come to, where a later one is refused. */
+  answered?(parts: number): Answered
   /** Where the upstream does not stream, or not this: its whole reply as the events of a stream. */
   readonly asEvents?: ((text: string) => readonly SseEvent[]) | undefined
   readonly failures: FailureReader

@@ -1,6 +1,5 @@
 /** Answers: what the client gets once an upstream has committed, and the settlement that must come before its end. */
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
-import { formatUsd } from '../domain/money.ts'
 import type { Usage } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import type { PassedStream } from '../formats/format.ts'
@@ -14,6 +13,7 @@ import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
 import { shownEnd } from './conversation.ts'
 import { fail, failureOfCancel, INTERNAL, meter, NOT_REPEATABLE, outcomeOf, rescue, settle } from './finish.ts'
+import { earlyHeaders, JSON_TYPE, wholeHeaders } from './headers.ts'
 
 /** The headers are the taker's, who may add to them: those of a whole answer have its type, a stream's not. */
 export type Answer =
@@ -51,62 +51,7 @@ const keptAnswer =
   (admission: Admission, { dropped }: WholeServed, body: string) =>
   (settled: SettledRecord): KeptAnswer => ({ status: 200, headers: wholeHeaders(settled, admission, dropped), body })
 
-const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 const STREAM_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
-
-/** Headers known before the answer. */
-const earlyHeaders = (admission: Admission, dropped: readonly string[]): Record<string, string> =>
-  withAgreed({ 'x-tollgate-held-usd': formatUsd(admission.hold.amount) }, admission, dropped)
-
-/** With what was agreed to in place of what was asked for. */
-function withAgreed(
-  headers: Record<string, string>,
-  { quoted: { cap } }: Admission,
-  dropped: readonly string[],
-): Record<string, string> {
-  if (cap !== undefined) headers['x-tollgate-max-output-tokens'] = String(cap)
-  if (dropped.length > 0) headers['x-tollgate-dropped'] = namesOf(dropped)
-  return headers
-}
-
-/** Fields are named as the client did, who may have chosen any name: a header holds few characters, and no novel. */
-const DROPPED_NAMES_MAX = 50
-const DROPPED_NAME_CHARS_MAX = 64
-
-function namesOf(dropped: readonly string[]): string {
-  const named = dropped.slice(0, DROPPED_NAMES_MAX).map((name) => name.replace(/[^\w.:>[\]-]/g, '_'))
-  if (dropped.length > named.length) named.push('...')
-  return named.map((name) => name.slice(0, DROPPED_NAME_CHARS_MAX)).join(', ')
-}
-
-/** With those known only after the settlement: a stream's headers are long gone by then. */
-function wholeHeaders(record: SettledRecord, admission: Admission, dropped: readonly string[]): Record<string, string> {
-  const headers = {
-    'content-type': JSON_TYPE['content-type'],
-    'x-tollgate-held-usd': formatUsd(record.held),
-    'x-tollgate-cost-usd': formatUsd(record.charged),
-    'x-tollgate-usage': record.usageSource,
-    'x-tollgate-attempts': String(record.attempts.length),
-    'x-tollgate-upstream-ms': String(upstreamMsOf(record.attempts)),
-    'openai-processing-ms': String(Math.round(record.totalMs)),
-  }
-  return withAgreed(headers, admission, dropped)
-}
-
-/** What a failure is told with: it may have been tried several times, or never been sent. */
-export function failureHeaders({ attempts }: Call): Record<string, string> | undefined {
-  if (attempts.length === 0) return undefined
-  return {
-    'x-tollgate-attempts': String(attempts.length),
-    'x-tollgate-upstream-ms': String(upstreamMsOf(attempts)),
-  }
-}
-
-function upstreamMsOf(attempts: RequestRecord['attempts']): number {
-  let sumMs = 0
-  for (const { tookMs } of attempts) sumMs += tookMs
-  return sumMs
-}
 
 type StreamJob = {
   readonly admission: Admission

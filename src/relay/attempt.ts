@@ -2,6 +2,7 @@
 import type { Offer } from '../domain/catalog.ts'
 import { isRequestFault, type Failure, type UpstreamFailure } from '../domain/failure.ts'
 import type {
+  Answered,
   AnswerFacts,
   Destination,
   PassedReply,
@@ -42,10 +43,12 @@ export type AllFailed = {
   readonly failure: UpstreamFailure
   /** The offer that failed last. */
   readonly last: Served | undefined
+  /** What it had answered of the request before it refused the rest. */
+  readonly answered: Answered | undefined
 }
 export type Attempted = WholeServed | StreamServed | AllFailed
 
-type Failed = Pick<AllFailed, 'kind' | 'failure'>
+type Failed = Pick<AllFailed, 'kind' | 'failure'> & { readonly answered?: Answered | undefined }
 type Tried = { readonly kind: 'whole'; reply: PassedReply } | { readonly kind: 'stream'; open: OpenStream } | Failed
 
 /** Held-back text before the first meaningful event is bounded: a vendor cannot fill memory with preludes. */
@@ -56,6 +59,7 @@ const NOT_TRIED: UpstreamFailure = { kind: 'model_gone', message: 'no offer coul
 export async function tryOffers(relay: Relay, call: Call, admission: Admission): Promise<Attempted> {
   let failure = NOT_TRIED
   let last: Served | undefined
+  let answered: Answered | undefined
   relay.retries.earn()
   for (const offer of admission.offers) {
     const provider = relay.catalog.provider(offer.providerId)
@@ -68,7 +72,7 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     const trial = trialOf(relay, call, { target, passage, offer, admission })
     const dropped = 'kind' in trial ? NOTHING : trial.request.dropped
     let tried = 'kind' in trial ? trial : await carriedOut(call, trial)
-    if (tried.kind === 'failed') tried = { kind: 'failed', failure: discreet(tried.failure, provider.secret, call) }
+    if (tried.kind === 'failed') tried = { ...tried, failure: discreet(tried.failure, provider.secret, call) }
     note(call, offer, startedMs, tried)
     // A stream has yet to show that it does not break.
     if (tried.kind === 'stream') return { kind: 'stream', open: tried.open, offer, dropped }
@@ -77,13 +81,14 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
       return { kind: 'whole', reply: tried.reply, offer, dropped }
     }
     failure = tried.failure
+    answered = tried.answered
     last = { offer, dropped }
     if (call.cancelled) break
     relay.health.failed(offer.id, failure)
     // A timed-out whole reply may have been made and billed; asking another vendor would pay twice for one answer.
     if (isRequestFault(failure.kind) || (failure.kind === 'timeout' && !call.request.stream)) break
   }
-  return { kind: 'failed', failure, last }
+  return { kind: 'failed', failure, last, answered }
 }
 
 /** A shorter word in common with a credential says nothing. */
@@ -165,7 +170,11 @@ async function tryParts({ target, passage, destination, request, limits }: Trial
   const texts: string[] = []
   for (const part of passage.split?.(destination) ?? [request]) {
     const attempt = await attemptWhole(target, part, limits, asReply)
-    if (attempt.kind === 'failed') return attempt
+    if (attempt.kind === 'failed') {
+      // What fails by the vendor's doing is not the client's to pay, whatever the vendor bills.
+      const isPaid = texts.length > 0 && isRequestFault(attempt.failure.kind)
+      return isPaid ? { ...attempt, answered: passage.answered?.(texts.length) } : attempt
+    }
     texts.push(attempt.text)
   }
   return triedOf(passage.join ? await passage.join(texts) : passage.readReply(texts[0] ?? '', destination.quirks))

@@ -6,7 +6,7 @@ import { inputTokens, outputTokens, type Usage, type UsageSource } from '../doma
 import { failureForClient } from '../formats/chat/failure.ts'
 import { asProduced, type Produced } from '../formats/produced.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
-import type { DeliveredImage, Metered, Painted } from '../formats/format.ts'
+import type { Answered, DeliveredImage, Metered, Painted } from '../formats/format.ts'
 import { paintedUsage } from '../formats/gemini/usage.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord, type SettledRecord } from '../records/records.ts'
@@ -16,6 +16,7 @@ import { CLIENT_CLOSED, type Call, type CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { tokensBesideText } from './count-input.ts'
 import { endedSteps, isBackground } from './conversation.ts'
+import { JSON_TYPE } from './headers.ts'
 
 export type Ending = {
   readonly admission: Admission
@@ -39,6 +40,8 @@ type ToMeter = {
   readonly delivered?: readonly DeliveredImage[] | undefined
   readonly begun?: number | undefined
   readonly painted?: Painted | undefined
+  /** What is counted as input where no usage is known; the whole request's without it. */
+  readonly promptText?: string
   readonly admission: Admission
   /** Whether the answer reached its end: a running usage of a broken one is behind what arrived. */
   readonly complete: boolean
@@ -77,12 +80,12 @@ async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered
 async function meterWords(
   relay: Relay,
   call: Call,
-  { usage, produced, thoughts = '', admission, complete }: ToMeter,
+  { usage, produced, thoughts = '', promptText, admission, complete }: ToMeter,
 ): Promise<Metered> {
   if (usage && complete) return { usage, source: 'reported' }
   const { request } = call
   const [said, thought] = [asProduced(produced), asProduced(thoughts)]
-  const texts = [request.promptText(), said.text, thought.text]
+  const texts = [promptText ?? request.promptText(), said.text, thought.text]
   const [prompt = 0, saidBegun = 0, thoughtBegun = 0] = await relay.tokens.count(texts)
   const [words, thinking] = [withRest(saidBegun, said), withRest(thoughtBegun, thought)]
   const { quoted } = admission
@@ -144,10 +147,11 @@ type Unserved = {
 
 /**
  * Ends a request no upstream served. The hold goes back, unless the call was cancelled while an upstream was at work:
- * then the input is paid, as in the middle of a stream. Returns what the client is told.
+ * then the input is paid, as in the middle of a stream. Parts that were answered before the rest was found at fault are
+ * paid too: whoever writes such requests could have a vendor work for nothing. Returns what the client is told.
  */
 export async function fail(relay: Relay, call: Call, { admission, attempted, tell }: Unserved): Promise<Failure> {
-  const { failure: upstream, last } = attempted
+  const { failure: upstream, last, answered } = attempted
   // Our own abort; a refusal would have had a status, and an upstream that was never reached has done no work.
   const wasAtWork = upstream.kind === 'network' && call.upstreamStopped
   if (wasAtWork && call.cancelled !== undefined && call.cancelled !== 'shutdown') {
@@ -171,8 +175,25 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
   // Only the request's own faults are told in an upstream's words.
   const told = isRequestFault(upstream.kind) ? scrubbed(relay, passed, last) : passed
   const failure = call.cancelled ? failureOfCancel(call.cancelled) : told
+  if (answered && !call.cancelled) return chargeAnswered(relay, call, { admission, served: last, failure, answered })
   tell?.(failure)
   await giveBack(relay, call, { admission, failure })
+  return failure
+}
+
+type PartlyServed = Pick<Ending, 'admission' | 'served'> & { readonly failure: Failure; readonly answered: Answered }
+
+async function chargeAnswered(
+  relay: Relay,
+  call: Call,
+  { admission, served, failure: refusal, answered }: PartlyServed,
+): Promise<Failure> {
+  const counted = { usage: undefined, produced: '', promptText: answered.text, admission, complete: false }
+  const metered = await meter(relay, call, counted)
+  const failure = { ...refusal, message: `${refusal.message} ${answered.said}` }
+  const { status, headers, body } = call.request.failures.write(failure)
+  const answer = (): KeptAnswer => ({ status, headers: { ...JSON_TYPE, ...headers }, body })
+  await settle(relay, call, { admission, served, metered, outcome: 'cut', failure, answer })
   return failure
 }
 

@@ -18,9 +18,8 @@ import { admit, permittedModel, type Agreement } from './admit.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
 import { scrubbed } from './finish.ts'
+import { JSON_TYPE } from './headers.ts'
 import type { Answer } from './answer.ts'
-
-const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 
 type Relayed =
   | { readonly kind: 'answer'; readonly answer: Answer }

@@ -3,9 +3,9 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { inputTokens } from '../../domain/usage.ts'
 import { chatFailures } from '../chat/failure.ts'
-import type { AnswerFacts, Destination, Passage, ReadReply, UpstreamRequest } from '../format.ts'
+import type { Answered, AnswerFacts, Destination, Passage, ReadReply, UpstreamRequest } from '../format.ts'
 import { geminiFailures } from '../gemini/failure.ts'
-import type { EmbeddingBody, EmbeddingInput } from './body.ts'
+import { countable, type EmbeddingBody, type EmbeddingInput } from './body.ts'
 import { largeReadings } from './large-readings.ts'
 import { readEmbeddings, type ReadEmbeddings, type Reading } from './reading.ts'
 import type { EmbeddingUpstream } from './upstream.ts'
@@ -51,6 +51,12 @@ export class EmbeddingPassage implements Passage {
     const reading: Reading = { dialect: this.upstream.dialect, encoding, dimensions, parts }
     const chars = texts.reduce((sum, { length }) => sum + length, 0)
     return replyOf(chars > LARGE_REPLY_CHARS ? await largeReadings.read(reading) : readEmbeddings(reading))
+  }
+
+  answered(parts: number): Answered {
+    const inputs = this.batches.slice(0, parts).flat()
+    const said = `The ${inputs.length} inputs before it were embedded, and are charged.`
+    return { text: countable(inputs), said }
   }
 
   openStream(): never {

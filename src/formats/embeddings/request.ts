@@ -8,7 +8,7 @@ import { writeFailure } from '../chat/failure.ts'
 import { failureOfIssue } from '../chat/issue.ts'
 import type { ClientRequest, Passage } from '../format.ts'
 import { scanRequest } from '../request-json.ts'
-import type { EmbeddingBody, EmbeddingInput } from './body.ts'
+import { countable, type EmbeddingBody, type EmbeddingInput } from './body.ts'
 import { EmbeddingPassage } from './passage.ts'
 import { geminiEmbeddings, openaiEmbeddings } from './upstream.ts'
 
@@ -151,8 +151,7 @@ class EmbeddingClient implements ClientRequest {
   }
 
   promptText(): string {
-    // A token number stands for a token: a word of one letter does as well.
-    return this.body.inputs.map((input) => (typeof input === 'string' ? input : 'a '.repeat(input.length))).join('\n')
+    return countable(this.body.inputs)
   }
 
   failStream(): string {

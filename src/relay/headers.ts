@@ -1,0 +1,66 @@
+/** What stands beside answers and failures: what was agreed to, and what it came to. */
+import { formatUsd } from '../domain/money.ts'
+import type { RequestRecord, SettledRecord } from '../records/records.ts'
+import type { Admission } from './admit.ts'
+import type { Call } from './call.ts'
+
+/** Of whatever is answered in one piece. */
+export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
+
+/** Headers known before the answer. */
+export const earlyHeaders = (admission: Admission, dropped: readonly string[]): Record<string, string> =>
+  withAgreed({ 'x-tollgate-held-usd': formatUsd(admission.hold.amount) }, admission, dropped)
+
+/** With what was agreed to in place of what was asked for. */
+function withAgreed(
+  headers: Record<string, string>,
+  { quoted: { cap } }: Admission,
+  dropped: readonly string[],
+): Record<string, string> {
+  if (cap !== undefined) headers['x-tollgate-max-output-tokens'] = String(cap)
+  if (dropped.length > 0) headers['x-tollgate-dropped'] = namesOf(dropped)
+  return headers
+}
+
+/** Fields are named as the client did, who may have chosen any name: a header holds few characters, and no novel. */
+const DROPPED_NAMES_MAX = 50
+const DROPPED_NAME_CHARS_MAX = 64
+
+function namesOf(dropped: readonly string[]): string {
+  const named = dropped.slice(0, DROPPED_NAMES_MAX).map((name) => name.replace(/[^\w.:>[\]-]/g, '_'))
+  if (dropped.length > named.length) named.push('...')
+  return named.map((name) => name.slice(0, DROPPED_NAME_CHARS_MAX)).join(', ')
+}
+
+/** With those known only after the settlement: a stream's headers are long gone by then. */
+export function wholeHeaders(
+  record: SettledRecord,
+  admission: Admission,
+  dropped: readonly string[],
+): Record<string, string> {
+  const headers = {
+    'content-type': JSON_TYPE['content-type'],
+    'x-tollgate-held-usd': formatUsd(record.held),
+    'x-tollgate-cost-usd': formatUsd(record.charged),
+    'x-tollgate-usage': record.usageSource,
+    'x-tollgate-attempts': String(record.attempts.length),
+    'x-tollgate-upstream-ms': String(upstreamMsOf(record.attempts)),
+    'openai-processing-ms': String(Math.round(record.totalMs)),
+  }
+  return withAgreed(headers, admission, dropped)
+}
+
+/** What a failure is told with: it may have been tried several times, or never been sent. */
+export function failureHeaders({ attempts }: Call): Record<string, string> | undefined {
+  if (attempts.length === 0) return undefined
+  return {
+    'x-tollgate-attempts': String(attempts.length),
+    'x-tollgate-upstream-ms': String(upstreamMsOf(attempts)),
+  }
+}
+
+function upstreamMsOf(attempts: RequestRecord['attempts']): number {
+  let sumMs = 0
+  for (const { tookMs } of attempts) sumMs += tookMs
+  return sumMs
+}
