@@ -18,6 +18,8 @@ const MIB = 1024 * 1024
 
 /** Every limit an operator can set: its variable, its default, and between what it may be. */
 const limitRules = {
+  connectionsMax: { name: 'TOLLGATE_CONNECTIONS_MAX', fallback: 20_000, min: 16, max: 10_000_000 },
+  strangersPerAddressMax: { name: 'TOLLGATE_STRANGERS_PER_ADDRESS_MAX', fallback: 100, min: 1, max: 10_000_000 },
   bodyBytesMax: { name: 'TOLLGATE_BODY_BYTES_MAX', fallback: 32 * MIB, min: 1024, max: 1024 ** 3 },
   arrivingBytesMax: { name: 'TOLLGATE_ARRIVING_BYTES_MAX', fallback: 512 * MIB, min: 1024, max: 1024 ** 4 },
   requestTimeoutMs: { name: 'TOLLGATE_REQUEST_TIMEOUT_MS', fallback: HOUR_MS, min: 100, max: 24 * HOUR_MS },

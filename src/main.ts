@@ -61,13 +61,15 @@ async function onFolder<T>(
   }
 }
 
-/** Limits under the names they have outside. */
-const named = (limits: Readonly<Record<string, number>>): Record<string, number> =>
+/** The limits among some settings, under the names they have outside. */
+const named = (settings: object): Record<string, number> =>
   Object.fromEntries(
-    Object.entries(limits).map(([name, value]) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
+    Object.entries(settings)
+      .filter(([, value]) => typeof value === 'number')
+      .map(([name, value]: [string, number]) => [
+        name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+        value,
+      ]),
   )
 
 const program: Program = {
@@ -102,7 +104,10 @@ const program: Program = {
     return onFolder(config, 'make', ({ firstKey }) => firstKey)
   },
   async settings() {
-    const { fixedLimits } = await import('./fixed-limits.ts')
+    const [{ fixedLimits }, { defaultModelLimits }] = await Promise.all([
+      import('./fixed-limits.ts'),
+      import('./domain/catalog.ts'),
+    ])
     const { host, port, dataFolder, configFile, publicUrl, limits } = await readConfig()
     return {
       host,
@@ -111,6 +116,7 @@ const program: Program = {
       configFile,
       publicUrl,
       limits: named(limits),
+      modelLimits: named(defaultModelLimits),
       fixedLimits: named(fixedLimits),
     }
   },

@@ -5,12 +5,13 @@ import { Uploads } from './blobs/uploads.ts'
 import type { Config } from './config.ts'
 import { createEdge, type EdgeOptions } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
-import { Metrics } from './edge/metrics.ts'
+import { Metrics, type Gauges } from './edge/metrics.ts'
 import { loadReaders } from './edge/readers.ts'
 import { answerBounds, backgroundBounds, bodyPace, drainBounds, freeBounds, uploadBounds } from './fixed-limits.ts'
 import { listen, type Server, type ServerOptions } from './inbound/server.ts'
 import { setupUrl, withConsole } from './front.ts'
 import { openGateway, type Gateway } from './gateway.ts'
+import { clientsWithin, descriptorsMax } from './lib/descriptors.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { Shares } from './lib/shares.ts'
 import { nanoDigits } from './domain/money.ts'
@@ -50,7 +51,7 @@ export async function serve(config: Config): Promise<Served> {
   const sandbox = config.sandbox ? startOnDemand() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
   const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, health } = gateway
-  const metrics = metricsOf(gateway, () => videos.size)
+  const metrics = metricsOf(gateway, { videoTasks: () => videos.size, connections: () => server.connections })
   let draining = false
   const [tokens, blobs] = [new TokenCounter(), new Blobs(store, gateway.room)]
   await blobs.sweepStrays()
@@ -91,10 +92,10 @@ export async function serve(config: Config): Promise<Served> {
   })
   const control = serveControl(config.dataFolder, gateway.office)
   const onError = ({ message, stack }: Error): void => log('error', 'inbound.internal', { message, stack })
-  const { limits, host: hostname, port } = config
+  const { limits } = config
   const { refuse } = edge
   const handle = withConsole(edge, gateway, { config, log })
-  const server = listen({ hostname, port, handle, refuse, limits, onError })
+  const server = openPublic(config, { log, metrics, handlers: { handle, refuse, onError } })
   const monitoring = openMonitoring(config, log, { handle: edge.monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
   await videos.resume()
@@ -134,12 +135,12 @@ export async function serve(config: Config): Promise<Served> {
   }
 }
 
-const metricsOf = ({ ledger, store, live }: Gateway, videoTasks: () => number): Metrics =>
+const metricsOf = ({ ledger, store, live }: Gateway, others: Pick<Gauges, 'videoTasks' | 'connections'>): Metrics =>
   new Metrics({
+    ...others,
     openHolds: () => ledger.openHolds(),
     writesQueued: () => store.queued(),
     liveCalls: () => live.size,
-    videoTasks,
   })
 
 /** The program is not there as a whole, and the runtime does not look for a missing part of it again. */
@@ -190,11 +191,33 @@ function openVideos(gateway: Gateway, { log, blobs, health, limits, onRecord }: 
   })
 }
 
+type Handlers = Omit<ServerOptions, 'hostname' | 'port'>
+
+/** The port of clients. */
+function openPublic(
+  { host: hostname, port, limits: wished, trustedProxies }: Config,
+  { log, metrics, handlers }: { readonly log: Log; readonly metrics: Metrics; readonly handlers: Handlers },
+): Server {
+  const connectionsMax = Math.min(wished.connectionsMax, clientsWithin(descriptorsMax()))
+  const { strangersPerAddressMax } = wished
+  return listen({
+    ...handlers,
+    hostname,
+    port,
+    limits: { ...wished, connectionsMax },
+    originOf: (address) => trustedProxies.originOf(address),
+    onCrowding(crowding) {
+      metrics.crowded(crowding)
+      log('warn', 'inbound.crowded', { ...crowding, connectionsMax, strangersPerAddressMax })
+    },
+  })
+}
+
 /** The operator's own port, where one is wished for. */
 function openMonitoring(
   { metricsHost: hostname, metricsPort: port }: Config,
   log: Log,
-  handlers: Omit<ServerOptions, 'hostname' | 'port'>,
+  handlers: Handlers,
 ): Server | undefined {
   if (port === undefined) return undefined
   const server = listen({ hostname, port, ...handlers })

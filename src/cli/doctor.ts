@@ -1,4 +1,3 @@
-import { defaultModelLimits } from '../domain/catalog.ts'
 import { command } from './command.ts'
 import { shown } from './outcome.ts'
 import { examine, type Check, type CheckState } from './examine.ts'
@@ -17,14 +16,6 @@ function checkLines(checks: readonly Check[], { paint }: Terminal): string {
     .join('')
 }
 
-/** `tollgate model show` has a model's own. */
-const modelLimits = {
-  output_tokens_default: defaultModelLimits.outputTokensDefault,
-  output_tokens_min: defaultModelLimits.outputTokensMin,
-  image_tokens_max: defaultModelLimits.imageTokensMax,
-  first_event_timeout_ms: defaultModelLimits.firstEventTimeoutMs,
-}
-
 function limitLines(title: string, limits: Readonly<Record<string, number>>, terminal: Terminal): string {
   const lines = Object.entries(limits)
   return lines.length === 0 ? '' : `\n${terminal.paint('bold', title)}\n${details(lines, terminal)}`
@@ -36,7 +27,7 @@ export const doctor = command({
   examples: [['tollgate doctor'], ['tollgate doctor --json | jq \'.checks[] | select(.state != "ok")\'']],
   failure: 'a check failed; warnings alone do not count',
   run: async ({ program, terminal }) => {
-    const { checks, limits, fixedLimits } = await examine(program)
+    const { checks, limits, modelLimits, fixedLimits } = await examine(program)
     const ok = checks.every(({ state }) => state !== 'fail')
     const text = [
       checkLines(checks, terminal),

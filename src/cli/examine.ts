@@ -1,4 +1,5 @@
 /** The checks behind `tollgate doctor`. */
+import { clientsWithin, descriptorsMax } from '../lib/descriptors.ts'
 import { jsonLine } from './outcome.ts'
 import type { Program, Settings } from './program.ts'
 import { probeText, type ProbeView, type ProviderView } from './provider.ts'
@@ -7,7 +8,8 @@ import type { Finding } from './verify-ledger.ts'
 
 export type CheckState = 'ok' | 'warn' | 'fail'
 export type Check = { readonly name: string; readonly state: CheckState; readonly detail: string }
-export type Examined = { readonly checks: readonly Check[] } & Pick<Settings, 'limits' | 'fixedLimits'>
+type LimitLists = 'limits' | 'modelLimits' | 'fixedLimits'
+export type Examined = { readonly checks: readonly Check[] } & Pick<Settings, LimitLists>
 
 /** The value of the operation `doctor`, as far as it is used here. */
 type Facts = {
@@ -44,13 +46,16 @@ const ask = <V>(program: Program, name: string, input: object = {}): Promise<Got
 /** Checks from the outside in. What cannot be reached because an earlier check failed is left out. */
 export async function examine(program: Program): Promise<Examined> {
   const read = await got(async () => ({ ok: true, value: await program.settings() }))
-  if (!read.ok) return { checks: [fail('configuration', read.message)], limits: {}, fixedLimits: {} }
-  const { limits, fixedLimits, configFile } = read.value
+  if (!read.ok) {
+    return { checks: [fail('configuration', read.message)], limits: {}, modelLimits: {}, fixedLimits: {} }
+  }
+  const { limits, modelLimits, fixedLimits, configFile } = read.value
+  const lists = { limits, modelLimits, fixedLimits }
   const outer = [ok('configuration', configFile ?? 'no tollgate.yaml; environment and defaults'), bindCheck(read.value)]
   const facts = await ask<Facts>(program, 'doctor')
-  if (!facts.ok) return { checks: [...outer, fail('data folder', facts.message)], limits, fixedLimits }
+  if (!facts.ok) return { checks: [...outer, fail('data folder', facts.message)], ...lists }
   const inner = factChecks(facts.value, read.value)
-  return { checks: [...outer, ...inner, ...(await providerChecks(program, facts.value))], limits, fixedLimits }
+  return { checks: [...outer, ...inner, ...(await providerChecks(program, facts.value))], ...lists }
 }
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/
@@ -62,7 +67,7 @@ function bindCheck({ host, port, publicUrl }: Settings): Check {
   return warn('address', `${host}:${port} is public, but TOLLGATE_PUBLIC_URL does not say at which address`)
 }
 
-function factChecks(facts: Facts, { dataFolder }: Settings): Check[] {
+function factChecks(facts: Facts, { dataFolder, limits }: Settings): Check[] {
   const server = facts.pid === process.pid ? 'no server runs' : `served by process ${facts.pid} for ${facts.uptime_s} s`
   return [
     ok('data folder', `${dataFolder}, ${server}`),
@@ -73,8 +78,20 @@ function factChecks(facts: Facts, { dataFolder }: Settings): Check[] {
           'ledger',
           facts.findings.map(({ invariant, subject, detail }) => `${invariant}: ${subject} (${detail})`).join('; '),
         ),
+    connectionCheck(facts, limits),
     modelCheck(facts),
   ]
+}
+
+/** Below this a busy hour of one team comes to the limit. */
+const CLIENTS_MIN = 500
+
+function connectionCheck({ pid }: Facts, { connections_max: wanted = 0 }: Settings['limits']): Check {
+  const descriptors = descriptorsMax(pid)
+  const most = clientsWithin(descriptors)
+  if (most >= wanted) return ok('connections', `${wanted} clients at once`)
+  const state = most < CLIENTS_MIN ? warn : ok
+  return state('connections', `${most} clients at once, since the process may open ${descriptors} files (ulimit -n)`)
 }
 
 function modelCheck({ models, models_without_offer: unserved }: Facts): Check {

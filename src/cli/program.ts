@@ -24,6 +24,8 @@ export type Settings = {
   readonly publicUrl: string | undefined
   /** By name, in the unit that the name ends in. */
   readonly limits: Readonly<Record<string, number>>
+  /** The same of a model that has none of its own. */
+  readonly modelLimits: Readonly<Record<string, number>>
   /** The same of what cannot be set. */
   readonly fixedLimits: Readonly<Record<string, number>>
 }

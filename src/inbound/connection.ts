@@ -69,6 +69,7 @@ export class Connection implements Wire {
   private heldChars = 0
   private isEnding = false
   private waiters: (() => void)[] = []
+  readonly openedMs = performance.now()
   private deadlineMs: number
   private lingerUntilMs = NONE
   private progressMs = 0
@@ -78,12 +79,17 @@ export class Connection implements Wire {
     this.host = host
     this.remoteAddress = socket.remoteAddress
     this.head = new HeadReader(host.limits.headBytesMax)
-    this.deadlineMs = performance.now() + host.limits.headTimeoutMs
+    this.deadlineMs = this.openedMs + host.limits.headTimeoutMs
   }
 
   /** Whether it is between two requests, with no byte of the next. */
   get isIdle(): boolean {
     return this.reading === 'head' && this.head.isEmpty
+  }
+
+  /** Whether somebody waits for an answer on it, or still takes one. */
+  get isAtWork(): boolean {
+    return this.unsent !== undefined || this.exchange?.isAnswered === false
   }
 
   data(bytes: Buffer): void {

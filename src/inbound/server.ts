@@ -3,11 +3,16 @@
  * answers what it cannot parse without our envelope, and knows no limit for slow heads and stalled readers.
  */
 import { Connection, type ConnectionLimits, type Host } from './connection.ts'
+import { Crowd, type CrowdLimits, type Crowding } from './crowd.ts'
 
 export type ServerOptions = Pick<Host, 'handle' | 'refuse'> & {
   readonly hostname: string
   readonly port: number
-  readonly limits?: Partial<ConnectionLimits>
+  readonly limits?: Partial<ConnectionLimits & CrowdLimits>
+  /** Where an address belongs, as far as strangers are counted by it; undefined: they are not. */
+  readonly originOf?: (remoteAddress: string) => string | undefined
+  /** Told when there were too many connections, and now and then while it goes on. */
+  readonly onCrowding?: (crowding: Crowding) => void
   /** A programmer's error in a handler: its connection is broken off. */
   readonly onError: (error: Error) => void
 }
@@ -29,11 +34,13 @@ export const connectionLimits: ConnectionLimits = {
   stallTimeoutMs: 60_000,
   lingerTimeoutMs: 5_000,
 }
+const unbounded: CrowdLimits = { connectionsMax: Infinity, strangersPerAddressMax: Infinity }
 const SWEEP_MS = 250
 
 /** Listens. Throws where the address cannot be had. */
-export function listen({ hostname, port, handle, refuse, limits, onError }: ServerOptions): Server {
-  const connections = new Set<Connection>()
+export function listen(options: ServerOptions): Server {
+  const { hostname, port, handle, refuse, limits, originOf, onCrowding, onError } = options
+  const connections = new Crowd({ ...unbounded, ...limits }, originOf ?? (() => undefined))
   let isStopping = false
   const host: Host = {
     limits: { ...connectionLimits, ...limits },
@@ -51,12 +58,12 @@ export function listen({ hostname, port, handle, refuse, limits, onError }: Serv
         socket.data = new Connection(socket, host)
         // Reset while it waited to be taken in: it has no address, and its request would be carried out for nobody.
         if (!socket.remoteAddress) return socket.terminate()
-        connections.add(socket.data)
+        if (!connections.admit(socket.data, socket.data.openedMs)) socket.terminate()
       },
       data: (socket, bytes) => socket.data.data(bytes),
       drain: (socket) => socket.data.drain(),
       close(socket) {
-        connections.delete(socket.data)
+        connections.leave(socket.data)
         socket.data.closed()
       },
       error(socket, error) {
@@ -77,6 +84,9 @@ export function listen({ hostname, port, handle, refuse, limits, onError }: Serv
         connection.destroy()
       }
     }
+    connections.thin(nowMs)
+    const crowding = connections.crowding(nowMs)
+    if (crowding) onCrowding?.(crowding)
   }, sweepMs)
   const stop = (): void => {
     isStopping = true

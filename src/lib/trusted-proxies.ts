@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { networkOf } from './network.ts'
 
 /** Whose `X-Forwarded-For` counts. */
 export class TrustedProxies {
@@ -37,12 +38,19 @@ export class TrustedProxies {
     return address
   }
 
+  /** What an address is counted as; undefined where many may be behind it: a proxy of ours, or this machine. */
+  originOf(remoteAddress: string): string | undefined {
+    const address = plain(remoteAddress)
+    return LOOPBACK.test(address) || this.includes(address) ? undefined : networkOf(address)
+  }
+
   private includes(address: string): boolean {
     const version = isIP(address)
     return version !== 0 && this.list.check(address, version === 4 ? 'ipv4' : 'ipv6')
   }
 }
 
+const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1)$/
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
 
 /** Without brackets, port, zone and the IPv6 form of an IPv4 address: proxies differ in how they write a hop. */

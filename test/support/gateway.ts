@@ -44,7 +44,9 @@ export type GatewayOptions = {
   /** Another tree of sources, with an edit in it. */
   readonly root?: string
   /** Hears the process id at once, long before it listens. */
-  readonly onSpawn?: (pid: number) => void
+  readonly onSpawn?: ((pid: number) => void) | undefined
+  /** How many files and sockets the process may have. */
+  readonly descriptors?: number | undefined
   /** Files that the gateway's process loads before the program, to measure it from inside. */
   readonly preload?: readonly string[]
 }
@@ -60,6 +62,7 @@ export async function startGateway({
   as,
   root = ROOT,
   onSpawn,
+  descriptors,
   preload = [],
 }: GatewayOptions = {}): Promise<TestGateway> {
   const configFile = join(folder, 'tollgate.yaml')
@@ -74,7 +77,7 @@ export async function startGateway({
       ...(yaml === undefined ? {} : { TOLLGATE_CONFIG: configFile }),
       ...env,
     },
-    onSpawn,
+    { onSpawn, descriptors },
   )
   const operate = async <T>(name: string, input: object = {}): Promise<T> => {
     const result = await callControl(folder, name, input)
@@ -144,9 +147,10 @@ type Environment = Readonly<Record<string, string>>
 async function startProcess(
   args: readonly string[],
   env: Environment = {},
-  onSpawn?: (pid: number) => void,
+  { onSpawn, descriptors }: Pick<GatewayOptions, 'onSpawn' | 'descriptors'> = {},
 ): Promise<Started> {
-  const child = Bun.spawn([process.execPath, ...process.execArgv, ...args], {
+  const limited = descriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${descriptors}; exec "$0" "$@"`]
+  const child = Bun.spawn([...limited, process.execPath, ...process.execArgv, ...args], {
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: tmpdir(),

@@ -17,6 +17,8 @@ export const server = {
   writes_queued: 'Writes waiting',
   rss_bytes: 'Memory in use',
   limits: 'Limits set by the environment',
+  'limits.connectionsMax': 'Connections of clients at once',
+  'limits.strangersPerAddressMax': 'Connections of one address without a key',
   'limits.bodyBytesMax': 'Largest request body',
   'limits.arrivingBytesMax': 'Memory for arriving bodies',
   'limits.requestTimeoutMs': 'Longest request',

@@ -18,6 +18,8 @@ export const server = {
   writes_queued: '等待写入',
   rss_bytes: '内存占用',
   limits: '可由环境变量设置的限制',
+  'limits.connectionsMax': '同时的客户端连接数',
+  'limits.strangersPerAddressMax': '单个地址的无密钥连接数',
   'limits.bodyBytesMax': '请求体上限',
   'limits.arrivingBytesMax': '接收中请求体的内存上限',
   'limits.requestTimeoutMs': '单个请求的最长时间',
