@@ -377,8 +377,9 @@ describe('streams that end early', () => {
       const pending = chat(mine, { model: 'late', stream }, { signal: controller.signal })
       setTimeout(() => controller.abort(), 60)
       await pending.then((response) => response.text()).catch(() => undefined)
-      const { outcome, attempts } = await recordOf(mine.account)
+      const { outcome, attempts, charged } = await recordOf(mine.account)
       expect(outcome).toBe('client_closed')
+      expect(BigInt(charged)).toBeGreaterThan(0n)
       // Not a fault of the vendor, whose rate of failures people are woken for.
       expect(attempts).toContain('"result":"aborted"')
     }

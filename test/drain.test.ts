@@ -34,6 +34,24 @@ test('SIGTERM refuses new work, lets a running stream end, and leaves with nothi
   await next.close()
 })
 
+test('a whole answer that outlasts the drain is free, and its client is told to come back', async () => {
+  const folder = freshFolder()
+  const yaml = `
+models:
+  late: { price: { input: 1, output: 2 }, offers: [{ provider: sandbox, model: 'sandbox-chat!delayMs=5000' }] }`
+  const gateway = await startGateway({ yaml, folder, env: { TOLLGATE_DRAIN_MS: '100' } })
+  const pending = chat(gateway, { model: 'late' })
+  await Bun.sleep(200)
+  process.kill(gateway.pid, 'SIGTERM')
+  const answer = await pending
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+  expect(await gateway.exited).toBe(0)
+  const next = await startGateway({ yaml, folder })
+  const [record] = await next.operate<object[]>('request.list', { account: gateway.accountId, limit: 1 })
+  expect(record).toMatchObject({ model: 'late', outcome: 'failed', charged: '0' })
+  await next.close()
+})
+
 test('a call that a crash cut has no record, and is explained all the same', async () => {
   const folder = freshFolder()
   const gateway = await startGateway({ folder })
@@ -48,6 +66,8 @@ test('a call that a crash cut has no record, and is explained all the same', asy
   await gateway.crash()
   const next = await startGateway({ folder })
   expect(await explained(next)).toContain(`nothing was charged, and the $${held} it held were given back`)
+  const foreign = next.operate('request.show', { request, account: next.accountId }).catch(String)
+  expect(await foreign).toContain(`there is no request '${request}' of this account`)
   await next.close()
 })
 

@@ -24,13 +24,24 @@ function oddVendor(body: Record<string, unknown>): unknown {
   return { data } // no usage
 }
 
+const SECRET = 'picky-secret-1234'
+
 /** One that takes a hundred texts at once, and some not at all. */
-function picky({ requests }: Record<string, unknown>): Response {
-  const texts = (requests as { content: { parts: { text: string }[] } }[]).map(({ content }) => content.parts[0]?.text)
-  if (!texts.includes('refuse me'))
-    return Response.json({ embeddings: texts.map((text = '') => ({ values: vector(text) })) })
-  const error = { code: 400, status: 'INVALID_ARGUMENT', message: 'There is a text that cannot be embedded.' }
-  return Response.json({ error }, { status: 400 })
+async function picky({ requests }: Record<string, unknown>, path: string): Promise<Response> {
+  const texts = (requests as { content: { parts: { text: string }[] } }[]).map(
+    ({ content }) => content.parts[0]?.text ?? '',
+  )
+  const [, provider, upstreamModel] = /^\/(\w+)\/.*?([\w-]+):batchEmbedContents$/.exec(path) ?? []
+  const refused = (message: string, status = 400): Response =>
+    Response.json({ error: { code: status, status: 'INVALID_ARGUMENT', message } }, { status })
+  if (texts.some((text) => text.endsWith('slowly'))) await Bun.sleep(400)
+  if (texts.includes('stall')) await Bun.sleep(3_000)
+  if (texts.some((text) => text.startsWith('break'))) return refused('Internal.', 500)
+  if (texts.includes('not dear') && provider === 'dear') return refused('Not here.')
+  if (texts.includes('hide')) return Response.json({ error: { code: 400, message: 'Hidden.' } })
+  if (texts.includes('tell')) return refused(`Not with ${SECRET} at 127.0.0.1:${odd.port} for ${upstreamModel}`)
+  if (texts.some((text) => text.startsWith('refuse me'))) return refused('There is a text that cannot be embedded.')
+  return Response.json({ embeddings: texts.map((text) => ({ values: vector(text) })) })
 }
 
 beforeAll(async () => {
@@ -42,7 +53,7 @@ beforeAll(async () => {
       const body = (await request.json()) as Record<string, unknown>
       const { pathname } = new URL(request.url)
       asked.push({ path: decodeURIComponent(pathname), body })
-      return pathname.endsWith(':batchEmbedContents') ? picky(body) : Response.json(oddVendor(body))
+      return pathname.endsWith(':batchEmbedContents') ? picky(body, pathname) : Response.json(oddVendor(body))
     },
   })
   const oddModels = ['backwards', 'short', 'nonsense', 'failing', 'no-usage'].map(
@@ -54,14 +65,21 @@ beforeAll(async () => {
 providers:
   vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
   odd: { base_url: 'http://127.0.0.1:${odd.port}/v1', allow_private: true }
-  picky: { preset: gemini, base_url: 'http://127.0.0.1:${odd.port}/v1beta', allow_private: true, key: k }
+  picky: { preset: gemini, base_url: 'http://127.0.0.1:${odd.port}/v1beta', allow_private: true, key: ${SECRET} }
+  dear: { preset: gemini, base_url: 'http://127.0.0.1:${odd.port}/dear', allow_private: true, key: k, hang_up: bills_on }
 models:
   small:
     { kind: embedding, price: { input: 1 }, dimensions: 1536, dimensions_adjustable: true, offers: [{ provider: vendor, model: sandbox-embedding-small }] }
   fixed:
     { kind: embedding, price: { input: 1 }, dimensions: 3072, offers: [{ provider: vendor, model: sandbox-embedding }] }
   picky:
-    { kind: embedding, price: { input: 1 }, dimensions: 3, offers: [{ provider: picky, model: picky }] }
+    { kind: embedding, price: { input: 1 }, dimensions: 3, offers: [{ provider: picky, model: their-picky }] }
+  dear:
+    { kind: embedding, price: { input: 1 }, dimensions: 3, offers: [{ provider: dear, model: their-picky }] }
+  twice:
+    kind: embedding
+    price: { input: 1 }
+    offers: [{ provider: picky, model: their-picky }, { provider: dear, model: their-picky, priority: 1 }]
   rescued:
     kind: embedding
     price: { input: 1 }
@@ -195,47 +213,166 @@ describe('the bill', () => {
   })
 })
 
-describe('a text that the vendor refuses', () => {
-  const sent = (input: readonly string[], headers = {}): Promise<Response> =>
-    fetch(`${gateway.baseUrl}/embeddings`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ model: 'picky', input }),
-    })
-  const exchanges = (): number => asked.filter(({ path }) => path.endsWith('picky:batchEmbedContents')).length
-  const good = Array.from({ length: 250 }, () => 'embed this')
-  const balance = async (): Promise<string> =>
-    (await gateway.operate<{ available_usd: string }>('account.show', { account: gateway.accountId })).available_usd
+type Sending = { readonly model?: string; readonly key?: string; readonly once?: string; readonly leaveMs?: number }
 
+/** Sends inputs to the vendor of a hundred at once. */
+const sent = (
+  input: readonly string[],
+  { model = 'picky', key = gateway.key, once, leaveMs }: Sending = {},
+): Promise<Response> =>
+  fetch(`${gateway.baseUrl}/embeddings`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      ...(once === undefined ? {} : { 'idempotency-key': once }),
+    },
+    body: JSON.stringify({ model, input }),
+    signal: leaveMs === undefined ? null : AbortSignal.timeout(leaveMs),
+  })
+const exchanges = (): number => asked.filter(({ path }) => path.endsWith('their-picky:batchEmbedContents')).length
+const good = Array.from({ length: 250 }, () => 'embed this')
+const balance = async (): Promise<string> =>
+  (await gateway.operate<{ available_usd: string }>('account.show', { account: gateway.accountId })).available_usd
+/** What so many of the good inputs cost where they are answered. */
+async function costOf(inputs: readonly string[]): Promise<string> {
+  const { usage } = (await (await sent(inputs)).json()) as List
+  return String(usage.prompt_tokens * 1_000)
+}
+const abandoned = async (pending: Promise<Response>): Promise<void> =>
+  expect(
+    await pending.then(
+      () => 'answered',
+      () => 'left',
+    ),
+  ).toBe('left')
+async function recordSince(id: string | undefined): Promise<Record<string, string>> {
+  for (let i = 0; i < 300; i++) {
+    const record = await lastRecord()
+    if (record['id'] !== id) return record
+    await Bun.sleep(20)
+  }
+  throw new Error('there is no new record')
+}
+
+describe('a text that the vendor refuses', () => {
   test('costs nothing in the first exchange', async () => {
     const before = exchanges()
-    expect((await sent(['refuse me', ...good])).status).toBe(400)
+    const answer = await sent(['refuse me', ...good])
+    expect([answer.status, answer.headers.get('x-tollgate-cost-usd')]).toEqual([400, null])
     expect(exchanges() - before).toBe(1)
     expect(await lastRecord()).toMatchObject({ outcome: 'failed', status: '400', charged: '0', usage_source: null })
   })
 
-  test('in a later one costs those that were embedded before it: nobody has a vendor work for nothing', async () => {
-    const before = exchanges()
-    const answer = await sent([...good, 'refuse me'])
-    expect(answer.status).toBe(400)
-    const { error } = (await answer.json()) as { error: { message: string } }
-    expect(error.message).toEndWith('The 200 inputs before it were embedded, and are charged.')
-    expect(exchanges() - before).toBe(3)
-    const record = await lastRecord()
-    expect(record).toMatchObject({ outcome: 'cut', status: '400', usage_source: 'estimated' })
-    const { usage } = (await (await sent(good.slice(0, 200))).json()) as List
-    expect(record['charged']).toBe(String(usage.prompt_tokens * 1_000))
-    expect(record['upstream_cost']).toBe(record['charged'])
-  })
+  test.each(['refuse me', 'hide'])(
+    'in a later one (%s) costs those that were embedded before it: nobody has a vendor work for nothing',
+    async (bad) => {
+      const before = exchanges()
+      const answer = await sent([...good, bad, ...good])
+      expect(answer.status).toBe(400)
+      const { error } = (await answer.json()) as { error: { message: string } }
+      expect(error.message).toEndWith('. The first 200 inputs were embedded, and are charged.')
+      expect(exchanges() - before).toBe(3)
+      const record = await lastRecord()
+      expect(record).toMatchObject({ outcome: 'cut', status: '400', usage_source: 'estimated' })
+      expect(record['charged']).toBe(await costOf(good.slice(0, 200)))
+      expect(record['upstream_cost']).toBe(record['charged'])
+      expect(Number(answer.headers.get('x-tollgate-cost-usd')) * 1e9).toBeCloseTo(Number(record['charged']), 0)
+      expect(answer.headers.get('x-tollgate-usage')).toBe('estimated')
+    },
+  )
 
   test('is told again, and paid once, with an Idempotency-Key', async () => {
-    const once = { 'idempotency-key': 'refused-late' }
-    const first = await sent([...good, 'refuse me'], once)
+    const rich = await balance()
+    const first = await sent([...good, 'refuse me'], { once: 'refused-late' })
     const [before, paid] = [exchanges(), await balance()]
-    const again = await sent([...good, 'refuse me'], once)
+    expect(Number(paid)).toBeLessThan(Number(rich))
+    const again = await sent([...good, 'refuse me'], { once: 'refused-late' })
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([400, 'true'])
+    for (const name of ['content-type', 'x-tollgate-cost-usd', 'x-tollgate-attempts']) {
+      expect([name, again.headers.get(name)]).toEqual([name, first.headers.get(name) ?? 'nothing'])
+    }
     expect(await again.text()).toBe(await first.text())
     expect([exchanges(), await balance()]).toEqual([before, paid])
+  })
+
+  test('is told in words that name nothing of ours', async () => {
+    const answer = await sent([...good, 'tell'], { once: 'told-late' })
+    const { error } = (await answer.json()) as { error: { message: string } }
+    expect(error.message).toBe(
+      'Not with [redacted] at [upstream] for picky. The first 200 inputs were embedded, and are charged.',
+    )
+    expect(await (await sent([...good, 'tell'], { once: 'told-late' })).json()).toEqual({ error } as never)
+  })
+
+  test.each([{ once: 'left-early' }, { model: 'dear' }])(
+    'costs as much when its client does not wait for it, and the vendor works on all the same: %j',
+    async (how) => {
+      const [{ id }, before] = [await lastRecord(), exchanges()]
+      await abandoned(sent([...good, 'refuse me slowly'], { ...how, leaveMs: 200 }))
+      const record = await recordSince(id)
+      expect(exchanges() - before).toBe(3)
+      expect(record).toMatchObject({ outcome: 'client_closed', status: '499', error_code: null })
+      expect(record['charged']).toBe(await costOf(good.slice(0, 200)))
+      if (!how.once) return
+      const again = await sent([...good, 'refuse me slowly'], how)
+      expect([again.status, exchanges() - before]).toEqual([400, 5])
+    },
+  )
+
+  test('is no charge where the vendor fails by its own doing, with another offer or without', async () => {
+    expect((await sent([...good, 'break'])).status).toBe(502)
+    expect(await lastRecord()).toMatchObject({ outcome: 'failed', charged: '0' })
+    // The first vendor answers two parts and fails at the third; the second refuses the first part.
+    const before = exchanges()
+    expect((await sent(['not dear', ...good, 'break'], { model: 'twice' })).status).toBe(400)
+    expect(exchanges() - before).toBe(4)
+    expect(await lastRecord()).toMatchObject({ outcome: 'failed', status: '400', charged: '0' })
+  })
+})
+
+describe('a client that leaves while the vendor works', () => {
+  test('pays the input, and nobody is told of an error of ours', async () => {
+    const { id } = await lastRecord()
+    await abandoned(sent(['stall'], { leaveMs: 150 }))
+    const record = await recordSince(id)
+    expect(record).toMatchObject({ outcome: 'client_closed', status: '499', usage_source: 'estimated' })
+    expect(Number(record['charged'])).toBeGreaterThan(0)
+    expect(gateway.output()).not.toContain('edge.internal')
+  })
+
+  test('pays what was sent of a batch, not what was not', async () => {
+    const { id } = await lastRecord()
+    const texts = [...good.slice(0, 150), 'stall', ...good]
+    await abandoned(sent(texts, { leaveMs: 300 }))
+    const { charged } = await recordSince(id)
+    expect(charged).toBe(await costOf([...good.slice(0, 150), 'small', ...good.slice(0, 49)]))
+  })
+
+  test('pays what was answered where the vendor fails behind its back, and is not told of that failure again', async () => {
+    const { id } = await lastRecord()
+    await abandoned(sent([...good, 'break slowly'], { once: 'broken-late', leaveMs: 200 }))
+    const record = await recordSince(id)
+    expect(record).toMatchObject({ outcome: 'client_closed', status: '499' })
+    expect(record['charged']).toBe(await costOf(good.slice(0, 200)))
+    const again = await sent([...good, 'break slowly'], { once: 'broken-late' })
+    expect(((await again.json()) as { error: object }).error).toMatchObject({ code: 'idempotency_answer_not_kept' })
+  })
+
+  test('as one does whose key is revoked meanwhile, who is told why', async () => {
+    const made = await gateway.operate<{ id: string; secret: string }>('key.create', {
+      account: gateway.accountId,
+      name: 'to be revoked',
+    })
+    const pending = sent(['stall'], { key: made.secret })
+    await Bun.sleep(200)
+    await gateway.operate('key.revoke', { key: made.id })
+    const answer = await pending
+    expect(answer.status).toBe(401)
+    expect(((await answer.json()) as { error: object }).error).toMatchObject({ code: 'invalid_api_key' })
+    const record = await lastRecord()
+    expect(record).toMatchObject({ outcome: 'barred', status: '401' })
+    expect(Number(record['charged'])).toBeGreaterThan(0)
   })
 })
 

@@ -86,7 +86,7 @@ test('when every offer fails the client gets one clear error and pays nothing', 
     const response = await chat(gateway, { model: 'only-broken', stream })
     expect(response.status).toBe(502)
     expect(response.headers.get('x-tollgate-attempts')).toBe('1')
-    expect(Number(response.headers.get('x-tollgate-upstream-ms'))).toBeGreaterThanOrEqual(0)
+    expect(response.headers.get('x-tollgate-upstream-ms')).toMatch(/^\d+$/)
     expect(await response.json()).toEqual({
       error: {
         message: expect.stringContaining('Nothing was charged'),

@@ -3,7 +3,7 @@ import type { Account, ApiKey } from '../domain/account.ts'
 import { NO_LIMITS } from '../domain/limits.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/ids.ts'
-import type { Booking, HoldState } from '../ledger/bookings.ts'
+import type { Booking, StoredHold } from '../ledger/bookings.ts'
 import { OPENING } from '../ledger/own-reasons.ts'
 import type { StoredRecord } from '../records/records.ts'
 import { visibleName } from './name.ts'
@@ -55,9 +55,9 @@ function accountView({ ledger, accounts }: Office, account: Account): object {
 }
 
 /** A request that held money has a record once it has ended, unless its server ended first. */
-function whyUnrecorded(hold: HoldState | undefined) {
-  if (hold?.state === 'open') return { reason: 'request_running', amount: hold.amount } as const
-  return hold?.state === 'expired' ? ({ reason: 'request_lost', amount: hold.amount } as const) : undefined
+const whyUnrecorded: Partial<Record<StoredHold['state'], 'request_running' | 'request_lost'>> = {
+  open: 'request_running',
+  expired: 'request_lost',
 }
 
 const keyView = (key: ApiKey, account: Account | undefined): object => ({
@@ -309,11 +309,16 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     async (office, { account: wanted, request }) => {
       const chosen = chosenAccounts(office, wanted)
       if (!chosen) return notFound('account', wanted ?? '')
-      for (const { id, name: account } of chosen) {
-        const record = await office.request(id, request)
-        if (record) return done({ ...record, account })
-        const why = whyUnrecorded(await office.holdOf(id, request))
-        if (why) return refused('not_found', say(why.reason, { name: request, amount: formatUsd(why.amount) }))
+      // Asked twice: a request that ends between the look for its record and that for its hold has a record by then.
+      for (const isLast of [false, true]) {
+        for (const { id, name: account } of chosen) {
+          const record = await office.request(id, request)
+          if (record) return done({ ...record, account })
+        }
+        const hold = isLast ? undefined : await office.findHold(request)
+        if (!hold || !chosen.some(({ id }) => id === hold.accountId)) break
+        const why = whyUnrecorded[hold.state]
+        if (why) return refused('not_found', say(why, { name: request, amount: formatUsd(hold.amount) }))
       }
       return wanted === undefined
         ? notFound('request', request)

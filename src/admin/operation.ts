@@ -9,7 +9,7 @@ import type { Users } from '../accounts/users.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Booking, HoldState, OpenHold } from '../ledger/bookings.ts'
+import type { Booking, OpenHold, StoredHold } from '../ledger/bookings.ts'
 import type { Codes } from '../ledger/codes.ts'
 import type { Finding } from '../lib/checks.ts'
 import type { Facts, Said } from '../lib/sentence.ts'
@@ -71,8 +71,8 @@ export type Office = {
   readonly findAnywhere: (id: string) => Promise<StoredRecord | undefined>
   readonly requests: (accountId: string, limit: number) => Promise<readonly StoredRecord[]>
   readonly request: (accountId: string, id: string) => Promise<StoredRecord | undefined>
-  /** What was held for a request, also for one that has no record. */
-  readonly holdOf: (accountId: string, id: string) => Promise<HoldState | undefined>
+  /** What was held for a request of whichever account, also for one that has no record. */
+  readonly findHold: (id: string) => Promise<StoredHold | undefined>
   /** What requests were charged, by their ids. */
   readonly charged: (accountId: string, ids: readonly string[]) => Promise<ReadonlyMap<string, NanoUsd>>
   /** Videos of an account, newest first, of requests before one. */

@@ -302,7 +302,7 @@ class Desk implements Answering {
     switch (relayed.kind) {
       case 'failure':
         if (relayed.failure === CLIENT_CLOSED) return undefined
-        return this.refuse(turn, relayed.failure, entry.withRates(failureHeaders(call)))
+        return this.refuse(turn, relayed.failure, entry.withRates(failureHeaders(call.attempts, call.paid)))
       case 'repeated': {
         const { answer, requestId } = relayed
         const headers = { ...answer.headers, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }

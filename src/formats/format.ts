@@ -247,11 +247,11 @@ export type PassedStream = {
   fail(failure: Failure, billed?: Usage): string
 }
 
-/** Parts of a request that an upstream has answered, and bills for. */
-export type Answered = {
-  /** What they asked, to be counted. */
+/** The first parts of a request that takes several exchanges. */
+export type FirstParts = {
+  /** What they ask, to be counted. */
   readonly text: string
-  /** What their client is told of them. */
+  /** What their client is told where they were answered and the next was refused. */
   readonly said: string
 }
 
@@ -267,8 +267,8 @@ export type Passage = {
   split?(to: Destination): readonly UpstreamRequest[]
   /** The reply from the answers of all parts in the same order, or from the one, where reading takes a while. */
   join?(texts: readonly string[]): Promise<ReadReply>
-  /** What the first parts come to, where a later one is refused. */
-  answered?(parts: number): Answered
+  /** So many of them, the first. */
+  firstParts?(count: number): FirstParts
   /** Where the upstream does not stream, or not this: its whole reply as the events of a stream. */
   readonly asEvents?: ((text: string) => readonly SseEvent[]) | undefined
   readonly failures: FailureReader

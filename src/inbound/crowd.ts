@@ -19,7 +19,7 @@ export type Crowding = {
 
 /** Whoever has something to ask has asked it by then. */
 const GRACE_MS = 2_000
-/** So much gives way at once where there is no room: one at a time, each newcomer would cost a look at all. */
+/** Where there is no room, so great a part gives way at once: one each time would cost a look at all each time. */
 const PART = 32
 /** Where nobody could give way, nobody is looked for again for a while. */
 const FULL_MS = 250

@@ -72,12 +72,20 @@ export async function openHoldsOf(
 }
 
 /** What stands in the books of a request, whether or not it has a record. */
-export type HoldState = { readonly state: string; readonly amount: NanoUsd }
+export type StoredHold = {
+  readonly accountId: string
+  readonly state: 'open' | 'settled' | 'released' | 'expired'
+  readonly amount: NanoUsd
+}
 
-/** What was held for a request. */
-export async function holdOf(store: Queryable, accountId: string, id: string): Promise<HoldState | undefined> {
-  const [row] = await store.query('SELECT state, amount FROM hold WHERE id = ? AND account_id = ?', [id, accountId])
-  return row && { state: row['state'] as string, amount: row['amount'] as bigint }
+export async function findHold(store: Queryable, id: string): Promise<StoredHold | undefined> {
+  const [row] = await store.query('SELECT account_id, state, amount FROM hold WHERE id = ?', [id])
+  if (!row) return undefined
+  return {
+    accountId: row['account_id'] as string,
+    state: row['state'] as StoredHold['state'],
+    amount: row['amount'] as bigint,
+  }
 }
 
 /** When the oldest open hold of all accounts was made. */

@@ -2,9 +2,9 @@
 import type { Offer } from '../domain/catalog.ts'
 import { isRequestFault, type Failure, type UpstreamFailure } from '../domain/failure.ts'
 import type {
-  Answered,
   AnswerFacts,
   Destination,
+  FirstParts,
   PassedReply,
   PassedStream,
   Passage,
@@ -14,7 +14,14 @@ import type {
 import type { SseEvent } from '../lib/sse.ts'
 import { findPreset } from '../providers/presets.ts'
 import type { AttemptNote } from '../records/records.ts'
-import { asReply, attemptStream, attemptWhole, type AttemptLimits, type Target } from '../upstream/attempt.ts'
+import {
+  asReply,
+  attemptStream,
+  attemptWhole,
+  type AttemptLimits,
+  type Target,
+  type WholeAttempt,
+} from '../upstream/attempt.ts'
 import type { Admission } from './admit.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
@@ -43,12 +50,14 @@ export type AllFailed = {
   readonly failure: UpstreamFailure
   /** The offer that failed last. */
   readonly last: Served | undefined
-  /** What it had answered of the request before it refused the rest. */
-  readonly answered: Answered | undefined
+  /** How far it came, where the request is several of its own. */
+  readonly progress: Progress | undefined
 }
+/** Of a request in parts: those that were answered, and the same with the one that failed. */
+export type Progress = { readonly answered: FirstParts | undefined; readonly sent: FirstParts }
 export type Attempted = WholeServed | StreamServed | AllFailed
 
-type Failed = Pick<AllFailed, 'kind' | 'failure'> & { readonly answered?: Answered | undefined }
+type Failed = Pick<AllFailed, 'kind' | 'failure'> & { readonly progress?: Progress | undefined }
 type Tried = { readonly kind: 'whole'; reply: PassedReply } | { readonly kind: 'stream'; open: OpenStream } | Failed
 
 /** Held-back text before the first meaningful event is bounded: a vendor cannot fill memory with preludes. */
@@ -59,7 +68,7 @@ const NOT_TRIED: UpstreamFailure = { kind: 'model_gone', message: 'no offer coul
 export async function tryOffers(relay: Relay, call: Call, admission: Admission): Promise<Attempted> {
   let failure = NOT_TRIED
   let last: Served | undefined
-  let answered: Answered | undefined
+  let progress: Progress | undefined
   relay.retries.earn()
   for (const offer of admission.offers) {
     const provider = relay.catalog.provider(offer.providerId)
@@ -81,14 +90,14 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
       return { kind: 'whole', reply: tried.reply, offer, dropped }
     }
     failure = tried.failure
-    answered = tried.answered
+    progress = tried.progress
     last = { offer, dropped }
     if (call.cancelled) break
     relay.health.failed(offer.id, failure)
     // A timed-out whole reply may have been made and billed; asking another vendor would pay twice for one answer.
     if (isRequestFault(failure.kind) || (failure.kind === 'timeout' && !call.request.stream)) break
   }
-  return { kind: 'failed', failure, last, answered }
+  return { kind: 'failed', failure, last, progress }
 }
 
 /** A shorter word in common with a credential says nothing. */
@@ -165,20 +174,32 @@ function carriedOut(call: Call, trial: Trial): Promise<Tried> {
 
 const triedOf = (read: ReadReply): Tried => (read.kind === 'failed' ? read : { kind: 'whole', reply: read.reply })
 
+/** An error is never longer; a long reply is read by another thread, not here. */
+const ERROR_CHARS_MAX = 64 * 1024
+
 /** A request that is several of this upstream's. */
 async function tryParts({ target, passage, destination, request, limits }: Trial): Promise<Tried> {
   const texts: string[] = []
-  for (const part of passage.split?.(destination) ?? [request]) {
-    const attempt = await attemptWhole(target, part, limits, asReply)
-    if (attempt.kind === 'failed') {
-      // What fails by the vendor's doing is not the client's to pay, whatever the vendor bills.
-      const isPaid = texts.length > 0 && isRequestFault(attempt.failure.kind)
-      return isPaid ? { ...attempt, answered: passage.answered?.(texts.length) } : attempt
-    }
+  const parts = passage.split?.(destination) ?? [request]
+  for (const part of parts) {
+    const attempt = await attemptWhole(target, part, limits, (text) => readPart(text, parts, target))
+    if (attempt.kind === 'failed') return { ...attempt, progress: progressOf(passage, texts.length) }
     texts.push(attempt.text)
   }
   return triedOf(passage.join ? await passage.join(texts) : passage.readReply(texts[0] ?? '', destination.quirks))
 }
+
+/** An error is looked for before the next part is sent; of the only one it is found in when that is read. */
+function readPart(text: string, parts: readonly unknown[], { failures }: Target): WholeAttempt {
+  const failure = parts.length > 1 && text.length <= ERROR_CHARS_MAX ? failures.hidden(text) : undefined
+  return failure ? { kind: 'failed', failure } : asReply(text)
+}
+
+const progressOf = (passage: Passage, count: number): Progress | undefined =>
+  passage.firstParts && {
+    answered: count === 0 ? undefined : passage.firstParts(count),
+    sent: passage.firstParts(count + 1),
+  }
 
 async function tryStream(
   call: Call,

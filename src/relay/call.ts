@@ -4,7 +4,7 @@ import type { Entry } from '../accounts/limiter.ts'
 import { NOWHERE, Roster, type Listed } from '../lib/roster.ts'
 import type { ClientRequest } from '../formats/format.ts'
 import type { Claim, IdempotencyKey } from '../records/idempotency.ts'
-import type { AttemptNote } from '../records/records.ts'
+import type { AttemptNote, SettledRecord } from '../records/records.ts'
 import type { Abortable, Stoppable } from '../upstream/flight.ts'
 
 /** Why a call is ended from outside before its answer is complete. */
@@ -37,6 +37,8 @@ export class Call implements Stoppable, Listed {
   claim: Claim | undefined
   readonly attempts: AttemptNote[] = []
   firstEventMs: number | undefined
+  /** Of a failure that costs something. */
+  paid: SettledRecord | undefined
   /** Whether its client has been told 200, before any output it may be: what goes wrong is said inside the stream. */
   isBegun = false
   cancelled: CancelReason | undefined

@@ -6,7 +6,7 @@ import { inputTokens, outputTokens, type Usage, type UsageSource } from '../doma
 import { failureForClient } from '../formats/chat/failure.ts'
 import { asProduced, type Produced } from '../formats/produced.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
-import type { Answered, DeliveredImage, Metered, Painted } from '../formats/format.ts'
+import type { DeliveredImage, Metered, Painted } from '../formats/format.ts'
 import { paintedUsage } from '../formats/gemini/usage.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord, type SettledRecord } from '../records/records.ts'
@@ -16,7 +16,7 @@ import { CLIENT_CLOSED, type Call, type CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { tokensBesideText } from './count-input.ts'
 import { endedSteps, isBackground } from './conversation.ts'
-import { JSON_TYPE } from './headers.ts'
+import { failureHeaders, JSON_TYPE } from './headers.ts'
 
 export type Ending = {
   readonly admission: Admission
@@ -41,7 +41,7 @@ type ToMeter = {
   readonly begun?: number | undefined
   readonly painted?: Painted | undefined
   /** What is counted as input where no usage is known; the whole request's without it. */
-  readonly promptText?: string
+  readonly promptText?: string | undefined
   readonly admission: Admission
   /** Whether the answer reached its end: a running usage of a broken one is behind what arrived. */
   readonly complete: boolean
@@ -146,56 +146,67 @@ type Unserved = {
 }
 
 /**
- * Ends a request no upstream served. The hold goes back, unless the call was cancelled while an upstream was at work:
- * then the input is paid, as in the middle of a stream. Parts that were answered before the rest was found at fault are
- * paid too: whoever writes such requests could have a vendor work for nothing. Returns what the client is told.
+ * Ends a request no upstream served. The hold goes back, unless the client had the upstream work for nothing: what it
+ * owes for that is charged. Returns what the client is told.
  */
 export async function fail(relay: Relay, call: Call, { admission, attempted, tell }: Unserved): Promise<Failure> {
-  const { failure: upstream, last, answered } = attempted
-  // Our own abort; a refusal would have had a status, and an upstream that was never reached has done no work.
-  const wasAtWork = upstream.kind === 'network' && call.upstreamStopped
-  if (wasAtWork && call.cancelled !== undefined && call.cancelled !== 'shutdown') {
-    const metered = await meter(relay, call, {
-      usage: undefined,
-      produced: '',
-      admission,
-      complete: false,
-    })
-    const failure = failureOfCancel(call.cancelled)
-    // What is charged is kept, whether its client hears of it or not.
-    if (tell) tell(failure)
-    else call.request.failStream(failure, factsOf(call, admission))
-    const answer = (): KeptAnswer => NOT_REPEATABLE
-    const outcome = outcomeOf(call.cancelled)
-    const told = outcome === 'client_closed' ? undefined : failure
-    await settle(relay, call, { admission, served: last, metered, outcome, failure: told, answer })
-    return failure
-  }
+  const { failure: upstream, last } = attempted
   const passed = failureForClient(upstream)
   // Only the request's own faults are told in an upstream's words.
   const told = isRequestFault(upstream.kind) ? scrubbed(relay, passed, last) : passed
-  const failure = call.cancelled ? failureOfCancel(call.cancelled) : told
-  if (answered && !call.cancelled) return chargeAnswered(relay, call, { admission, served: last, failure, answered })
-  tell?.(failure)
-  await giveBack(relay, call, { admission, failure })
+  const owed = owedFor(call, attempted)
+  const refusal = owed?.said === undefined ? told : { ...told, message: `${sentence(told.message)} ${owed.said}` }
+  const failure = call.cancelled ? failureOfCancel(call.cancelled) : refusal
+  if (tell) tell(failure)
+  // What is charged is kept, whether its client hears of it or not.
+  else if (owed && call.request.conversation) call.request.failStream(failure, factsOf(call, admission))
+  if (owed) call.paid = await chargeInput(relay, call, { admission, served: last, failure, owed, refusal })
+  else await giveBack(relay, call, { admission, failure })
   return failure
 }
 
-type PartlyServed = Pick<Ending, 'admission' | 'served'> & { readonly failure: Failure; readonly answered: Answered }
+type Owed = {
+  /** What is counted; undefined: the whole input. */
+  readonly text: string | undefined
+  /** Where the upstream refused the rest of the request: what its client is told of the charge. */
+  readonly said: string | undefined
+}
 
-async function chargeAnswered(
+/** The input that is to be paid although nothing came of it. What fails by an upstream's doing is free. */
+function owedFor(call: Call, { failure: { kind }, progress }: AllFailed): Owed | undefined {
+  if (call.cancelled === 'shutdown') return undefined
+  const isRefused = isRequestFault(kind)
+  if (!call.cancelled && !isRefused) return undefined
+  // Our own abort; a refusal would have had a status, and an upstream that was never reached has done no work.
+  if (kind === 'network' && call.upstreamStopped) return { text: progress?.sent.text, said: undefined }
+  const { answered } = progress ?? {}
+  return answered && { text: answered.text, said: isRefused ? answered.said : undefined }
+}
+
+type Debt = Pick<Ending, 'admission' | 'served'> & {
+  readonly failure: Failure
+  readonly owed: Owed
+  readonly refusal: Failure
+}
+
+async function chargeInput(
   relay: Relay,
   call: Call,
-  { admission, served, failure: refusal, answered }: PartlyServed,
-): Promise<Failure> {
-  const counted = { usage: undefined, produced: '', promptText: answered.text, admission, complete: false }
+  { admission, served, failure, owed, refusal }: Debt,
+): Promise<SettledRecord> {
+  const counted = { usage: undefined, produced: '', promptText: owed.text, admission, complete: false }
   const metered = await meter(relay, call, counted)
-  const failure = { ...refusal, message: `${refusal.message} ${answered.said}` }
-  const { status, headers, body } = call.request.failures.write(failure)
-  const answer = (): KeptAnswer => ({ status, headers: { ...JSON_TYPE, ...headers }, body })
-  await settle(relay, call, { admission, served, metered, outcome: 'cut', failure, answer })
-  return failure
+  const outcome = call.cancelled ? outcomeOf(call.cancelled) : 'cut'
+  const answer = (record: SettledRecord): KeptAnswer => {
+    if (owed.said === undefined) return NOT_REPEATABLE
+    const { status, headers, body } = call.request.failures.write(refusal)
+    return { status, headers: { ...JSON_TYPE, ...headers, ...failureHeaders(record.attempts, record) }, body }
+  }
+  const recorded = outcome === 'client_closed' ? undefined : failure
+  return settle(relay, call, { admission, served, metered, outcome, failure: recorded, answer })
 }
+
+const sentence = (words: string): string => (/[.!?。！？]$/.test(words) ? words : `${words}.`)
 
 /** Shorter ones keep nobody out, and would be found in ordinary words. */
 const SECRET_CHARS_MIN = 8

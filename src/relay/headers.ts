@@ -2,7 +2,6 @@
 import { formatUsd } from '../domain/money.ts'
 import type { RequestRecord, SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
-import type { Call } from './call.ts'
 
 /** Of whatever is answered in one piece. */
 export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
@@ -50,13 +49,20 @@ export function wholeHeaders(
   return withAgreed(headers, admission, dropped)
 }
 
-/** What a failure is told with: it may have been tried several times, or never been sent. */
-export function failureHeaders({ attempts }: Call): Record<string, string> | undefined {
-  if (attempts.length === 0) return undefined
-  return {
-    'x-tollgate-attempts': String(attempts.length),
-    'x-tollgate-upstream-ms': String(upstreamMsOf(attempts)),
-  }
+/** What a failure is told with: how often it was tried, and what it cost, where it did. */
+export function failureHeaders(
+  attempts: RequestRecord['attempts'],
+  paid: SettledRecord | undefined,
+): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (attempts.length === 0) return headers
+  headers['x-tollgate-attempts'] = String(attempts.length)
+  headers['x-tollgate-upstream-ms'] = String(upstreamMsOf(attempts))
+  if (!paid) return headers
+  headers['x-tollgate-held-usd'] = formatUsd(paid.held)
+  headers['x-tollgate-cost-usd'] = formatUsd(paid.charged)
+  headers['x-tollgate-usage'] = paid.usageSource
+  return headers
 }
 
 function upstreamMsOf(attempts: RequestRecord['attempts']): number {

@@ -3,7 +3,7 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { inputTokens } from '../../domain/usage.ts'
 import { chatFailures } from '../chat/failure.ts'
-import type { Answered, AnswerFacts, Destination, Passage, ReadReply, UpstreamRequest } from '../format.ts'
+import type { AnswerFacts, Destination, FirstParts, Passage, ReadReply, UpstreamRequest } from '../format.ts'
 import { geminiFailures } from '../gemini/failure.ts'
 import { countable, type EmbeddingBody, type EmbeddingInput } from './body.ts'
 import { largeReadings } from './large-readings.ts'
@@ -53,10 +53,9 @@ export class EmbeddingPassage implements Passage {
     return replyOf(chars > LARGE_REPLY_CHARS ? await largeReadings.read(reading) : readEmbeddings(reading))
   }
 
-  answered(parts: number): Answered {
-    const inputs = this.batches.slice(0, parts).flat()
-    const said = `The ${inputs.length} inputs before it were embedded, and are charged.`
-    return { text: countable(inputs), said }
+  firstParts(count: number): FirstParts {
+    const inputs = this.batches.slice(0, count).flat()
+    return { text: countable(inputs), said: `The first ${inputs.length} inputs were embedded, and are charged.` }
   }
 
   openStream(): never {

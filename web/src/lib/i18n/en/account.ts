@@ -100,7 +100,8 @@ export const account = {
   'request.cost': 'Upstream cost',
   'request.margin': 'Margin {amount}',
   'request.failed': 'No output was delivered, so nothing was charged and the hold was released.',
-  'request.cut': 'The answer broke off in the middle. Input and the output that was delivered were charged.',
+  'request.cut':
+    'The answer broke off in the middle. Charged were the input, as far as it was worked on, and the output that was delivered.',
   'request.client_closed': 'The client left before the end. Input and the output that was delivered were charged.',
   'request.barred':
     'The key was revoked or the account suspended meanwhile. What was delivered until then was charged.',

@@ -100,7 +100,7 @@ export const account = {
   'request.cost': '上游成本',
   'request.margin': '利润 {amount}',
   'request.failed': '没有输出，因此未收费，预扣已释放。',
-  'request.cut': '应答中途中断，仅收取输入和已送达输出的费用。',
+  'request.cut': '应答中途中断，仅收取已处理的输入和已送达输出的费用。',
   'request.client_closed': '客户端提前断开，仅收取输入和已送达输出的费用。',
   'request.barred': '密钥被吊销或账户被停用，仅收取此前已送达部分的费用。',
   'request.tokens': '输入 {in}（缓存 {cached}），输出 {out}',
