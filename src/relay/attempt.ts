@@ -189,7 +189,7 @@ async function tryParts({ target, passage, destination, request, limits }: Trial
   return triedOf(passage.join ? await passage.join(texts) : passage.readReply(texts[0] ?? '', destination.quirks))
 }
 
-/** An error is looked for before the next part is sent; of the only one it is found in when that is read. */
+/** An error is found before the next part is sent; in the answer to the only part, when that is read. */
 function readPart(text: string, parts: readonly unknown[], { failures }: Target): WholeAttempt {
   const failure = parts.length > 1 && text.length <= ERROR_CHARS_MAX ? failures.hidden(text) : undefined
   return failure ? { kind: 'failed', failure } : asReply(text)
