@@ -191,7 +191,7 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
     keptUntil: (ids) => keptUntil(store.aside, ids),
     searchRecords: (accountId, search) => searchRecords(asideOf(accountId), accountId, search),
     findAnywhere: (id) => findAnywhere(store.aside, id),
-    requests: (accountId, limit) => recentRecords(store, accountId, limit),
+    requests: (accountId, page) => recentRecords(store, accountId, page),
     request: (accountId, id) => findRecord(store, accountId, id),
     findHold: (id) => findHold(store, id),
     charged: (accountId, ids) => chargedFor(asideOf(accountId), accountId, ids),

@@ -700,12 +700,9 @@ describe('chat and requests', () => {
     expect(out).toMatch(/^TIME +ID +ACCOUNT +MODEL +STATUS +OUTCOME +IN +OUT +CHARGED +MS\n/)
     expect(out.trimEnd().split('\n')).toHaveLength(3)
     const all = await json<{ id: string }[]>(folder, 'request', 'list')
-    expect(all.map(({ id }) => id)).toEqual(
-      all
-        .map(({ id }) => id)
-        .toSorted()
-        .reverse(),
-    )
+    const next = await json<object[]>(folder, 'request', 'list', '--limit', '1', '--before', all[0]?.id ?? '')
+    expect(next).toEqual(all.slice(1, 2))
+    expect(all).toEqual(all.toSorted((a, b) => (a.id < b.id ? 1 : -1)))
     const shown = await run(folder, ['request', 'show', all[0]?.id ?? ''])
     expect(shown.out).toMatch(/\ncharged +\$0\.\d+\n/)
     expect(await errorOf(folder, ['request', 'show', 'req_none'])).toEqual({ code: 'not_found', exit: 1 })

@@ -5,7 +5,7 @@ import { formatUsd, parseUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Booking, StoredHold } from '../ledger/bookings.ts'
 import { OPENING } from '../ledger/own-reasons.ts'
-import type { StoredRecord } from '../records/records.ts'
+import type { RecentPage, StoredRecord } from '../records/records.ts'
 import { visibleName } from './name.ts'
 import { changedLimits, limitsInput, limitsView } from './limits-input.ts'
 import { say } from './refusals.ts'
@@ -117,8 +117,8 @@ function chosenAccounts({ accounts }: Office, wanted: string | undefined): reado
 type Named = StoredRecord & { readonly account: string }
 
 /** The newest requests of an account, each with the account's name. */
-async function requestsOf(office: Office, { id, name: account }: Account, limit: number): Promise<readonly Named[]> {
-  return (await office.requests(id, limit)).map((record) => ({ ...record, account }))
+async function requestsOf(office: Office, { id, name: account }: Account, page: RecentPage): Promise<readonly Named[]> {
+  return (await office.requests(id, page)).map((record) => ({ ...record, account }))
 }
 
 const noKey = (name: string): Result => refused('not_found', say('no_key', { name }))
@@ -295,11 +295,15 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     ofKey,
   ),
   'request.list': operation(
-    z.strictObject({ account: reference.optional(), limit: z.int().min(1).max(1000).default(20) }),
-    async (office, { account: wanted, limit }) => {
+    z.strictObject({
+      account: reference.optional(),
+      limit: z.int().min(1).max(1000).default(20),
+      before: reference.optional(),
+    }),
+    async (office, { account: wanted, limit, before }) => {
       const chosen = chosenAccounts(office, wanted)
       if (!chosen) return notFound('account', wanted ?? '')
-      const lists = await Promise.all(chosen.map((account) => requestsOf(office, account, limit)))
+      const lists = await Promise.all(chosen.map((account) => requestsOf(office, account, { limit, before })))
       // Ids are ordered by time, so the newest of all accounts are the greatest.
       return done(lists.flat().toSorted(byIdDescending).slice(0, limit))
     },

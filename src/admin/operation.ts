@@ -16,7 +16,7 @@ import type { Facts, Said } from '../lib/sentence.ts'
 import type { MarkUp } from '../prices/mark-up.ts'
 import type { Actor, Audit } from '../records/audit.ts'
 import type { RecordFeed } from '../records/feed.ts'
-import type { StoredRecord } from '../records/records.ts'
+import type { RecentPage, StoredRecord } from '../records/records.ts'
 import type { RecordPage, RecordSearch } from '../records/search.ts'
 import type { Totals, UsageQuery, UsageRow } from '../records/usage-report.ts'
 import type { ProviderTally } from '../relay/provider-tally.ts'
@@ -69,7 +69,7 @@ export type Office = {
   readonly searchRecords: (accountId: string, search: RecordSearch) => Promise<RecordPage>
   /** A request of whichever account. */
   readonly findAnywhere: (id: string) => Promise<StoredRecord | undefined>
-  readonly requests: (accountId: string, limit: number) => Promise<readonly StoredRecord[]>
+  readonly requests: (accountId: string, page: RecentPage) => Promise<readonly StoredRecord[]>
   readonly request: (accountId: string, id: string) => Promise<StoredRecord | undefined>
   /** What was held for a request of whichever account, also for one that has no record. */
   readonly findHold: (id: string) => Promise<StoredHold | undefined>

@@ -8,15 +8,23 @@ import { text, wholeNumber } from './values.ts'
 const requests = command({
   name: 'request list',
   summary: 'Lists the newest requests, newest first.',
-  examples: [['tollgate request list'], ['tollgate request list acme --limit 100 --json']],
+  examples: [
+    ['tollgate request list'],
+    ['tollgate request list acme --limit 1000 --json', 'with --before and the last id of these: the next 1000'],
+  ],
   positionals: [
     { name: 'account', summary: 'only the requests of this account', value: text('ACCOUNT'), takes: 'maybe' },
   ],
   options: {
     limit: { summary: 'how many, up to 1000; 20 without it', value: wholeNumber('N', { min: 1, max: 1000 }) },
+    before: { summary: 'only requests older than this one', value: text('ID') },
   },
-  run: ({ args: { account }, options: { limit }, program, terminal }) => {
-    const input = { ...(account !== undefined && { account }), ...(limit && { limit: Number(limit) }) }
+  run: ({ args: { account }, options: { limit, before }, program, terminal }) => {
+    const input = {
+      ...(account !== undefined && { account }),
+      ...(limit && { limit: Number(limit) }),
+      ...(before !== undefined && { before }),
+    }
     return operate<readonly StoredRow[]>(program, { name: 'request.list', input }, (rows) => {
       const views = rows.map(readRecord)
       const talk = views.length === 0 ? 'No requests yet.' : undefined

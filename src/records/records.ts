@@ -190,8 +190,20 @@ export async function chargedFor(
   return new Map(rows.map((row) => [row['id'] as string, row['charged'] as bigint]))
 }
 
+export type RecentPage = {
+  readonly limit: number
+  /** Only those older than this one. */
+  readonly before?: string | undefined
+}
+
 /** The newest requests of an account, newest first. */
-export async function recentRecords(store: Store, accountId: string, limit: number): Promise<readonly StoredRecord[]> {
-  const sql = 'SELECT * FROM request_record WHERE account_id = ? ORDER BY id DESC LIMIT ?'
-  return (await store.query(sql, [accountId, limit])).map(storedRecord)
+export async function recentRecords(
+  store: Store,
+  accountId: string,
+  { limit, before }: RecentPage,
+): Promise<readonly StoredRecord[]> {
+  const older = before === undefined ? '' : 'AND id < ?'
+  const sql = `SELECT * FROM request_record WHERE account_id = ? ${older} ORDER BY id DESC LIMIT ?`
+  const bind = before === undefined ? [accountId, limit] : [accountId, before, limit]
+  return (await store.query(sql, bind)).map(storedRecord)
 }
