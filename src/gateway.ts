@@ -10,6 +10,7 @@ import { createBackup } from './backup.ts'
 import { keptUntil } from './blobs/blobs.ts'
 import { openCatalog, type Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
+import { connectionsMaxOf } from './connection-limit.ts'
 import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/ids.ts'
 import { DiskRoom } from './lib/disk-room.ts'
@@ -203,6 +204,7 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
       config_file: config.configFile ?? null,
       pid: process.pid,
       uptime_s: Math.round((Date.now() - startedAtMs) / 1000),
+      connections_max: connectionsMaxOf(config),
       live_requests: live.size,
       writes_queued: store.queued(),
       rss_bytes: process.memoryUsage.rss(),

@@ -3,15 +3,15 @@ import { serveControl } from './admin/control.ts'
 import { Blobs } from './blobs/blobs.ts'
 import { Uploads } from './blobs/uploads.ts'
 import type { Config } from './config.ts'
+import { connectionsMaxOf, MONITORING_CONNECTIONS_MAX } from './connection-limit.ts'
 import { createEdge, type EdgeOptions } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
-import { Metrics, type Gauges } from './edge/metrics.ts'
+import { Metrics } from './edge/metrics.ts'
 import { loadReaders } from './edge/readers.ts'
 import { answerBounds, backgroundBounds, bodyPace, drainBounds, freeBounds, uploadBounds } from './fixed-limits.ts'
 import { listen, type Server, type ServerOptions } from './inbound/server.ts'
 import { setupUrl, withConsole } from './front.ts'
 import { openGateway, type Gateway } from './gateway.ts'
-import { clientsWithin, descriptorsMax } from './lib/descriptors.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { Shares } from './lib/shares.ts'
 import { nanoDigits } from './domain/money.ts'
@@ -51,7 +51,7 @@ export async function serve(config: Config): Promise<Served> {
   const sandbox = config.sandbox ? startOnDemand() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
   const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, health } = gateway
-  const metrics = metricsOf(gateway, { videoTasks: () => videos.size, connections: () => server.connections })
+  const metrics = metricsOf(gateway, () => ({ videos, server }))
   let draining = false
   const [tokens, blobs] = [new TokenCounter(), new Blobs(store, gateway.room)]
   await blobs.sweepStrays()
@@ -95,7 +95,7 @@ export async function serve(config: Config): Promise<Served> {
   const { limits } = config
   const { refuse } = edge
   const handle = withConsole(edge, gateway, { config, log })
-  const server = openPublic(config, { log, metrics, handlers: { handle, refuse, onError } })
+  const server = openPublic(config, log, { handle, refuse, onError })
   const monitoring = openMonitoring(config, log, { handle: edge.monitor, refuse, onError })
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
   await videos.resume()
@@ -135,12 +135,19 @@ export async function serve(config: Config): Promise<Served> {
   }
 }
 
-const metricsOf = ({ ledger, store, live }: Gateway, others: Pick<Gauges, 'videoTasks' | 'connections'>): Metrics =>
+/** `parts`: what there is by the time anybody asks. */
+const metricsOf = (
+  { ledger, store, live }: Gateway,
+  parts: () => { readonly videos: Videos; readonly server: Server },
+): Metrics =>
   new Metrics({
-    ...others,
     openHolds: () => ledger.openHolds(),
     writesQueued: () => store.queued(),
     liveCalls: () => live.size,
+    videoTasks: () => parts().videos.size,
+    connections: () => parts().server.connections,
+    dismissed: () => parts().server.dropped.dismissed,
+    turnedAway: () => parts().server.dropped.turnedAway,
   })
 
 /** The program is not there as a whole, and the runtime does not look for a missing part of it again. */
@@ -194,22 +201,17 @@ function openVideos(gateway: Gateway, { log, blobs, health, limits, onRecord }: 
 type Handlers = Omit<ServerOptions, 'hostname' | 'port'>
 
 /** The port of clients. */
-function openPublic(
-  { host: hostname, port, limits: wished, trustedProxies }: Config,
-  { log, metrics, handlers }: { readonly log: Log; readonly metrics: Metrics; readonly handlers: Handlers },
-): Server {
-  const connectionsMax = Math.min(wished.connectionsMax, clientsWithin(descriptorsMax()))
-  const { strangersPerAddressMax } = wished
+function openPublic(config: Config, log: Log, handlers: Handlers): Server {
+  const { host: hostname, port, trustedProxies } = config
+  const { strangersPerAddressMax } = config.limits
+  const connectionsMax = connectionsMaxOf(config)
   return listen({
     ...handlers,
     hostname,
     port,
-    limits: { ...wished, connectionsMax },
+    limits: { ...config.limits, connectionsMax },
     originOf: (address) => trustedProxies.originOf(address),
-    onCrowding(crowding) {
-      metrics.crowded(crowding)
-      log('warn', 'inbound.crowded', { ...crowding, connectionsMax, strangersPerAddressMax })
-    },
+    onCrowding: (crowding) => log('warn', 'inbound.crowded', { ...crowding, connectionsMax, strangersPerAddressMax }),
   })
 }
 
@@ -220,7 +222,8 @@ function openMonitoring(
   handlers: Handlers,
 ): Server | undefined {
   if (port === undefined) return undefined
-  const server = listen({ hostname, port, ...handlers })
+  const limits = { connectionsMax: MONITORING_CONNECTIONS_MAX }
+  const server = listen({ hostname, port, limits, ...handlers })
   log('info', 'serve.monitoring', { monitoring: `http://${urlHost(hostname)}:${server.port}` })
   return server
 }

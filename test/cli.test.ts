@@ -408,7 +408,7 @@ for (const served of [true, false]) {
       expect(out).toMatch(/^ok {4}configuration /)
       expect(out).toMatch(/\nfail {2}provider far +no connection/)
       expect(out).toMatch(/\nok {4}ledger +clean/)
-      expect(out).toMatch(/\n(?:ok|warn) +connections +\d+ clients at once/)
+      expect(out).toMatch(/\n(?:ok|warn) +connections +\d+ at once/)
       expect(out).toContain('body_bytes_max')
       expect(out).toMatch(/\nLimits of a model without its own\n(?:\w+ +\d+\n)*first_event_timeout_ms +60000\n/)
       expect(out).toMatch(/\nFixed limits\n(?:\w+ +\d+\n)*json_depth_max +64\n/)

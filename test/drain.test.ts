@@ -34,19 +34,33 @@ test('SIGTERM refuses new work, lets a running stream end, and leaves with nothi
   await next.close()
 })
 
-test('a whole answer that outlasts the drain is free, and its client is told to come back', async () => {
-  const folder = freshFolder()
-  const yaml = `
+const LATE = `
 models:
   late: { price: { input: 1, output: 2 }, offers: [{ provider: sandbox, model: 'sandbox-chat!delayMs=5000' }] }`
-  const gateway = await startGateway({ yaml, folder, env: { TOLLGATE_DRAIN_MS: '100' } })
+
+test('a whole answer that outlasts the time of a request costs its input', async () => {
+  const gateway = await startGateway({ yaml: LATE, env: { TOLLGATE_REQUEST_TIMEOUT_MS: '500' } })
+  const answer = await chat(gateway, { model: 'late' })
+  const cost = Number(answer.headers.get('x-tollgate-cost-usd'))
+  expect([answer.status, cost > 0]).toEqual([504, true])
+  const { error } = (await answer.json()) as { error: { message: string } }
+  expect(error.message).toEndWith('Its input and what arrived were charged.')
+  const [record] = await gateway.operate<{ charged: string }[]>('request.list', { limit: 1 })
+  expect(record).toMatchObject({ outcome: 'cut', status: '504', error_code: 'upstream_timeout' })
+  expect(Number(record?.charged)).toBeCloseTo(cost * 1e9, 0)
+  await gateway.close()
+})
+
+test('a whole answer that outlasts the drain is free, and its client is told to come back', async () => {
+  const folder = freshFolder()
+  const gateway = await startGateway({ yaml: LATE, folder, env: { TOLLGATE_DRAIN_MS: '100' } })
   const pending = chat(gateway, { model: 'late' })
   await Bun.sleep(200)
   process.kill(gateway.pid, 'SIGTERM')
   const answer = await pending
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
   expect(await gateway.exited).toBe(0)
-  const next = await startGateway({ yaml, folder })
+  const next = await startGateway({ yaml: LATE, folder })
   const [record] = await next.operate<object[]>('request.list', { account: gateway.accountId, limit: 1 })
   expect(record).toMatchObject({ model: 'late', outcome: 'failed', charged: '0' })
   await next.close()

@@ -36,7 +36,8 @@ async function picky({ requests }: Record<string, unknown>, path: string): Promi
     Response.json({ error: { code: status, status: 'INVALID_ARGUMENT', message } }, { status })
   if (texts.some((text) => text.endsWith('slowly'))) await Bun.sleep(400)
   if (texts.includes('stall')) await Bun.sleep(3_000)
-  if (texts.some((text) => text.startsWith('break'))) return refused('Internal.', 500)
+  if (texts.some((text) => text.startsWith('break') && !text.startsWith('break one'))) return refused('Internal.', 500)
+  if (texts.includes('break one slowly') && provider !== 'dear') return refused('Internal.', 500)
   if (texts.includes('not dear') && provider === 'dear') return refused('Not here.')
   if (texts.includes('hide')) return Response.json({ error: { code: 400, message: 'Hidden.' } })
   if (texts.includes('tell')) return refused(`Not with ${SECRET} at 127.0.0.1:${odd.port} for ${upstreamModel}`)
@@ -279,6 +280,7 @@ describe('a text that the vendor refuses', () => {
       expect(record['upstream_cost']).toBe(record['charged'])
       expect(Number(answer.headers.get('x-tollgate-cost-usd')) * 1e9).toBeCloseTo(Number(record['charged']), 0)
       expect(answer.headers.get('x-tollgate-usage')).toBe('estimated')
+      expect(Number(answer.headers.get('x-tollgate-held-usd'))).toBeGreaterThan(0)
     },
   )
 
@@ -349,14 +351,30 @@ describe('a client that leaves while the vendor works', () => {
     expect(charged).toBe(await costOf([...good.slice(0, 150), 'small', ...good.slice(0, 49)]))
   })
 
-  test('pays what was answered where the vendor fails behind its back, and is not told of that failure again', async () => {
+  test('pays what was answered, whatever the vendor does behind its back', async () => {
     const { id } = await lastRecord()
-    await abandoned(sent([...good, 'break slowly'], { once: 'broken-late', leaveMs: 200 }))
+    await abandoned(sent([...good, 'break slowly'], { model: 'dear', leaveMs: 200 }))
     const record = await recordSince(id)
     expect(record).toMatchObject({ outcome: 'client_closed', status: '499' })
     expect(record['charged']).toBe(await costOf(good.slice(0, 200)))
-    const again = await sent([...good, 'break slowly'], { once: 'broken-late' })
-    expect(((await again.json()) as { error: object }).error).toMatchObject({ code: 'idempotency_answer_not_kept' })
+  })
+
+  test('pays nothing with an Idempotency-Key where the vendor fails, and may ask again', async () => {
+    const { id } = await lastRecord()
+    await abandoned(sent([...good, 'break slowly'], { once: 'broken-late', leaveMs: 200 }))
+    expect(await recordSince(id)).toMatchObject({ outcome: 'client_closed', status: '499', charged: '0' })
+    const before = exchanges()
+    expect((await sent([...good, 'break slowly'], { once: 'broken-late' })).status).toBe(502)
+    expect(exchanges() - before).toBe(3)
+  })
+
+  test('is served by another vendor with an Idempotency-Key, and gets that answer when it comes back', async () => {
+    const [{ id }, how] = [await lastRecord(), { model: 'twice', once: 'failed-over' }]
+    await abandoned(sent([...good, 'break one slowly'], { ...how, leaveMs: 200 }))
+    expect(await recordSince(id)).toMatchObject({ outcome: 'client_closed', upstream_model: 'their-picky' })
+    const before = exchanges()
+    const again = await sent([...good, 'break one slowly'], how)
+    expect([again.status, ((await again.json()) as List).data.length, exchanges()]).toEqual([200, 251, before])
   })
 
   test('as one does whose key is revoked meanwhile, who is told why', async () => {

@@ -16,6 +16,7 @@ models:
   slow: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!pace=5' }] }
   late: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=400' }] }
   failing: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!status=500' }] }
+  dropping: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=300,acceptThenClose' }] }
   cut: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!cutAfterBytes=2000' }] }
 `,
   })
@@ -142,6 +143,19 @@ describe('a client that leaves', () => {
     expect(text).toEndWith(stream ? 'data: [DONE]\n\n' : '}')
     expect(text).toContain('"finish_reason":"length"')
     expect(await who.records()).toHaveLength(1)
+  })
+
+  test('pays nothing where the vendor breaks off afterwards, and may ask again', async () => {
+    const who = await member()
+    const leaving = new AbortController()
+    const left = ask(who, 'b', { model: 'dropping' }, leaving.signal).catch(() => 'left')
+    await Bun.sleep(80)
+    leaving.abort()
+    expect(await left).toBe('left')
+    for (let tries = 0; tries < 100 && (await who.records()).length === 0; tries++) await Bun.sleep(20)
+    const [record] = await who.records()
+    expect(record).toMatchObject({ outcome: 'client_closed', charged: '0' })
+    expect((await ask(who, 'b', { model: 'dropping' })).status).toBe(502)
   })
 
   test('and comes back too early is told to wait', async () => {

@@ -11,7 +11,7 @@ const layer2 = [...layer1, 'accounts', 'blobs', 'catalog', 'ledger', 'records', 
 const layer3 = [...layer2, 'router', 'responses', 'video']
 const without = (folders: readonly string[], ...left: string[]) => folders.filter((folder) => !left.includes(folder))
 
-const wiring = ['config', 'fixed-limits', 'gateway']
+const wiring = ['config', 'connection-limit', 'fixed-limits', 'gateway']
 
 /** Who may import whom, type imports too. A folder may always import itself; test files may import anything. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -49,11 +49,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   declaration: [...layer0, 'providers', 'outbound'],
   'sandbox-offer': layer0,
   config: [...layer0, 'providers', 'prices', 'declaration', 'sandbox-offer'],
+  'connection-limit': ['lib', 'config'],
   'fixed-limits': ['domain', 'lib', 'inbound', 'outbound', 'records', 'upstream', 'relay'],
   secrets: ['lib', 'store', 'config'],
   backup: ['lib', 'ledger', 'store', 'admin', 'secrets'],
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],
-  gateway: [...layer3, 'relay', 'admin', 'config', 'secrets', 'backup'],
+  gateway: [...layer3, 'relay', 'admin', 'config', 'connection-limit', 'secrets', 'backup'],
   sweeps: ['lib', 'blobs', 'config', 'gateway'],
   front: [...layer0, 'prices', 'inbound', 'accounts', 'edge', 'console', 'config', 'fixed-limits', 'gateway'],
   serve: [...layer3, 'inbound', 'relay', 'edge', 'admin', 'sandbox', ...wiring, 'front', 'sweeps'],

@@ -1,5 +1,4 @@
 /** The checks behind `tollgate doctor`. */
-import { clientsWithin, descriptorsMax } from '../lib/descriptors.ts'
 import { jsonLine } from './outcome.ts'
 import type { Program, Settings } from './program.ts'
 import { probeText, type ProbeView, type ProviderView } from './provider.ts'
@@ -16,6 +15,7 @@ type Facts = {
   readonly pid: number
   readonly uptime_s: number
   readonly accounts: number
+  readonly connections_max: number
   readonly models: number
   readonly models_without_offer: readonly string[]
   readonly open_holds: number
@@ -84,14 +84,15 @@ function factChecks(facts: Facts, { dataFolder, limits }: Settings): Check[] {
 }
 
 /** Below this a busy hour of one team comes to the limit. */
-const CLIENTS_MIN = 500
+const CONNECTIONS_MIN = 500
 
-function connectionCheck({ pid }: Facts, { connections_max: wanted = 0 }: Settings['limits']): Check {
-  const descriptors = descriptorsMax(pid)
-  const most = clientsWithin(descriptors)
-  if (most >= wanted) return ok('connections', `${wanted} clients at once`)
-  const state = most < CLIENTS_MIN ? warn : ok
-  return state('connections', `${most} clients at once, since the process may open ${descriptors} files (ulimit -n)`)
+function connectionCheck({ connections_max: most }: Facts, { connections_max: wanted = 0 }: Settings['limits']): Check {
+  if (most >= wanted) return ok('connections', `${most} at once`)
+  const state = most < CONNECTIONS_MIN ? warn : ok
+  return state(
+    'connections',
+    `${most} at once, not ${wanted}: for more, the process must be let open more files (ulimit -n)`,
+  )
 }
 
 function modelCheck({ models, models_without_offer: unserved }: Facts): Check {

@@ -24,6 +24,7 @@ export function principalOf(
     const key = office.managementKeys.authenticate(bearer, office.users)
     const role = key?.accountId === undefined ? 'operator' : 'owner'
     const principal: Principal = key ? { kind: 'program', role, accountId: key.accountId, key } : { kind: 'nobody' }
+    if (key) exchange.notes.set('principal', key.id)
     return { principal, hasStaleCookie: false }
   }
   const token = sessionToken(exchange, facts.isSecure)
@@ -31,6 +32,7 @@ export function principalOf(
   const found = token ? office.sessions.find(token, office.users, { asks }) : undefined
   if (!found) return { principal: { kind: 'nobody' }, hasStaleCookie: token !== undefined }
   const { session, user } = found
+  exchange.notes.set('principal', user.id)
   return { principal: { kind: 'user', ...rightsOf(user, session), user, session }, hasStaleCookie: false }
 }
 

@@ -368,7 +368,10 @@ class Desk implements Answering {
     const presented = (isSame ? notes.get('presented') : presentedKey(exchange)) ?? ''
     const known = notes.get('presented') === presented ? notes.get('key') : undefined
     const caller = known === undefined ? accounts.authenticate(presented) : accounts.callerOf(known)
-    if (!caller) return INVALID_KEY
+    if (!caller) {
+      notes.clear()
+      return INVALID_KEY
+    }
     turn.caller = caller
     if (known === undefined) {
       // All of one caller: what is left of another would make this one's requests theirs.

@@ -36,6 +36,8 @@ const fresh = (): Metrics =>
     liveCalls: () => 2,
     videoTasks: () => 1,
     connections: () => 4,
+    dismissed: () => 5,
+    turnedAway: () => 0,
   })
 
 /** The lines of one metric, without HELP and TYPE. */
@@ -60,8 +62,9 @@ test('before the first request every metric is there by name, type and help', ()
       ['tollgate_first_event_seconds', 'histogram', 'Request to first event of an answer.'],
       ['tollgate_request_seconds', 'histogram', 'Request to settlement.'],
       ['tollgate_write_off_nano_usd_total', 'counter', 'What balances lacked.'],
-      ['tollgate_connections_dropped_total', 'counter', 'Connections that were too many.'],
       ['tollgate_connections', 'gauge', 'Connections of clients.', ' 4'],
+      ['tollgate_connections_dismissed_total', 'counter', 'Connections ended to make room.', ' 5'],
+      ['tollgate_connections_turned_away_total', 'counter', 'Connections there was no room for.', ' 0'],
       ['tollgate_open_holds', 'gauge', 'Holds not yet resolved.', ' 3'],
       ['tollgate_writes_queued', 'gauge', 'Transactions waiting for the writer.', ' 0'],
       ['tollgate_live_calls', 'gauge', 'Requests under way.', ' 2'],

@@ -1,6 +1,5 @@
 import { outputTokens, inputTokens } from '../domain/usage.ts'
 import { Counter, exposition, Gauge, Histogram, type Metric } from '../lib/prometheus.ts'
-import type { Crowding } from '../inbound/crowd.ts'
 import type { RequestRecord } from '../records/records.ts'
 
 export type Gauges = {
@@ -9,6 +8,8 @@ export type Gauges = {
   readonly liveCalls: () => number
   readonly videoTasks: () => number
   readonly connections: () => number
+  readonly dismissed: () => number
+  readonly turnedAway: () => number
 }
 
 const LATENCY_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
@@ -38,12 +39,9 @@ export class Metrics {
   )
   private readonly duration = new Histogram('tollgate_request_seconds', 'Request to settlement.', latency)
   private readonly writtenOff = new Counter('tollgate_write_off_nano_usd_total', 'What balances lacked.', ['model'])
-  private readonly dropped = new Counter('tollgate_connections_dropped_total', 'Connections that were too many.', [
-    'how',
-  ])
   private readonly all: readonly Metric[]
 
-  constructor({ openHolds, writesQueued, liveCalls, videoTasks, connections }: Gauges) {
+  constructor({ openHolds, writesQueued, liveCalls, videoTasks, connections, dismissed, turnedAway }: Gauges) {
     this.all = [
       this.answers,
       this.requests,
@@ -55,8 +53,9 @@ export class Metrics {
       this.firstEvent,
       this.duration,
       this.writtenOff,
-      this.dropped,
       new Gauge('tollgate_connections', 'Connections of clients.', connections),
+      new Gauge('tollgate_connections_dismissed_total', 'Connections ended to make room.', dismissed, 'counter'),
+      new Gauge('tollgate_connections_turned_away_total', 'Connections there was no room for.', turnedAway, 'counter'),
       new Gauge('tollgate_open_holds', 'Holds not yet resolved.', openHolds),
       new Gauge('tollgate_writes_queued', 'Transactions waiting for the writer.', writesQueued),
       new Gauge('tollgate_live_calls', 'Requests under way.', liveCalls),
@@ -67,11 +66,6 @@ export class Metrics {
 
   answered(status: number): void {
     this.answers.add(String(status), '')
-  }
-
-  crowded({ dismissed, turnedAway }: Crowding): void {
-    if (dismissed > 0) this.dropped.add('dismissed', '', dismissed)
-    if (turnedAway > 0) this.dropped.add('turned_away', '', turnedAway)
   }
 
   recorded(record: RequestRecord): void {

@@ -268,7 +268,7 @@ export type Passage = {
   /** The reply from the answers of all parts in the same order, or from the one, where reading takes a while. */
   join?(texts: readonly string[]): Promise<ReadReply>
   /** So many of them, the first. */
-  firstParts?(count: number): FirstParts
+  readonly firstParts?: (count: number) => FirstParts
   /** Where the upstream does not stream, or not this: its whole reply as the events of a stream. */
   readonly asEvents?: ((text: string) => readonly SseEvent[]) | undefined
   readonly failures: FailureReader

@@ -3,6 +3,7 @@ import type { Socket } from 'bun'
 import { flushAtEndOfTick } from '../lib/end-of-tick.ts'
 import { BodyReader, HeadReader, type Framing } from '../lib/http1.ts'
 import { fillWireBuffer, WIRE_CHARS_MAX, wireBuffer } from '../lib/wire-buffer.ts'
+import type { Guest } from './crowd.ts'
 import { Exchange, type Wire } from './exchange.ts'
 import { bufferOf, pack, unpack, type Packed } from './packed.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
@@ -40,7 +41,7 @@ export const AHEAD_BYTES_MAX = 64 * 1024
 const UNREAD_BYTES_MAX = 256 * 1024
 const NONE = Number.POSITIVE_INFINITY
 
-export class Connection implements Wire {
+export class Connection implements Wire, Guest {
   readonly remoteAddress: string
   readonly notes = new Map<string, string>()
   private readonly socket: Socket<Connection>
@@ -57,6 +58,8 @@ export class Connection implements Wire {
   private isReadingOn = false
   private isPaused = false
   private isLast = false
+  /** Whether it has had a request. */
+  private isUsed = false
   /** The body came with its head: whoever reads it or not, there is nothing to wait for. */
   private isBodyAtHand = false
   /** The client holds its body back until it is told to go on. */
@@ -148,6 +151,7 @@ export class Connection implements Wire {
   }
 
   private begin(read: ReadHead, framing: Framing, input: Buffer): void {
+    this.isUsed = true
     if (read.isLast) this.isLast = true
     this.body = new BodyReader(framing)
     this.isAwaitingContinue = read.expectsContinue && this.body.state === 'open'
@@ -349,6 +353,12 @@ export class Connection implements Wire {
   /** Breaks off at once: what the client has not taken yet is lost. */
   destroy(): void {
     this.socket.terminate()
+  }
+
+  /** An answer that the operating system has yet to deliver arrives; where there was none, nothing is left behind. */
+  dismiss(): void {
+    if (this.isUsed) this.leave()
+    else this.destroy()
   }
 
   /** The server goes: what was answered is left to the operating system to deliver, the rest is broken off. */

@@ -1,6 +1,6 @@
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { rawClient, type RawClient } from '../../test/support/raw-client.ts'
-import type { Crowding, CrowdLimits } from './crowd.ts'
+import { Crowd, type Crowding, type CrowdLimits, type Guest } from './crowd.ts'
 import type { Exchange } from './exchange.ts'
 import { listen, type Server, type ServerOptions } from './server.ts'
 
@@ -144,4 +144,113 @@ test('an address that many may be behind is not counted', async () => {
   const idle = await dial(server, 6)
   await Bun.sleep(2_600)
   expect(left(idle)).toBe(6)
+})
+
+test('a client that is known keeps what it has not read, while it has not', async () => {
+  const whole = 'x'.repeat(8_000_000)
+  const handle: Handle = (exchange) => {
+    exchange.notes.set('who', 'somebody')
+    exchange.reply(200, {}, exchange.head.path === '/long' ? whole : 'short')
+  }
+  const server = start({ connectionsMax: 16 }, { handle })
+  const [slow] = await dial(server)
+  slow?.socket.pause()
+  slow?.send('GET /long HTTP/1.1\r\nhost: x\r\n\r\n')
+  await Bun.sleep(50)
+  for (let i = 0; i < 30; i++) for (const client of await dial(server)) await ask(client)
+  slow?.socket.resume()
+  expect((await slow?.until(({ text }) => text.length > whole.length))?.length).toBeGreaterThan(whole.length)
+})
+
+test('an answer that is on its way arrives whole, though its connection gives way', async () => {
+  const whole = 'x'.repeat(1_000_000)
+  const handle: Handle = (exchange) => {
+    exchange.notes.set('who', 'somebody')
+    exchange.reply(200, {}, exchange.head.path === '/long' ? whole : 'short')
+  }
+  const server = start({ connectionsMax: 16 }, { handle })
+  const [slow] = await dial(server)
+  slow?.socket.pause()
+  slow?.send('GET /long HTTP/1.1\r\nhost: x\r\n\r\n')
+  await Bun.sleep(50)
+  for (let i = 0; i < 30; i++) for (const client of await dial(server)) await ask(client)
+  slow?.socket.resume()
+  const text = await slow?.ended()
+  expect([slow?.ending, (text?.length ?? 0) > whole.length]).toEqual(['fin', true])
+})
+
+describe('who gives way', () => {
+  type Kind = { readonly name: string; openedMs?: number; isAtWork?: boolean; known?: boolean }
+  class Fake implements Guest {
+    readonly remoteAddress = 'somewhere'
+    readonly name: string
+    readonly openedMs: number
+    readonly isAtWork: boolean
+    readonly notes: { readonly size: number }
+    constructor({ name, openedMs = 0, isAtWork = false, known = false }: Kind) {
+      this.name = name
+      this.openedMs = openedMs
+      this.isAtWork = isAtWork
+      this.notes = { size: known ? 1 : 0 }
+    }
+    dismiss(): void {
+      gone.push(this.name)
+    }
+  }
+  const gone: string[] = []
+  const NOW = 10_000
+  const crowdOf = (kinds: readonly Kind[]): Crowd<Fake> => {
+    gone.length = 0
+    const crowd = new Crowd<Fake>({ connectionsMax: kinds.length, strangersPerAddressMax: Infinity }, () => undefined)
+    for (const kind of kinds) crowd.admit(new Fake(kind), 0)
+    return crowd
+  }
+  const late = (crowd: Crowd<Fake>, atMs: number): boolean =>
+    crowd.admit(new Fake({ name: 'late', openedMs: atMs, isAtWork: true, known: true }), atMs)
+
+  test('in this order', () => {
+    const all: Kind[] = [
+      { name: 'known, at work', known: true, isAtWork: true },
+      { name: 'young stranger at work', openedMs: NOW - 10, isAtWork: true },
+      { name: 'known', known: true },
+      { name: 'young stranger', openedMs: NOW - 10 },
+      { name: 'stranger at work', isAtWork: true },
+      { name: 'stranger' },
+    ]
+    const crowd = crowdOf(all)
+    expect([0, 1, 2, 3, 4, 5].map((i) => late(crowd, NOW + i * 0.001))).toEqual([true, true, true, true, true, false])
+    expect(gone).toEqual(['stranger', 'stranger at work', 'young stranger', 'known', 'young stranger at work'])
+    expect([crowd.dismissed, crowd.turnedAway, crowd.size]).toEqual([5, 1, 6])
+  })
+
+  test('where nearly nobody could, nobody is looked for again for a quarter of a second', () => {
+    const busy = Array.from({ length: 63 }, (_, i): Kind => ({ name: `busy ${i}`, known: true, isAtWork: true }))
+    const crowd = crowdOf([...busy, { name: 'idle', known: true }])
+    let isAtWork = true
+    const restless = new Fake({ name: 'restless', known: true })
+    Object.defineProperty(restless, 'isAtWork', { get: () => isAtWork })
+    expect(crowd.admit(restless, NOW)).toBe(true)
+    isAtWork = false
+    expect([late(crowd, NOW + 1), late(crowd, NOW + 249), late(crowd, NOW + 250)]).toEqual([false, false, true])
+    expect(gone).toEqual(['idle', 'restless'])
+  })
+
+  test('one part of all at once', () => {
+    const crowd = crowdOf(Array.from({ length: 64 }, (_, i): Kind => ({ name: `idle ${i}` })))
+    expect([late(crowd, NOW), gone, late(crowd, NOW), gone]).toEqual([true, ['idle 0', 'idle 1'], true, gone])
+    expect(late(crowd, NOW)).toBe(true)
+    expect(gone).toHaveLength(4)
+  })
+
+  test('and it is told, at most every ten seconds, of what was not told before', () => {
+    const crowd = crowdOf([{ name: 'a', known: true, isAtWork: true }])
+    expect(crowd.crowding(NOW)).toBeUndefined()
+    late(crowd, NOW)
+    expect(crowd.crowding(NOW)).toEqual({ connections: 1, dismissed: 0, turnedAway: 1 })
+    late(crowd, NOW + 1)
+    late(crowd, NOW + 2)
+    expect(crowd.crowding(NOW + 9_999)).toBeUndefined()
+    expect(crowd.crowding(NOW + 10_000)).toEqual({ connections: 1, dismissed: 0, turnedAway: 2 })
+    expect(crowd.crowding(NOW + 30_000)).toBeUndefined()
+  })
 })

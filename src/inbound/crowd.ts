@@ -1,5 +1,4 @@
 /** The connections of a server: how many there may be, and which of them give way to others. */
-import type { Connection } from './connection.ts'
 
 export type CrowdLimits = {
   /** Of all connections together. */
@@ -8,10 +7,22 @@ export type CrowdLimits = {
   readonly strangersPerAddressMax: number
 }
 
-/** What became of connections that were too many, since it was told last. */
+/** A connection, as far as it may have to give way. */
+export type Guest = {
+  readonly remoteAddress: string
+  readonly openedMs: number
+  /** Whether somebody waits for an answer on it, or is known to take one still. */
+  readonly isAtWork: boolean
+  /** What whoever handles requests has noted of it: nothing of strangers. */
+  readonly notes: { readonly size: number }
+  /** Ends it, for others' sake. */
+  dismiss(): void
+}
+
+/** What became of connections that were too many. */
 export type Crowding = {
   readonly connections: number
-  /** Broken off, to make room. */
+  /** Ended, for others' sake. */
   readonly dismissed: number
   /** Not taken in, as nobody could be dismissed. */
   readonly turnedAway: number
@@ -21,21 +32,22 @@ export type Crowding = {
 const GRACE_MS = 2_000
 /** Where there is no room, so great a part gives way at once: one each time would cost a look at all each time. */
 const PART = 32
-/** Where nobody could give way, nobody is looked for again for a while. */
-const FULL_MS = 250
+/** Where fewer than that could give way, nobody is looked for again for a while. */
+const PAUSE_MS = 250
 const TELL_MS = 10_000
 
 /** Where a connection comes from, for counting; undefined: it is not counted. */
 type OriginOf = (remoteAddress: string) => string | undefined
 
-export class Crowd {
-  private readonly origins = new Map<Connection, string | undefined>()
+export class Crowd<Member extends Guest> {
+  /** So far. */
+  dismissed = 0
+  turnedAway = 0
+  private readonly origins = new Map<Member, string | undefined>()
   private readonly limits: CrowdLimits
   private readonly originOf: OriginOf
-  private fullUntilMs = 0
-  private dismissed = 0
-  private turnedAway = 0
-  private toldMs = Number.NEGATIVE_INFINITY
+  private pausedUntilMs = Number.NEGATIVE_INFINITY
+  private told = { dismissed: 0, turnedAway: 0, atMs: Number.NEGATIVE_INFINITY }
 
   constructor(limits: CrowdLimits, originOf: OriginOf) {
     this.limits = limits
@@ -46,22 +58,22 @@ export class Crowd {
     return this.origins.size
   }
 
-  [Symbol.iterator](): Iterator<Connection> {
+  [Symbol.iterator](): Iterator<Member> {
     return this.origins.keys()
   }
 
-  /** Takes a connection in. False where it is full and all others are at work. */
-  admit(connection: Connection, nowMs: number): boolean {
+  /** Takes a connection in. False where it is full and nobody gives way. */
+  admit(guest: Member, nowMs: number): boolean {
     if (this.size >= this.limits.connectionsMax && !this.makeRoom(nowMs)) {
       this.turnedAway++
       return false
     }
-    this.origins.set(connection, this.originOf(connection.remoteAddress))
+    this.origins.set(guest, this.originOf(guest.remoteAddress))
     return true
   }
 
-  leave(connection: Connection): void {
-    this.origins.delete(connection)
+  leave(guest: Member): void {
+    this.origins.delete(guest)
   }
 
   /** Strangers beyond what one origin may have go: the oldest first, those that are being answered last. */
@@ -69,58 +81,70 @@ export class Crowd {
     const { strangersPerAddressMax } = this.limits
     if (this.size <= strangersPerAddressMax) return
     const counts = new Map<string, number>()
-    const counted: [Connection, string][] = []
-    for (const [connection, origin] of this.origins) {
-      if (origin === undefined || !isStranger(connection) || nowMs - connection.openedMs < GRACE_MS) continue
-      counts.set(origin, (counts.get(origin) ?? 0) + 1)
-      counted.push([connection, origin])
+    for (const [guest, origin] of this.origins) {
+      if (origin !== undefined && isOldStranger(guest, nowMs)) counts.set(origin, (counts.get(origin) ?? 0) + 1)
     }
+    for (const [origin, count] of counts) if (count <= strangersPerAddressMax) counts.delete(origin)
+    if (counts.size === 0) return
     for (const isToGo of [isIdle, isStranger]) {
-      for (const [connection, origin] of counted) {
-        const count = counts.get(origin) ?? 0
-        if (count <= strangersPerAddressMax || !this.origins.has(connection) || !isToGo(connection)) continue
-        counts.set(origin, count - 1)
-        this.dismiss(connection)
+      for (const [guest, origin] of this.origins) {
+        const count = origin === undefined ? undefined : counts.get(origin)
+        if (origin === undefined || count === undefined || !isOldStranger(guest, nowMs) || !isToGo(guest)) continue
+        if (count === strangersPerAddressMax + 1) counts.delete(origin)
+        else counts.set(origin, count - 1)
+        this.dismiss(guest)
       }
     }
   }
 
-  /** What has happened, where there is something to tell; not more often than every ten seconds. */
+  /** What has happened since this told of it last, where anything has; not more often than every ten seconds. */
   crowding(nowMs: number): Crowding | undefined {
-    const { dismissed, turnedAway } = this
-    if (dismissed + turnedAway === 0 || nowMs - this.toldMs < TELL_MS) return undefined
-    this.toldMs = nowMs
-    this.dismissed = this.turnedAway = 0
+    const dismissed = this.dismissed - this.told.dismissed
+    const turnedAway = this.turnedAway - this.told.turnedAway
+    if (dismissed + turnedAway === 0 || nowMs - this.told.atMs < TELL_MS) return undefined
+    this.told = { dismissed: this.dismissed, turnedAway: this.turnedAway, atMs: nowMs }
     return { connections: this.size, dismissed, turnedAway }
   }
 
-  /** Nobody who is known and being answered gives way. */
+  /**
+   * Strangers give way to everybody, the old before the young, who may be about to show a key; then those who are known
+   * and ask for nothing. Nobody who is known and being answered does.
+   */
   private makeRoom(nowMs: number): boolean {
-    if (nowMs < this.fullUntilMs) return false
-    const isIdleStranger = (connection: Connection): boolean => isIdle(connection) && isStranger(connection)
-    if ([isIdleStranger, isIdle, isStranger].some((isToGo) => this.dismissSome(isToGo))) return true
-    this.fullUntilMs = nowMs + FULL_MS
-    return false
-  }
-
-  private dismissSome(isToGo: (connection: Connection) => boolean): boolean {
-    let left = Math.ceil(this.limits.connectionsMax / PART)
-    const before = left
-    for (const connection of this.origins.keys()) {
-      if (!isToGo(connection)) continue
-      this.dismiss(connection)
-      if (--left === 0) break
+    if (nowMs < this.pausedUntilMs) return false
+    const wanted = Math.ceil(this.limits.connectionsMax / PART)
+    let found = 0
+    for (const isToGo of [
+      (guest: Guest) => isOldStranger(guest, nowMs) && isIdle(guest),
+      (guest: Guest) => isOldStranger(guest, nowMs),
+      (guest: Guest) => isStranger(guest) && isIdle(guest),
+      isIdle,
+      isStranger,
+    ]) {
+      found = this.dismissSome(isToGo, wanted)
+      if (found > 0) break
     }
-    return left < before
+    if (found < wanted) this.pausedUntilMs = nowMs + PAUSE_MS
+    return found > 0
   }
 
-  private dismiss(connection: Connection): void {
+  private dismissSome(isToGo: (guest: Guest) => boolean, most: number): number {
+    let count = 0
+    for (const guest of this.origins.keys()) {
+      if (!isToGo(guest)) continue
+      this.dismiss(guest)
+      if (++count === most) break
+    }
+    return count
+  }
+
+  private dismiss(guest: Member): void {
     this.dismissed++
-    this.leave(connection)
-    connection.destroy()
+    this.leave(guest)
+    guest.dismiss()
   }
 }
 
-const isIdle = ({ isAtWork }: Connection): boolean => !isAtWork
-/** Nothing was noted of it: whoever handles requests has met nobody on it whom he knows. */
-const isStranger = ({ notes }: Connection): boolean => notes.size === 0
+const isIdle = ({ isAtWork }: Guest): boolean => !isAtWork
+const isStranger = ({ notes }: Guest): boolean => notes.size === 0
+const isOldStranger = (guest: Guest, nowMs: number): boolean => isStranger(guest) && nowMs - guest.openedMs >= GRACE_MS

@@ -24,6 +24,8 @@ export type Server = {
   /** Ends what is left: answers that are complete still reach their clients, others are broken off. */
   close(): void
   readonly connections: number
+  /** How many connections were too many so far. */
+  readonly dropped: Pick<Crowding, 'dismissed' | 'turnedAway'>
 }
 
 /** What holds where `listen` is told nothing else. */
@@ -40,7 +42,7 @@ const SWEEP_MS = 250
 /** Listens. Throws where the address cannot be had. */
 export function listen(options: ServerOptions): Server {
   const { hostname, port, handle, refuse, limits, originOf, onCrowding, onError } = options
-  const connections = new Crowd({ ...unbounded, ...limits }, originOf ?? (() => undefined))
+  const connections = new Crowd<Connection>({ ...unbounded, ...limits }, originOf ?? (() => undefined))
   let isStopping = false
   const host: Host = {
     limits: { ...connectionLimits, ...limits },
@@ -103,6 +105,9 @@ export function listen(options: ServerOptions): Server {
     },
     get connections() {
       return connections.size
+    },
+    get dropped() {
+      return connections
     },
   }
 }

@@ -61,13 +61,14 @@ export class Counter implements Metric {
 }
 
 export class Gauge implements Metric {
-  readonly type = 'gauge'
+  readonly type: 'gauge' | 'counter'
   readonly name: string
   readonly help: string
   private readonly read: () => number
 
-  /** `read` is asked at each scrape. */
-  constructor(name: string, help: string, read: () => number) {
+  /** `read` is asked at each scrape. A `counter` is one that is counted elsewhere, and never falls. */
+  constructor(name: string, help: string, read: () => number, type: 'gauge' | 'counter' = 'gauge') {
+    this.type = type
     this.name = name
     this.help = help
     this.read = read

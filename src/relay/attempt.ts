@@ -53,8 +53,8 @@ export type AllFailed = {
   /** How far it came, where the request is several of its own. */
   readonly progress: Progress | undefined
 }
-/** Of a request in parts: those that were answered, and the same with the one that failed. */
-export type Progress = { readonly answered: FirstParts | undefined; readonly sent: FirstParts }
+/** Of a request in parts: how many were answered before one failed. */
+export type Progress = { readonly answered: number; readonly firstParts: (count: number) => FirstParts }
 export type Attempted = WholeServed | StreamServed | AllFailed
 
 type Failed = Pick<AllFailed, 'kind' | 'failure'> & { readonly progress?: Progress | undefined }
@@ -92,7 +92,8 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     failure = tried.failure
     progress = tried.progress
     last = { offer, dropped }
-    if (call.cancelled) break
+    // Who has said that he will ask again is served as if he waited.
+    if (call.cancelled && (call.upstreamStopped || !call.claim)) break
     relay.health.failed(offer.id, failure)
     // A timed-out whole reply may have been made and billed; asking another vendor would pay twice for one answer.
     if (isRequestFault(failure.kind) || (failure.kind === 'timeout' && !call.request.stream)) break
@@ -195,11 +196,8 @@ function readPart(text: string, parts: readonly unknown[], { failures }: Target)
   return failure ? { kind: 'failed', failure } : asReply(text)
 }
 
-const progressOf = (passage: Passage, count: number): Progress | undefined =>
-  passage.firstParts && {
-    answered: count === 0 ? undefined : passage.firstParts(count),
-    sent: passage.firstParts(count + 1),
-  }
+const progressOf = ({ firstParts }: Passage, answered: number): Progress | undefined =>
+  firstParts && { answered, firstParts }
 
 async function tryStream(
   call: Call,

@@ -175,12 +175,15 @@ type Owed = {
 /** The input that is to be paid although nothing came of it. What fails by an upstream's doing is free. */
 function owedFor(call: Call, { failure: { kind }, progress }: AllFailed): Owed | undefined {
   if (call.cancelled === 'shutdown') return undefined
-  const isRefused = isRequestFault(kind)
-  if (!call.cancelled && !isRefused) return undefined
+  const { answered = 0, firstParts } = progress ?? {}
   // Our own abort; a refusal would have had a status, and an upstream that was never reached has done no work.
-  if (kind === 'network' && call.upstreamStopped) return { text: progress?.sent.text, said: undefined }
-  const { answered } = progress ?? {}
-  return answered && { text: answered.text, said: isRefused ? answered.said : undefined }
+  if (call.cancelled && kind === 'network' && call.upstreamStopped) {
+    return { text: firstParts?.(answered + 1).text, said: undefined }
+  }
+  if (!firstParts || answered === 0) return undefined
+  if (isRequestFault(kind)) return firstParts(answered)
+  // Whoever left has given up what was answered; a repetition would ask for it again.
+  return call.cancelled && !call.claim ? { text: firstParts(answered).text, said: undefined } : undefined
 }
 
 type Debt = Pick<Ending, 'admission' | 'served'> & {
@@ -287,7 +290,7 @@ export function failureOfCancel(reason: CancelReason): Failure {
     case 'overdue':
       return {
         kind: 'upstream_timeout',
-        message: 'The request took longer than a request may. What arrived was charged.',
+        message: 'The request took longer than a request may. Its input and what arrived were charged.',
         shouldRetry: false,
       }
     case 'client_closed':

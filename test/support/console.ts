@@ -85,6 +85,7 @@ async function send<T>(
   const exchange = {
     head: { method, path: ROOT + path, query: query === undefined ? '' : `?${query}`, headers, version: '1.1' },
     header: (name: string) => headers.get(name),
+    notes: new Map<string, string>(),
   } as unknown as Exchange
   const sent = await dispatch({
     exchange,

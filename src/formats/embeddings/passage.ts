@@ -53,7 +53,7 @@ export class EmbeddingPassage implements Passage {
     return replyOf(chars > LARGE_REPLY_CHARS ? await largeReadings.read(reading) : readEmbeddings(reading))
   }
 
-  firstParts(count: number): FirstParts {
+  readonly firstParts = (count: number): FirstParts => {
     const inputs = this.batches.slice(0, count).flat()
     return { text: countable(inputs), said: `The first ${inputs.length} inputs were embedded, and are charged.` }
   }

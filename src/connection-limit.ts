@@ -1,0 +1,11 @@
+import type { Config } from './config.ts'
+import { clientsWithin, descriptorsMax } from './lib/descriptors.ts'
+
+/** Of the operator's own port: whoever watches comes once in a while. */
+export const MONITORING_CONNECTIONS_MAX = 64
+
+/** How many connections of clients there may be: what is set, or what there are descriptors for. */
+export function connectionsMaxOf({ limits, sandbox, metricsPort }: Config): number {
+  const use = { perClient: sandbox ? 3 : 2, others: metricsPort === undefined ? 0 : MONITORING_CONNECTIONS_MAX }
+  return Math.min(limits.connectionsMax, clientsWithin(descriptorsMax(), use))
+}
