@@ -35,6 +35,9 @@ beforeAll(async () => {
 providers:
   vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
 models:${models.join('')}
+  both-broken:
+    price: { input: 1, output: 2 }
+    offers: [{ provider: vendor, model: 'sandbox-chat!status=500' }, { provider: vendor, model: 'sandbox-mini!status=500' }]
   only-broken:
     price: { input: 1, output: 2 }
     offers: [{ provider: vendor, model: 'sandbox-chat!status=500' }]
@@ -86,6 +89,7 @@ test('when every offer fails the client gets one clear error and pays nothing', 
     const response = await chat(gateway, { model: 'only-broken', stream })
     expect(response.status).toBe(502)
     expect(response.headers.get('x-tollgate-attempts')).toBe('1')
+    expect(response.headers.get('x-should-retry')).toBeNull()
     expect(response.headers.get('x-tollgate-upstream-ms')).toMatch(/^\d+$/)
     expect(await response.json()).toEqual({
       error: {
@@ -113,4 +117,10 @@ test('a request the vendor rejects goes back to the client, is not tried elsewhe
     expect(JSON.parse(record.attempts)).toHaveLength(1)
     expect(record.charged).toBe('0')
   }
+})
+
+test('where several offers were asked in vain, SDKs are told not to have all of them asked again', async () => {
+  const response = await chat(gateway, { model: 'both-broken' })
+  expect([response.status, response.headers.get('x-tollgate-attempts')]).toEqual([502, '2'])
+  expect(response.headers.get('x-should-retry')).toBe('false')
 })

@@ -1,6 +1,6 @@
 /** One client connection: requests in, one at a time, answers out, in order. */
 import type { Socket } from 'bun'
-import { flushAtEndOfTick } from '../lib/end-of-tick.ts'
+import { flushAtEndOfTick, inNextTurn } from '../lib/end-of-tick.ts'
 import { BodyReader, HeadReader, type Framing } from '../lib/http1.ts'
 import { fillWireBuffer, WIRE_CHARS_MAX, wireBuffer } from '../lib/wire-buffer.ts'
 import type { Guest } from './crowd.ts'
@@ -30,6 +30,8 @@ export type Host = {
   handle(exchange: Exchange): void
   /** The answer to something that is not a request. */
   refuse(malformed: Malformed): { readonly headers: ReplyHeaders; readonly body: string }
+  /** A programmer's error. */
+  readonly onError: (error: Error) => void
   /** No new requests: connections close with the answer they are at. */
   readonly isStopping: boolean
 }
@@ -39,6 +41,8 @@ const EMPTY = new BodyReader(NO_BODY)
 export const AHEAD_BYTES_MAX = 64 * 1024
 /** The rest of a body nobody wants is read and thrown away up to this size; beyond it the connection closes. */
 const UNREAD_BYTES_MAX = 256 * 1024
+/** Requests sent ahead that are begun in one turn of the event loop: behind them others have theirs. */
+const TURN_REQUESTS_MAX = 4
 const NONE = Number.POSITIVE_INFINITY
 
 export class Connection implements Wire, Guest {
@@ -90,9 +94,9 @@ export class Connection implements Wire, Guest {
     return this.reading === 'head' && this.head.isEmpty
   }
 
-  /** Whether somebody waits for an answer on it, or still takes one. */
+  /** Whether somebody waits for an answer to a whole request, or still takes one. */
   get isAtWork(): boolean {
-    return this.unsent !== undefined || this.exchange?.isAnswered === false
+    return this.unsent !== undefined || (this.exchange?.isAnswered === false && this.reading !== 'body')
   }
 
   data(bytes: Buffer): void {
@@ -108,12 +112,14 @@ export class Connection implements Wire, Guest {
     this.socket.pause()
   }
 
-  private readOn(): void {
+  private readOn(isAgain = false): void {
     // A handler that answers at once comes back here: the loop below goes on with the next request.
-    if (this.isReadingOn) return
+    if (this.isReadingOn && !isAgain) return
     this.isReadingOn = true
+    let left = TURN_REQUESTS_MAX
     while (this.input && this.reading !== 'answer' && !this.isClosed) {
       const { input } = this
+      if (this.reading === 'head' && left-- === 0) return inNextTurn(() => this.readOn(true), this.host.onError)
       if (this.reading === 'head') this.readHead(input)
       else if (this.reading === 'body') this.readBody(input)
       else this.at = input.length
@@ -164,7 +170,7 @@ export class Connection implements Wire, Guest {
     if (this.isBodyAtHand) exchange.bodyAtHand(input, this.at, end)
     this.host.handle(exchange)
     exchange.tickIsOver()
-    if (this.body.state === 'ended') this.bodyEnded(exchange, NO_BYTES, 0, 0)
+    if (this.body.state === 'ended') this.bodyEnded(exchange, input, 0, 0)
   }
 
   private readBody(input: Buffer): void {
@@ -181,13 +187,10 @@ export class Connection implements Wire, Guest {
 
   private readPart(input: Buffer, body: BodyReader): void {
     const { exchange } = this
-    let last: Buffer | undefined
-    this.at = body.push(input, this.at, (payload) => {
-      if (last) this.bodyPart(exchange, last)
-      last = payload
-    })
-    if (body.state === 'ended') return this.bodyEnded(exchange, last ?? NO_BYTES, 0, last?.length ?? 0)
-    if (last) this.bodyPart(exchange, last)
+    const { part, end } = body.push(input, this.at)
+    this.at = end
+    if (body.state === 'ended') return this.bodyEnded(exchange, part, 0, part.length)
+    if (part.length > 0) this.bodyPart(exchange, part)
     if (body.state === 'open') return
     // What follows cannot be told from a body any more; the answer, if it is still to come, is the last.
     this.isLast = true
@@ -391,5 +394,3 @@ export class Connection implements Wire, Guest {
     } else this.close()
   }
 }
-
-const NO_BYTES = Buffer.alloc(0)

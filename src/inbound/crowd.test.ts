@@ -146,6 +146,22 @@ test('an address that many may be behind is not counted', async () => {
   expect(left(idle)).toBe(6)
 })
 
+test('a request whose body does not come is no work', async () => {
+  const handle: Handle = (exchange) => {
+    exchange.notes.set('who', 'somebody')
+    const limits = { bytesMax: 1_000, graceMs: 60_000, bytesPerSecondMin: 1 }
+    void exchange.readText(limits).then(() => exchange.isGone || exchange.reply(200, {}, 'read'))
+  }
+  const server = start({ connectionsMax: 16 }, { handle })
+  const stalling = await dial(server, 16)
+  for (const client of stalling) client.send('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n')
+  await Bun.sleep(50)
+  const [late] = await dial(server)
+  late?.send('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\nhi')
+  await late?.has('read')
+  expect(left(stalling)).toBe(15)
+})
+
 test('a client that is known keeps what it has not read, while it has not', async () => {
   const whole = 'x'.repeat(8_000_000)
   const handle: Handle = (exchange) => {

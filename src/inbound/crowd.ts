@@ -11,7 +11,7 @@ export type CrowdLimits = {
 export type Guest = {
   readonly remoteAddress: string
   readonly openedMs: number
-  /** Whether somebody waits for an answer on it, or is known to take one still. */
+  /** Whether somebody waits for an answer to a whole request, or is known to take one still. */
   readonly isAtWork: boolean
   /** What whoever handles requests has noted of it: nothing of strangers. */
   readonly notes: { readonly size: number }

@@ -48,6 +48,7 @@ export function listen(options: ServerOptions): Server {
     limits: { ...connectionLimits, ...limits },
     handle,
     refuse,
+    onError,
     get isStopping() {
       return isStopping
     },

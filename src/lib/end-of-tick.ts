@@ -21,6 +21,10 @@ export function flushAtEndOfTick(one: Flushable): void {
 /** Resolves in the next turn of the event loop, once others have had theirs. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
+/** Does something then. */
+export const inNextTurn = (task: () => void, onError: (error: Error) => void): void =>
+  void nextTurn().then(task).catch(onError)
+
 /** A list in parts, each in a turn of its own: what is made of it keeps the others waiting for a part at most. */
 export async function* inTurns<T>(all: readonly T[], size: number): AsyncGenerator<readonly T[], void> {
   for (let at = 0; at < all.length; at += size) {

@@ -73,7 +73,7 @@ const hexDigit = (code: number): number => {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
-/** Takes a body out of what a connection delivers. Payloads are views into the bytes it was given. */
+/** Takes a body out of what a connection delivers. Its parts are views into the bytes it was given. */
 export class BodyReader {
   /** `ended` when the body is complete; `broken` when its framing is wrong, and nothing more can be read. */
   state: 'open' | 'ended' | 'broken' = 'open'
@@ -110,18 +110,18 @@ export class BodyReader {
     return end
   }
 
-  /** Reads from `from` and hands over payloads. Returns where the body's bytes end, at most `bytes.length`. */
-  push(bytes: Buffer, from: number, take: (payload: Buffer) => void): number {
-    if (this.kind === 'chunked') return this.chunks(bytes, from, take)
-    if (this.kind === 'close') {
-      if (from < bytes.length) take(from === 0 ? bytes : bytes.subarray(from))
-      return bytes.length
-    }
-    const to = Math.min(bytes.length, from + this.left)
-    this.left -= to - from
-    if (to > from) take(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
+  /**
+   * Reads from `from` on: what of the body there is, as one part, perhaps empty, and where that ends. Chunks are moved
+   * together where they lie: a read is up to half a megabyte, which a copy would be too; and whoever sends chunks of a
+   * byte would have all that follows done for each of them.
+   */
+  push(bytes: Buffer, from: number): { readonly part: Buffer; readonly end: number } {
+    if (this.kind === 'chunked') return this.chunks(bytes, from)
+    if (this.kind === 'close') return { part: bytes.subarray(from), end: bytes.length }
+    const end = Math.min(bytes.length, from + this.left)
+    this.left -= end - from
     if (this.left === 0) this.state = 'ended'
-    return to
+    return { part: bytes.subarray(from, end), end }
   }
 
   /** The connection ended: that is the end of a body without a length, and the breaking of every other. */
@@ -129,15 +129,29 @@ export class BodyReader {
     if (this.state === 'open') this.state = this.kind === 'close' ? 'ended' : 'broken'
   }
 
-  private chunks(bytes: Buffer, from: number, take: (payload: Buffer) => void): number {
+  private chunks(bytes: Buffer, from: number): { readonly part: Buffer; readonly end: number } {
     let at = from
+    let start = from
+    let end = from
     while (at < bytes.length && this.state === 'open') {
+      if (this.stage === 'size' && this.digits === 0) at = this.readSize(bytes, at)
+      if (at === bytes.length) break
       if (this.stage === 'payload') {
         const to = Math.min(bytes.length, at + this.left)
         this.left -= to - at
-        take(bytes.subarray(at, to))
+        if (end === start) start = end = at
+        if (end === at) end = to
+        else if (to - at === 1) bytes[end++] = bytes[at] as number
+        else {
+          bytes.copyWithin(end, at, to)
+          end += to - at
+        }
         at = to
-        if (this.left === 0) this.stage = 'cr'
+        if (this.left > 0) break
+        // Nearly always the line end is there, and the next size behind it.
+        const isEnded = bytes[at] === CR && bytes[at + 1] === LF
+        this.stage = isEnded ? 'size' : 'cr'
+        if (isEnded) at += 2
       } else if (this.stage === 'trailers') {
         at = this.readTrailers(bytes, at)
       } else {
@@ -145,7 +159,20 @@ export class BodyReader {
         at++
       }
     }
-    return at
+    return { part: bytes.subarray(start, end), end: at }
+  }
+
+  /** A whole size line without extensions. Returns where it ends, or, for any other, where it begins. */
+  private readSize(bytes: Buffer, from: number): number {
+    let at = from
+    let size = 0
+    for (let digit = hexDigit(bytes[at] ?? 0); digit >= 0 && at - from < 8; digit = hexDigit(bytes[++at] ?? 0)) {
+      size = size * 16 + digit
+    }
+    if (at === from || bytes[at] !== CR || bytes[at + 1] !== LF) return from
+    this.left = size
+    this.stage = size === 0 ? 'trailers' : 'payload'
+    return at + 2
   }
 
   /** One byte of a size line, or of the line end behind a payload. */

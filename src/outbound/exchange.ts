@@ -265,16 +265,7 @@ export class Exchange {
   }
 
   private readPart(bytes: Buffer, from: number, body: BodyReader): void {
-    // Payloads are moved together where they lie: a fast upstream's reads are half a megabyte, and so would be a copy.
-    let start = from
-    let to = from
-    const end = body.push(bytes, from, (payload) => {
-      const at = payload.byteOffset - bytes.byteOffset
-      if (to === start) start = to = at
-      else if (to !== at) bytes.copyWithin(to, at, at + payload.length)
-      to += payload.length
-    })
-    const part = bytes.subarray(start, to)
+    const { part, end } = body.push(bytes, from)
     if (end < bytes.length) this.keepAliveMs = 0
     if (body.state === 'ended') return this.finish(part, 0, part.length)
     if (part.length > 0) this.hand(part)

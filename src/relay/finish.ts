@@ -156,7 +156,7 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
   const told = isRequestFault(upstream.kind) ? scrubbed(relay, passed, last) : passed
   const owed = owedFor(call, attempted)
   const refusal = owed?.said === undefined ? told : { ...told, message: `${sentence(told.message)} ${owed.said}` }
-  const failure = call.cancelled ? failureOfCancel(call.cancelled) : refusal
+  const failure = call.cancelled ? failureOfCancel(call.cancelled) : lastWord(call, refusal)
   if (tell) tell(failure)
   // What is charged is kept, whether its client hears of it or not.
   else if (owed && call.request.conversation) call.request.failStream(failure, factsOf(call, admission))
@@ -164,6 +164,10 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
   else await giveBack(relay, call, { admission, failure })
   return failure
 }
+
+/** SDKs come back by themselves: where one offer after the other was asked, each of their tries would be several. */
+const lastWord = ({ attempts }: Call, failure: Failure): Failure =>
+  attempts.length > 1 && failure.retryAfterMs === undefined ? { shouldRetry: false, ...failure } : failure
 
 type Owed = {
   /** What is counted; undefined: the whole input. */

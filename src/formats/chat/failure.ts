@@ -1,5 +1,6 @@
 /** Failures of the chat format: the one table from a Failure to HTTP, and the reading of an upstream's own errors. */
 import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
+import { parseAnswer } from '../fields.ts'
 import type { HeaderFields } from '../../lib/message-head.ts'
 import type { FailureReader, WrittenFailure } from '../format.ts'
 
@@ -137,7 +138,7 @@ export function readUpstreamError(status: number | undefined, body: unknown, ret
 function readUpstreamFailure(status: number, headers: HeaderFields, body: string): UpstreamFailure {
   let parsed: unknown
   try {
-    parsed = JSON.parse(body)
+    parsed = parseAnswer(body)
   } catch {
     parsed = undefined // Proxies answer in HTML: the status alone has to do.
   }
@@ -148,7 +149,7 @@ export const chatFailures: FailureReader = {
   response: readUpstreamFailure,
   hidden(text) {
     try {
-      const body = JSON.parse(text) as { error?: unknown } | null
+      const body = parseAnswer(text) as { error?: unknown } | null
       return body?.error ? readUpstreamError(undefined, body) : undefined
     } catch {
       return undefined // Not JSON: no error that says so.

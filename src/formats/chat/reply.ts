@@ -2,6 +2,7 @@
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import type { AnswerFacts, PassedReply, ReadReply } from '../format.ts'
 import { reviseJson, unbounded, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
+import { parseAnswer } from '../fields.ts'
 import type { Produced } from '../produced.ts'
 import { readUpstreamError } from './failure.ts'
 import { wordsOfMessage } from './produced.ts'
@@ -57,7 +58,7 @@ const isChoice = (choice: Partial<Choice> | null): boolean =>
 export function readChatReply(text: string, dialect: UsageDialect): ReadReply {
   let parsed: unknown
   try {
-    parsed = JSON.parse(text)
+    parsed = parseAnswer(text)
   } catch {
     return garbage('the reply is not JSON')
   }

@@ -3,6 +3,7 @@ import type { Failure } from '../../domain/failure.ts'
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { reviseJson, unbounded, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
+import { parseAnswer } from '../fields.ts'
 import type { PassedStream, ReadEvent } from '../format.ts'
 import { readUpstreamError, writeFailure } from './failure.ts'
 import { ProducedWords } from '../produced.ts'
@@ -173,7 +174,7 @@ const USAGE_NULL_END = ',"usage":null}'
 
 function parse(data: string): Chunk | undefined {
   try {
-    const value = JSON.parse(data) as unknown
+    const value = parseAnswer(data)
     return typeof value === 'object' && value !== null ? value : undefined
   } catch {
     return undefined // The caller reports garbage.

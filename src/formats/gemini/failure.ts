@@ -1,7 +1,7 @@
 /** Failures of Gemini's API: the one table from a Failure to HTTP, and the reading of an upstream's own errors. */
 import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
 import type { HeaderFields } from '../../lib/message-head.ts'
-import { asFields, asList, asText, numberIn, type Fields } from '../fields.ts'
+import { asFields, asList, asText, numberIn, parseAnswer, type Fields } from '../fields.ts'
 import type { FailureReader, WrittenFailure } from '../format.ts'
 
 type Row = { readonly http: number; readonly status: string; readonly code: string }
@@ -142,7 +142,7 @@ export function readGeminiError(status: number | undefined, body: unknown, retry
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown
+    return parseAnswer(text)
   } catch {
     return undefined // Proxies answer in HTML: the status alone has to do.
   }
