@@ -1,15 +1,25 @@
 /** Bodies sent for nothing: without a balance they are not even read, and an account has a share of the memory. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { chat, startGateway, type TestGateway } from './support/gateway.ts'
+import { chat, startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from './support/gateway.ts'
 import { rawClient, type RawClient } from './support/raw-client.ts'
 
 let gateway: TestGateway
+let sandbox: TestSandbox
 beforeAll(async () => {
+  sandbox = await startSandboxProcess()
   gateway = await startGateway({
+    yaml: `
+providers:
+  vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
+models:
+  late: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=1500' }] }`,
     env: { TOLLGATE_ARRIVING_BYTES_MAX: '4000000', TOLLGATE_BODY_BYTES_MAX: '1000000' },
   })
 }, 30_000)
-afterAll(() => gateway.close())
+afterAll(async () => {
+  await gateway.close()
+  await sandbox.stop()
+})
 
 const keyOf = async (name: string, balance?: string): Promise<string> => {
   await gateway.operate('account.create', { name, ...(balance !== undefined && { balance }) })
@@ -68,3 +78,32 @@ test('bodies of one account that are sent in part take no more than its share; a
   await Bun.sleep(50)
   expect((await chat(gateway, large)).status).toBe(200)
 })
+
+test('what has arrived is counted until its call is over, whoever waits for it', async () => {
+  const key = await keyOf('vision', '10')
+  const body = { model: 'late', messages: [{ role: 'user', content: 'a'.repeat(600_000) }], max_tokens: 5 }
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const ask = (how: object = {}): Promise<Response> =>
+    chat({ baseUrl: gateway.baseUrl, key }, body, { headers, ...how })
+  const leaving = { headers: { ...headers, 'idempotency-key': 'leaves' }, signal: AbortSignal.timeout(500) }
+  const left = ask(leaving).catch(() => 'left')
+  await Bun.sleep(250)
+  for (const round of ['waited for', 'left behind']) {
+    const refused = await ask()
+    expect([round, refused.status, refused.headers.get('retry-after')]).toEqual([round, 429, '1'])
+    await Bun.sleep(500)
+  }
+  expect(await left).toBe('left')
+  await Bun.sleep(1_000)
+  expect((await ask()).status).toBe(200)
+  // Counting tokens holds it for as long as that takes.
+  for (let i = 0; i < 3; i++) {
+    const url = new URL('/v1/messages/count_tokens', gateway.baseUrl)
+    const counted = await fetch(url, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ ...body, model: 'sandbox-chat' }),
+    })
+    expect(counted.status).toBe(200)
+  }
+}, 20_000)

@@ -9,15 +9,18 @@ const reject = (kind: Failure['kind'], message: string): Rejected => ({ kind: 'r
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
-const CROWDED_ACCOUNT: Failure = {
-  kind: 'rate_limited',
-  message: 'Too many large bodies of this account are arriving at once.',
-  retryAfterMs: 1_000,
-}
-const CROWDED: Failure = {
-  kind: 'unavailable',
-  message: 'Too many large bodies are arriving at once. Try again shortly.',
-  retryAfterMs: 1_000,
+/** Too much memory is taken by bodies: of one account, or of all together. */
+export const CROWDED: Readonly<Record<'share_full' | 'full', Failure>> = {
+  share_full: {
+    kind: 'rate_limited',
+    message: 'Too many large requests of this account are under way at once.',
+    retryAfterMs: 1_000,
+  },
+  full: {
+    kind: 'unavailable',
+    message: 'Too many large requests are under way at once. Try again shortly.',
+    retryAfterMs: 1_000,
+  },
 }
 
 /** Why a body is not even read; undefined where it is. */
@@ -49,7 +52,7 @@ const refusals: Record<Exclude<BodyText['kind'], 'read'>, (limits: BodyLimits) =
   too_large: ({ bytesMax }) => reject('request_too_large', `The body is larger than ${bytesMax} bytes.`),
   broken_off: () => reject('malformed_request', 'The body broke off, or is not in the chunks it says it is.'),
   timeout: () => reject('request_timeout', 'The body did not arrive in time.'),
-  share_full: () => ({ kind: 'rejected', failure: CROWDED_ACCOUNT }),
-  full: () => ({ kind: 'rejected', failure: CROWDED }),
+  share_full: () => ({ kind: 'rejected', failure: CROWDED.share_full }),
+  full: () => ({ kind: 'rejected', failure: CROWDED.full }),
   not_utf8: () => reject('invalid_json', 'The body is not valid UTF-8.'),
 }

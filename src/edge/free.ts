@@ -97,12 +97,16 @@ export class FreeRoutes {
     const { relay } = this.options
     return this.counted(turn, async (caller) => {
       const received = await receive(turn.exchange, surface, this.options)
-      if (received.kind === 'rejected') return this.desk.refuse(turn, received.failure)
-      const { request } = received
-      turn.request = request
-      const model = suitableModel(relay.catalog, caller, request)
-      if ('message' in model) return this.desk.refuse(turn, model)
-      this.desk.replyText(turn, JSON.stringify(write(await countInput(relay, request, model))))
+      try {
+        if (received.kind === 'rejected') return this.desk.refuse(turn, received.failure)
+        const { request } = received
+        turn.request = request
+        const model = suitableModel(relay.catalog, caller, request)
+        if ('message' in model) return this.desk.refuse(turn, model)
+        this.desk.replyText(turn, JSON.stringify(write(await countInput(relay, request, model))))
+      } finally {
+        await received.release?.()
+      }
     })
   }
 

@@ -4,7 +4,7 @@ import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest } from '../formats/format.ts'
 import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
 import { requestScanLimits, scanJson } from '../lib/json-scan.ts'
-import { readJsonBody, type ReadBody } from './body.ts'
+import { CROWDED, readJsonBody, type ReadBody } from './body.ts'
 import { formOfJson, readForm, type ReadForm } from './form.ts'
 import type { ReadClientRequest, Surface } from './surface.ts'
 
@@ -15,7 +15,7 @@ export type Received = {
   readonly fingerprint: string
 }
 type Outcome = (Received | { readonly kind: 'rejected'; readonly failure: Failure }) & {
-  /** Lets go of the files it brought, once it is answered. */
+  /** Lets go of what it brought, files or a body of some size, once its call is over. */
   readonly release?: () => Promise<void>
 }
 
@@ -39,8 +39,23 @@ function receiveText(exchange: Exchange, surface: Surface, chatBody: BodyLimits)
   const limits = bodyBytesMax > chatBody.bytesMax ? { ...chatBody, bytesMax: bodyBytesMax } : chatBody
   const body = readJsonBody(exchange, limits)
   return body instanceof Promise
-    ? body.then((arrived) => readAs(surface, exchange, arrived))
+    ? body.then((arrived) => readHeld(surface, exchange, arrived))
     : readAs(surface, exchange, body)
+}
+
+/** What arrives in pieces is counted while it is carried out, too: it is there until then, and what is made of it. */
+async function readHeld(surface: Surface, exchange: Exchange, body: ReadBody): Promise<Outcome> {
+  const { share } = exchange
+  if (body.kind === 'rejected' || !share) return readAs(surface, exchange, body)
+  const taken = share.take(body.bytes, 0)
+  if (taken !== 'taken') return { kind: 'rejected', failure: CROWDED[taken] }
+  const release = (): Promise<void> => Promise.resolve(share.give(body.bytes))
+  try {
+    return { ...(await readAs(surface, exchange, body)), release }
+  } catch (error) {
+    await release()
+    throw error
+  }
 }
 
 function readAs(surface: Surface, exchange: Exchange, body: ReadBody): Outcome | Promise<Outcome> {

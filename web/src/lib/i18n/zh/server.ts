@@ -21,7 +21,7 @@ export const server = {
   'limits.connectionsMax': '同时的客户端连接数',
   'limits.strangersPerAddressMax': '单个地址的无密钥连接数',
   'limits.bodyBytesMax': '请求体上限',
-  'limits.arrivingBytesMax': '接收中请求体的内存上限',
+  'limits.arrivingBytesMax': '同时处理的大请求体上限',
   'limits.requestTimeoutMs': '单个请求的最长时间',
   'limits.wholeReplyTimeoutMs': '等待非流式应答的时间',
   'limits.eventGapTimeoutMs': '流中允许的静默时间',
