@@ -107,3 +107,18 @@ test('what has arrived is counted until its call is over, whoever waits for it',
     expect(counted.status).toBe(200)
   }
 }, 20_000)
+
+test('a key that is revoked while a body arrives counts no tokens', async () => {
+  for (const path of ['messages/count_tokens', 'responses/input_tokens']) {
+    const name = `revoked-${path.split('/')[0]}`
+    const key = await keyOf(name, '1')
+    const client = await begin(key, path, 1_000)
+    const [held] = await gateway.operate<{ id: string }[]>('key.list', { account: name })
+    await gateway.operate('key.revoke', { key: held?.id })
+    const body = JSON.stringify({ model: 'sandbox-chat', messages: [{ role: 'user', content: 'hi' }], input: 'hi' })
+    client.send(body.padStart(899_000))
+    await client.has('}')
+    expect([path, client.statuses]).toEqual([path, [401]])
+    client.close()
+  }
+})

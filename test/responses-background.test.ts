@@ -150,7 +150,7 @@ test('what fails is kept as failed, and free where nothing came', async () => {
   ])
   const cut = await until(
     who,
-    (await made(who, { background: true, model: 'cut', input: 'write 300 tokens' })).id,
+    (await made(who, { background: true, model: 'cut', input: 'write 150 tokens' })).id,
     'failed',
   )
   expect(textOf(cut)).not.toBe('')
@@ -207,6 +207,27 @@ test('a revoked key stops its answers in the background too', async () => {
   const [row] = await who.records(1)
   expect(row?.outcome).toBe('barred')
 })
+
+test('whose key is revoked hears nothing more of an answer that another key has made', async () => {
+  const who = await member()
+  const { id } = await made(who, { ...background, input: 'write 150 tokens' })
+  const { id: keyId, secret: key } = await gateway.operate<{ id: string; secret: string }>('key.create', {
+    account: who.account,
+    name: 'listener',
+  })
+  const following = await send({ ...who, key }, `/responses/${id}?stream=true`)
+  const reader = following.body?.getReader()
+  await reader?.read()
+  await gateway.operate('key.revoke', { key: keyId })
+  const startedMs = performance.now()
+  const over = async (): Promise<string> => {
+    for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) continue
+    return 'ended'
+  }
+  expect(await over().catch(() => 'broken off')).toBe('broken off')
+  expect(performance.now() - startedMs).toBeLessThan(1_000)
+  expect((await until(who, id, 'completed')).usage?.output_tokens).toBe(150)
+}, 20_000)
 
 async function keyIdOf({ account }: Member): Promise<string> {
   const [key] = await gateway.operate<{ id: string }[]>('key.list', { account })

@@ -13,6 +13,7 @@ import { readJsonBody } from './body.ts'
 import { linkBaseOf, type Links } from './links.ts'
 import { receive, type Reception } from './receive.ts'
 import { countResponse, type StateAnswer, type StateRoute } from './responses.ts'
+import type { EventSource } from './stream-reply.ts'
 import type { Surface } from './surface.ts'
 import type { Answering, Route, Turn } from './turn.ts'
 import { Visitors } from './visitors.ts'
@@ -87,6 +88,7 @@ export class FreeRoutes {
     this.counted(turn, async (caller) => {
       const body = await readJsonBody(turn.exchange, this.options.chatBody)
       if (body.kind === 'rejected') return this.desk.refuse(turn, body.failure)
+      if (this.lostRight(turn)) return
       const answer = await countResponse(this.options.relay, caller, body)
       if (answer.kind === 'failure') this.desk.refuse(turn, answer.failure)
       else this.desk.replyText(turn, JSON.stringify(answer.body))
@@ -99,6 +101,7 @@ export class FreeRoutes {
       const received = await receive(turn.exchange, surface, this.options)
       try {
         if (received.kind === 'rejected') return this.desk.refuse(turn, received.failure)
+        if (this.lostRight(turn)) return
         const { request } = received
         turn.request = request
         const model = suitableModel(relay.catalog, caller, request)
@@ -108,6 +111,14 @@ export class FreeRoutes {
         await received.release?.()
       }
     })
+  }
+
+  /** Asked again once a body has arrived, which may have taken a while. */
+  private lostRight(turn: Turn): boolean {
+    const caller = this.desk.callerOf(turn)
+    if (!('kind' in caller)) return false
+    this.desk.refuse(turn, caller)
+    return true
   }
 
   private counted(turn: Turn, work: (caller: Caller) => Promise<void>): Promise<void> {
@@ -136,9 +147,20 @@ export class FreeRoutes {
     const text = answer.kind === 'text' ? answer.text : answer.kind === 'body' ? JSON.stringify(answer.body) : ''
     const bytes = answer.kind === 'stream' ? (answer.bytes ?? 0) : text.length
     if (!share.set(bytes)) return this.desk.refuse(turn, UNREAD)
-    if (answer.kind === 'stream') await this.desk.replyWithEvents(turn, answer.events, {})
+    if (answer.kind === 'stream') await this.follow(turn, answer.events)
     else this.desk.replyText(turn, text)
     await turn.exchange.drained()
+  }
+
+  /** Events of an answer in the making are for those who may ask for it, for as long as they may. */
+  private async follow(turn: Turn, events: EventSource): Promise<void> {
+    const { exchange, caller } = turn
+    const unwatch = caller && this.options.relay.live.watch(caller, () => exchange.destroy())
+    try {
+      await this.desk.replyWithEvents(turn, events, {})
+    } finally {
+      unwatch?.()
+    }
   }
 }
 

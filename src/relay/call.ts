@@ -96,9 +96,15 @@ export class Call implements Stoppable, Listed {
   }
 }
 
+type Barred = { readonly keyId: string } | { readonly accountId: string }
+
+const isBarred = ({ key, account }: Caller, barred: Barred): boolean =>
+  'keyId' in barred ? key.id === barred.keyId : account.id === barred.accountId
+
 /** The calls under way, so that a revoked key's streams can be cut and a shutdown can wait for the rest. */
 export class LiveCalls {
   private readonly calls = new Roster<Call>()
+  private readonly listeners = new Set<{ readonly caller: Caller; readonly cut: () => void }>()
   private onEmpty: (() => void) | undefined
 
   get size(): number {
@@ -114,14 +120,18 @@ export class LiveCalls {
     if (this.calls.size === 0) this.onEmpty?.()
   }
 
+  /** Has `cut` called when somebody who only listens loses the right to. What comes back ends that. */
+  watch(caller: Caller, cut: () => void): () => void {
+    const listener = { caller, cut }
+    this.listeners.add(listener)
+    return () => void this.listeners.delete(listener)
+  }
+
   /** Cuts the calls of a key or an account that lost its right. */
-  bar(barred: { readonly keyId: string } | { readonly accountId: string }): void {
-    for (const call of this.calls) {
-      const { key, account } = call.caller
-      if ('keyId' in barred) {
-        if (key.id === barred.keyId) call.cancel('revoked')
-      } else if (account.id === barred.accountId) call.cancel('suspended')
-    }
+  bar(barred: Barred): void {
+    const reason = 'keyId' in barred ? 'revoked' : 'suspended'
+    for (const call of this.calls) if (isBarred(call.caller, barred)) call.cancel(reason)
+    for (const { caller, cut } of this.listeners) if (isBarred(caller, barred)) cut()
   }
 
   /** Ends the calls that have taken longer than a request may, all attempts together. */
