@@ -24,6 +24,7 @@ import { Pictures } from './relay/pictures.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { startOnDemand } from './sandbox/on-demand.ts'
+import { stalled, StallLog } from './stalls.ts'
 import { startSweeps } from './sweeps.ts'
 import { Videos, type VideosOptions } from './video/videos.ts'
 
@@ -73,7 +74,7 @@ export async function serve(config: Config): Promise<Served> {
     drains: new Drains(drainBounds),
     limits: { ...config.limits, ...answerBounds },
     log,
-    notReady: () => (draining ? 'shutting down' : undefined),
+    notReady: () => (draining ? 'shutting down' : stalled(store)),
     onRecord: (record, { clientAddress }) => onRecord(record, clientAddress),
   }
   const edge = createEdge({
@@ -100,7 +101,11 @@ export async function serve(config: Config): Promise<Served> {
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
   await videos.resume()
   const sweeps = startSweeps(gateway, blobs, { log, limits, isDraining: () => draining })
-  const everySecond = setInterval(() => live.endOverdue(limits.requestTimeoutMs), 1_000)
+  const stalls = new StallLog(store, log)
+  const everySecond = setInterval(() => {
+    live.endOverdue(limits.requestTimeoutMs)
+    stalls.look()
+  }, 1_000)
   const ahead = setTimeout(() => void loadReaders().catch((error: Error) => giveUp(log, error)), READ_AHEAD_MS)
   const origin = config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`
   return {

@@ -75,6 +75,7 @@ async function carryOut(relay: Relay, call: Call, untold?: Failure): Promise<Rel
       return { kind: 'answer', answer: await answerWhole(relay, call, { admission, served: attempted }) }
     }
     // Also a stream whose upstream is slow to begin: it gets its headers now, and all the rest happens inside it.
+    if (!attempted) await admission.held.durable
     const begun = attempted ? 'answering' : 'waiting'
     const { dropped = [] } = attempted ?? {}
     return { kind: 'answer', answer: answerStream(relay, call, { admission, ready, begun, dropped }) }

@@ -25,6 +25,8 @@ export type Store = {
   readonly aside: Queryable & Pick<Reader, 'together'>
   /** Transactions waiting or in flight: the gauge that tells a disk from a bottleneck. */
   queued(): number
+  /** For how long the disk has not taken what was given to it last; 0 where nothing is on its way. */
+  waitingMs(): number
   /** Writes a consistent copy to a file that must not exist, mode 0600, while transactions go on. */
   copy(to: string): Promise<void>
   /** Gives the disk back what was deleted, in small steps behind the requests. */
@@ -102,6 +104,7 @@ export async function openStore(
       together: async (queries, share) => (await (aside ??= openApart())).together(queries, share),
     },
     queued: () => writer.queued,
+    waitingMs: () => writer.waitingMs,
     copy: (to) => copyDatabase(path, to),
     async shrink() {
       const [[mode], [free]] = await Promise.all([

@@ -42,6 +42,7 @@ export class Writer {
   private readonly deferMs: number
   private deferTimer: Timer | undefined
   private readonly defined = new Set<number>()
+  private sentMs = 0
   private inFlight: readonly Pending[] = []
   private scheduled = false
   private companyTimer: Timer | undefined
@@ -70,6 +71,11 @@ export class Writer {
 
   get queued(): number {
     return this.urgent.length + this.bulk.length + this.deferred.size + this.inFlight.length
+  }
+
+  /** How long the batch on its way has been: a disk that does not answer gives no error, and takes nothing more. */
+  get waitingMs(): number {
+    return this.inFlight.length === 0 ? 0 : performance.now() - this.sentMs
   }
 
   /** Queues one transaction. It resolves when the transaction is durable or refused; bulk work yields to urgent. */
@@ -156,6 +162,7 @@ export class Writer {
     const lane = this.urgent.length > 0 ? this.urgent : this.bulk
     if (lane.length === 0) return
     this.inFlight = lane.splice(0, lane === this.urgent ? fitting(lane) : 1)
+    this.sentMs = performance.now()
     const define: Statement[] = []
     for (const { steps } of this.inFlight) for (const { run } of steps) this.define(run, define)
     try {
