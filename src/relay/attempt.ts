@@ -80,6 +80,7 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     const target = { provider, preset, failures: passage.failures }
     const trial = trialOf(relay, call, { target, passage, offer, admission })
     const dropped = 'kind' in trial ? NOTHING : trial.request.dropped
+    if (!('kind' in trial)) relay.health.tried(offer.id)
     let tried = 'kind' in trial ? trial : await carriedOut(call, trial)
     if (tried.kind === 'failed') tried = { ...tried, failure: discreet(tried.failure, provider.secret, call) }
     note(call, offer, startedMs, tried)

@@ -1,5 +1,5 @@
 import type { UpstreamFailure } from '../domain/failure.ts'
-import { afterFailure, healthy, type OfferHealth } from '../router/health.ts'
+import { afterFailure, healthy, onTrial, type OfferHealth } from '../router/health.ts'
 
 /** What this process has learnt about its offers. Lost at a restart on purpose: a restart is a fresh look. */
 export class HealthBook {
@@ -7,6 +7,12 @@ export class HealthBook {
 
   get all(): ReadonlyMap<string, OfferHealth> {
     return this.offers
+  }
+
+  /** An attempt begins. */
+  tried(offerId: string): void {
+    const health = this.offers.get(offerId)
+    if (health) this.offers.set(offerId, onTrial(health, Date.now()))
   }
 
   succeeded(offerId: string): void {

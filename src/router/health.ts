@@ -10,6 +10,8 @@ export type OfferHealth = {
   readonly rests: number
   /** Not before this time, unless nothing else is left. */
   readonly restUntilMs: number
+  /** Somebody is finding out whether it is well again; the others leave it alone meanwhile. */
+  readonly isOnTrial: boolean
 }
 
 const FAILURES_UNTIL_REST = 5
@@ -18,13 +20,18 @@ const REST_MS_MAX = 300_000
 /** A wrong credential, an empty account or a missing model does not mend itself in seconds. */
 const BENCH_MS = 300_000
 const RATE_REST_MS = 5_000
+/** How long one that tries has an offer to itself, unless it is answered before. */
+const TRIAL_MS = 30_000
 
-export const healthy: OfferHealth = { failuresInRow: 0, rests: 0, restUntilMs: 0 }
+export const healthy: OfferHealth = { failuresInRow: 0, rests: 0, restUntilMs: 0, isOnTrial: false }
 
 /** The health after a failed attempt. */
 export function afterFailure(health: OfferHealth, failure: UpstreamFailure, nowMs: number): OfferHealth {
   if (isRequestFault(failure.kind)) return health
-  const rest = (ms: number): OfferHealth => ({ ...health, restUntilMs: Math.max(health.restUntilMs, nowMs + ms) })
+  const rest = (ms: number): OfferHealth => {
+    const restUntilMs = Math.max(health.restUntilMs, nowMs + ms)
+    return { ...health, restUntilMs, isOnTrial: false }
+  }
   switch (failure.kind) {
     case 'auth':
     case 'funds':
@@ -34,13 +41,19 @@ export function afterFailure(health: OfferHealth, failure: UpstreamFailure, nowM
       return rest(Math.min(failure.retryAfterMs ?? RATE_REST_MS, REST_MS_MAX))
     default: {
       // What fails during a rest was under way when it began: it says nothing new.
-      if (nowMs < health.restUntilMs) return health
+      if (nowMs < health.restUntilMs && !health.isOnTrial) return health
       const failuresInRow = health.failuresInRow + 1
       if (failuresInRow < FAILURES_UNTIL_REST) return { ...health, failuresInRow }
       const rests = health.rests + 1
       // After its rest the first failure sends it back; only a success makes it whole.
-      const onTrial = FAILURES_UNTIL_REST - 1
-      return { failuresInRow: onTrial, rests, restUntilMs: nowMs + Math.min(REST_MS * rests, REST_MS_MAX) }
+      const restUntilMs = nowMs + Math.min(REST_MS * rests, REST_MS_MAX)
+      return { failuresInRow: FAILURES_UNTIL_REST - 1, rests, restUntilMs, isOnTrial: false }
     }
   }
 }
+
+/** The health when an attempt begins. One that has rested is tried by one request, not by all that come meanwhile. */
+export const onTrial = (health: OfferHealth, nowMs: number): OfferHealth =>
+  health.rests > 0 && nowMs >= health.restUntilMs
+    ? { ...health, restUntilMs: nowMs + TRIAL_MS, isOnTrial: true }
+    : health

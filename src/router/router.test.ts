@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Offer } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { unitPrices } from '../domain/price.ts'
-import { afterFailure, healthy, type OfferHealth } from './health.ts'
+import { afterFailure, healthy, onTrial, type OfferHealth } from './health.ts'
 import { planAttempts } from './plan.ts'
 
 const cost = { id: 1, effectiveFromMs: 0, nanoPerMillion: unitPrices({ input: 0n, output: 0n }) }
@@ -63,6 +63,25 @@ test('five failures in a row rest an offer; after that each first failure does, 
   for (let i = 0; i < 20; i++) expect(fail(29_999)).toBe(30_000)
   expect(fail(30_000)).toBe(90_000)
   expect(fail(90_000)).toBe(180_000)
+})
+
+test('after its rest one request finds out whether an offer is well again, and the others go elsewhere', () => {
+  let health = healthy
+  for (let i = 0; i < 5; i++) health = afterFailure(health, failure('server'), 0)
+  expect(onTrial(health, 29_999)).toEqual(health)
+  const tried = onTrial(health, 30_000)
+  expect(tried.restUntilMs).toBe(60_000)
+  // A second that came with it does not prolong it.
+  expect(onTrial(tried, 30_001)).toEqual(tried)
+  // It fails: a longer rest. So does one that was under way: nothing new.
+  const failed = afterFailure(tried, failure('timeout'), 50_000)
+  expect(failed.restUntilMs).toBe(110_000)
+  expect(afterFailure(failed, failure('timeout'), 50_001)).toEqual(failed)
+  // It hangs: the next one tries.
+  expect(onTrial(tried, 60_000).restUntilMs).toBe(90_000)
+  // What has never rested, or rested for a rate alone, is on no trial.
+  const slowed = afterFailure(healthy, failure('rate', 1_000), 0)
+  expect([onTrial(healthy, 5_000), onTrial(slowed, 5_000)]).toEqual([healthy, slowed])
 })
 
 test('a rate limit rests as long as it asks, a wrong credential for minutes', () => {
