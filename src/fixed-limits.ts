@@ -22,6 +22,9 @@ export const uploadBounds = { max: 8 * 1024 ** 3, shareMax: 1024 ** 3 }
 /** Of upstream streams that are read on after their client left. */
 export const drainBounds = { streamsMax: 64, timeoutMs: 120_000 }
 
+/** Of calls with an idempotency key, or of a vendor that bills to the end, whose client has left. */
+export const detachedBounds = { callsMax: 256, callsPerAccountMax: 64 }
+
 /** Of responses that are made in the background, in all and of one account. */
 export const backgroundBounds = { runsMax: 256, runsPerAccountMax: 32 }
 
@@ -75,6 +78,8 @@ export const fixedLimits = {
   replyBytesMax: answerBounds.replyBytesMax,
   drainStreamsMax: drainBounds.streamsMax,
   drainTimeoutMs: drainBounds.timeoutMs,
+  detachedCallsMax: detachedBounds.callsMax,
+  detachedCallsPerAccountMax: detachedBounds.callsPerAccountMax,
   backgroundRunsMax: backgroundBounds.runsMax,
   backgroundRunsPerAccountMax: backgroundBounds.runsPerAccountMax,
   freeStateRequestsPerMinute: freeBounds.statePerMinute,

@@ -11,6 +11,7 @@ import { keptUntil } from './blobs/blobs.ts'
 import { openCatalog, type Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
 import { connectionsMaxOf } from './connection-limit.ts'
+import { detachedBounds } from './fixed-limits.ts'
 import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/ids.ts'
 import { DiskRoom } from './lib/disk-room.ts'
@@ -90,7 +91,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   }
   const store = await openStore(config.dataFolder, (message) => stop('store.fatal', fatalText(message, config)))
   const room = new DiskRoom(config.dataFolder, config.limits.diskFloorBytes)
-  const live = new LiveCalls()
+  const live = new LiveCalls(detachedBounds)
   const secrets = await openSecrets(config, store)
   const accounts = await openAccounts(store, secrets.key_pepper, (barred) => live.bar(barred))
   const { ledger, expired } = await openLedger(store, {

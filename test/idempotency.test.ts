@@ -15,6 +15,7 @@ models:
   plain: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: sandbox-chat }] }
   slow: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!pace=5' }] }
   late: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=400' }] }
+  later: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=2500' }] }
   failing: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!status=500' }] }
   dropping: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=300,acceptThenClose' }] }
   cut: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!cutAfterBytes=2000' }] }
@@ -157,6 +158,29 @@ describe('a client that leaves', () => {
     expect(record).toMatchObject({ outcome: 'client_closed', charged: '0' })
     expect((await ask(who, 'b', { model: 'dropping' })).status).toBe(502)
   })
+
+  test('is waited for by so many calls of its account, and no more', async () => {
+    const who = await member()
+    const leaving = new AbortController()
+    const left = Array.from({ length: 70 }, (_, i) =>
+      ask(who, `many-${i}`, { model: 'later', max_tokens: 5 }, leaving.signal).catch(() => 'left'),
+    )
+    await Bun.sleep(700)
+    leaving.abort()
+    await Promise.all(left)
+    await Bun.sleep(500)
+    const stopped = await who.records()
+    expect(stopped).toHaveLength(6)
+    for (const record of stopped) expect(Number(record.charged)).toBeGreaterThan(0)
+    for (let tries = 0; tries < 200 && (await who.records()).length < 70; tries++) await Bun.sleep(20)
+    const answers = await Promise.all(
+      Array.from(
+        { length: 70 },
+        async (_, i) => (await ask(who, `many-${i}`, { model: 'later', max_tokens: 5 })).status,
+      ),
+    )
+    expect([200, 409].map((status) => answers.filter((each) => each === status).length)).toEqual([64, 6])
+  }, 20_000)
 
   test('and comes back too early is told to wait', async () => {
     const who = await member()

@@ -54,7 +54,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   secrets: ['lib', 'store', 'config'],
   backup: ['lib', 'ledger', 'store', 'admin', 'secrets'],
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],
-  gateway: [...layer3, 'relay', 'admin', 'config', 'connection-limit', 'secrets', 'backup'],
+  gateway: [...layer3, 'relay', 'admin', 'config', 'connection-limit', 'fixed-limits', 'secrets', 'backup'],
   stalls: ['lib', 'store'],
   sweeps: ['lib', 'blobs', 'config', 'gateway'],
   front: [...layer0, 'prices', 'inbound', 'accounts', 'edge', 'console', 'config', 'fixed-limits', 'gateway'],

@@ -291,7 +291,7 @@ class Desk implements Answering {
     const call = new Call({ id, caller, request, entry, startedMs, clientAddress, once, linkBase })
     if (!isBackground(request)) {
       if (exchange.isGone) call.cancel('client_closed')
-      exchange.onClosed = () => call.cancel('client_closed')
+      exchange.onClosed = () => this.options.relay.live.left(call)
     }
     return call
   }

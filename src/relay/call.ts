@@ -101,11 +101,20 @@ type Barred = { readonly keyId: string } | { readonly accountId: string }
 const isBarred = ({ key, account }: Caller, barred: Barred): boolean =>
   'keyId' in barred ? key.id === barred.keyId : account.id === barred.accountId
 
+/** Of calls that go on without their client: they hold a connection each, and nobody waits. */
+export type DetachedBounds = { readonly callsMax: number; readonly callsPerAccountMax: number }
+
 /** The calls under way, so that a revoked key's streams can be cut and a shutdown can wait for the rest. */
 export class LiveCalls {
   private readonly calls = new Roster<Call>()
   private readonly listeners = new Set<{ readonly caller: Caller; readonly cut: () => void }>()
+  private readonly detached = new Set<Call>()
+  private readonly bounds: DetachedBounds
   private onEmpty: (() => void) | undefined
+
+  constructor(bounds: DetachedBounds) {
+    this.bounds = bounds
+  }
 
   get size(): number {
     return this.calls.size
@@ -117,7 +126,19 @@ export class LiveCalls {
 
   delete(call: Call): void {
     this.calls.delete(call)
+    this.detached.delete(call)
     if (this.calls.size === 0) this.onEmpty?.()
+  }
+
+  /** The client of a call has left. Where the call would go on without, and too many do already, it ends. */
+  left(call: Call): void {
+    call.cancel('client_closed')
+    if (call.upstreamStopped) return
+    let own = 0
+    for (const { caller } of this.detached) if (caller.account.id === call.caller.account.id) own++
+    const { callsMax, callsPerAccountMax } = this.bounds
+    if (own >= callsPerAccountMax || this.detached.size >= callsMax) call.stopUpstream()
+    else if (call.place !== NOWHERE) this.detached.add(call)
   }
 
   /** Has `cut` called when somebody who only listens loses the right to. What comes back ends that. */

@@ -80,6 +80,8 @@ export const server = {
   'fixed_limits.replyBytesMax': 'Largest answer of an upstream',
   'fixed_limits.drainStreamsMax': 'Streams read on after their client left',
   'fixed_limits.drainTimeoutMs': 'Longest reading on after a client left',
+  'fixed_limits.detachedCallsMax': 'Calls that go on without their client',
+  'fixed_limits.detachedCallsPerAccountMax': 'The same of one account',
   'fixed_limits.backgroundRunsMax': 'Responses in the background',
   'fixed_limits.backgroundRunsPerAccountMax': 'Responses in the background of one account',
   'fixed_limits.freeStateRequestsPerMinute': 'Free questions per minute of one account',

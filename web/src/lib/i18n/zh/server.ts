@@ -81,6 +81,8 @@ export const server = {
   'fixed_limits.replyBytesMax': '上游应答上限',
   'fixed_limits.drainStreamsMax': '客户端断开后继续读取的流',
   'fixed_limits.drainTimeoutMs': '继续读取的最长时间',
+  'fixed_limits.detachedCallsMax': '客户端离开后继续的请求',
+  'fixed_limits.detachedCallsPerAccountMax': '单个账户的此类请求',
   'fixed_limits.backgroundRunsMax': '后台回复数',
   'fixed_limits.backgroundRunsPerAccountMax': '单个账户的后台回复数',
   'fixed_limits.freeStateRequestsPerMinute': '单个账户每分钟的免费查询数',
