@@ -55,6 +55,7 @@ export const fixedLimits = {
   formFieldBytesMax: imageFormBounds.fieldBytesMax,
   formImageBytesMax: imageFormBounds.imageBytesMax,
   formMaskBytesMax: imageFormBounds.maskBytesMax,
+  formPixelsMax: imageFormBounds.pixelsMax,
   uploadBytesMax: uploadBounds.max,
   uploadBytesPerAccountMax: uploadBounds.shareMax,
   imagePixelsMax: PIXELS_MAX,

@@ -269,9 +269,27 @@ describe('what is refused', () => {
     [[['model', 'sandbox-image-classic'], ['prompt', 'x'], one], 'model', 400],
     [[['model', 'sandbox-chat'], ['prompt', 'x'], one], 'model', 400],
     [[['model', 'no-such'], ['prompt', 'x'], one], 'model', 404],
+    // Said before any picture is decoded.
+    [
+      [
+        ['model', 'no-such'],
+        ['prompt', 'x'],
+        ['image', Buffer.from('no picture')],
+      ],
+      'model',
+      404,
+    ],
   ] as [Field[], string, number][])('case %#', async (fields, param, status) => {
     expect(await refusal(fields)).toMatchObject({ status, param })
   })
+
+  test('pictures that are too much together', async () => {
+    const large = await sharp({ create: { width: 7_000, height: 7_000, channels: 3, background: '#123' } })
+      .png()
+      .toBuffer()
+    const answer = await refusal([...plain, ...Array.from({ length: 5 }, (): Field => ['image[]', large])])
+    expect(answer).toMatchObject({ status: 400, code: 'invalid_value', param: 'image[4]' })
+  }, 60_000)
 
   test('a picture above 50 MiB, while it is being read', async () => {
     const large = Buffer.alloc(50 * 1024 * 1024 + 1)

@@ -18,6 +18,8 @@ export const imageFormBounds = {
   fieldBytesMax: 256 * 1024,
   imageBytesMax: 50 * 1024 * 1024,
   maskBytesMax: 4 * 1024 * 1024,
+  /** All pictures together: they are decoded one after the other, while others wait. */
+  pixelsMax: 200_000_000,
 }
 
 /** Of an image at an upstream's own address. */

@@ -262,7 +262,7 @@ class Desk implements Answering {
       const empty =
         turn.exchange.header('idempotency-key') === undefined ? broke(this.options.relay, caller) : undefined
       if (empty) return this.refuse(turn, empty, entry.withRates())
-      const received = await receive(turn.exchange, surface, this.options)
+      const received = await receive(turn, surface, this.options)
       try {
         const call = received.kind === 'rejected' ? received.failure : this.callFor(turn, received, { caller, entry })
         if (!(call instanceof Call)) return this.refuse(turn, call)

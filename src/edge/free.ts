@@ -98,7 +98,7 @@ export class FreeRoutes {
   count(turn: Turn, surface: Surface, write: Required<Surface>['count']): Promise<void> {
     const { relay } = this.options
     return this.counted(turn, async (caller) => {
-      const received = await receive(turn.exchange, surface, this.options)
+      const received = await receive(turn, surface, this.options)
       try {
         if (received.kind === 'rejected') return this.desk.refuse(turn, received.failure)
         if (this.lostRight(turn)) return

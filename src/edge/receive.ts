@@ -4,9 +4,12 @@ import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest } from '../formats/format.ts'
 import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
 import { requestScanLimits, scanJson } from '../lib/json-scan.ts'
+import { modelFor } from '../relay/admit.ts'
+import type { Relay } from '../relay/context.ts'
 import { CROWDED, readJsonBody, type ReadBody } from './body.ts'
 import { formOfJson, readForm, type ReadForm } from './form.ts'
 import type { ReadClientRequest, Surface } from './surface.ts'
+import type { Turn } from './turn.ts'
 
 export type Received = {
   readonly kind: 'received'
@@ -19,7 +22,11 @@ type Outcome = (Received | { readonly kind: 'rejected'; readonly failure: Failur
   readonly release?: () => Promise<void>
 }
 
-export type Reception = { readonly chatBody: BodyLimits; readonly uploads: Uploads }
+export type Reception = {
+  readonly chatBody: BodyLimits
+  readonly uploads: Uploads
+  readonly relay: Pick<Relay, 'catalog'>
+}
 
 const NO_ROOM: Failure = {
   kind: 'unavailable',
@@ -29,9 +36,13 @@ const NO_ROOM: Failure = {
 const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
 
 /** To be called in the tick of the request. A promise where something has to be waited for. */
-export const receive = (exchange: Exchange, surface: Surface, reception: Reception): Outcome | Promise<Outcome> =>
+export const receive = (
+  { exchange, caller }: Pick<Turn, 'exchange' | 'caller'>,
+  surface: Surface,
+  reception: Reception,
+): Outcome | Promise<Outcome> =>
   surface.readForm
-    ? receiveFiles(exchange, surface.readForm, reception)
+    ? receiveFiles(exchange, surface.readForm, { ...reception, caller })
     : receiveText(exchange, surface, reception.chatBody)
 
 function receiveText(exchange: Exchange, surface: Surface, chatBody: BodyLimits): Outcome | Promise<Outcome> {
@@ -70,7 +81,7 @@ type ReadsForm = Required<Surface>['readForm']
 async function receiveFiles(
   exchange: Exchange,
   readsForm: ReadsForm,
-  { chatBody, uploads }: Reception,
+  { chatBody, uploads, relay, caller }: Reception & { readonly caller: Turn['caller'] | undefined },
 ): Promise<Outcome> {
   if (uploads.isShort) return { kind: 'rejected', failure: NO_ROOM }
   const batch = uploads.begin(exchange.notes.get('account') ?? '')
@@ -78,6 +89,10 @@ async function receiveFiles(
   try {
     const got = await receiveForm(exchange, batch, chatBody)
     if (got.kind === 'rejected') return { ...got, release }
+    // Pictures take a while to decode: not for somebody who may not use the model anyway.
+    const { model } = got.form.fields
+    const found = caller && typeof model === 'string' ? modelFor(relay.catalog, caller, model) : undefined
+    if (found && 'message' in found) return { kind: 'rejected', failure: found, release }
     return { ...outcomeOf(await readsForm(got.form), got.fingerprint), release }
   } catch (error) {
     await release()

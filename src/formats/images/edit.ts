@@ -1,5 +1,6 @@
 /** Requests for edits: pictures and a mask beside the fields, all decoded before anything is sent or paid. */
 import type { Failure } from '../../domain/failure.ts'
+import { imageFormBounds } from '../../domain/image.ts'
 import { uploadOf, type FormPart } from '../../lib/form.ts'
 import { inspectPicture, isOpaque, type Picture } from '../../lib/picture.ts'
 import type { ImageAsk } from './ask.ts'
@@ -29,10 +30,16 @@ export async function readEditClient({ fields, images, mask }: EditForm): Promis
     return reject({ kind: 'missing_parameter', message: "Missing required parameter: 'image'.", param: 'image' })
   }
   const pictures: Picture[] = []
+  let pixels = 0
   for (const image of images) {
     const looked = await inspectPicture(image.path, IMAGE_PIXELS_MAX)
-    if (looked.kind === 'picture') pictures.push(looked)
-    else return reject(unusable(image, looked.kind))
+    if (looked.kind !== 'picture') return reject(unusable(image, looked.kind))
+    pictures.push(looked)
+    pixels += looked.width * looked.height
+    if (pixels > imageFormBounds.pixelsMax) {
+      const message = `The images have more than ${imageFormBounds.pixelsMax / 1e6} megapixels together.`
+      return reject({ kind: 'invalid_value', message, param: image.param })
+    }
   }
   const [first] = pictures
   const wrong = mask && first ? await wrongMask(mask, first) : undefined

@@ -52,6 +52,7 @@ export const server = {
   'fixed_limits.formFieldBytesMax': 'Largest field of a form',
   'fixed_limits.formImageBytesMax': 'Largest image of a form',
   'fixed_limits.formMaskBytesMax': 'Largest mask of a form',
+  'fixed_limits.formPixelsMax': 'Pixels of all images of a form',
   'fixed_limits.uploadBytesMax': 'Uploads on the disk',
   'fixed_limits.uploadBytesPerAccountMax': 'Uploads of one account',
   'fixed_limits.imagePixelsMax': 'Pixels of an image',

@@ -53,6 +53,7 @@ export const server = {
   'fixed_limits.formFieldBytesMax': '表单字段上限',
   'fixed_limits.formImageBytesMax': '表单图片上限',
   'fixed_limits.formMaskBytesMax': '表单蒙版上限',
+  'fixed_limits.formPixelsMax': '表单中全部图像的像素总数',
   'fixed_limits.uploadBytesMax': '磁盘上的上传总量',
   'fixed_limits.uploadBytesPerAccountMax': '单个账户的上传总量',
   'fixed_limits.imagePixelsMax': '图片像素数',
