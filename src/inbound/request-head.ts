@@ -22,6 +22,7 @@ export const MALFORMED = 'The request line or a header is malformed.'
 const REQUEST_LINE =
   /^([A-Z]{1,24}) (\/[!-~]{0,8191}|https?:\/\/[!-.0->@-~]{1,255}(?:[/?][!-~]{0,8191})?|\*) HTTP\/(1\.[01])$/
 const CLOSE = /(?:^|,)\s*close\s*(?:,|$)/i
+const HOST = /^(?:[\w.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 const KEEP_ALIVE = /(?:^|,)\s*keep-alive\s*(?:,|$)/i
 
 const malformed = (status: Malformed['status'], message: string): Malformed & { readonly kind: 'malformed' } => ({
@@ -37,7 +38,10 @@ export function readRequestHead(text: string): ReadHead | (Malformed & { readonl
   if (!parsed || !line) return malformedStart(text)
   const [, method = '', target = '', version] = line
   const headers = parsed.toMap()
-  if (version === '1.1' && !headers.has('host')) return malformed(400, 'The Host header is missing.')
+  const host = headers.get('host')
+  if (version === '1.1' && host === undefined) return malformed(400, 'The Host header is missing.')
+  // A name that is none is meant for somebody who builds addresses of it.
+  if (host && !HOST.test(host)) return malformed(400, 'The Host header names no host.')
   const framing = framingOf(headers, NO_BODY)
   if (!framing || (framing.kind === 'chunked' && version === '1.0')) {
     return malformed(400, 'Content-Length and Transfer-Encoding do not say how long the body is.')

@@ -122,6 +122,9 @@ test('a client that asks and asks and never reads does not fill the memory', asy
 
 test.each<[string, string, number]>([
   ['no host', 'GET / HTTP/1.1\r\n\r\n', 400],
+  ['a path for a host', 'GET / HTTP/1.1\r\nHost: a/../b\r\n\r\n', 400],
+  ['a host with a space', 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
+  ['a host with somebody at it', 'GET / HTTP/1.1\r\nHost: a@b\r\n\r\n', 400],
   ['two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
   ['a target without a slash', get('x'), 400],
   ['a target with a space', get('/a b'), 400],

@@ -17,7 +17,8 @@ const pricedFields = new Set([
 ])
 /**
  * Fields by which an answer costs more than its model's price says: several answers or another model for one
- * (OpenRouter), searches at the vendor (OpenAI, OpenRouter, xAI, Alibaba, Groq, Cohere; 2026-11).
+ * (OpenRouter), searches at the vendor (OpenAI, OpenRouter, xAI, Alibaba, Groq, Cohere; 2026-11). And those by which a
+ * gateway behind this one would ask somebody else, or nobody (LiteLLM, 2026-11).
  */
 const dearerFields = new Set([
   'models',
@@ -25,6 +26,12 @@ const dearerFields = new Set([
   'route',
   'provider',
   'plugins',
+  'preset',
+  'fallbacks',
+  'api_base',
+  'api_key',
+  'base_url',
+  'mock_response',
   'web_search_options',
   'search_parameters',
   'search_settings',
