@@ -5,7 +5,7 @@
 import { imageFetchBounds, imageFormBounds } from './domain/image.ts'
 import { videoBounds } from './domain/video.ts'
 import { AHEAD_BYTES_MAX } from './inbound/connection.ts'
-import { connectionLimits } from './inbound/server.ts'
+import { connectionLimits } from './inbound/connection-limits.ts'
 import { requestScanLimits } from './lib/json-scan.ts'
 import { PIXELS_MAX } from './lib/picture.ts'
 import { CONNECT_TIMEOUT_MS } from './outbound/send.ts'

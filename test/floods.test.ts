@@ -17,7 +17,6 @@ const withMember = (value: string): string => `{"odd":${value},${JSON.stringify(
 /** What a broken vendor answers, by the name of the model. */
 const broken: Record<string, () => Response> = {
   deep: () => new Response(withMember('['.repeat(5_000_000) + ']'.repeat(5_000_000))),
-  wide: () => new Response(withMember(`{${Array.from({ length: 1_500_000 }, (_, i) => `"k${i}":1`).join(',')}}`)),
   'deep-error': () => new Response(`{"error":${'['.repeat(5_000_000)}${']'.repeat(5_000_000)}}`, { status: 500 }),
   'deep-event': () =>
     new Response(`data: ${withMember('['.repeat(400_000) + ']'.repeat(400_000))}\n\ndata: [DONE]\n\n`, {

@@ -1,6 +1,6 @@
 /** The public server under crowds, noise and hostile clients; its rules one by one: src/inbound/server.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { ConnectionLimits } from '../src/inbound/connection.ts'
+import type { ConnectionLimits } from '../src/inbound/connection-limits.ts'
 import type { Exchange } from '../src/inbound/exchange.ts'
 import { listen, type Server } from '../src/inbound/server.ts'
 import { startGateway, type TestGateway } from './support/gateway.ts'

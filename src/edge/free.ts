@@ -157,7 +157,9 @@ export class FreeRoutes {
     const { exchange, caller } = turn
     const unwatch = caller && this.options.relay.live.watch(caller, () => exchange.destroy())
     try {
-      await this.desk.replyWithEvents(turn, events, {})
+      // It may have been lost while the answer was looked up.
+      if (this.lostRight(turn)) await events.close()
+      else await this.desk.replyWithEvents(turn, events, {})
     } finally {
       unwatch?.()
     }

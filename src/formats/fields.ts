@@ -14,8 +14,11 @@ export const textIn = (value: unknown): string | undefined => (typeof value === 
 
 export const numberIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
 
-/** Of one answer or event. What is beyond is a broken one, and reading it would hold up everybody's. */
-const answerLimits: ScanLimits = { depthMax: 128, nodesMax: 1_000_000, commasMax: 2_000_000, ...unbounded }
+/**
+ * Of one answer or event. A broken one is deep; an honest one may be wide: the probabilities of 20 tokens for each of
+ * 30,000 are four million nodes.
+ */
+const answerLimits: ScanLimits = { depthMax: 128, nodesMax: 10_000_000, commasMax: 20_000_000, ...unbounded }
 /** What is no longer does no harm: it is read before it could be looked through. */
 const SHORT_CHARS_MAX = 32 * 1024
 

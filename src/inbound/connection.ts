@@ -3,25 +3,12 @@ import type { Socket } from 'bun'
 import { flushAtEndOfTick, inNextTurn } from '../lib/end-of-tick.ts'
 import { BodyReader, HeadReader, type Framing } from '../lib/http1.ts'
 import { fillWireBuffer, WIRE_CHARS_MAX, wireBuffer } from '../lib/wire-buffer.ts'
+import type { ConnectionLimits } from './connection-limits.ts'
 import type { Guest } from './crowd.ts'
 import { Exchange, type Wire } from './exchange.ts'
 import { bufferOf, pack, unpack, type Packed } from './packed.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
 import { LastHead, MALFORMED, NO_BODY, readRequestHead, type Malformed, type ReadHead } from './request-head.ts'
-
-export type ConnectionLimits = {
-  readonly headBytesMax: number
-  /** From the first byte of a request, or from the connect, to the end of its head. */
-  readonly headTimeoutMs: number
-  readonly idleTimeoutMs: number
-  /** A client that takes nothing of what it was given for so long has gone in all but name. */
-  readonly stallTimeoutMs: number
-  /**
-   * How long a closing connection still takes bytes, since the last of them; six times as long in all (nginx: 5 s and
-   * 30 s). Closed while the client sends, its reset could overtake the answer.
-   */
-  readonly lingerTimeoutMs: number
-}
 
 /** What a connection needs of its server. */
 export type Host = {
@@ -91,12 +78,13 @@ export class Connection implements Wire, Guest {
 
   /** Whether it is between two requests, with no byte of the next. */
   get isIdle(): boolean {
-    return this.reading === 'head' && this.head.isEmpty
+    return this.reading === 'head' && this.head.isEmpty && !this.input
   }
 
-  /** Whether somebody waits for an answer to a whole request, or still takes one. */
-  get isAtWork(): boolean {
-    return this.unsent !== undefined || (this.exchange?.isAnswered === false && this.reading !== 'body')
+  get work(): Guest['work'] {
+    if (this.unsent) return 'answering'
+    if (this.exchange?.isAnswered !== false) return 'none'
+    return this.reading === 'body' ? 'arriving' : 'answering'
   }
 
   data(bytes: Buffer): void {
@@ -119,13 +107,24 @@ export class Connection implements Wire, Guest {
     let left = TURN_REQUESTS_MAX
     while (this.input && this.reading !== 'answer' && !this.isClosed) {
       const { input } = this
-      if (this.reading === 'head' && left-- === 0) return inNextTurn(() => this.readOn(true), this.host.onError)
+      if (this.reading === 'head' && left-- === 0)
+        return inNextTurn(
+          () => this.readOn(true),
+          (error) => this.failed(error),
+        )
       if (this.reading === 'head') this.readHead(input)
       else if (this.reading === 'body') this.readBody(input)
       else this.at = input.length
       if (this.at >= input.length) this.input = undefined
     }
     this.isReadingOn = false
+    // All that had come ahead is begun or read: what is still to come may.
+    if (!this.input && !this.isClosed) this.readFurther()
+  }
+
+  private failed(error: Error): void {
+    this.host.onError(error)
+    this.destroy()
   }
 
   private readHead(input: Buffer): void {
@@ -252,11 +251,14 @@ export class Connection implements Wire, Guest {
     if (this.isLast || (this.host.isStopping && !this.input)) return this.close()
     this.reading = 'head'
     this.deadlineMs = performance.now() + this.host.limits.idleTimeoutMs
-    if (this.isPaused) {
-      this.isPaused = false
-      this.socket.resume()
-    }
+    this.readFurther()
     this.readOn()
+  }
+
+  private readFurther(): void {
+    if (!this.isPaused) return
+    this.isPaused = false
+    this.socket.resume()
   }
 
   private refuse(malformed: Malformed): void {
@@ -339,8 +341,7 @@ export class Connection implements Wire, Guest {
     this.isEnding = true
     this.reading = 'discard'
     this.input = undefined
-    if (this.isPaused) this.socket.resume()
-    this.isPaused = false
+    this.readFurther()
     this.flush()
     if (!this.unsent) this.finish()
   }

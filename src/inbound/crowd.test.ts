@@ -146,7 +146,7 @@ test('an address that many may be behind is not counted', async () => {
   expect(left(idle)).toBe(6)
 })
 
-test('a request whose body does not come is no work', async () => {
+test('a request whose body does not come gives way', async () => {
   const handle: Handle = (exchange) => {
     exchange.notes.set('who', 'somebody')
     const limits = { bytesMax: 1_000, graceMs: 60_000, bytesPerSecondMin: 1 }
@@ -196,17 +196,17 @@ test('an answer that is on its way arrives whole, though its connection gives wa
 })
 
 describe('who gives way', () => {
-  type Kind = { readonly name: string; openedMs?: number; isAtWork?: boolean; known?: boolean }
+  type Kind = { readonly name: string; openedMs?: number; work?: Guest['work']; known?: boolean }
   class Fake implements Guest {
     readonly remoteAddress = 'somewhere'
     readonly name: string
     readonly openedMs: number
-    readonly isAtWork: boolean
+    readonly work: Guest['work']
     readonly notes: { readonly size: number }
-    constructor({ name, openedMs = 0, isAtWork = false, known = false }: Kind) {
+    constructor({ name, openedMs = 0, work = 'none', known = false }: Kind) {
       this.name = name
       this.openedMs = openedMs
-      this.isAtWork = isAtWork
+      this.work = work
       this.notes = { size: known ? 1 : 0 }
     }
     dismiss(): void {
@@ -222,31 +222,40 @@ describe('who gives way', () => {
     return crowd
   }
   const late = (crowd: Crowd<Fake>, atMs: number): boolean =>
-    crowd.admit(new Fake({ name: 'late', openedMs: atMs, isAtWork: true, known: true }), atMs)
+    crowd.admit(new Fake({ name: 'late', openedMs: atMs, work: 'answering', known: true }), atMs)
 
   test('in this order', () => {
     const all: Kind[] = [
-      { name: 'known, at work', known: true, isAtWork: true },
-      { name: 'young stranger at work', openedMs: NOW - 10, isAtWork: true },
+      { name: 'known, at work', known: true, work: 'answering' },
+      { name: 'young stranger at work', openedMs: NOW - 10, work: 'answering' },
+      { name: 'known, sending', known: true, work: 'arriving' },
       { name: 'known', known: true },
       { name: 'young stranger', openedMs: NOW - 10 },
-      { name: 'stranger at work', isAtWork: true },
+      { name: 'stranger at work', work: 'answering' },
       { name: 'stranger' },
     ]
     const crowd = crowdOf(all)
-    expect([0, 1, 2, 3, 4, 5].map((i) => late(crowd, NOW + i * 0.001))).toEqual([true, true, true, true, true, false])
-    expect(gone).toEqual(['stranger', 'stranger at work', 'young stranger', 'known', 'young stranger at work'])
-    expect([crowd.dismissed, crowd.turnedAway, crowd.size]).toEqual([5, 1, 6])
+    const came = [0, 1, 2, 3, 4, 5, 6].map((i) => late(crowd, NOW + i * 0.001))
+    expect(came).toEqual([true, true, true, true, true, true, false])
+    expect(gone).toEqual([
+      'stranger',
+      'stranger at work',
+      'young stranger',
+      'known',
+      'young stranger at work',
+      'known, sending',
+    ])
+    expect([crowd.dismissed, crowd.turnedAway, crowd.size]).toEqual([6, 1, 7])
   })
 
   test('where nearly nobody could, nobody is looked for again for a quarter of a second', () => {
-    const busy = Array.from({ length: 63 }, (_, i): Kind => ({ name: `busy ${i}`, known: true, isAtWork: true }))
+    const busy = Array.from({ length: 63 }, (_, i): Kind => ({ name: `busy ${i}`, known: true, work: 'answering' }))
     const crowd = crowdOf([...busy, { name: 'idle', known: true }])
-    let isAtWork = true
+    let work: Guest['work'] = 'answering'
     const restless = new Fake({ name: 'restless', known: true })
-    Object.defineProperty(restless, 'isAtWork', { get: () => isAtWork })
+    Object.defineProperty(restless, 'work', { get: () => work })
     expect(crowd.admit(restless, NOW)).toBe(true)
-    isAtWork = false
+    work = 'none'
     expect([late(crowd, NOW + 1), late(crowd, NOW + 249), late(crowd, NOW + 250)]).toEqual([false, false, true])
     expect(gone).toEqual(['idle', 'restless'])
   })
@@ -259,7 +268,7 @@ describe('who gives way', () => {
   })
 
   test('and it is told, at most every ten seconds, of what was not told before', () => {
-    const crowd = crowdOf([{ name: 'a', known: true, isAtWork: true }])
+    const crowd = crowdOf([{ name: 'a', known: true, work: 'answering' }])
     expect(crowd.crowding(NOW)).toBeUndefined()
     late(crowd, NOW)
     expect(crowd.crowding(NOW)).toEqual({ connections: 1, dismissed: 0, turnedAway: 1 })

@@ -11,8 +11,8 @@ export type CrowdLimits = {
 export type Guest = {
   readonly remoteAddress: string
   readonly openedMs: number
-  /** Whether somebody waits for an answer to a whole request, or is known to take one still. */
-  readonly isAtWork: boolean
+  /** Whether a request is on its way on it, or an answer to one: waited for, or not yet taken. */
+  readonly work: 'none' | 'arriving' | 'answering'
   /** What whoever handles requests has noted of it: nothing of strangers. */
   readonly notes: { readonly size: number }
   /** Ends it, for others' sake. */
@@ -86,7 +86,7 @@ export class Crowd<Member extends Guest> {
     }
     for (const [origin, count] of counts) if (count <= strangersPerAddressMax) counts.delete(origin)
     if (counts.size === 0) return
-    for (const isToGo of [isIdle, isStranger]) {
+    for (const isToGo of [isUnanswered, isStranger]) {
       for (const [guest, origin] of this.origins) {
         const count = origin === undefined ? undefined : counts.get(origin)
         if (origin === undefined || count === undefined || !isOldStranger(guest, nowMs) || !isToGo(guest)) continue
@@ -108,18 +108,19 @@ export class Crowd<Member extends Guest> {
 
   /**
    * Strangers give way to everybody, the old before the young, who may be about to show a key; then those who are known
-   * and ask for nothing. Nobody who is known and being answered does.
+   * and ask for nothing, then those whose requests have not come. Nobody who is known and being answered does.
    */
   private makeRoom(nowMs: number): boolean {
     if (nowMs < this.pausedUntilMs) return false
     const wanted = Math.ceil(this.limits.connectionsMax / PART)
     let found = 0
     for (const isToGo of [
-      (guest: Guest) => isOldStranger(guest, nowMs) && isIdle(guest),
+      (guest: Guest) => isOldStranger(guest, nowMs) && isUnanswered(guest),
       (guest: Guest) => isOldStranger(guest, nowMs),
-      (guest: Guest) => isStranger(guest) && isIdle(guest),
-      isIdle,
+      (guest: Guest) => isStranger(guest) && isUnanswered(guest),
+      ({ work }: Guest) => work === 'none',
       isStranger,
+      isUnanswered,
     ]) {
       found = this.dismissSome(isToGo, wanted)
       if (found > 0) break
@@ -145,6 +146,6 @@ export class Crowd<Member extends Guest> {
   }
 }
 
-const isIdle = ({ isAtWork }: Guest): boolean => !isAtWork
+const isUnanswered = ({ work }: Guest): boolean => work !== 'answering'
 const isStranger = ({ notes }: Guest): boolean => notes.size === 0
 const isOldStranger = (guest: Guest, nowMs: number): boolean => isStranger(guest) && nowMs - guest.openedMs >= GRACE_MS

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import { rawClient, type RawClient } from '../../test/support/raw-client.ts'
-import type { ConnectionLimits } from './connection.ts'
+import type { ConnectionLimits } from './connection-limits.ts'
 import type { BodyText } from './body-text.ts'
 import type { Exchange } from './exchange.ts'
 import { Shares } from '../lib/shares.ts'
@@ -765,4 +765,27 @@ test('an error in the sweep is reported and ends that connection only', async ()
   client.send(get('/'))
   await client.until(() => errors.length > 0)
   expect(errors.splice(0).map(String)).toEqual(['Error: thrown'])
+})
+
+test.each([3, 4, 5, 9])('a large body behind %d requests that were sent ahead of it arrives', async (count) => {
+  const server = start((exchange) => (exchange.head.method === 'GET' ? sayPath(exchange) : sayBody(exchange)))
+  const client = await dial(server)
+  const blank = '\r\n'.repeat(40_000)
+  client.send(
+    get('/ahead').repeat(count) + post('b'.repeat(900_000)) + get('/ahead').repeat(count) + blank + get('/last'),
+  )
+  await client.has('/last')
+  expect(client.statuses).toEqual(Array.from({ length: 2 * count + 2 }, () => 200))
+  expect(client.text).toContain(`<${'b'.repeat(100)}`)
+})
+
+test('an error behind the first requests of a connection ends it, as in them', async () => {
+  const server = start((exchange) => {
+    if (exchange.head.path === '/6') throw new Error('in the sixth')
+    sayPath(exchange)
+  })
+  const client = await dial(server)
+  client.send(Array.from({ length: 10 }, (_, i) => get(`/${i}`)).join(''))
+  await client.ended()
+  expect(errors.splice(0).map(({ message }) => message)).toEqual(['in the sixth'])
 })

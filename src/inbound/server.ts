@@ -2,7 +2,8 @@
  * The HTTP/1.1 server, on sockets. The runtime's own costs more than twice as much a request (docs/performance.md),
  * answers what it cannot parse without our envelope, and knows no limit for slow heads and stalled readers.
  */
-import { Connection, type ConnectionLimits, type Host } from './connection.ts'
+import { connectionLimits, type ConnectionLimits } from './connection-limits.ts'
+import { Connection, type Host } from './connection.ts'
 import { Crowd, type CrowdLimits, type Crowding } from './crowd.ts'
 
 export type ServerOptions = Pick<Host, 'handle' | 'refuse'> & {
@@ -28,14 +29,6 @@ export type Server = {
   readonly dropped: Pick<Crowding, 'dismissed' | 'turnedAway'>
 }
 
-/** What holds where `listen` is told nothing else. */
-export const connectionLimits: ConnectionLimits = {
-  headBytesMax: 16 * 1024,
-  headTimeoutMs: 10_000,
-  idleTimeoutMs: 75_000,
-  stallTimeoutMs: 60_000,
-  lingerTimeoutMs: 5_000,
-}
 const unbounded: CrowdLimits = { connectionsMax: Infinity, strangersPerAddressMax: Infinity }
 const SWEEP_MS = 250
 

@@ -160,6 +160,7 @@ export class StreamAnswer {
             : served.open.stream.fail(failure ?? failureOfCancel(cancelled), usage),
       })
       served.open.events.close()
+      relay.health.ended(served.offer.id)
     })
   }
 

@@ -94,7 +94,10 @@ export async function tryOffers(relay: Relay, call: Call, admission: Admission):
     progress = tried.progress
     last = { offer, dropped }
     // Who has said that he will ask again is served as if he waited.
-    if (call.cancelled && (call.upstreamStopped || !call.claim)) break
+    if (call.cancelled && (call.upstreamStopped || !call.claim)) {
+      relay.health.ended(offer.id)
+      break
+    }
     relay.health.failed(offer.id, failure)
     // A timed-out whole reply may have been made and billed; asking another vendor would pay twice for one answer.
     if (isRequestFault(failure.kind) || (failure.kind === 'timeout' && !call.request.stream)) break

@@ -1,5 +1,5 @@
 import type { UpstreamFailure } from '../domain/failure.ts'
-import { afterFailure, healthy, onTrial, type OfferHealth } from '../router/health.ts'
+import { afterFailure, afterNothing, healthy, onTrial, type OfferHealth } from '../router/health.ts'
 
 /** What this process has learnt about its offers. Lost at a restart on purpose: a restart is a fresh look. */
 export class HealthBook {
@@ -13,6 +13,12 @@ export class HealthBook {
   tried(offerId: string): void {
     const health = this.offers.get(offerId)
     if (health) this.offers.set(offerId, onTrial(health, Date.now()))
+  }
+
+  /** An attempt has ended for its client's reasons. */
+  ended(offerId: string): void {
+    const health = this.offers.get(offerId)
+    if (health) this.offers.set(offerId, afterNothing(health, Date.now()))
   }
 
   succeeded(offerId: string): void {

@@ -27,7 +27,7 @@ export const healthy: OfferHealth = { failuresInRow: 0, rests: 0, restUntilMs: 0
 
 /** The health after a failed attempt. */
 export function afterFailure(health: OfferHealth, failure: UpstreamFailure, nowMs: number): OfferHealth {
-  if (isRequestFault(failure.kind)) return health
+  if (isRequestFault(failure.kind)) return afterNothing(health, nowMs)
   const rest = (ms: number): OfferHealth => {
     const restUntilMs = Math.max(health.restUntilMs, nowMs + ms)
     return { ...health, restUntilMs, isOnTrial: false }
@@ -57,3 +57,7 @@ export const onTrial = (health: OfferHealth, nowMs: number): OfferHealth =>
   health.rests > 0 && nowMs >= health.restUntilMs
     ? { ...health, restUntilMs: nowMs + TRIAL_MS, isOnTrial: true }
     : health
+
+/** The health after an attempt that says nothing of the offer: whoever comes next tries it. */
+export const afterNothing = (health: OfferHealth, nowMs: number): OfferHealth =>
+  health.isOnTrial ? { ...health, restUntilMs: nowMs, isOnTrial: false } : health

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Offer } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { unitPrices } from '../domain/price.ts'
-import { afterFailure, healthy, onTrial, type OfferHealth } from './health.ts'
+import { afterFailure, afterNothing, healthy, onTrial, type OfferHealth } from './health.ts'
 import { planAttempts } from './plan.ts'
 
 const cost = { id: 1, effectiveFromMs: 0, nanoPerMillion: unitPrices({ input: 0n, output: 0n }) }
@@ -77,6 +77,10 @@ test('after its rest one request finds out whether an offer is well again, and t
   const failed = afterFailure(tried, failure('timeout'), 50_000)
   expect(failed.restUntilMs).toBe(110_000)
   expect(afterFailure(failed, failure('timeout'), 50_001)).toEqual(failed)
+  // It is refused for what it asks, or its client leaves: that says nothing, and the next one tries at once.
+  const over = { ...tried, restUntilMs: 40_000, isOnTrial: false }
+  expect([afterFailure(tried, failure('policy'), 40_000), afterNothing(tried, 40_000)]).toEqual([over, over])
+  expect(afterNothing(failed, 50_001)).toEqual(failed)
   // It hangs: the next one tries.
   expect(onTrial(tried, 60_000).restUntilMs).toBe(90_000)
   // What has never rested, or rested for a rate alone, is on no trial.
