@@ -13,6 +13,7 @@ export const server = {
   metrics_token: 'Token for /metrics',
   pid: 'Process ID',
   uptime_s: 'Running for',
+  connections_max: 'Room for connections of clients',
   live_requests: 'Requests under way',
   writes_queued: 'Writes waiting',
   rss_bytes: 'Memory in use',

@@ -14,6 +14,7 @@ export const server = {
   metrics_token: '/metrics 令牌',
   pid: '进程号',
   uptime_s: '运行时长',
+  connections_max: '可容纳的客户端连接数',
   live_requests: '进行中的请求',
   writes_queued: '等待写入',
   rss_bytes: '内存占用',
