@@ -1,6 +1,7 @@
 /** Each time limit of a request, from both ends, with the limits set short. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chat, startGateway, type TestGateway } from './support/gateway.ts'
+import { rawClient } from './support/raw-client.ts'
 import { isComplete, startRawUpstream, type RawUpstream } from './support/raw-upstream.ts'
 
 const STREAM_HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
@@ -174,5 +175,28 @@ describe('the whole request', () => {
     const [record] = await who.records()
     expect(record).toMatchObject({ outcome: 'cut', status: '200' })
     expect(Number(record?.output_text)).toBeGreaterThan(20)
+  })
+})
+
+describe('a client that is slow', () => {
+  const head = (key: string, length: number): string =>
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+    `content-type: application/json\r\ncontent-length: ${length}\r\n\r\n`
+
+  test('to read is cut off, its upstream stopped, what was sent is paid', async () => {
+    const who = await member()
+    const client = await rawClient(Number(new URL(gateway.baseUrl).port))
+    // More than a connection has room for: an answer that passes its limit by far would be cut for that.
+    const asked = { model: 'floods', stream: true, max_tokens: 200_000, messages: [{ role: 'user', content: 'hi' }] }
+    const body = JSON.stringify(asked)
+    client.socket.pause()
+    client.send(head(who.key, body.length) + body)
+    const startedMs = performance.now()
+    while ((await who.records()).length === 0 && performance.now() - startedMs < 6_000) await Bun.sleep(50)
+    expect(performance.now() - startedMs).toBeWithin(900, 9_000)
+    const [record] = await who.records()
+    expect(record).toMatchObject({ outcome: 'client_closed' })
+    expect(Number(record?.charged)).toBeGreaterThan(0)
+    client.socket.destroy()
   })
 })
