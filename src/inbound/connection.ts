@@ -83,7 +83,7 @@ export class Connection implements Wire, Guest {
 
   get work(): Guest['work'] {
     if (this.unsent) return 'answering'
-    if (this.exchange?.isAnswered !== false) return 'none'
+    if (this.exchange?.isAnswered !== false) return this.input ? 'arriving' : 'none'
     return this.reading === 'body' ? 'arriving' : 'answering'
   }
 

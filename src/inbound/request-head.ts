@@ -22,6 +22,7 @@ export const MALFORMED = 'The request line or a header is malformed.'
 const REQUEST_LINE =
   /^([A-Z]{1,24}) (\/[!-~]{0,8191}|https?:\/\/[!-.0->@-~]{1,255}(?:[/?][!-~]{0,8191})?|\*) HTTP\/(1\.[01])$/
 const CLOSE = /(?:^|,)\s*close\s*(?:,|$)/i
+/** A name or an address, with or without a port. */
 const HOST = /^(?:[\w.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 const KEEP_ALIVE = /(?:^|,)\s*keep-alive\s*(?:,|$)/i
 

@@ -74,7 +74,8 @@ async function carryOut(relay: Relay, call: Call, untold?: Failure): Promise<Rel
     if (attempted?.kind === 'whole') {
       return { kind: 'answer', answer: await answerWhole(relay, call, { admission, served: attempted }) }
     }
-    // Also a stream whose upstream is slow to begin: it gets its headers now, and all the rest happens inside it.
+    // Also a stream whose upstream is slow to begin: it gets its headers as soon as its hold is on disk, and the rest
+    // happens inside it.
     if (!attempted) await admission.held.durable
     const begun = attempted ? 'answering' : 'waiting'
     const { dropped = [] } = attempted ?? {}
