@@ -9,3 +9,6 @@ export function connectionsMaxOf({ limits, sandbox, metricsPort }: Config): numb
   const use = { perClient: sandbox ? 3 : 2, others: metricsPort === undefined ? 0 : MONITORING_CONNECTIONS_MAX }
   return Math.min(limits.connectionsMax, clientsWithin(descriptorsMax(), use))
 }
+
+/** How many requests one account may have under way: a fifth of the connections is left to the others. */
+export const accountCallsMax = (config: Config): number => Math.max(1, Math.floor(connectionsMaxOf(config) * 0.8))

@@ -77,6 +77,7 @@ const provider = z.strictObject({
   allow_private: z.boolean().default(false),
   key: z.string().min(1).optional(),
   hang_up: z.enum(['stops_billing', 'bills_on']).optional(),
+  concurrent_requests: count.optional(),
 })
 
 const offer = z.strictObject({
@@ -181,13 +182,13 @@ type FailAt = (path: readonly PropertyKey[], message: string) => never
 /** Checks what refers to what, and turns the file's words into drafts. */
 function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Declaration {
   const providers = Object.entries(read.providers).map(([id, declared]) => {
-    const { preset, base_url: stated, key: secret, hang_up: hangUp } = declared
+    const { preset, base_url: stated, key: secret, hang_up: hangUp, concurrent_requests: concurrentRequests } = declared
     if (!stated && !findPreset(preset)?.baseUrl) fail(['providers', id], `provider '${id}' needs a base_url`)
     if (secret !== undefined && !isSendableKey(preset, secret)) fail(['providers', id, 'key'], UNSENDABLE_KEY)
     const reach: Reach = declared.allow_private ? 'private' : 'public'
     const failAtUrl = (message: string): never => fail(['providers', id, 'base_url'], message)
     const baseUrl = stated && checkedUrl(stated, isOwnAddress(preset, stated) ? 'private' : reach, failAtUrl)
-    return { id, preset, baseUrl, reach, secret, hangUp }
+    return { id, preset, baseUrl, reach, secret, hangUp, concurrentRequests }
   })
   const modelOf = ([id, declared]: [string, z.infer<typeof model>]): ModelDraft => {
     const unitsOf = (stated: z.infer<typeof units>, path: readonly PropertyKey[]): UnitPrices => {

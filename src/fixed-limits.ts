@@ -11,6 +11,7 @@ import { PIXELS_MAX } from './lib/picture.ts'
 import { CONNECT_TIMEOUT_MS } from './outbound/send.ts'
 import { watchBounds } from './records/feed.ts'
 import { retryBounds } from './relay/retry-budget.ts'
+import { seatBounds } from './relay/seats.ts'
 import { QUEUED_BYTES_MAX } from './upstream/event-reader.ts'
 
 /** Of an upstream's answer, whole or as one event of a stream: what may have to be in memory at once. */
@@ -72,6 +73,8 @@ export const fixedLimits = {
   videoDownloadStallMs: videoBounds.downloadStallMs,
   videoDownloadTimeoutMs: videoBounds.downloadTimeoutMs,
   connectTimeoutMs: CONNECT_TIMEOUT_MS,
+  providerRequestsMax: seatBounds.requestsMax,
+  providerWaitMs: seatBounds.waitMs,
   retriesPercentMax: retryBounds.percentMax,
   retriesFreePerSecond: retryBounds.freePerSecond,
   streamQueuedBytesMax: QUEUED_BYTES_MAX,

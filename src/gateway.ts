@@ -10,7 +10,7 @@ import { createBackup } from './backup.ts'
 import { keptUntil } from './blobs/blobs.ts'
 import { openCatalog, type Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
-import { connectionsMaxOf } from './connection-limit.ts'
+import { accountCallsMax, connectionsMaxOf } from './connection-limit.ts'
 import { detachedBounds } from './fixed-limits.ts'
 import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/ids.ts'
@@ -107,7 +107,8 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     declared: config.declared,
   })
   await declareAccounts(config, accounts, ledger)
-  const limiter = new Limiter(await chargedByDay(store, monthStartHour(Date.now())))
+  const accountMax = accountCallsMax(config)
+  const limiter = new Limiter(await chargedByDay(store, monthStartHour(Date.now())), { accountMax })
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
   const health = new HealthBook()
   const usageDays = await UsageDays.open(store)
@@ -206,6 +207,7 @@ function officeOf(store: Store, config: Config, { live, health, usageDays, secre
       pid: process.pid,
       uptime_s: Math.round((Date.now() - startedAtMs) / 1000),
       connections_max: connectionsMaxOf(config),
+      account_calls_max: accountCallsMax(config),
       live_requests: live.size,
       writes_queued: store.queued(),
       rss_bytes: process.memoryUsage.rss(),

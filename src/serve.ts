@@ -22,6 +22,7 @@ import { Backgrounds } from './relay/background.ts'
 import { Drains } from './relay/drains.ts'
 import { Pictures } from './relay/pictures.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
+import { Seats } from './relay/seats.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { startOnDemand } from './sandbox/on-demand.ts'
 import { stalled, StallLog } from './stalls.ts'
@@ -64,6 +65,7 @@ export async function serve(config: Config): Promise<Served> {
     ledger,
     health,
     retries: new RetryBudget(),
+    seats: new Seats(),
     live,
     tokens,
     pictures: new Pictures(blobs, config.limits.imageUrlMs),

@@ -67,6 +67,15 @@ test('that a provider may be at a private address', async () => {
   expect(await operate('provider add near --forbid-private')).toMatchObject({ allow_private: false })
 })
 
+test('how many requests a provider takes at once', async () => {
+  const add = 'provider add gpu --base-url https://models.example.com/v1'
+  expect(await operate(`${add} --concurrent 8`)).toMatchObject({ concurrent_requests: 8 })
+  expect(await operate('provider add gpu --base-url https://other.example.com/v1')).toMatchObject({
+    concurrent_requests: 8,
+  })
+  expect(await operate('provider add gpu --concurrent none')).toMatchObject({ concurrent_requests: null })
+})
+
 test('key and address of a provider', async () => {
   await operate('provider add groq --base-url https://mirror.example.com/v1 --key-env MINE')
   // The stored key is for the mirror.

@@ -330,6 +330,7 @@ for (const served of [true, false]) {
         preset: 'openai',
         base_url: 'http://127.0.0.1:9/v1',
         allow_private: true,
+        concurrent_requests: null,
         has_key: true,
         origin: 'stored',
         state: 'serving',

@@ -70,11 +70,15 @@ test('as many streams at once as there may be connections are all served', async
   gateway = await startGateway({ descriptors: 256 })
   const { connections_max: most } = await gateway.operate<{ connections_max: number }>('doctor')
   expect(most).toBeWithin(40, 86)
+  // One account would leave a fifth of them to others.
+  const { id } = await gateway.operate<{ id: string }>('account.create', { name: 'other', balance: '10' })
+  const { secret } = await gateway.operate<{ secret: string }>('key.create', { account: id, name: 'k' })
+  const callers = [gateway, { baseUrl: gateway.baseUrl, key: secret }]
   const body = { model: 'sandbox-chat', stream: true, messages: [{ role: 'user', content: 'write 100 tokens' }] }
   // The first is that of `metrics` and of whoever else asks.
   const answers = await Promise.all(
-    Array.from({ length: most - 2 }, async () => {
-      const answer = await chat(gateway as TestGateway, body)
+    Array.from({ length: most - 2 }, async (_, i) => {
+      const answer = await chat(callers[i % 2] as TestGateway, body)
       return [answer.status, (await answer.text()).endsWith('data: [DONE]\n\n')]
     }),
   )

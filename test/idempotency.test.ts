@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chat, startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from './support/gateway.ts'
+import { rawClient } from './support/raw-client.ts'
 
 let sandbox: TestSandbox
 let gateway: TestGateway
@@ -268,6 +269,18 @@ describe('what is not the same, or not charged', () => {
     expect([again.status, again.headers.get('x-should-retry')]).toEqual([409, 'false'])
     expect(await code(again)).toBe('idempotency_answer_not_kept')
     expect(await who.records()).toHaveLength(1)
+  })
+
+  test('an account without money that has nothing kept is refused before it sends a body', async () => {
+    const { id } = await gateway.operate<{ id: string }>('account.create', { name: `empty-${serial++}` })
+    const { secret } = await gateway.operate<{ secret: string }>('key.create', { account: id, name: 'k' })
+    const client = await rawClient(Number(new URL(gateway.baseUrl).port))
+    client.send(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${secret}\r\nidempotency-key: p\r\n` +
+        'content-type: application/json\r\ncontent-length: 20000000\r\n\r\n{',
+    )
+    await client.has('insufficient_balance')
+    client.close()
   })
 
   test('a key that is none is refused', async () => {

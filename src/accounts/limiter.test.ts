@@ -25,7 +25,7 @@ function caller(keyLimits: Limits = {}, accountLimits: Limits = {}, keyId = 'key
 
 function setUp(past: readonly PastSpend[] = []) {
   const clock = { nowMs: START_MS }
-  const limiter = new Limiter(past, () => clock.nowMs)
+  const limiter = new Limiter(past, { now: () => clock.nowMs })
   const enter = (who: Caller): Entry => {
     const entry = limiter.enter(who)
     if (entry instanceof Entry) return entry

@@ -105,12 +105,23 @@ export function monthStartHour(nowMs: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth()) / 3_600_000
 }
 
+export type LimiterOptions = {
+  /** How many requests an account may have in flight, whatever its own limit: others are to find room. */
+  readonly accountMax?: number
+  readonly now?: () => number
+}
+
 export class Limiter {
   private readonly subjects = new Map<string, Subject>()
   private readonly calendar = new Calendar()
+  private readonly accountMax: number
   private readonly now: () => number
 
-  constructor(past: readonly PastSpend[], now: () => number = Date.now) {
+  constructor(
+    past: readonly PastSpend[],
+    { accountMax = Number.POSITIVE_INFINITY, now = Date.now }: LimiterOptions = {},
+  ) {
+    this.accountMax = accountMax
     this.now = now
     const nowMs = now()
     const { day: today } = this.calendar.at(nowMs)
@@ -193,10 +204,9 @@ export class Limiter {
 
   /** What stops a request before anything is known of it. */
   private barrierOf({ scope, limits, subject }: Stand, nowMs: number): Limited | undefined {
-    const { concurrentRequests } = limits
-    if (concurrentRequests !== undefined && subject.inFlight >= concurrentRequests) {
-      return { kind: 'concurrency', scope, limit: concurrentRequests }
-    }
+    const { concurrentRequests = Number.POSITIVE_INFINITY } = limits
+    const most = scope === 'account' ? Math.min(concurrentRequests, this.accountMax) : concurrentRequests
+    if (subject.inFlight >= most) return { kind: 'concurrency', scope, limit: most }
     for (const unit of UNITS) {
       const limit = limits[perMinute[unit]]
       if (limit === undefined) continue

@@ -73,14 +73,15 @@ const offer = z.strictObject({
   weight: z.int().min(1).default(1),
 })
 
-const providerView = ({ id: name, preset, baseUrl, reach, secret, origin, state }: Provider): object => ({
-  id: name,
-  preset,
-  base_url: baseUrl,
-  allow_private: reach === 'private',
-  has_key: secret !== undefined,
-  origin,
-  state: state ?? 'serving',
+const providerView = (provider: Provider): object => ({
+  id: provider.id,
+  preset: provider.preset,
+  base_url: provider.baseUrl,
+  allow_private: provider.reach === 'private',
+  concurrent_requests: provider.concurrentRequests ?? null,
+  has_key: provider.secret !== undefined,
+  origin: provider.origin,
+  state: provider.state ?? 'serving',
 })
 
 const offerView = ({ providerId: provider, upstreamModel, priority, weight, cost }: Offer): object => ({
@@ -147,12 +148,14 @@ const providerAdd = operation(
     base_url: z.string().min(1).nullable().optional(),
     /** Whether it may be at a private address. Left out: as before where the origin is, else not. */
     allow_private: z.boolean().optional(),
+    /** How many requests may be under way there at once. Left out: as before. Null: as many as anywhere. */
+    concurrent_requests: z.int().min(1).nullable().optional(),
     /** Left out when a provider is changed: the stored key stays, as long as it goes to the same origin. Null: none. */
     key: z.string().min(1).nullable().optional(),
   }),
   async (
     { catalog },
-    { id: name, preset: wanted, base_url: baseUrl, allow_private: allowed, key },
+    { id: name, preset: wanted, base_url: baseUrl, allow_private: allowed, concurrent_requests: most, key },
   ): Promise<Result> => {
     const before = catalog.provider(name)
     if (before?.origin === 'declared') return declaredElsewhere('provider', name)
@@ -169,7 +172,8 @@ const providerAdd = operation(
     if (before?.secret && !same?.secret && key === undefined) return invalid(say('url_other_origin'))
     if (key && !isSendableKey(preset, key)) return invalid(say('key_unsendable'))
     const secret = key === undefined ? same?.secret : (key ?? undefined)
-    await catalog.putProvider({ id: name, preset, baseUrl: checked.url.href, reach, secret })
+    const concurrentRequests = most === undefined ? before?.concurrentRequests : (most ?? undefined)
+    await catalog.putProvider({ id: name, preset, baseUrl: checked.url.href, reach, secret, concurrentRequests })
     const made = catalog.provider(name)
     return made ? done(providerView(made)) : notFound('provider', name)
   },

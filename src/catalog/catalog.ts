@@ -166,8 +166,9 @@ class CatalogBook implements Catalog {
     const secret =
       declared || !draft.secret ? null : seal(this.options.masterKey, draft.secret, context(draft.id, origin))
     const allowPrivate = draft.reach === 'private' ? 1 : 0
-    const bind = [draft.id, draft.preset, baseUrl, allowPrivate, secret, draft.hangUp ?? null, declared, Date.now()]
-    return { run: sql.upsertProvider, bind }
+    const { id, preset, hangUp = null, concurrentRequests = null } = draft
+    const place = [id, preset, baseUrl, allowPrivate, secret]
+    return { run: sql.upsertProvider, bind: [...place, hangUp, concurrentRequests, declared, Date.now()] }
   }
 
   private modelSteps(draft: ModelDraft, declared: 0 | 1, nowMs = Date.now()): Step[] {
@@ -236,6 +237,7 @@ class CatalogBook implements Catalog {
       reach: isLocal ? 'private' : 'public',
       secret: declared ? this.declaredSecrets.get(id) : secret,
       hangUp: (row['hang_up'] ?? undefined) as HangUp | undefined,
+      concurrentRequests: row['concurrent_requests'] === null ? undefined : Number(row['concurrent_requests']),
       origin: declared ? 'declared' : 'stored',
       state: stateOf(row),
     }

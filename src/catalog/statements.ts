@@ -1,10 +1,12 @@
 import { statement } from '../store/statement.ts'
 
 export const upsertProvider = statement(
-  `INSERT INTO provider (id, preset, base_url, allow_private, secret, hang_up, declared, created_at)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+  `INSERT INTO provider
+     (id, preset, base_url, allow_private, secret, hang_up, concurrent_requests, declared, created_at)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
    ON CONFLICT (id) DO UPDATE SET preset = excluded.preset, base_url = excluded.base_url,
-     allow_private = excluded.allow_private, secret = excluded.secret, hang_up = excluded.hang_up, declared = excluded.declared, removed_at = NULL`,
+     allow_private = excluded.allow_private, secret = excluded.secret, hang_up = excluded.hang_up,
+     concurrent_requests = excluded.concurrent_requests, declared = excluded.declared, removed_at = NULL`,
 )
 export const withdrawProvider = statement('UPDATE provider SET removed_at = ?, secret = NULL WHERE id = ?')
 export const withdrawOffersOfProvider = statement(

@@ -16,6 +16,7 @@ type Facts = {
   readonly uptime_s: number
   readonly accounts: number
   readonly connections_max: number
+  readonly account_calls_max: number
   readonly models: number
   readonly models_without_offer: readonly string[]
   readonly open_holds: number
@@ -86,8 +87,11 @@ function factChecks(facts: Facts, { dataFolder, limits }: Settings): Check[] {
 /** Below this a busy hour of one team comes to the limit. */
 const CONNECTIONS_MIN = 500
 
-function connectionCheck({ connections_max: most }: Facts, { connections_max: wanted = 0 }: Settings['limits']): Check {
-  if (most >= wanted) return ok('connections', `${most} at once`)
+function connectionCheck(
+  { connections_max: most, account_calls_max: ofOne }: Facts,
+  { connections_max: wanted = 0 }: Settings['limits'],
+): Check {
+  if (most >= wanted) return ok('connections', `${most} at once, ${ofOne} requests of one account`)
   const state = most < CONNECTIONS_MIN ? warn : ok
   return state(
     'connections',

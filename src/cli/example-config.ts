@@ -20,6 +20,7 @@ sandbox: true
 #   local:
 #     base_url: http://127.0.0.1:8000/v1
 #     allow_private: true
+#     concurrent_requests: 64
 
 ## Models: what clients may ask for, at which sale price (dollars per million tokens), and who serves it.
 ## Offers of the lowest priority number are tried first, equals by weight. Without a cost, an offer costs the sale price.

@@ -1,5 +1,5 @@
 import { command, group } from './command.ts'
-import { NONE } from './limits.ts'
+import { count, countOrNone, named, NONE } from './limits.ts'
 import { failed, operate, shown, usage, type Outcome } from './outcome.ts'
 import { table } from './table.ts'
 import { printable, type Terminal } from './terminal.ts'
@@ -13,6 +13,8 @@ export type ProviderView = {
   readonly base_url: string
   /** Whether it may be at a private address. */
   readonly allow_private: boolean
+  /** Null: as many as anywhere. */
+  readonly concurrent_requests: number | null
   readonly has_key: boolean
   readonly origin: string
 }
@@ -44,6 +46,7 @@ const drawProviders = (views: readonly ProviderView[], terminal: Terminal): stri
       { title: 'preset', of: ({ preset }) => preset },
       { title: 'base url', of: (view) => view.base_url },
       { title: 'private', of: (view) => (view.allow_private ? 'allowed' : null) },
+      { title: 'at once', of: (view) => view.concurrent_requests?.toString() ?? null },
       { title: 'key', of: (view) => (view.has_key ? 'yes' : null) },
       { title: 'origin', of: ({ origin }) => origin },
     ],
@@ -83,6 +86,7 @@ const add = command({
     ['tollgate provider add groq --key-env GROQ_API_KEY', 'an id that is a preset needs no more'],
     ['tollgate provider add openai-eu --preset openai --base-url https://eu.api.openai.com/v1 --key-stdin < key.txt'],
     ['tollgate provider add local --base-url http://127.0.0.1:8000/v1 --allow-private', 'a server on this machine'],
+    ['tollgate provider add local --concurrent 8', 'so many requests at once; others wait a second, or go elsewhere'],
     ['tollgate provider add local --key none', 'takes the stored key away'],
   ],
   positionals: [{ name: 'id', summary: 'lower-case letters, digits, - and _', value: text('PROVIDER') }],
@@ -96,6 +100,7 @@ const add = command({
       summary: 'it may be on this machine or a private network (not needed where the preset itself is)',
     },
     'forbid-private': { summary: 'it may not be there any more' },
+    concurrent: { summary: 'requests under way there at once; none: as many as anywhere', value: countOrNone },
     'key-stdin': { summary: "read the vendor's key from stdin" },
     'key-env': { summary: "read the vendor's key from this environment variable", value: text('NAME') },
     key: { summary: '`none` takes the stored key away', value: onlyNone },
@@ -110,6 +115,7 @@ const add = command({
       ...(preset && { preset }),
       ...(baseUrl && { base_url: baseUrl === NONE ? null : baseUrl }),
       ...((allowed || forbidden) && { allow_private: allowed }),
+      ...named({ concurrent_requests: count(options.concurrent) }),
       ...(read.key !== undefined && { key: read.key }),
     }
     return operate<ProviderView>(program, { name: 'provider.add', input }, (view) =>

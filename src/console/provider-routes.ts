@@ -15,6 +15,7 @@ const providerShape = z.strictObject({
   preset: z.string(),
   base_url: z.string(),
   allow_private: z.boolean(),
+  concurrent_requests: z.int().nullable().meta({ description: 'at once; null: as many as anywhere' }),
   has_key: z.boolean().meta({ description: 'the key itself is never shown' }),
   origin,
   state: z.enum(['serving', 'drained']),
@@ -40,6 +41,7 @@ function providerView({ office }: Desk, provider: Provider): z.infer<typeof prov
     preset: provider.preset,
     base_url: provider.baseUrl,
     allow_private: provider.reach === 'private',
+    concurrent_requests: provider.concurrentRequests ?? null,
     has_key: provider.secret !== undefined,
     origin: provider.origin,
     state: provider.state ?? 'serving',
@@ -69,6 +71,12 @@ const settings = {
   preset: z.string().optional(),
   base_url: z.string().min(1).nullable().optional().meta({ description: 'null: the preset’s own' }),
   allow_private: z.boolean().optional().meta({ description: 'whether it may be at a private address' }),
+  concurrent_requests: z
+    .int()
+    .min(1)
+    .nullable()
+    .optional()
+    .meta({ description: 'how many requests may be under way there at once; null: as many as anywhere' }),
   key: z
     .string()
     .min(1)

@@ -25,6 +25,8 @@ export type Provider = {
   readonly secret: string | undefined
   /** Undefined: as the preset says. */
   readonly hangUp: HangUp | undefined
+  /** How many requests may be under way there at once. Undefined: as many as anywhere. */
+  readonly concurrentRequests?: number | undefined
   readonly origin: Origin
   /** `drained`: gets no new requests, until the operator says otherwise. */
   readonly state?: ProviderState
@@ -41,6 +43,7 @@ export type ProviderDraft = {
   readonly reach: Reach
   readonly secret: string | undefined
   readonly hangUp?: HangUp | undefined
+  readonly concurrentRequests?: number | undefined
 }
 
 export type OfferDraft = {

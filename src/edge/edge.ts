@@ -258,9 +258,7 @@ class Desk implements Answering {
       return this.refuse(turn, limitFailure(entry), this.options.limiter.headers(caller))
     }
     try {
-      // Not where an earlier answer may only have to be given again, which costs nothing.
-      const empty =
-        turn.exchange.header('idempotency-key') === undefined ? broke(this.options.relay, caller) : undefined
+      const empty = broke(this.options.relay, caller, turn.exchange.header('idempotency-key') !== undefined)
       if (empty) return this.refuse(turn, empty, entry.withRates())
       const received = await receive(turn, surface, this.options)
       try {

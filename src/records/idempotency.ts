@@ -108,10 +108,16 @@ class KeptAnswers {
 
   /** Whether an answer can be kept. */
   take(accountId: string, bytes: number): boolean {
-    const taken = (this.bytes.get(accountId) ?? 0) + bytes
-    if (bytes > ANSWER_BYTES_MAX || taken > this.bounds.bytesPerAccountMax || this.bounds.room.isShort) return false
-    this.bytes.set(accountId, taken)
-    return true
+    const before = this.bytes.get(accountId) ?? 0
+    const taken = before + bytes
+    const fits = bytes <= ANSWER_BYTES_MAX && taken <= this.bounds.bytesPerAccountMax && !this.bounds.room.isShort
+    // Also where only that it was charged is known.
+    this.bytes.set(accountId, fits ? taken : before)
+    return fits
+  }
+
+  has(accountId: string): boolean {
+    return this.bytes.has(accountId)
   }
 
   give(accountId: string, bytes: number): void {
@@ -126,7 +132,7 @@ export const keptAnswerBounds = { bytesPerAccountMax: 64 * 1024 * 1024 }
 /** Reads how much is kept for each account. */
 export async function openIdempotency(store: Store, bounds: KeptBounds): Promise<Idempotency> {
   const rows = await store.query(
-    'SELECT account_id, sum(octet_length(body)) AS bytes FROM idempotency WHERE body IS NOT NULL GROUP BY account_id',
+    'SELECT account_id, sum(coalesce(octet_length(body), 0)) AS bytes FROM idempotency GROUP BY account_id',
   )
   const bytes = new Map(rows.map((row) => [String(row['account_id']), Number(row['bytes'])]))
   return new Idempotency(store, new KeptAnswers(bounds, bytes))
@@ -140,6 +146,11 @@ export class Idempotency {
   constructor(store: Store, kept: KeptAnswers) {
     this.store = store
     this.kept = kept
+  }
+
+  /** Whether an account has used a key lately, whichever: known without a look-up. */
+  keepsFor(accountId: string): boolean {
+    return this.kept.has(accountId)
   }
 
   /** Claims a key for an account. While a claim lasts no other is given, so what is on disk cannot change under it. */

@@ -152,9 +152,12 @@ export function modelFor(catalog: Catalog, caller: Caller, id: string): Model | 
   return { kind: 'model_not_allowed', message: `This key may not use the model '${id}'.`, param: 'model' }
 }
 
-/** What an account without money is told before its request is even read. */
-export function broke({ ledger }: Relay, { account }: Caller): Failure | undefined {
-  if (!ledger.isEmpty(account.id)) return undefined
+/**
+ * What an account without money is told before its request is even read. `mayRepeat`: an earlier answer may only have
+ * to be given again, which costs nothing.
+ */
+export function broke({ ledger, idempotency }: Relay, { account }: Caller, mayRepeat: boolean): Failure | undefined {
+  if (!ledger.isEmpty(account.id) || (mayRepeat && idempotency.keepsFor(account.id))) return undefined
   const message = 'The account balance is $0: nothing can be requested until it is topped up.'
   return { kind: 'insufficient_balance', message, shouldRetry: false }
 }

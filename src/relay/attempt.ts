@@ -1,5 +1,5 @@
 /** Trying offers in the order of the plan, until one commits: a whole reply, or a stream's first meaningful event. */
-import type { Offer } from '../domain/catalog.ts'
+import type { Offer, Provider } from '../domain/catalog.ts'
 import { isRequestFault, type Failure, type UpstreamFailure } from '../domain/failure.ts'
 import type {
   AnswerFacts,
@@ -12,6 +12,7 @@ import type {
   UpstreamRequest,
 } from '../formats/format.ts'
 import type { SseEvent } from '../lib/sse.ts'
+import type { Preset } from '../providers/preset.ts'
 import { findPreset } from '../providers/presets.ts'
 import type { AttemptNote } from '../records/records.ts'
 import {
@@ -27,6 +28,7 @@ import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
 import { isBackground } from './conversation.ts'
 import { GivenEvents, PreparedEvents, type EventSource } from './events.ts'
+import type { Seat } from './seats.ts'
 
 /** An upstream stream past its first meaningful event. */
 export type OpenStream = {
@@ -64,45 +66,91 @@ type Tried = { readonly kind: 'whole'; reply: PassedReply } | { readonly kind: '
 const PRELUDE_CHARS_MAX = 64 * 1024
 
 const NOT_TRIED: UpstreamFailure = { kind: 'model_gone', message: 'no offer could be tried' }
+const FULL: UpstreamFailure = {
+  kind: 'overload',
+  message: 'as many requests are under way there as there may be',
+  retryAfterMs: 1_000,
+}
+
+/** What became of the offers that were tried. */
+type SoFar = { -readonly [Key in keyof AllFailed]: AllFailed[Key] }
+
+/** An offer with the one who makes it. */
+type Choice = { readonly offer: Offer; readonly provider: Provider; readonly preset: Preset }
 
 export async function tryOffers(relay: Relay, call: Call, admission: Admission): Promise<Attempted> {
-  let failure = NOT_TRIED
-  let last: Served | undefined
-  let progress: Progress | undefined
-  relay.retries.earn()
+  const { retries, seats } = relay
+  const soFar: SoFar = { kind: 'failed', failure: NOT_TRIED, last: undefined, progress: undefined }
+  let full: Choice | undefined
+  retries.earn()
   for (const offer of admission.offers) {
-    const provider = relay.catalog.provider(offer.providerId)
-    const preset = provider && findPreset(provider.preset)
-    if (!provider || !preset) continue
-    if (last && !relay.retries.spend(performance.now())) break
-    const startedMs = call.elapsedMs()
-    const passage = call.request.passage(preset.dialects, relay.pictures.deskOf(call, provider, admission.model))
-    const target = { provider, preset, failures: passage.failures }
-    const trial = trialOf(relay, call, { target, passage, offer, admission })
-    const dropped = 'kind' in trial ? NOTHING : trial.request.dropped
-    if (!('kind' in trial)) relay.health.tried(offer.id)
-    let tried = 'kind' in trial ? trial : await carriedOut(call, trial)
-    if (tried.kind === 'failed') tried = { ...tried, failure: discreet(tried.failure, provider.secret, call) }
-    note(call, offer, startedMs, tried)
-    // A stream has yet to show that it does not break.
-    if (tried.kind === 'stream') return { kind: 'stream', open: tried.open, offer, dropped }
-    if (tried.kind === 'whole') {
-      relay.health.succeeded(offer.id)
-      return { kind: 'whole', reply: tried.reply, offer, dropped }
+    const choice = choiceOf(relay, offer)
+    const seat = choice && seats.take(choice.provider)
+    if (choice && !seat) full ??= choice
+    if (!choice || !seat) continue
+    if (soFar.last && !retries.spend(performance.now())) {
+      seat.leave()
+      return soFar
     }
-    failure = tried.failure
-    progress = tried.progress
-    last = { offer, dropped }
-    // Who has said that he will ask again is served as if he waited.
-    if (call.cancelled && (call.upstreamStopped || !call.claim)) {
-      relay.health.ended(offer.id)
-      break
-    }
-    relay.health.failed(offer.id, failure)
-    // A timed-out whole reply may have been made and billed; asking another vendor would pay twice for one answer.
-    if (isRequestFault(failure.kind) || (failure.kind === 'timeout' && !call.request.stream)) break
+    const attempted = await tryOffer(relay, call, { choice, admission, seat, soFar })
+    if (attempted) return attempted
   }
-  return { kind: 'failed', failure, last, progress }
+  if (!full || (soFar.last && !retries.spend(performance.now()))) return soFar
+  // Nobody else is left to be asked.
+  const startedMs = call.elapsedMs()
+  const seat = await seats.wait(full.provider)
+  if (seat) return (await tryOffer(relay, call, { choice: full, admission, seat, soFar })) ?? soFar
+  note(call, full.offer, startedMs, { kind: 'failed', failure: FULL })
+  return soFar.last ? soFar : { ...soFar, failure: FULL }
+}
+
+function choiceOf({ catalog }: Relay, offer: Offer): Choice | undefined {
+  const provider = catalog.provider(offer.providerId)
+  const preset = provider && findPreset(provider.preset)
+  return provider && preset && { offer, provider, preset }
+}
+
+type ToTry = {
+  readonly choice: Choice
+  readonly admission: Admission
+  readonly seat: Seat
+  readonly soFar: SoFar
+}
+
+/** What the call comes to with this offer; undefined: the next one may be tried. */
+async function tryOffer(relay: Relay, call: Call, to: ToTry): Promise<Attempted | undefined> {
+  const { choice, admission, seat, soFar } = to
+  const { offer, provider, preset } = choice
+  call.seat = seat
+  const startedMs = call.elapsedMs()
+  const passage = call.request.passage(preset.dialects, relay.pictures.deskOf(call, provider, admission.model))
+  const target = { provider, preset, failures: passage.failures }
+  const trial = trialOf(relay, call, { target, passage, offer, admission })
+  const dropped = 'kind' in trial ? NOTHING : trial.request.dropped
+  if (!('kind' in trial)) relay.health.tried(offer.id)
+  let tried = 'kind' in trial ? trial : await carriedOut(call, trial)
+  if (tried.kind === 'failed') tried = { ...tried, failure: discreet(tried.failure, provider.secret, call) }
+  note(call, offer, startedMs, tried)
+  // A stream has yet to show that it does not break, and keeps its seat until then.
+  if (tried.kind === 'stream') return { kind: 'stream', open: tried.open, offer, dropped }
+  seat.leave()
+  if (tried.kind === 'whole') {
+    relay.health.succeeded(offer.id)
+    return { kind: 'whole', reply: tried.reply, offer, dropped }
+  }
+  const { failure } = tried
+  soFar.failure = failure
+  soFar.progress = tried.progress
+  soFar.last = { offer, dropped }
+  // Who has said that he will ask again is served as if he waited.
+  if (call.cancelled && (call.upstreamStopped || !call.claim)) {
+    relay.health.ended(offer.id)
+    return soFar
+  }
+  relay.health.failed(offer.id, failure)
+  // A timed-out whole reply may have been made and billed; asking another vendor would pay twice for one answer.
+  const isLast = isRequestFault(failure.kind) || (failure.kind === 'timeout' && !call.request.stream)
+  return isLast ? soFar : undefined
 }
 
 /** A shorter word in common with a credential says nothing. */

@@ -6,6 +6,7 @@ import type { ClientRequest } from '../formats/format.ts'
 import type { Claim, IdempotencyKey } from '../records/idempotency.ts'
 import type { AttemptNote, SettledRecord } from '../records/records.ts'
 import type { Abortable, Stoppable } from '../upstream/flight.ts'
+import type { Seat } from './seats.ts'
 
 /** Why a call is ended from outside before its answer is complete. */
 export type CancelReason = 'client_closed' | 'revoked' | 'suspended' | 'shutdown' | 'overdue'
@@ -48,6 +49,8 @@ export class Call implements Stoppable, Listed {
    */
   outlivesClient = false
   upstreamStopped = false
+  /** At the provider that was asked last; given back when the call is over, where not before. */
+  seat: Seat | undefined
   private readonly startedMs: number
   private onCancelled: ((reason: CancelReason) => void) | undefined
   /** What is stopped with the call: the attempt or fetch that began last. */
@@ -125,6 +128,7 @@ export class LiveCalls {
   }
 
   delete(call: Call): void {
+    call.seat?.leave()
     this.calls.delete(call)
     this.detached.delete(call)
     if (this.calls.size === 0) this.onEmpty?.()

@@ -12,6 +12,7 @@ import type { Drains } from './drains.ts'
 import type { HealthBook } from './health-book.ts'
 import type { Pictures } from './pictures.ts'
 import type { RetryBudget } from './retry-budget.ts'
+import type { Seats } from './seats.ts'
 import type { TokenCounter } from './token-counter.ts'
 
 export type RelayLimits = {
@@ -31,6 +32,7 @@ export type Relay = {
   readonly ledger: Ledger
   readonly health: HealthBook
   readonly retries: RetryBudget
+  readonly seats: Seats
   readonly live: LiveCalls
   readonly tokens: TokenCounter
   readonly pictures: Pictures

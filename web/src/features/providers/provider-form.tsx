@@ -19,9 +19,9 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
   const [key, setKey] = useState('')
   const [isForgotten, setForgotten] = useState(false)
   const [isPrivate, setPrivate] = useState(before?.allow_private ?? false)
+  const [most, setMost] = useState(String(before?.concurrent_requests ?? ''))
   const { data: presets } = useQuery(presetsQuery)
   const known = presets?.data.find((one) => one.id === preset)
-  const needsUrl = known?.base_url === null
   const save = useMutation({
     meta: editing,
     mutationFn: () => {
@@ -29,6 +29,7 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
         ...(before ? {} : { preset }),
         ...(baseUrl.trim() === (before?.base_url ?? '') ? {} : { base_url: baseUrl.trim() || null }),
         ...(isPrivate === (before?.allow_private ?? false) ? {} : { allow_private: isPrivate }),
+        ...(Number(most) === (before?.concurrent_requests ?? 0) ? {} : { concurrent_requests: Number(most) || null }),
         ...(isForgotten ? { key: null } : key === '' ? {} : { key }),
       }
       return before ? changeProvider(before.id, draft) : addProvider(id.trim(), draft)
@@ -48,7 +49,7 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
         placeholder={known?.base_url ?? 'https://…/v1'}
         value={baseUrl}
         onChange={(event) => setBaseUrl(event.target.value)}
-        required={needsUrl}
+        required={known?.base_url === null}
         hint={before ? t('providers.urlHint') : undefined}
       />
       <TextField
@@ -72,6 +73,14 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
         hint={t('providers.privateHint')}
         checked={isPrivate}
         onChange={(event) => setPrivate(event.target.checked)}
+      />
+      <TextField
+        label={t('limit.concurrent')}
+        hint={t('providers.concurrentHint')}
+        inputMode="numeric"
+        pattern="[1-9][0-9]{0,8}"
+        value={most}
+        onChange={(event) => setMost(event.target.value.trim())}
       />
       <DialogButtons>
         <Button onClick={onCancel}>{t('cancel')}</Button>

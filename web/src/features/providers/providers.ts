@@ -7,6 +7,8 @@ export type Provider = {
   readonly preset: string
   readonly base_url: string
   readonly allow_private: boolean
+  /** Null: as many as anywhere. */
+  readonly concurrent_requests: number | null
   readonly has_key: boolean
   readonly origin: Origin
   readonly state: 'serving' | 'drained'
@@ -42,6 +44,7 @@ export type ProviderDraft = {
   /** Null: the preset's own. */
   readonly base_url?: string | null
   readonly allow_private?: boolean
+  readonly concurrent_requests?: number | null
   /** Null: none. */
   readonly key?: string | null
 }

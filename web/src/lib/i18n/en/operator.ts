@@ -17,6 +17,8 @@ export const operator = {
   'providers.noKey': 'none',
   'providers.private': 'It may be at a private address',
   'providers.privateHint': 'For models on this machine or its network.',
+  'providers.concurrentHint':
+    'How many may be under way there; more wait a second, or go elsewhere. Empty: no limit of its own.',
   'providers.offers': 'Offers',
   'providers.succeeded': 'Succeeded',
   'providers.sinceStart': 'Since the start',

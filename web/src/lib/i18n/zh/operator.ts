@@ -18,6 +18,7 @@ export const operator = {
   'providers.noKey': '无',
   'providers.private': '允许私有地址',
   'providers.privateHint': '用于本机或内网的模型。',
+  'providers.concurrentHint': '同时进行的请求上限；超出的请求等待一秒或改走其他供应商。留空则无单独上限。',
   'providers.offers': '供应',
   'providers.succeeded': '成功',
   'providers.sinceStart': '启动以来',
