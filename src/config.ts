@@ -22,6 +22,8 @@ const limitRules = {
   strangersPerAddressMax: { name: 'TOLLGATE_STRANGERS_PER_ADDRESS_MAX', fallback: 100, min: 1, max: 10_000_000 },
   bodyBytesMax: { name: 'TOLLGATE_BODY_BYTES_MAX', fallback: 32 * MIB, min: 1024, max: 1024 ** 3 },
   arrivingBytesMax: { name: 'TOLLGATE_ARRIVING_BYTES_MAX', fallback: 512 * MIB, min: 1024, max: 1024 ** 4 },
+  /** 0: what the system grants. */
+  memoryBytesMax: { name: 'TOLLGATE_MEMORY_BYTES_MAX', fallback: 0, min: 0, max: 1024 ** 5 },
   requestTimeoutMs: { name: 'TOLLGATE_REQUEST_TIMEOUT_MS', fallback: HOUR_MS, min: 100, max: 24 * HOUR_MS },
   wholeReplyTimeoutMs: { name: 'TOLLGATE_WHOLE_REPLY_TIMEOUT_MS', fallback: 600_000, min: 100, max: 24 * HOUR_MS },
   eventGapTimeoutMs: { name: 'TOLLGATE_EVENT_GAP_TIMEOUT_MS', fallback: 120_000, min: 100, max: HOUR_MS },

@@ -13,6 +13,7 @@ import { listen, type Server, type ServerOptions } from './inbound/server.ts'
 import { setupUrl, withConsole } from './front.ts'
 import { openGateway, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
+import { MemoryRoom } from './lib/memory-room.ts'
 import { Shares } from './lib/shares.ts'
 import { nanoDigits } from './domain/money.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
@@ -25,7 +26,7 @@ import { RetryBudget } from './relay/retry-budget.ts'
 import { Seats } from './relay/seats.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { startOnDemand } from './sandbox/on-demand.ts'
-import { stalled, StallLog } from './stalls.ts'
+import { Stalls } from './stalls.ts'
 import { startSweeps } from './sweeps.ts'
 import { Videos, type VideosOptions } from './video/videos.ts'
 
@@ -55,6 +56,7 @@ export async function serve(config: Config): Promise<Served> {
   const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, health } = gateway
   const metrics = metricsOf(gateway, () => ({ videos, server }))
   let draining = false
+  const stalls = new Stalls(store, new MemoryRoom(config.limits.memoryBytesMax || process.constrainedMemory()), log)
   const [tokens, blobs] = [new TokenCounter(), new Blobs(store, gateway.room)]
   await blobs.sweepStrays()
   const onRecord = recorder(gateway, metrics, log)
@@ -76,7 +78,7 @@ export async function serve(config: Config): Promise<Served> {
     drains: new Drains(drainBounds),
     limits: { ...config.limits, ...answerBounds },
     log,
-    notReady: () => (draining ? 'shutting down' : stalled(store)),
+    notReady: () => (draining ? 'shutting down' : stalls.reason()),
     onRecord: (record, { clientAddress }) => onRecord(record, clientAddress),
   }
   const edge = createEdge({
@@ -103,10 +105,9 @@ export async function serve(config: Config): Promise<Served> {
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
   await videos.resume()
   const sweeps = startSweeps(gateway, blobs, { log, limits, isDraining: () => draining })
-  const stalls = new StallLog(store, log)
   const everySecond = setInterval(() => {
     live.endOverdue(limits.requestTimeoutMs)
-    stalls.look()
+    stalls.reason()
   }, 1_000)
   const ahead = setTimeout(() => void loadReaders().catch((error: Error) => giveUp(log, error)), READ_AHEAD_MS)
   const origin = config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`

@@ -1,30 +1,41 @@
-/** A disk that does not answer: it gives no error, and what waits for it would wait for ever. */
-import type { Log } from './lib/log.ts'
+/** Why there is no new work to be taken in: a disk that does not answer, or memory that is nearly used up. Says so. */
+import type { Log, LogFields } from './lib/log.ts'
+import type { MemoryRoom } from './lib/memory-room.ts'
 import type { Store } from './store/store.ts'
 
-/** A disk that has not answered for so long takes no new work. */
+/** A disk that has not answered for so long takes no new work: it gives no error, and all would wait for ever. */
 const STALL_MS = 2_000
-const STALL_TOLD_MS = 10_000
+const TOLD_MS = 10_000
 
-/** What would be taken in now could not be written down: undefined where it can. */
-export const stalled = (store: Store): string | undefined =>
-  store.waitingMs() < STALL_MS ? undefined : 'the disk does not take what is written'
-
-/** Says so, at first and every ten seconds. */
-export class StallLog {
+export class Stalls {
   private readonly store: Store
+  private readonly memory: MemoryRoom
   private readonly log: Log
   private toldMs = Number.NEGATIVE_INFINITY
 
-  constructor(store: Store, log: Log) {
+  constructor(store: Store, memory: MemoryRoom, log: Log) {
     this.store = store
+    this.memory = memory
     this.log = log
   }
 
-  look(): void {
+  /** What would be taken in now could not be written down, or held: undefined where it can. */
+  reason(): string | undefined {
+    const waitingMs = this.store.waitingMs()
+    if (waitingMs >= STALL_MS) {
+      this.tell('store.stalled', { waitingMs: Math.round(waitingMs), queued: this.store.queued() })
+      return 'the disk does not take what is written'
+    }
+    if (!this.memory.isShort) return undefined
+    this.tell('memory.short', { usedBytes: this.memory.usedBytes, bytesMax: this.memory.bytesMax })
+    return 'the memory is nearly used up'
+  }
+
+  /** At first and every ten seconds. */
+  private tell(event: string, fields: LogFields): void {
     const nowMs = performance.now()
-    if (stalled(this.store) === undefined || nowMs - this.toldMs < STALL_TOLD_MS) return
+    if (nowMs - this.toldMs < TOLD_MS) return
     this.toldMs = nowMs
-    this.log('error', 'store.stalled', { waitingMs: Math.round(this.store.waitingMs()), queued: this.store.queued() })
+    this.log('error', event, fields)
   }
 }

@@ -14,7 +14,7 @@ import type { Log } from '../lib/log.ts'
 import type { Shares } from '../lib/shares.ts'
 import type { TrustedProxies } from '../lib/trusted-proxies.ts'
 import type { Answer } from '../relay/answer.ts'
-import { broke, INVALID_KEY, modelFor, SUSPENDED, unready } from '../relay/admit.ts'
+import { INVALID_KEY, modelFor, SUSPENDED, turnedAway, unready } from '../relay/admit.ts'
 import { Call, CLIENT_CLOSED } from '../relay/call.ts'
 import { isBackground } from '../relay/conversation.ts'
 import { failureHeaders, JSON_TYPE } from '../relay/headers.ts'
@@ -31,6 +31,7 @@ import type { Metrics } from './metrics.ts'
 import { linkBaseOf, type Links } from './links.ts'
 import { decoded, modelObject } from './model-view.ts'
 import { bearerOf, presentedKey } from './presented-key.ts'
+import { RefusalLog } from './refusal-log.ts'
 import { stateRoute } from './responses.ts'
 import { presenceOf, replyWithStream, type EventSource } from './stream-reply.ts'
 import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
@@ -114,9 +115,11 @@ export function createEdge(options: EdgeOptions): Edge {
 class Desk implements Answering {
   readonly free: FreeRoutes
   private readonly options: EdgeOptions
+  private readonly refusals: RefusalLog
 
   constructor(options: EdgeOptions) {
     this.options = options
+    this.refusals = new RefusalLog(options.log)
     this.free = new FreeRoutes(options, this)
   }
 
@@ -186,8 +189,7 @@ class Desk implements Answering {
   /** Writes a failure and its log line. */
   refuse(turn: Turn, failure: Failure, extra?: ReplyHeaders): void {
     const { status, code, body, headers } = turn.failures.write(failure, turn.id)
-    const told = { client: this.clientOf(turn), status, code }
-    this.options.log('info', 'request.refused', refusedLine(turn, this.options.relay.catalog, told))
+    this.refusals.write(refusedLine(turn, this.options.relay.catalog, { client: this.clientOf(turn), status, code }))
     this.write(turn, status, { ...JSON_TYPE, ...headers, ...extra }, body)
   }
 
@@ -195,7 +197,7 @@ class Desk implements Answering {
   refuseMalformed({ status, message }: Malformed): { headers: ReplyHeaders; body: string } {
     const id = timeOrderedId('req_')
     const { code, body } = chatFailureWriter.write({ kind: 'malformed_request', message })
-    this.options.log('info', 'request.refused', { request: id, status, code })
+    this.refusals.write({ request: id, status, code })
     this.options.metrics.answered(status)
     return { headers: { ...JSON_TYPE, 'x-request-id': id }, body }
   }
@@ -258,8 +260,8 @@ class Desk implements Answering {
       return this.refuse(turn, limitFailure(entry), this.options.limiter.headers(caller))
     }
     try {
-      const empty = broke(this.options.relay, caller, turn.exchange.header('idempotency-key') !== undefined)
-      if (empty) return this.refuse(turn, empty, entry.withRates())
+      const refusal = turnedAway(this.options.relay, caller, turn.exchange.header('idempotency-key') !== undefined)
+      if (refusal) return this.refuse(turn, refusal, entry.withRates())
       const received = await receive(turn, surface, this.options)
       try {
         const call = received.kind === 'rejected' ? received.failure : this.callFor(turn, received, { caller, entry })

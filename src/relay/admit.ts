@@ -153,10 +153,13 @@ export function modelFor(catalog: Catalog, caller: Caller, id: string): Model | 
 }
 
 /**
- * What an account without money is told before its request is even read. `mayRepeat`: an earlier answer may only have
- * to be given again, which costs nothing.
+ * What a client is told before its request is even read: there is no new work to be taken, or no money. `mayRepeat`: an
+ * earlier answer may only have to be given again, which costs nothing.
  */
-export function broke({ ledger, idempotency }: Relay, { account }: Caller, mayRepeat: boolean): Failure | undefined {
+export function turnedAway(relay: Relay, { account }: Caller, mayRepeat: boolean): Failure | undefined {
+  const { ledger, idempotency } = relay
+  const refusal = unready(relay)
+  if (refusal) return refusal
   if (!ledger.isEmpty(account.id) || (mayRepeat && idempotency.keepsFor(account.id))) return undefined
   const message = 'The account balance is $0: nothing can be requested until it is topped up.'
   return { kind: 'insufficient_balance', message, shouldRetry: false }

@@ -22,6 +22,7 @@ export const server = {
   'limits.connectionsMax': 'Connections of clients at once',
   'limits.strangersPerAddressMax': 'Connections of one address without a key',
   'limits.bodyBytesMax': 'Largest request body',
+  'limits.memoryBytesMax': 'Memory of the process',
   'limits.arrivingBytesMax': 'Large request bodies at once',
   'limits.requestTimeoutMs': 'Longest request',
   'limits.wholeReplyTimeoutMs': 'Wait for an answer that is not streamed',

@@ -23,6 +23,7 @@ export const server = {
   'limits.connectionsMax': '同时的客户端连接数',
   'limits.strangersPerAddressMax': '单个地址的无密钥连接数',
   'limits.bodyBytesMax': '请求体上限',
+  'limits.memoryBytesMax': '进程内存',
   'limits.arrivingBytesMax': '同时处理的大请求体上限',
   'limits.requestTimeoutMs': '单个请求的最长时间',
   'limits.wholeReplyTimeoutMs': '等待非流式应答的时间',

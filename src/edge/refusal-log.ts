@@ -1,0 +1,41 @@
+/** A line in the log for each request that is refused, as long as they are not so many that they fill the disk. */
+import type { Log, LogFields } from '../lib/log.ts'
+
+/** Of one account, and of all strangers together. */
+const LINES_PER_SECOND = 50
+const SECOND_MS = 1_000
+
+type Refused = LogFields & { readonly account?: string | undefined }
+type Count = { readonly account: string | undefined; written: number; untold: number }
+
+export class RefusalLog {
+  private readonly log: Log
+  /** Of this second. */
+  private readonly counts = new Map<string | undefined, Count>()
+  private timer: Timer | undefined
+
+  constructor(log: Log) {
+    this.log = log
+  }
+
+  write(refused: Refused): void {
+    const { account } = refused
+    let count = this.counts.get(account)
+    if (!count) this.counts.set(account, (count = { account, written: 0, untold: 0 }))
+    this.timer ??= setTimeout(() => this.nextSecond(), SECOND_MS).unref()
+    if (count.written === LINES_PER_SECOND) count.untold++
+    else {
+      count.written++
+      this.log('info', 'request.refused', refused)
+    }
+  }
+
+  /** Says how many were left out. */
+  private nextSecond(): void {
+    this.timer = undefined
+    for (const { account, untold } of this.counts.values()) {
+      if (untold > 0) this.log('warn', 'request.refused_untold', { account, requests: untold })
+    }
+    this.counts.clear()
+  }
+}
