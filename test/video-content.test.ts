@@ -188,3 +188,22 @@ test('after its time it is gone: 410, swept from the disk, and its task still sa
   expect(await code(await fetch(at))).toEqual([410, 'expired'])
   await brief.close()
 }, 30_000)
+
+test('so many a minute of one file, from wherever; other files are served', async () => {
+  const other = (await client.ended((await client.made()).id)).metadata?.url ?? ''
+  const from = (at: string, i: number): Promise<Response> => {
+    const address = `198.51.${100 + (i >> 8)}.${i & 255}`
+    return fetch(at, { method: 'HEAD', headers: { 'x-forwarded-for': address } })
+  }
+  const most = PER_MINUTE * 16
+  let served = 0
+  let answer = await from(url, 0)
+  for (let i = 1; i < most * 1.5 && answer.status === 200; i++) {
+    served++
+    answer = await from(url, i)
+  }
+  expect([answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([429, true])
+  // Others have asked before, and it fills up again meanwhile.
+  expect(served).toBeWithin(most - 2 * PER_MINUTE - 100, most * 1.5)
+  expect((await from(other, 0)).status).toBe(200)
+}, 60_000)

@@ -20,14 +20,21 @@ const EXPIRED: Failure = {
   message: 'This file has expired. Such addresses are good for a short time.',
 }
 const BUSY: Omit<Failure, 'retryAfterMs'> = { kind: 'rate_limited', message: 'Too many requests from your address.' }
+const WANTED: Omit<Failure, 'retryAfterMs'> = { kind: 'rate_limited', message: 'Too many requests for this file.' }
+/** What all together may have of one file, by what one of them may have of all. */
+const FILE_FACTOR = 16
 
 export class Content {
   private readonly blobs: Blobs
   private readonly visitors: Visitors
+  /** Those of a file, from wherever. */
+  private readonly crowds: Visitors
 
   constructor(blobs: Blobs, limits: VisitorLimits) {
     this.blobs = blobs
     this.visitors = new Visitors(limits)
+    const { perMinute, concurrent } = limits
+    this.crowds = new Visitors({ perMinute: perMinute * FILE_FACTOR, concurrent: concurrent * FILE_FACTOR })
   }
 
   /** Serves the file of an id; what comes back is why not. */
@@ -40,7 +47,17 @@ export class Content {
     if (typeof left === 'number') return { ...BUSY, retryAfterMs: left }
     try {
       const found = await this.blobs.find(id, purpose)
-      return found.kind === 'blob' ? await send(exchange, found, always) : await absent(found.kind)
+      return found.kind === 'blob' ? await this.give(exchange, id, found, always) : await absent(found.kind)
+    } finally {
+      left()
+    }
+  }
+
+  private async give(exchange: Exchange, id: string, blob: Blob, always: ReplyHeaders): Promise<Failure | undefined> {
+    const left = this.crowds.enter(id)
+    if (typeof left === 'number') return { ...WANTED, retryAfterMs: left }
+    try {
+      return await send(exchange, blob, always)
     } finally {
       left()
     }

@@ -1,4 +1,4 @@
-/** How much anybody without a key may fetch, by address; and what costs nothing, by account. */
+/** How much anybody without a key may fetch, by address and by file; and what costs nothing, by account. */
 import { networkOf } from '../lib/network.ts'
 
 export type VisitorLimits = { readonly perMinute: number; readonly concurrent: number }
