@@ -259,6 +259,12 @@ const ofModels: readonly Rule[] = [
     /no price/,
   ],
   ['a watermark', { model: 'veo', duration: 4, watermark: true }, 'watermark', /watermarks/, UNSUPPORTED],
+  [
+    'a picture that the gateway would fetch from where no web server is',
+    { model: 'veo', duration: 4, ...content(words('x'), image(undefined, 'https://example.com:6379/a.png')) },
+    'content[1].image_url.url',
+    /a port other than 80 and 443/,
+  ],
   ['a long text', { model: 'veo', duration: 4, ...content(words('x'.repeat(4_001))) }, 'content', /at most 4000/],
 ]
 

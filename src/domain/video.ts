@@ -174,6 +174,13 @@ export const videoBounds = {
   downloadStallMs: 60_000,
   /** Of a whole file: one that drips must not keep the others waiting for ever. */
   downloadTimeoutMs: 900_000,
+  /** Of a medium that the gateway fetches for a vendor that does not, and of all of a request. Vendors take less. */
+  mediumBytesMax: 32 * 1024 * 1024,
+  mediaBytesMax: 64 * 1024 * 1024,
+  mediumTimeoutMs: 15_000,
+  /** Requests whose media are fetched and handed on at once, in all and of one account: so many are in memory. */
+  inliningMax: 8,
+  inliningPerAccountMax: 2,
   /** Times in a row that a vendor does not know a task, until it is gone. */
   missesMax: 3,
   /** Of files that cannot be had or used, until the task has failed. */

@@ -48,6 +48,20 @@ test('a credential and the allowance stay with the origin they are for', async (
   expect(released()).toBe(3)
 })
 
+test('what a client names stays at the ports of web servers, at whatever origin', async () => {
+  const web = (): Omit<OutboundRequest, 'method'> => ({ ...first(), reach: 'web' })
+  const { client, asked } = serving({
+    [START]: [302, 'https://files.example/a'],
+    'https://files.example/a': [302, 'https://files.example:8443/b'],
+  })
+  const ended = await follow(client, web(), limits)
+  expect(ended).toMatchObject({ kind: 'network', message: expect.stringContaining('nothing may be called') })
+  expect(asked.map(({ url, reach }) => [url, reach])).toEqual([
+    [START, 'web'],
+    ['https://files.example/a', 'web'],
+  ])
+})
+
 test('a fourth redirect is one too many', async () => {
   const { client, asked } = serving({ [START]: [308, START] })
   expect(await follow(client, first(), limits)).toMatchObject({

@@ -1,6 +1,7 @@
 /**
  * A GET that follows redirects, for files that vendors keep elsewhere. Every hop goes through the guard like a first
- * request; another origin gets neither the headers, which may hold a credential, nor the operator's allowance.
+ * request; another origin gets neither the headers, which may hold a credential, nor the operator's allowance. What a
+ * client named stays what a client named.
  */
 import type { OutboundResult } from './exchange.ts'
 import { checkUrl } from './guard.ts'
@@ -53,5 +54,5 @@ function nextOf(get: Get, location: string | undefined): Get | string {
   const { href, origin, protocol } = checked.url
   if (origin === here.origin) return { ...get, url: href }
   if (here.protocol === 'https:' && protocol === 'http:') return 'the upstream redirects from https to http'
-  return { ...get, url: href, headers: {}, reach: 'public' }
+  return { ...get, url: href, headers: {}, reach: get.reach === 'private' ? 'public' : get.reach }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { checkBaseUrl, checkUrl, vet } from './guard.ts'
+import { checkBaseUrl, checkUrl, faultOfClientUrl, vet } from './guard.ts'
 
 const wordOf = (text: string, reach: 'public' | 'private' = 'public'): string => {
   const checked = checkUrl(text, reach)
@@ -50,6 +50,42 @@ const wrong: [string, string][] = [
 ]
 test.each(wrong)('%j is refused', (url, why) => {
   expect(checkUrl(url, 'private')).toMatchObject({ kind: 'bad', message: expect.stringContaining(why) })
+})
+
+test('what a client names is called at the ports of web servers alone', () => {
+  for (const port of ['', ':80', ':443', ':0443']) {
+    for (const scheme of ['http', 'https'])
+      expect(checkUrl(`${scheme}://example.com${port}/a.png`, 'web').kind).toBe('good')
+  }
+  for (const port of [':22', ':25', ':81', ':6379', ':8080', ':8443', ':0', ':65535']) {
+    const url = `https://example.com${port}/a.png`
+    expect([url, checkUrl(url, 'web')]).toMatchObject([url, { kind: 'bad', fault: 'port' }])
+    expect(faultOfClientUrl(url, 'web')).toBe('is at a port other than 80 and 443')
+    // An operator's own vendor may be at any.
+    expect(checkUrl(url, 'public').kind).toBe('good')
+  }
+  expect(checkUrl('http://127.0.0.1/', 'web')).toEqual({ kind: 'private', name: 'loopback' })
+  expect(vet(['127.0.0.1', '10.0.0.1'], 'web').kind).toBe('none')
+  expect(vet(['127.0.0.1', '8.8.8.8'], 'web')).toEqual({ kind: 'some', addresses: ['8.8.8.8'] })
+})
+
+test('names that only a network’s own resolver knows are private to clients', () => {
+  const names = ['redis', 'metadata', 'printer.local', 'PRINTER.LOCAL.', 'metadata.google.internal', 'nas.home.arpa']
+  for (const name of [...names, 'x.localhost', 'vllm.svc.cluster.local', 'localhost', '127.1', '[::1]', '10.0.0.1']) {
+    expect([name, faultOfClientUrl(`http://${name}/a.png`, 'public')]).toEqual([name, 'is at a private address'])
+  }
+  const open = [
+    'example.com',
+    'internal.example.com',
+    'local.example',
+    '1.2.3.4',
+    '[2606:4700::1]',
+    'x.notlocal',
+    'a.b.',
+  ]
+  for (const name of open) expect([name, faultOfClientUrl(`http://${name}/a`, 'public')]).toEqual([name, undefined])
+  expect(faultOfClientUrl('http://169.254.169.254/', 'public')).toContain('never called')
+  expect(faultOfClientUrl('file:///etc/passwd', 'public')).toContain('http or https')
 })
 
 test('what paths are appended to ends with its path', () => {

@@ -6,8 +6,11 @@
 import { bareHost } from './address.ts'
 import { parseIp, placeOf, type Place } from './ip.ts'
 
-/** `private`: this machine and its networks too, because the operator allows it. */
-export type Reach = 'public' | 'private'
+/**
+ * `private`: this machine and its networks too, because the operator allows it. `web`: what clients name, and what that
+ * redirects to: public, and at the ports of web servers, because elsewhere sits what takes HTTP for something else.
+ */
+export type Reach = 'web' | 'public' | 'private'
 
 export type CheckedUrl =
   | { readonly kind: 'good'; readonly url: URL }
@@ -16,6 +19,7 @@ export type CheckedUrl =
   | { readonly kind: 'bad'; readonly fault: UrlFault; readonly message: string }
 
 const URL_CHARS_MAX = 8_192
+const WEB_PORTS = new Set(['', '80', '443'])
 /** Control characters and white space, which parsers drop or keep as they like. */
 const UNPRINTABLE = /[\p{Cc}\s]/u
 /** What can be wrong with a URL, behind its name. */
@@ -26,6 +30,7 @@ export const urlFaults = {
   not_absolute: 'must be an absolute http or https URL',
   credentials: 'must not hold credentials',
   barred: 'is at an address that is never called',
+  port: 'is at a port other than 80 and 443',
   query: 'must have neither a query nor a fragment: paths are appended to it',
 } as const
 export type UrlFault = keyof typeof urlFaults
@@ -42,8 +47,19 @@ export function checkUrl(text: string, reach: Reach): CheckedUrl {
   if (authority.includes('@')) return bad('credentials')
   const place = placeOfHost(url.hostname)
   if (place.kind === 'barred') return bad('barred', ` (${place.name})`)
-  return place.kind === 'private' && reach === 'public' ? place : { kind: 'good', url }
+  if (place.kind === 'private' && reach !== 'private') return place
+  return reach === 'web' && !WEB_PORTS.has(url.port) ? bad('port') : { kind: 'good', url }
 }
+
+/** What a client is told of an address it gave; undefined where nothing is wrong. Asks no resolver. */
+export function faultOfClientUrl(text: string, reach: 'web' | 'public'): string | undefined {
+  const checked = checkUrl(text, reach)
+  if (checked.kind === 'bad') return checked.message
+  return checked.kind === 'private' || isLocalName(checked.url.hostname) ? 'is at a private address' : undefined
+}
+
+/** Names of which the Internet knows nothing: those without a dot, and those set aside for networks of one's own. */
+const isLocalName = (hostname: string): boolean => /^[^.:]+\.?$|\.(?:local|internal|home\.arpa)\.?$/.test(hostname)
 
 /** Checks a URL that paths are appended to. */
 export const checkBaseUrl = (text: string, reach: Reach): CheckedUrl =>

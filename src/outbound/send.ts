@@ -95,7 +95,11 @@ const unsent = (message: string): NetworkFailure => ({ kind: 'network', message,
 export class Outbound {
   private readonly options: PoolOptions
   private readonly pools = new Map<string, Pool>()
-  private readonly endpoints = { public: new Map<string, Endpoint>(), private: new Map<string, Endpoint>() }
+  private readonly endpoints: Readonly<Record<Reach, Map<string, Endpoint>>> = {
+    web: new Map(),
+    public: new Map(),
+    private: new Map(),
+  }
 
   private readonly originsMax: number
 
@@ -182,8 +186,7 @@ export class Outbound {
   private forgetOrigins(): void {
     for (const pool of this.pools.values()) pool.retire()
     this.pools.clear()
-    this.endpoints.public.clear()
-    this.endpoints.private.clear()
+    for (const endpoints of Object.values(this.endpoints)) endpoints.clear()
   }
 }
 

@@ -62,6 +62,8 @@ export type Workshop = {
   readonly halt: Stoppable
   readonly polls: Slots
   readonly downloads: Slots
+  /** By account. */
+  readonly inlining: Slots
   /** What an attempt taught about its offer; undefined: that it works. */
   readonly learn: (offerId: string, failure: UpstreamFailure | undefined) => void
   readonly onRecord: (record: RequestRecord) => void

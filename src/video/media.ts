@@ -1,47 +1,74 @@
 /** Media for vendors that fetch none: what a client names by its address is brought into the request, within bounds. */
 import type { UpstreamFailure } from '../domain/failure.ts'
+import { videoBounds } from '../domain/video.ts'
 import { isTypeOf, type VideoBody, type VideoMedium } from '../formats/videos/body.ts'
 import { readBytes } from '../outbound/bytes.ts'
 import { follow } from '../outbound/follow.ts'
-import { outbound } from '../outbound/send.ts'
+import { faultOfClientUrl } from '../outbound/guard.ts'
+import { outbound, type Outbound } from '../outbound/send.ts'
 import { Flight } from '../upstream/flight.ts'
 import type { Workshop } from './job.ts'
 
-/** Of one medium; vendors take less. */
-const MEDIUM_BYTES_MAX = 32 * 1024 * 1024
-const FETCH_TIMEOUT_MS = 15_000
 const HOPS_MAX = 3
+const MIB = 1024 * 1024
 
 type Unusable = { readonly failure: UpstreamFailure }
+type Client = Pick<Outbound, 'send'>
+type Fetched = { readonly type: string; readonly bytes: Buffer }
 
-export async function inlineMedia(shop: Workshop, body: VideoBody): Promise<VideoBody | Unusable> {
+const isInline = (url: string): boolean => /^data:/i.test(url)
+
+/** Whether anything has to be fetched before a request holds all its media. */
+export const namesMedia = ({ media }: VideoBody): boolean => media.some(({ url }) => !isInline(url))
+
+/** One medium after the other, so that what they come to together is known before the next is asked for. */
+export async function inlineMedia(
+  shop: Pick<Workshop, 'halt'>,
+  body: VideoBody,
+  client: Client = outbound,
+): Promise<VideoBody | Unusable> {
   const media: VideoMedium[] = []
+  let room = videoBounds.mediaBytesMax
   for (const medium of body.media) {
-    const inlined = /^data:/i.test(medium.url) ? medium : await fetched(shop, medium)
-    if ('failure' in inlined) return inlined
-    media.push(inlined)
+    if (isInline(medium.url)) {
+      media.push(medium)
+      continue
+    }
+    const fetched = await fetchMedium(shop, medium, { client, room })
+    if ('failure' in fetched) return fetched
+    const { type, bytes } = fetched
+    room -= bytes.length
+    media.push({ ...medium, url: `data:${type};base64,${bytes.toString('base64')}` })
   }
   return { ...body, media }
 }
 
-/** It is the client's address: nothing but the public Internet is called for it. */
-async function fetched({ halt }: Workshop, medium: VideoMedium): Promise<VideoMedium | Unusable> {
-  const { url, kind, param } = medium
+type Means = { readonly client: Client; readonly room: number }
+
+/** It is the client's address: nothing but web servers of the public Internet are called for it. */
+async function fetchMedium(
+  { halt }: Pick<Workshop, 'halt'>,
+  { url, kind, param }: VideoMedium,
+  { client, room }: Means,
+): Promise<Fetched | Unusable> {
   const unusable = (what: string): Unusable => ({
     failure: { kind: 'bad_request', message: `Invalid '${param}': ${what}.`, param, code: 'invalid_value' },
   })
-  const flight = new Flight(halt, FETCH_TIMEOUT_MS)
-  const limits = { hopsMax: HOPS_MAX, timeoutMs: FETCH_TIMEOUT_MS }
-  const sent = await follow(outbound, { url, headers: {}, reach: 'public', stop: flight.stop }, limits)
+  const fault = faultOfClientUrl(url, 'web')
+  if (fault !== undefined) return unusable(fault)
+  const { mediumBytesMax, mediaBytesMax, mediumTimeoutMs: timeoutMs } = videoBounds
+  const flight = new Flight(halt, timeoutMs)
+  const get = { url, headers: {}, reach: 'web', stop: flight.stop } as const
+  const sent = await follow(client, get, { hopsMax: HOPS_MAX, timeoutMs })
   if (sent.kind === 'network' || sent.response.status !== 200) {
     if (sent.kind === 'response') sent.response.cancel()
     flight.land()
     return unusable('cannot be fetched')
   }
   const type = (sent.response.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
-  const bytes = await readBytes(sent.response, MEDIUM_BYTES_MAX)
+  const bytes = await readBytes(sent.response, Math.min(mediumBytesMax, room))
   flight.land()
-  if (!bytes) return unusable(`is larger than ${MEDIUM_BYTES_MAX} bytes, or broke off`)
-  if (!isTypeOf(kind, type)) return unusable(`is no ${kind}`)
-  return { ...medium, url: `data:${type};base64,${bytes.toString('base64')}` }
+  if (bytes) return isTypeOf(kind, type) ? { type, bytes } : unusable(`is no ${kind}`)
+  const together = `makes more than ${mediaBytesMax / MIB} MiB with those before it`
+  return unusable(`is larger than ${mediumBytesMax / MIB} MiB, ${together}, or broke off`)
 }

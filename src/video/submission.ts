@@ -3,7 +3,7 @@ import { isRequestFault, type UpstreamFailure } from '../domain/failure.ts'
 import type { Offer } from '../domain/catalog.ts'
 import type { VideoBody } from '../formats/videos/body.ts'
 import type { ReadSubmission } from '../formats/videos/adapter.ts'
-import { inlineMedia } from './media.ts'
+import { inlineMedia, namesMedia } from './media.ts'
 import type { Job, Workshop } from './job.ts'
 import { isRefusal, submitOrder, videoVendor } from './vendor.ts'
 
@@ -45,12 +45,17 @@ type Try = { readonly offer: Offer; readonly body: VideoBody }
 async function submitTo(shop: Workshop, job: Job, { offer, body }: Try): Promise<ReadSubmission | undefined> {
   const vendor = videoVendor(shop, offer.providerId)
   if (!vendor) return undefined
-  const { secret } = vendor.provider
-  const inlined = vendor.adapter.media === 'inline' ? await inlineMedia(shop, body) : body
-  if ('failure' in inlined) return { kind: 'failed', failure: inlined.failure }
-  const { upstreamModel } = offer
-  const sent = await submitOrder(shop, vendor, { body: inlined, wish: job.task.wish, upstreamModel })
-  return sent.kind === 'failed' ? { ...sent, failure: discreet(sent.failure, body, secret) } : sent
+  const { wish, accountId } = job.task
+  const submit = async (whole: VideoBody): Promise<ReadSubmission> => {
+    const sent = await submitOrder(shop, vendor, { body: whole, wish, upstreamModel: offer.upstreamModel })
+    return sent.kind === 'failed' ? { ...sent, failure: discreet(sent.failure, body, vendor.provider.secret) } : sent
+  }
+  if (vendor.adapter.media !== 'inline' || !namesMedia(body)) return submit(body)
+  // In its slot until the vendor has it: what was fetched is in memory for so long.
+  return shop.inlining.run(async () => {
+    const inlined = await inlineMedia(shop, body)
+    return 'failure' in inlined ? { kind: 'failed', failure: inlined.failure } : submit(inlined)
+  }, accountId)
 }
 
 /** Without a code or a field's name that is a word of the request or of the credential: both are kept and told. */

@@ -16,7 +16,7 @@ import { waitMs } from './pace.ts'
 import { submitTask, type Submitted } from './submission.ts'
 import type { AccountScope } from './tasks.ts'
 
-export type VideosOptions = Omit<Workshop, 'halt' | 'polls' | 'downloads'> & {
+export type VideosOptions = Omit<Workshop, 'halt' | 'polls' | 'downloads' | 'inlining'> & {
   /** The first look at a task; later ones are further apart. */
   readonly pollMs: number
   /** Reserves what a task of a former life holds, where its account and key are still there. */
@@ -52,8 +52,15 @@ export class Videos {
   constructor(options: VideosOptions) {
     this.options = options
     this.tasks = options.tasks
-    const { pollsMax, downloadsMax } = videoBounds
-    this.shop = { ...options, halt: this.halt, polls: new Slots(pollsMax), downloads: new Slots(downloadsMax) }
+    const { pollsMax, downloadsMax, inliningMax, inliningPerAccountMax } = videoBounds
+    const inlining = new Slots(inliningMax, inliningPerAccountMax)
+    this.shop = {
+      ...options,
+      halt: this.halt,
+      polls: new Slots(pollsMax),
+      downloads: new Slots(downloadsMax),
+      inlining,
+    }
   }
 
   /** How many are under way. */

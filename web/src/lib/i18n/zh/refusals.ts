@@ -122,6 +122,7 @@ export const refusals: Readonly<Record<string, string>> = {
   'fault:too_long': '过长',
   'fault:unprintable': '含有空白或控制字符',
   'fault:backslash': '含有反斜杠，可能被当作斜杠',
+  'fault:port': '端口应为 80 或 443',
   'fault:not_absolute': '应为完整的 http 或 https 地址',
   'fault:credentials': '不能含有用户名或密码',
   'fault:barred': '指向网关从不访问的地址',
