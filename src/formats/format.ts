@@ -12,6 +12,7 @@ import type { Upload } from '../lib/form.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { Produced } from './produced.ts'
 import type { UsageDialect } from './chat/usage.ts'
+import type { RemoteMedium } from './remote-media.ts'
 import type { VideoBody } from './videos/body.ts'
 
 /** What the relay has to know of a client's request, whatever its dialect. */
@@ -32,6 +33,8 @@ export type ClientRequest = {
   readonly imageParts: number
   /** Decoded bytes of audio and file payloads, whose tokens cannot exceed them. */
   readonly mediaBytes: number
+  /** Media it names by address, but for what lies in a store of its dialect's vendor; left out: none. */
+  readonly remoteMedia?: readonly RemoteMedium[] | undefined
   /** How many messages a chat template wraps. */
   readonly messages: number
   /** The words of the prompt, without media, for an estimate. */

@@ -13,6 +13,7 @@ import { adviceOf, limitFailure, type Fitting } from './limit-failure.ts'
 import { begunSteps } from './conversation.ts'
 import { likelyTokens, quote, type Quote } from './quote.ts'
 import type { Relay } from './context.ts'
+import { refuseRemoteMedia } from './remote-media.ts'
 
 export type Admission = {
   readonly kind: 'admitted'
@@ -35,7 +36,7 @@ export function permittedModel({ accounts, catalog }: Relay, { caller, request }
   if (!account || !key || key.revokedAtMs !== undefined) return INVALID_KEY
   if (account.status === 'suspended') return SUSPENDED
   const model = suitableModel(catalog, { key, account }, request)
-  return 'message' in model ? model : (request.check?.(model) ?? model)
+  return 'message' in model ? model : (request.check?.(model) ?? refuseRemoteMedia(request) ?? model)
 }
 
 /** The model of a request, if the caller may have it and it makes what the endpoint is for. */

@@ -10,7 +10,6 @@ import type { VideoBody } from '../formats/videos/body.ts'
 import { wishOf } from '../formats/videos/check.ts'
 import { showCreated } from '../formats/videos/view.ts'
 import { base62 } from '../lib/ids.ts'
-import { checkUrl } from '../outbound/guard.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { insertSteps } from '../video/tasks.ts'
 import type { Acceptance } from '../video/videos.ts'
@@ -28,7 +27,7 @@ type Relayed =
 /** Makes the task. Row and hold are on disk before anything is sent, and it goes on whether its client waits or not. */
 export async function relayVideo(relay: Relay, call: Call, body: VideoBody): Promise<Relayed> {
   let task: VideoTask | undefined
-  const refused = permitted(relay, call) ?? relay.videos.obstacle() ?? unreachableMedium(body)
+  const refused = permitted(relay, call) ?? relay.videos.obstacle()
   const admission = refused
     ? { kind: 'refused' as const, failure: refused }
     : admit(relay, call, (agreement) => {
@@ -58,18 +57,6 @@ export async function relayVideo(relay: Relay, call: Call, body: VideoBody): Pro
 function permitted(relay: Relay, call: Call): Failure | undefined {
   const model = permittedModel(relay, call)
   return 'message' in model ? model : undefined
-}
-
-/** Vendors fetch what they are told to, and so may we: neither is sent where only somebody inside could go. */
-function unreachableMedium({ media }: VideoBody): Failure | undefined {
-  for (const { url, param } of media) {
-    if (/^data:/i.test(url)) continue
-    const checked = checkUrl(url, 'public')
-    if (checked.kind === 'good') continue
-    const what = checked.kind === 'bad' ? checked.message : 'is at a private address'
-    return { kind: 'invalid_value', message: `Invalid '${param}': ${what}.`, param }
-  }
-  return undefined
 }
 
 /** 184 bits: whoever has it can fetch the video. */

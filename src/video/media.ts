@@ -2,6 +2,7 @@
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { videoBounds } from '../domain/video.ts'
 import { isTypeOf, type VideoBody, type VideoMedium } from '../formats/videos/body.ts'
+import { isInline } from '../formats/remote-media.ts'
 import { readBytes } from '../outbound/bytes.ts'
 import { follow } from '../outbound/follow.ts'
 import { faultOfClientUrl } from '../outbound/guard.ts'
@@ -15,8 +16,6 @@ const MIB = 1024 * 1024
 type Unusable = { readonly failure: UpstreamFailure }
 type Client = Pick<Outbound, 'send'>
 type Fetched = { readonly type: string; readonly bytes: Buffer }
-
-const isInline = (url: string): boolean => /^data:/i.test(url)
 
 /** Whether anything has to be fetched before a request holds all its media. */
 export const namesMedia = ({ media }: VideoBody): boolean => media.some(({ url }) => !isInline(url))

@@ -43,6 +43,7 @@ class ChatClient implements ClientRequest {
   readonly textBytes: number
   readonly imageParts: number
   readonly mediaBytes: number
+  readonly remoteMedia: ChatRequest['remoteMedia']
   readonly messages: number
   private readonly request: ChatRequest
 
@@ -55,6 +56,7 @@ class ChatClient implements ClientRequest {
     this.textBytes = request.textBytes
     this.imageParts = request.imageParts
     this.mediaBytes = request.mediaBytes
+    this.remoteMedia = request.remoteMedia
     this.messages = request.body.messages.length
   }
 

@@ -4,6 +4,7 @@ import type { Members } from '../../lib/json-members.ts'
 import { editJson, type Edit } from '../../lib/json-scan.ts'
 import type { ScannedRequest } from '../request-json.ts'
 import { asFields } from '../fields.ts'
+import { isInline, type RemoteMedium } from '../remote-media.ts'
 import { isOrdinary } from './ordinary.ts'
 import type { ChatBody } from './schema.ts'
 import { refuseUnpriced } from './unpriced.ts'
@@ -21,6 +22,7 @@ export type ChatRequest = {
   readonly imageParts: number
   /** Decoded bytes of audio and file payloads, whose tokens cannot exceed them. */
   readonly mediaBytes: number
+  readonly remoteMedia: readonly RemoteMedium[] | undefined
   readonly body: ChatBody
   readonly text: string
   readonly members: Members
@@ -71,6 +73,7 @@ export function described(value: unknown, members: Members, { text, bytes }: Sen
       textBytes: bytes - media.payloadChars,
       imageParts: media.images,
       mediaBytes: media.bytes,
+      remoteMedia: media.images > 0 ? remoteMediaOf(body.messages) : undefined,
       body,
       text,
       members,
@@ -106,6 +109,22 @@ function mediaOf(messages: ChatBody['messages']): Media {
     }
   }
   return media
+}
+
+/** Pictures by address. Some vendors take one without the object around it. */
+function remoteMediaOf(messages: ChatBody['messages']): RemoteMedium[] {
+  const found: RemoteMedium[] = []
+  for (const [i, { content }] of messages.entries()) {
+    if (!Array.isArray(content)) continue
+    for (const [j, { type, image_url: image }] of content.entries()) {
+      if (type !== 'image_url') continue
+      const isBare = typeof image === 'string'
+      const url = isBare ? image : asFields(image)['url']
+      if (typeof url !== 'string' || isInline(url)) continue
+      found.push({ url, param: `messages[${i}].content[${j}].image_url${isBare ? '' : '.url'}` })
+    }
+  }
+  return found
 }
 
 export type UpstreamEdits = {

@@ -25,6 +25,7 @@ export class GeminiClient implements ClientRequest {
   readonly textBytes: number
   readonly imageParts: number
   readonly mediaBytes: number
+  readonly remoteMedia: GeminiRequest['remoteMedia']
   readonly messages: number
   readonly painting: { readonly quality: string | undefined }
   private readonly request: GeminiRequest
@@ -39,6 +40,7 @@ export class GeminiClient implements ClientRequest {
     this.imageParts = request.imageParts
     this.mediaBytes = request.mediaBytes
     this.painting = { quality: request.body.generationConfig?.imageConfig?.imageSize ?? undefined }
+    this.remoteMedia = request.remoteMedia
     this.messages = request.body.contents.length + (request.body.systemInstruction ? 1 : 0)
   }
 

@@ -20,6 +20,9 @@ export function isImageFile({ mimeType, fileUri }: Fields): boolean {
   return type?.startsWith('image/') ?? false
 }
 
+/** In Google's Cloud Storage: no address that anything else would fetch from. */
+export const isInGooglesStore = (uri: string): boolean => uri.startsWith('gs://')
+
 /** Google's own stores. What is elsewhere the gateway would have to fetch, and it does not. */
 export const isGooglesOwn = (uri: string): boolean =>
-  uri.startsWith('gs://') || uri.startsWith('https://generativelanguage.googleapis.com/')
+  isInGooglesStore(uri) || uri.startsWith('https://generativelanguage.googleapis.com/')

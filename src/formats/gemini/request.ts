@@ -4,8 +4,10 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Member, Members } from '../../lib/json-members.ts'
 import { editJson, requestScanLimits, scanJson, type Edit } from '../../lib/json-scan.ts'
 import { failureOfIssue } from '../chat/issue.ts'
-import type { Fields } from '../fields.ts'
+import { asFields, asList, type Fields } from '../fields.ts'
 import { scanRequest, type ScannedRequest } from '../request-json.ts'
+import { isInline, type RemoteMedium } from '../remote-media.ts'
+import { isInGooglesStore } from './media.ts'
 import { refuseUnpriced } from './unpriced.ts'
 import { camelOf, inCamelCase, SpeltTwice } from './spelling.ts'
 
@@ -84,6 +86,7 @@ export type GeminiRequest = {
   readonly imageParts: number
   /** Decoded bytes of audio and file payloads, whose tokens cannot exceed them. */
   readonly mediaBytes: number
+  readonly remoteMedia: readonly RemoteMedium[]
   /** In camel case. */
   readonly body: GeminiBody
   readonly text: string
@@ -139,6 +142,7 @@ export function readGeminiRequest({ text, bytes, model, stream, scan = scanReque
       textBytes: bytes - media.payloadChars,
       imageParts: media.images,
       mediaBytes: media.bytes,
+      remoteMedia: remoteMediaOf(body),
       body,
       text,
       members: scan.members,
@@ -159,6 +163,23 @@ function mediaOf(contents: GeminiBody['contents']): Media {
     else media.bytes += Math.ceil((inlineData.data.length * 3) / 4)
   }
   return media
+}
+
+/** Files by address, those in the results of functions among them. */
+function remoteMediaOf({ contents, systemInstruction }: GeminiBody): RemoteMedium[] {
+  const found: RemoteMedium[] = []
+  const look = (parts: unknown, path: string): void => {
+    for (const [i, part] of asList(parts).entries()) {
+      const { fileData, functionResponse } = asFields(part)
+      if (functionResponse) look(asFields(functionResponse)['parts'], `${path}[${i}].functionResponse.parts`)
+      const url = asFields(fileData)['fileUri']
+      if (typeof url !== 'string' || isInline(url) || isInGooglesStore(url)) continue
+      found.push({ url, param: `${path}[${i}].fileData.fileUri` })
+    }
+  }
+  for (const [i, { parts }] of contents.entries()) look(parts, `contents[${i}].parts`)
+  look(asFields(systemInstruction)['parts'], 'systemInstruction.parts')
+  return found
 }
 
 /** Which object, of these one inside the other, has a field twice: what is priced and what is sent could differ. */

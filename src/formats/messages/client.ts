@@ -40,6 +40,7 @@ class MessagesClient implements ClientRequest {
   readonly textBytes: number
   readonly imageParts: number
   readonly mediaBytes: number
+  readonly remoteMedia: MessagesRequest['remoteMedia']
   readonly messages: number
   private readonly request: MessagesRequest
   private readonly betas: string | undefined
@@ -53,6 +54,7 @@ class MessagesClient implements ClientRequest {
     this.textBytes = request.textBytes
     this.imageParts = request.imageParts
     this.mediaBytes = request.mediaBytes
+    this.remoteMedia = request.remoteMedia
     this.messages = request.body.messages.length
   }
 

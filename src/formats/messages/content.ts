@@ -1,5 +1,6 @@
 /** What content blocks hold, wherever they lie: tool results and documents have content of their own. */
 import { asFields, asList, asText, type Fields } from '../fields.ts'
+import type { RemoteMedium } from '../remote-media.ts'
 
 /** The blocks of a `content` or a `system`, a plain text as the one block that it is. */
 export function blocksOf(content: unknown): readonly Fields[] {
@@ -17,13 +18,26 @@ export function* allBlocks(content: unknown): Generator<Fields> {
   }
 }
 
-export type Media = { images: number; bytes: number; payloadChars: number }
+/** Media by address, wherever they lie. */
+export function remoteMediaOf(content: unknown, path: string): RemoteMedium[] {
+  return blocksOf(content).flatMap((block, i) => {
+    const at = `${path}[${i}]`
+    const source = asFields(block['source'])
+    const own = source['type'] === 'url' ? [{ url: asText(source['url']), param: `${at}.source.url` }] : []
+    const inner = typeof block['content'] === 'object' ? remoteMediaOf(block['content'], `${at}.content`) : []
+    const quoted = source['type'] === 'content' ? remoteMediaOf(source['content'], `${at}.source.content`) : []
+    return [...own, ...inner, ...quoted]
+  })
+}
+
+export type Media = { images: number; bytes: number; payloadChars: number; hasRemote: boolean }
 
 /** Counts media payloads: they cost by their own rule, not by the length of their base64. */
 export function addMedia(media: Media, block: Fields): void {
   const source = asFields(block['source'])
   const data = source['type'] === 'base64' ? asText(source['data']) : ''
   media.payloadChars += data.length
+  media.hasRemote ||= source['type'] === 'url'
   if (block['type'] === 'image') media.images++
   else media.bytes += Math.ceil((data.length * 3) / 4)
 }

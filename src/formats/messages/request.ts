@@ -6,7 +6,8 @@ import { editJson, type Edit } from '../../lib/json-scan.ts'
 import { failureOfIssue } from '../chat/issue.ts'
 import { asFields, asList, asText, type Fields } from '../fields.ts'
 import { scanRequest } from '../request-json.ts'
-import { addMedia, allBlocks, blocksOf, type Media } from './content.ts'
+import type { RemoteMedium } from '../remote-media.ts'
+import { addMedia, allBlocks, blocksOf, remoteMediaOf, type Media } from './content.ts'
 import { readStamp } from './seal.ts'
 
 /** SDKs and people write null for "not set". */
@@ -63,6 +64,7 @@ export type MessagesRequest = {
   readonly imageParts: number
   /** Decoded bytes of documents, whose tokens cannot exceed them. */
   readonly mediaBytes: number
+  readonly remoteMedia: readonly RemoteMedium[]
   readonly body: MessagesBody
   readonly text: string
   readonly members: Members
@@ -136,7 +138,7 @@ function refuseUnpriced(body: Fields, members: Members): Failure | undefined {
 type Source = Pick<MessagesRequest, 'text' | 'members'> & { readonly bytes: number }
 
 function describe(body: MessagesBody, { text, bytes, members }: Source): MessagesRequest | Failure {
-  const media: Media = { images: 0, bytes: 0, payloadChars: 0 }
+  const media: Media = { images: 0, bytes: 0, payloadChars: 0, hasRemote: false }
   for (const [i, { content: said }] of body.messages.entries()) {
     for (const one of allBlocks(said)) {
       const refused = refuseSource(one, `messages[${i}].content`)
@@ -151,11 +153,15 @@ function describe(body: MessagesBody, { text, bytes, members }: Source): Message
     textBytes: bytes - media.payloadChars,
     imageParts: media.images,
     mediaBytes: media.bytes,
+    remoteMedia: [...remoteMediaOf(body.system, 'system'), ...(media.hasRemote ? remoteIn(body.messages) : [])],
     body,
     text,
     members,
   }
 }
+
+const remoteIn = (messages: MessagesBody['messages']): RemoteMedium[] =>
+  messages.flatMap(({ content: said }, i) => remoteMediaOf(said, `messages[${i}].content`))
 
 /** What lies elsewhere: files of the vendor's belong to one account there, and a document's cost shows in its bytes. */
 function refuseSource({ type, source }: Fields, param: string): Failure | undefined {

@@ -29,12 +29,14 @@ class ResponsesClient implements ClientRequest {
   readonly model: string
   readonly stream: boolean
   readonly outputTokensMax: number | undefined
+  readonly remoteMedia: ResponsesRequest['remoteMedia']
   readonly conversation: ResponsesConversation
   private readonly bytes: number
 
   constructor(request: ResponsesRequest) {
-    const { body, bytes } = request
+    const { body, bytes, remoteMedia } = request
     this.model = body.model
+    this.remoteMedia = remoteMedia
     // Nobody waits for an answer in the background: what there is of it can be read while it is made.
     this.stream = (body.stream ?? false) || (body.background ?? false)
     this.outputTokensMax = body.max_output_tokens ?? undefined

@@ -1,6 +1,7 @@
 /** Items of a conversation: what clients send, brought into one shape, so that what is kept is always whole. */
 import type { Failure, FailureKind } from '../../domain/failure.ts'
 import { asFields, asList, textIn, type Fields } from '../fields.ts'
+import { isInline, type RemoteMedium } from '../remote-media.ts'
 
 export type Item = Fields & { readonly type: string; readonly id: string }
 
@@ -183,10 +184,7 @@ function inputPart(part: Fields, path: string): Fields {
       return { ...part, type: 'input_text' }
     case 'input_image': {
       refuseFileId(part, path)
-      // The chat format nests the address; clients that switch formats send it so.
-      const { image_url: image } = part
-      const url = typeof image === 'object' ? asFields(image)['url'] : image
-      const plain = { ...part, image_url: url }
+      const plain = { ...part, image_url: addressOf(part) }
       need(plain, path, ['image_url'])
       return { detail: 'auto', ...plain }
     }
@@ -210,6 +208,29 @@ function refuseFileId(part: Fields, path: string): void {
   if ((part['file_id'] ?? null) === null) return
   const message = `'file_id' is not supported: this gateway keeps no files. Send the data or an address.`
   throw new BadInput('unsupported_parameter', `${path}.file_id`, message)
+}
+
+/** Pictures by address, in the input as it came, because its items are counted by their client. */
+export function remoteMediaOf(input: unknown): RemoteMedium[] {
+  const found: RemoteMedium[] = []
+  const look = (part: Fields, path: string): void => {
+    if (part['type'] !== 'input_image') return
+    const url = addressOf(part)
+    if (typeof url === 'string' && !isInline(url)) found.push({ url, param: `${path}.image_url` })
+  }
+  for (const [i, item] of asList(input).entries()) {
+    const fields = asFields(item)
+    look(fields, `input[${i}]`)
+    for (const name of ['content', 'output'] as const) {
+      for (const [j, part] of asList(fields[name]).entries()) look(asFields(part), `input[${i}].${name}[${j}]`)
+    }
+  }
+  return found
+}
+
+/** The chat format nests the address; clients that switch formats send it so. */
+function addressOf({ image_url: image }: Fields): unknown {
+  return typeof image === 'object' ? asFields(image)['url'] : image
 }
 
 export type Media = { images: number; bytes: number; payloadChars: number }

@@ -4,7 +4,8 @@ import type { Failure } from '../../domain/failure.ts'
 import { failureOfIssue } from '../chat/issue.ts'
 import { asFields, type Fields } from '../fields.ts'
 import { scanRequest, type ScannedRequest } from '../request-json.ts'
-import { BadInput, readInput } from './items.ts'
+import type { RemoteMedium } from '../remote-media.ts'
+import { BadInput, readInput, remoteMediaOf } from './items.ts'
 import { isOptional } from './optional-tools.ts'
 
 /** SDKs and people write null for "not set". */
@@ -71,6 +72,7 @@ export type ResponsesRequest = {
   readonly body: ResponsesBody
   /** In one shape, without ids. */
   readonly input: readonly Fields[]
+  readonly remoteMedia: readonly RemoteMedium[]
   readonly bytes: number
 }
 
@@ -105,7 +107,7 @@ function readBy(
   const body = { ...rest, model: checked.data.model ?? '' } as ResponsesBody
   try {
     refuseUnsupported(body)
-    return { kind: 'read', request: { body, input: readInput(given), bytes } }
+    return { kind: 'read', request: { body, input: readInput(given), remoteMedia: remoteMediaOf(given), bytes } }
   } catch (error) {
     if (error instanceof BadInput) return reject(error.failure)
     throw error

@@ -1,14 +1,12 @@
 import type { UpscaleWish, VideoRatio, VideoResolution } from '../../domain/video.ts'
+import type { RemoteMedium } from '../remote-media.ts'
 
 export type VideoRole = 'first_frame' | 'last_frame' | 'reference_image' | 'reference_video' | 'reference_audio'
 
 /** A picture, video or sound that a request brings, by its address or as a `data:` URL. */
-export type VideoMedium = {
+export type VideoMedium = RemoteMedium & {
   readonly kind: 'image' | 'video' | 'audio'
-  readonly url: string
   readonly role: VideoRole
-  /** Where its address stands in the request: `content[2].image_url.url`. */
-  readonly param: string
 }
 
 const RASTER = /^image\/(?:png|jpe?g|webp|gif|bmp|tiff?|heic|heif|avif)$/i

@@ -3,6 +3,7 @@ import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import { writeFailure } from '../chat/failure.ts'
 import type { ClientRequest, Passage } from '../format.ts'
+import { isInline, type RemoteMedium } from '../remote-media.ts'
 import { afterScan } from '../request-json.ts'
 import type { VideoBody } from './body.ts'
 import { checkVideo } from './check.ts'
@@ -31,11 +32,13 @@ class VideoClient implements ClientRequest {
   readonly messages = 0
   readonly model: string
   readonly textBytes: number
+  readonly remoteMedia: readonly RemoteMedium[]
   readonly video: VideoBody
 
   constructor(video: VideoBody) {
     this.video = video
     this.model = video.model
+    this.remoteMedia = video.media.filter(({ url }) => !isInline(url))
     this.textBytes = Buffer.byteLength(video.prompt)
   }
 
