@@ -1,63 +1,25 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { isIP } from 'node:net'
 import { follow } from '../src/outbound/follow.ts'
-import { checkBaseUrl, type Reach } from '../src/outbound/guard.ts'
-import { Outbound, type OutboundRequest } from '../src/outbound/send.ts'
-import { Stop } from '../src/outbound/stop.ts'
+import { checkBaseUrl } from '../src/outbound/guard.ts'
+import { Outbound } from '../src/outbound/send.ts'
 import { hostileUrls, hostileZones } from './support/hostile-urls.ts'
-import { answering, startRawUpstream, type RawUpstream } from './support/raw-upstream.ts'
+import { get, startHostileWorld, type HostileWorld, type Zones } from './support/hostile-world.ts'
+import type { RawUpstream } from './support/raw-upstream.ts'
 
-/** Stands for the Internet: public addresses of a vendor, which lead to a server on this machine instead. */
+/** Public addresses of the vendor. */
 const VENDOR = ['1.2.3.4', '2606:4700::1', '::ffff:1.2.3.4', '::ffff:102:304', '64:ff9b::102:304', '2002:102:304::1']
 
-/** Must never be called: a connection alone is a hit. */
+let world: HostileWorld
 let canary: RawUpstream
 let vendor: RawUpstream
-/** Where the vendor redirects to, for requests that ask for it. */
-let redirectTo = ''
+const hits = (): number => world.hits()
+const inHostileWorld = (zones?: Zones): Outbound => world.client(zones)
 
 beforeAll(() => {
-  canary = startRawUpstream(answering(() => 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\ncanary'))
-  vendor = startRawUpstream(
-    answering(({ received }) => {
-      if (!received.startsWith('GET /redirect')) return 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nvendor'
-      return Buffer.from(`HTTP/1.1 302 Found\r\nlocation: ${redirectTo}\r\ncontent-length: 0\r\n\r\n`)
-    }),
-  )
+  world = startHostileWorld(VENDOR)
+  ;({ canary, vendor } = world)
 })
-afterAll(() => {
-  canary.stop()
-  vendor.stop()
-})
-
-type Zones = Readonly<Record<string, readonly string[]>>
-
-/** A client in a world where every address but the vendor's, and every unknown name, leads to the canary. */
-function inHostileWorld(zones: Zones = {}): Outbound {
-  return new Outbound({
-    connectTimeoutMs: 1_000,
-    async addressesOf(hostname) {
-      await Bun.sleep(0)
-      const literal = hostname.replace(/^\[|\]$/g, '')
-      return isIP(literal) === 0 ? (zones[hostname] ?? ['127.0.0.1']) : [literal]
-    },
-    connect: (options) =>
-      Bun.connect({
-        ...options,
-        hostname: '127.0.0.1',
-        port: VENDOR.includes(options.hostname) ? vendor.port : canary.port,
-      }),
-  })
-}
-
-const get = (url: string, reach: Reach = 'public'): OutboundRequest => ({
-  url,
-  method: 'GET',
-  headers: { authorization: 'Bearer secret' },
-  stop: new Stop(),
-  reach,
-})
-const hits = (): number => canary.callers.length
+afterAll(() => world.stop())
 
 test('the canary sings when it is called', async () => {
   const result = await inHostileWorld().sendForText(get('http://127.0.0.1/', 'private'), 100)
@@ -80,7 +42,7 @@ test('of more than 200 hostile URLs not one is called: not directly, not by name
     }
     // A header has one line; what would end it is a header of its own.
     if (/[\r\n\0]/.test(url)) continue
-    redirectTo = Buffer.from(url).toString('latin1')
+    world.redirectTo = Buffer.from(url).toString('latin1')
     const redirected = await follow(client, get('http://vendor.example/redirect'), { hopsMax: 3, timeoutMs: 5_000 })
     const text = redirected.kind === 'network' ? 'refused' : redirected.response.status
     // A relative one stays with the vendor.
@@ -191,7 +153,7 @@ test.each(allowed)('%s is reached where the operator allows it', async (host) =>
 
 test('a redirect within the guard is followed', async () => {
   const client = inHostileWorld(zones)
-  redirectTo = 'http://six.example/v1/video'
+  world.redirectTo = 'http://six.example/v1/video'
   const result = await follow(client, get('http://vendor.example/redirect'), { hopsMax: 3, timeoutMs: 5_000 })
   expect(result).toMatchObject({ kind: 'response', response: { status: 200 } })
   const asked = vendor.callers.map(({ received }) => received)
