@@ -67,6 +67,17 @@ const places: readonly Place[] = [
       ],
     }),
   ],
+  // Servers written in Go know their fields in any case.
+  [
+    'chat',
+    'messages[0].content[0].image_url.URL',
+    (url) => user({ type: 'image_url', image_url: { url: 'https://example.com/a.png', URL: url } }),
+  ],
+  [
+    'chat',
+    'messages[0].content[0].Image_Url.Url',
+    (url) => user({ ...text, Type: 'image_url', Image_Url: { Url: url } }),
+  ],
   ['responses', 'input[0].content[0].image_url', (url) => ({ input: [{ role: 'user', content: [picture(url)] }] })],
   ['responses', 'input[1].image_url', (url) => ({ input: [{ type: 'input_text', text: 'look' }, picture(url)] })],
   ['responses', 'input[0].image_url', (url) => ({ input: [{ ...picture(url), image_url: { url } }] })],

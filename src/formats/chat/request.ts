@@ -73,7 +73,7 @@ export function described(value: unknown, members: Members, { text, bytes }: Sen
       textBytes: bytes - media.payloadChars,
       imageParts: media.images,
       mediaBytes: media.bytes,
-      remoteMedia: media.images > 0 ? remoteMediaOf(body.messages) : undefined,
+      remoteMedia: media.mayBeRemote ? remoteMediaOf(body.messages) : undefined,
       body,
       text,
       members,
@@ -87,14 +87,15 @@ function smallest(a: number | null | undefined, b: number | null | undefined): n
   return typeof b === 'number' ? Math.min(a, b) : a
 }
 
-type Media = { images: number; bytes: number; payloadChars: number }
+type Media = { images: number; bytes: number; payloadChars: number; mayBeRemote: boolean }
 
 /** Finds the media payloads of the messages: they count by their own rule, not by the length of their base64. */
 function mediaOf(messages: ChatBody['messages']): Media {
-  const media: Media = { images: 0, bytes: 0, payloadChars: 0 }
+  const media: Media = { images: 0, bytes: 0, payloadChars: 0, mayBeRemote: false }
   for (const { content } of messages) {
     if (!Array.isArray(content)) continue
     for (const part of content) {
+      for (const key in part) if (isSpelt(key, 'image_url')) media.mayBeRemote = true
       if (part.type === 'image_url') {
         media.images++
         const url = (part['image_url'] as { url?: unknown } | undefined)?.url
@@ -111,17 +112,26 @@ function mediaOf(messages: ChatBody['messages']): Media {
   return media
 }
 
-/** Pictures by address. Some vendors take one without the object around it. */
+/** Servers written in Go know their fields in any case; what they would read as an address is one. */
+const isSpelt = (key: string, name: string): boolean => key.length === name.length && key.toLowerCase() === name
+
+/** Pictures by address, whatever the part says it is. Some vendors take one without the object around it. */
 function remoteMediaOf(messages: ChatBody['messages']): RemoteMedium[] {
   const found: RemoteMedium[] = []
+  const look = (url: unknown, param: string): void => {
+    if (typeof url === 'string' && !isInline(url)) found.push({ url, param })
+  }
   for (const [i, { content }] of messages.entries()) {
     if (!Array.isArray(content)) continue
-    for (const [j, { type, image_url: image }] of content.entries()) {
-      if (type !== 'image_url') continue
-      const isBare = typeof image === 'string'
-      const url = isBare ? image : asFields(image)['url']
-      if (typeof url !== 'string' || isInline(url)) continue
-      found.push({ url, param: `messages[${i}].content[${j}].image_url${isBare ? '' : '.url'}` })
+    for (const [j, part] of content.entries()) {
+      for (const key in part) {
+        if (!isSpelt(key, 'image_url')) continue
+        const image = part[key]
+        const param = `messages[${i}].content[${j}].${key}`
+        look(image, param)
+        if (typeof image !== 'object') continue
+        for (const inner in image) if (isSpelt(inner, 'url')) look(asFields(image)[inner], `${param}.${inner}`)
+      }
     }
   }
   return found
