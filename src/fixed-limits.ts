@@ -6,7 +6,7 @@ import { imageFetchBounds, imageFormBounds } from './domain/image.ts'
 import { videoBounds } from './domain/video.ts'
 import { AHEAD_BYTES_MAX } from './inbound/connection.ts'
 import { connectionLimits } from './inbound/connection-limits.ts'
-import { requestScanLimits } from './lib/json-scan.ts'
+import { answerLimits, largeAnswerLimits, requestScanLimits } from './lib/json-scan.ts'
 import { PIXELS_MAX } from './lib/picture.ts'
 import { CONNECT_TIMEOUT_MS } from './outbound/send.ts'
 import { watchBounds } from './records/feed.ts'
@@ -15,7 +15,11 @@ import { seatBounds } from './relay/seats.ts'
 import { QUEUED_BYTES_MAX } from './upstream/event-reader.ts'
 
 /** Of an upstream's answer, whole or as one event of a stream: what may have to be in memory at once. */
-export const answerBounds = { replyBytesMax: 64 * 1024 * 1024, eventCharsMax: 1024 * 1024 }
+export const answerBounds = {
+  replyBytesMax: 64 * 1024 * 1024,
+  textReplyBytesMax: 32 * 1024 * 1024,
+  eventCharsMax: 1024 * 1024,
+}
 /** Of a request's body on its way in. */
 export const bodyPace = { graceMs: 10_000, bytesPerSecondMin: 8 * 1024 }
 /** Of files on the disk, for as long as the requests that brought them: in all, and of one account. */
@@ -85,6 +89,10 @@ export const fixedLimits = {
   streamQueuedBytesMax: QUEUED_BYTES_MAX,
   eventCharsMax: answerBounds.eventCharsMax,
   replyBytesMax: answerBounds.replyBytesMax,
+  textReplyBytesMax: answerBounds.textReplyBytesMax,
+  answerValuesMax: answerLimits.nodesMax,
+  answerMembersMax: answerLimits.membersMax,
+  largeAnswerValuesMax: largeAnswerLimits.nodesMax,
   drainStreamsMax: drainBounds.streamsMax,
   drainTimeoutMs: drainBounds.timeoutMs,
   detachedCallsMax: detachedBounds.callsMax,

@@ -158,7 +158,7 @@ describe.each(cases)('a $client client before a $upstream upstream', ({ client, 
     for (const name of answers) {
       const text = sourceText(upstream, `${name}.json`)
       const request = await clientOf(pair, 'whole')
-      const read = request.passage([upstream], context).readReply(text, quirks)
+      const read = await request.passage([upstream], context).readReply(text, quirks)
       if (read.kind === 'failed') {
         golden[name] = { failure: read.failure, client: request.failures.write({ kind: 'internal', message: '' }) }
         continue

@@ -1,5 +1,5 @@
 /** Reading JSON that somebody else wrote: what is not as expected reads as absent. */
-import { scanJson, unbounded, type ScanLimits } from '../lib/json-scan.ts'
+import { answerLimits, scanJson } from '../lib/json-scan.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -14,21 +14,23 @@ export const textIn = (value: unknown): string | undefined => (typeof value === 
 
 export const numberIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
 
-/**
- * Of one answer or event. A broken one is deep; an honest one may be wide: the probabilities of 20 tokens for each of
- * 30,000 are four million nodes.
- */
-const answerLimits: ScanLimits = { depthMax: 128, nodesMax: 10_000_000, commasMax: 20_000_000, ...unbounded }
 /** What is no longer does no harm: it is read before it could be looked through. */
 const SHORT_CHARS_MAX = 32 * 1024
 
+/** `large`: as far as one can see it is JSON, and too much of it to be read on the serving thread. */
+export function weigh(text: string): 'light' | 'large' | 'broken' {
+  if (text.length <= SHORT_CHARS_MAX) return 'light'
+  const { kind } = scanJson(text, answerLimits)
+  if (kind === 'scanned' || kind === 'repeated_key') return 'light'
+  return kind === 'too_many_nodes' || kind === 'too_dense' ? 'large' : 'broken'
+}
+
 /** JSON that an upstream wrote. Throws for what is none, and for what is out of all proportion. */
 export function parseAnswer(text: string): unknown {
-  const { kind } = text.length > SHORT_CHARS_MAX ? scanJson(text, answerLimits) : SHORT
-  if (kind === 'too_deep' || kind === 'too_many_nodes') throw new SyntaxError(kind)
+  const weight = weigh(text)
+  if (weight !== 'light') throw new SyntaxError(weight)
   return JSON.parse(text)
 }
-const SHORT = { kind: 'short' } as const
 
 /** The JSON object in a text; undefined when it is none. `parse` throws where it is no JSON. */
 export function parseFields(text: string, parse: (text: string) => unknown = parseAnswer): Fields | undefined {

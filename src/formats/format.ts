@@ -264,7 +264,8 @@ export type Passage = {
   /** Why this request cannot be put in the upstream's dialect; undefined when it can. */
   readonly obstacle: Failure | undefined
   request(to: Destination): UpstreamRequest
-  readReply(text: string, quirks: WriterQuirks): ReadReply
+  /** Later, where the reply is large. */
+  readReply(text: string, quirks: WriterQuirks): ReadReply | Promise<ReadReply>
   openStream(answer: AnswerFacts, quirks: WriterQuirks): PassedStream
   /** For a request that takes more than one exchange: its parts. */
   split?(to: Destination): readonly UpstreamRequest[]

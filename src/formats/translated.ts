@@ -4,6 +4,7 @@ import { wordsOfParts, type Turn } from '../domain/turn.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { ProducedWords } from './produced.ts'
+import { readReceived } from './received.ts'
 import type {
   AnswerFacts,
   ClientSide,
@@ -11,6 +12,7 @@ import type {
   Passage,
   PassedStream,
   ReadEvent,
+  ReadReply,
   StreamDecoder,
   StreamEncoder,
   UpstreamSide,
@@ -35,19 +37,20 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
       const written = upstream.write(turn(), stream, to)
       return { ...written, dropped: [...new Set([...turn().foreign, ...written.dropped])] }
     },
-    readReply(text, quirks) {
-      const got = upstream.readReply(text, quirks, turn())
-      if (got.kind === 'failed') return { kind: 'failed', failure: told(got.failure) }
-      const { reply } = got
-      return {
-        kind: 'reply',
-        reply: {
-          usage: reply.usage,
-          produced: reply.choices.map(({ parts }) => wordsOfParts(parts)).join('\n'),
-          write: (answer, billed) => client.reply(reply, answer, billed),
-        },
-      }
-    },
+    readReply: (text, quirks) =>
+      readReceived(text, (received): ReadReply => {
+        const got = upstream.readReply(received.text, quirks, turn())
+        if (got.kind === 'failed') return { kind: 'failed', failure: told(got.failure) }
+        const { reply } = got
+        return {
+          kind: 'reply',
+          reply: {
+            usage: reply.usage,
+            produced: reply.choices.map(({ parts }) => wordsOfParts(parts)).join('\n'),
+            write: (answer, billed) => client.reply(reply, answer, billed),
+          },
+        }
+      }),
     openStream: (answer: AnswerFacts, quirks) =>
       new TranslatedStream(upstream.decoder(quirks, turn()), client.encoder(answer), { choices: turn().choices, told }),
   }

@@ -11,7 +11,7 @@ const FEW = 16
 
 export class Members {
   private readonly text: string
-  private readonly places: readonly number[]
+  readonly places: readonly number[]
   /** A name that is written with escapes is not where its characters are. */
   private readonly hasEscapes: boolean
   private named: ReadonlyMap<string, Member> | undefined

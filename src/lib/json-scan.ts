@@ -11,6 +11,8 @@ export type ScanLimits = {
   readonly nodesMax: number
   /** Commas, which is what long arrays of numbers are made of. */
   readonly commasMax: number
+  /** Members of one object: a name that is one of very many costs more to keep. */
+  readonly membersMax: number
   /** Characters outside of texts: white space and the digits of numbers (a number of 32 MB is read for 120 ms). */
   readonly bareMax: number
   /** Backslash escapes: 16 million of them are read for 220 ms, as many plain characters for 10. */
@@ -28,16 +30,36 @@ export const requestScanLimits: ScanLimits = {
   depthMax: 64,
   nodesMax: 200_000,
   commasMax: 400_000,
+  membersMax: Number.POSITIVE_INFINITY,
   bareMax: 6_000_000,
   escapesMax: 1_000_000,
   keyCharsMax: 1_000,
 }
 
-/** What an upstream may do and a client may not: its answers come one at a time, and are ours to take. */
-export const unbounded = {
-  bareMax: Number.POSITIVE_INFINITY,
-  escapesMax: Number.POSITIVE_INFINITY,
-  keyCharsMax: Number.POSITIVE_INFINITY,
+/** More than any `depthMax`. */
+const DEPTH_MAX = 128
+
+/**
+ * Of one answer or event, so that no step of reading it takes the thread for 100 ms, whatever it is made of: each value
+ * costs half a microsecond, each name that was not met before one, and some are read twice. Long lists of numbers and
+ * long texts, images among them, cost little. Answers with the probabilities of many tokens are larger than this, and
+ * read by another thread.
+ */
+export const answerLimits: ScanLimits = {
+  depthMax: 128,
+  nodesMax: 60_000,
+  commasMax: 1_000_000,
+  membersMax: 10_000,
+  bareMax: 6_000_000,
+  escapesMax: 2_000_000,
+  keyCharsMax: 1_000,
+}
+/** Of a reply with the probabilities of many tokens, which another thread reads: twenty for each of 30,000. */
+export const largeAnswerLimits: ScanLimits = {
+  ...answerLimits,
+  nodesMax: 5_000_000,
+  commasMax: 10_000_000,
+  bareMax: 32_000_000,
 }
 
 const QUOTE = 0x22
@@ -110,6 +132,9 @@ class MemberNotes {
   }
 }
 
+/** The members so far of each object that is open, by its depth. One for all scans: none is left before its end. */
+const membersAt = new Uint32Array(DEPTH_MAX + 1)
+
 /** Scans JSON text. It accepts some text that is not JSON: JSON.parse stays the judge of that. */
 export function scanJson(text: string, limits: ScanLimits): Scan {
   if (hasTooManyEscapes(text, limits.escapesMax)) return { kind: 'too_dense' }
@@ -120,6 +145,7 @@ export function scanJson(text: string, limits: ScanLimits): Scan {
   let depth = 0
   let nodes = 0
   let commas = 0
+  membersAt[0] = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (++bare > limits.bareMax) return { kind: 'too_dense' }
@@ -134,9 +160,13 @@ export function scanJson(text: string, limits: ScanLimits): Scan {
       if (++commas > limits.commasMax) return { kind: 'too_many_nodes' }
     } else if (code === COLON) {
       if (depth === 1) notes.colon(at)
+      const members = (membersAt[depth] as number) + 1
+      if (members > limits.membersMax) return { kind: 'too_many_nodes' }
+      membersAt[depth] = members
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
       if (++depth > limits.depthMax) return { kind: 'too_deep' }
       if (++nodes > limits.nodesMax) return { kind: 'too_many_nodes' }
+      membersAt[depth] = 0
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
       if (depth === 1) notes.close(at)
       if (--depth < 0) return { kind: 'malformed' }

@@ -222,7 +222,10 @@ function carriedOut(call: Call, trial: Trial): Promise<Tried> {
   if (call.request.stream) return tryStream(call, trial)
   const { target, passage, destination, request, limits } = trial
   if (passage.split || passage.join) return tryParts(trial)
-  return attemptWhole(target, request, limits, (text) => triedOf(passage.readReply(text, destination.quirks)))
+  return attemptWhole(target, request, limits, (text) => {
+    const read = passage.readReply(text, destination.quirks)
+    return read instanceof Promise ? read.then(triedOf) : triedOf(read)
+  })
 }
 
 const triedOf = (read: ReadReply): Tried => (read.kind === 'failed' ? read : { kind: 'whole', reply: read.reply })
@@ -239,7 +242,7 @@ async function tryParts({ target, passage, destination, request, limits }: Trial
     if (attempt.kind === 'failed') return { ...attempt, progress: progressOf(passage, texts.length) }
     texts.push(attempt.text)
   }
-  return triedOf(passage.join ? await passage.join(texts) : passage.readReply(texts[0] ?? '', destination.quirks))
+  return triedOf(await (passage.join?.(texts) ?? passage.readReply(texts[0] ?? '', destination.quirks)))
 }
 
 /** An error is found before the next part is sent; in the answer to the only part, when that is read. */
@@ -269,14 +272,14 @@ function limitsOf(
   call: Call,
   { admission, isWhole }: { admission: Admission; isWhole: boolean },
 ): AttemptLimits {
-  const { wholeReplyTimeoutMs, replyBytesMax, eventGapTimeoutMs, eventCharsMax } = limits
+  const { wholeReplyTimeoutMs, replyBytesMax, textReplyBytesMax, eventGapTimeoutMs, eventCharsMax } = limits
   const { kind, limits: modelLimits } = admission.model
   // An image is in one event, and takes as long streamed as in one piece.
   const isImage = kind === 'image'
   return {
     firstEventTimeoutMs: isWhole || isImage ? wholeReplyTimeoutMs : modelLimits.firstEventTimeoutMs,
     eventGapTimeoutMs: isImage ? wholeReplyTimeoutMs : eventGapTimeoutMs,
-    replyBytesMax,
+    replyBytesMax: kind === 'text' ? textReplyBytesMax : replyBytesMax,
     eventCharsMax: isImage ? replyBytesMax : eventCharsMax,
     sendOnce: isImage,
     owner: call,

@@ -22,6 +22,7 @@ export type RelayLimits = {
   readonly heartbeatMs: number
   readonly attemptsMax: number
   readonly replyBytesMax: number
+  readonly textReplyBytesMax: number
   readonly eventCharsMax: number
 }
 

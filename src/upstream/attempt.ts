@@ -84,7 +84,7 @@ export function attemptWhole<Read>(
   target: Target,
   request: UpstreamRequest,
   limits: AttemptLimits,
-  read: (text: string) => Read,
+  read: (text: string) => Read | Promise<Read>,
 ): Promise<Read | Failed> {
   const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
   const sending = { target, request, flight, limits }

@@ -1,13 +1,6 @@
 /** Chat to chat: the client's own bytes up, the upstream's own bytes down. */
-import type {
-  AnswerFacts,
-  Destination,
-  Passage,
-  PassedStream,
-  ReadReply,
-  UpstreamRequest,
-  WriterQuirks,
-} from '../format.ts'
+import type { AnswerFacts, Destination, Passage, PassedStream, UpstreamRequest, WriterQuirks } from '../format.ts'
+import { readReceived } from '../received.ts'
 import { chatFailures } from './failure.ts'
 import { readChatReply } from './reply.ts'
 import { writeUpstreamRequest, type ChatRequest } from './request.ts'
@@ -34,8 +27,8 @@ export class DirectChat implements Passage {
     return { path: CHAT_PATH, headers: NO_HEADERS, body, dropped: NOTHING }
   }
 
-  readReply(text: string, { usageDialect }: WriterQuirks): ReadReply {
-    return readChatReply(text, usageDialect)
+  readReply(text: string, { usageDialect }: WriterQuirks): ReturnType<Passage['readReply']> {
+    return readReceived(text, (received) => readChatReply(received, usageDialect))
   }
 
   openStream({ publicModel }: AnswerFacts, { usageDialect }: WriterQuirks): PassedStream {

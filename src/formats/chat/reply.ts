@@ -1,15 +1,12 @@
 /** Whole replies of the chat format: read for their usage, passed on byte for byte but for the spec's own fields. */
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import type { AnswerFacts, PassedReply, ReadReply } from '../format.ts'
-import { reviseJson, unbounded, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
-import { parseAnswer } from '../fields.ts'
+import type { Edit } from '../../lib/json-scan.ts'
 import type { Produced } from '../produced.ts'
+import type { Received } from '../received.ts'
 import { readUpstreamError } from './failure.ts'
 import { wordsOfMessage } from './produced.ts'
 import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
-
-/** An upstream is trusted further than a client, not blindly. */
-const replyLimits: ScanLimits = { depthMax: 128, nodesMax: 2_000_000, commasMax: 4_000_000, ...unbounded }
 
 type Fields = Readonly<Record<string, unknown>>
 type Choice = { readonly message: Readonly<Record<string, unknown>> }
@@ -20,11 +17,11 @@ const garbage = (message: string): ReadReply => ({ kind: 'failed', failure: { ki
 class ChatReply implements PassedReply, Produced {
   readonly usage: Usage | undefined
   readonly moreChars = 0
-  private readonly received: string
+  private readonly received: Received
   private readonly reply: Fields
   private readonly choices: readonly Choice[]
 
-  constructor(received: string, reply: Fields, choices: readonly Choice[], dialect: UsageDialect) {
+  constructor(received: Received, reply: Fields, choices: readonly Choice[], dialect: UsageDialect) {
     this.received = received
     this.reply = reply
     this.choices = choices
@@ -47,7 +44,7 @@ class ChatReply implements PassedReply, Produced {
     const stands = usage !== undefined && sameUsage(usage, billed)
     const fixed = stands ? correctedUsage(reply['usage'], usage) : writeChatUsage(billed)
     if (fixed !== undefined) edits.push({ key: 'usage', value: fixed })
-    return edits.length === 0 ? received : reviseJson(received, edits, replyLimits)
+    return received.revised(edits)
   }
 }
 
@@ -55,10 +52,10 @@ const isChoice = (choice: Partial<Choice> | null): boolean =>
   typeof choice?.message === 'object' && choice.message !== null
 
 /** Reads a 200 reply. What is not a chat completion is a failure of the upstream, whatever its status said. */
-export function readChatReply(text: string, dialect: UsageDialect): ReadReply {
+export function readChatReply(received: Received, dialect: UsageDialect): ReadReply {
   let parsed: unknown
   try {
-    parsed = parseAnswer(text)
+    parsed = received.parsed()
   } catch {
     return garbage('the reply is not JSON')
   }
@@ -68,5 +65,5 @@ export function readChatReply(text: string, dialect: UsageDialect): ReadReply {
   const choices = reply['choices']
   if (!Array.isArray(choices) || choices.length === 0) return garbage('the reply has no choices')
   if (!choices.every(isChoice)) return garbage('a choice has no message')
-  return { kind: 'reply', reply: new ChatReply(text, reply, choices as Choice[], dialect) }
+  return { kind: 'reply', reply: new ChatReply(received, reply, choices as Choice[], dialect) }
 }

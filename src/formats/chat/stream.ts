@@ -1,7 +1,7 @@
 /** Streams of the chat format: each event is metered and passed on, byte for byte but for the spec's own fields. */
 import type { Failure } from '../../domain/failure.ts'
 import { sameUsage, type Usage } from '../../domain/usage.ts'
-import { reviseJson, unbounded, type Edit, type ScanLimits } from '../../lib/json-scan.ts'
+import { answerLimits, reviseJson, type Edit } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { parseAnswer } from '../fields.ts'
 import type { PassedStream, ReadEvent } from '../format.ts'
@@ -10,8 +10,6 @@ import { ProducedWords } from '../produced.ts'
 import { isThought, wordsOf } from './produced.ts'
 import { contentOf, learnTemplate, type Template } from './template.ts'
 import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
-
-const eventLimits: ScanLimits = { depthMax: 128, nodesMax: 200_000, commasMax: 1_000_000, ...unbounded }
 
 type Delta = Readonly<Record<string, unknown>>
 type Choice = { readonly index?: unknown; readonly delta?: Delta | null; readonly finish_reason?: unknown }
@@ -141,7 +139,7 @@ export class ChatStream implements PassedStream {
       const fixed = correctedUsage(chunk.usage, reported)
       if (fixed !== undefined) edits.push({ key: 'usage', value: fixed })
     }
-    const event = dataEvent(edits.length === 0 ? text : reviseJson(text, edits, eventLimits))
+    const event = dataEvent(edits.length === 0 ? text : reviseJson(text, edits, answerLimits))
     if (!statesUsage) return event
     if (chunk.choices?.length === 0) this.usageChunk = event
     else this.usageSent = true

@@ -102,7 +102,7 @@ test('what cannot be said in a turn is refused with its place', () => {
   expect(passage(body, false, false).obstacle).toMatchObject({ param: 'messages[0].content[0].type' })
 })
 
-test('a whole reply survives', () => {
+test('a whole reply survives', async () => {
   const message = {
     role: 'assistant',
     content: null,
@@ -112,7 +112,7 @@ test('a whole reply survives', () => {
   }
   const usage = { prompt_tokens: 5, completion_tokens: 6, total_tokens: 11 }
   const reply = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage }
-  const read = passage(full, false, false).readReply(JSON.stringify(reply), quirks)
+  const read = await passage(full, false, false).readReply(JSON.stringify(reply), quirks)
   if (read.kind === 'failed') throw new Error(read.failure.message)
   expect(JSON.parse(read.reply.write(answer, read.reply.usage ?? counted))).toMatchObject({
     id: 'chatcmpl-1',

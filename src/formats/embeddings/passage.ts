@@ -6,7 +6,7 @@ import { chatFailures } from '../chat/failure.ts'
 import type { AnswerFacts, Destination, FirstParts, Passage, ReadReply, UpstreamRequest } from '../format.ts'
 import { geminiFailures } from '../gemini/failure.ts'
 import { countable, type EmbeddingBody, type EmbeddingInput } from './body.ts'
-import { largeReadings } from './large-readings.ts'
+import { readLarge } from './large-readings.ts'
 import { readEmbeddings, type ReadEmbeddings, type Reading } from './reading.ts'
 import type { EmbeddingUpstream } from './upstream.ts'
 
@@ -50,7 +50,7 @@ export class EmbeddingPassage implements Passage {
     const parts = texts.map((text, i) => ({ text, inputs: this.batches[i]?.length ?? 0 }))
     const reading: Reading = { dialect: this.upstream.dialect, encoding, dimensions, parts }
     const chars = texts.reduce((sum, { length }) => sum + length, 0)
-    return replyOf(chars > LARGE_REPLY_CHARS ? await largeReadings.read(reading) : readEmbeddings(reading))
+    return replyOf(chars > LARGE_REPLY_CHARS ? await readLarge(reading) : readEmbeddings(reading))
   }
 
   readonly firstParts = (count: number): FirstParts => {

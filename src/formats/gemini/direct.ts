@@ -12,8 +12,8 @@ import type {
   ReadReply,
   UpstreamRequest,
 } from '../format.ts'
-import { reviseJson, unbounded, type ScanLimits } from '../../lib/json-scan.ts'
 import { asFields, asList, parseFields, type Fields } from '../fields.ts'
+import { readReceived, type Received } from '../received.ts'
 import { brokenFinish } from './decoder.ts'
 import { editsOf, wordsOf } from './direct-edits.ts'
 import { geminiFailures, readGeminiError } from './failure.ts'
@@ -43,8 +43,8 @@ export class DirectGemini implements Passage {
     return { path, headers: {}, body, dropped: [] }
   }
 
-  readReply(text: string): ReadReply {
-    return readDirectReply(text)
+  readReply(text: string): ReturnType<Passage['readReply']> {
+    return readReceived(text, readDirectReply)
   }
 
   openStream({ publicModel }: AnswerFacts): PassedStream {
@@ -68,7 +68,7 @@ export class PaintedGemini extends DirectGemini {
   }
 
   async join([text = '']: readonly string[]): Promise<ReadReply> {
-    const read = readDirectReply(text)
+    const read = await readReceived(text, readDirectReply)
     if (read.kind === 'failed') return read
     const painted = await paintedIn(read.response, this.desk)
     if (painted.images === 0 && painted.spoiled > 0) return garbage(SPOILED)
@@ -87,12 +87,9 @@ const garbage = (message: string): Extract<ReadReply, { kind: 'failed' }> => ({
   failure: { kind: 'garbage', status: 200, message },
 })
 
-/** An upstream is trusted further than a client, not blindly. */
-const replyLimits: ScanLimits = { depthMax: 128, nodesMax: 2_000_000, commasMax: 4_000_000, ...unbounded }
-
 /** Reads a 200 reply. What is no answer is a failure of the upstream, whatever its status said. */
-function readDirectReply(text: string): DirectReply {
-  const response = parseFields(text)
+function readDirectReply(received: Received): DirectReply {
+  const response = parseFields(received.text, () => received.parsed())
   if (!response) return garbage('the reply is not a JSON object')
   if (response['error']) return { kind: 'failed', failure: readGeminiError(undefined, response) }
   const candidates = asList(response['candidates']).map(asFields)
@@ -109,7 +106,7 @@ function readDirectReply(text: string): DirectReply {
       const stands = usage !== undefined && sameUsage(usage, billed)
       const edits = editsOf(response, publicModel, stands ? usage : undefined)
       if (!stands) edits.push({ key: 'usageMetadata', value: writeGeminiUsage(billed) })
-      return edits.length === 0 ? text : reviseJson(text, edits, replyLimits)
+      return received.revised(edits)
     },
   }
   return { kind: 'reply', reply, response }

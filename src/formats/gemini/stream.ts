@@ -1,7 +1,7 @@
 /** Streams of Gemini's API: each response is metered and passed on, byte for byte but for the spec's own fields. */
 import type { Failure } from '../../domain/failure.ts'
 import { sameUsage, type Usage } from '../../domain/usage.ts'
-import { reviseJson, unbounded, type ScanLimits } from '../../lib/json-scan.ts'
+import { answerLimits, reviseJson } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { asFields, asList, numberIn, parseFields, type Fields } from '../fields.ts'
 import type { ImageDesk, Painted, PassedStream, ReadEvent } from '../format.ts'
@@ -13,7 +13,6 @@ import { paintedIn, SPOILED } from './paintings.ts'
 import { isBrokenFinish, readParts } from './parts.ts'
 import { readGeminiUsage, writeGeminiUsage } from './usage.ts'
 
-const eventLimits: ScanLimits = { depthMax: 128, nodesMax: 200_000, commasMax: 1_000_000, ...unbounded }
 const garbage = (message: string): ReadEvent => ({ kind: 'failed', failure: { kind: 'garbage', message } })
 const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
 
@@ -71,7 +70,7 @@ export class GeminiStream implements PassedStream {
     this.usage = usage ?? this.usage
     const meaningful = this.meter(response, candidates)
     const edits = editsOf(response, this.publicModel, usage)
-    const json = edits.length === 0 ? data : reviseJson(data, edits, eventLimits)
+    const json = edits.length === 0 ? data : reviseJson(data, edits, answerLimits)
     if (this.finished) {
       this.held.push(json)
       return { kind: 'chunk', text: '', meaningful }
@@ -107,7 +106,7 @@ export class GeminiStream implements PassedStream {
     const last = this.held.pop()
     if (last === undefined) return ''
     const metadata = { key: 'usageMetadata', value: writeGeminiUsage(billed) }
-    const json = this.usage && sameUsage(this.usage, billed) ? last : reviseJson(last, [metadata], eventLimits)
+    const json = this.usage && sameUsage(this.usage, billed) ? last : reviseJson(last, [metadata], answerLimits)
     return [...this.held, json].map(dataEvent).join('')
   }
 

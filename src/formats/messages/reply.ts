@@ -1,13 +1,10 @@
 /** Whole replies of the Messages format: read for their usage, passed on byte for byte but for the model's name. */
 import { sameUsage, type Usage } from '../../domain/usage.ts'
-import { reviseJson, type Edit, type ScanLimits, unbounded } from '../../lib/json-scan.ts'
+import { answerLimits, reviseJson, type Edit } from '../../lib/json-scan.ts'
 import { asFields, asText, parseFields } from '../fields.ts'
 import type { AnswerFacts, ReadReply } from '../format.ts'
 import { readMessagesError } from './failure.ts'
 import { readMessagesUsage, writeMessagesUsage } from './usage.ts'
-
-/** An upstream is trusted further than a client, not blindly. */
-const replyLimits: ScanLimits = { depthMax: 128, nodesMax: 2_000_000, commasMax: 4_000_000, ...unbounded }
 
 const garbage = (message: string): ReadReply => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
 
@@ -26,7 +23,7 @@ export function readMessagesReply(text: string): ReadReply {
       const stated = { ...asFields(parsed['usage']), ...writeMessagesUsage(billed) }
       edits.push({ key: 'usage', value: JSON.stringify(stated) })
     }
-    return edits.length === 0 ? text : reviseJson(text, edits, replyLimits)
+    return edits.length === 0 ? text : reviseJson(text, edits, answerLimits)
   }
   return { kind: 'reply', reply: { usage, produced: content.map(producedBy).join('\n'), write } }
 }

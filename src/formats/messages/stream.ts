@@ -1,7 +1,7 @@
 /** Streams of the Messages format: each event is metered and passed on, byte for byte but for the model's name. */
 import type { Failure } from '../../domain/failure.ts'
 import { sameUsage, type Usage } from '../../domain/usage.ts'
-import { reviseJson, scanJson, type Edit, type ScanLimits, unbounded } from '../../lib/json-scan.ts'
+import { answerLimits, reviseJson, scanJson, type Edit } from '../../lib/json-scan.ts'
 import { namedEvent, type SseEvent } from '../../lib/sse.ts'
 import { asFields, asText, parseFields, type Fields } from '../fields.ts'
 import type { AnswerFacts, PassedStream, ReadEvent } from '../format.ts'
@@ -10,7 +10,6 @@ import { readMessagesError, writeMessagesFailure } from './failure.ts'
 import { producedBy } from './reply.ts'
 import { mergeUsage, readMessagesUsage, writeMessagesUsage } from './usage.ts'
 
-const eventLimits: ScanLimits = { depthMax: 128, nodesMax: 200_000, commasMax: 1_000_000, ...unbounded }
 const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
 
 /** An ordinary event, as vendors write it. What it matches needs no parsing: it can mean nothing else. */
@@ -103,10 +102,10 @@ export class MessagesStream implements PassedStream {
     if (fields['model'] !== publicModel) edits.push({ key: 'model', value: JSON.stringify(publicModel) })
     if ((fields['usage'] ?? null) === null) edits.push({ key: 'usage', value: '{"input_tokens":0,"output_tokens":0}' })
     if (edits.length === 0) return data
-    const scan = scanJson(data, eventLimits)
+    const scan = scanJson(data, answerLimits)
     const place = scan.kind === 'scanned' ? scan.members.get('message') : undefined
     const inner = place ? data.slice(place.start, place.end) : JSON.stringify(fields)
-    return reviseJson(data, [{ key: 'message', value: reviseJson(inner, edits, eventLimits) }], eventLimits)
+    return reviseJson(data, [{ key: 'message', value: reviseJson(inner, edits, answerLimits) }], answerLimits)
   }
 
   /** The end of the stream for the client: the usage as it is billed, then the terminator. */
@@ -114,7 +113,7 @@ export class MessagesStream implements PassedStream {
     const { owed, usage } = this
     if (owed === undefined) return this.terminator
     const edit = { key: 'usage', value: JSON.stringify(writeMessagesUsage(billed)) }
-    const event = usage && sameUsage(usage, billed) ? owed : reviseJson(owed, [edit], eventLimits)
+    const event = usage && sameUsage(usage, billed) ? owed : reviseJson(owed, [edit], answerLimits)
     return namedEvent('message_delta', event) + this.terminator
   }
 

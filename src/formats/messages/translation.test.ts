@@ -196,6 +196,7 @@ const reply = (content: object[], stop_reason = 'tool_use', rest: object = {}): 
 
 function whole(fields: object, text: string): { message: object; finish_reason: string } {
   const read = chatPassage(fields).readReply(text, quirks)
+  if (read instanceof Promise) throw new Error('a short reply is read at once')
   if (read.kind === 'failed') throw new Error(read.failure.message)
   const { choices } = JSON.parse(read.reply.write(answer, read.reply.usage ?? counted)) as {
     choices: { message: object; finish_reason: string }[]

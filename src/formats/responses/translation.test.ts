@@ -188,7 +188,7 @@ test('a chat client reaches an upstream that only speaks responses', async () =>
   const { body, dropped } = passage.request(to)
   expect(JSON.parse(body)).toMatchObject({ input: [{ role: 'user', content: [{ text: 'hi' }] }], store: false })
   expect(dropped).toEqual(['stop', 'seed', 'n'])
-  const reply = passage.readReply(JSON.stringify(wholeReply), quirks)
+  const reply = await passage.readReply(JSON.stringify(wholeReply), quirks)
   if (reply.kind === 'failed') throw new Error(reply.failure.message)
   const completion = JSON.parse(reply.reply.write(answer, reply.reply.usage as never)) as unknown
   expect(completion).toMatchObject({
@@ -219,9 +219,9 @@ const wholeReply = {
   usage: { input_tokens: 10, output_tokens: 7, total_tokens: 17 },
 }
 
-test('a reply of the same dialect: ids are ours, sealed reasoning is stamped and goes back to it', () => {
+test('a reply of the same dialect: ids are ours, sealed reasoning is stamped and goes back to it', async () => {
   const request = read({ input: 'hi', include: ['reasoning.encrypted_content'] })
-  const got = request.passage(['responses'], context).readReply(JSON.stringify(wholeReply), quirks)
+  const got = await request.passage(['responses'], context).readReply(JSON.stringify(wholeReply), quirks)
   if (got.kind === 'failed') throw new Error(got.failure.message)
   const response = JSON.parse(got.reply.write(answer, got.reply.usage as never)) as { output: { id: string }[] }
   const tail = '0'.repeat(26)
@@ -236,7 +236,7 @@ test('a reply of the same dialect: ids are ours, sealed reasoning is stamped and
   })
 })
 
-test('a reply that failed, is cut off, or is none', () => {
+test('a reply that failed, is cut off, or is none', async () => {
   const passage = read({ input: 'hi' }).passage(['responses'], context)
   const failed = { ...wholeReply, status: 'failed', error: { code: 'server_error', message: 'Oh.' } }
   expect(passage.readReply(JSON.stringify(failed), quirks)).toMatchObject({
@@ -246,7 +246,7 @@ test('a reply that failed, is cut off, or is none', () => {
   expect(passage.readReply('{}', quirks)).toMatchObject({ kind: 'failed', failure: { kind: 'garbage' } })
   expect(passage.readReply('<', quirks)).toMatchObject({ kind: 'failed', failure: { kind: 'garbage' } })
   const cut = { ...wholeReply, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
-  const got = passage.readReply(JSON.stringify(cut), quirks)
+  const got = await passage.readReply(JSON.stringify(cut), quirks)
   if (got.kind === 'failed') throw new Error(got.failure.message)
   const response: unknown = JSON.parse(got.reply.write(answer, got.reply.usage as never))
   expect(response).toMatchObject({ status: 'incomplete', output: [{}, {}, { status: 'incomplete' }] })

@@ -1,0 +1,54 @@
+const IDLE_MS = 60_000
+
+/** What its thread is sent, and what it answers. */
+export type Asked<Question> = { readonly id: number; readonly question: Question }
+export type Told<Answer> = { readonly id: number; readonly answer: Answer }
+
+type Waiting<Answer> = { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void }
+
+/** One question at a time, to a thread that is started at the first need and let go after a minute without one. */
+export class IdleWorker<Question, Answer> {
+  private readonly create: () => Worker
+  private worker: Worker | undefined
+  private idle: Timer | undefined
+  private next = 1
+  private readonly waiting = new Map<number, Waiting<Answer>>()
+
+  constructor(create: () => Worker) {
+    this.create = create
+  }
+
+  /** Rejects when the thread fails. */
+  ask(question: Question): Promise<Answer> {
+    clearTimeout(this.idle)
+    const worker = (this.worker ??= this.start())
+    return new Promise((resolve, reject) => {
+      const id = this.next++
+      this.waiting.set(id, { resolve, reject })
+      worker.postMessage({ id, question } satisfies Asked<Question>)
+    })
+  }
+
+  private start(): Worker {
+    const worker = this.create()
+    worker.unref()
+    worker.onmessage = ({ data: { id, answer } }: MessageEvent<Told<Answer>>) => this.tell(id, answer)
+    worker.onerror = ({ message }) => {
+      this.worker = undefined
+      for (const { reject } of this.waiting.values()) reject(new Error(message))
+      this.waiting.clear()
+    }
+    return worker
+  }
+
+  private tell(id: number, answer: Answer): void {
+    this.waiting.get(id)?.resolve(answer)
+    this.waiting.delete(id)
+    if (this.waiting.size > 0 || !this.worker) return
+    const { worker } = this
+    this.idle = setTimeout(() => {
+      this.worker = undefined
+      worker.terminate()
+    }, IDLE_MS).unref()
+  }
+}

@@ -1,0 +1,208 @@
+/** Answers that are slow to read for their size: a vendor may send them, and nobody else may wait for it. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { chat, freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
+import { tickMeter, tickReport } from './support/tick-report.ts'
+
+/** Of one tick of the serving thread, its own processor time. */
+const TICK_MS_MAX = 100
+const REPLY_CHARS = 32_000_000
+const EVENT_CHARS = 1_000_000
+
+type Unit = (i: number) => string
+
+function filled(chars: number, unit: Unit): string {
+  const units: string[] = []
+  for (let i = 0, sum = 0; sum < chars; i++) {
+    const one = unit(i)
+    units.push(one)
+    sum += one.length + 1
+  }
+  return units.join(',')
+}
+
+const list =
+  (unit: Unit) =>
+  (chars: number): string =>
+    `[${filled(chars, unit)}]`
+const members =
+  (unit: Unit) =>
+  (chars: number): string =>
+    `{${filled(chars, unit)}}`
+const text =
+  (unit: string) =>
+  (chars: number): string =>
+    `"${unit.repeat(chars / unit.length)}"`
+const names = (count: number, unit: Unit): string => Array.from({ length: count }, (_, i) => unit(i)).join(',')
+
+const shapes: Record<string, (chars: number) => string> = {
+  'one object of different members': members((i) => `"k${i}":0`),
+  'one object of equal members': members(() => '"k":0'),
+  'objects of one member, each another': list((i) => `{"k${i}":1}`),
+  'objects of 5,000 members, each another': list((i) => `{${names(5_000, (j) => `"k${i}-${j}":0`)}}`),
+  'equal objects': list(() => '{"a":1,"b":2}'),
+  'empty lists': list(() => '[]'),
+  'nested lists': list(() => '['.repeat(100) + ']'.repeat(100)),
+  'short numbers': list(() => '1'),
+  'long numbers': list((i) => `-0.0${1_234_567 + i}e-9`),
+  'empty texts': list(() => '""'),
+  'short texts': list((i) => `"some word ${i}"`),
+  'escaped texts': list((i) => String.raw`"\u0041 ${i}"`),
+  'a text of escapes': text(String.raw`\n`),
+  'a text of quotes': text(String.raw`\"`),
+  'a text of plain characters': text('abcd'),
+  'a text of other characters': text('漢字'),
+  blanks: (chars) => `${' '.repeat(chars)}1`,
+  digits: (chars) => '1'.repeat(chars),
+}
+
+/** An honest answer and event of each dialect, to which the wide member is added. */
+const message = { role: 'assistant', content: 'Hi' }
+const chatReply = {
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message, finish_reason: 'stop' }],
+}
+const dialects: Record<string, { reply: object; event: object }> = {
+  chat: {
+    reply: chatReply,
+    event: { ...chatReply, object: 'chat.completion.chunk', choices: [{ index: 0, delta: message }] },
+  },
+  messages: {
+    reply: { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi' }] },
+    event: { type: 'ping' },
+  },
+  gemini: {
+    reply: { candidates: [{ content: { parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }] },
+    event: { candidates: [{ content: { parts: [{ text: 'Hi' }] } }] },
+  },
+  responses: {
+    reply: { id: 'r', object: 'response', status: 'completed', model: 'm', output: [] },
+    event: { type: 'response.output_text.delta', delta: 'Hi' },
+  },
+}
+
+let gateway: TestGateway
+let vendor: Bun.Server<undefined>
+let answer: () => Response
+
+const withMember = (honest: object, value: string): string => `{"odd":${value},${JSON.stringify(honest).slice(1)}`
+const asEvents = (events: string): Response =>
+  new Response(events, { headers: { 'content-type': 'text/event-stream' } })
+
+beforeAll(async () => {
+  const folder = freshFolder()
+  const { preload, env } = tickMeter(folder)
+  vendor = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => answer() })
+  const provider = (dialect: string): string => {
+    const preset = {
+      chat: '',
+      messages: 'preset: anthropic, ',
+      gemini: 'preset: gemini, ',
+      responses: 'preset: custom-responses, ',
+    }
+    return `  ${dialect}: { ${preset[dialect as keyof typeof preset]}base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true, key: k }`
+  }
+  const model = (dialect: string): string =>
+    `  ${dialect}: { price: { input: 1, output: 2 }, offers: [{ provider: ${dialect}, model: m }] }`
+  const all = Object.keys(dialects)
+  const yaml = `providers:\n${all.map(provider).join('\n')}\nmodels:\n${all.map(model).join('\n')}\n`
+  gateway = await startGateway({ yaml, folder, preload, env })
+}, 30_000)
+afterAll(async () => {
+  await gateway.close()
+  await vendor.stop(true)
+})
+
+/** What the client gets, and how long the serving thread was at it at most. */
+async function answered(model: string, stream: boolean): Promise<{ status: number; text: string; longestMs: number }> {
+  await tickReport(gateway)
+  const got = await chat(gateway, { model, stream })
+  const said = await got.text()
+  const { longestMs } = await tickReport(gateway)
+  return { status: got.status, text: said, longestMs }
+}
+
+/** The chat format in every shape, the others in those that cost the most before they were bounded. */
+const worst = ['one object of different members', 'objects of one member, each another', 'short texts', 'short numbers']
+const cases = Object.keys(dialects).flatMap((dialect) =>
+  (dialect === 'chat' ? Object.keys(shapes) : worst).map((shape): [string, string] => [dialect, shape]),
+)
+const wide = (dialect: string, what: 'reply' | 'event', shape: string): string =>
+  withMember(
+    dialects[dialect]?.[what] ?? {},
+    shapes[shape]?.(what === 'reply' ? REPLY_CHARS : EVENT_CHARS) ?? expect.unreachable(),
+  )
+
+test.each(cases)(
+  '%s: a reply of %s',
+  async (dialect, shape) => {
+    const body = wide(dialect, 'reply', shape)
+    answer = () => new Response(body)
+    const { status, text: said, longestMs } = await answered(dialect, false)
+    console.log(`${dialect}, a reply of ${shape}: ${status}, longest tick ${longestMs.toFixed(1)} ms`)
+    if (status !== 200) expect([status, said]).toEqual([502, expect.stringContaining('"code":"upstream_error"')])
+    expect(status === 200).toBe(shape === 'a text of plain characters')
+    expect(longestMs).toBeLessThan(TICK_MS_MAX)
+  },
+  20_000,
+)
+
+test.each(cases)(
+  '%s: events of %s',
+  async (dialect, shape) => {
+    const event = `data: ${wide(dialect, 'event', shape)}\n\n`
+    answer = () => asEvents(event.repeat(8))
+    const { status, longestMs } = await answered(dialect, true)
+    console.log(`${dialect}, events of ${shape}: ${status}, longest tick ${longestMs.toFixed(1)} ms`)
+    expect(longestMs).toBeLessThan(TICK_MS_MAX)
+  },
+  20_000,
+)
+
+/** Twenty alternatives for each of 20,000 tokens: no honest answer has more values. */
+const TOKENS = 20_000
+const candidate = (i: number): object => ({ token: ` w${i % 5_000}`, logprob: -i / 1_000, bytes: [32, 119, 48] })
+const logprobs = {
+  content: Array.from({ length: TOKENS }, (_, i) => ({
+    ...candidate(i),
+    top_logprobs: Array.from({ length: 20 }, (_unused, j) => candidate(20 * i + j)),
+  })),
+}
+const logprobsResult = {
+  topCandidates: Array.from({ length: TOKENS }, (_, i) => ({
+    candidates: Array.from({ length: 20 }, (_unused, j) => ({
+      token: ` w${j}`,
+      tokenId: i + j,
+      logProbability: -1 - j,
+    })),
+  })),
+}
+
+test('an honest reply with the probabilities of many tokens arrives as it is', async () => {
+  const body = JSON.stringify({ ...chatReply, choices: [{ ...chatReply.choices[0], logprobs }] })
+  answer = () => new Response(body)
+  const { text: said, longestMs } = await answered('chat', false)
+  const { model, choices } = JSON.parse(said) as { model: string; choices: unknown }
+  console.log(`probabilities, ${body.length} characters: longest tick ${longestMs.toFixed(1)} ms`)
+  expect([model, choices]).toEqual(['chat', (JSON.parse(body) as { choices: unknown }).choices])
+  expect(longestMs).toBeLessThan(TICK_MS_MAX)
+}, 20_000)
+
+test('the same in the dialect of Gemini, and where a client of another dialect gets none of them', async () => {
+  const candidates = [{ content: { parts: [{ text: 'Hi' }] }, finishReason: 'STOP', logprobsResult }]
+  answer = () => Response.json({ modelVersion: 'm', candidates })
+  const body = JSON.stringify({ contents: [{ parts: [{ text: 'Hi' }] }] })
+  const url = new URL('/v1beta/models/gemini:generateContent', gateway.baseUrl)
+  const got = await fetch(url, {
+    method: 'POST',
+    headers: { 'x-goog-api-key': gateway.key, 'content-type': 'application/json' },
+    body,
+  })
+  const said = (await got.json()) as { modelVersion: string; candidates: unknown }
+  expect([said.modelVersion, said.candidates]).toEqual(['gemini', candidates])
+  const translated = await answered('gemini', false)
+  expect([translated.status, translated.text]).toEqual([200, expect.stringContaining('"content":"Hi"')])
+  expect(translated.longestMs).toBeLessThan(TICK_MS_MAX)
+}, 20_000)
