@@ -14,7 +14,7 @@ test('the books are not verified on the thread that requests read on', async () 
   const query = (): never => {
     throw new Error('the thread of the requests')
   }
-  expect(await verifyBooks({ ...store, query })).toEqual([])
+  expect(await verifyBooks({ ...store, query }, 'run_1')).toEqual([])
   await store.close()
   rmSync(folder, { recursive: true })
 })
@@ -24,11 +24,50 @@ test('what is said of a broken row is in the row, and each check has a code of i
   const store = await openStore(folder, () => undefined)
   await store.close()
   const db = new Database(join(folder, 'tollgate.db'))
-  for (const { code, found, sql } of bookChecks) {
+  const checks = bookChecks('run_1')
+  for (const { code, found, sql } of checks) {
     const named = [...found.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
     expect([code, ...db.prepare(sql).columnNames]).toEqual([code, 'subject', ...(named as string[])])
   }
-  expect(new Set(bookChecks.map(({ code }) => code)).size).toBe(bookChecks.length)
+  expect(new Set(checks.map(({ code }) => code)).size).toBe(checks.length)
   db.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('a broken life of a hold, and a key that was charged twice, are found; others are no findings', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-books-'))
+  const store = await openStore(folder, () => undefined)
+  const db = new Database(join(folder, 'tollgate.db'))
+  const hold = db.prepare(
+    `INSERT INTO hold (id, account_id, amount, state, settled, owner, created_at, resolved_at)
+     VALUES (?1, 'a', 0, ?2, iif(?2 = 'settled', 0, NULL), ?3, 1, iif(?2 = 'open', NULL, 2))`,
+  )
+  for (const id of ['own', 'key_own']) hold.run(id, 'open', 'run_2')
+  hold.run('stale', 'open', 'run_1')
+  hold.run('of_task', 'open', 'task')
+  hold.run('resolved', 'released', 'run_1')
+  for (const id of ['once', 'once.2', 'twice', 'others', 'unkeyed']) hold.run(id, 'settled', '')
+  const charge = db.prepare(`INSERT INTO journal (kind, hold_id, created_at) VALUES ('charge', ?, 2)`)
+  for (const id of ['once', 'once.2', 'twice', 'twice', 'others', 'unkeyed', 'unkeyed']) charge.run(id)
+  const key = db.prepare(
+    `INSERT INTO idempotency (account_id, key, fingerprint, request_id, status, created_at) VALUES (?, ?2, x'00', ?2, ?, 1)`,
+  )
+  key.run('a', 'key_own', null)
+  for (const id of ['once', 'twice']) key.run('a', id, 200)
+  key.run('b', 'others', 200)
+  const asked = ['hold_life', 'key_charge', 'idempotency']
+  const found = (await verifyBooks(store, 'run_2')).filter(({ code }) => asked.includes(code))
+  expect(found.map(({ code, subject, detail }) => `${code}: ${subject}, ${detail}`)).toEqual([
+    'hold_life: stale, made by run_1',
+    'key_charge: a twice, charges 2',
+    'idempotency: b others, hold none',
+  ])
+  // However large the ledger is: never every row of one table for each of another.
+  for (const { code, sql, bind = [] } of bookChecks('run_2').filter((check) => asked.includes(check.code))) {
+    const plan = db.query<{ detail: string }, string[]>(`EXPLAIN QUERY PLAN ${sql}`).all(...bind)
+    expect([code, plan.filter(({ detail }) => detail.startsWith('SCAN ')).length]).toEqual([code, 1])
+  }
+  db.close()
+  await store.close()
   rmSync(folder, { recursive: true })
 })

@@ -28,12 +28,12 @@ import {
 import { Codes } from './ledger/codes.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { OPENING } from './ledger/own-reasons.ts'
-import { ledgerChecks } from './ledger/verify.ts'
+import { holdLifeCheck, ledgerChecks } from './ledger/verify.ts'
 import { findingsOf, type Check, type Finding } from './lib/checks.ts'
 import { Audit } from './records/audit.ts'
 import {
   forgetExpired,
-  idempotencyCheck,
+  idempotencyChecks,
   keptAnswerBounds,
   openIdempotency,
   type Idempotency,
@@ -94,8 +94,9 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   const live = new LiveCalls(detachedBounds)
   const secrets = await openSecrets(config, store)
   const accounts = await openAccounts(store, secrets.key_pepper, (barred) => live.bar(barred))
+  const owner = timeOrderedId('run_')
   const { ledger, expired } = await openLedger(store, {
-    owner: timeOrderedId('run_'),
+    owner,
     onBroken: (message) => stop('ledger.broken', message),
     alsoOnExpiry: (holdId) => [...forgetExpired(holdId), ...failExpired(holdId, DIED)],
   })
@@ -122,6 +123,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     health,
     usageDays,
     secrets,
+    owner,
     ...people,
   })
   const idempotency = await openIdempotency(store, { ...keptAnswerBounds, room })
@@ -152,16 +154,22 @@ type Parts = Pick<Office, 'accounts' | 'catalog' | 'ledger' | 'limiter' | 'users
   readonly health: HealthBook
   readonly usageDays: UsageDays
   readonly secrets: Secrets
+  /** Names this life of the process in its holds. */
+  readonly owner: string
 }
 
 /** What operations work on. */
-function officeOf(store: Store, config: Config, { live, health, usageDays, secrets, ledger, ...rest }: Parts): Office {
+function officeOf(
+  store: Store,
+  config: Config,
+  { live, health, usageDays, secrets, owner, ledger, ...rest }: Parts,
+): Office {
   const startedAtMs = Date.now()
   const tally = new ProviderTally()
   let lastVerification: Verification | undefined
   const verify = async (): Promise<readonly Finding[]> => {
     const startedMs = Date.now()
-    const findings = await verifyBooks(store)
+    const findings = await verifyBooks(store, owner)
     lastVerification = { findings, atMs: startedMs, tookMs: Date.now() - startedMs }
     return findings
   }
@@ -233,18 +241,19 @@ async function movedOf(
   }
 }
 
-/** The ledger’s invariants, and that what stands beside the ledger agrees with it. */
-export const bookChecks: readonly Check[] = [
+/** The ledger’s invariants, and that what stands beside it agrees; `owner` is this life of the process. */
+export const bookChecks = (owner: string): readonly Check[] => [
   ...ledgerChecks,
+  holdLifeCheck(owner),
   ...usageChecks,
-  idempotencyCheck,
+  ...idempotencyChecks,
   turnCheck,
   ...taskChecks,
 ]
 
 /** Verifies all of them. For seconds, on its own thread. */
-export const verifyBooks = (store: Store): Promise<readonly Finding[]> =>
-  store.apart((reader) => findingsOf(reader, bookChecks))
+export const verifyBooks = (store: Store, owner: string): Promise<readonly Finding[]> =>
+  store.apart((reader) => findingsOf(reader, bookChecks(owner)))
 
 /** What is said last when a commit has failed. */
 function fatalText(message: string, { dataFolder }: Config): string {

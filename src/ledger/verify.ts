@@ -1,7 +1,7 @@
 import { findingsOf, type Check, type Finding } from '../lib/checks.ts'
 import type { Queryable } from '../store/store.ts'
 
-const BELONGS = 'I8 every entry belongs to a journal, every journal of a charge to a hold'
+const BELONGS = 'every entry belongs to a journal, every journal of a charge to a hold'
 
 /** The ledger's invariants. */
 export const ledgerChecks: readonly Check[] = [
@@ -56,7 +56,7 @@ export const ledgerChecks: readonly Check[] = [
   },
   {
     code: 'settled_entry',
-    invariant: 'I6 a charge takes from the account what its hold says was settled',
+    invariant: 'a charge takes from the account what its hold says was settled',
     found: 'settled {settled}, entry {entry}',
     sql: `SELECT h.id AS subject, h.settled, coalesce(e.amount, 0) AS entry
           FROM hold h JOIN journal j ON j.hold_id = h.id
@@ -99,6 +99,18 @@ export const ledgerChecks: readonly Check[] = [
           WHERE posted + system <> 0`,
   },
 ]
+
+/**
+ * What a process holds ends with it, as far as it does not live with a task: whatever another life of the process left
+ * open has expired before this one made any.
+ */
+export const holdLifeCheck = (owner: string): Check => ({
+  code: 'hold_life',
+  invariant: 'I8 an open hold is of this life of the process, or of a task',
+  found: 'made by {owner}',
+  sql: `SELECT id AS subject, owner FROM hold WHERE state = 'open' AND owner <> 'task' AND owner <> ?`,
+  bind: [owner],
+})
 
 /** Checks the whole ledger, off the calling thread. */
 export const verifyLedger = (store: Queryable): Promise<readonly Finding[]> => findingsOf(store, ledgerChecks)

@@ -2,7 +2,9 @@
 import { fill, type Facts } from './sentence.ts'
 
 /** Where the rows are. */
-type Queried = { query(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> }
+type Queried = {
+  query(sql: string, bind?: readonly string[]): Promise<readonly Readonly<Record<string, unknown>>[]>
+}
 
 export type Check = {
   /** Stands for the two sentences. */
@@ -13,6 +15,8 @@ export type Check = {
   readonly found: string
   /** Gives those rows: whose each is, as `subject`, and what is told of it. */
   readonly sql: string
+  /** What stands for its question marks. */
+  readonly bind?: readonly string[]
 }
 
 /** A broken invariant: which, and what was found; `code` and `facts` say the same as data. */
@@ -30,8 +34,8 @@ export type Finding = {
  */
 export async function findingsOf(store: Queried, checks: readonly Check[]): Promise<readonly Finding[]> {
   const findings: Finding[] = []
-  for (const { code, invariant, found, sql } of checks) {
-    for (const { subject, ...row } of await store.query(sql)) {
+  for (const { code, invariant, found, sql, bind } of checks) {
+    for (const { subject, ...row } of await store.query(sql, bind)) {
       const facts = Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value)]))
       findings.push({ code, invariant, subject: String(subject), detail: fill(found, facts), facts })
     }

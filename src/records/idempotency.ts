@@ -213,19 +213,28 @@ export class Idempotency {
 
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
 
-/**
- * The state of a key agrees with its hold. The answer to a request that makes a task is the task, which is
- * there from the start, whatever becomes of it.
- */
-export const idempotencyCheck: Check = {
-  code: 'idempotency',
-  invariant: 'an idempotency key has an open hold, or an answer and a charge',
-  found: 'hold {state}',
-  sql: `SELECT i.account_id || ' ' || i.request_id AS subject, coalesce(h.state, 'none') AS state
-    FROM idempotency i LEFT JOIN hold h ON h.id = i.request_id
-    WHERE h.state IS NULL OR CASE h.owner WHEN 'task' THEN i.status IS NULL
-      ELSE h.state <> CASE WHEN i.status IS NULL THEN 'open' ELSE 'settled' END END`,
-}
+export const idempotencyChecks: readonly Check[] = [
+  {
+    // A key has one row, its row one request. What is left to be asked is how often that was charged; a second line of
+    // its charge has an id of its own.
+    code: 'key_charge',
+    invariant: 'I6 what was asked with an idempotency key is charged once at most',
+    found: 'charges {charges}',
+    sql: `SELECT i.account_id || ' ' || i.request_id AS subject, count(*) AS charges
+      FROM idempotency i JOIN journal j ON j.hold_id = i.request_id AND j.kind = 'charge'
+      GROUP BY i.rowid HAVING count(*) > 1`,
+  },
+  {
+    // The answer to a request that makes a task is the task, which is there from the start, whatever becomes of it.
+    code: 'idempotency',
+    invariant: 'an idempotency key has an open hold of its account, or an answer and a charge',
+    found: 'hold {state}',
+    sql: `SELECT i.account_id || ' ' || i.request_id AS subject, coalesce(h.state, 'none') AS state
+      FROM idempotency i LEFT JOIN hold h ON h.id = i.request_id AND h.account_id = i.account_id
+      WHERE h.state IS NULL OR CASE h.owner WHEN 'task' THEN i.status IS NULL
+        ELSE h.state <> CASE WHEN i.status IS NULL THEN 'open' ELSE 'settled' END END`,
+  },
+]
 
 /** The text of an answer while it is made, as far as it is worth keeping. */
 export class Transcript {

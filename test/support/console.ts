@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs'
 import { loadConfig } from '../../src/config.ts'
 import { createDispatcher, ROOT, type Dispatcher, type Sent } from '../../src/console/dispatch.ts'
 import { routes } from '../../src/console/routes.ts'
-import { openGateway, verifyBooks, type Gateway } from '../../src/gateway.ts'
+import { openGateway, type Gateway } from '../../src/gateway.ts'
 import type { Exchange } from '../../src/inbound/exchange.ts'
 import { freshFolder } from './gateway.ts'
 
@@ -66,7 +66,7 @@ export async function openConsole(
     },
     call: (caller, request, body) => send(dispatch, caller, { request, body }),
     async close() {
-      expect(await verifyBooks(gateway.store)).toEqual([])
+      expect(await office.verify()).toEqual([])
       await gateway.store.close()
       rmSync(folder, { recursive: true, force: true })
     },
