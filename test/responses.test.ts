@@ -248,7 +248,7 @@ test('killed again and again under load: a turn is there exactly where its charg
           background,
         }
         const text = await (await create(who, body)).text()
-        const id = /resp_[0-9a-z]{26}/.exec(text)?.[0] ?? ''
+        const id = /resp_[0-9a-z]{36}/.exec(text)?.[0] ?? ''
         if (background) continue
         if (!text.endsWith('data: [DONE]\n\n') && !text.endsWith('}')) continue
         told.add(id)

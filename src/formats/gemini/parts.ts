@@ -1,6 +1,6 @@
 /** Parts of an answer, between the neutral turn and Gemini's API: the same for whole replies and streams. */
 import type { FinishReason, OutputPart, Sealed } from '../../domain/turn.ts'
-import { timeOrderedId } from '../../lib/ids.ts'
+import { randomId } from '../../lib/ids.ts'
 import { asFields, asList, asText, parseFields, type Fields } from '../fields.ts'
 import { readSignature, writeSignature } from './signature.ts'
 
@@ -46,7 +46,7 @@ function readPart({ text, thought, thoughtSignature, functionCall }: Fields): Ou
     return [
       {
         kind: 'tool_call',
-        id: asText(id) || timeOrderedId('call_'),
+        id: asText(id) || randomId('call_'),
         name: asText(name),
         arguments: JSON.stringify(args ?? {}),
         tool: 'function',

@@ -34,7 +34,8 @@ export const outputItemId = (responseId: string, type: string, index: number): s
 const inputItemId = (responseId: string, type: string, index: number): string =>
   `${prefixes[type] ?? 'item_'}${tailOf(responseId)}_i${index}`
 
-const ITEM_ID = /^[a-z]+_([0-9a-z]{26})_i?\d{1,6}$/
+/** The shorter ones are of the first versions. */
+const ITEM_ID = /^[a-z]+_((?:[0-9a-z]{10})?[0-9a-z]{26})_i?\d{1,6}$/
 
 /** The response an item belongs to; undefined for an id that is none of ours. */
 export function responseOfItem(itemId: string): string | undefined {

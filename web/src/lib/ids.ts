@@ -1,13 +1,13 @@
 /** What an id names: its beginning says so. */
 export type IdKind = 'request' | 'key' | 'task' | 'account' | 'program'
 
-/** Answers have their request's id behind another beginning. */
-const requests = /^(?:req_|resp_|chatcmpl-|msg_)([0-9a-z]{26})$/
+/** Answers have their request's id behind another beginning. Ids of the first versions are ten characters shorter. */
+const requests = /^(?:req_|resp_|chatcmpl-|msg_)((?:[0-9a-z]{10})?[0-9a-z]{26})$/
 const others: Readonly<Record<Exclude<IdKind, 'request'>, RegExp>> = {
-  key: /^key_[0-9a-z]{26}$/,
+  key: /^key_(?:[0-9a-z]{10})?[0-9a-z]{26}$/,
   task: /^task_[0-9A-Za-z]{32}$/,
-  account: /^acct_[0-9a-z]{26}$/,
-  program: /^mkey_[0-9a-z]{26}$/,
+  account: /^acct_(?:[0-9a-z]{10})?[0-9a-z]{26}$/,
+  program: /^mkey_(?:[0-9a-z]{10})?[0-9a-z]{26}$/,
 }
 
 export function readId(text: string): { readonly kind: IdKind; readonly id: string } | undefined {

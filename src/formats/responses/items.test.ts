@@ -1,0 +1,14 @@
+import { expect, test } from 'bun:test'
+import { timeOrderedId } from '../../lib/ids.ts'
+import { outputItemId, responseOfItem } from './items.ts'
+
+test('an item names its response, also one of the first versions, whose ids were shorter', () => {
+  for (const id of [timeOrderedId('resp_'), `resp_${'0k'.repeat(13)}`]) {
+    expect(responseOfItem(outputItemId(id, 'message', 3))).toBe(id)
+    // OpenAI's own bound of what an id may be.
+    expect(outputItemId(id, 'function_call', 999_999).length).toBeLessThanOrEqual(64)
+  }
+  for (const id of [`resp_${'0'.repeat(27)}`, `resp_${'0'.repeat(35)}`, 'resp_']) {
+    expect(responseOfItem(outputItemId(id, 'message', 3))).toBeUndefined()
+  }
+})
