@@ -399,7 +399,7 @@ describe('what is refused', () => {
     })
     expect([response.status, await response.text()]).toEqual([
       400,
-      expect.stringContaining("of 'imageConfig' is given"),
+      expect.stringContaining("'imageSize' is given more than once"),
     ])
   })
 

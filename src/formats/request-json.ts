@@ -2,7 +2,7 @@
 import type { Failure } from '../domain/failure.ts'
 import { nextTurn } from '../lib/end-of-tick.ts'
 import type { Members } from '../lib/json-members.ts'
-import { requestScanLimits, scanJson } from '../lib/json-scan.ts'
+import { repeatedName, requestScanLimits, scanJson } from '../lib/json-scan.ts'
 
 type Rejected = { readonly kind: 'rejected'; readonly failure: Failure }
 export type ScannedRequest = { readonly kind: 'scanned'; readonly value: unknown; readonly members: Members } | Rejected
@@ -15,7 +15,7 @@ const NOT_JSON = reject('invalid_json', 'The body is not valid JSON.')
 
 export function scanRequest(text: string): ScannedRequest {
   const bounded = boundedMembers(text)
-  return 'kind' in bounded ? bounded : parse(text, bounded)
+  return 'kind' in bounded ? bounded : withoutRepetition(parse(text, bounded), text)
 }
 
 /** Reads a scanned body, whose text and size it is given as well. */
@@ -35,7 +35,9 @@ async function scanLargeRequest(text: string): Promise<ScannedRequest> {
   await nextTurn()
   const scanned = parse(text, bounded)
   await nextTurn()
-  return scanned
+  const single = withoutRepetition(scanned, text)
+  await nextTurn()
+  return single
 }
 
 /** The members of the body; their structure is within bounds. */
@@ -53,7 +55,7 @@ function boundedMembers(text: string): Members | Rejected {
     case 'key_too_long':
       return reject('invalid_value', "A field's name is too long.")
     case 'repeated_key':
-      return reject('invalid_json', 'A field is given more than once.')
+      return repeated(text)
     case 'malformed':
       return NOT_JSON
   }
@@ -65,4 +67,26 @@ function parse(text: string, members: Members): ScannedRequest {
   } catch {
     return NOT_JSON
   }
+}
+
+/**
+ * Refuses a body in which some object has two fields of one name: the scan counts both, and the parser keeps one.
+ * Another keeps the other: what was judged here, an address say, would not be what an upstream reads.
+ */
+const withoutRepetition = (scanned: ScannedRequest, text: string): ScannedRequest =>
+  scanned.kind === 'scanned' && namesIn(scanned.value) !== scanned.members.namesWithin ? repeated(text) : scanned
+
+/** In a large body the name is not looked for: it would take as long as all else together. */
+function repeated(text: string): Rejected {
+  const name = text.length > LARGE_BODY_BYTES ? undefined : repeatedName(text)?.slice(0, 100)
+  return reject('invalid_json', `${name === undefined ? 'A field' : `The field '${name}'`} is given more than once.`)
+}
+
+/** No deeper than the scan has found. */
+function namesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let names = 0
+  if (Array.isArray(value)) for (const inner of value) names += namesIn(inner)
+  else for (const name in value) names += 1 + namesIn((value as Record<string, unknown>)[name])
+  return names
 }

@@ -12,14 +12,17 @@ const FEW = 16
 export class Members {
   private readonly text: string
   readonly places: readonly number[]
+  /** Names in the whole text, those of objects inside included. */
+  readonly namesWithin: number
   /** A name that is written with escapes is not where its characters are. */
   private readonly hasEscapes: boolean
   private named: ReadonlyMap<string, Member> | undefined
 
   /** `places`: for each member the positions of its key's quotes, then from where to where its value is. */
-  constructor(text: string, places: readonly number[]) {
+  constructor(text: string, places: readonly number[], namesWithin = places.length / PLACES) {
     this.text = text
     this.places = places
+    this.namesWithin = namesWithin
     this.hasEscapes = this.someEscapes()
   }
 

@@ -145,6 +145,7 @@ export function scanJson(text: string, limits: ScanLimits): Scan {
   let depth = 0
   let nodes = 0
   let commas = 0
+  let names = 0
   membersAt[0] = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -160,6 +161,7 @@ export function scanJson(text: string, limits: ScanLimits): Scan {
       if (++commas > limits.commasMax) return { kind: 'too_many_nodes' }
     } else if (code === COLON) {
       if (depth === 1) notes.colon(at)
+      names++
       const members = (membersAt[depth] as number) + 1
       if (members > limits.membersMax) return { kind: 'too_many_nodes' }
       membersAt[depth] = members
@@ -180,10 +182,41 @@ export function scanJson(text: string, limits: ScanLimits): Scan {
     runStart = at + 1
   }
   if (notes.isKeyTooLong) return { kind: 'key_too_long' }
-  const members = new Members(text, notes.places)
+  const members = new Members(text, notes.places, names)
   // Of two equal keys one parser takes the first, another the last: what we read and what we send on could differ.
   if (members.isRepeating) return { kind: 'repeated_key' }
   return depth === 0 ? { kind: 'scanned', members } : { kind: 'malformed' }
+}
+
+/** A name as it is meant; as it stands where it is not even JSON. */
+function unescaped(word: string): string {
+  try {
+    return JSON.parse(word) as string
+  } catch {
+    return word
+  }
+}
+
+/** The first name that an object has twice, in text that was scanned. */
+export function repeatedName(text: string): string | undefined {
+  const open: Set<string>[] = []
+  let word = ''
+  for (let at = nextStructural(text, 0); at < text.length; at = nextStructural(text, at + 1)) {
+    const code = text.charCodeAt(at)
+    if (code === OPEN_OBJECT || code === OPEN_ARRAY) open.push(new Set())
+    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) open.pop()
+    else if (code === QUOTE) {
+      const start = at
+      at = closingQuote(text, start)
+      word = text.slice(start, at + 1)
+    } else if (code === COLON) {
+      const name = unescaped(word)
+      const names = open.at(-1)
+      if (names?.has(name)) return name
+      names?.add(name)
+    }
+  }
+  return undefined
 }
 
 /** One edit of an object's text: a member's new value as JSON text, or its removal. */

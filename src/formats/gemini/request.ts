@@ -128,10 +128,6 @@ export function readGeminiRequest({ text, bytes, model, stream, scan = scanReque
   const body = fields as GeminiBody
   const media = mediaOf(body.contents)
   const config = body.generationConfig
-  const repeating = config ? repeatingField(text, scan.members, ['generationConfig', 'imageConfig']) : undefined
-  if (repeating !== undefined) {
-    return reject('invalid_json', `A field of '${repeating}' is given more than once.`, repeating)
-  }
   return {
     kind: 'read',
     request: {
@@ -180,18 +176,6 @@ function remoteMediaOf({ contents, systemInstruction }: GeminiBody): RemoteMediu
   for (const [i, { parts }] of contents.entries()) look(parts, `contents[${i}].parts`)
   look(asFields(systemInstruction)['parts'], 'systemInstruction.parts')
   return found
-}
-
-/** Which object, of these one inside the other, has a field twice: what is priced and what is sent could differ. */
-function repeatingField(text: string, members: Members, path: string[]): string | undefined {
-  const [name = '', ...inner] = path
-  const [, member] = memberOf(members, name) ?? []
-  if (!member) return undefined
-  const own = text.slice(member.start, member.end)
-  if (!own.startsWith('{')) return undefined
-  const scan = scanJson(own, requestScanLimits)
-  if (scan.kind !== 'scanned') return name
-  return inner.length === 0 ? undefined : repeatingField(own, scan.members, inner)
 }
 
 /** A member in whichever spelling it came. */

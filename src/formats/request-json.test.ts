@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { afterScan, scanRequest, type ScannedRequest } from './request-json.ts'
+
+const messageOf = (scanned: ScannedRequest): string | undefined =>
+  scanned.kind === 'rejected' ? scanned.failure.message : undefined
+
+test.each([
+  ['{"a":1,"a":2}', 'a'],
+  ['{"m":[{"url":"x","url":"y"}]}', 'url'],
+  ['{"m":[[{"b":{"c":1}},{"b":{"c":{},"c":{}}}]]}', 'c'],
+  ['{"m":{"type":1,"t\\u0079pe":2}}', 'type'],
+  ['{"m":{"__proto__":1,"__proto__":2}}', '__proto__'],
+  ['{"m":{"":1,"":2}}', ''],
+])('a field that is given twice is refused wherever it is: %s', (text, name) => {
+  expect(messageOf(scanRequest(text))).toBe(`The field '${name}' is given more than once.`)
+})
+
+test.each([
+  '{"a":{"a":{"a":1}},"b":[{"a":1},{"a":2}]}',
+  '{"a":"\\"b\\":1,\\"b\\":2"}',
+  '{"a:b":1,"a":{"b:":2}}',
+  '{"0":1,"1":{"0":1},"m":{"__proto__":{"x":1},"toString":1}}',
+  '{}',
+])('one that is not, is not: %s', (text) => {
+  expect(scanRequest(text)).toMatchObject({ kind: 'scanned' })
+})
+
+test('what is not even JSON', () => {
+  for (const text of ['{"a":1,"a":2', '{"a":1,"a":}', '{:1,"a":1,"a":2}', '{"a\\x":1,"a\\x":2}', '[{"a":1,"a":2},]']) {
+    expect(scanRequest(text)).toMatchObject({ kind: 'rejected', failure: { kind: 'invalid_json' } })
+  }
+})
+
+test('a large body, which is read in turns', async () => {
+  const text = `{"p":"${'x'.repeat(600_000)}","m":[{"url":"x","url":"y"}]}`
+  const read = await afterScan(text, text.length, (scanned) => messageOf(scanned))
+  expect(read).toBe('A field is given more than once.')
+})
