@@ -104,9 +104,10 @@ const program: Program = {
     return onFolder(config, 'make', ({ firstKey }) => firstKey)
   },
   async settings() {
-    const [{ fixedLimits }, { defaultModelLimits }] = await Promise.all([
+    const [{ fixedLimits }, { defaultModelLimits }, { patienceMs }] = await Promise.all([
       import('./fixed-limits.ts'),
       import('./domain/catalog.ts'),
+      import('./domain/patience.ts'),
     ])
     const { host, port, dataFolder, configFile, publicUrl, limits } = await readConfig()
     return {
@@ -116,7 +117,7 @@ const program: Program = {
       configFile,
       publicUrl,
       limits: named(limits),
-      modelLimits: named(defaultModelLimits),
+      modelLimits: named({ ...defaultModelLimits, ...patienceMs }),
       fixedLimits: named(fixedLimits),
     }
   },

@@ -11,6 +11,7 @@ import {
   type Reach,
 } from '../domain/catalog.ts'
 import { parseUsd } from '../domain/money.ts'
+import { firstEventTimeoutOf } from '../domain/patience.ts'
 import { unitPrices, type UnitPrices } from '../domain/price.ts'
 import type { Said } from '../lib/sentence.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
@@ -92,17 +93,17 @@ const offerView = ({ providerId: provider, upstreamModel, priority, weight, cost
   cost: priceView(cost),
 })
 
-const limitsView = (limits: Model['limits']): object => ({
-  output_tokens_max: limits.outputTokensMax ?? null,
-  output_tokens_default: limits.outputTokensDefault,
-  output_tokens_min: limits.outputTokensMin,
-  image_tokens_max: limits.imageTokensMax,
-  first_event_timeout_ms: limits.firstEventTimeoutMs,
-  dimensions: limits.dimensions ?? null,
-  dimensions_adjustable: limits.dimensionsAdjustable,
-  context_tokens: limits.contextTokens ?? null,
-  media_input: limits.mediaInput,
-  picture_input: limits.pictureInput,
+const limitsView = (model: Model): object => ({
+  output_tokens_max: model.limits.outputTokensMax ?? null,
+  output_tokens_default: model.limits.outputTokensDefault,
+  output_tokens_min: model.limits.outputTokensMin,
+  image_tokens_max: model.limits.imageTokensMax,
+  first_event_timeout_ms: firstEventTimeoutOf(model),
+  dimensions: model.limits.dimensions ?? null,
+  dimensions_adjustable: model.limits.dimensionsAdjustable,
+  context_tokens: model.limits.contextTokens ?? null,
+  media_input: model.limits.mediaInput,
+  picture_input: model.limits.pictureInput,
 })
 
 const modelView = (model: Model): object => ({
@@ -111,7 +112,7 @@ const modelView = (model: Model): object => ({
   kind: model.kind,
   origin: model.origin,
   price: priceView(model.sale),
-  limits: limitsView(model.limits),
+  limits: limitsView(model),
   ...(model.kind === 'image' ? { image: model.limits.image } : {}),
   ...(model.kind === 'video' ? { video: model.limits.video } : {}),
   offers: model.offers.map(offerView),

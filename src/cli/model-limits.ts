@@ -42,7 +42,10 @@ export const modelLimits = command({
     'default-output': { summary: 'output held for where none is asked, if the most is too dear', value: countOrNone },
     'min-output': { summary: 'least output that must be affordable where none is asked', value: countOrNone },
     'image-tokens': { summary: 'the most tokens that an image in a request counts as', value: countOrNone },
-    'first-event-timeout': { summary: 'milliseconds to wait for the first token', value: countOrNone },
+    'first-event-timeout': {
+      summary: 'milliseconds to wait for the first token: 60000, or 300000 if it reasons',
+      value: countOrNone,
+    },
     dimensions: { summary: 'of an embedding model: the length of its vectors', value: countOrNone },
     'adjustable-dimensions': { summary: 'whether requests may ask for shorter vectors', value: yesNoOrNone },
     pictures: { summary: 'whether a text model looks at pictures', value: yesNoOrNone },

@@ -1,6 +1,7 @@
 /** Models: what an account may use and what it costs; and for operators what stands behind them. */
 import { z } from 'zod'
 import { modelKinds, type Model, type Offer } from '../domain/catalog.ts'
+import { firstEventTimeoutOf } from '../domain/patience.ts'
 import type { VideoFacts } from '../domain/video.ts'
 import { modelLimitChanges, modelLimitFields } from '../providers/model-limits.ts'
 import { healthy } from '../router/health.ts'
@@ -96,7 +97,7 @@ const ownLimitsShape = {
   output_tokens_default: z.int().meta({ description: 'held for a request without a limit, if its most is too dear' }),
   output_tokens_min: z.int().meta({ description: 'with less affordable a request without a limit is refused' }),
   image_tokens_max: z.int().meta({ description: 'the most that an image in a request counts as' }),
-  first_event_timeout_ms: z.int(),
+  first_event_timeout_ms: z.int().meta({ description: 'of models that think in silence 300 s, unless it is said' }),
 }
 const modelShape = z.strictObject({ ...factsShape, ...ownLimitsShape, origin, offers: z.array(offerShape) })
 
@@ -120,7 +121,7 @@ const modelView = (desk: Desk, model: Model): z.infer<typeof modelShape> => ({
   output_tokens_default: model.limits.outputTokensDefault,
   output_tokens_min: model.limits.outputTokensMin,
   image_tokens_max: model.limits.imageTokensMax,
-  first_event_timeout_ms: model.limits.firstEventTimeoutMs,
+  first_event_timeout_ms: firstEventTimeoutOf(model),
   origin: model.origin,
   offers: model.offers.map((offer) => offerView(desk, model, offer)),
 })

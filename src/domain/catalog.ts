@@ -90,8 +90,8 @@ export type ModelLimits = {
   readonly outputTokensMin: number
   /** Upper bound of the tokens one image part counts as. */
   readonly imageTokensMax: number
-  /** Silence allowed before the first event. */
-  readonly firstEventTimeoutMs: number
+  /** Silence allowed before the first event; undefined: what is usual for such a model, see patience.ts. */
+  readonly firstEventTimeoutMs: number | undefined
   /** Of an embedding model: the length of its vectors, and whether a request may ask for shorter ones. */
   readonly dimensions: number | undefined
   readonly dimensionsAdjustable: boolean
@@ -132,7 +132,7 @@ export const defaultModelLimits: ModelLimits = {
   outputTokensDefault: 8_192,
   outputTokensMin: 256,
   imageTokensMax: 3_000,
-  firstEventTimeoutMs: 60_000,
+  firstEventTimeoutMs: undefined,
   dimensions: undefined,
   dimensionsAdjustable: false,
   image: imageFamilies.open,

@@ -1,5 +1,6 @@
 /** Trying offers in the order of the plan, until one commits: a whole reply, or a stream's first meaningful event. */
 import type { Offer, Provider } from '../domain/catalog.ts'
+import { firstEventTimeoutOf } from '../domain/patience.ts'
 import { isRequestFault, type Failure, type UpstreamFailure } from '../domain/failure.ts'
 import type {
   AnswerFacts,
@@ -273,13 +274,13 @@ function limitsOf(
   { admission, isWhole }: { admission: Admission; isWhole: boolean },
 ): AttemptLimits {
   const { wholeReplyTimeoutMs, replyBytesMax, textReplyBytesMax, eventGapTimeoutMs, eventCharsMax } = limits
-  const { kind, limits: modelLimits } = admission.model
+  const { model } = admission
   // An image is in one event, and takes as long streamed as in one piece.
-  const isImage = kind === 'image'
+  const isImage = model.kind === 'image'
   return {
-    firstEventTimeoutMs: isWhole || isImage ? wholeReplyTimeoutMs : modelLimits.firstEventTimeoutMs,
+    firstEventTimeoutMs: isWhole || isImage ? wholeReplyTimeoutMs : firstEventTimeoutOf(model),
     eventGapTimeoutMs: isImage ? wholeReplyTimeoutMs : eventGapTimeoutMs,
-    replyBytesMax: kind === 'text' ? textReplyBytesMax : replyBytesMax,
+    replyBytesMax: model.kind === 'text' ? textReplyBytesMax : replyBytesMax,
     eventCharsMax: isImage ? replyBytesMax : eventCharsMax,
     sendOnce: isImage,
     owner: call,
