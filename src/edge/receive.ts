@@ -2,8 +2,8 @@
 import type { UploadBatch, Uploads } from '../blobs/uploads.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest } from '../formats/format.ts'
+import { afterScan } from '../formats/request-json.ts'
 import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
-import { requestScanLimits, scanJson } from '../lib/json-scan.ts'
 import { modelFor } from '../relay/admit.ts'
 import type { Relay } from '../relay/context.ts'
 import { CROWDED, readJsonBody, type ReadBody } from './body.ts'
@@ -32,6 +32,10 @@ const NO_ROOM: Failure = {
   kind: 'unavailable',
   message: 'The gateway is short of disk space and takes no files at the moment.',
   retryAfterMs: 60_000,
+}
+const NO_OBJECT: ReadForm = {
+  kind: 'rejected',
+  failure: { kind: 'invalid_json', message: 'The body is not a JSON object.' },
 }
 const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
 
@@ -107,19 +111,8 @@ async function receiveForm(exchange: Exchange, batch: UploadBatch, limits: BodyL
   if (MULTIPART.test(exchange.header('content-type') ?? '')) return readForm(exchange, batch, limits)
   const body = await readJsonBody(exchange, limits)
   if (body.kind === 'rejected') return body
-  const fields = scanJson(body.text, requestScanLimits).kind === 'scanned' ? parsed(body.text) : undefined
-  if (fields) return formOfJson(fields, batch)
-  return {
-    kind: 'rejected',
-    failure: { kind: 'invalid_json', message: 'The body is not a JSON object that can be read.' },
-  }
-}
-
-function parsed(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined // The caller answers 400.
-  }
+  const scan = await afterScan(body.text, body.bytes, (scanned) => scanned)
+  if (scan.kind === 'rejected') return scan
+  const { value } = scan
+  return typeof value === 'object' && value !== null ? formOfJson(value as Record<string, unknown>, batch) : NO_OBJECT
 }

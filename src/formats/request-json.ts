@@ -11,11 +11,12 @@ export type ScannedRequest = { readonly kind: 'scanned'; readonly value: unknown
 const LARGE_BODY_BYTES = 512 * 1024
 
 const reject = (kind: Failure['kind'], message: string): Rejected => ({ kind: 'rejected', failure: { kind, message } })
+const PROTO_NAME = reject('invalid_value', "A field is called '__proto__', which none may be.")
 const NOT_JSON = reject('invalid_json', 'The body is not valid JSON.')
 
 export function scanRequest(text: string): ScannedRequest {
   const bounded = boundedMembers(text)
-  return 'kind' in bounded ? bounded : withoutRepetition(parse(text, bounded), text)
+  return 'kind' in bounded ? bounded : withoutTraps(parse(text, bounded), text)
 }
 
 /** Reads a scanned body, whose text and size it is given as well. */
@@ -35,7 +36,7 @@ async function scanLargeRequest(text: string): Promise<ScannedRequest> {
   await nextTurn()
   const scanned = parse(text, bounded)
   await nextTurn()
-  const single = withoutRepetition(scanned, text)
+  const single = withoutTraps(scanned, text)
   await nextTurn()
   return single
 }
@@ -73,20 +74,33 @@ function parse(text: string, members: Members): ScannedRequest {
  * Refuses a body in which some object has two fields of one name: the scan counts both, and the parser keeps one.
  * Another keeps the other: what was judged here, an address say, would not be what an upstream reads.
  */
-const withoutRepetition = (scanned: ScannedRequest, text: string): ScannedRequest =>
-  scanned.kind === 'scanned' && namesIn(scanned.value) !== scanned.members.namesWithin ? repeated(text) : scanned
+function withoutTraps(scanned: ScannedRequest, text: string): ScannedRequest {
+  if (scanned.kind === 'rejected') return scanned
+  const found = { names: 0, hasProto: false }
+  lookAt(scanned.value, found)
+  if (found.hasProto) return PROTO_NAME
+  return found.names === scanned.members.namesWithin ? scanned : repeated(text)
+}
+
+/**
+ * Counts the names in a value, no deeper than the scan has found. `__proto__` is a field like any other here, but whoever
+ * copies it by assignment gives the copy another prototype. No API has it; `constructor` may be a tool's.
+ */
+function lookAt(value: unknown, found: { names: number; hasProto: boolean }): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    for (const inner of value) lookAt(inner, found)
+    return
+  }
+  for (const name in value) {
+    found.names++
+    if (name === '__proto__') found.hasProto = true
+    lookAt((value as Record<string, unknown>)[name], found)
+  }
+}
 
 /** In a large body the name is not looked for: it would take as long as all else together. */
 function repeated(text: string): Rejected {
   const name = text.length > LARGE_BODY_BYTES ? undefined : repeatedName(text)?.slice(0, 100)
   return reject('invalid_json', `${name === undefined ? 'A field' : `The field '${name}'`} is given more than once.`)
-}
-
-/** No deeper than the scan has found. */
-function namesIn(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  let names = 0
-  if (Array.isArray(value)) for (const inner of value) names += namesIn(inner)
-  else for (const name in value) names += 1 + namesIn((value as Record<string, unknown>)[name])
-  return names
 }

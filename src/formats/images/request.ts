@@ -12,8 +12,8 @@ import {
   type ImageWish,
 } from '../../domain/image.ts'
 import { piecePrice } from '../../domain/price.ts'
-import { requestScanLimits, scanJson } from '../../lib/json-scan.ts'
 import { failureOfIssue } from '../chat/issue.ts'
+import { scanRequest } from '../request-json.ts'
 import type { ImageBody } from './body.ts'
 
 /** A choice of a model's own: a word. */
@@ -43,20 +43,11 @@ export type ReadImageBody =
   | { readonly kind: 'rejected'; readonly failure: Failure }
 
 const reject = (failure: Failure): ReadImageBody => ({ kind: 'rejected', failure })
-const invalid = (message: string): ReadImageBody => reject({ kind: 'invalid_value', message })
 
 /** Reads the JSON of a request. */
 export function readImageJson(text: string): ReadImageBody {
-  const scan = scanJson(text, requestScanLimits)
-  if (scan.kind === 'too_deep') return invalid('JSON is nested too deeply.')
-  if (scan.kind === 'too_many_nodes') return invalid('JSON holds too many values.')
-  if (scan.kind === 'repeated_key') return reject({ kind: 'invalid_json', message: 'A field is given more than once.' })
-  try {
-    if (scan.kind === 'scanned') return readImageFields(JSON.parse(text) as unknown)
-  } catch {
-    // Said below.
-  }
-  return reject({ kind: 'invalid_json', message: 'The body is not valid JSON.' })
+  const scan = scanRequest(text)
+  return scan.kind === 'rejected' ? scan : readImageFields(scan.value)
 }
 
 /** Checks the fields of a request, from JSON or from a form. */
