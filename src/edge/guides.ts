@@ -5,7 +5,17 @@ import { resolve } from 'node:path'
 const FOLDER = resolve(import.meta.dir, '../../docs')
 
 /** In the order in which they are listed. The other files are for whoever works on the gateway itself. */
-const names = ['api', 'errors', 'dialects', 'console', 'operations', 'console-api', 'sandbox', 'reliability'] as const
+const names = [
+  'api',
+  'errors',
+  'dialects',
+  'console',
+  'operations',
+  'console-api',
+  'secrets',
+  'sandbox',
+  'reliability',
+] as const
 
 export type Guide = {
   readonly name: string
