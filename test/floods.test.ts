@@ -1,11 +1,19 @@
 /** What one connection sends at once must not keep the others waiting, however little it costs to send. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { chat, freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
 import { rawClient } from './support/raw-client.ts'
 import { tickMeter, tickReport } from './support/tick-report.ts'
 
 /** Of one tick of the serving thread, its own processor time. */
 const TICK_MS_MAX = 100
+
+/** Of one connection that never stops asking: without a bound it was 400 within seconds. */
+const AHEAD_MB_MAX = 100
+
+const residentMb = (): number =>
+  (Number(readFileSync(`/proc/${gateway.pid}/statm`, 'utf8').split(' ')[1]) * 4_096) / 1024 / 1024
 
 let gateway: TestGateway
 let penniless: string
@@ -71,6 +79,28 @@ async function longestTick(bytes: Buffer, answers: number): Promise<number> {
   client.close()
   return longestMs
 }
+
+test('a client that sends ahead without end has no more waiting than others can bear', async () => {
+  const socket = connect({ port: Number(new URL(gateway.baseUrl).port), host: '127.0.0.1' })
+  await new Promise((resolve) => socket.once('connect', resolve))
+  socket.resume()
+  const request = Buffer.from('GET /v1/models HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(20_000))
+  const beforeMb = residentMb()
+  const endMs = performance.now() + 4_000
+  let [sent, mostMb, slowestMs] = [0, 0, 0]
+  while (performance.now() < endMs) {
+    if (socket.write(request)) sent += request.length
+    else await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), Bun.sleep(100)])
+    const askedMs = performance.now()
+    await (await fetch(new URL('/healthz', gateway.baseUrl))).text()
+    slowestMs = Math.max(slowestMs, performance.now() - askedMs)
+    mostMb = Math.max(mostMb, residentMb())
+  }
+  socket.destroy()
+  const grownMb = mostMb - beforeMb
+  console.log(`${sent} bytes written, ${grownMb.toFixed(0)} MB more at most, others waited ${slowestMs.toFixed(0)} ms`)
+  expect(grownMb).toBeLessThan(AHEAD_MB_MAX)
+}, 30_000)
 
 test.each([
   ['of nothing that is there', 'GET / HTTP/1.1\r\nhost:\r\n\r\n', 40_000],

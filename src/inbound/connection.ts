@@ -26,6 +26,8 @@ export type Host = {
 const EMPTY = new BodyReader(NO_BODY)
 /** Requests sent ahead of an answer are kept up to this size, then the client waits. */
 export const AHEAD_BYTES_MAX = 64 * 1024
+/** With less of them left to do the client may go on. */
+const WAITING_BYTES_MAX = 4 * AHEAD_BYTES_MAX
 /** The rest of a body nobody wants is read and thrown away up to this size; beyond it the connection closes. */
 const UNREAD_BYTES_MAX = 256 * 1024
 /** Requests sent ahead that are begun in one turn of the event loop: behind them others have theirs. */
@@ -256,7 +258,8 @@ export class Connection implements Wire, Guest {
   }
 
   private readFurther(): void {
-    if (!this.isPaused) return
+    // While more waits than this, one that only asks would fill the memory with its requests.
+    if (!this.isPaused || (this.input && this.input.length - this.at > WAITING_BYTES_MAX)) return
     this.isPaused = false
     this.socket.resume()
   }
