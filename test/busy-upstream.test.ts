@@ -12,16 +12,21 @@ beforeAll(async () => {
   sandbox = await startSandboxProcess()
   const at = `base_url: '${sandbox.baseUrl}', allow_private: true`
   gateway = await startGateway({
+    env: { TOLLGATE_ATTEMPTS_MAX: '2' },
     yaml: `
 sandbox: false
 providers:
   small: { ${at}, concurrent_requests: 2 }
+  tiny: { ${at}, concurrent_requests: 1 }
   large: { ${at} }
 models:
   brief: { price: { input: 1, output: 2 }, offers: [${offer('small', '!delayMs=300')}] }
   lasting: { price: { input: 1, output: 2 }, offers: [${offer('small', '!delayMs=2500')}] }
   flowing: { price: { input: 1, output: 2 }, offers: [${offer('small', '!pace=30')}] }
   shared: { price: { input: 1, output: 2 }, offers: [${offer('small', '!delayMs=2500')}, ${offer('large', '', 1)}] }
+  spread: { price: { input: 1, output: 2 }, offers: [${offer('small', '')}, ${offer('tiny', '', 1)}, ${offer('large', '', 2)}] }
+  either: { price: { input: 1, output: 2 }, offers: [${offer('small', '!delayMs=2500')}, ${offer('tiny', '!delayMs=300', 1)}] }
+  doubtful: { price: { input: 1, output: 2 }, offers: [${offer('tiny', '!delayMs=300')}, ${offer('large', '!status=500', 1)}] }
   rescued: { price: { input: 1, output: 2 }, offers: [${offer('small', '!delayMs=300')}, ${offer('large', '!status=500', 1)}] }
 `,
   })
@@ -72,11 +77,60 @@ test('a stream has its place until its end, or until its client leaves', async (
   expect(await several(2, { model: 'brief' })).toMatchObject([{ status: 200 }, { status: 200 }])
 })
 
+/** What the newest record says: who answered, and what of each attempt. */
+async function lastRecord(): Promise<[provider: string | null, ...results: string[]]> {
+  const [row] = await gateway.operate<{ provider_id: string | null; attempts: string }[]>('request.list', {
+    account: gateway.accountId,
+    limit: 1,
+  })
+  const attempts = JSON.parse(row?.attempts ?? '[]') as { result: string }[]
+  return [row?.provider_id ?? null, ...attempts.map(({ result }) => result)]
+}
+
 test('where somebody else can be asked nobody waits, and the full one is not blamed', async () => {
   const told = await several(8, { model: 'shared' })
   expect(told.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
-  expect(told.filter(({ tookMs }) => tookMs < 1_500)).toHaveLength(6)
-  expect(await ask({ model: 'brief' })).toMatchObject({ status: 200 })
+  expect(told.filter(({ headers }) => headers.get('x-tollgate-attempts') !== '1')).toEqual([])
+  expect(told.filter(({ tookMs }) => tookMs < 2_000)).toHaveLength(6)
+})
+
+/** Takes all the room of a provider for some seconds. */
+const filling = (count: number, model: string): Promise<Told[]> => several(count, { model })
+
+test('one that is full is no attempt: the next ones are asked however many are full', async () => {
+  const full = [filling(2, 'lasting'), ask({ model: 'either' })]
+  await Bun.sleep(150)
+  // Two attempts are allowed, and two providers are full.
+  expect(await ask({ model: 'spread' })).toMatchObject({ status: 200 })
+  expect(await lastRecord()).toEqual(['large', 'ok'])
+  await Promise.all(full)
+})
+
+test('nothing that was sent nowhere is told as an attempt', async () => {
+  const full = filling(2, 'lasting')
+  await Bun.sleep(150)
+  const { status, headers } = await ask({ model: 'brief' })
+  expect([status, headers.get('x-tollgate-attempts')]).toEqual([503, null])
+  expect(await lastRecord()).toEqual([null, 'full'])
+  await full
+})
+
+test('of several that are full the first with room is taken', async () => {
+  const full = [filling(2, 'lasting'), ask({ model: 'either' })]
+  await Bun.sleep(100)
+  const waited = await ask({ model: 'either' })
+  expect([waited.status, waited.tookMs < 1_500]).toEqual([200, true])
+  expect(await lastRecord()).toEqual(['tiny', 'ok'])
+  await Promise.all(full)
+})
+
+test('one that is full is waited for before one that has failed too often is asked', async () => {
+  const failing = await several(12, { model: 'doubtful' })
+  expect(failing.some(({ status }) => status !== 200)).toBe(true)
+  for (let i = 0; i < 4; i++) {
+    const told = await several(2, { model: 'doubtful' })
+    if (i > 0) expect(told.map(({ status }) => status)).toEqual([200, 200])
+  }
 })
 
 test('where the others fail, the full one is waited for after all', async () => {
@@ -85,10 +139,15 @@ test('where the others fail, the full one is waited for after all', async () => 
 })
 
 test('an account leaves some room to the others', async () => {
+  const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
   const few = await startGateway({
     descriptors: 256,
-    yaml: `models:\n  slow: { price: { input: 1, output: 2 }, offers: [${offer('sandbox', '!delayMs=3000')}] }\n`,
+    yaml: `
+providers: { silent: { base_url: 'http://127.0.0.1:${silent.port}/v1', allow_private: true } }
+models: { waiting: { price: { input: 1, output: 2 }, offers: [{ provider: silent, model: m }] } }
+`,
   })
+  const stop = new AbortController()
   try {
     const { connections_max: most, account_calls_max: own } = await few.operate<{
       connections_max: number
@@ -97,16 +156,24 @@ test('an account leaves some room to the others', async () => {
     expect(own).toBe(Math.floor(most * 0.8))
     const { id } = await few.operate<{ id: string }>('account.create', { name: 'other', balance: '1' })
     const { secret } = await few.operate<{ secret: string }>('key.create', { account: id, name: 'k' })
+    const refused: Told[] = []
+    const body = { model: 'waiting', max_tokens: 1 }
     const greedy = Array.from({ length: own + 3 }, async () => {
-      const answer = await chat(few, { model: 'slow' })
-      return [answer.status, answer.headers.get('retry-after'), await answer.text()] as const
+      const answer = await chat(few, body, { signal: stop.signal }).catch(() => undefined)
+      if (answer) refused.push({ status: answer.status, tookMs: 0, headers: answer.headers, text: await answer.text() })
     })
-    await Bun.sleep(700)
+    for (let i = 0; i < 250 && refused.length < 3; i++) await Bun.sleep(20)
     expect((await chat({ baseUrl: few.baseUrl, key: secret }, { model: 'sandbox-chat' })).status).toBe(200)
-    const refused = (await Promise.all(greedy)).filter(([status]) => status !== 200)
-    expect(refused.map(([status, after]) => [status, after])).toEqual(Array.from({ length: 3 }, () => [429, '1']))
-    expect(refused[0]?.[2]).toContain(`This account may have ${own} requests in flight at once`)
+    expect(refused.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
+      [429, '1'],
+      [429, '1'],
+      [429, '1'],
+    ])
+    expect(refused[0]?.text).toContain(`This account may have ${own} requests in flight at once`)
+    stop.abort()
+    await Promise.all(greedy)
   } finally {
+    silent.stop(true)
     await few.close()
   }
 })

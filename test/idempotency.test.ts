@@ -269,6 +269,15 @@ describe('what is not the same, or not charged', () => {
     expect([again.status, again.headers.get('x-should-retry')]).toEqual([409, 'false'])
     expect(await code(again)).toBe('idempotency_answer_not_kept')
     expect(await who.records()).toHaveLength(1)
+
+    // Also where it took the last of the money.
+    const { posted_nano_usd: posted } = await gateway.operate<{ posted_nano_usd: string }>('account.show', {
+      account: who.account,
+    })
+    const amount = (Number(posted) / 1e9).toFixed(9)
+    await gateway.operate('account.debit', { account: who.account, amount, ref: who.account, reason: 'test' })
+    const later = await ask(who, 'z', body)
+    expect([later.status, await code(later)]).toEqual([409, 'idempotency_answer_not_kept'])
   })
 
   test('an account without money that has nothing kept is refused before it sends a body', async () => {

@@ -47,7 +47,10 @@ const linesShape = z.strictObject({
   prices_from: time.meta({ description: 'the day of the price card' }),
 })
 const attemptShape = z.strictObject({
-  result: z.string().meta({ description: 'ok; aborted where the call was ended first; or the kind of failure' }),
+  result: z.string().meta({
+    description:
+      'ok; aborted where the call was ended first; full where it was not sent for want of room; or the kind of failure',
+  }),
   status: z.int().nullable(),
   code: z.string().nullable(),
   started_ms: count.meta({ description: 'from the start of the request' }),

@@ -83,8 +83,8 @@ function withoutTraps(scanned: ScannedRequest, text: string): ScannedRequest {
 }
 
 /**
- * Counts the names in a value, no deeper than the scan has found. `__proto__` is a field like any other here, but whoever
- * copies it by assignment gives the copy another prototype. No API has it; `constructor` may be a tool's.
+ * Counts the names in a value, no deeper than the scan has found. `__proto__` is a field like any other here, but
+ * whoever copies it by assignment gives the copy another prototype. No API has it; `constructor` may be a tool's.
  */
 function lookAt(value: unknown, found: { names: number; hasProto: boolean }): void {
   if (typeof value !== 'object' || value === null) return

@@ -83,8 +83,8 @@ export class Claim {
   }
 
   keep({ status, headers, body }: KeptAnswer): Step[] {
-    const bytes = body === undefined ? 0 : Buffer.byteLength(body)
-    const text = body !== undefined && this.kept.take(this.accountId, bytes) ? body : null
+    const isKept = this.kept.take(this.accountId, body === undefined ? 0 : Buffer.byteLength(body))
+    const text = body !== undefined && isKept ? body : null
     return [{ run: keep, bind: [status, JSON.stringify(headers), text, this.accountId, this.key], changes: 1 }]
   }
 
@@ -121,6 +121,7 @@ class KeptAnswers {
   }
 
   give(accountId: string, bytes: number): void {
+    if (bytes === 0) return
     const left = (this.bytes.get(accountId) ?? 0) - bytes
     if (left > 0) this.bytes.set(accountId, left)
     else this.bytes.delete(accountId)

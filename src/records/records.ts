@@ -12,7 +12,10 @@ export type AttemptNote = {
   readonly offerId: string
   readonly providerId: string
   readonly upstreamModel: string
-  /** `ok`; `aborted` where the call was ended before the vendor answered; or the kind of failure. */
+  /**
+   * `ok`; `aborted` where the call was ended before the vendor answered; `full` where it was not sent for want of room
+   * there; or the kind of failure.
+   */
   readonly result: string
   readonly status?: number
   readonly code?: string

@@ -97,7 +97,8 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
   const written = request.stream || model.kind === 'image' || taskSteps || claim ? 'now' : 'soon'
   const createdAtMs = Date.now()
-  const offers = plan.length > limits.attemptsMax ? plan.slice(0, limits.attemptsMax) : plan
+  // Of a task so many are tried; a call goes on to the next where one is only full.
+  const offers = taskSteps && plan.length > limits.attemptsMax ? plan.slice(0, limits.attemptsMax) : plan
   const also: Steps[number][] = []
   if (claim) also.push(...claim.begin(call.id))
   also.push(...begunSteps(relay, call, { model, createdAtMs }))

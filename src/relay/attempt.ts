@@ -80,29 +80,71 @@ type SoFar = { -readonly [Key in keyof AllFailed]: AllFailed[Key] }
 type Choice = { readonly offer: Offer; readonly provider: Provider; readonly preset: Preset }
 
 export async function tryOffers(relay: Relay, call: Call, admission: Admission): Promise<Attempted> {
-  const { retries, seats } = relay
-  const soFar: SoFar = { kind: 'failed', failure: NOT_TRIED, last: undefined, progress: undefined }
-  let full: Choice | undefined
-  retries.earn()
-  for (const offer of admission.offers) {
-    const choice = choiceOf(relay, offer)
-    const seat = choice && seats.take(choice.provider)
-    if (choice && !seat) full ??= choice
-    if (!choice || !seat) continue
-    if (soFar.last && !retries.spend(performance.now())) {
+  const { offers } = admission
+  const tries = new Tries(relay, call, admission)
+  relay.retries.earn()
+  // Those that rest come last in the plan: one that is only full is worth a moment before.
+  const firstResting = offers.length < 2 ? -1 : offers.findIndex(({ id }) => relay.health.isResting(id))
+  if (firstResting === -1) return (await tries.ask(offers)) ?? (await tries.wait()) ?? tries.end()
+  const attempted = (await tries.ask(offers.slice(0, firstResting))) ?? (await tries.wait())
+  return attempted ?? (await tries.ask(offers.slice(firstResting))) ?? tries.end()
+}
+
+/** One call's way from offer to offer. What a step comes to ends it; undefined: there is more to be tried. */
+class Tries {
+  private readonly relay: Relay
+  private readonly call: Call
+  private readonly admission: Admission
+  private readonly soFar: SoFar = { kind: 'failed', failure: NOT_TRIED, last: undefined, progress: undefined }
+  /** Where there was no seat. */
+  private readonly full: Choice[] = []
+  private left: number
+
+  constructor(relay: Relay, call: Call, admission: Admission) {
+    this.relay = relay
+    this.call = call
+    this.admission = admission
+    this.left = relay.limits.attemptsMax
+  }
+
+  async ask(offers: readonly Offer[]): Promise<Attempted | undefined> {
+    for (const offer of offers) {
+      const choice = choiceOf(this.relay, offer)
+      if (!choice) continue
+      const seat = this.relay.seats.take(choice.provider)
+      const attempted = seat ? await this.askOne(choice, seat) : undefined
+      if (attempted) return attempted
+      if (!seat) this.full.push(choice)
+    }
+    return undefined
+  }
+
+  /** Waits a moment for the first seat anywhere. */
+  async wait(): Promise<Attempted | undefined> {
+    if (this.full.length === 0) return undefined
+    const providers = this.full.map(({ provider }) => provider)
+    const [provider, seat] = (await this.relay.seats.wait(providers, this.call.caller.account.id)) ?? []
+    const choice = this.full.find((one) => one.provider === provider)
+    return choice && seat && this.askOne(choice, seat)
+  }
+
+  end(): AllFailed {
+    const [first] = this.full
+    if (!first || this.soFar.last) return this.soFar
+    note(this.call, first.offer, this.call.elapsedMs(), 'full')
+    return { ...this.soFar, failure: FULL }
+  }
+
+  private askOne(choice: Choice, seat: Seat): AllFailed | Promise<Attempted | undefined> {
+    const { relay, call, admission, soFar } = this
+    const isOver = this.left === 0 || (this.full.length > 0 && call.upstreamStopped)
+    if (isOver || (soFar.last && !relay.retries.spend(performance.now()))) {
       seat.leave()
       return soFar
     }
-    const attempted = await tryOffer(relay, call, { choice, admission, seat, soFar })
-    if (attempted) return attempted
+    this.left--
+    return tryOffer(relay, call, { choice, admission, seat, soFar })
   }
-  if (!full || (soFar.last && !retries.spend(performance.now()))) return soFar
-  // Nobody else is left to be asked.
-  const startedMs = call.elapsedMs()
-  const seat = await seats.wait(full.provider)
-  if (seat) return (await tryOffer(relay, call, { choice: full, admission, seat, soFar })) ?? soFar
-  note(call, full.offer, startedMs, { kind: 'failed', failure: FULL })
-  return soFar.last ? soFar : { ...soFar, failure: FULL }
 }
 
 function choiceOf({ catalog }: Relay, offer: Offer): Choice | undefined {
@@ -332,13 +374,14 @@ async function readPrelude(events: EventSource, stream: PassedStream): Promise<T
 
 const empty = (message: string): Failed => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
 
-function note(call: Call, offer: Offer, startedMs: number, tried: Tried): void {
+function note(call: Call, offer: Offer, startedMs: number, tried: Tried | 'full'): void {
   const { id: offerId, providerId, upstreamModel } = offer
   const tookMs = Math.round(call.elapsedMs() - startedMs)
-  const failure = tried.kind === 'failed' ? tried.failure : undefined
+  const failure = tried !== 'full' && tried.kind === 'failed' ? tried.failure : undefined
   // Our own doing, for a client that left, say: not to be counted among the faults of a vendor.
-  const isAborted = failure?.kind === 'network' && call.upstreamStopped
-  const result = isAborted ? 'aborted' : (failure?.kind ?? 'ok')
+  const isCut = failure?.kind === 'network' || failure?.kind === 'unreachable'
+  const isAborted = isCut && call.upstreamStopped
+  const result = tried === 'full' ? tried : isAborted ? 'aborted' : (failure?.kind ?? 'ok')
   const attempt = { offerId, providerId, upstreamModel, result, startedMs: Math.round(startedMs), tookMs }
   call.attempts.push(failure && !isAborted ? { ...attempt, ...toldOf(failure) } : attempt)
 }

@@ -55,8 +55,9 @@ export function failureHeaders(
   paid: SettledRecord | undefined,
 ): Record<string, string> {
   const headers: Record<string, string> = {}
-  if (attempts.length === 0) return headers
-  headers['x-tollgate-attempts'] = String(attempts.length)
+  const sent = attempts.filter(({ result }) => result !== 'full').length
+  if (sent === 0) return headers
+  headers['x-tollgate-attempts'] = String(sent)
   headers['x-tollgate-upstream-ms'] = String(upstreamMsOf(attempts))
   if (!paid) return headers
   headers['x-tollgate-held-usd'] = formatUsd(paid.held)

@@ -9,6 +9,11 @@ export class HealthBook {
     return this.offers
   }
 
+  isResting(offerId: string): boolean {
+    const health = this.offers.get(offerId)
+    return health !== undefined && health.restUntilMs > Date.now()
+  }
+
   /** An attempt begins. */
   tried(offerId: string): void {
     const health = this.offers.get(offerId)

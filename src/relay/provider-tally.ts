@@ -9,6 +9,9 @@ export type ProviderStanding = {
     | undefined
 }
 
+/** What says nothing of how a vendor does. */
+const NOT_ITS_OWN: ReadonlySet<string> = new Set(['aborted', 'full'])
+
 type Standing = { -readonly [K in keyof ProviderStanding]: ProviderStanding[K] }
 
 export class ProviderTally {
@@ -16,6 +19,7 @@ export class ProviderTally {
 
   noted(attempts: readonly AttemptNote[]): void {
     for (const { providerId, result, status, message = '' } of attempts) {
+      if (NOT_ITS_OWN.has(result)) continue
       let standing = this.standings.get(providerId)
       if (!standing) this.standings.set(providerId, (standing = { ...untried }))
       if (result === 'ok') standing.succeeded++

@@ -22,7 +22,7 @@ test('who waits is served in the order of arrival, before whoever comes then', a
   const pair = { id: 'vendor', concurrentRequests: 2 }
   const taken = [seats.take(pair), seats.take(pair)]
   const order: string[] = []
-  const waits = ['a', 'b'].map((name) => seats.wait(pair).then((seat) => (order.push(name), seat)))
+  const waits = ['a', 'b'].map((name) => seats.wait([pair], 'acct').then((got) => (order.push(name), got)))
   taken[0]?.leave()
   expect(seats.take(pair)).toBeUndefined()
   taken[1]?.leave()
@@ -30,23 +30,55 @@ test('who waits is served in the order of arrival, before whoever comes then', a
   expect(order).toEqual(['a', 'b'])
 })
 
+test('accounts take turns', async () => {
+  const seats = new Seats()
+  const four = { id: 'vendor', concurrentRequests: 4 }
+  const taken = Array.from({ length: 4 }, () => seats.take(four))
+  const order: string[] = []
+  const wait = (account: string, name: string): Promise<number> =>
+    seats.wait([four], account).then(() => order.push(name))
+  const waits = [wait('greedy', 'g1'), wait('greedy', 'g2'), wait('greedy', 'g3'), wait('modest', 'm1')]
+  for (const seat of taken) seat?.leave()
+  await Promise.all(waits)
+  expect(order).toEqual(['g1', 'm1', 'g2', 'g3'])
+})
+
 test('who waits in vain is told so, and takes no seat later', async () => {
   const seats = new Seats()
   const taken = seats.take(one)
   const startedMs = performance.now()
-  const waiting = seats.wait(one)
-  // As many wait as may be served: the next one is told at once.
-  expect(await seats.wait(one)).toBeUndefined()
+  const waiting = [seats.wait([one], 'greedy'), seats.wait([one], 'other')]
+  // Of an account as many wait as may be served, of all twice as many: the next one is told at once.
+  expect(await seats.wait([one], 'greedy')).toBeUndefined()
+  expect(await seats.wait([one], 'third')).toBeUndefined()
   expect(performance.now() - startedMs).toBeLessThan(seatBounds.waitMs)
-  expect(await waiting).toBeUndefined()
+  expect(await Promise.all(waiting)).toEqual([undefined, undefined])
   taken?.leave()
   expect(seats.take(one)).toBeDefined()
 })
 
-test('a limit that is changed holds for who is there already', () => {
+test('of several providers the first with room is taken, and only that one', async () => {
+  const seats = new Seats()
+  const other = { id: 'other', concurrentRequests: 1 }
+  const taken = [seats.take(one), seats.take(other)]
+  const waiting = seats.wait([one, other, one], 'acct')
+  taken[1]?.leave()
+  taken[0]?.leave()
+  const [provider, seat] = (await waiting) ?? []
+  expect(provider).toBe(other)
+  expect([seats.take(one) !== undefined, seats.take(other)]).toEqual([true, undefined])
+  seat?.leave()
+  expect(seats.take(other)).toBeDefined()
+})
+
+test('a limit that is changed holds for who is there already, and serves who waits', async () => {
   const seats = new Seats()
   const taken = seats.take(one)
-  expect(seats.take({ ...one, concurrentRequests: 2 })).toBeDefined()
+  const waiting = seats.wait([one], 'acct')
+  expect(seats.take({ ...one, concurrentRequests: 3 })).toBeDefined()
+  const [, seat] = (await waiting) ?? []
+  expect(seat).toBeDefined()
   taken?.leave()
+  seat?.leave()
   expect(seats.take(one)).toBeUndefined()
 })

@@ -26,25 +26,66 @@ export class Seat {
   }
 }
 
-/** The seats of one provider. */
-class Row {
-  taken = 0
-  max = 0
-  /** In the order in which they came. Whoever gave up is passed over. */
-  readonly waiting = new Set<(seat: Seat) => void>()
+/** Takes a seat of a row that has one now. */
+type Sit = (row: Row) => void
 
-  left(): void {
-    this.taken--
-    for (const sit of this.waiting) {
-      if (this.taken >= this.max) return
-      this.waiting.delete(sit)
-      sit(this.seat())
-    }
+/** The seats of one provider, and who waits for one. */
+class Row {
+  private taken = 0
+  private max = 0
+  private waitingCount = 0
+  /** By account; the first is the next to be served. */
+  private readonly waiting = new Map<string, Set<Sit>>()
+
+  /** An operator may have changed the limit. */
+  limitTo(max: number): this {
+    const isMore = max > this.max
+    this.max = max
+    if (isMore) this.serve()
+    return this
+  }
+
+  take(): Seat | undefined {
+    return this.taken < this.max && this.waitingCount === 0 ? this.seat() : undefined
   }
 
   seat(): Seat {
     this.taken++
     return new Seat(this)
+  }
+
+  left(): void {
+    this.taken--
+    this.serve()
+  }
+
+  /** False where too many wait: of an account as many as there are seats, and twice as many of all. */
+  await(account: string, sit: Sit): boolean {
+    const own = this.waiting.get(account) ?? new Set()
+    if (own.size >= this.max || this.waitingCount >= 2 * this.max) return false
+    this.waiting.set(account, own.add(sit))
+    this.waitingCount++
+    return true
+  }
+
+  forget(account: string, sit: Sit): void {
+    const own = this.waiting.get(account)
+    if (!own?.delete(sit)) return
+    this.waitingCount--
+    if (own.size === 0) this.waiting.delete(account)
+  }
+
+  /** Accounts take turns, and the requests of one come in the order in which they came. */
+  private serve(): void {
+    while (this.taken < this.max) {
+      const [next] = this.waiting
+      if (!next) return
+      const [account, own] = next
+      const [sit] = own
+      this.waiting.delete(account)
+      this.waiting.set(account, own)
+      sit?.(this)
+    }
   }
 }
 
@@ -53,19 +94,22 @@ export class Seats {
 
   /** A seat, where one is free and nobody waits for it. */
   take(provider: Limited): Seat | undefined {
-    const row = this.rowOf(provider)
-    return row.taken < row.max && row.waiting.size === 0 ? row.seat() : undefined
+    return this.rowOf(provider).take()
   }
 
-  /** The same, for whoever has nobody else to ask: waits a moment, unless as many as there are seats do so already. */
-  async wait(provider: Limited): Promise<Seat | undefined> {
-    const row = this.rowOf(provider)
-    const seat = this.take(provider)
-    if (seat || row.waiting.size >= row.max) return seat
-    const { promise, resolve } = Promise.withResolvers<Seat | undefined>()
-    row.waiting.add(resolve)
+  /** The first seat that becomes free at one of several providers, for whoever has nobody else to ask. */
+  async wait<Any extends Limited>(providers: readonly Any[], account: string): Promise<[Any, Seat] | undefined> {
+    const { promise, resolve } = Promise.withResolvers<[Any, Seat] | undefined>()
+    const rows = new Map(providers.map((provider) => [this.rowOf(provider), provider]))
+    const sit: Sit = (row) => {
+      for (const each of rows.keys()) each.forget(account, sit)
+      resolve([rows.get(row) as Any, row.seat()])
+    }
+    let isWaiting = false
+    for (const row of rows.keys()) isWaiting = row.await(account, sit) || isWaiting
+    if (!isWaiting) return undefined
     const timer = setTimeout(() => {
-      row.waiting.delete(resolve)
+      for (const row of rows.keys()) row.forget(account, sit)
       resolve(undefined)
     }, seatBounds.waitMs)
     const got = await promise
@@ -73,11 +117,9 @@ export class Seats {
     return got
   }
 
-  /** With the limit as it is now: an operator may have changed it. */
   private rowOf({ id, concurrentRequests = seatBounds.requestsMax }: Limited): Row {
     let row = this.rows.get(id)
     if (!row) this.rows.set(id, (row = new Row()))
-    row.max = concurrentRequests
-    return row
+    return row.limitTo(concurrentRequests)
   }
 }
