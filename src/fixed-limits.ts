@@ -7,7 +7,7 @@ import { videoBounds } from './domain/video.ts'
 import { AHEAD_BYTES_MAX } from './inbound/connection.ts'
 import { connectionLimits } from './inbound/connection-limits.ts'
 import { answerLimits, largeAnswerLimits, requestScanLimits } from './lib/json-scan.ts'
-import { PIXELS_MAX } from './lib/picture.ts'
+import { DECODING_TIMEOUT_MS, PIXELS_MAX } from './lib/picture.ts'
 import { CONNECT_TIMEOUT_MS } from './outbound/send.ts'
 import { watchBounds } from './records/feed.ts'
 import { retryBounds } from './relay/retry-budget.ts'
@@ -61,9 +61,11 @@ export const fixedLimits = {
   formImageBytesMax: imageFormBounds.imageBytesMax,
   formMaskBytesMax: imageFormBounds.maskBytesMax,
   formPixelsMax: imageFormBounds.pixelsMax,
+  formDecodingTimeoutMs: imageFormBounds.decodingTimeoutMs,
   uploadBytesMax: uploadBounds.max,
   uploadBytesPerAccountMax: uploadBounds.shareMax,
   imagePixelsMax: PIXELS_MAX,
+  imageDecodingTimeoutMs: DECODING_TIMEOUT_MS,
   imageFetchTimeoutMs: imageFetchBounds.fetchTimeoutMs,
   imageFetchedBytesMax: imageFetchBounds.fetchedBytesMax,
   videoBodyBytesMax: videoBounds.bodyBytesMax,

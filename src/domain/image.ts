@@ -20,6 +20,8 @@ export const imageFormBounds = {
   maskBytesMax: 4 * 1024 * 1024,
   /** All pictures together: they are decoded one after the other, while others wait. */
   pixelsMax: 200_000_000,
+  /** For their decoding, the wait for it included. */
+  decodingTimeoutMs: 30_000,
 }
 
 /** Of an image at an upstream's own address. */

@@ -1,6 +1,7 @@
 /** A request as it arrives: its body within bounds, read in its dialect. */
 import type { UploadBatch, Uploads } from '../blobs/uploads.ts'
 import type { Failure } from '../domain/failure.ts'
+import { imageFormBounds } from '../domain/image.ts'
 import type { ClientRequest } from '../formats/format.ts'
 import { afterScan } from '../formats/request-json.ts'
 import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
@@ -88,7 +89,8 @@ async function receiveFiles(
   { chatBody, uploads, relay, caller }: Reception & { readonly caller: Turn['caller'] | undefined },
 ): Promise<Outcome> {
   if (uploads.isShort) return { kind: 'rejected', failure: NO_ROOM }
-  const batch = uploads.begin(exchange.notes.get('account') ?? '')
+  const share = exchange.notes.get('account') ?? ''
+  const batch = uploads.begin(share)
   const release = (): Promise<void> => batch.remove()
   try {
     const got = await receiveForm(exchange, batch, chatBody)
@@ -97,7 +99,8 @@ async function receiveFiles(
     const { model } = got.form.fields
     const found = caller && typeof model === 'string' ? modelFor(relay.catalog, caller, model) : undefined
     if (found && 'message' in found) return { kind: 'rejected', failure: found, release }
-    return { ...outcomeOf(await readsForm(got.form), got.fingerprint), release }
+    const untilMs = performance.now() + imageFormBounds.decodingTimeoutMs
+    return { ...outcomeOf(await readsForm(got.form, { share, untilMs }), got.fingerprint), release }
   } catch (error) {
     await release()
     throw error

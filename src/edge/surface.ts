@@ -9,6 +9,7 @@ import { writeGeminiFailure } from '../formats/gemini/failure.ts'
 import { readModelPath } from '../formats/gemini/model-path.ts'
 import { messagesFailureWriter } from '../formats/messages/failure.ts'
 import type { Exchange } from '../inbound/exchange.ts'
+import type { Claim } from '../lib/turns.ts'
 import { readers } from './readers.ts'
 import type { StateRoute } from './responses.ts'
 import { listRoute } from './videos.ts'
@@ -22,7 +23,7 @@ export type Surface = {
   /** Reads a body that is valid UTF-8. */
   read(body: Body, asked: Asked): ReadClientRequest | Promise<ReadClientRequest>
   /** Reads a form with files, or JSON with the like. Such a surface is read by this alone. */
-  readonly readForm?: (form: EditForm) => Promise<ReadClientRequest>
+  readonly readForm?: (form: EditForm, claim: Claim) => Promise<ReadClientRequest>
   /** Where the tokens of a request are only to be counted, for nothing: how that is answered. */
   readonly count?: (inputTokens: number) => object
   /** What GET shows on the same path. */
@@ -77,7 +78,7 @@ const surfaces: Readonly<Record<string, Surface>> = {
   '/v1/video/generations': videos,
   '/v1/images/edits': {
     failures: chatFailureWriter,
-    readForm: async (form) => readers.edits(({ readEditClient }) => readEditClient(form)),
+    readForm: async (form, claim) => readers.edits(({ readEditClient }) => readEditClient(form, claim)),
     read: () => {
       throw new Error('edits are read as a form')
     },

@@ -3,6 +3,7 @@
  * with the first image, so that a gateway for text never has it in memory (60 ms and 40 MB, sharp 0.35.5).
  */
 import type { Sharp, SharpOptions } from 'sharp'
+import { Turns, type Claim } from './turns.ts'
 
 const formats = ['png', 'jpeg', 'webp'] as const
 export type PictureFormat = (typeof formats)[number]
@@ -20,6 +21,8 @@ export type Looked = Picture | { readonly kind: 'too_large' | 'unreadable' }
 export const PIXELS_MAX = 100_000_000
 /** Decoders at work at once: each holds rows of a picture, interlaced ones the whole. */
 const DECODERS_MAX = 2
+/** For one upstream's image, once it is begun: the largest take a few seconds. */
+export const DECODING_TIMEOUT_MS = 60_000
 
 type Decoder = (input: Buffer | string, options: SharpOptions) => Sharp
 
@@ -35,36 +38,34 @@ async function load(): Promise<Decoder> {
   return sharp
 }
 
-let busy = 0
-const waiting: (() => void)[] = []
+/** Clients' and upstreams' alike. */
+const turns = new Turns(DECODERS_MAX)
 
-/** Runs one of a bounded number. */
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (busy >= DECODERS_MAX) await new Promise<void>((resolve) => void waiting.push(resolve))
-  else busy++
-  try {
-    return await work()
-  } finally {
-    const next = waiting.shift()
-    if (next) next()
-    else busy--
-  }
-}
-
-/** Decodes an image, from its bytes or its file. Nothing of the pixels is kept. */
-export async function inspectPicture(input: Buffer | string, pixelsMax = PIXELS_MAX): Promise<Looked> {
+/**
+ * Decodes an image, from its bytes or its file. Nothing of the pixels is kept. Rejects with `TooLate` once the time of
+ * the claim is over, if it has one.
+ */
+export async function inspectPicture(
+  input: Buffer | string,
+  claim: Claim,
+  pixelsMax: number = PIXELS_MAX,
+): Promise<Looked> {
   const decoder = await (loading ??= load())
-  return inTurn(() => look(decoder, input, pixelsMax))
+  return turns.run(() => look(decoder, input, { claim, pixelsMax }), claim)
 }
 
 const PIECE = Buffer.alloc(64 * 1024, 255)
 
 /** Whether no pixel lets anything through. Holds a byte a pixel: for what was inspected, and has alpha. */
-export async function isOpaque(input: Buffer | string): Promise<boolean> {
+export async function isOpaque(input: Buffer | string, claim: Claim): Promise<boolean> {
   const decoder = await (loading ??= load())
-  const alpha = await inTurn(() =>
-    decoder(input, { limitInputPixels: false, sequentialRead: true }).extractChannel('alpha').raw().toBuffer(),
-  )
+  const decoded = (): Promise<Buffer> =>
+    decoder(input, { limitInputPixels: false, sequentialRead: true })
+      .timeout(timeoutOf(claim))
+      .extractChannel('alpha')
+      .raw()
+      .toBuffer()
+  const alpha = await turns.run(decoded, claim)
   for (let at = 0; at < alpha.length; at += PIECE.length) {
     const piece = alpha.subarray(at, at + PIECE.length)
     if (!piece.equals(PIECE.subarray(0, piece.length))) return false
@@ -72,8 +73,17 @@ export async function isOpaque(input: Buffer | string): Promise<boolean> {
   return true
 }
 
-async function look(decoder: Decoder, input: Buffer | string, pixelsMax: number): Promise<Looked> {
-  const open = (): Sharp => decoder(input, { failOn: 'warning', limitInputPixels: false, sequentialRead: true })
+/** The decoder stops by itself where nobody waits for it any more. */
+function timeoutOf({ untilMs }: Claim): { seconds: number } {
+  const leftMs = untilMs === undefined ? DECODING_TIMEOUT_MS : untilMs - performance.now()
+  return { seconds: Math.max(1, Math.ceil(leftMs / 1000)) }
+}
+
+type Look = { readonly claim: Claim; readonly pixelsMax: number }
+
+async function look(decoder: Decoder, input: Buffer | string, { claim, pixelsMax }: Look): Promise<Looked> {
+  const open = (): Sharp =>
+    decoder(input, { failOn: 'warning', limitInputPixels: false, sequentialRead: true }).timeout(timeoutOf(claim))
   try {
     const { format, width, height, hasAlpha, pages = 1 } = await open().metadata()
     const known = formats.find((one) => one === format)
@@ -84,6 +94,6 @@ async function look(decoder: Decoder, input: Buffer | string, pixelsMax: number)
     await open().resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw().toBuffer()
     return { kind: 'picture', format: known, width, height, hasAlpha }
   } catch {
-    return { kind: 'unreadable' } // Whoever asked says what that means.
+    return { kind: 'unreadable' } // Whoever asked says what that means, or was told that it took too long.
   }
 }

@@ -62,7 +62,8 @@ class CallDesk implements ImageDesk, PassageContext {
   }
 
   async inspect(bytes: Buffer): Promise<ImageInfo | undefined> {
-    const looked = await inspectPicture(bytes)
+    // It is paid for: it goes before what clients upload.
+    const looked = await inspectPicture(bytes, { share: this.call.caller.account.id })
     return looked.kind === 'picture' ? looked : undefined
   }
 

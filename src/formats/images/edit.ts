@@ -3,6 +3,7 @@ import type { Failure } from '../../domain/failure.ts'
 import { imageFormBounds } from '../../domain/image.ts'
 import { uploadOf, type FormPart } from '../../lib/form.ts'
 import { inspectPicture, isOpaque, type Picture } from '../../lib/picture.ts'
+import { TooLate, type Claim } from '../../lib/turns.ts'
 import type { ImageAsk } from './ask.ts'
 import { ImageClient, type ReadClient } from './client.ts'
 import { invalidMask } from './invalid-mask.ts'
@@ -21,8 +22,23 @@ export type EditForm = {
 const IMAGE_PIXELS_MAX = 50_000_000
 const MASK_PIXELS_MAX = 25_000_000
 
-/** Reads `POST /v1/images/edits`, from a form or from JSON. */
-export async function readEditClient({ fields, images, mask }: EditForm): Promise<ReadClient> {
+const BUSY: Failure = {
+  kind: 'unavailable',
+  message: 'The gateway has more pictures to decode than it can at the moment.',
+  retryAfterMs: 10_000,
+}
+
+/** Reads `POST /v1/images/edits`, from a form or from JSON. The pictures are decoded when it is the account's turn. */
+export async function readEditClient(form: EditForm, claim: Claim): Promise<ReadClient> {
+  try {
+    return await readDecoded(form, claim)
+  } catch (error) {
+    if (error instanceof TooLate) return { kind: 'rejected', failure: BUSY }
+    throw error
+  }
+}
+
+async function readDecoded({ fields, images, mask }: EditForm, claim: Claim): Promise<ReadClient> {
   const read = readImageFields(typed(fields))
   if (read.kind === 'rejected') return read
   const reject = (failure: Failure): ReadClient => ({ kind: 'rejected', failure })
@@ -32,7 +48,7 @@ export async function readEditClient({ fields, images, mask }: EditForm): Promis
   const pictures: Picture[] = []
   let pixels = 0
   for (const image of images) {
-    const looked = await inspectPicture(image.path, IMAGE_PIXELS_MAX)
+    const looked = await inspectPicture(image.path, claim, IMAGE_PIXELS_MAX)
     if (looked.kind !== 'picture') return reject(unusable(image, looked.kind))
     pictures.push(looked)
     pixels += looked.width * looked.height
@@ -42,11 +58,11 @@ export async function readEditClient({ fields, images, mask }: EditForm): Promis
     }
   }
   const [first] = pictures
-  const wrong = mask && first ? await wrongMask(mask, first) : undefined
+  const wrong = mask && first ? await wrongMask(mask, first, claim) : undefined
   if (wrong) return reject(wrong)
   const files = images.map((image, i) => partOf(image, nameOf(images), pictures[i]))
   // A mask that is none has been refused: what is left is PNG or WebP.
-  if (mask) files.push(partOf(mask, 'mask', await pictureOf(mask)))
+  if (mask) files.push(partOf(mask, 'mask', await pictureOf(mask, claim)))
   const write: ImageAsk['write'] = (values) => {
     const written = [...values].map(([name, value]): FormPart => ({ kind: 'field', name, value: String(value) }))
     return { path: '/images/edits', headers: {}, body: '', upload: uploadOf([...written, ...files]) }
@@ -57,8 +73,8 @@ export async function readEditClient({ fields, images, mask }: EditForm): Promis
 /** One picture is `image`; several are a list, also where the client repeated the plain name. */
 const nameOf = (images: readonly EditFile[]): string => (images.length === 1 ? 'image' : 'image[]')
 
-async function pictureOf(file: EditFile): Promise<Picture | undefined> {
-  const looked = await inspectPicture(file.path, MASK_PIXELS_MAX)
+async function pictureOf(file: EditFile, claim: Claim): Promise<Picture | undefined> {
+  const looked = await inspectPicture(file.path, claim, MASK_PIXELS_MAX)
   return looked.kind === 'picture' ? looked : undefined
 }
 
@@ -82,8 +98,8 @@ function unusable({ param }: EditFile, kind: 'too_large' | 'unreadable'): Failur
   return { kind: 'invalid_value', message, param }
 }
 
-async function wrongMask(mask: EditFile, image: Picture): Promise<Failure | undefined> {
-  const looked = await inspectPicture(mask.path, MASK_PIXELS_MAX)
+async function wrongMask(mask: EditFile, image: Picture, claim: Claim): Promise<Failure | undefined> {
+  const looked = await inspectPicture(mask.path, claim, MASK_PIXELS_MAX)
   if (looked.kind === 'too_large') return invalidMask(`The mask has more than ${MASK_PIXELS_MAX / 1e6} megapixels.`)
   if (looked.kind !== 'picture') return invalidMask('The mask cannot be decoded: it must be a whole PNG or WebP.')
   const { format, hasAlpha, width, height } = looked
@@ -94,7 +110,7 @@ async function wrongMask(mask: EditFile, image: Picture): Promise<Failure | unde
       `The mask is ${width}x${height}, the image ${image.width}x${image.height}: they must be the same.`,
     )
   }
-  if (!(await isOpaque(mask.path))) return undefined
+  if (!(await isOpaque(mask.path, claim))) return undefined
   return invalidMask('The mask has no transparent pixel: its transparent areas are what is repainted.')
 }
 
