@@ -1,5 +1,6 @@
 /** Answers that are slow to read for their size: a vendor may send them, and nobody else may wait for it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import sharp from 'sharp'
 import { chat, freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
 import { tickMeter, tickReport } from './support/tick-report.ts'
 
@@ -107,7 +108,13 @@ beforeAll(async () => {
   const model = (dialect: string): string =>
     `  ${dialect}: { price: { input: 1, output: 2 }, offers: [{ provider: ${dialect}, model: m }] }`
   const all = Object.keys(dialects)
-  const yaml = `providers:\n${all.map(provider).join('\n')}\nmodels:\n${all.map(model).join('\n')}\n`
+  const image = `  image:
+    kind: image
+    price: { input: 5, output: 0, image_output: 40 }
+    image: { family: gpt-image-2 }
+    offers: [{ provider: chat, model: m }]`
+  const models = [...all.map(model), image]
+  const yaml = `providers:\n${all.map(provider).join('\n')}\nmodels:\n${models.join('\n')}\n`
   gateway = await startGateway({ yaml, folder, preload, env })
 }, 30_000)
 afterAll(async () => {
@@ -205,4 +212,38 @@ test('the same in the dialect of Gemini, and where a client of another dialect g
   const translated = await answered('gemini', false)
   expect([translated.status, translated.text]).toEqual([200, expect.stringContaining('"content":"Hi"')])
   expect(translated.longestMs).toBeLessThan(TICK_MS_MAX)
+}, 20_000)
+
+/** What an image model may answer, and how long the serving thread was at it at most. */
+async function imaged(body: string): Promise<{ status: number; longestMs: number }> {
+  answer = () => new Response(body)
+  await tickReport(gateway)
+  const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
+  const asked = JSON.stringify({ model: 'image', prompt: 'x', quality: 'low', size: '1024x1024' })
+  const got = await fetch(`${gateway.baseUrl}/images/generations`, { method: 'POST', headers, body: asked })
+  await got.arrayBuffer()
+  return { status: got.status, longestMs: (await tickReport(gateway)).longestMs }
+}
+
+test.each(worst)(
+  'an image model: a reply of %s',
+  async (shape) => {
+    const { status, longestMs } = await imaged(withMember({ created: 1, data: [] }, shapes[shape]?.(60_000_000) ?? ''))
+    console.log(`image, a reply of ${shape}: ${status}, longest tick ${longestMs.toFixed(1)} ms`)
+    expect(status).toBe(502)
+    expect(longestMs).toBeLessThan(TICK_MS_MAX)
+  },
+  20_000,
+)
+
+test('an image model: an image of 24 MB in base64', async () => {
+  const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const
+  const made = sharp({ create: { width: 2_800, height: 2_800, channels: 3, background: '#fff', noise } })
+  const image = await made.png({ compressionLevel: 0 }).toBuffer()
+  const { status, longestMs } = await imaged(
+    JSON.stringify({ created: 1, data: [{ b64_json: image.toString('base64') }] }),
+  )
+  console.log(`image of ${image.length} bytes: ${status}, longest tick ${longestMs.toFixed(1)} ms`)
+  expect(status).toBe(200)
+  expect(longestMs).toBeLessThan(TICK_MS_MAX)
 }, 20_000)

@@ -38,6 +38,14 @@ test('depth and size are bounded', () => {
   expect(scanJson('{"a":"', requestScanLimits).kind).toBe('malformed')
 })
 
+test('members are counted for each object by itself', () => {
+  const kindOf = (text: string): string => scanJson(text, { ...requestScanLimits, membersMax: 3 }).kind
+  const three = '{"a":1,"b":{"a":1,"b":[{"a":1,"b":2,"c":3}],"c":3},"c":":{"}'
+  expect([kindOf(three), kindOf(`[${three},${three}]`)]).toEqual(['scanned', 'scanned'])
+  expect(kindOf(three.replace('"c":3}', '"c":3,"d":4}'))).toBe('too_many_nodes')
+  expect(kindOf(three.replace('":{"}', '":{","d":4}'))).toBe('too_many_nodes')
+})
+
 test('what is slow to read for its size is bounded: escapes, what stands outside of texts, long names', () => {
   const { escapesMax, bareMax, keyCharsMax } = requestScanLimits
   const kindOf = (text: string): string => scanJson(text, requestScanLimits).kind

@@ -21,8 +21,8 @@ const END: ReadEvents = { kind: 'end' }
 export const QUEUED_BYTES_MAX = 32 * 1024
 /** No token by token answer is read in such pieces. */
 const LARGE_READ_BYTES = 64 * 1024
-/** Events of more are read in a turn of their own: several as slow to read as they may be would hold up the others. */
-const TURN_CHARS_MAX = 32 * 1024
+/** A longer event waits for a turn of its own: several as slow to read as they may be would hold up the others. */
+const SMALL_CHARS_MAX = 32 * 1024
 /** Behind it only the end of the body comes, which is worth a connection. By its data, or by its name. */
 const isTerminator = ({ name, data }: SseEvent): boolean => data === '[DONE]' || name === 'message_stop'
 
@@ -33,7 +33,7 @@ export class EventReader implements Sink {
   private readonly gapMs: number
   private events: SseEvent[] = []
   private queuedBytes = 0
-  private queuedChars = 0
+  private hasLarge = false
   private waiting: ((read: ReadEvents) => void) | undefined
   /** What `next` says once the events are handed over. */
   private last: ReadEvents | undefined
@@ -52,7 +52,7 @@ export class EventReader implements Sink {
   /** The events that have arrived, or that the next read completes. After `end` and `broken` nothing more comes. */
   next(): Promise<ReadEvents> {
     if (this.events.length > 0) {
-      return this.isLarge ? nextTurn().then(() => this.handOver()) : Promise.resolve(this.handOver())
+      return this.hasLarge ? nextTurn().then(() => this.handOver()) : Promise.resolve(this.handOver())
     }
     if (this.last) {
       const { last } = this
@@ -125,21 +125,18 @@ export class EventReader implements Sink {
     this.isTerminated = last !== undefined && isTerminator(last)
     this.flight.watchdog.rest()
     this.events = this.events.length === 0 ? events : [...this.events, ...events]
-    for (const { data } of events) this.queuedChars += data.length
-    if (this.waiting && !this.isLarge) return this.answer(this.handOver())
+    for (const { data } of events) this.hasLarge ||= data.length > SMALL_CHARS_MAX
+    if (this.waiting && !this.hasLarge) return this.answer(this.handOver())
     if (this.waiting) void nextTurn().then(() => this.waiting && this.events.length > 0 && this.answer(this.handOver()))
     this.queuedBytes += bytes
     if (this.queuedBytes > QUEUED_BYTES_MAX) this.response.pause()
   }
 
-  private get isLarge(): boolean {
-    return this.queuedChars > TURN_CHARS_MAX
-  }
-
   private handOver(): ReadEvents {
     const { events } = this
     this.events = []
-    this.queuedBytes = this.queuedChars = 0
+    this.queuedBytes = 0
+    this.hasLarge = false
     this.isResting = false
     this.response.resume()
     return { kind: 'events', events }
