@@ -53,8 +53,16 @@ async function furnish(account: string, name: string): Promise<Ids & { readonly 
   const answer = await chat({ baseUrl: gateway.baseUrl, key: key.secret }, { model: 'sandbox-chat' })
   await answer.text()
   const [session] = jsonOf<{ data: { id: string }[] }>(await ask(owner.caller, 'GET /sessions')).data
+  const view = jsonOf<{ id: string }>(await ask(owner.caller, 'POST /saved-views', { name: `${name} view`, query: '' }))
+  const film = await fetch(`${gateway.baseUrl}/videos`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key.secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'sandbox-video-fast', content: [{ type: 'text', text: 'x' }], duration: 4 }),
+  })
+  const { id: task } = (await film.json()) as { id: string }
   const request = answer.headers.get('x-request-id') ?? ''
-  return { account, user: owner.id, key: key.id, program: program.id, session: session?.id ?? '', request, cookie }
+  const people = { user: owner.id, session: session?.id ?? '', view: view.id }
+  return { account, ...people, key: key.id, program: program.id, request, task, cookie }
 }
 
 beforeAll(async () => {
@@ -102,6 +110,7 @@ function pathOf({ path }: Route, ids: Ids, account: string): string {
 const bodies: Readonly<Record<string, object>> = {
   'PATCH /accounts/{account}/keys/{key}': { name: 'mine now' },
   'PATCH /accounts/{account}/users/{user}': { role: 'member' },
+  'PATCH /saved-views/{view}': { name: 'mine' },
   'POST /accounts/{account}/keys': { name: 'mine' },
   'POST /accounts/{account}/users': { name: 'mallory', role: 'member' },
   'POST /accounts/{account}/management-keys': { name: 'mine' },
@@ -140,7 +149,9 @@ describe.each(inAccount.map((route) => [nameOf(route), route] as const))('%s', (
   })
 
   test('what is in it is not in one’s own', async () => {
-    if (!/\{(?:key|user|request)\}/.test(route.path)) return
+    if (!/\{(?!account\})/.test(route.path)) return
+    // Those of the vendors are everybody's who may call them.
+    if (route.path.endsWith('{model}')) return
     for (const name of [...ofAccount, 'operator']) {
       const told = await compare(callers[name] ?? {}, (ids) => [
         `${route.method} ${pathOf(route, ids, gateway.accountId)}`,
@@ -177,6 +188,45 @@ describe.each(elsewhere.map((route) => [nameOf(route), route] as const))('%s', (
       if (route.access.startsWith('operator')) expect([who, told.status]).toEqual([who, 403])
       expect(told.text).not.toContain('bee')
     }
+  })
+})
+
+test('every parameter of a path is somebody’s, and tried, or a vendor’s, a model or a code of the operator’s', () => {
+  const named = routes.flatMap(({ path }) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name))
+  const tried = Object.keys(theirs).filter((name) => name !== 'program')
+  expect(Object.values(theirs).filter((id) => id === '')).toEqual([])
+  expect([...new Set(named)].toSorted()).toEqual([...tried, 'code', 'model', 'provider'].toSorted())
+})
+
+describe('what was deleted is told of like what never was', () => {
+  /** By its owner, on each route that takes such an id. */
+  async function expectAlike(caller: Caller, name: 'view' | 'session', id: string): Promise<void> {
+    const nobody = `${id.slice(0, -6)}zzzzzz`
+    const taking = routes.filter(({ path }) => path.includes(`{${name}}`))
+    expect(taking.length).toBeGreaterThan(0)
+    for (const route of taking) {
+      const asked = (one: string): Promise<Told> =>
+        ask(caller, `${route.method} ${pathOf(route, { [name]: one }, '')}`, bodyOf(route))
+      const [gone, unknown] = [await asked(id), await asked(nobody)]
+      expect([nameOf(route), gone.status]).toEqual([nameOf(route), 404])
+      expect(withoutIds(gone, { id })).toBe(withoutIds(unknown, { id: nobody }))
+    }
+  }
+
+  test('a view', async () => {
+    const owner = callers['owner'] ?? {}
+    const { id } = jsonOf<{ id: string }>(await ask(owner, 'POST /saved-views', { name: 'gone', query: '' }))
+    expect((await ask(owner, `DELETE /saved-views/${id}`)).status).toBe(200)
+    await expectAlike(owner, 'view', id)
+  })
+
+  test('a session', async () => {
+    const { caller } = await person('leaving', { role: 'member', account: gateway.accountId })
+    const [session] = jsonOf<{ data: { id: string }[] }>(await ask(caller, 'GET /sessions')).data
+    const id = session?.id ?? ''
+    expect((await ask(caller, `DELETE /sessions/${id}`)).status).toBe(200)
+    const { caller: still } = await person('staying', { role: 'member', account: gateway.accountId })
+    await expectAlike(still, 'session', id)
   })
 })
 

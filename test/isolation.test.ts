@@ -1,14 +1,17 @@
 /**
  * Tenant isolation: every route that takes an id, with every kind of id that is not the caller's to see. Somebody
- * else's, a deleted one and one that never was are answered alike, to the byte.
+ * else's, a deleted one and one that never was are answered alike, to the byte, however the key is presented; a session
+ * of the console opens none of them.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stateRoutes } from '../src/edge/responses.ts'
 import { videoRoutes } from '../src/edge/videos.ts'
 import type { Member } from './sdk/till.ts'
 import { setVendorsStage } from './sdk/vendors-stage.ts'
+import { presentations, type Presented } from './support/presentations.ts'
+import { signedIn } from './support/people.ts'
 
 const stage = setVendorsStage()
 
@@ -56,11 +59,22 @@ const routes = [...ofPaths, ...ofBodies]
 
 let me: Member
 let other: Member
+/** Of somebody who owns my account, in the console. */
+let cookie: string
+const asCookie: Presented = (value) => ({ headers: { cookie: value } })
 
-async function send({ key }: Pick<Member, 'key'>, { path, method, body }: Request): Promise<Response> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) }
-  return fetch(new URL(stage.gateway().baseUrl).origin + path, init)
+const asBearer = presentations.Bearer
+
+async function send(
+  { key }: Pick<Member, 'key'>,
+  { path, method, body }: Request,
+  present: Presented = asBearer,
+): Promise<Response> {
+  const { headers, query } = present(key)
+  const url = new URL(path, stage.gateway().baseUrl)
+  if (query) url.searchParams.set(...query)
+  const typed = { 'content-type': 'application/json', ...headers }
+  return fetch(url, { method, headers: typed, ...(body ? { body: JSON.stringify(body) } : {}) })
 }
 
 async function make(member: Member): Promise<Ids> {
@@ -94,12 +108,14 @@ const garbage = (own: string): string[] => [
   'resp_%00',
   'resp_%2f..%2fresp_',
   `resp_${'0'.repeat(26)}`,
+  `resp_${'0'.repeat(36)}`,
   'a'.repeat(2_000),
 ]
 
 beforeAll(async () => {
   me = await stage.join()
   other = await stage.join()
+  cookie = (await signedIn(stage.gateway(), { name: 'me', role: 'owner', account: me.account })).cookie
 }, 30_000)
 
 describe.each(routes)('$name', ({ takes, request }) => {
@@ -111,6 +127,15 @@ describe.each(routes)('$name', ({ takes, request }) => {
     expect(refused).not.toContain(theirs[takes])
     expect(await seen(await send(me, request(gone[takes])))).toBe(refused)
     for (const id of garbage(own[takes])) expect(await seen(await send(me, request(id)))).toBe(refused)
+    for (const [by, present] of Object.entries<Presented>(presentations)) {
+      for (const id of [theirs[takes], gone[takes], ...garbage(own[takes]).slice(0, 2)]) {
+        expect([by, id, await seen(await send(me, request(id), present))]).toEqual([by, id, refused])
+      }
+    }
+    const ids = [own[takes], theirs[takes], gone[takes], ...garbage(own[takes])]
+    const door = await Promise.all(ids.map(async (id) => seen(await send({ key: cookie }, request(id), asCookie))))
+    expect(door[0]).toMatch(/^401\n/)
+    expect(new Set(door).size).toBe(1)
     const untouched = await send(other, { path: `/v1/responses/${theirs.response}`, method: 'GET' })
     expect(((await untouched.json()) as { status: string }).status).toBe('completed')
     const served = await send(me, request(own[takes]))
@@ -119,15 +144,20 @@ describe.each(routes)('$name', ({ takes, request }) => {
 })
 
 test('no other route takes an id', () => {
-  const read = (file: string): string => readFileSync(join(import.meta.dir, '../src/edge', file), 'utf8')
+  const folder = join(import.meta.dir, '../src/edge')
   // What these name is public, or what everybody with the key may see.
   const open = `/v1/models /v1/models/ /v1/balance /v1/chat/completions /v1/embeddings /v1/messages
-    /v1/messages/count_tokens /v1/images/generations /v1/images/edits /v1/videos /v1/video/generations /v1`
+    /v1/messages/count_tokens /v1/images/generations /v1/images/edits /v1/videos /v1/video/generations /v1
+    /v1/models/{model} /v1beta/models/{model}:generateContent /v1beta/models/{model}:streamGenerateContent
+    /v1beta/models/{model}:countTokens`
+  // Whoever has one of these ids may fetch what it names: image-files.test.ts and video-content.test.ts.
+  const capabilities = ['/v1/images/files/', '/v1/images/files/{id}', '/v1/videos/{id}/content']
   // Those of videos are tried in video-tasks.test.ts.
   const kept = [...stateRoutes, ...videoRoutes].map(({ path }) => path)
-  const known = new Set(kept.concat(Object.keys(inBodies), open.split(/\s+/)))
-  const found = ['edge.ts', 'surface.ts', 'responses.ts', 'videos.ts'].flatMap((file) =>
-    [...read(file).matchAll(/'(\/v1[^'\n]*)'/g)].map(([, path = '']) => path),
+  const known = new Set(kept.concat(Object.keys(inBodies), open.split(/\s+/), capabilities))
+  const files = readdirSync(folder).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  const found = files.flatMap((file) =>
+    [...readFileSync(join(folder, file), 'utf8').matchAll(/'(\/v1[^'\n]*)'/g)].map(([, path = '']) => path),
   )
   expect(found.length).toBeGreaterThan(8)
   expect(found.filter((path) => !known.has(path))).toEqual([])

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { join } from 'node:path'
 import { videoRoutes } from '../src/edge/videos.ts'
 import { freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
+import { presentations, type Presented } from './support/presentations.ts'
 import { VideoClient, type Task } from './support/video-client.ts'
 import { startVideoVendor, videoYaml, type VideoVendor } from './support/video-vendor.ts'
 
@@ -147,6 +148,15 @@ describe('isolation', () => {
         'a'.repeat(2_000),
       ]
       for (const id of odd) expect(await ask(id)).toBe(refused)
+      const { origin } = new URL(gateway.baseUrl)
+      for (const [by, present] of Object.entries<Presented>(presentations)) {
+        const { headers, query } = present(me.key)
+        for (const id of [theirs.id, gone.id, `${own.id}x`]) {
+          const url = new URL(origin + path.replace('{id}', id))
+          if (query) url.searchParams.set(...query)
+          expect([by, id, await seen(await fetch(url, { method, headers }))]).toEqual([by, id, refused])
+        }
+      }
       expect((await other.task(theirs.id)).status).toBe('completed')
       expect(await ask(own.id)).toMatch(/^200\n/)
       const keyless = await fetch(`${gateway.baseUrl}${path.replace('/v1', '').replace('{id}', own.id)}`, { method })

@@ -21,6 +21,10 @@ export class VideoClient {
     this.of = of
   }
 
+  get key(): string {
+    return this.of.key
+  }
+
   call(path: string, init: Init = {}): Promise<Response> {
     const { baseUrl, key } = this.of
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...init.headers }
