@@ -109,6 +109,8 @@ export async function serve(config: Config): Promise<Served> {
     live.endOverdue(limits.requestTimeoutMs)
     stalls.reason()
   }, 1_000)
+  // Twice in the second within which a call ends that has lost its right.
+  const lapses = setInterval(() => live.cutLapsed(), 500)
   const ahead = setTimeout(() => void loadReaders().catch((error: Error) => giveUp(log, error)), READ_AHEAD_MS)
   const origin = config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`
   return {
@@ -123,6 +125,7 @@ export async function serve(config: Config): Promise<Served> {
       log('info', 'drain.start', { live: live.size })
       sweeps.stop()
       clearInterval(everySecond)
+      clearInterval(lapses)
       clearTimeout(ahead)
       await live.idle(config.limits.drainMs)
       live.cancelAll('shutdown')

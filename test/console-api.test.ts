@@ -37,6 +37,8 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 const at = (path: string): string => `/accounts/${gateway.accountId}${path}`
+/** Somebody who plays. */
+type Player = { readonly id: string; readonly caller: object }
 type Page<T = Record<string, unknown>> = { readonly data: readonly T[]; readonly next_cursor: string | null }
 
 /** All pages of a list. */
@@ -113,6 +115,40 @@ describe('the playground', () => {
     await call(viewer, 'DELETE /session/view-as')
     expect(await use()).toBe(200)
   })
+
+  const ends = {
+    'ends its session': ({ caller }: Player) => call(caller, 'DELETE /session'),
+    'is disabled': ({ id }: Player) => call(operator, `PATCH ${at(`/users/${id}`)}`, { status: 'disabled' }),
+    'is given another role': ({ id }: Player) => call(operator, `PATCH ${at(`/users/${id}`)}`, { role: 'member' }),
+  }
+  test.each(Object.entries(ends))(
+    'is cut within a second when its person %s, and what arrived is charged',
+    async (name, end) => {
+      const { id, cookie } = await signedIn(gateway, { name: `who ${name}`, role: 'owner', account: gateway.accountId })
+      const streamOf = (key: string): Promise<Response> => {
+        const messages = [{ role: 'user', content: 'Write 400 tokens [sandbox: pace-ms=50]' }]
+        return chat({ baseUrl: gateway.baseUrl, key }, { model: 'sandbox-chat', stream: true, messages })
+      }
+      const tokenOf = async (caller: object): Promise<string> =>
+        (await call<{ token: string }>(caller, `POST ${at('/playground-token')}`)).body.token
+      const [mine, others] = await Promise.all([streamOf(await tokenOf({ cookie })), streamOf(await tokenOf(owner))])
+      const text = mine.text()
+      await Bun.sleep(300)
+      expect((await end({ id, caller: { cookie } })).status).toBe(200)
+      const endedMs = performance.now()
+      expect(await text).toContain('"code":"invalid_api_key"')
+      expect(performance.now() - endedMs).toBeLessThan(1_000)
+      type Line = { readonly id: string; readonly charged: string }
+      const lines = await gateway.operate<Line[]>('request.list', { account: gateway.accountId })
+      const record = lines.find((line) => line.id === mine.headers.get('x-request-id'))
+      expect(record).toMatchObject({ outcome: 'barred' })
+      expect(Number(record?.charged)).toBeGreaterThan(0)
+      // Nobody else's stream is touched.
+      const reader = others.body?.getReader()
+      for (let reads = 0; reads < 3; reads++) expect((await reader?.read())?.done).toBe(false)
+      await reader?.cancel()
+    },
+  )
 })
 
 describe('money', () => {

@@ -139,9 +139,11 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
     const account = key?.revokedAtMs === undefined ? accounts.get(key?.accountId ?? '') : undefined
     return key && account && { key, account }
   }
-  const passedKey = (digest: string): string | undefined => {
+  const callerWithPass = (digest: string): Caller | undefined => {
     const pass = passes.get(digest)
-    return pass && pass.untilMs > Date.now() && pass.isValid() ? pass.keyId : undefined
+    if (!pass || pass.untilMs <= Date.now() || !pass.isValid()) return undefined
+    const caller = callerOf(pass.keyId)
+    return caller && { ...caller, stands: pass.isValid }
   }
   const createKey = async ({ accountId, name, allowedModels, limits = NO_LIMITS, kind = 'client' }: KeyDraft) => {
     const secret = makeKey()
@@ -181,7 +183,8 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
     authenticate(presented) {
       if (!isKeyShaped(presented)) return undefined
       const digest = digestOf(presented)
-      return callerOf(keyIdByDigest.get(digest) ?? passedKey(digest) ?? '')
+      const keyId = keyIdByDigest.get(digest)
+      return keyId === undefined ? callerWithPass(digest) : callerOf(keyId)
     },
     callerOf,
     list: () => [...accounts.values()],

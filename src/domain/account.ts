@@ -33,7 +33,12 @@ export type ApiKey = {
 }
 
 /** Who is calling: a valid key and the account it draws on. */
-export type Caller = { readonly key: ApiKey; readonly account: Account }
+export type Caller = {
+  readonly key: ApiKey
+  readonly account: Account
+  /** Of the playground: whether whoever it was lent to may call still. */
+  readonly stands?: () => boolean
+}
 
 /** Whether both allow-lists, the account's and the key's, admit a model. */
 export function mayUse({ key, account }: Caller, modelId: string): boolean {

@@ -104,6 +104,8 @@ type Barred = { readonly keyId: string } | { readonly accountId: string }
 const isBarred = ({ key, account }: Caller, barred: Barred): boolean =>
   'keyId' in barred ? key.id === barred.keyId : account.id === barred.accountId
 
+const isLapsed = ({ stands }: Caller): boolean => stands?.() === false
+
 /** Of calls that go on without their client: they hold a connection each, and nobody waits. */
 export type DetachedBounds = { readonly callsMax: number; readonly callsPerAccountMax: number }
 
@@ -157,6 +159,12 @@ export class LiveCalls {
     const reason = 'keyId' in barred ? 'revoked' : 'suspended'
     for (const call of this.calls) if (isBarred(call.caller, barred)) call.cancel(reason)
     for (const { caller, cut } of this.listeners) if (isBarred(caller, barred)) cut()
+  }
+
+  /** Cuts the calls of whoever was lent the right to call, and has it no more: their session ended, say. */
+  cutLapsed(): void {
+    for (const call of this.calls) if (isLapsed(call.caller)) call.cancel('revoked')
+    for (const { caller, cut } of this.listeners) if (isLapsed(caller)) cut()
   }
 
   /** Ends the calls that have taken longer than a request may, all attempts together. */
