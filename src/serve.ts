@@ -44,6 +44,8 @@ export type Served = {
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/
 /** An account may have the n-th part of what bodies may take while they arrive. */
 const ARRIVING_PARTS = 4
+/** A call ends within a second of when it lost its right. */
+const WATCH_MS = 500
 const SOCKETS_CLOSE_MS = 1_000
 /** Nobody waits for the first answer any more. */
 const READ_AHEAD_MS = 1_000
@@ -105,12 +107,11 @@ export async function serve(config: Config): Promise<Served> {
   if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
   await videos.resume()
   const sweeps = startSweeps(gateway, blobs, { log, limits, isDraining: () => draining })
-  const everySecond = setInterval(() => {
+  const watch = setInterval(() => {
     live.endOverdue(limits.requestTimeoutMs)
+    live.cutLapsed()
     stalls.reason()
-  }, 1_000)
-  // Twice in the second within which a call ends that has lost its right.
-  const lapses = setInterval(() => live.cutLapsed(), 500)
+  }, WATCH_MS)
   const ahead = setTimeout(() => void loadReaders().catch((error: Error) => giveUp(log, error)), READ_AHEAD_MS)
   const origin = config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`
   return {
@@ -124,8 +125,7 @@ export async function serve(config: Config): Promise<Served> {
       gateway.office.feed.close()
       log('info', 'drain.start', { live: live.size })
       sweeps.stop()
-      clearInterval(everySecond)
-      clearInterval(lapses)
+      clearInterval(watch)
       clearTimeout(ahead)
       await live.idle(config.limits.drainMs)
       live.cancelAll('shutdown')
