@@ -1,5 +1,5 @@
 /** What a chunk costs that is put in another dialect's words, beside the same chunk passed on, both of one round. */
-import { spread, type Spread } from './spread.ts'
+import { isCounted, spread, type Spread } from './spread.ts'
 import type { Sample } from './summary.ts'
 import { cases, type Answer } from './workload.ts'
 
@@ -26,7 +26,7 @@ type Costs = { readonly passed: readonly number[]; readonly translated: readonly
 const titleOf = ({ chunks, pace }: Stream): string => `stream of ${chunks} chunks, ${pace}`
 
 export function chunkRows(samples: readonly Sample[]): ChunkRow[] {
-  const counted = samples.filter(({ round }) => round !== 'warm-up')
+  const counted = samples.filter(isCounted)
   const rows: ChunkRow[] = []
   for (const target of new Set(samples.map((sample) => sample.target))) {
     const mine = counted.filter((sample) => sample.target === target)

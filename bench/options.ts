@@ -10,6 +10,8 @@ A table for each kind, medians over the rounds, then the bars: met, missed or no
   --only TEXT      only what has one of these texts, parted by commas, in its id (below), and all of that. translated:
                    chat clients of a vendor that speaks Messages, beside the same streams passed on
   --rounds N       so many rounds
+  --quiet          waits for quiet moments of the host's memory, and measures rounds again in which it was busy: for up to
+                   fifteen minutes. What is not measured then is said to be so
   --with NAME      another gateway beside ours, installed into a temporary folder: portkey, litellm. Repeatable
   --against PATH   another checkout of this gateway, measured in the same rounds
   --json           everything as JSON
@@ -31,6 +33,7 @@ function read() {
         quick: { type: 'boolean', default: false },
         only: { type: 'string', default: '' },
         rounds: { type: 'string' },
+        quiet: { type: 'boolean', default: false },
         with: { type: 'string', multiple: true, default: [] },
         against: { type: 'string' },
         json: { type: 'boolean', default: false },

@@ -17,6 +17,7 @@ import { diskFolder } from './disk-folder.ts'
 import { figureCases, measureFigures, progressOf, type FigureSample } from './figures.ts'
 import { climb } from './frontier.ts'
 import { addressOf, measure, measureHeld, type Target } from './measure.ts'
+import { isQuiet, quietHost } from './host-memory.ts'
 import { helpText, isChosen, options, progress } from './options.ts'
 import { printReport } from './report.ts'
 import { summarize, type HeldSample, type Resident, type Sample } from './summary.ts'
@@ -79,6 +80,9 @@ async function runFigures(): Promise<FigureSample[]> {
 
 type Found = { readonly samples: Sample[]; readonly held: HeldSample[] }
 
+/** How long quiet moments of the host are waited for. */
+const patientUntilMs = options.quiet ? performance.now() + 15 * 60_000 : Number.POSITIVE_INFINITY
+
 /** All cases in turn, each against every target, so that a noisy minute hits all of them. */
 async function run(crew: Crew, targets: readonly Target[]): Promise<Found> {
   const found: Found = { samples: [], held: [] }
@@ -89,8 +93,14 @@ async function run(crew: Crew, targets: readonly Target[]): Promise<Found> {
       progress(`round ${round}/${rounds} ${id}: ${parts.join(' · ')}`)
     for (const work of chosen) {
       const able = targets.filter((target) => canServe(target, work))
-      for (const target of able) found.samples.push({ ...(await measure(crew, target, work)), round })
-      say(work.id, found.samples.slice(-able.length).map(progressLine))
+      for (let isDone = false; !isDone && performance.now() < patientUntilMs;) {
+        if (options.quiet) await quietHost(patientUntilMs)
+        const samples: Sample[] = []
+        for (const target of able) samples.push(await measure(crew, target, work))
+        isDone = !options.quiet || isQuiet(samples.map(({ memoryNs }) => memoryNs))
+        found.samples.push(...samples.map((sample) => ({ ...sample, round: isDone ? round : ('busy' as const) })))
+        say(work.id, [...(isDone ? [] : ['not counted: the host was busy']), ...samples.map(progressLine)])
+      }
     }
     for (const target of isFrontierChosen ? contending : []) {
       const climbed = await climb(crew, target)

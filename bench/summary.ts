@@ -2,14 +2,15 @@
 import { chunkRows, translatedRatio, TRANSLATED_TIMES_MAX, type ChunkRow } from './chunks.ts'
 import { summarizeFigures, type FigureRow, type FigureSample } from './figures.ts'
 import type { LoadReport } from './load.ts'
-import { spread, type Spread } from './spread.ts'
+import { isCounted, spread, type Spread } from './spread.ts'
 import { cases, heldCase, type Case } from './workload.ts'
 
 /** One case measured once against one target. */
 export type Sample = {
   readonly caseId: string
   readonly target: string
-  readonly round?: number | 'warm-up'
+  /** `busy`: it is not counted, as the host was, and is measured again. */
+  readonly round?: number | 'warm-up' | 'busy'
   /** CPU per request; undefined for the vendor itself. */
   readonly cpuUs: number | undefined
   /** The same by thread. */
@@ -112,7 +113,7 @@ class CaseSamples {
   readonly targets: ReadonlyMap<string, readonly Sample[]>
 
   constructor(samples: readonly Sample[], work: Case) {
-    const counted = samples.filter(({ caseId, round }) => caseId === work.id && round !== 'warm-up')
+    const counted = samples.filter((sample) => sample.caseId === work.id && isCounted(sample))
     this.targets = Map.groupBy(counted, ({ target }) => target)
   }
 
@@ -174,7 +175,7 @@ export type Facts = {
 
 export function summarize(samples: readonly Sample[], facts: Facts): Summary {
   const { cores, residents, complaints, figures } = facts
-  const measured = new Set(samples.filter(({ round }) => round !== 'warm-up').map(({ caseId }) => caseId))
+  const measured = new Set(samples.filter(isCounted).map(({ caseId }) => caseId))
   const rows = cases.filter(({ id }) => measured.has(id)).map((work) => rowOf(samples, work))
   const chunks = chunkRows(samples)
   const others = summarizeFigures(figures)
