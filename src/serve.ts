@@ -58,7 +58,7 @@ export async function serve(config: Config): Promise<Served> {
   const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, health } = gateway
   const metrics = metricsOf(gateway, () => ({ videos, server }))
   let draining = false
-  const stalls = new Stalls(store, new MemoryRoom(config.limits.memoryBytesMax || process.constrainedMemory()), log)
+  const stalls = new Stalls(store, new MemoryRoom(memoryMaxOf(config)), log)
   const [tokens, blobs] = [new TokenCounter(), new Blobs(store, gateway.room)]
   await blobs.sweepStrays()
   const onRecord = recorder(gateway, metrics, log)
@@ -178,11 +178,16 @@ const recorder =
   }
 
 /** What clients may send, and have for nothing. */
-function boundsOf({ limits }: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'chatBody'> {
-  const { arrivingBytesMax, bodyBytesMax } = limits
+/** What the process may have, in bytes. */
+const memoryMaxOf = ({ limits }: Config): number => limits.memoryBytesMax || process.constrainedMemory()
+
+function boundsOf(config: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'chatBody'> {
+  const { arrivingBytesMax, bodyBytesMax } = config.limits
+  // What is made of them takes up to three times as much: they alone must not fill the memory.
+  const max = Math.min(arrivingBytesMax, memoryMaxOf(config) / ARRIVING_PARTS)
   return {
     free: freeBounds,
-    arriving: new Shares({ max: arrivingBytesMax, shareMax: arrivingBytesMax / ARRIVING_PARTS }),
+    arriving: new Shares({ max, shareMax: max / ARRIVING_PARTS }),
     chatBody: { bytesMax: bodyBytesMax, ...bodyPace },
   }
 }

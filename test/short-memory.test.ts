@@ -9,13 +9,24 @@ afterAll(async () => {
   await gateway?.close()
 })
 
-test('calls are refused while bodies of others fill it, and served again when those are gone', async () => {
-  const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+test('calls are refused while answers to others fill it, and served again when those are gone', async () => {
+  // It begins a large answer, and never ends it.
+  const vendor = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () =>
+      new Response(
+        new ReadableStream<Uint8Array>({
+          start: (controller) => controller.enqueue(new Uint8Array(25 * MIB).fill(0x78)),
+        }),
+        { headers: { 'content-type': 'application/json' } },
+      ),
+  })
   gateway = await startGateway({
     env: { TOLLGATE_MEMORY_BYTES_MAX: String(300 * MIB) },
     yaml: `
-providers: { silent: { base_url: 'http://127.0.0.1:${silent.port}/v1', allow_private: true } }
-models: { waiting: { price: { input: 0.001, output: 1 }, offers: [{ provider: silent, model: m }] } }
+providers: { large: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true } }
+models: { waiting: { price: { input: 0.001, output: 1 }, offers: [{ provider: large, model: m }] } }
 `,
   })
   const { baseUrl } = gateway
@@ -24,13 +35,12 @@ models: { waiting: { price: { input: 0.001, output: 1 }, offers: [{ provider: si
   expect([(await ask()).status, await ready()]).toEqual([200, 200])
 
   const stop = new AbortController()
-  const content = '口'.repeat(8 * MIB)
-  const body = { model: 'waiting', max_tokens: 1, messages: [{ role: 'user', content }] }
+  const body = { model: 'waiting', max_tokens: 1 }
   const large: Promise<unknown>[] = []
   let refused: Response | undefined
-  for (let i = 0; i < 12 && refused?.status !== 503; i++) {
+  for (let i = 0; i < 16 && refused?.status !== 503; i++) {
     large.push(chat(gateway, body, { signal: stop.signal }).catch(() => undefined))
-    await Bun.sleep(700)
+    await Bun.sleep(300)
     refused = await ask()
   }
   expect([refused?.status, refused?.headers.get('retry-after'), await ready()]).toEqual([503, '1', 503])
@@ -45,5 +55,5 @@ models: { waiting: { price: { input: 0.001, output: 1 }, offers: [{ provider: si
     status = (await ask()).status
   }
   expect([status, await ready()]).toEqual([200, 200])
-  silent.stop(true)
+  await vendor.stop(true)
 }, 60_000)

@@ -30,7 +30,7 @@ export const requestScanLimits: ScanLimits = {
   depthMax: 64,
   nodesMax: 200_000,
   commasMax: 400_000,
-  membersMax: Number.POSITIVE_INFINITY,
+  membersMax: 10_000,
   bareMax: 6_000_000,
   escapesMax: 1_000_000,
   keyCharsMax: 1_000,

@@ -45,3 +45,12 @@ test('an endless event is refused', () => {
 test('bytes that are not UTF-8 are refused', () => {
   expect(() => new SseDecoder(100).push(Uint8Array.of(0x64, 0xff, 0xfe))).toThrow(TypeError)
 })
+
+test('comments and empty lines without end are too much, between events they are not', () => {
+  const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+  const decoder = new SseDecoder(100)
+  for (let i = 0; i < 50; i++)
+    expect(decoder.push(bytes(`: still there\n\n${'\n'.repeat(150)}data: x\n\n`))).toHaveLength(1)
+  expect(decoder.push(bytes(':\n\n'.repeat(60)))).toEqual([])
+  expect(() => decoder.push(bytes('\n'.repeat(60)))).toThrow(RangeError)
+})

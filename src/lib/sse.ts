@@ -8,7 +8,8 @@ const DETACH_FROM_CHARS = 16 * 1024
 
 /**
  * Cuts a byte stream into server-sent events. Comments, ids and retry hints are dropped; CRLF and a missing space
- * after the colon are accepted, as clients do. It holds at most one unfinished event, of `eventCharsMax` characters.
+ * after the colon are accepted, as clients do. It holds at most one unfinished event, of `eventCharsMax` characters,
+ * and reads no more than twice as many without one.
  */
 export class SseDecoder {
   private readonly utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -16,6 +17,8 @@ export class SseDecoder {
   private name: string | undefined
   private data: string | undefined
   private finished: SseEvent | undefined
+  /** What has come since the last event: comments and empty lines cost as much to read as words. */
+  private idleChars = 0
   private readonly eventCharsMax: number
 
   constructor(eventCharsMax: number) {
@@ -33,6 +36,13 @@ export class SseDecoder {
   }
 
   private take(incoming: string): SseEvent[] {
+    const events = this.eventsIn(incoming)
+    this.idleChars = events.length > 0 ? 0 : this.idleChars + incoming.length
+    if (this.idleChars > 2 * this.eventCharsMax) throw new RangeError('too much without an event')
+    return events
+  }
+
+  private eventsIn(incoming: string): SseEvent[] {
     // An event of megabytes comes in hundreds of reads: only the last of them is looked through from the start.
     if (this.rest !== '' && !incoming.includes('\n')) {
       this.rest += incoming

@@ -2,8 +2,9 @@
 import type { Catalog } from '../catalog/catalog.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
 import { paintsInTurn, type Model, type Offer } from '../domain/catalog.ts'
-import type { Failure } from '../domain/failure.ts'
+import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import { formatUsd, type NanoUsd } from '../domain/money.ts'
+import { failureForClient } from '../formats/chat/failure.ts'
 import type { ClientRequest } from '../formats/format.ts'
 import type { Balance, Hold, HoldRequest, HoldResult } from '../ledger/ledger.ts'
 import { planAttempts } from '../router/plan.ts'
@@ -81,6 +82,7 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
       retryAfterMs: 30_000,
     })
   }
+  if (!taskSteps && isShut(relay, plan, account.id)) return refuse(failureForClient(FULL))
 
   const balance = ledger.balance(account.id)
   const { spendable } = call.entry
@@ -110,6 +112,20 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   call.entry.reserve(amount, tokens)
   return { kind: 'admitted', model, offers, hold: held.hold, quoted, held }
 }
+
+/** Of an upstream where as many requests are under way as there may be. */
+export const FULL: UpstreamFailure = {
+  kind: 'overload',
+  message: 'as many requests are under way there as there may be',
+  retryAfterMs: 1_000,
+}
+
+/** Whether none of the offers could be asked, not even after a wait: who hears it now leaves nothing on the disk. */
+const isShut = ({ catalog, seats }: Relay, offers: readonly Offer[], accountId: string): boolean =>
+  offers.every(({ providerId }) => {
+    const provider = catalog.provider(providerId)
+    return provider && !seats.isOpenTo(provider, accountId)
+  })
 
 export const INVALID_KEY: Failure = {
   kind: 'invalid_key',

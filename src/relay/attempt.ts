@@ -24,7 +24,7 @@ import {
   type Target,
   type WholeAttempt,
 } from '../upstream/attempt.ts'
-import type { Admission } from './admit.ts'
+import { FULL, type Admission } from './admit.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
 import { isBackground } from './conversation.ts'
@@ -67,11 +67,6 @@ type Tried = { readonly kind: 'whole'; reply: PassedReply } | { readonly kind: '
 const PRELUDE_CHARS_MAX = 64 * 1024
 
 const NOT_TRIED: UpstreamFailure = { kind: 'model_gone', message: 'no offer could be tried' }
-const FULL: UpstreamFailure = {
-  kind: 'overload',
-  message: 'as many requests are under way there as there may be',
-  retryAfterMs: 1_000,
-}
 
 /** What became of the offers that were tried. */
 type SoFar = { -readonly [Key in keyof AllFailed]: AllFailed[Key] }

@@ -46,7 +46,7 @@ class Row {
   }
 
   take(): Seat | undefined {
-    return this.taken < this.max && this.waitingCount === 0 ? this.seat() : undefined
+    return this.hasRoom ? this.seat() : undefined
   }
 
   seat(): Seat {
@@ -59,10 +59,21 @@ class Row {
     this.serve()
   }
 
-  /** False where too many wait: of an account as many as there are seats, and twice as many of all. */
+  /** Whether an account may wait: with as many as there are seats, while all are no more than twice as many. */
+  mayWait(account: string): boolean {
+    const own = this.waiting.get(account)?.size ?? 0
+    // The first of each account may: two that ask for much must not keep all others out.
+    return own === 0 || (own < this.max && this.waitingCount < 2 * this.max)
+  }
+
+  get hasRoom(): boolean {
+    return this.taken < this.max && this.waitingCount === 0
+  }
+
+  /** False where too many wait. */
   await(account: string, sit: Sit): boolean {
+    if (!this.mayWait(account)) return false
     const own = this.waiting.get(account) ?? new Set()
-    if (own.size >= this.max || this.waitingCount >= 2 * this.max) return false
     this.waiting.set(account, own.add(sit))
     this.waitingCount++
     return true
@@ -91,6 +102,12 @@ class Row {
 
 export class Seats {
   private readonly rows = new Map<string, Row>()
+
+  /** Whether an account can have a seat, now or by waiting. */
+  isOpenTo(provider: Limited, account: string): boolean {
+    const row = this.rowOf(provider)
+    return row.hasRoom || row.mayWait(account)
+  }
 
   /** A seat, where one is free and nobody waits for it. */
   take(provider: Limited): Seat | undefined {
