@@ -3,6 +3,7 @@
  * that `tollgate doctor` can show every one.
  */
 import { imageFetchBounds, imageFormBounds } from './domain/image.ts'
+import { FUTILE_PER_MINUTE } from './domain/limits.ts'
 import { videoBounds } from './domain/video.ts'
 import { AHEAD_BYTES_MAX } from './inbound/connection.ts'
 import { connectionLimits } from './inbound/connection-limits.ts'
@@ -105,6 +106,7 @@ export const fixedLimits = {
   freeStateRequestsConcurrent: freeBounds.stateConcurrent,
   freeCountRequestsPerMinute: freeBounds.countPerMinute,
   freeCountRequestsConcurrent: freeBounds.countConcurrent,
+  futileRequestsPerMinute: FUTILE_PER_MINUTE,
   freeUnreadBytesMax: freeBounds.unreadBytesMax,
   watchersMax: watchBounds.watchersMax,
   watchersPerAccountMax: watchBounds.watchersPerAccountMax,

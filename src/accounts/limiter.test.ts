@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Caller } from '../domain/account.ts'
-import type { Limits } from '../domain/limits.ts'
+import { FUTILE_PER_MINUTE, type Limits } from '../domain/limits.ts'
 import { Entry, Limiter, monthStartHour, type PastSpend } from './limiter.ts'
 
 const START_MS = Date.UTC(2026, 10, 21, 12)
@@ -257,4 +257,22 @@ test('headers name the scope with less left, and none without limits', () => {
     'x-ratelimit-remaining-tokens': '5900',
     'x-ratelimit-reset-tokens': '1s',
   })
+})
+
+test('what vendors refuse is counted by account, and refills', () => {
+  const { clock, limiter, enter } = setUp()
+  const who = caller()
+  const futile = (times: number): void => {
+    for (let i = 0; i < times; i++) {
+      const entry = enter(who)
+      entry.wasFutile()
+      entry.leave()
+    }
+  }
+  futile(FUTILE_PER_MINUTE)
+  const limit = FUTILE_PER_MINUTE
+  expect(limiter.enter(caller({}, {}, 'key_2'))).toEqual({ kind: 'futile', scope: 'account', limit, retryAfterMs: 50 })
+  clock.nowMs += 1_000
+  futile(FUTILE_PER_MINUTE / 60)
+  expect(limiter.enter(who)).toMatchObject({ kind: 'futile' })
 })

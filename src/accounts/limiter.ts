@@ -3,7 +3,7 @@
  * a month with open holds counted in. A request must satisfy both its key's limits and its account's.
  */
 import type { Caller } from '../domain/account.ts'
-import type { Limits } from '../domain/limits.ts'
+import { FUTILE_PER_MINUTE, type Limits } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { Bucket } from './bucket.ts'
 import { perMinute, rateHeaders, UNITS } from './rate-headers.ts'
@@ -21,6 +21,7 @@ export type Limited =
       readonly retryAfterMs: number | undefined
     }
   | { readonly kind: 'concurrency'; readonly scope: Scope; readonly limit: number }
+  | { readonly kind: 'futile'; readonly scope: Scope; readonly limit: number; readonly retryAfterMs: number }
   | SpendLimited
 
 export type SpendLimited = {
@@ -69,6 +70,8 @@ type Subject = {
   inFlight: number
   requests: Bucket
   free: Bucket
+  /** Requests that vendors refused, for nothing. */
+  futile: Bucket
   tokens: Bucket
   today: Day
   /** That of its month before today. */
@@ -207,6 +210,8 @@ export class Limiter {
     const { concurrentRequests = Number.POSITIVE_INFINITY } = limits
     const most = scope === 'account' ? Math.min(concurrentRequests, this.accountMax) : concurrentRequests
     if (subject.inFlight >= most) return { kind: 'concurrency', scope, limit: most }
+    const futileMs = scope === 'account' ? subject.futile.waitMs(FUTILE_PER_MINUTE, nowMs, 1) : 0
+    if (futileMs > 0) return { kind: 'futile', scope, limit: FUTILE_PER_MINUTE, retryAfterMs: futileMs }
     for (const unit of UNITS) {
       const limit = limits[perMinute[unit]]
       if (limit === undefined) continue
@@ -251,6 +256,7 @@ export class Limiter {
         inFlight: 0,
         requests: new Bucket(),
         free: new Bucket(),
+        futile: new Bucket(),
         tokens: new Bucket(),
         today: { day, month, spent: 0n, held: 0n },
         earlier: { spent: 0n, held: 0n },
@@ -366,6 +372,13 @@ export class Entry {
     for (const { limits, subject } of this.stands) {
       if (limits.tokensPerMinute === undefined) continue
       subject.tokens.take(limits.tokensPerMinute, nowMs, tokens - reserved.tokens)
+    }
+  }
+
+  /** A vendor has refused it, for nothing. */
+  wasFutile(): void {
+    for (const { scope, subject } of this.stands) {
+      if (scope === 'account') subject.futile.take(FUTILE_PER_MINUTE, this.limiter.clock(), 1)
     }
   }
 

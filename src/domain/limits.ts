@@ -32,3 +32,6 @@ export function limitsOf(text: string | null): Limits {
     ...(spendPerMonth === undefined ? {} : { spendPerMonth: BigInt(spendPerMonth) }),
   }
 }
+
+/** What a vendor refuses costs nothing, and yet leaves a record for ever: an account may have so many. */
+export const FUTILE_PER_MINUTE = 1_200

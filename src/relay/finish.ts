@@ -155,6 +155,7 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
   // Only the request's own faults are told in an upstream's words.
   const told = isRequestFault(upstream.kind) ? scrubbed(relay, passed, last) : passed
   const owed = owedFor(call, attempted)
+  if (isRequestFault(upstream.kind) && !owed) call.entry.wasFutile()
   const refusal = owed?.said === undefined ? told : { ...told, message: `${sentence(told.message)} ${owed.said}` }
   const failure = call.cancelled ? failureOfCancel(call.cancelled) : lastWord(call, refusal)
   if (tell) tell(failure)

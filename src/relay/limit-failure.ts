@@ -25,6 +25,12 @@ export function limitFailure(limited: Limited, fitting?: Fitting): Failure {
         message: `${whose} may have ${limited.limit} requests in flight at once, and has.`,
         retryAfterMs: CONCURRENCY_RETRY_MS,
       }
+    case 'futile':
+      return {
+        kind: 'rate_limited',
+        message: `${whose} has had too many requests refused upstream: ${limited.limit} a minute may be. Correct them first.`,
+        retryAfterMs: limited.retryAfterMs,
+      }
     case 'rate': {
       const { unit, limit, retryAfterMs } = limited
       if (retryAfterMs !== undefined) {

@@ -105,5 +105,6 @@ export const server = {
   'fixed_limits.freeStateRequestsConcurrent': 'Free questions at once',
   'fixed_limits.freeCountRequestsPerMinute': 'Token counts per minute of one account',
   'fixed_limits.freeCountRequestsConcurrent': 'Token counts at once',
+  'fixed_limits.futileRequestsPerMinute': 'Requests per minute of one account that vendors may refuse',
   'fixed_limits.freeUnreadBytesMax': 'Free answers not read yet',
 } as const
