@@ -8,8 +8,16 @@ type Violation = {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
 }
 
+/** A dialog that is still fading in has colours that nobody reads. What turns without end is not waited for. */
+const SETTLED = `Promise.allSettled(
+  document.getAnimations()
+    .filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)
+    .map(({ finished }) => finished)
+).then(() => undefined)`
+
 /** What is wrong, one line each; empty is good. */
 export async function violationsOf(page: BrowserPage): Promise<readonly string[]> {
+  await page.evaluate(SETTLED)
   await page.evaluate(`${source}; undefined`)
   const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
   const found = await page.evaluate<readonly Violation[]>(
