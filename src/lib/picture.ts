@@ -3,7 +3,7 @@
  * with the first image, so that a gateway for text never has it in memory (60 ms and 40 MB, sharp 0.35.5).
  */
 import type { Sharp, SharpOptions } from 'sharp'
-import { Turns, type Claim } from './turns.ts'
+import { Slots, type Claim } from './slots.ts'
 
 const formats = ['png', 'jpeg', 'webp'] as const
 export type PictureFormat = (typeof formats)[number]
@@ -39,7 +39,7 @@ async function load(): Promise<Decoder> {
 }
 
 /** Clients' and upstreams' alike. */
-const turns = new Turns(DECODERS_MAX)
+const decoders = new Slots(DECODERS_MAX)
 
 /**
  * Decodes an image, from its bytes or its file. Nothing of the pixels is kept. Rejects with `TooLate` once the time of
@@ -51,7 +51,7 @@ export async function inspectPicture(
   pixelsMax: number = PIXELS_MAX,
 ): Promise<Looked> {
   const decoder = await (loading ??= load())
-  return turns.run(() => look(decoder, input, { claim, pixelsMax }), claim)
+  return decoders.run(() => look(decoder, input, { claim, pixelsMax }), claim)
 }
 
 const PIECE = Buffer.alloc(64 * 1024, 255)
@@ -65,7 +65,7 @@ export async function isOpaque(input: Buffer | string, claim: Claim): Promise<bo
       .extractChannel('alpha')
       .raw()
       .toBuffer()
-  const alpha = await turns.run(decoded, claim)
+  const alpha = await decoders.run(decoded, claim)
   for (let at = 0; at < alpha.length; at += PIECE.length) {
     const piece = alpha.subarray(at, at + PIECE.length)
     if (!piece.equals(PIECE.subarray(0, piece.length))) return false

@@ -1,15 +1,18 @@
 import { expect, test } from 'bun:test'
-import { Slots } from './slots.ts'
+import { Slots, TooLate } from './slots.ts'
 
 /** Work that ends when it is told to; what has begun is in `begun`, in order. */
 function crowd(slots: Slots) {
   const begun: string[] = []
   const ends = new Map<string, () => void>()
-  const enter = (title: string, name?: string): Promise<void> =>
-    slots.run(() => {
-      begun.push(title)
-      return new Promise<void>((resolve) => void ends.set(title, resolve))
-    }, name)
+  const enter = (title: string, share = ''): Promise<void> =>
+    slots.run(
+      () => {
+        begun.push(title)
+        return new Promise<void>((resolve) => void ends.set(title, resolve))
+      },
+      { share },
+    )
   const end = async (title: string): Promise<void> => {
     ends.get(title)?.()
     await Bun.sleep(0)
@@ -43,6 +46,67 @@ test('nobody has more than a share, and nobody waits behind those who have their
 
 test('work that fails leaves its slot', async () => {
   const slots = new Slots(1, 1)
-  expect(slots.run(() => Promise.reject(new Error('no')), 'a')).rejects.toThrow('no')
-  expect(await slots.run(() => Promise.resolve('yes'), 'a')).toBe('yes')
+  expect(slots.run(() => Promise.reject(new Error('no')), { share: 'a' })).rejects.toThrow('no')
+  expect(await slots.run(() => Promise.resolve('yes'), { share: 'a' })).toBe('yes')
+})
+
+/** Work that ends when it is told to, and notes its beginnings. */
+function bench(max: number) {
+  const slots = new Slots(max)
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  const start = (name: string, share: string, untilMs?: number): Promise<void> =>
+    slots.run(
+      () => {
+        begun.push(name)
+        return new Promise((resolve) => void ends.push(resolve))
+      },
+      { share, untilMs },
+    )
+  const endOne = async (): Promise<void> => {
+    ends.shift()?.()
+    await Bun.sleep(0)
+  }
+  return { begun, start, endOne }
+}
+const later = (): number => performance.now() + 60_000
+
+test('so much at once, one place less for a single share; shares take turns, and each keeps its order', async () => {
+  const { begun, start, endOne } = bench(2)
+  for (let i = 1; i <= 5; i++) void start(`a${i}`, 'a', later())
+  for (let i = 1; i <= 2; i++) void start(`b${i}`, 'b', later())
+  void start('c1', 'c', later())
+  await Bun.sleep(0)
+  expect(begun).toEqual(['a1', 'b1'])
+  for (let i = 0; i < 8; i++) await endOne()
+  expect(begun).toEqual(['a1', 'b1', 'a2', 'b2', 'c1', 'a3', 'a4', 'a5'])
+})
+
+test('what nobody may give up goes first, its shares in turns as well', async () => {
+  const { begun, start, endOne } = bench(1)
+  void start('a1', 'a', later())
+  void start('a2', 'a', later())
+  for (const name of ['paid a1', 'paid a2']) void start(name, 'a')
+  void start('paid b1', 'b')
+  for (let i = 0; i < 5; i++) await endOne()
+  expect(begun).toEqual(['a1', 'paid a1', 'paid b1', 'paid a2', 'a2'])
+})
+
+test('who waits for too long is told, and not begun any more; a turn that nobody took is not lost', async () => {
+  const { begun, start, endOne } = bench(1)
+  const slow = start('slow', 'a', performance.now() + 20)
+  const waiting = start('waiting', 'a', performance.now() + 20)
+  // One in the middle of its work keeps its place until it has ended.
+  const late = (await Promise.allSettled([slow, waiting])).map((one) => one.status === 'rejected' && one.reason)
+  expect(late).toEqual([expect.any(TooLate), expect.any(TooLate)])
+  const next = start('next', 'b', later())
+  await Bun.sleep(0)
+  expect(begun).toEqual(['slow'])
+  await endOne()
+  expect(begun).toEqual(['slow', 'next'])
+  await endOne()
+  await next
+  void start('last', 'c', later())
+  await Bun.sleep(0)
+  expect(begun).toEqual(['slow', 'next', 'last'])
 })

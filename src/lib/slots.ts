@@ -1,44 +1,100 @@
-/** Work of which only so much is done at once, and a share of it for each name; the rest waits in turn. */
+import { FairQueue } from './fair-queue.ts'
+
+/** It was to be done by a time that is over. */
+export class TooLate extends Error {}
+
+export type Claim = {
+  /** Whose work it is. */
+  readonly share: string
+  /** When nobody waits for it any more, by `performance.now()`. Work without such a time goes before all other. */
+  readonly untilMs?: number | undefined
+}
+
+const NOBODYS: Claim = { share: '' }
+
+/**
+ * Work of which only so much is done at once, and so much of it for each share; the rest waits in turn. No share takes
+ * the last place with what may be given up: what never ends keeps nobody else waiting.
+ */
 export class Slots {
   private readonly max: number
-  private readonly shareMax: number
-  private readonly waiting: { readonly name: string; readonly start: () => void }[] = []
-  private readonly shares = new Map<string, number>()
   private busy = 0
+  private readonly first: Line
+  private readonly others: Line
 
   constructor(max: number, shareMax = max) {
     this.max = max
+    this.first = new Line(shareMax)
+    this.others = new Line(Math.max(1, Math.min(shareMax, max - 1)))
+  }
+
+  /** Rejects with `TooLate` once the time is over, in the middle of the work too, which keeps its place to its end. */
+  async run<T>(work: () => Promise<T>, { share, untilMs }: Claim = NOBODYS): Promise<T> {
+    const line = untilMs === undefined ? this.first : this.others
+    const { promise: turn, resolve } = Promise.withResolvers<void>()
+    let isBegun = false
+    const begin = (): void => {
+      isBegun = true
+      resolve()
+    }
+    line.waiting.add(share, begin)
+    this.fill()
+    // Where there is room it begins at once, not in another tick.
+    if (!isBegun) await (untilMs === undefined ? turn : before(untilMs, turn, () => line.waiting.remove(share, begin)))
+    const done = work().finally(() => {
+      this.busy--
+      line.left(share)
+      this.fill()
+    })
+    return untilMs === undefined ? done : before(untilMs, done)
+  }
+
+  private fill(): void {
+    while (this.busy < this.max) {
+      const next = this.first.next() ?? this.others.next()
+      if (!next) return
+      this.busy++
+      next()
+    }
+  }
+}
+
+/** Of what waits, and of what is done, with or without a time. */
+class Line {
+  readonly waiting = new FairQueue<() => void>()
+  private readonly shareMax: number
+  private readonly atWork = new Map<string, number>()
+
+  constructor(shareMax: number) {
     this.shareMax = shareMax
   }
 
-  async run<T>(work: () => Promise<T>, name = ''): Promise<T> {
-    if (this.hasRoom(name)) this.count(name, 1)
-    else await new Promise<void>((start) => void this.waiting.push({ name, start }))
-    try {
-      return await work()
-    } finally {
-      this.leave(name)
-    }
+  /** The one that comes next, which has its place from now on until it has `left`. */
+  next(): (() => void) | undefined {
+    const [share, one] = this.waiting.next((name) => this.busyOf(name) < this.shareMax) ?? []
+    if (share !== undefined) this.atWork.set(share, this.busyOf(share) + 1)
+    return one
   }
 
-  /** Whoever leaves hands its slot on, so that nobody slips in between. */
-  private leave(name: string): void {
-    this.count(name, -1)
-    const at = this.waiting.findIndex((one) => this.hasRoom(one.name))
-    const [next] = at === -1 ? [] : this.waiting.splice(at, 1)
-    if (!next) return
-    this.count(next.name, 1)
-    next.start()
+  left(share: string): void {
+    const busy = this.busyOf(share) - 1
+    if (busy > 0) this.atWork.set(share, busy)
+    else this.atWork.delete(share)
   }
 
-  private hasRoom(name: string): boolean {
-    return this.busy < this.max && (this.shares.get(name) ?? 0) < this.shareMax
+  private busyOf(share: string): number {
+    return this.atWork.get(share) ?? 0
   }
+}
 
-  private count(name: string, change: 1 | -1): void {
-    this.busy += change
-    const share = (this.shares.get(name) ?? 0) + change
-    if (share === 0) this.shares.delete(name)
-    else this.shares.set(name, share)
-  }
+function before<T>(untilMs: number, done: Promise<T>, giveUp?: () => void): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => {
+      giveUp?.()
+      reject(new TooLate('it took too long'))
+    },
+    Math.max(0, untilMs - performance.now()),
+  )
+  return Promise.race([done, late]).finally(() => clearTimeout(timer))
 }

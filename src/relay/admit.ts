@@ -2,7 +2,7 @@
 import type { Catalog } from '../catalog/catalog.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
 import { paintsInTurn, type Model, type Offer } from '../domain/catalog.ts'
-import type { Failure, UpstreamFailure } from '../domain/failure.ts'
+import type { Failure } from '../domain/failure.ts'
 import { formatUsd, type NanoUsd } from '../domain/money.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import type { ClientRequest } from '../formats/format.ts'
@@ -15,6 +15,7 @@ import { begunSteps } from './conversation.ts'
 import { likelyTokens, quote, type Quote } from './quote.ts'
 import type { Relay } from './context.ts'
 import { refuseRemoteMedia } from './remote-media.ts'
+import { FULL } from './seats.ts'
 
 export type Admission = {
   readonly kind: 'admitted'
@@ -111,13 +112,6 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   if (held.kind === 'insufficient') return refuse(insufficient(held.balance, amount))
   call.entry.reserve(amount, tokens)
   return { kind: 'admitted', model, offers, hold: held.hold, quoted, held }
-}
-
-/** Of an upstream where as many requests are under way as there may be. */
-export const FULL: UpstreamFailure = {
-  kind: 'overload',
-  message: 'as many requests are under way there as there may be',
-  retryAfterMs: 1_000,
 }
 
 /** Whether none of the offers could be asked, not even after a wait: who hears it now leaves nothing on the disk. */

@@ -24,12 +24,12 @@ import {
   type Target,
   type WholeAttempt,
 } from '../upstream/attempt.ts'
-import { FULL, type Admission } from './admit.ts'
+import type { Admission } from './admit.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
 import { isBackground } from './conversation.ts'
 import { GivenEvents, PreparedEvents, type EventSource } from './events.ts'
-import type { Seat } from './seats.ts'
+import { FULL, type Seat } from './seats.ts'
 
 /** An upstream stream past its first meaningful event. */
 export type OpenStream = {

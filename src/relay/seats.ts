@@ -1,11 +1,20 @@
 /** How many requests may be under way at a provider at once. Who finds no seat asks elsewhere, or waits a moment. */
 import type { Provider } from '../domain/catalog.ts'
+import type { UpstreamFailure } from '../domain/failure.ts'
+import { FairQueue } from '../lib/fair-queue.ts'
 
 export const seatBounds = {
   /** Of a provider that says nothing of its own. */
   requestsMax: 4_096,
   /** Where there is nobody else to ask. */
   waitMs: 1_000,
+}
+
+/** Of an upstream where as many requests are under way as there may be. */
+export const FULL: UpstreamFailure = {
+  kind: 'overload',
+  message: 'as many requests are under way there as there may be',
+  retryAfterMs: 1_000,
 }
 
 type Limited = Pick<Provider, 'id' | 'concurrentRequests'>
@@ -33,9 +42,8 @@ type Sit = (row: Row) => void
 class Row {
   private taken = 0
   private max = 0
-  private waitingCount = 0
-  /** By account; the first is the next to be served. */
-  private readonly waiting = new Map<string, Set<Sit>>()
+  /** By account. */
+  private readonly waiting = new FairQueue<Sit>()
 
   /** An operator may have changed the limit. */
   limitTo(max: number): this {
@@ -61,41 +69,33 @@ class Row {
 
   /** Whether an account may wait: with as many as there are seats, while all are no more than twice as many. */
   mayWait(account: string): boolean {
-    const own = this.waiting.get(account)?.size ?? 0
+    const own = this.waiting.sizeOf(account)
     // The first of each account may: two that ask for much must not keep all others out.
-    return own === 0 || (own < this.max && this.waitingCount < 2 * this.max)
+    return own === 0 || (own < this.max && this.waiting.size < 2 * this.max)
   }
 
   get hasRoom(): boolean {
-    return this.taken < this.max && this.waitingCount === 0
+    return this.taken < this.max && this.waiting.size === 0
   }
 
   /** False where too many wait. */
   await(account: string, sit: Sit): boolean {
     if (!this.mayWait(account)) return false
-    const own = this.waiting.get(account) ?? new Set()
-    this.waiting.set(account, own.add(sit))
-    this.waitingCount++
+    this.waiting.add(account, sit)
     return true
   }
 
+  /** Safe to call where it does not wait. */
   forget(account: string, sit: Sit): void {
-    const own = this.waiting.get(account)
-    if (!own?.delete(sit)) return
-    this.waitingCount--
-    if (own.size === 0) this.waiting.delete(account)
+    this.waiting.remove(account, sit)
   }
 
   /** Accounts take turns, and the requests of one come in the order in which they came. */
   private serve(): void {
     while (this.taken < this.max) {
-      const [next] = this.waiting
-      if (!next) return
-      const [account, own] = next
-      const [sit] = own
-      this.waiting.delete(account)
-      this.waiting.set(account, own)
-      sit?.(this)
+      const [, sit] = this.waiting.next() ?? []
+      if (!sit) return
+      sit(this)
     }
   }
 }

@@ -1,3 +1,4 @@
+import { FairQueue } from '../lib/fair-queue.ts'
 import type { Row, SqlValue } from './statement.ts'
 import type { Query, ReaderReply, ReaderRequest, Turn } from './reader-worker.ts'
 
@@ -15,8 +16,8 @@ const SHARED_MAX = 2
 export class Reader {
   private readonly worker = new Worker(new URL('./reader-worker.ts', import.meta.url).href)
   private readonly waiting = new Map<number, Waiting>()
-  /** Those whose turn has not come, by share; the share that comes next is the first. */
-  private readonly shares = new Map<string, Waiting[]>()
+  /** Those whose turn has not come. */
+  private readonly shared = new FairQueue<Waiting>()
   private sharedOut = 0
   private next = 1
   private opened: (() => void) | undefined
@@ -51,9 +52,7 @@ export class Reader {
     return new Promise((resolve, reject) => {
       const query = { queries, share, resolve, reject }
       if (share === undefined) return this.ask(query)
-      const queue = this.shares.get(share)
-      if (queue) queue.push(query)
-      else this.shares.set(share, [query])
+      this.shared.add(share, query)
       this.askShared()
     })
   }
@@ -65,13 +64,9 @@ export class Reader {
   }
 
   private askShared(): void {
-    for (const [share, queue] of this.shares) {
-      if (this.sharedOut >= SHARED_MAX) return
-      const [query] = queue.splice(0, 1)
-      // Behind all others, with what it still wants.
-      this.shares.delete(share)
-      if (queue.length > 0) this.shares.set(share, queue)
-      if (!query) continue
+    while (this.sharedOut < SHARED_MAX) {
+      const [, query] = this.shared.next() ?? []
+      if (!query) return
       this.sharedOut++
       this.ask(query)
     }
@@ -87,8 +82,7 @@ export class Reader {
   }
 
   private async end(): Promise<void> {
-    for (const queue of this.shares.values()) for (const query of queue) this.ask(query)
-    this.shares.clear()
+    for (let next = this.shared.next(); next; next = this.shared.next()) this.ask(next[1])
     const closed = new Promise<void>((resolve) => (this.closed = resolve))
     this.worker.postMessage({ kind: 'close' } satisfies ReaderRequest)
     await closed

@@ -52,10 +52,13 @@ async function submitTo(shop: Workshop, job: Job, { offer, body }: Try): Promise
   }
   if (vendor.adapter.media !== 'inline' || !namesMedia(body)) return submit(body)
   // In its slot until the vendor has it: what was fetched is in memory for so long.
-  return shop.inlining.run(async () => {
-    const inlined = await inlineMedia(shop, body)
-    return 'failure' in inlined ? { kind: 'failed', failure: inlined.failure } : submit(inlined)
-  }, accountId)
+  return shop.inlining.run(
+    async () => {
+      const inlined = await inlineMedia(shop, body)
+      return 'failure' in inlined ? { kind: 'failed', failure: inlined.failure } : submit(inlined)
+    },
+    { share: accountId },
+  )
 }
 
 /** Without a code or a field's name that is a word of the request or of the credential: both are kept and told. */
