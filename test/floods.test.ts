@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import sharp from 'sharp'
 import { chat, freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
 import { rawClient } from './support/raw-client.ts'
+import { photo } from './support/test-pictures.ts'
 import { tickMeter, tickReport } from './support/tick-report.ts'
 
 /** Of one tick of the serving thread, its own processor time. */
@@ -156,3 +158,17 @@ test.each(Object.keys(broken))('a vendor whose answer is out of all proportion: 
   console.log(`${model}: longest tick ${longestMs.toFixed(1)} ms`)
   expect(longestMs).toBeLessThan(TICK_MS_MAX)
 })
+
+test('a large picture edited by the built-in vendor', async () => {
+  const picture = await sharp(photo(3_000, 3_000)).jpeg({ quality: 95 }).toBuffer()
+  await tickReport(gateway)
+  const form = new FormData()
+  for (const [name, value] of Object.entries({ model: 'sandbox-image', prompt: 'a red door' })) form.set(name, value)
+  for (let i = 0; i < 3; i++) form.append('image[]', new Blob([new Uint8Array(picture)]), 'a.jpg')
+  const headers = { authorization: `Bearer ${gateway.key}` }
+  const answer = await fetch(`${gateway.baseUrl}/images/edits`, { method: 'POST', headers, body: form })
+  expect([answer.status, (await answer.json()) as object]).toMatchObject([200, { data: [{}] }])
+  const { longestMs } = await tickReport(gateway)
+  console.log(`three of ${picture.length} bytes, longest tick ${longestMs.toFixed(1)} ms`)
+  expect(longestMs).toBeLessThan(TICK_MS_MAX)
+}, 60_000)

@@ -4,7 +4,7 @@ import { refuse, type Reply } from '../reply.ts'
 import type { Call } from '../route.ts'
 import { modern, sidesOf } from './images.ts'
 import { paint, type Canvas } from './paint.ts'
-import { decode, resize } from './picture.ts'
+import { decode, resize, type Decoded } from './picture.ts'
 import { modernRequest } from './request.ts'
 
 const IMAGES_MAX = 16
@@ -36,16 +36,16 @@ export async function answerEdits({ body, faults }: Call): Promise<Reply> {
       param: 'image',
     })
   }
-  const canvases: Canvas[] = []
+  const canvases: Decoded[] = []
   for (const [i, file] of files.entries()) {
     const canvas = await canvasOf(file)
     if (!canvas) return refuseFile(`image[${i}]`, 'Invalid image file or mode.')
     canvases.push(canvas)
   }
-  const [base] = canvases as [Canvas]
+  const [base] = canvases as [Decoded]
   const hole = mask === undefined ? undefined : await canvasOf(mask)
   if (mask !== undefined && !hole) return refuseFile('mask', 'Invalid mask file.')
-  if (hole && (hole.width !== base.width || hole.height !== base.height)) {
+  if (hole && (hole.fileWidth !== base.fileWidth || hole.fileHeight !== base.fileHeight)) {
     return refuseFile('mask', 'The mask must have the size of the image.')
   }
   const edited = repaint(base, request.prompt, hole)
@@ -57,7 +57,7 @@ export async function answerEdits({ body, faults }: Call): Promise<Reply> {
 }
 
 /** The pixels of a file of a form, or of a data URL. */
-async function canvasOf(file: unknown): Promise<Canvas | undefined> {
+async function canvasOf(file: unknown): Promise<Decoded | undefined> {
   if (file instanceof Blob) return decode(await file.bytes())
   const { image_url: url } = Object(file) as { image_url?: unknown }
   if (typeof url !== 'string' || !url.startsWith('data:')) return undefined
@@ -68,7 +68,7 @@ async function canvasOf(file: unknown): Promise<Canvas | undefined> {
 export function repaint(base: Canvas, prompt: string, hole: Canvas | undefined): Canvas {
   const { width, height } = base
   const other = paint(prompt, { width, height, isTransparent: false, seed: 1 })
-  const pixels = Uint8Array.from(base.pixels)
+  const pixels = new Uint8Array(base.pixels)
   for (let at = 0; at < pixels.length; at += 4) {
     if (!hole) {
       for (let i = at; i < at + 3; i++) {

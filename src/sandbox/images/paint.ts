@@ -31,21 +31,28 @@ export function paint(prompt: string, { width, height, isTransparent, seed }: Pa
 }
 
 function sky({ width, height, pixels }: Canvas, top: Color, bottom: Color): void {
-  const row = new Uint8Array(width * 4)
   for (let y = 0; y < height; y++) {
     const share = y / height
-    const pixel = [0, 1, 2].map((i) => Math.round((top[i] ?? 0) * (1 - share) + (bottom[i] ?? 0) * share))
-    for (let at = 0; at < row.length; at += 4) row.set([...pixel, 255], at)
-    pixels.set(row, y * row.length)
+    const [red, green, blue] = top.map((from, i) => Math.round(from * (1 - share) + (bottom[i] ?? 0) * share))
+    pixels.set(stripe([red ?? 0, green ?? 0, blue ?? 0], width), y * width * 4)
   }
 }
 
 function draw({ width, height, pixels }: Canvas, { x, y, radius, color, isRound }: Shape): void {
+  const line = stripe(color, Math.min(width, Math.ceil(2 * radius) + 1))
   const rows = [Math.max(0, Math.ceil(y - radius)), Math.min(height, Math.floor(y + radius))] as const
   for (let row = rows[0]; row < rows[1]; row++) {
     const half = isRound ? Math.sqrt(Math.max(0, radius * radius - (row - y) * (row - y))) : radius
     const from = Math.max(0, Math.ceil(x - half))
     const to = Math.min(width, Math.floor(x + half))
-    for (let column = from; column < to; column++) pixels.set([...color, 255], (row * width + column) * 4)
+    if (to > from) pixels.set(line.subarray(0, (to - from) * 4), (row * width + from) * 4)
   }
+}
+
+/** So many pixels of one colour: each copy doubles what is there. */
+function stripe(color: Color, count: number): Uint8Array {
+  const pixels = new Uint8Array(count * 4)
+  pixels.set([...color, 255])
+  for (let filled = 4; filled < pixels.length; filled *= 2) pixels.copyWithin(filled, 0, filled)
+  return pixels
 }

@@ -27,15 +27,22 @@ export async function encode(
   return image.png({ compressionLevel: 3 }).toBuffer()
 }
 
-/** The pixels of a PNG, JPEG or WebP; undefined when it is none. */
-export async function decode(file: Uint8Array): Promise<Canvas | undefined> {
+/** As many as of the largest picture that is made here: they are painted on one by one, by the serving thread. */
+const PIXELS_MAX = 1536 * 1024
+
+export type Decoded = Canvas & { readonly fileWidth: number; readonly fileHeight: number }
+
+/** The pixels of a PNG, JPEG or WebP, of a large one fewer than it has; undefined when it is none. */
+export async function decode(file: Uint8Array): Promise<Decoded | undefined> {
   try {
     const sharp = await library()
-    const { data, info } = await sharp(file, { failOn: 'warning' })
-      .ensureAlpha()
-      .raw()
-      .toBuffer({ resolveWithObject: true })
-    return { width: info.width, height: info.height, pixels: data }
+    const image = sharp(file, { failOn: 'warning' })
+    const { width: fileWidth, height: fileHeight } = await image.metadata()
+    const scale = Math.sqrt(PIXELS_MAX / (fileWidth * fileHeight))
+    const side = (length: number): number => Math.max(1, Math.floor(length * scale))
+    if (scale < 1) image.resize({ width: side(fileWidth), height: side(fileHeight), fit: 'fill' })
+    const { data, info } = await image.ensureAlpha().raw().toBuffer({ resolveWithObject: true })
+    return { width: info.width, height: info.height, pixels: data, fileWidth, fileHeight }
   } catch {
     return undefined // Not a picture; the caller says so.
   }
