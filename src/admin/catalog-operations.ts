@@ -74,7 +74,8 @@ const offer = z.strictObject({
   weight: z.int().min(1).default(1),
 })
 
-const providerView = (provider: Provider): object => ({
+/** What may be shown of a provider: never its key. */
+export const providerView = (provider: Provider) => ({
   id: provider.id,
   preset: provider.preset,
   base_url: provider.baseUrl,

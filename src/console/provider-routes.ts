@@ -1,5 +1,6 @@
 /** Providers: vendor connections, their secrets write-only. */
 import { z } from 'zod'
+import { providerView } from '../admin/catalog-operations.ts'
 import type { Provider } from '../domain/catalog.ts'
 import { imageFamilyNames } from '../domain/image.ts'
 import { videoFamilyNames } from '../domain/video.ts'
@@ -30,21 +31,14 @@ const providerShape = z.strictObject({
   }),
 })
 
-function providerView({ office }: Desk, provider: Provider): z.infer<typeof providerShape> {
+function shownOf({ office }: Desk, provider: Provider): z.infer<typeof providerShape> {
   const { succeeded, failed, lastFailure } = office.tally.of(provider.id)
   const offers = office.catalog
     .models()
     .flatMap((model) => model.offers.filter(({ providerId }) => providerId === provider.id))
   const nowMs = Date.now()
   return {
-    id: provider.id,
-    preset: provider.preset,
-    base_url: provider.baseUrl,
-    allow_private: provider.reach === 'private',
-    concurrent_requests: provider.concurrentRequests ?? null,
-    has_key: provider.secret !== undefined,
-    origin: provider.origin,
-    state: provider.state ?? 'serving',
+    ...providerView(provider),
     offers: offers.length,
     resting_offers: offers.filter(({ id }) => (office.health().get(id) ?? healthy).restUntilMs > nowMs).length,
     since_start: {
@@ -64,7 +58,7 @@ function providerView({ office }: Desk, provider: Provider): z.infer<typeof prov
 
 const show = (desk: Desk, id: string): unknown => {
   const provider = desk.office.catalog.provider(id)
-  return provider && providerView(desk, provider)
+  return provider && shownOf(desk, provider)
 }
 
 const settings = {
@@ -91,7 +85,7 @@ export const providerRoutes: readonly Route[] = [
     summary: 'All providers, with how they have done since the start.',
     query: z.strictObject(pageQuery),
     answer: pageOf(providerShape),
-    run: ({ desk, query }) => json(pageIn(desk.office.catalog.providers(), query, (each) => providerView(desk, each))),
+    run: ({ desk, query }) => json(pageIn(desk.office.catalog.providers(), query, (each) => shownOf(desk, each))),
   }),
   route('POST', '/providers', {
     access: 'operator',
@@ -109,7 +103,7 @@ export const providerRoutes: readonly Route[] = [
     answer: providerShape,
     run: ({ desk, params }) => {
       const provider = desk.office.catalog.provider(params.provider)
-      return provider ? json(providerView(desk, provider)) : missing('provider')
+      return provider ? json(shownOf(desk, provider)) : missing('provider')
     },
   }),
   route('PATCH', '/providers/{provider}', {

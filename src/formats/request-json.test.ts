@@ -37,6 +37,10 @@ test('what is not even JSON', () => {
   }
 })
 
+test('an empty body is told so', () => {
+  expect(messageOf(scanRequest(''))).toBe('The body is empty: send a JSON object.')
+})
+
 test('a large body, which is read in turns', async () => {
   const text = `{"p":"${'x'.repeat(600_000)}","m":[{"url":"x","url":"y"}]}`
   const read = await afterScan(text, text.length, (scanned) => messageOf(scanned))

@@ -13,6 +13,7 @@ const LARGE_BODY_BYTES = 512 * 1024
 const reject = (kind: Failure['kind'], message: string): Rejected => ({ kind: 'rejected', failure: { kind, message } })
 const PROTO_NAME = reject('invalid_value', "A field is called '__proto__', which none may be.")
 const NOT_JSON = reject('invalid_json', 'The body is not valid JSON.')
+const EMPTY = reject('invalid_json', 'The body is empty: send a JSON object.')
 
 export function scanRequest(text: string): ScannedRequest {
   const bounded = boundedMembers(text)
@@ -66,7 +67,7 @@ function parse(text: string, members: Members): ScannedRequest {
   try {
     return { kind: 'scanned', value: JSON.parse(text) as unknown, members }
   } catch {
-    return NOT_JSON
+    return text === '' ? EMPTY : NOT_JSON
   }
 }
 
