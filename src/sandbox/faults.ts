@@ -42,7 +42,7 @@
  * | `cancels`          | flag    | it ends as cancelled                                                              |
  * | `hangs`            | flag    | it runs and never ends                                                            |
  * | `lost`             | n       | from the nth look at it (1 if just a flag) there is no such task                  |
- * | `linkMs`           | ms      | how long its link is good (else a day); a later look has a new link               |
+ * | `linkMs`           | ms      | how long its links are good (else a day), or with `poll-` those of certain looks  |
  *
  * `submit-`, `poll-` and `download-` before a knob say on which requests of a video it works; `upscale-`, also before
  * these, that it works on those of its super-resolution. What the model name or a note in the prompt says in this way

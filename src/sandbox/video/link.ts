@@ -8,7 +8,8 @@ import type { Shelf } from './shelf.ts'
 const PATHS = { generate: '/v1/sandbox-videos/', upscale: '/v1/sandbox-upscaled/' } as const
 
 /** A link that needs no key and dies, as those of object stores do. The hash shows whether it came through whole. */
-export function linkTo({ id, stage, linkMs }: Job, origin: string): string {
+export function linkTo({ id, stage, ...job }: Job, { origin, faults }: Pick<Call, 'origin' | 'faults'>): string {
+  const linkMs = faults.linkMs ?? job.linkMs
   const path = `${PATHS[stage]}${id}.mp4`
   const date = String(Date.now())
   const query = {

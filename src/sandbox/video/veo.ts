@@ -159,7 +159,8 @@ function operation(name: string, job: Job, response: object): Reply {
 }
 
 /** Wants a key, whichever: a browser that has only the address gets nowhere. Its own link leads to the bytes. */
-function openFile({ tail, query, headers, origin }: Call, jobs: Jobs): Reply {
+function openFile(call: Call, jobs: Jobs): Reply {
+  const { tail, query, headers } = call
   if (!headers?.has('x-goog-api-key') && !headers?.has('authorization') && !query?.has('key')) {
     const message =
       "Method doesn't allow unregistered callers. Please use API Key or other form of API consumer identity."
@@ -169,5 +170,5 @@ function openFile({ tail, query, headers, origin }: Call, jobs: Jobs): Reply {
   if (!job || stateOf(job) !== 'succeeded') {
     return refuse(404, { message: `File files/${tail} was not found.`, code: null })
   }
-  return { kind: 'json', status: 302, body: {}, headers: { location: linkTo(job, origin) } }
+  return { kind: 'json', status: 302, body: {}, headers: { location: linkTo(job, call) } }
 }
