@@ -27,6 +27,8 @@ models:
   spread: { price: { input: 1, output: 2 }, offers: [${offer('small', '')}, ${offer('tiny', '', 1)}, ${offer('large', '', 2)}] }
   either: { price: { input: 1, output: 2 }, offers: [${offer('small', '!delayMs=2500')}, ${offer('tiny', '!delayMs=300', 1)}] }
   doubtful: { price: { input: 1, output: 2 }, offers: [${offer('tiny', '!delayMs=300')}, ${offer('large', '!status=500', 1)}] }
+  short: { price: { input: 1, output: 2 }, offers: [${offer('tiny', '!delayMs=700')}] }
+  belated: { price: { input: 1, output: 2 }, offers: [${offer('tiny', '!delayMs=200')}, ${offer('large', '!status=500,delayMs=500', 1)}] }
   rescued: { price: { input: 1, output: 2 }, offers: [${offer('small', '!delayMs=300')}, ${offer('large', '!status=500', 1)}] }
 `,
   })
@@ -136,6 +138,29 @@ test('one that is full is waited for before one that has failed too often is ask
 test('where the others fail, the full one is waited for after all', async () => {
   const told = await several(4, { model: 'rescued' })
   expect(told.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+})
+
+test('where the others fail and the full one has room meanwhile, it is asked at once', async () => {
+  const first = ask({ model: 'belated' })
+  await Bun.sleep(20)
+  const second = await ask({ model: 'belated' })
+  expect([(await first).status, second.status]).toEqual([200, 200])
+  // Nobody is there any more whose going could tell who waits.
+  expect(second.tookMs).toBeLessThan(1_400)
+})
+
+test('a client that leaves while it waits takes up no place', async () => {
+  const full = ask({ model: 'short' })
+  await Bun.sleep(50)
+  const stop = new AbortController()
+  const gone = chat(gateway, { model: 'short' }, { signal: stop.signal }).catch(() => undefined)
+  await Bun.sleep(100)
+  stop.abort()
+  await gone
+  await Bun.sleep(100)
+  // Of an account as many wait as are served.
+  expect(await ask({ model: 'short' })).toMatchObject({ status: 200 })
+  await full
 })
 
 test('an account leaves some room to the others', async () => {

@@ -116,10 +116,13 @@ class Tries {
 
   /** Waits a moment for the first seat anywhere. */
   async wait(): Promise<Attempted | undefined> {
+    const { relay, call } = this
     if (this.full.length === 0) return undefined
-    const providers = this.full.map(({ provider }) => provider)
-    const [provider, seat] = (await this.relay.seats.wait(providers, this.call.caller.account.id)) ?? []
-    const choice = this.full.find((one) => one.provider === provider)
+    // As they are by now: an operator may have changed how many they take.
+    const choices = this.full.flatMap(({ offer }) => choiceOf(relay, offer) ?? [])
+    const providers = choices.map(({ provider }) => provider)
+    const [provider, seat] = (await relay.seats.wait(providers, call.caller.account.id, call)) ?? []
+    const choice = choices.find((one) => one.provider === provider)
     return choice && seat && this.askOne(choice, seat)
   }
 

@@ -2,6 +2,7 @@
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { FairQueue } from '../lib/fair-queue.ts'
+import type { Stoppable } from '../upstream/flight.ts'
 
 export const seatBounds = {
   /** Of a provider that says nothing of its own. */
@@ -114,22 +115,33 @@ export class Seats {
     return this.rowOf(provider).take()
   }
 
-  /** The first seat that becomes free at one of several providers, for whoever has nobody else to ask. */
-  async wait<Any extends Limited>(providers: readonly Any[], account: string): Promise<[Any, Seat] | undefined> {
+  /** The first seat at one of several providers, now or soon, for a call that has nobody else to ask. */
+  async wait<Any extends Limited>(
+    providers: readonly Any[],
+    account: string,
+    call: Stoppable,
+  ): Promise<[Any, Seat] | undefined> {
+    // One may have become free since it was asked for: who waits is told of those only that become free from now on.
+    for (const provider of providers) {
+      const seat = this.take(provider)
+      if (seat) return [provider, seat]
+    }
     const { promise, resolve } = Promise.withResolvers<[Any, Seat] | undefined>()
     const rows = new Map(providers.map((provider) => [this.rowOf(provider), provider]))
-    const sit: Sit = (row) => {
-      for (const each of rows.keys()) each.forget(account, sit)
-      resolve([rows.get(row) as Any, row.seat()])
+    const end = (got?: [Any, Seat]): void => {
+      for (const row of rows.keys()) row.forget(account, sit)
+      resolve(got)
     }
+    const sit: Sit = (row) => end([rows.get(row) as Any, row.seat()])
     let isWaiting = false
     for (const row of rows.keys()) isWaiting = row.await(account, sit) || isWaiting
     if (!isWaiting) return undefined
-    const timer = setTimeout(() => {
-      for (const row of rows.keys()) row.forget(account, sit)
-      resolve(undefined)
-    }, seatBounds.waitMs)
+    const timer = setTimeout(end, seatBounds.waitMs)
+    const waiting = { abort: () => end() }
+    call.took(waiting)
+    if (call.upstreamStopped) end()
     const got = await promise
+    call.landed(waiting)
     clearTimeout(timer)
     return got
   }
