@@ -37,7 +37,7 @@ test('nobody has more than a share, and nobody waits behind those who have their
   void enter('b1', 'b')
   void enter('b2', 'b')
   expect(begun).toEqual(['a1', 'a2', 'b1'])
-  // The slot is for whoever waits longest of those who have no share yet.
+  // The slot is for the next share that may have one.
   await end('b1')
   expect(begun).toEqual(['a1', 'a2', 'b1', 'b2'])
   await end('a2')
@@ -46,7 +46,12 @@ test('nobody has more than a share, and nobody waits behind those who have their
 
 test('work that fails leaves its slot', async () => {
   const slots = new Slots(1, 1)
-  expect(slots.run(() => Promise.reject(new Error('no')), { share: 'a' })).rejects.toThrow('no')
+  const fails = (): never => {
+    throw new Error('no')
+  }
+  for (const work of [fails, () => Promise.reject(new Error('no'))]) {
+    expect(await slots.run(work, { share: 'a' }).catch(String)).toBe('Error: no')
+  }
   expect(await slots.run(() => Promise.resolve('yes'), { share: 'a' })).toBe('yes')
 })
 
@@ -90,6 +95,13 @@ test('what nobody may give up goes first, its shares in turns as well', async ()
   void start('paid b1', 'b')
   for (let i = 0; i < 5; i++) await endOne()
   expect(begun).toEqual(['a1', 'paid a1', 'paid b1', 'paid a2', 'a2'])
+})
+
+test('what comes too late is not begun, even where there is room', async () => {
+  const { begun, start } = bench(1)
+  expect(await start('late', 'a', performance.now() - 1).catch((error: unknown) => error)).toBeInstanceOf(TooLate)
+  void start('next', 'a', later())
+  expect(begun).toEqual(['next'])
 })
 
 test('who waits for too long is told, and not begun any more; a turn that nobody took is not lost', async () => {

@@ -13,8 +13,9 @@ export type Claim = {
 const NOBODYS: Claim = { share: '' }
 
 /**
- * Work of which only so much is done at once, and so much of it for each share; the rest waits in turn. No share takes
- * the last place with what may be given up: what never ends keeps nobody else waiting.
+ * Work of which only so much is done at once, and so much of it for each share, of either kind; the rest waits in turn.
+ * Where there are several places, no share takes the last one with what may be given up: what never ends keeps nobody
+ * else waiting.
  */
 export class Slots {
   private readonly max: number
@@ -30,6 +31,7 @@ export class Slots {
 
   /** Rejects with `TooLate` once the time is over, in the middle of the work too, which keeps its place to its end. */
   async run<T>(work: () => Promise<T>, { share, untilMs }: Claim = NOBODYS): Promise<T> {
+    if (untilMs !== undefined && untilMs <= performance.now()) throw new TooLate('it came too late')
     const line = untilMs === undefined ? this.first : this.others
     const { promise: turn, resolve } = Promise.withResolvers<void>()
     let isBegun = false
@@ -41,7 +43,8 @@ export class Slots {
     this.fill()
     // Where there is room it begins at once, not in another tick.
     if (!isBegun) await (untilMs === undefined ? turn : before(untilMs, turn, () => line.waiting.remove(share, begin)))
-    const done = work().finally(() => {
+    // Work that throws before there is a promise leaves its place, too.
+    const done = (async () => work())().finally(() => {
       this.busy--
       line.left(share)
       this.fill()
