@@ -50,7 +50,7 @@ export async function paintTurn(request: GeminiRequest, tokensLeft: number): Pro
   const prompt = promptOf(request)
   const sides = sidesOf(config)
   const fresh = (): Canvas => paint(prompt, { ...sides, isTransparent: false, seed: (config.seed ?? 0) >>> 0 })
-  const canvas = subject ? await resize(repaint(subject, prompt, undefined), sides) : fresh()
+  const canvas = subject ? await resize(await repaint(subject, prompt, undefined), sides) : fresh()
   const { tokens } = IMAGE_SIZES[config.imageConfig?.imageSize ?? '1K']
   const pieces = wants('TEXT') ? tokenize(wants('IMAGE') ? 'Here is the picture.' : 'It would have bold shapes.') : []
   const fits = REASONING_TOKENS + pieces.length + tokens <= tokensLeft

@@ -4,16 +4,14 @@ import { refuse, type Reply } from '../reply.ts'
 import type { Call } from '../route.ts'
 import { modern, sidesOf } from './images.ts'
 import { paint, type Canvas } from './paint.ts'
-import { decode, resize, type Decoded } from './picture.ts'
+import { decode, layOver, resize, within, type Decoded } from './picture.ts'
 import { modernRequest } from './request.ts'
 
 const IMAGES_MAX = 16
 /** One input image, at any size. */
 const INPUT_TOKENS = 323
-/** How much of the picture beneath shows through where all of it is edited. */
-const KEPT_SHARE = 0.5
-/** Alpha below this is a hole in the mask. */
-const OPAQUE = 128
+/** More are not painted, but scaled up to: the serving thread does it. */
+const PAINTED_PIXELS_MAX = 1024 * 1024
 
 const refuseFile = (param: string, message: string): Reply =>
   refuse(400, { message, code: param === 'mask' ? 'invalid_mask' : 'invalid_image', param })
@@ -36,24 +34,24 @@ export async function answerEdits({ body, faults }: Call): Promise<Reply> {
       param: 'image',
     })
   }
-  const canvases: Decoded[] = []
+  let base: Decoded | undefined
   for (const [i, file] of files.entries()) {
     const canvas = await canvasOf(file)
     if (!canvas) return refuseFile(`image[${i}]`, 'Invalid image file or mode.')
-    canvases.push(canvas)
+    base ??= canvas
   }
-  const [base] = canvases as [Decoded]
+  if (!base) throw new Error('an edit without a picture')
   const hole = mask === undefined ? undefined : await canvasOf(mask)
   if (mask !== undefined && !hole) return refuseFile('mask', 'Invalid mask file.')
   if (hole && (hole.fileWidth !== base.fileWidth || hole.fileHeight !== base.fileHeight)) {
     return refuseFile('mask', 'The mask must have the size of the image.')
   }
-  const edited = repaint(base, request.prompt, hole)
+  const edited = await repaint(base, request.prompt, hole)
   const sides = request.size === undefined || request.size === 'auto' ? base : sidesOf(request.size)
   if (!sides) return refuse(400, { message: 'Invalid size.', code: 'invalid_value', param: 'size' })
   const { width, height } = sides
   const canvas = await resize(edited, { width, height })
-  return modern(request, { canvas, faults, event: 'image_edit', inputImageTokens: INPUT_TOKENS * canvases.length })
+  return modern(request, { canvas, faults, event: 'image_edit', inputImageTokens: INPUT_TOKENS * files.length })
 }
 
 /** The pixels of a file of a form, or of a data URL. */
@@ -65,18 +63,8 @@ async function canvasOf(file: unknown): Promise<Decoded | undefined> {
 }
 
 /** Where the mask is transparent, the picture of the prompt; without a mask, both pictures at once. */
-export function repaint(base: Canvas, prompt: string, hole: Canvas | undefined): Canvas {
-  const { width, height } = base
-  const other = paint(prompt, { width, height, isTransparent: false, seed: 1 })
-  const pixels = new Uint8Array(base.pixels)
-  for (let at = 0; at < pixels.length; at += 4) {
-    if (!hole) {
-      for (let i = at; i < at + 3; i++) {
-        pixels[i] = (base.pixels[i] ?? 0) * KEPT_SHARE + (other.pixels[i] ?? 0) * (1 - KEPT_SHARE)
-      }
-    } else if ((hole.pixels[at + 3] ?? 0) < OPAQUE) pixels.set(other.pixels.subarray(at, at + 4), at)
-  }
-  return { width, height, pixels }
+export function repaint(base: Canvas, prompt: string, mask: Canvas | undefined): Promise<Canvas> {
+  return layOver(base, paint(prompt, { ...within(base, PAINTED_PIXELS_MAX), isTransparent: false, seed: 1 }), mask)
 }
 
 const NUMBERS = ['n', 'output_compression', 'partial_images']

@@ -27,8 +27,8 @@ export async function encode(
   return image.png({ compressionLevel: 3 }).toBuffer()
 }
 
-/** As many as of the largest picture that is made here: they are painted on one by one, by the serving thread. */
-const PIXELS_MAX = 1536 * 1024
+/** As many as of the largest picture that is made here. */
+const PIXELS_MAX = 4096 * 4096
 
 export type Decoded = Canvas & { readonly fileWidth: number; readonly fileHeight: number }
 
@@ -38,9 +38,8 @@ export async function decode(file: Uint8Array): Promise<Decoded | undefined> {
     const sharp = await library()
     const image = sharp(file, { failOn: 'warning' })
     const { width: fileWidth, height: fileHeight } = await image.metadata()
-    const scale = Math.sqrt(PIXELS_MAX / (fileWidth * fileHeight))
-    const side = (length: number): number => Math.max(1, Math.floor(length * scale))
-    if (scale < 1) image.resize({ width: side(fileWidth), height: side(fileHeight), fit: 'fill' })
+    const sides = within({ width: fileWidth, height: fileHeight }, PIXELS_MAX)
+    if (fileWidth * fileHeight > PIXELS_MAX) image.resize({ ...sides, fit: 'fill' })
     const { data, info } = await image.ensureAlpha().raw().toBuffer({ resolveWithObject: true })
     return { width: info.width, height: info.height, pixels: data, fileWidth, fileHeight }
   } catch {
@@ -56,10 +55,42 @@ export async function resize(
   const sharp = await library()
   const raw = { raw: { width, height, channels: 4 as const } }
   return {
-    ...to,
-    pixels: await sharp(pixels, raw)
-      .resize({ ...to, fit: 'fill' })
-      .raw()
-      .toBuffer(),
+    width: to.width,
+    height: to.height,
+    pixels: await sharp(pixels, raw).resize({ width: to.width, height: to.height, fit: 'fill' }).raw().toBuffer(),
   }
+}
+
+type Sides = { readonly width: number; readonly height: number }
+
+/** Sides of the same ratio, for no more than so many pixels. */
+export function within({ width, height }: Sides, pixelsMax: number): Sides {
+  const scale = Math.min(1, Math.sqrt(pixelsMax / (width * height)))
+  const side = (length: number): number => Math.max(1, Math.floor(length * scale))
+  return { width: side(width), height: side(height) }
+}
+
+/** Alpha below this is a hole. */
+const OPAQUE = 128
+
+/**
+ * One picture, brought to the size of the one beneath it, shows in its holes; where none are given, half of it
+ * everywhere. All of it is the work of other threads.
+ */
+export async function layOver(base: Canvas, upper: Canvas, holes: Canvas | undefined): Promise<Canvas> {
+  const sharp = await library()
+  const { width, height } = base
+  const raw = { width, height, channels: 4 } as const
+  const colors = await sharp((await resize(upper, raw)).pixels, { raw })
+    .removeAlpha()
+    .raw()
+    .toBuffer()
+  const layer = sharp(colors, { raw: { ...raw, channels: 3 } })
+  if (holes) {
+    const alpha = await sharp(holes.pixels, { raw }).extractChannel('alpha').threshold(OPAQUE).negate().raw().toBuffer()
+    layer.joinChannel(alpha, { raw: { ...raw, channels: 1 } })
+  } else layer.ensureAlpha(0.5)
+  const input = await layer.raw().toBuffer()
+  const pixels = await sharp(base.pixels, { raw }).composite([{ input, raw }]).raw().toBuffer()
+  return { width, height, pixels }
 }
