@@ -153,7 +153,7 @@ describe('however it goes there', () => {
     ['download-garbage, download-fail-times=1', {}],
     ['download-status=503, download-fail-times=2', {}],
     ['download-redirects=2', {}],
-    ['task-ms=0, poll-link-ms=0, poll-fail-times=2', {}],
+    ['dead-links=2', {}],
     ['upscale-submit-status=503, upscale-submit-fail-times=2', upscaled],
     ['upscale-submit-answer-lost, upscale-submit-fail-times=1', upscaled],
     ['upscale-poll-status=500, upscale-poll-fail-times=2', upscaled],

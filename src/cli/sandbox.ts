@@ -56,7 +56,8 @@ Knobs of --fault, as name=value or a bare name with commas between them:
 How a video ends:
   fails, filtered, expires, cancels, hangs
   lost[=N]                  from the Nth look on there is no such task
-  link-ms=MS                how long its links are good (else a day)
+  link-ms=MS                how long its link is good (else a day)
+  dead-links[=N]            N of its links have died before anybody follows them
   task-ms=MS                no fault: how long it takes
 The same knobs go into a model name (sandbox-chat!status=500), the header x-sandbox-fault, and POST /sandbox/faults;
 for a video also into its prompt: [sandbox: fails]. With submit-, poll-, download- or upscale- before it, a knob works

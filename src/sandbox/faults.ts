@@ -42,7 +42,8 @@
  * | `cancels`          | flag    | it ends as cancelled                                                              |
  * | `hangs`            | flag    | it runs and never ends                                                            |
  * | `lost`             | n       | from the nth look at it (1 if just a flag) there is no such task                  |
- * | `linkMs`           | ms      | how long its links are good (else a day), or with `poll-` those of certain looks  |
+ * | `linkMs`           | ms      | how long its link is good (else a day); a later look has a new link               |
+ * | `deadLinks`        | count   | so many of its links have died before they are used (1 if just a flag)            |
  *
  * `submit-`, `poll-` and `download-` before a knob say on which requests of a video it works; `upscale-`, also before
  * these, that it works on those of its super-resolution. What the model name or a note in the prompt says in this way
@@ -80,6 +81,7 @@ export type Faults = {
   hangs?: boolean
   lost?: number
   linkMs?: number
+  deadLinks?: number
   failTimes?: number
 }
 
@@ -122,6 +124,7 @@ const RULES: { [Name in keyof Required<PlainKnobs>]: RuleFor<Required<PlainKnobs
   hangs: FLAG,
   lost: { kind: 'number', min: 1, max: 1e9, whenFlag: 1 },
   linkMs: { kind: 'number', min: 0, max: DAY_MS },
+  deadLinks: { kind: 'number', min: 0, max: 1e9, whenFlag: 1 },
   failTimes: { kind: 'number', min: 0, max: 1e9 },
   paceMs: { kind: 'number', min: 0, max: DAY_MS },
   taskMs: { kind: 'number', min: 0, max: DAY_MS },

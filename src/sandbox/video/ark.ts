@@ -127,9 +127,9 @@ function knobsIn(body: unknown): Knobs {
   return said.kind === 'knobs' ? said.knobs : {}
 }
 
-function show(call: Call, jobs: Jobs): Reply {
-  const job = jobs.look(call.tail, 'generate')
-  return job ? { kind: 'json', status: 200, body: shown(job, call) } : unknown(call.tail)
+function show({ tail, faults, origin }: Call, jobs: Jobs): Reply {
+  const job = jobs.look(tail, 'generate')
+  return job ? { kind: 'json', status: 200, body: shown(job, faults, origin) } : unknown(tail)
 }
 
 const unknown = (id: string): Reply =>
@@ -143,18 +143,18 @@ const ERRORS = {
   failed: { code: 'InternalServiceError', message: 'The service encountered an unexpected internal error.' },
 }
 
-function shown(job: Job, call: Call): object {
+function shown(job: Job, faults: Knobs, origin: string): object {
   const status = stateOf(job)
   const { tokens, searches, ...about } = job.about
   const common = { id: job.id, ...about, status, created_at: unix(job.createdMs), updated_at: unix(changedMs(job)) }
   if (status === 'failed') return { ...common, error: ERRORS[job.end === 'filtered' ? 'filtered' : 'failed'] }
   if (status !== 'succeeded') return { ...common, error: null }
-  const total = Number(tokens) + (call.faults.wrongUsage ? 7 : 0)
+  const total = Number(tokens) + (faults.wrongUsage ? 7 : 0)
   const usage = { completion_tokens: tokens, total_tokens: total, tool_usage: { web_search: searches } }
   return {
     ...common,
-    content: { video_url: linkTo(job, call) },
-    ...(!call.faults.noUsage && { usage }),
+    content: { video_url: linkTo(job, origin) },
+    ...(!faults.noUsage && { usage }),
     error: null,
   }
 }
@@ -166,8 +166,7 @@ const stamp = (): string => new Date().toISOString().replace(/\D/g, '').slice(0,
 
 const PAGE_SIZE_MAX = 500
 
-function list(call: Call, jobs: Jobs): Reply {
-  const { query } = call
+function list({ query, faults, origin }: Call, jobs: Jobs): Reply {
   const [number, size] = [pageOf(query?.get('page_num'), 1), pageOf(query?.get('page_size'), 10)]
   if (number === undefined || size === undefined || size > PAGE_SIZE_MAX) {
     return refuseAsArk(400, {
@@ -183,7 +182,7 @@ function list(call: Call, jobs: Jobs): Reply {
     .filter((job) => ids.length === 0 || ids.includes(job.id))
     .filter((job) => !status || stateOf(job) === status)
     .filter((job) => !model || job.about['model'] === model)
-  const items = found.slice((number - 1) * size, number * size).map((job) => shown(job, call))
+  const items = found.slice((number - 1) * size, number * size).map((job) => shown(job, faults, origin))
   return { kind: 'json', status: 200, body: { total: found.length, items } }
 }
 

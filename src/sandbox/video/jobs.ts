@@ -20,9 +20,12 @@ export type Job = {
   readonly later: Knobs
   readonly looksMax: number
   readonly linkMs: number
+  /** Of the links to it the first so many have died already. */
+  readonly deadLinks: number
   /** What its dialect wants to remember. */
   readonly about: Readonly<Record<string, unknown>>
   looks: number
+  links: number
   isCancelled: boolean
   isDeleted: boolean
 }
@@ -77,8 +80,10 @@ export class Jobs {
       later: laterKnobs(said),
       looksMax: faults.lost === undefined ? Infinity : faults.lost - 1,
       linkMs: faults.linkMs ?? LINK_MS,
+      deadLinks: faults.deadLinks ?? 0,
       about,
       looks: 0,
+      links: 0,
       isCancelled: false,
       isDeleted: false,
     }

@@ -8,10 +8,11 @@ import type { Shelf } from './shelf.ts'
 const PATHS = { generate: '/v1/sandbox-videos/', upscale: '/v1/sandbox-upscaled/' } as const
 
 /** A link that needs no key and dies, as those of object stores do. The hash shows whether it came through whole. */
-export function linkTo({ id, stage, ...job }: Job, { origin, faults }: Pick<Call, 'origin' | 'faults'>): string {
-  const linkMs = faults.linkMs ?? job.linkMs
+export function linkTo(job: Job, origin: string): string {
+  const { id, stage, linkMs } = job
   const path = `${PATHS[stage]}${id}.mp4`
-  const date = String(Date.now())
+  const isDead = job.links++ < job.deadLinks
+  const date = String(Date.now() - (isDead ? linkMs + 1 : 0))
   const query = {
     'X-Tos-Date': date,
     'X-Tos-Expires': String(linkMs / 1000),
@@ -29,7 +30,7 @@ export function followLink(text: string, jobs: Jobs): Job | 'malformed' | 'expir
   const [date = '', expires = '', signature] = ['Date', 'Expires', 'Signature'].map(
     (name) => query?.get(`X-Tos-${name}`) ?? '',
   )
-  const linkMs = Number(expires) * 1000
+  const linkMs = Math.round(Number(expires) * 1000)
   if (!url || signature !== sign(url.pathname, date, linkMs)) return 'malformed'
   if (Date.now() > Number(date) + linkMs) return 'expired'
   return jobs.find(idIn(url.pathname)) ?? 'unknown'

@@ -108,20 +108,19 @@ const STATUSES = {
   cancelled: 'canceled',
 } as const
 
-function show(call: Call, jobs: Jobs): Reply {
-  const { tail } = call
+function show({ tail, origin }: Call, jobs: Jobs): Reply {
   const job = jobs.look(tail, 'upscale')
   if (!job) return refuseAsMediaKit(404, { message: `There is no task ${tail}.`, code: 'not_found' })
-  return { kind: 'json', status: 200, body: shown(job, call) }
+  return { kind: 'json', status: 200, body: shown(job, origin) }
 }
 
-function shown(job: Job, call: Call): object {
+function shown(job: Job, origin: string): object {
   const status = STATUSES[stateOf(job)]
   const common = { success: true, task_id: job.id, request_id: String(Date.now()), task_type: 'enhance-video', status }
   if (status === 'failed') return { ...common, error: errorOf(job) }
   if (status !== 'completed') return common
   const { width, height, fps, seconds } = job.film
-  const link = linkTo(job, call)
+  const link = linkTo(job, origin)
   const result = { video_url: link, play_url: link, resolution: `${width}x${height}`, duration: seconds, fps }
   return { ...common, result }
 }

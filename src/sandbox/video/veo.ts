@@ -159,8 +159,7 @@ function operation(name: string, job: Job, response: object): Reply {
 }
 
 /** Wants a key, whichever: a browser that has only the address gets nowhere. Its own link leads to the bytes. */
-function openFile(call: Call, jobs: Jobs): Reply {
-  const { tail, query, headers } = call
+function openFile({ tail, query, headers, origin }: Call, jobs: Jobs): Reply {
   if (!headers?.has('x-goog-api-key') && !headers?.has('authorization') && !query?.has('key')) {
     const message =
       "Method doesn't allow unregistered callers. Please use API Key or other form of API consumer identity."
@@ -170,5 +169,5 @@ function openFile(call: Call, jobs: Jobs): Reply {
   if (!job || stateOf(job) !== 'succeeded') {
     return refuse(404, { message: `File files/${tail} was not found.`, code: null })
   }
-  return { kind: 'json', status: 302, body: {}, headers: { location: linkTo(job, call) } }
+  return { kind: 'json', status: 302, body: {}, headers: { location: linkTo(job, origin) } }
 }
