@@ -299,16 +299,15 @@ export class Connection implements Wire, Guest {
   }
 
   private send(data: string | Uint8Array): boolean {
-    const taken = Math.max(0, this.socket.write(data))
-    if (taken === (typeof data === 'string' ? Buffer.byteLength(data) : data.length)) return true
-    this.keep(bufferOf(data).subarray(taken))
-    return false
+    const bytes = bufferOf(data)
+    const taken = Math.max(0, this.socket.write(bytes))
+    if (taken < bytes.length) this.keep(bytes.subarray(taken), typeof data === 'string' && 2 * taken < bytes.length)
+    return taken === bytes.length
   }
 
-  /** Keeps what the client has not taken. */
-  private keep(rest: Buffer): void {
-    // A copy of the rest alone: a part of the whole would keep the whole in memory for as long as the client stalls.
-    this.unsent = pack(rest) ?? Buffer.from(rest)
+  /** Keeps what the client has not taken: a part of the whole keeps the whole in memory, so it must be most of ours. */
+  private keep(rest: Buffer, isMostOfOurs = false): void {
+    this.unsent = pack(rest) ?? (isMostOfOurs ? rest : Buffer.from(rest))
     this.progressMs = performance.now()
   }
 
