@@ -23,6 +23,8 @@ type Props = {
 
 /** Beside each other, on a phone two in a row. */
 const row = 'mb-3 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:[&>*]:!w-auto [&>*]:max-w-full'
+/** As wide before its names are there as with them: what stands behind must not move away from under the pointer. */
+const named = 'sm:min-w-44 sm:max-w-44'
 
 export function Filters({ account, filters, onChange }: Props) {
   const t = useT()
@@ -61,14 +63,14 @@ export function Filters({ account, filters, onChange }: Props) {
       <Select
         name={t('column.model')}
         value={filters.model ?? ''}
-        className="sm:max-w-52"
+        className={named}
         choices={[{ ...any, label: t('filter.anyModel') }, ...list('model', names.models)]}
         onChoose={choose('model')}
       />
       <Select
         name={t('column.key')}
         value={filters.key ?? ''}
-        className="sm:max-w-52"
+        className={named}
         choices={[{ ...any, label: t('filter.anyKey') }, ...list('key', names.keys)]}
         onChoose={choose('key')}
       />
@@ -82,7 +84,7 @@ export function Filters({ account, filters, onChange }: Props) {
         <Select
           name={t('routing.provider')}
           value={filters.provider ?? ''}
-          className="sm:max-w-52"
+          className={named}
           choices={[{ ...any, label: t('filter.anyProvider') }, ...list('provider', names.providers)]}
           onChoose={choose('provider')}
         />

@@ -28,7 +28,7 @@ export function ExplainPanel({ model: { id, offers } }: { readonly model: Routed
       <div className="flex flex-wrap gap-2" onFocus={() => setAsked(true)} onPointerEnter={() => setAsked(true)}>
         <Select
           name={t('shell.account')}
-          className="!w-auto max-w-60"
+          className="!w-60 max-w-full"
           choices={choices}
           value={account}
           onChoose={setAccount}
