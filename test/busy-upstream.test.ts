@@ -19,6 +19,7 @@ providers:
   small: { ${at}, concurrent_requests: 2 }
   tiny: { ${at}, concurrent_requests: 1 }
   large: { ${at} }
+  eager: { ${at}, hang_up: bills_on }
 models:
   brief: { price: { input: 1, output: 2 }, offers: [${offer('small', '!delayMs=300')}] }
   lasting: { price: { input: 1, output: 2 }, offers: [${offer('small', '!delayMs=2500')}] }
@@ -28,6 +29,8 @@ models:
   either: { price: { input: 1, output: 2 }, offers: [${offer('small', '!delayMs=2500')}, ${offer('tiny', '!delayMs=300', 1)}] }
   doubtful: { price: { input: 1, output: 2 }, offers: [${offer('tiny', '!delayMs=300')}, ${offer('large', '!status=500', 1)}] }
   short: { price: { input: 1, output: 2 }, offers: [${offer('tiny', '!delayMs=700')}] }
+  deserted: { price: { input: 1, output: 2 }, offers: [${offer('eager', '!status=500,delayMs=300')}, ${offer('small', '', 1)}] }
+  retired: { price: { input: 1, output: 2 }, offers: [${offer('tiny', '!pace=1')}, ${offer('eager', '!status=500,delayMs=200', 1)}] }
   belated: { price: { input: 1, output: 2 }, offers: [${offer('tiny', '!delayMs=200')}, ${offer('large', '!status=500,delayMs=500', 1)}] }
   rescued: { price: { input: 1, output: 2 }, offers: [${offer('small', '!delayMs=300')}, ${offer('large', '!status=500', 1)}] }
 `,
@@ -159,6 +162,34 @@ test('a client that leaves while it waits takes up no place', async () => {
   await gone
   await Bun.sleep(100)
   // Of an account as many wait as are served.
+  expect(await ask({ model: 'short' })).toMatchObject({ status: 200 })
+  await full
+})
+
+/** What became of each attempt of a call that its client leaves after so long. */
+async function left(model: string, afterMs: number): Promise<readonly string[]> {
+  const stop = new AbortController()
+  const gone = chat(gateway, { model }, { signal: stop.signal }).catch(() => undefined)
+  await Bun.sleep(afterMs)
+  stop.abort()
+  await gone
+  for (let i = 0; i < 100; i++) {
+    const [newest] = await gateway.operate<{ model: string; attempts: string }[]>('request.list', { limit: 1 })
+    const all = JSON.parse(newest?.attempts ?? '[]') as { result: string }[]
+    if (newest?.model === model) return all.map(({ result }) => result)
+    await Bun.sleep(20)
+  }
+  return expect.unreachable()
+}
+
+test('a client that has left is asked for nowhere else, however the vendor bills that failed', async () => {
+  expect(await left('deserted', 100)).toEqual(['server'])
+})
+
+test('a client that leaves a wait takes up no place, however the vendor bills that failed before', async () => {
+  const full = ask({ model: 'short' })
+  await Bun.sleep(50)
+  expect(await left('retired', 400)).toEqual(['server'])
   expect(await ask({ model: 'short' })).toMatchObject({ status: 200 })
   await full
 })

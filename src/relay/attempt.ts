@@ -121,6 +121,8 @@ class Tries {
     // As they are by now: an operator may have changed how many they take.
     const choices = this.full.flatMap(({ offer }) => choiceOf(relay, offer) ?? [])
     const providers = choices.map(({ provider }) => provider)
+    // One that failed bills nothing on: who leaves meanwhile ends the wait.
+    call.outlivesClient = isAwaited(call)
     const [provider, seat] = (await relay.seats.wait(providers, call.caller.account.id, call)) ?? []
     const choice = choices.find((one) => one.provider === provider)
     return choice && seat && this.askOne(choice, seat)
@@ -135,7 +137,7 @@ class Tries {
 
   private askOne(choice: Choice, seat: Seat): AllFailed | Promise<Attempted | undefined> {
     const { relay, call, admission, soFar } = this
-    const isOver = this.left === 0 || (this.full.length > 0 && call.upstreamStopped)
+    const isOver = this.left === 0 || (this.full.length > 0 && isForNobody(call))
     if (isOver || (soFar.last && !relay.retries.spend(performance.now()))) {
       seat.leave()
       return soFar
@@ -183,8 +185,7 @@ async function tryOffer(relay: Relay, call: Call, to: ToTry): Promise<Attempted 
   soFar.failure = failure
   soFar.progress = tried.progress
   soFar.last = { offer, dropped }
-  // Who has said that he will ask again is served as if he waited.
-  if (call.cancelled && (call.upstreamStopped || !call.claim)) {
+  if (isForNobody(call)) {
     relay.health.ended(offer.id)
     return soFar
   }
@@ -236,6 +237,13 @@ type Trial = Omit<Candidate, 'offer'> & {
 
 const NOTHING: readonly string[] = []
 
+/** One in the background has no client that could leave: it only ends early where it is told to. */
+const isAwaited = ({ claim, request }: Call): boolean => claim !== undefined && !isBackground(request)
+
+/** Who has said that he will ask again is served as if he waited. */
+const isForNobody = ({ cancelled, upstreamStopped, claim }: Call): boolean =>
+  cancelled !== undefined && (upstreamStopped || !claim)
+
 /** What an answer to this call says of itself. */
 export const factsOf = ({ id }: Call, { model, hold }: Admission): AnswerFacts => ({
   requestId: id,
@@ -247,8 +255,7 @@ function trialOf(relay: Relay, call: Call, { target, passage, offer, admission }
   const { preset, provider } = target
   if (passage.obstacle) return refused(passage.obstacle)
   const billsOn = (provider.hangUp ?? preset.quirks.hangUp) === 'bills_on'
-  // One in the background has no client that could leave: it only ends early where it is told to.
-  call.outlivesClient = billsOn || (call.claim !== undefined && !isBackground(call.request))
+  call.outlivesClient = billsOn || isAwaited(call)
   const destination: Destination = {
     upstreamModel: offer.upstreamModel,
     outputTokensMax: admission.quoted.outputTokens / call.request.choices,
