@@ -31,9 +31,9 @@ export async function tickReport({ folder, pid }: Pick<TestGateway, 'folder' | '
 const TRIES = 3
 
 /**
- * What `work` returns, and the longest tick meanwhile. What takes too long is done again: a machine that is short of
- * memory hands out pages so slowly that four times the time of a thread goes into getting them. What the code is at
- * for too long, it is at every time.
+ * What `work` returns, and the longest tick meanwhile. What takes somewhat too long is done again: a machine that is
+ * short of memory hands out pages so slowly that a thread takes four times as long. What is dear at its first time only
+ * is not seen by this.
  */
 export async function withLongestTick<T>(
   gateway: TestGateway,
@@ -43,7 +43,7 @@ export async function withLongestTick<T>(
     await tickReport(gateway)
     const did = await work()
     const { longestMs } = await tickReport(gateway)
-    if (longestMs < TICK_MS_MAX || tries === TRIES) return { did, longestMs }
+    if (longestMs < TICK_MS_MAX || longestMs > 3 * TICK_MS_MAX || tries === TRIES) return { did, longestMs }
     console.log(`a tick of ${longestMs.toFixed(1)} ms: tried again`)
   }
 }

@@ -2,7 +2,7 @@
 import type { Choice } from '../chat/choice.ts'
 import { repaint } from '../images/edits.ts'
 import { paint, type Canvas } from '../images/paint.ts'
-import { decode, encode, resize } from '../images/picture.ts'
+import { decode, easels, encode, resize } from '../images/picture.ts'
 import { hashOf } from '../random.ts'
 import { tokenize } from '../tokens.ts'
 import { ASPECT_RATIOS, IMAGE_SIZES, type GeminiRequest } from './request.ts'
@@ -42,7 +42,10 @@ const promptOf = ({ contents }: GeminiRequest): string =>
   (contents.findLast(({ role }) => role !== 'model')?.parts ?? []).map(({ text = '' }) => text).join('\n')
 
 /** Undefined where the picture to be edited is none. */
-export async function paintTurn(request: GeminiRequest, tokensLeft: number): Promise<Painted | undefined> {
+export const paintTurn = (request: GeminiRequest, tokensLeft: number): Promise<Painted | undefined> =>
+  easels.run(() => paintedTurn(request, tokensLeft))
+
+async function paintedTurn(request: GeminiRequest, tokensLeft: number): Promise<Painted | undefined> {
   const config = request.generationConfig ?? {}
   const wants = (modality: 'TEXT' | 'IMAGE'): boolean => config.responseModalities?.includes(modality) ?? true
   const subject = await subjectOf(request)
@@ -50,7 +53,7 @@ export async function paintTurn(request: GeminiRequest, tokensLeft: number): Pro
   const prompt = promptOf(request)
   const sides = sidesOf(config)
   const fresh = (): Canvas => paint(prompt, { ...sides, isTransparent: false, seed: (config.seed ?? 0) >>> 0 })
-  const canvas = subject ? await resize(await repaint(subject, prompt, undefined), sides) : fresh()
+  const canvas = subject ? await repaint(await resize(subject, sides), prompt, undefined) : fresh()
   const { tokens } = IMAGE_SIZES[config.imageConfig?.imageSize ?? '1K']
   const pieces = wants('TEXT') ? tokenize(wants('IMAGE') ? 'Here is the picture.' : 'It would have bold shapes.') : []
   const fits = REASONING_TOKENS + pieces.length + tokens <= tokensLeft

@@ -1,3 +1,4 @@
+import { Slots } from '../../lib/slots.ts'
 import type { Canvas } from './paint.ts'
 
 export type Format = 'png' | 'jpeg' | 'webp'
@@ -27,8 +28,11 @@ export async function encode(
   return image.png({ compressionLevel: 3 }).toBuffer()
 }
 
-/** As many as of the largest picture that is made here. */
-const PIXELS_MAX = 4096 * 4096
+/** Several pictures of such a size are in memory while one is laid over another. */
+const PIXELS_MAX = 2048 * 2048
+
+/** Edits at once: each has up to 150 MB. */
+export const easels = new Slots(2)
 
 export type Decoded = Canvas & { readonly fileWidth: number; readonly fileHeight: number }
 
@@ -63,10 +67,10 @@ export async function resize(
 
 type Sides = { readonly width: number; readonly height: number }
 
-/** Sides of the same ratio, for no more than so many pixels. */
-export function within({ width, height }: Sides, pixelsMax: number): Sides {
+/** Sides of about the same ratio, for no more than so many pixels. */
+function within({ width, height }: Sides, pixelsMax: number): Sides {
   const scale = Math.min(1, Math.sqrt(pixelsMax / (width * height)))
-  const side = (length: number): number => Math.max(1, Math.floor(length * scale))
+  const side = (length: number): number => Math.max(1, Math.min(pixelsMax, Math.floor(length * scale)))
   return { width: side(width), height: side(height) }
 }
 

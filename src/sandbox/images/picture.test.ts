@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import sharp from 'sharp'
+import type { Canvas } from './paint.ts'
+import { decode, layOver } from './picture.ts'
+
+/** One pixel after the other: red, green, blue, alpha. */
+const canvasOf = (width: number, ...pixels: [number, number, number, number][]): Canvas => ({
+  width,
+  height: pixels.length / width,
+  pixels: new Uint8Array(pixels.flat()),
+})
+const listed = async (canvas: Promise<Canvas>): Promise<number[]> => [...(await canvas).pixels]
+
+const base = canvasOf(2, [1, 2, 3, 255], [250, 0, 7, 255], [90, 91, 92, 255], [4, 5, 6, 255])
+const upper = canvasOf(1, [100, 150, 200, 255])
+
+test('what is laid over shows in the holes of a mask, and nowhere else', async () => {
+  const holes = canvasOf(2, [9, 9, 9, 127], [9, 9, 9, 128], [0, 0, 0, 0], [0, 0, 0, 255])
+  const expected = [100, 150, 200, 255, 250, 0, 7, 255, 100, 150, 200, 255, 4, 5, 6, 255]
+  expect(await listed(layOver(base, upper, holes))).toEqual(expected)
+})
+
+test('without a mask half of it shows everywhere', async () => {
+  const shown = await listed(layOver(base, upper, undefined))
+  const [red = 0, green = 0, blue = 0, alpha] = shown
+  expect([red, green, blue].map((one, i) => Math.abs(one - [51, 76, 102][i]!) <= 1)).toEqual([true, true, true])
+  expect([alpha, shown.length]).toEqual([255, 16])
+})
+
+test.each([
+  [3_000, 2_000, 4_194_304],
+  [640, 480, 640 * 480],
+])('a picture of %d × %d is no more than it may be', async (width, height, most) => {
+  const made = sharp({ create: { width, height, channels: 3, background: '#a05' } })
+  const read = await decode(await made.png().toBuffer())
+  expect(read).toMatchObject({ fileWidth: width, fileHeight: height })
+  expect((read?.width ?? Infinity) * (read?.height ?? Infinity)).toBeWithin(most * 0.8, most + 1)
+})
