@@ -177,10 +177,10 @@ const recorder =
     logRecord(log, record, client)
   }
 
-/** What clients may send, and have for nothing. */
 /** What the process may have, in bytes. */
 const memoryMaxOf = ({ limits }: Config): number => limits.memoryBytesMax || process.constrainedMemory()
 
+/** What clients may send, and have for nothing. */
 function boundsOf(config: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'chatBody'> {
   const { arrivingBytesMax, bodyBytesMax } = config.limits
   // What is made of them takes up to three times as much: they alone must not fill the memory.

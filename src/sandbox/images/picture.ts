@@ -31,7 +31,7 @@ export async function encode(
 /** Several pictures of such a size are in memory while one is laid over another. */
 const PIXELS_MAX = 2048 * 2048
 
-/** Edits at once: each has up to 150 MB. */
+/** Edits, and turns that are answered with pictures, at once: each has up to 150 MB. */
 export const easels = new Slots(2)
 
 export type Decoded = Canvas & { readonly fileWidth: number; readonly fileHeight: number }
