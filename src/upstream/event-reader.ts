@@ -88,7 +88,7 @@ export class EventReader implements Sink {
   }
 
   part(bytes: Buffer): void {
-    if (bytes.length >= LARGE_READ_BYTES) leaveBehind(bytes.length)
+    if (bytes.length >= LARGE_READ_BYTES) leaveBehind(bytes.length, this)
     const events = this.decoded(bytes)
     if (events) this.take(events, bytes.length)
   }
