@@ -81,12 +81,21 @@ function nextStructural(text: string, from: number): number {
   return STRUCTURAL.test(text) ? STRUCTURAL.lastIndex - 1 : text.length
 }
 
+/** Behind one escaped quote is often another: so many characters are looked at before the next is searched for. */
+const NEAR_CHARS = 8
+
 /** Position of the quote that closes the string opened at `open`, or -1. */
 function closingQuote(text: string, open: number): number {
-  for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+  for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at)) {
     let slashes = 0
     while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++
     if (slashes % 2 === 0) return at
+    at++
+    for (const nearEnd = Math.min(at + NEAR_CHARS, text.length); at < nearEnd; at++) {
+      const code = text.charCodeAt(at)
+      if (code === QUOTE) return at
+      if (code === BACKSLASH) at++
+    }
   }
   return -1
 }
