@@ -1,5 +1,6 @@
 /** Reading JSON that somebody else wrote: what is not as expected reads as absent. */
 import { answerLimits, scanJson } from '../lib/json-scan.ts'
+import { inOwnTurn } from '../lib/long-text.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -40,6 +41,11 @@ export function parseFields(text: string, parse: (text: string) => unknown = par
   } catch {
     return undefined // Whoever asked says what that means.
   }
+}
+
+/** The same for a text that may be very long: it is read in the turn after the one that looked through it. */
+export async function parseLongFields(text: string): Promise<Fields | undefined> {
+  return weigh(text) === 'light' ? inOwnTurn(text, () => parseFields(text, JSON.parse)) : undefined
 }
 
 /** A word that may be kept and logged: what is none could be anything, a prompt among it. */

@@ -2,6 +2,7 @@
 import { nextTurn } from '../lib/end-of-tick.ts'
 import { IdleWorker } from '../lib/idle-worker.ts'
 import { Members } from '../lib/json-members.ts'
+import { inOwnTurn } from '../lib/long-text.ts'
 import { answerLimits, editJson, reviseJson, type Edit } from '../lib/json-scan.ts'
 import { parseAnswer, weigh } from './fields.ts'
 import type { ReadReply } from './format.ts'
@@ -39,15 +40,12 @@ export class Received {
   }
 }
 
-/** A longer one was put together and looked through in this turn: that is enough for one. */
-const OWN_TURN_CHARS = 1024 * 1024
-
 /** Has a reply read: one that is large for the probabilities in it without these, a little later. */
 export function readReceived<T>(text: string, read: (received: Received) => T): T | Failed | Promise<T | Failed> {
   const weight = weigh(text)
   if (weight === 'broken') return NOT_JSON
   if (weight === 'large') return readLarge(text, read)
-  return text.length < OWN_TURN_CHARS ? read(new Received(text)) : nextTurn().then(() => read(new Received(text)))
+  return inOwnTurn(text, () => read(new Received(text)))
 }
 
 async function readLarge<T>(text: string, read: (received: Received) => T): Promise<T | Failed> {

@@ -1,6 +1,6 @@
 /** One request and its answer, as the handler sees them. */
 import type { Framing } from '../lib/http1.ts'
-import { nextTurn } from '../lib/end-of-tick.ts'
+import { joinInOwnTurn } from '../lib/long-text.ts'
 import type { Share } from '../lib/shares.ts'
 import { ArrivingText, decodeBody, type BodyText } from './body-text.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
@@ -335,12 +335,8 @@ const NO_BYTES = Buffer.alloc(0)
 /** A body beyond it takes turns of its own: its steps together would keep the others waiting. */
 const TURN_BYTES_MAX = 4 * 1024 * 1024
 
-/** Gives much to its reader: putting it together has a turn, what is made of it the next one. */
 async function handOver(body: BodyText, { resolve }: Reading): Promise<void> {
-  await nextTurn()
-  // The blocks are joined when a character is asked for.
-  if (body.kind === 'read') body.text.charCodeAt(0)
-  await nextTurn()
+  if (body.kind === 'read') await joinInOwnTurn(body.text)
   resolve(body)
 }
 

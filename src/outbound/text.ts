@@ -17,7 +17,8 @@ class TextSink implements Sink {
   private readonly bytesMax: number
   private readonly taker: TextTaker
   private bytes = 0
-  private text = ''
+  /** Joined at the end, at once: a text that grows would be joined in whatever turn looks at it first. */
+  private readonly blocks: string[] = []
   /** What came since. */
   private parts: Buffer[] | undefined
   private partBytes = 0
@@ -36,7 +37,7 @@ class TextSink implements Sink {
     if (this.partBytes < BLOCK_BYTES) return
     const block = Buffer.concat(this.parts)
     const end = wholeCharactersEnd(block, 0, block.length)
-    this.text = this.withMore(block.toString('utf8', 0, end))
+    this.add(block.toString('utf8', 0, end))
     this.parts = [Buffer.from(block.subarray(end))]
     this.partBytes = block.length - end
   }
@@ -50,12 +51,12 @@ class TextSink implements Sink {
     const rest = this.parts
       ? Buffer.concat([...this.parts, bytes.subarray(from, to)]).toString('utf8')
       : bytes.toString('utf8', from, to)
-    this.taker.text(this.withMore(rest))
+    this.add(rest)
+    this.taker.text(this.blocks.length === 1 ? this.blocks[0] : this.blocks.join(''))
   }
 
-  /** The mark is looked for in the first part alone: to be asked for a character, a long text would be joined first. */
-  private withMore(text: string): string {
-    return this.text === '' ? withoutMark(text) : this.text + text
+  private add(text: string): void {
+    this.blocks.push(this.blocks.length === 0 ? withoutMark(text) : text)
   }
 
   broken(): void {

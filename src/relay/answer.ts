@@ -4,6 +4,7 @@ import type { Usage } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import type { PassedStream } from '../formats/format.ts'
 import { asProduced, type Produced } from '../formats/produced.ts'
+import { isLong, joinInOwnTurn } from '../lib/long-text.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { Transcript, type KeptAnswer } from '../records/idempotency.ts'
 import type { RequestRecord, SettledRecord } from '../records/records.ts'
@@ -44,6 +45,7 @@ export async function answerWhole(
     outcome: call.cancelled === 'client_closed' ? call.cancelled : 'completed',
     answer: call.claim && keptAnswer(admission, served, text),
   })
+  if (isLong(text)) await joinInOwnTurn(text)
   return { kind: 'whole', headers: wholeHeaders(record, admission, served.dropped), text }
 }
 

@@ -6,7 +6,7 @@ import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { FailureReader, UpstreamRequest } from '../formats/format.ts'
 import { outbound, type OutboundRequest, type WholeResult } from '../outbound/send.ts'
-import { nextTurn } from '../lib/end-of-tick.ts'
+import { inOwnTurn } from '../lib/long-text.ts'
 import { readText } from '../outbound/text.ts'
 import type { Preset } from '../providers/preset.ts'
 import { sendAs, type Headers, type Sends } from './credentials.ts'
@@ -77,9 +77,6 @@ const wholeSends: Sends<WholeResult> = {
   statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined),
 }
 
-/** A longer reply was put together in this turn: it is read in the next. */
-const OWN_TURN_CHARS = 1024 * 1024
-
 /** The text of a reply as it is. */
 export const asReply = (text: string): Reply => ({ kind: 'reply', text })
 
@@ -102,7 +99,7 @@ export function attemptWhole<Read>(
     if (sent.kind === 'network') return failed(flight.failure(sent))
     const { status, headers, text } = sent
     if (status !== 200) return failed(target.failures.response(status, headers, text ?? ''))
-    if (text !== undefined) return text.length < OWN_TURN_CHARS ? read(text) : nextTurn().then(() => read(text))
+    if (text !== undefined) return inOwnTurn(text, read)
     return failed(flight.failure({ message: 'the reply broke off or is too large', reached: true }))
   })
 }

@@ -145,12 +145,15 @@ function readUpstreamFailure(status: number, headers: HeaderFields, body: string
   return readUpstreamError(status, parsed, retryAfter(headers))
 }
 
+/** The error in a body that came with 200. */
+export const hiddenError = (body: { readonly error?: unknown } | null): UpstreamFailure | undefined =>
+  body?.error ? readUpstreamError(undefined, body) : undefined
+
 export const chatFailures: FailureReader = {
   response: readUpstreamFailure,
   hidden(text) {
     try {
-      const body = parseAnswer(text) as { error?: unknown } | null
-      return body?.error ? readUpstreamError(undefined, body) : undefined
+      return hiddenError(parseAnswer(text) as { error?: unknown } | null)
     } catch {
       return undefined // Not JSON: no error that says so.
     }

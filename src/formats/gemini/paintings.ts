@@ -1,6 +1,7 @@
 /** Models that answer a turn with images among its parts: what may be asked of them, and what came. */
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
+import { nextTurn } from '../../lib/end-of-tick.ts'
 import { asFields, asList, asText, type Fields } from '../fields.ts'
 import type { ImageDesk, Painted } from '../format.ts'
 import type { GeminiBody } from './request.ts'
@@ -41,6 +42,7 @@ export async function paintedIn(response: Fields, desk: Pick<ImageDesk, 'inspect
     for (const part of asList(asFields(content)['parts']).map(asFields)) {
       const { mimeType, data } = asFields(part['inlineData'])
       if (part['thought'] === true || !asText(mimeType).startsWith('image/')) continue
+      await nextTurn()
       const info = await desk.inspect(Buffer.from(asText(data), 'base64'))
       painted[info ? 'images' : 'spoiled']++
     }

@@ -3,7 +3,7 @@ import type { Failure } from '../../domain/failure.ts'
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { answerLimits, reviseJson } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
-import { asFields, asList, numberIn, parseFields, type Fields } from '../fields.ts'
+import { asFields, asList, numberIn, parseFields, parseLongFields, type Fields } from '../fields.ts'
 import type { ImageDesk, Painted, PassedStream, ReadEvent } from '../format.ts'
 import { ProducedWords } from '../produced.ts'
 import { brokenFinish } from './decoder.ts'
@@ -44,7 +44,7 @@ export class GeminiStream implements PassedStream {
     if (!desk) return
     this.painted = { images: 0, spoiled: 0, endedBy: 'vendor' }
     this.prepare = async (event) => {
-      const response = parseFields(event.data)
+      const response = await parseLongFields(event.data)
       this.looked.set(event, { response, painted: await paintedIn(response ?? {}, desk) })
     }
   }

@@ -3,8 +3,8 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { chatFailures } from '../chat/failure.ts'
-import { parseFields } from '../fields.ts'
+import { chatFailures, hiddenError } from '../chat/failure.ts'
+import { parseLongFields } from '../fields.ts'
 import type {
   AnswerFacts,
   Destination,
@@ -86,9 +86,9 @@ export class ImagePassage implements Passage {
 
   async join(texts: readonly string[]): Promise<ReadReply> {
     const [text = ''] = texts
-    const reply = parseFields(text)
+    const reply = await parseLongFields(text)
     if (!reply) return garbage('the reply is not a JSON object')
-    const failure = chatFailures.hidden(text)
+    const failure = hiddenError(reply)
     if (failure) return { kind: 'failed', failure }
     const pictures = await picturesOf(reply, this.ask, this.desk)
     const [first] = pictures

@@ -1,4 +1,5 @@
 /** Replies with images: what an upstream sent, looked into, and what the client gets of it. */
+import { nextTurn } from '../../lib/end-of-tick.ts'
 import { imagesOf, sidesOf, type ImageDelivery } from '../../domain/image.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { asFields, asList, numberIn, textIn, type Fields } from '../fields.ts'
@@ -34,7 +35,9 @@ export async function picturesOf(reply: Fields, ask: ImageAsk, desk: ImageDesk):
 
 /** One image, from an entry of a reply or a streamed event; undefined when what came is none. */
 export async function pictureOf(entry: Fields, ask: ImageAsk, desk: ImageDesk): Promise<Picture | undefined> {
-  const sent = textIn(entry['b64_json'])?.replace(/^data:[^,]{0,100},/, '')
+  await nextTurn()
+  const given = textIn(entry['b64_json'])
+  const sent = given?.startsWith('data:') ? given.replace(/^data:[^,]{0,100},/, '') : given
   const bytes = sent ? Buffer.from(sent, 'base64') : await fetched(textIn(entry['url']), desk)
   const info = bytes && (await desk.inspect(bytes))
   if (!bytes || !info) return undefined

@@ -7,7 +7,7 @@ import { imagesOf } from '../../domain/image.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { dataEvent, namedEvent, type SseEvent } from '../../lib/sse.ts'
 import { readUpstreamError, writeFailure } from '../chat/failure.ts'
-import { asFields, asText, numberIn, parseFields, type Fields } from '../fields.ts'
+import { asFields, asText, numberIn, parseLongFields, type Fields } from '../fields.ts'
 import type { AnswerFacts, DeliveredImage, ImageDesk, PassedStream, ReadEvent } from '../format.ts'
 import type { ImageAsk } from './ask.ts'
 import { describe, factsOfReply, pictureOf, picturesOf, usageField, type Picture, type ReplyFacts } from './reply.ts'
@@ -94,7 +94,7 @@ export class ImageStream implements PassedStream {
 
   private async look(data: string): Promise<Prepared> {
     if (data === '[DONE]') return { kind: 'done' }
-    const event = parseFields(data)
+    const event = await parseLongFields(data)
     if (!event) return failed('an event is not a JSON object')
     if (event['error']) return { kind: 'failed', failure: readUpstreamError(undefined, event) }
     const type = asText(event['type'])
