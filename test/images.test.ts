@@ -23,6 +23,8 @@ function oddVendor(body: Record<string, unknown>, origin: string): Response {
   switch (body['model']) {
     case 'by-url':
       return Response.json({ created: 5, data: [{ url: `${origin}/file.png`, revised_prompt: 'better' }] })
+    case 'by-slow-url':
+      return Response.json({ created: 5, data: [{ url: `${origin}/slow.png` }] })
     case 'truncated':
       return Response.json({ data: [{ b64_json: picture.slice(0, picture.length / 2) }], usage })
     case 'half':
@@ -54,13 +56,14 @@ beforeAll(async () => {
     hostname: '127.0.0.1',
     async fetch(request) {
       const { origin, pathname } = new URL(request.url)
-      if (pathname === '/file.png') return new Response(Buffer.from(picture, 'base64'))
+      if (pathname === '/slow.png') await Bun.sleep(500)
+      if (request.method === 'GET') return new Response(Buffer.from(picture, 'base64'))
       const body = (await request.json()) as Record<string, unknown>
       asked.push(body)
       return oddVendor(body, origin)
     },
   })
-  const pieces = ['by-url', 'truncated', 'half', 'too-many', 'nothing'].map(
+  const pieces = ['by-url', 'by-slow-url', 'truncated', 'half', 'too-many', 'nothing'].map(
     (id) =>
       `  ${id}: { kind: image, price: { each: { image: 0.01 } }, image: { n_max: 4 }, offers: [{ provider: odd, model: ${id} }] }`,
   )
@@ -262,6 +265,27 @@ describe('the bill', () => {
     expect(String(error)).toContain('Nothing was charged')
     expect(seen).toEqual(['image_generation.partial_image'])
     expect(await lastRecord()).toMatchObject({ outcome: 'cut', charged: '0', pieces: null })
+  })
+
+  test('is for the image that was made, though its client left while it was fetched', async () => {
+    const gone = fetch(`${gateway.baseUrl}/images/generations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'by-slow-url', prompt: 'x' }),
+      signal: AbortSignal.timeout(250),
+    }).catch(() => undefined)
+    expect(await gone).toBeUndefined()
+    let record = await lastRecord()
+    for (let tries = 0; record['model'] !== 'by-slow-url' && tries < 250; tries++) {
+      await Bun.sleep(20)
+      record = await lastRecord()
+    }
+    const attempts = JSON.parse(record['attempts'] ?? '[]') as { result: string }[]
+    expect([record['outcome'], record['charged'], attempts.map(({ result }) => result)]).toEqual([
+      'client_closed',
+      '10000000',
+      ['ok'],
+    ])
   })
 
   test('is held before anything is asked', async () => {
