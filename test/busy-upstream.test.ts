@@ -31,6 +31,9 @@ models:
   short: { price: { input: 1, output: 2 }, offers: [${offer('tiny', '!delayMs=700')}] }
   deserted: { price: { input: 1, output: 2 }, offers: [${offer('eager', '!status=500,delayMs=300')}, ${offer('small', '', 1)}] }
   retired: { price: { input: 1, output: 2 }, offers: [${offer('tiny', '!pace=1')}, ${offer('eager', '!status=500,delayMs=200', 1)}] }
+  bereft: { price: { input: 1, output: 2 }, offers: [${offer('tiny', '!pace=1')}, ${offer('eager', '!acceptThenClose,delayMs=100', 1)}] }
+  orphaned: { price: { input: 1, output: 2 }, offers: [${offer('tiny', '!pace=1')}, ${offer('large', '!acceptThenClose,delayMs=100', 1)}] }
+  spent: { price: { input: 1, output: 2 }, offers: [${offer('tiny', '')}, ${offer('large', '!status=500', 1)}, ${offer('eager', '!status=500', 2)}] }
   belated: { price: { input: 1, output: 2 }, offers: [${offer('tiny', '!delayMs=200')}, ${offer('large', '!status=500,delayMs=500', 1)}] }
   rescued: { price: { input: 1, output: 2 }, offers: [${offer('small', '!delayMs=300')}, ${offer('large', '!status=500', 1)}] }
 `,
@@ -152,6 +155,14 @@ test('where the others fail and the full one has room meanwhile, it is asked at 
   expect(second.tookMs).toBeLessThan(1_400)
 })
 
+test('after the last attempt there is, a call waits for no room that it could not use', async () => {
+  const full = ask({ model: 'short' })
+  await Bun.sleep(50)
+  const first = await Promise.race([full, ask({ model: 'spent' })])
+  expect([first.status, first.headers.get('x-tollgate-attempts')]).toEqual([502, '2'])
+  await full
+})
+
 test('a client that leaves while it waits takes up no place', async () => {
   const full = ask({ model: 'short' })
   await Bun.sleep(50)
@@ -166,33 +177,47 @@ test('a client that leaves while it waits takes up no place', async () => {
   await full
 })
 
-/** What became of each attempt of a call that its client leaves after so long. */
-async function left(model: string, afterMs: number): Promise<readonly string[]> {
+type Left = { readonly results: readonly string[]; readonly charged: string }
+
+/** What became of each attempt of a call that its client leaves after so long, and what it cost. */
+async function left(model: string, afterMs: number): Promise<Left> {
   const stop = new AbortController()
   const gone = chat(gateway, { model }, { signal: stop.signal }).catch(() => undefined)
   await Bun.sleep(afterMs)
   stop.abort()
   await gone
   for (let i = 0; i < 100; i++) {
-    const [newest] = await gateway.operate<{ model: string; attempts: string }[]>('request.list', { limit: 1 })
+    const [newest] = await gateway.operate<{ model: string; attempts: string; charged: string }[]>('request.list', {
+      limit: 1,
+    })
     const all = JSON.parse(newest?.attempts ?? '[]') as { result: string }[]
-    if (newest?.model === model) return all.map(({ result }) => result)
+    if (newest?.model === model) return { results: all.map(({ result }) => result), charged: newest.charged }
     await Bun.sleep(20)
   }
   return expect.unreachable()
 }
 
 test('a client that has left is asked for nowhere else, however the vendor bills that failed', async () => {
-  expect(await left('deserted', 100)).toEqual(['server'])
+  expect(await left('deserted', 100)).toEqual({ results: ['server'], charged: '0' })
 })
 
 test('a client that leaves a wait takes up no place, however the vendor bills that failed before', async () => {
   const full = ask({ model: 'short' })
   await Bun.sleep(50)
-  expect(await left('retired', 400)).toEqual(['server'])
+  expect(await left('retired', 400)).toEqual({ results: ['server'], charged: '0' })
   expect(await ask({ model: 'short' })).toMatchObject({ status: 200 })
   await full
 })
+
+test.each(['bereft', 'orphaned'])(
+  'a client that leaves a wait pays nothing for the break of the vendor before: %s',
+  async (model) => {
+    const full = ask({ model: 'short' })
+    await Bun.sleep(50)
+    expect(await left(model, 400)).toEqual({ results: ['network'], charged: '0' })
+    await full
+  },
+)
 
 test('an account leaves some room to the others', async () => {
   const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })

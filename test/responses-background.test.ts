@@ -14,7 +14,12 @@ let sandbox: TestSandbox
 let gateway: TestGateway
 beforeAll(async () => {
   sandbox = await startSandboxProcess()
-  gateway = await startGateway({ yaml: yamlOf(sandbox.baseUrl) })
+  const eager = `  eager: { base_url: '${sandbox.baseUrl}', allow_private: true, hang_up: bills_on }`
+  const relieved = `  relieved:
+    price: { input: 1, output: 2 }
+    offers: [{ provider: eager, model: 'sandbox-chat!status=500,delayMs=300' }, { provider: vendor, model: sandbox-chat, priority: 1 }]`
+  const yaml = yamlOf(sandbox.baseUrl)
+  gateway = await startGateway({ yaml: `${yaml.replace('models:', `${eager}\nmodels:`)}${relieved}\n` })
 }, 30_000)
 afterAll(async () => {
   await gateway.close()
@@ -114,6 +119,17 @@ describe('called off', () => {
     await Bun.sleep(100)
     expect((await cancel(who, id)).status).toBe('cancelled')
     expect(await who.records(1)).toHaveLength(1)
+  })
+
+  test.each([{}, { 'idempotency-key': 'relieved' }])('no other vendor is asked: %j', async (headers) => {
+    const who = await member()
+    const answer = await create(who, { background: true, model: 'relieved' }, { headers })
+    const { id } = (await answer.json()) as ShownResponse
+    await Bun.sleep(100)
+    expect((await cancel(who, id)).status).toBe('cancelled')
+    const [row] = await who.records(1)
+    const attempts = JSON.parse(row?.attempts ?? '[]') as { result: string }[]
+    expect([row?.charged, attempts.map(({ result }) => result)]).toEqual(['0', ['server']])
   })
 
   test('only where there is something to call off', async () => {

@@ -15,7 +15,6 @@ import type {
 import type { SseEvent } from '../lib/sse.ts'
 import type { Preset } from '../providers/preset.ts'
 import { findPreset } from '../providers/presets.ts'
-import type { AttemptNote } from '../records/records.ts'
 import {
   asReply,
   attemptStream,
@@ -25,7 +24,8 @@ import {
   type WholeAttempt,
 } from '../upstream/attempt.ts'
 import type { Admission } from './admit.ts'
-import type { Call } from './call.ts'
+import { discreet, note } from './attempt-note.ts'
+import type { Call, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { isBackground } from './conversation.ts'
 import { GivenEvents, PreparedEvents, type EventSource } from './events.ts'
@@ -55,6 +55,9 @@ export type AllFailed = {
   readonly last: Served | undefined
   /** How far it came, where the request is several of its own. */
   readonly progress: Progress | undefined
+  /** Whether the call had been cancelled by then, and the upstream told to stop: what came later was not the cause. */
+  readonly cancelled: CancelReason | undefined
+  readonly stopped: boolean
 }
 /** Of a request in parts: how many were answered before one failed. */
 export type Progress = { readonly answered: number; readonly firstParts: (count: number) => FirstParts }
@@ -66,7 +69,14 @@ type Tried = { readonly kind: 'whole'; reply: PassedReply } | { readonly kind: '
 /** Held-back text before the first meaningful event is bounded: a vendor cannot fill memory with preludes. */
 const PRELUDE_CHARS_MAX = 64 * 1024
 
-const NOT_TRIED: UpstreamFailure = { kind: 'model_gone', message: 'no offer could be tried' }
+const NONE_TRIED: AllFailed = {
+  kind: 'failed',
+  failure: { kind: 'model_gone', message: 'no offer could be tried' },
+  last: undefined,
+  progress: undefined,
+  cancelled: undefined,
+  stopped: false,
+}
 
 /** What became of the offers that were tried. */
 type SoFar = { -readonly [Key in keyof AllFailed]: AllFailed[Key] }
@@ -90,7 +100,7 @@ class Tries {
   private readonly relay: Relay
   private readonly call: Call
   private readonly admission: Admission
-  private readonly soFar: SoFar = { kind: 'failed', failure: NOT_TRIED, last: undefined, progress: undefined }
+  private readonly soFar: SoFar = { ...NONE_TRIED }
   /** Where there was no seat. */
   private readonly full: Choice[] = []
   private left: number
@@ -117,7 +127,7 @@ class Tries {
   /** Waits a moment for the first seat anywhere. */
   async wait(): Promise<Attempted | undefined> {
     const { relay, call } = this
-    if (this.full.length === 0) return undefined
+    if (this.full.length === 0 || this.left === 0) return undefined
     // As they are by now: an operator may have changed how many they take.
     const choices = this.full.flatMap(({ offer }) => choiceOf(relay, offer) ?? [])
     const providers = choices.map(({ provider }) => provider)
@@ -173,7 +183,7 @@ async function tryOffer(relay: Relay, call: Call, to: ToTry): Promise<Attempted 
   if (!('kind' in trial)) relay.health.tried(offer.id)
   let tried = 'kind' in trial ? trial : await carriedOut(call, trial)
   if (tried.kind === 'failed') tried = { ...tried, failure: discreet(tried.failure, provider.secret, call) }
-  note(call, offer, startedMs, tried)
+  note(call, offer, startedMs, tried.kind === 'failed' ? tried.failure : 'ok')
   // A stream has yet to show that it does not break, and keeps its seat until then.
   if (tried.kind === 'stream') return { kind: 'stream', open: tried.open, offer, dropped }
   seat.leave()
@@ -185,6 +195,8 @@ async function tryOffer(relay: Relay, call: Call, to: ToTry): Promise<Attempted 
   soFar.failure = failure
   soFar.progress = tried.progress
   soFar.last = { offer, dropped }
+  soFar.cancelled = call.cancelled
+  soFar.stopped = call.upstreamStopped
   if (isForNobody(call)) {
     relay.health.ended(offer.id)
     return soFar
@@ -193,31 +205,6 @@ async function tryOffer(relay: Relay, call: Call, to: ToTry): Promise<Attempted 
   // A timed-out whole reply may have been made and billed; asking another vendor would pay twice for one answer.
   const isLast = isRequestFault(failure.kind) || (failure.kind === 'timeout' && !call.request.stream)
   return isLast ? soFar : undefined
-}
-
-/** A shorter word in common with a credential says nothing. */
-const PART_OF_SECRET_CHARS = 8
-
-/**
- * A failure without a code or field name that repeats the credential, and without a code that is a word of the request:
- * both look like what a vendor would send, and the code is kept in the record and in the log.
- */
-function discreet(
-  { code, param, ...failure }: UpstreamFailure,
-  secret: string | undefined,
-  call: Call,
-): UpstreamFailure {
-  const tellsSecret = (word: string): boolean =>
-    secret !== undefined && (word.includes(secret) || (word.length >= PART_OF_SECRET_CHARS && secret.includes(word)))
-  return {
-    ...failure,
-    ...(code === undefined ||
-    tellsSecret(code) ||
-    (call.request.mentions?.(code) ?? call.request.promptText().includes(code))
-      ? {}
-      : { code }),
-    ...(param === undefined || tellsSecret(param) ? {} : { param }),
-  }
 }
 
 /** An offer to be tried. */
@@ -241,8 +228,7 @@ const NOTHING: readonly string[] = []
 const isAwaited = ({ claim, request }: Call): boolean => claim !== undefined && !isBackground(request)
 
 /** Who has said that he will ask again is served as if he waited. */
-const isForNobody = ({ cancelled, upstreamStopped, claim }: Call): boolean =>
-  cancelled !== undefined && (upstreamStopped || !claim)
+const isForNobody = (call: Call): boolean => call.cancelled !== undefined && (call.upstreamStopped || !isAwaited(call))
 
 /** What an answer to this call says of itself. */
 export const factsOf = ({ id }: Call, { model, hold }: Admission): AnswerFacts => ({
@@ -378,22 +364,3 @@ async function readPrelude(events: EventSource, stream: PassedStream): Promise<T
 }
 
 const empty = (message: string): Failed => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
-
-function note(call: Call, offer: Offer, startedMs: number, tried: Tried | 'full'): void {
-  const { id: offerId, providerId, upstreamModel } = offer
-  const tookMs = Math.round(call.elapsedMs() - startedMs)
-  const failure = tried !== 'full' && tried.kind === 'failed' ? tried.failure : undefined
-  // Our own doing, for a client that left, say: not to be counted among the faults of a vendor.
-  const isCut = failure?.kind === 'network' || failure?.kind === 'unreachable'
-  const isAborted = isCut && call.upstreamStopped
-  const result = tried === 'full' ? tried : isAborted ? 'aborted' : (failure?.kind ?? 'ok')
-  const attempt = { offerId, providerId, upstreamModel, result, startedMs: Math.round(startedMs), tookMs }
-  call.attempts.push(failure && !isAborted ? { ...attempt, ...toldOf(failure) } : attempt)
-}
-
-/** An upstream's own words may quote the prompt or the credential: the record keeps only its code, and our words. */
-const toldOf = ({ status, code, message }: UpstreamFailure): Pick<AttemptNote, 'status' | 'code' | 'message'> => ({
-  ...(status === undefined ? {} : { status }),
-  ...(code === undefined ? {} : { code }),
-  ...(status === undefined && code === undefined ? { message: message.slice(0, 200) } : {}),
-})

@@ -178,17 +178,17 @@ type Owed = {
 }
 
 /** The input that is to be paid although nothing came of it. What fails by an upstream's doing is free. */
-function owedFor(call: Call, { failure: { kind }, progress }: AllFailed): Owed | undefined {
+function owedFor(call: Call, { failure: { kind }, progress, cancelled, stopped }: AllFailed): Owed | undefined {
   if (call.cancelled === 'shutdown') return undefined
   const { answered = 0, firstParts } = progress ?? {}
   // Our own abort; a refusal would have had a status, and an upstream that was never reached has done no work.
-  if (call.cancelled && kind === 'network' && call.upstreamStopped) {
+  if (cancelled && stopped && kind === 'network') {
     return { text: firstParts?.(answered + 1).text, said: undefined }
   }
   if (!firstParts || answered === 0) return undefined
   if (isRequestFault(kind)) return firstParts(answered)
   // Whoever left has given up what was answered; a repetition would ask for it again.
-  return call.cancelled && !call.claim ? { text: firstParts(answered).text, said: undefined } : undefined
+  return cancelled && !call.claim ? { text: firstParts(answered).text, said: undefined } : undefined
 }
 
 type Debt = Pick<Ending, 'admission' | 'served'> & {

@@ -21,7 +21,9 @@ models:
   'no-usage': { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!noUsage' }] }
 `
 
-type Row = Readonly<Record<'id' | 'outcome' | 'charged' | 'held' | 'endpoint' | 'usage_source' | 'stream', string>>
+type Row = Readonly<
+  Record<'id' | 'outcome' | 'charged' | 'held' | 'endpoint' | 'usage_source' | 'stream' | 'attempts', string>
+>
 export type Who = { readonly key: string; readonly baseUrl: string }
 export type Member = Who & { readonly account: string; records(count: number): Promise<Row[]> }
 let serial = 0

@@ -1,0 +1,50 @@
+/** What is written down of an attempt: what came of it, and no words that only its two ends may know. */
+import type { Offer } from '../domain/catalog.ts'
+import type { UpstreamFailure } from '../domain/failure.ts'
+import type { AttemptNote } from '../records/records.ts'
+import type { Call } from './call.ts'
+
+/** A shorter word in common with a credential says nothing. */
+const PART_OF_SECRET_CHARS = 8
+
+/**
+ * A failure without a code or field name that repeats the credential, and without a code that is a word of the request:
+ * both look like what a vendor would send, and the code is kept in the record and in the log.
+ */
+export function discreet(
+  { code, param, ...failure }: UpstreamFailure,
+  secret: string | undefined,
+  call: Call,
+): UpstreamFailure {
+  const tellsSecret = (word: string): boolean =>
+    secret !== undefined && (word.includes(secret) || (word.length >= PART_OF_SECRET_CHARS && secret.includes(word)))
+  return {
+    ...failure,
+    ...(code === undefined ||
+    tellsSecret(code) ||
+    (call.request.mentions?.(code) ?? call.request.promptText().includes(code))
+      ? {}
+      : { code }),
+    ...(param === undefined || tellsSecret(param) ? {} : { param }),
+  }
+}
+
+/** Notes what came of an attempt that began `startedMs` into the call. */
+export function note(call: Call, offer: Offer, startedMs: number, came: UpstreamFailure | 'full' | 'ok'): void {
+  const { id: offerId, providerId, upstreamModel } = offer
+  const tookMs = Math.round(call.elapsedMs() - startedMs)
+  const failure = typeof came === 'string' ? undefined : came
+  // Our own doing, for a client that left, say: not to be counted among the faults of a vendor.
+  const isCut = failure?.kind === 'network' || failure?.kind === 'unreachable'
+  const isAborted = isCut && call.upstreamStopped
+  const result = typeof came === 'string' ? came : isAborted ? 'aborted' : came.kind
+  const attempt = { offerId, providerId, upstreamModel, result, startedMs: Math.round(startedMs), tookMs }
+  call.attempts.push(failure && !isAborted ? { ...attempt, ...toldOf(failure) } : attempt)
+}
+
+/** An upstream's own words may quote the prompt or the credential: the record keeps only its code, and our words. */
+const toldOf = ({ status, code, message }: UpstreamFailure): Pick<AttemptNote, 'status' | 'code' | 'message'> => ({
+  ...(status === undefined ? {} : { status }),
+  ...(code === undefined ? {} : { code }),
+  ...(status === undefined && code === undefined ? { message: message.slice(0, 200) } : {}),
+})
