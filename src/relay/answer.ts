@@ -38,6 +38,7 @@ export async function answerWhole(
   const metering = meter(relay, call, { usage, produced, delivered, painted, admission, complete: true })
   const metered = metering instanceof Promise ? await metering : metering
   const text = reply.write(factsOf(call, admission), metered.usage)
+  if (isLong(text)) await joinInOwnTurn(text)
   const record = await settle(relay, call, {
     admission,
     served,
@@ -45,7 +46,6 @@ export async function answerWhole(
     outcome: call.cancelled === 'client_closed' ? call.cancelled : 'completed',
     answer: call.claim && keptAnswer(admission, served, text),
   })
-  if (isLong(text)) await joinInOwnTurn(text)
   return { kind: 'whole', headers: wholeHeaders(record, admission, served.dropped), text }
 }
 

@@ -34,6 +34,7 @@ type Reply = { readonly kind: 'reply'; readonly text: string }
 export type WholeAttempt = Reply | Failed
 export type StreamAttempt = { readonly kind: 'stream'; readonly events: EventReader } | Failed
 
+/** An error that is longer has nothing to say but its status. */
 const ERROR_BYTES_MAX = 64 * 1024
 
 type Sending = {
@@ -98,7 +99,10 @@ export function attemptWhole<Read>(
     if (sent.kind === 'failed') return sent
     if (sent.kind === 'network') return failed(flight.failure(sent))
     const { status, headers, text } = sent
-    if (status !== 200) return failed(target.failures.response(status, headers, text ?? ''))
+    if (status !== 200) {
+      const said = text !== undefined && text.length <= ERROR_BYTES_MAX ? text : ''
+      return failed(target.failures.response(status, headers, said))
+    }
     if (text !== undefined) return inOwnTurn(text, read)
     return failed(flight.failure({ message: 'the reply broke off or is too large', reached: true }))
   })
