@@ -49,7 +49,7 @@ export function readReceived<T>(text: string, read: (received: Received) => T): 
 }
 
 async function readLarge<T>(text: string, read: (received: Received) => T): Promise<T | Failed> {
-  // It is copied for the other thread, after it was put together and looked through in this turn.
+  // It is copied for the other thread, after it was looked through in this turn.
   await nextTurn()
   const light = await worker.ask(text).catch(() => undefined)
   if (!light) return NOT_JSON

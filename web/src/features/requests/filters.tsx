@@ -11,7 +11,6 @@ import { endpoints, outcomes } from '../../lib/requests.ts'
 import { isOperator, useMe } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'
 import { Button } from '../../ui/button.tsx'
-import { classes } from '../../ui/classes.ts'
 import { Select, type Choice } from '../../ui/field.tsx'
 
 type Props = {
@@ -179,8 +178,8 @@ function Least({ label, value, onChange, pattern }: LeastProps) {
         take()
       }}
     >
-      {/* Of a number that is there, what it bounds is said beside it. */}
-      <label className={classes('field flex items-center gap-1.5', value === undefined ? 'sm:!w-28' : 'sm:!w-44')}>
+      {/* Of a number, what it bounds is said beside it. As wide without one: what is clicked next must not move. */}
+      <label className="field flex items-center gap-1.5 sm:!w-44">
         {value !== undefined && <span className="shrink-0 text-soft">{label}</span>}
         <input
           className="w-full min-w-0 bg-transparent outline-none"
