@@ -4,9 +4,10 @@ import { parseKnobText, type ParsedKnobs } from './faults.ts'
 import { longBody, longText } from './length.ts'
 import { splitModelId } from './models.ts'
 import { inDialect, refuse, type Complaint, type JsonReply, type Reply } from './reply.ts'
+import { makeRoom } from './room.ts'
 import type { Call, VendorRoute, Voice } from './route.ts'
 import { Sleeper } from './sleeper.ts'
-import type { Stats } from './stats.ts'
+import type { Stats, Visit } from './stats.ts'
 import { failWith } from './vendor-failure.ts'
 
 /** What the requests of one sandbox share. */
@@ -14,45 +15,63 @@ export type Shared = { paceMs: number; plan: FaultPlan; stats: Stats }
 
 type Addressed = { route: VendorRoute; tail: string; requestId: string }
 
-export type Body = { kind: 'read'; value: unknown } | { kind: 'unreadable' } | { kind: 'long'; complaint: Complaint }
+export type Body =
+  | { kind: 'read'; value: unknown }
+  | { kind: 'unreadable' }
+  | { kind: 'no_room' }
+  | { kind: 'long'; complaint: Complaint }
 
 /** nginx's number for a client that hung up before it was answered. Nobody reads it. */
 const CLIENT_CLOSED_REQUEST = 499
 
 /** The life of one request to the vendor: read, be delayed, fail on demand, answer. */
-export async function exchange(
+export async function exchange(request: Request, addressed: Addressed, shared: Shared): Promise<Response> {
+  const { route } = addressed
+  const visit = shared.stats.begin(`${route.method} ${route.path}`)
+  const leave = makeRoom(request.headers)
+  try {
+    const body: Body = leave ? await readBody(request) : { kind: 'no_room' }
+    return await respond(request, { ...addressed, body }, { ...shared, visit })
+  } catch (error) {
+    if (request.signal.aborted) return gone(visit)
+    visit.end('cut')
+    throw error
+  } finally {
+    leave?.()
+  }
+}
+
+/** What a client gets that has left. */
+function gone(visit: Visit): Response {
+  visit.end('aborted')
+  return new Response(null, { status: CLIENT_CLOSED_REQUEST })
+}
+
+type Arrived = Addressed & { body: Body }
+type Serving = Shared & { visit: Visit }
+
+async function respond(
   request: Request,
-  { route, tail, requestId }: Addressed,
-  { paceMs, plan, stats }: Shared,
+  { route, tail, requestId, body }: Arrived,
+  { paceMs, plan, stats, visit }: Serving,
 ): Promise<Response> {
-  const visit = stats.begin(`${route.method} ${route.path}`)
-  const { signal } = request
-  const body = await readBody(request)
+  const { headers, signal } = request
   const modelId = route.modelIn ? route.modelIn(tail) : modelOf(body)
   if (modelId !== '') stats.countModel(modelId)
-  const { headers } = request
   const { origin, searchParams: query } = new URL(request.url)
   const steering = route.steer?.({ body: body.kind === 'read' ? body.value : undefined, tail, query })
   const own = together(steering?.parsed, knobsOf(headers, modelId))
   const knobs = own.kind === 'knobs' ? plan.draw(own.knobs, { steps: route.steps, scope: steering?.scope }) : {}
   if (knobs.delayMs !== undefined) await new Sleeper(signal).sleep(knobs.delayMs)
-  if (signal.aborted) {
-    visit.end('aborted')
-    return new Response(null, { status: CLIENT_CLOSED_REQUEST })
-  }
+  if (signal.aborted) return gone(visit)
   if (knobs.acceptThenClose || knobs.cutAfterBytes === 0) return hangUp(visit)
-  try {
-    const given = { body, tail, query, faults: knobs, headers, origin }
-    const plain = own.kind === 'refused' ? refuseKnobs(own.message) : await replyTo(route, given)
-    if (knobs.answerLost) return hangUp(visit)
-    const { errors, voice } = route
-    const reply = plain.kind === 'json' ? inDialect(plain, errors) : plain
-    const pace = knobs.paceMs ?? paceMs
-    return deliver(reply, { faults: knobs, paceMs: pace, requestId, signal, visit, errors, voice })
-  } catch (error) {
-    visit.end('cut')
-    throw error
-  }
+  const given = { body, tail, query, faults: knobs, headers, origin, signal }
+  const plain = own.kind === 'refused' ? refuseKnobs(own.message) : await replyTo(route, given)
+  if (knobs.answerLost) return hangUp(visit)
+  const { errors, voice } = route
+  const reply = plain.kind === 'json' ? inDialect(plain, errors) : plain
+  const pace = knobs.paceMs ?? paceMs
+  return deliver(reply, { faults: knobs, paceMs: pace, requestId, signal, visit, errors, voice })
 }
 
 /** Bodies are JSON or forms; methods without one read as undefined. */
@@ -91,6 +110,7 @@ type Given = Omit<Required<Call>, 'body'> & { body: Body }
 function replyTo(route: VendorRoute, { body, ...given }: Given): Reply | Promise<Reply> {
   const { faults } = given
   if (faults.status !== undefined) return failWith(faults.status, faults.retryAfter, route.voice)
+  if (body.kind === 'no_room') return failWith(503, undefined, route.voice)
   if (body.kind === 'unreadable') return refuseBody(route.voice)
   const long = body.kind === 'long' ? body.complaint : longText(body.value)
   if (long) return (route.voice ?? { refuse }).refuse(400, long)

@@ -12,6 +12,8 @@ export type Call = {
   headers?: Headers
   /** Where the sandbox was asked, without a path. */
   origin: string
+  /** Of a client that leaves. */
+  signal?: AbortSignal
 }
 
 /** How a dialect says what went wrong, where it does not say it as OpenAI does. */

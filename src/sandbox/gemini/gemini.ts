@@ -43,7 +43,7 @@ function listModels(): JsonReply {
   return { kind: 'json', status: 200, body: { models } }
 }
 
-async function answerGemini({ body, tail, query, faults }: Call): Promise<Reply> {
+async function answerGemini({ body, tail, query, faults, signal }: Call): Promise<Reply> {
   const { id, action } = splitTail(tail)
   const model = findModel(id)
   if (!model) {
@@ -64,7 +64,7 @@ async function answerGemini({ body, tail, query, faults }: Call): Promise<Reply>
     const message = `Model does not support the requested response modalities: ${wanted.join(',').toLowerCase()}`
     return refuse(400, { message, code: null })
   }
-  const answer = await compose(id, model, request)
+  const answer = await compose(id, model, { request, signal })
   if (answer === 'unreadable') return refuse(400, { message: 'Unable to process input image.', code: null })
   if (!answer) {
     const message = `The input token count exceeds the maximum number of tokens allowed (${model.contextTokensMax}).`
@@ -81,7 +81,7 @@ async function answerGemini({ body, tail, query, faults }: Call): Promise<Reply>
 async function compose(
   id: string,
   model: Model,
-  request: GeminiRequest,
+  { request, signal }: { request: GeminiRequest; signal: AbortSignal | undefined },
 ): Promise<Omit<Answer, 'faults'> | 'unreadable' | undefined> {
   const chat = asChatRequest(id, request)
   const promptTokens = countPrompt(chat)
@@ -92,7 +92,7 @@ async function compose(
   const promptImageTokens = countImages(chat)
   const shared = { responseId: randomId(''), model: id, promptTokens, promptImageTokens, includeThoughts }
   if (model.images === 'turn') {
-    const painted = await paintTurn(request, tokensMax)
+    const painted = await paintTurn(request, { tokensLeft: tokensMax, signal })
     if (!painted) return 'unreadable'
     const { choice, ...rest } = painted
     return { ...shared, choices: [choice], ...rest }

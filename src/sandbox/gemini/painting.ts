@@ -1,8 +1,8 @@
 /** Turns that are answered with a picture: thoughts, words, and the picture as a part of its own. */
 import type { Choice } from '../chat/choice.ts'
 import { repaint } from '../images/edits.ts'
-import { paint, type Canvas } from '../images/paint.ts'
-import { decode, easels, encode, resize } from '../images/picture.ts'
+import type { Canvas } from '../images/paint.ts'
+import { atEasel, decode, encode, picture, resize } from '../images/picture.ts'
 import { hashOf } from '../random.ts'
 import { tokenize } from '../tokens.ts'
 import { ASPECT_RATIOS, IMAGE_SIZES, type GeminiRequest } from './request.ts'
@@ -42,8 +42,10 @@ const promptOf = ({ contents }: GeminiRequest): string =>
   (contents.findLast(({ role }) => role !== 'model')?.parts ?? []).map(({ text = '' }) => text).join('\n')
 
 /** Undefined where the picture to be edited is none. */
-export const paintTurn = (request: GeminiRequest, tokensLeft: number): Promise<Painted | undefined> =>
-  easels.run(() => paintedTurn(request, tokensLeft))
+export const paintTurn = (
+  request: GeminiRequest,
+  { tokensLeft, signal }: { tokensLeft: number; signal: AbortSignal | undefined },
+): Promise<Painted | undefined> => atEasel(signal, () => paintedTurn(request, tokensLeft))
 
 async function paintedTurn(request: GeminiRequest, tokensLeft: number): Promise<Painted | undefined> {
   const config = request.generationConfig ?? {}
@@ -52,8 +54,10 @@ async function paintedTurn(request: GeminiRequest, tokensLeft: number): Promise<
   if (subject === 'unreadable') return undefined
   const prompt = promptOf(request)
   const sides = sidesOf(config)
-  const fresh = (): Canvas => paint(prompt, { ...sides, isTransparent: false, seed: (config.seed ?? 0) >>> 0 })
-  const canvas = subject ? await repaint(await resize(subject, sides), prompt, undefined) : fresh()
+  const fresh = { ...sides, isTransparent: false, seed: (config.seed ?? 0) >>> 0 }
+  // An edit is made in the size of the subject, which is bounded, and not in the one that is wished for.
+  const edited = subject && (await repaint(subject, prompt, undefined))
+  const canvas = await (edited ? resize(edited, sides) : picture(prompt, fresh))
   const { tokens } = IMAGE_SIZES[config.imageConfig?.imageSize ?? '1K']
   const pieces = wants('TEXT') ? tokenize(wants('IMAGE') ? 'Here is the picture.' : 'It would have bold shapes.') : []
   const fits = REASONING_TOKENS + pieces.length + tokens <= tokensLeft

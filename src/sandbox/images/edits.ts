@@ -3,21 +3,19 @@ import { findModel, refuseModel } from '../models.ts'
 import { refuse, type Reply } from '../reply.ts'
 import type { Call } from '../route.ts'
 import { modern, sidesOf } from './images.ts'
-import { paint, type Canvas } from './paint.ts'
-import { decode, easels, layOver, resize, type Decoded } from './picture.ts'
+import type { Canvas } from './paint.ts'
+import { atEasel, decode, layOver, resize, sketch, type Decoded } from './picture.ts'
 import { modernRequest } from './request.ts'
 
 const IMAGES_MAX = 16
 /** One input image, at any size. */
 const INPUT_TOKENS = 323
-/** A larger picture is painted in this size and scaled up: the serving thread paints. */
-const PAINTED_SIDE_MAX = 1024
 
 const refuseFile = (param: string, message: string): Reply =>
   refuse(400, { message, code: param === 'mask' ? 'invalid_mask' : 'invalid_image', param })
 
 /** `POST /v1/images/edits`, as a form, or as JSON with data URLs. */
-export const answerEdits = (call: Call): Promise<Reply> => easels.run(() => edit(call))
+export const answerEdits = (call: Call): Promise<Reply> => atEasel(call.signal, () => edit(call))
 
 async function edit({ body, faults }: Call): Promise<Reply> {
   const { image, 'image[]': list, images: linked, mask, ...fields } = Object(body) as Record<string, unknown>
@@ -65,10 +63,8 @@ async function canvasOf(file: unknown): Promise<Decoded | undefined> {
 }
 
 /** Where the mask is transparent, the picture of the prompt; without a mask, both pictures at once. */
-export function repaint(base: Canvas, prompt: string, mask: Canvas | undefined): Promise<Canvas> {
-  const [width, height] = [base.width, base.height].map((side) => Math.min(side, PAINTED_SIDE_MAX)) as [number, number]
-  return layOver(base, paint(prompt, { width, height, isTransparent: false, seed: 1 }), mask)
-}
+export const repaint = (base: Canvas, prompt: string, mask: Canvas | undefined): Promise<Canvas> =>
+  layOver(base, sketch(prompt, { width: base.width, height: base.height, isTransparent: false, seed: 1 }), mask)
 
 const NUMBERS = ['n', 'output_compression', 'partial_images']
 

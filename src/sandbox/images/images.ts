@@ -5,18 +5,18 @@ import { hashOf, randomId } from '../random.ts'
 import { refuse, type Frame, type Reply } from '../reply.ts'
 import type { Call } from '../route.ts'
 import { countTokens } from '../tokens.ts'
-import { paint, type Canvas } from './paint.ts'
-import { encode, type Encoding } from './picture.ts'
+import type { Canvas } from './paint.ts'
+import { atEasel, encode, picture, type Encoding } from './picture.ts'
 import { classicRequest, modernRequest, type ClassicRequest, type ModernRequest } from './request.ts'
 
 /** `POST /v1/images/generations` */
-export async function answerImages({ body, faults, origin }: Call): Promise<Reply> {
+export async function answerImages({ body, faults, origin, signal }: Call): Promise<Reply> {
   const { model: id } = Object(body) as { model?: unknown }
   const model = typeof id === 'string' ? findModel(id) : undefined
   if (typeof id === 'string' && (!model?.images || model.images === 'turn')) return refuseModel(id)
   if (model?.images === 'classic') {
     const parsed = classicRequest.safeParse(body, { reportInput: true })
-    return parsed.success ? classic(parsed.data, origin) : refuse(400, complain(parsed.error))
+    return parsed.success ? atEasel(signal, () => classic(parsed.data, origin)) : refuse(400, complain(parsed.error))
   }
   const parsed = modernRequest.safeParse(body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
@@ -26,13 +26,15 @@ export async function answerImages({ body, faults, origin }: Call): Promise<Repl
     const message = `Invalid value: '${request.size}'. Supported values are: '1024x1024', '1024x1536', '1536x1024' and 'auto'.`
     return refuse(400, { message, code: 'invalid_value', param: 'size' })
   }
-  const canvas = draft(request, sides)
-  return modern(request, { canvas, faults, event: 'image_generation', inputImageTokens: 0 })
+  return atEasel(signal, async () => {
+    const canvas = await draft(request, sides)
+    return modern(request, { canvas, faults, event: 'image_generation', inputImageTokens: 0 })
+  })
 }
 
 /** Whatever it is asked for, the modern model makes one picture a request. */
-const draft = ({ prompt, background }: ModernRequest, sides: { width: number; height: number }): Canvas =>
-  paint(prompt, { ...sides, isTransparent: background === 'transparent', seed: 0 })
+const draft = ({ prompt, background }: ModernRequest, sides: { width: number; height: number }): Promise<Canvas> =>
+  picture(prompt, { ...sides, isTransparent: background === 'transparent', seed: 0 })
 
 const SIDE_MAX = 3840
 
@@ -115,7 +117,7 @@ async function classic(request: ClassicRequest, origin: string): Promise<Reply> 
   const revised = `${prompt}, in bold shapes${quality === 'hd' ? ' with fine detail' : ''}`
   const data: object[] = []
   for (let seed = 0; seed < (n ?? 1); seed++) {
-    const canvas = paint(revised, { width, height, isTransparent: false, seed: hashOf(String(seed)) })
+    const canvas = await picture(revised, { width, height, isTransparent: false, seed: hashOf(String(seed)) })
     const file = await encode(canvas, { format: 'png' })
     const entry = request.response_format === 'b64_json' ? { b64_json: file.toString('base64') } : shelve(file, origin)
     data.push({ ...entry, revised_prompt: revised })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import sharp from 'sharp'
 import type { Canvas } from './paint.ts'
-import { decode, layOver } from './picture.ts'
+import { atEasel, decode, layOver, picture } from './picture.ts'
 
 /** One pixel after the other: red, green, blue, alpha. */
 const canvasOf = (width: number, ...pixels: [number, number, number, number][]): Canvas => ({
@@ -30,9 +30,39 @@ test('without a mask half of it shows everywhere', async () => {
 test.each([
   [3_000, 2_000, 4_194_304],
   [640, 480, 640 * 480],
+  [1, 4_500_000, 4_194_304],
 ])('a picture of %d × %d is no more than it may be', async (width, height, most) => {
   const made = sharp({ create: { width, height, channels: 3, background: '#a05' } })
   const read = await decode(await made.png().toBuffer())
   expect(read).toMatchObject({ fileWidth: width, fileHeight: height })
   expect((read?.width ?? Infinity) * (read?.height ?? Infinity)).toBeWithin(most * 0.8, most + 1)
+})
+
+test('a large picture has the size that is wished for', async () => {
+  const { width, height, pixels } = await picture('a lighthouse', {
+    width: 3_840,
+    height: 2_160,
+    isTransparent: true,
+    seed: 1,
+  })
+  expect([width, height, pixels.length]).toEqual([3_840, 2_160, 3_840 * 2_160 * 4])
+})
+
+test('two are at work at once, and nothing is done for who has left before his turn', async () => {
+  const gate = Promise.withResolvers<void>()
+  const begun: number[] = []
+  const at = (number: number, signal?: AbortSignal): Promise<void> =>
+    atEasel(signal, () => {
+      begun.push(number)
+      return gate.promise
+    })
+  const stop = new AbortController()
+  const all = [at(1), at(2), at(3, stop.signal), at(4)]
+  await Bun.sleep(1)
+  expect(begun).toEqual([1, 2])
+  stop.abort()
+  gate.resolve()
+  const ended = await Promise.allSettled(all)
+  expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+  expect(begun).toEqual([1, 2, 4])
 })

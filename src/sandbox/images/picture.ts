@@ -1,5 +1,5 @@
 import { Slots } from '../../lib/slots.ts'
-import type { Canvas } from './paint.ts'
+import { paint, type Canvas, type PaintOptions } from './paint.ts'
 
 export type Format = 'png' | 'jpeg' | 'webp'
 export type Encoding = { format: Format; compression?: number | undefined; pixelate?: number | undefined }
@@ -31,8 +31,26 @@ export async function encode(
 /** Several pictures of such a size are in memory while one is laid over another. */
 const PIXELS_MAX = 2048 * 2048
 
-/** Edits, and turns that are answered with pictures, at once: each has up to 150 MB. */
-export const easels = new Slots(2)
+/** Requests for pictures that are worked on at once: each has up to 150 MB. */
+const easels = new Slots(2)
+
+/** Does work with pictures when there is an easel. Rejects where the client has left before. */
+export const atEasel = <T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> =>
+  easels.run(() => {
+    signal?.throwIfAborted()
+    return work()
+  })
+
+/** The serving thread paints: a larger picture is scaled up, by others. */
+const PAINTED_PIXELS_MAX = 1536 * 1024
+
+/** The picture of a prompt, of about the same ratio where it is to be large. */
+export const sketch = (prompt: string, options: PaintOptions): Canvas =>
+  paint(prompt, { ...options, ...within(options, PAINTED_PIXELS_MAX) })
+
+/** The same in its size. */
+export const picture = (prompt: string, options: PaintOptions): Promise<Canvas> =>
+  resize(sketch(prompt, options), options)
 
 export type Decoded = Canvas & { readonly fileWidth: number; readonly fileHeight: number }
 
