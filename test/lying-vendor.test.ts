@@ -85,6 +85,12 @@ const answers: Record<string, () => Response> = {
       'data: [DONE]\n\n',
     ),
   echo: () => whole(good, usage(5, 3)),
+  'zero-usage': () => whole(good, usage(0, 0)),
+  'zero-input': () => whole(good, usage(0, 2)),
+  'zero-output': () => whole(good, usage(7, 0)),
+  'zero-streamed': () => stream(...words(3), chunk({}, usage(0, 0), 'stop'), 'data: [DONE]\n\n'),
+  'zero-broken': () => stream(chunk({ content: 'One' }, usage(0, 1)), ...words(2), null),
+  'zero-truly': () => whole([{ index: 0, message: { role: 'assistant', content: '' } }], usage(0, 0)),
 }
 
 /** A stream that goes on until nobody takes it any more. */
@@ -169,6 +175,33 @@ for (const model of ['huge-usage', 'implausible-usage']) {
     expect(Number((await recordOf(me.account)).charged)).toBeLessThan(100_000)
   })
 }
+
+// Ollama leaves out the input it has in its cache (ollama#5370); others send zeros where they have not counted.
+for (const [model, reported] of [
+  ['zero-usage', {}],
+  ['zero-input', { output_text: '2' }],
+  ['zero-output', { input_fresh: '7' }],
+  ['zero-streamed', {}],
+  ['zero-broken', {}],
+] as const) {
+  test(`${model}: what is there and said to be nothing is counted by ourselves, what is said is kept`, async () => {
+    const me = await member()
+    const streamed = model === 'zero-streamed' || model === 'zero-broken'
+    await (await chat(me, { model, stream: streamed, max_tokens: 50 })).text()
+    const record = await recordOf(me.account)
+    expect(record).toMatchObject({ usage_source: 'estimated', ...reported })
+    expect(Number(record.input_fresh)).toBeGreaterThan(0)
+    expect(Number(record.output_text)).toBeGreaterThan(0)
+    expect(BigInt(record.charged)).toBe(BigInt(record.input_fresh) * 1_000n + BigInt(record.output_text) * 2_000n)
+  })
+}
+
+test('an answer of nothing that is said to be nothing is believed', async () => {
+  const me = await member()
+  const answer = (await (await chat(me, { model: 'zero-truly' })).json()) as { usage: object }
+  expect(answer.usage).toMatchObject({ prompt_tokens: 0, completion_tokens: 0 })
+  expect(await recordOf(me.account)).toMatchObject({ usage_source: 'reported', charged: '0' })
+})
 
 test('a null where a choice should be fails over before the first word, whole and streamed', async () => {
   for (const [model, streamed] of [

@@ -2,7 +2,7 @@
 import { isRequestFault, type Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
 import { tokensOfImage } from '../domain/image.ts'
-import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
+import { inputTokens, outputTokens, sameUsage, type Usage, type UsageSource } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import { asProduced, type Produced } from '../formats/produced.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
@@ -53,11 +53,11 @@ const PLAUSIBLE_MARGIN_TOKENS = 20_000
 
 /** Takes the upstream's usage where it is plausible, or counts what went in and came out. */
 export function meter(relay: Relay, call: Call, to: ToMeter): Metered | Promise<Metered> {
-  const { usage, painted, admission, complete } = to
+  const { usage, painted, admission } = to
   const plausible = usage && isPlausible(usage, admission)
   if (usage && !plausible) relay.log('error', 'usage.implausible', { request: call.id, ...usage })
   // Nearly every answer: there is nothing to count, and nothing to wait for.
-  if (plausible && complete && !painted && !call.request.meter) return { usage, source: 'reported' }
+  if (plausible && isWhole(usage, to) && !painted && !call.request.meter) return { usage, source: 'reported' }
   return meterAnew(relay, call, { ...to, usage: plausible ? usage : undefined })
 }
 
@@ -77,34 +77,47 @@ async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered
   })
 }
 
-async function meterWords(
-  relay: Relay,
-  call: Call,
-  { usage, produced, thoughts = '', promptText, admission, complete }: ToMeter,
-): Promise<Metered> {
-  if (usage && complete) return { usage, source: 'reported' }
+async function meterWords(relay: Relay, call: Call, to: ToMeter): Promise<Metered> {
+  const { usage, produced, thoughts = '', promptText, admission, complete } = to
+  if (usage && isWhole(usage, to)) return { usage, source: 'reported' }
   const { request } = call
   const [said, thought] = [asProduced(produced), asProduced(thoughts)]
   const texts = [promptText ?? request.promptText(), said.text, thought.text]
   const [prompt = 0, saidBegun = 0, thoughtBegun = 0] = await relay.tokens.count(texts)
   const [words, thinking] = [withRest(saidBegun, said), withRest(thoughtBegun, thought)]
   const { quoted } = admission
-  if (usage) return atLeast(usage, Math.min(words, quoted.outputTokens), Math.min(thinking, quoted.outputTokens))
   // A count of our own is no reason to charge more than was agreed to: whoever sends more than was asked for gives it.
   const input = Math.min(prompt + tokensBesideText(request, admission.model), quoted.inputTokens)
-  return { usage: estimatedUsage(input, Math.min(words + thinking, quoted.outputTokens)), source: 'estimated' }
+  if (!usage)
+    return { usage: estimatedUsage(input, Math.min(words + thinking, quoted.outputTokens)), source: 'estimated' }
+  const withInput = inputTokens(usage) > 0 ? usage : { ...usage, inputFresh: input }
+  const isKnown = complete && outputTokens(usage) > 0
+  const counted = isKnown
+    ? withInput
+    : atLeast(withInput, Math.min(words, quoted.outputTokens), Math.min(thinking, quoted.outputTokens))
+  return { usage: counted, source: sameUsage(counted, usage) ? 'reported' : 'estimated' }
+}
+
+/**
+ * Whether a report says it all: that of a complete answer, unless it says that nothing went in, or came out, where
+ * something did. A vendor may leave out what it has in a cache (ollama#5370), or send zeros where it has not counted.
+ */
+function isWhole(usage: Usage, { produced, thoughts = '', complete }: ToMeter): boolean {
+  if (!complete) return false
+  const output = outputTokens(usage)
+  if (output > 0) return inputTokens(usage) > 0
+  return asProduced(produced).text === '' && asProduced(thoughts).text === ''
 }
 
 /**
  * A running usage is behind what arrived, so the larger counts. Like with like: reasoning that was reported apart is
  * not counted again as text.
  */
-function atLeast(usage: Usage, words: number, thought: number): Metered {
+function atLeast(usage: Usage, words: number, thought: number): Usage {
   const isApart = usage.outputReasoning > 0
   const outputText = Math.max(usage.outputText, isApart ? words : words + thought)
   const outputReasoning = isApart ? Math.max(usage.outputReasoning, thought) : 0
-  const isReported = outputText === usage.outputText && outputReasoning === usage.outputReasoning
-  return { usage: { ...usage, outputText, outputReasoning }, source: isReported ? 'reported' : 'estimated' }
+  return { ...usage, outputText, outputReasoning }
 }
 
 /** The count of all that was produced, where only its beginning was counted: the rest is taken to be like it. */

@@ -41,15 +41,17 @@ test('inputs go in as many exchanges as the upstream wants, and come back in ord
   expect(reply.usage).toEqual({ prompt_tokens: 9, total_tokens: 9 })
 })
 
-test('a part without usage leaves the whole without', async () => {
+test('a part without usage, or with none to speak of, leaves the whole without', async () => {
   const inputs = Array.from({ length: 2_049 }, () => 'x')
   const passage = new EmbeddingPassage(body(inputs), openaiEmbeddings)
   const answer = (count: number, usage?: object): string =>
     JSON.stringify({ data: Array.from({ length: count }, (_, index) => ({ index, embedding: [1] })), usage })
   const with_ = await passage.join([answer(2_048, { prompt_tokens: 5 }), answer(1, { prompt_tokens: 2 })])
   expect(with_.kind === 'reply' && with_.reply.usage?.inputFresh).toBe(7)
-  const without = await passage.join([answer(2_048, { prompt_tokens: 5 }), answer(1)])
-  expect(without.kind === 'reply' && without.reply.usage).toBeUndefined()
+  for (const none of [undefined, { prompt_tokens: 0, total_tokens: 0 }]) {
+    const without = await passage.join([answer(2_048, { prompt_tokens: 5 }), answer(1, none)])
+    expect(without.kind === 'reply' && without.reply.usage).toBeUndefined()
+  }
 })
 
 test('Gemini takes no token numbers', () => {

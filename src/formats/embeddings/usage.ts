@@ -1,11 +1,11 @@
 import type { Usage } from '../../domain/usage.ts'
 import { asFields } from '../fields.ts'
 
-/** Reads the usage of an embedding reply. Undefined when it is absent or no count: that is unknown, never zero. */
+/** Reads the usage of an embedding reply. Undefined when it is absent, no count or zero: unknown, and never nothing. */
 export function readEmbeddingUsage(raw: unknown): Usage | undefined {
   const { prompt_tokens: prompt, total_tokens: total } = asFields(raw)
-  const tokens = prompt ?? total
-  if (typeof tokens !== 'number' || !Number.isSafeInteger(tokens) || tokens < 0) return undefined
+  const tokens = prompt || total
+  if (typeof tokens !== 'number' || !Number.isSafeInteger(tokens) || tokens <= 0) return undefined
   return inputUsage(tokens)
 }
 
