@@ -2,7 +2,7 @@
 import type { Failure } from '../domain/failure.ts'
 import { nextTurn } from '../lib/end-of-tick.ts'
 import type { Members } from '../lib/json-members.ts'
-import { repeatedName, requestScanLimits, scanJson } from '../lib/json-scan.ts'
+import { repeatedName, requestScanLimits, scanJson, scanLongJson, type Scan } from '../lib/json-scan.ts'
 
 type Rejected = { readonly kind: 'rejected'; readonly failure: Failure }
 export type ScannedRequest = { readonly kind: 'scanned'; readonly value: unknown; readonly members: Members } | Rejected
@@ -16,7 +16,7 @@ const NOT_JSON = reject('invalid_json', 'The body is not valid JSON.')
 const EMPTY = reject('invalid_json', 'The body is empty: send a JSON object.')
 
 export function scanRequest(text: string): ScannedRequest {
-  const bounded = boundedMembers(text)
+  const bounded = boundedMembers(scanJson(text, requestScanLimits), text)
   return 'kind' in bounded ? bounded : withoutTraps(parse(text, bounded), text)
 }
 
@@ -29,10 +29,10 @@ export const afterScan = <T>(text: string, bytes: number, read: Reads<T>): T | P
     ? scanLargeRequest(text).then((scan) => read(scan, text, bytes))
     : read(scanRequest(text), text, bytes)
 
-/** A turn for each step. What comes before and after, decoding and sending, has turns of its own. */
+/** In turns, one or more for each step. What comes before and after, decoding and sending, has turns of its own. */
 async function scanLargeRequest(text: string): Promise<ScannedRequest> {
   await nextTurn()
-  const bounded = boundedMembers(text)
+  const bounded = boundedMembers(await scanLongJson(text, requestScanLimits), text)
   if ('kind' in bounded) return bounded
   await nextTurn()
   const scanned = parse(text, bounded)
@@ -43,8 +43,7 @@ async function scanLargeRequest(text: string): Promise<ScannedRequest> {
 }
 
 /** The members of the body; their structure is within bounds. */
-function boundedMembers(text: string): Members | Rejected {
-  const scan = scanJson(text, requestScanLimits)
+function boundedMembers(scan: Scan, text: string): Members | Rejected {
   switch (scan.kind) {
     case 'scanned':
       return scan.members

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Members } from './json-members.ts'
-import { editJson, requestScanLimits, reviseJson, scanJson, type Edit } from './json-scan.ts'
+import { editJson, requestScanLimits, reviseJson, scanJson, scanLongJson, type Edit } from './json-scan.ts'
 
 const members = (text: string): Members => {
   const scan = scanJson(text, requestScanLimits)
@@ -130,4 +130,34 @@ test('any edits of any object give what the same edits of the parsed object give
     expect(new Map(edited.map(([key, member]) => [key, JSON.stringify(member)]))).toEqual(expected)
   })
   fc.assert(property, { numRuns: 2_000 })
+})
+
+test('a scan that pauses finds what one in a piece finds, others in between', async () => {
+  const limits = { ...requestScanLimits, depthMax: 3, nodesMax: 12, commasMax: 9, membersMax: 4, bareMax: 300 }
+  const piece = fc.constantFrom(
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '"',
+    '\\',
+    '7',
+    '"a":',
+    '"b":1,',
+    '{"c":[',
+    '1'.repeat(70),
+    ' '.repeat(100),
+  )
+  const whole = fc.oneof(object, fc.array(fc.jsonValue({ maxDepth: 2 }))).map((value) => JSON.stringify(value, null, 1))
+  const text = fc.oneof(
+    whole,
+    fc.array(piece).map((pieces) => pieces.join('')),
+  )
+  const property = fc.asyncProperty(text, text, fc.integer({ min: 1, max: 40 }), async (one, other, turnChars) => {
+    const both = await Promise.all([one, other].map((each) => scanLongJson(each, limits, turnChars)))
+    expect(both).toEqual([one, other].map((each) => scanJson(each, limits)))
+  })
+  await fc.assert(property, { numRuns: 2_000 })
 })

@@ -3,6 +3,7 @@
  * depth bomb blocks it for over a second), and notes where the members of the outermost object stand, so that single
  * values can be replaced without touching any other byte.
  */
+import { nextTurn } from './end-of-tick.ts'
 import { Members, type Member, type Span } from './json-members.ts'
 
 export type ScanLimits = {
@@ -141,60 +142,107 @@ class MemberNotes {
   }
 }
 
-/** The members so far of each object that is open, by its depth. One for all scans: none is left before its end. */
-const membersAt = new Uint32Array(DEPTH_MAX + 1)
+/** The members so far of each object that is open, by its depth. */
+const membersByDepth = (): Uint32Array => new Uint32Array(DEPTH_MAX + 1)
+
+/** One for all scans that do not pause: none is left before its end. */
+const sharedMembersAt = membersByDepth()
+
+/** A scan that can pause. */
+class JsonScan {
+  private readonly text: string
+  private readonly limits: ScanLimits
+  private readonly membersAt: Uint32Array
+  private readonly notes: MemberNotes
+  private at = 0
+  private bare = 0
+  private depth = 0
+  private nodes = 0
+  private commas = 0
+  private names = 0
+
+  constructor(text: string, limits: ScanLimits, membersAt = membersByDepth()) {
+    this.text = text
+    this.limits = limits
+    this.membersAt = membersAt
+    this.notes = new MemberNotes(limits.keyCharsMax)
+    membersAt[0] = 0
+  }
+
+  /** Goes on over so many characters outside of texts. Undefined: it pauses there. */
+  advance(chars: number): Scan | undefined {
+    const { text, limits, membersAt, notes } = this
+    let { at, bare, depth, nodes, commas, names } = this
+    /** From where on nothing of a structure was met. */
+    let runStart = at
+    const bareEnd = Math.min(bare + chars, limits.bareMax)
+    for (; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      if (++bare > bareEnd) {
+        if (bare > limits.bareMax) return { kind: 'too_dense' }
+        Object.assign(this, { at, bare: bare - 1, depth, nodes, commas, names })
+        return undefined
+      }
+      if (code === QUOTE) {
+        const end = closingQuote(text, at)
+        if (end === -1) return { kind: 'malformed' }
+        if (depth === 1) notes.string(at, end)
+        if (++nodes > limits.nodesMax) return { kind: 'too_many_nodes' }
+        at = end
+      } else if (code === COMMA) {
+        if (depth === 1) notes.close(at)
+        if (++commas > limits.commasMax) return { kind: 'too_many_nodes' }
+      } else if (code === COLON) {
+        if (depth === 1) notes.colon(at)
+        names++
+        const members = (membersAt[depth] as number) + 1
+        if (members > limits.membersMax) return { kind: 'too_many_nodes' }
+        membersAt[depth] = members
+      } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+        if (++depth > limits.depthMax) return { kind: 'too_deep' }
+        if (++nodes > limits.nodesMax) return { kind: 'too_many_nodes' }
+        membersAt[depth] = 0
+      } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+        if (depth === 1) notes.close(at)
+        if (--depth < 0) return { kind: 'malformed' }
+      } else if (at - runStart < RUN_CHARS) continue
+      else {
+        const last = nextStructural(text, at) - 1
+        bare += last - at
+        at = last
+      }
+      runStart = at + 1
+    }
+    if (bare > limits.bareMax) return { kind: 'too_dense' }
+    if (notes.isKeyTooLong) return { kind: 'key_too_long' }
+    const members = new Members(text, notes.places, names)
+    // Of two equal keys one parser takes the first, another the last: what we read and what we send on could differ.
+    if (members.isRepeating) return { kind: 'repeated_key' }
+    return depth === 0 ? { kind: 'scanned', members } : { kind: 'malformed' }
+  }
+}
 
 /** Scans JSON text. It accepts some text that is not JSON: JSON.parse stays the judge of that. */
 export function scanJson(text: string, limits: ScanLimits): Scan {
   if (hasTooManyEscapes(text, limits.escapesMax)) return { kind: 'too_dense' }
-  const notes = new MemberNotes(limits.keyCharsMax)
-  let bare = 0
-  /** From where on nothing of a structure was met. */
-  let runStart = 0
-  let depth = 0
-  let nodes = 0
-  let commas = 0
-  let names = 0
-  membersAt[0] = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (++bare > limits.bareMax) return { kind: 'too_dense' }
-    if (code === QUOTE) {
-      const end = closingQuote(text, at)
-      if (end === -1) return { kind: 'malformed' }
-      if (depth === 1) notes.string(at, end)
-      if (++nodes > limits.nodesMax) return { kind: 'too_many_nodes' }
-      at = end
-    } else if (code === COMMA) {
-      if (depth === 1) notes.close(at)
-      if (++commas > limits.commasMax) return { kind: 'too_many_nodes' }
-    } else if (code === COLON) {
-      if (depth === 1) notes.colon(at)
-      names++
-      const members = (membersAt[depth] as number) + 1
-      if (members > limits.membersMax) return { kind: 'too_many_nodes' }
-      membersAt[depth] = members
-    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
-      if (++depth > limits.depthMax) return { kind: 'too_deep' }
-      if (++nodes > limits.nodesMax) return { kind: 'too_many_nodes' }
-      membersAt[depth] = 0
-    } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
-      if (depth === 1) notes.close(at)
-      if (--depth < 0) return { kind: 'malformed' }
-    } else if (at - runStart < RUN_CHARS) continue
-    else {
-      const last = nextStructural(text, at) - 1
-      bare += last - at
-      if (bare > limits.bareMax) return { kind: 'too_dense' }
-      at = last
-    }
-    runStart = at + 1
+  return new JsonScan(text, limits, sharedMembersAt).advance(Infinity) as Scan
+}
+
+/**
+ * Characters outside of texts that are passed in one turn of the loop. The engine may run the scan in a slow form,
+ * after many kinds of text or long after the last: six million of them in one turn would take 150 ms.
+ */
+const TURN_CHARS = 500_000
+
+/** The same for a long text, in turns of the loop. */
+export async function scanLongJson(text: string, limits: ScanLimits, turnChars = TURN_CHARS): Promise<Scan> {
+  if (hasTooManyEscapes(text, limits.escapesMax)) return { kind: 'too_dense' }
+  const scan = new JsonScan(text, limits)
+  for (;;) {
+    await nextTurn()
+    const found = scan.advance(turnChars)
+    if (found) return found
   }
-  if (notes.isKeyTooLong) return { kind: 'key_too_long' }
-  const members = new Members(text, notes.places, names)
-  // Of two equal keys one parser takes the first, another the last: what we read and what we send on could differ.
-  if (members.isRepeating) return { kind: 'repeated_key' }
-  return depth === 0 ? { kind: 'scanned', members } : { kind: 'malformed' }
 }
 
 /** A name as it is meant; as it stands where it is not even JSON. */
