@@ -43,7 +43,8 @@ export async function answerWhole(
     admission,
     served,
     metered,
-    outcome: call.cancelled === 'client_closed' ? call.cancelled : 'completed',
+    // Cancelled by then, it may be shorter for that: what was still to be fetched was left.
+    outcome: call.cancelled ? outcomeOf(call.cancelled) : 'completed',
     answer: call.claim && keptAnswer(admission, served, text),
   })
   return { kind: 'whole', headers: wholeHeaders(record, admission, served.dropped), text }

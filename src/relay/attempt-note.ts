@@ -35,7 +35,7 @@ export function note(call: Call, offer: Offer, startedMs: number, came: Upstream
   const tookMs = Math.round(call.elapsedMs() - startedMs)
   const failure = typeof came === 'string' ? undefined : came
   // Our own doing, for a client that left, say: not to be counted among the faults of a vendor.
-  const isCut = failure?.kind === 'network' || failure?.kind === 'unreachable'
+  const isCut = failure?.kind === 'network' || failure?.kind === 'unreachable' || failure?.kind === 'garbage'
   const isAborted = isCut && call.upstreamStopped
   const result = typeof came === 'string' ? came : isAborted ? 'aborted' : came.kind
   const attempt = { offerId, providerId, upstreamModel, result, startedMs: Math.round(startedMs), tookMs }

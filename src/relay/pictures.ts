@@ -6,7 +6,7 @@ import type { ImageDesk, ImageInfo, PassageContext } from '../formats/format.ts'
 import { inspectPicture } from '../lib/picture.ts'
 import { readBytes } from '../outbound/bytes.ts'
 import { outbound } from '../outbound/send.ts'
-import { Flight, type Stoppable } from '../upstream/flight.ts'
+import { Flight } from '../upstream/flight.ts'
 import type { Call } from './call.ts'
 
 export class Pictures {
@@ -58,7 +58,7 @@ class CallDesk implements ImageDesk, PassageContext {
 
   fetch(url: string): Promise<Buffer | undefined> {
     const { baseUrl, reach } = this.origin
-    return fetchPicture(url, isSameOrigin(url, baseUrl) ? reach : 'public')
+    return fetchPicture(this.call, url, isSameOrigin(url, baseUrl) ? reach : 'public')
   }
 
   async inspect(bytes: Buffer): Promise<ImageInfo | undefined> {
@@ -76,11 +76,10 @@ class CallDesk implements ImageDesk, PassageContext {
 const isSameOrigin = (url: string, base: string): boolean =>
   URL.canParse(url) && new URL(url).origin === new URL(base).origin
 
-/** The vendor has made it, and bills it: whoever leaves now pays for it, and nobody stops it but the clock. */
-const VENDORS: Stoppable = { upstreamStopped: false, took: () => undefined, landed: () => undefined }
-
-async function fetchPicture(url: string, reach: Reach): Promise<Buffer | undefined> {
-  const flight = new Flight(VENDORS, imageFetchBounds.fetchTimeoutMs)
+async function fetchPicture(call: Call, url: string, reach: Reach): Promise<Buffer | undefined> {
+  // The vendor has made it, and bills it: whoever leaves now pays for it.
+  call.outlivesClient = true
+  const flight = new Flight(call, imageFetchBounds.fetchTimeoutMs)
   const { stop } = flight
   const sent = await outbound.send({ url, method: 'GET', headers: {}, stop, reach })
   const bytes =
