@@ -13,8 +13,9 @@ import { factsOf, type Attempted, type StreamServed, type WholeServed } from './
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
 import { shownEnd } from './conversation.ts'
-import { fail, failureOfCancel, INTERNAL, meter, NOT_REPEATABLE, outcomeOf, rescue, settle } from './finish.ts'
+import { fail, failureOfCancel, INTERNAL, NOT_REPEATABLE, outcomeOf, rescue, settle } from './finish.ts'
 import { earlyHeaders, JSON_TYPE, wholeHeaders } from './headers.ts'
+import { meter } from './meter.ts'
 
 /** The headers are the taker's, who may add to them: those of a whole answer have its type, a stream's not. */
 export type Answer =

@@ -1,0 +1,109 @@
+/** What an answer comes to: what its upstream reports, where that can be believed, or what we count. */
+import { tokensOfImage } from '../domain/image.ts'
+import { inputTokens, outputTokens, sameUsage, type Usage } from '../domain/usage.ts'
+import { estimatedUsage } from '../formats/chat/usage.ts'
+import type { DeliveredImage, Metered, Painted } from '../formats/format.ts'
+import { paintedUsage } from '../formats/gemini/usage.ts'
+import { asProduced, type Produced } from '../formats/produced.ts'
+import type { Admission } from './admit.ts'
+import type { Call } from './call.ts'
+import type { Relay } from './context.ts'
+import { tokensBesideText } from './count-input.ts'
+
+type ToMeter = {
+  readonly usage: Usage | undefined
+  /** What arrived, and apart from it the reasoning, where the two can be told apart. */
+  readonly produced: string | Produced
+  readonly thoughts?: string | Produced | undefined
+  readonly delivered?: readonly DeliveredImage[] | undefined
+  readonly begun?: number | undefined
+  readonly painted?: Painted | undefined
+  /** What is counted as input where no usage is known; the whole request's without it. */
+  readonly promptText?: string | undefined
+  readonly admission: Admission
+  /** Whether the answer reached its end: a running usage of a broken one is behind what arrived. */
+  readonly complete: boolean
+}
+
+/** How far a report may pass the quote before it is taken for a mistake: 4 times, and a margin for hidden prompts. */
+const PLAUSIBLE_FACTOR = 4
+const PLAUSIBLE_MARGIN_TOKENS = 20_000
+
+/** Takes the upstream's usage where it is plausible, or counts what went in and came out. */
+export function meter(relay: Relay, call: Call, to: ToMeter): Metered | Promise<Metered> {
+  const { usage, painted, admission } = to
+  const plausible = usage && isPlausible(usage, admission)
+  if (usage && !plausible) relay.log('error', 'usage.implausible', { request: call.id, ...usage })
+  // Nearly every answer: there is nothing to count, and nothing to wait for.
+  if (plausible && isWhole(usage, to) && !painted && !call.request.meter) return { usage, source: 'reported' }
+  return meterAnew(relay, call, { ...to, usage: plausible ? usage : undefined })
+}
+
+async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered> {
+  const { usage, delivered = [], begun = 0, painted, admission, complete } = to
+  if (call.request.meter) {
+    const [promptTokens = 0] = usage ? [] : await relay.tokens.count([call.request.promptText()])
+    return call.request.meter({ usage, delivered, begun, model: admission.model, promptTokens })
+  }
+  const metered = await meterWords(relay, call, to)
+  if (!painted) return metered
+  return paintedUsage(metered, {
+    ...painted,
+    imageTokens: tokensOfImage(admission.model.limits.image, call.request.painting?.quality),
+    isReported: usage !== undefined && complete,
+    hasWords: asProduced(to.produced).text.trim() !== '',
+  })
+}
+
+async function meterWords(relay: Relay, call: Call, to: ToMeter): Promise<Metered> {
+  const { usage, produced, thoughts = '', promptText, admission, complete } = to
+  if (usage && isWhole(usage, to)) return { usage, source: 'reported' }
+  const { request } = call
+  const [said, thought] = [asProduced(produced), asProduced(thoughts)]
+  const texts = [promptText ?? request.promptText(), said.text, thought.text]
+  const [prompt = 0, saidBegun = 0, thoughtBegun = 0] = await relay.tokens.count(texts)
+  const [words, thinking] = [withRest(saidBegun, said), withRest(thoughtBegun, thought)]
+  const { quoted } = admission
+  // A count of our own is no reason to charge more than was agreed to: whoever sends more than was asked for gives it.
+  const input = Math.min(prompt + tokensBesideText(request, admission.model), quoted.inputTokens)
+  if (!usage)
+    return { usage: estimatedUsage(input, Math.min(words + thinking, quoted.outputTokens)), source: 'estimated' }
+  const withInput = inputTokens(usage) > 0 ? usage : { ...usage, inputFresh: input }
+  const isKnown = complete && outputTokens(usage) > 0
+  const counted = isKnown
+    ? withInput
+    : atLeast(withInput, Math.min(words, quoted.outputTokens), Math.min(thinking, quoted.outputTokens))
+  return { usage: counted, source: sameUsage(counted, usage) ? 'reported' : 'estimated' }
+}
+
+/**
+ * Whether a report says it all: that of a complete answer, unless it says that nothing went in, or came out, where
+ * something did. A vendor may leave out what it has in a cache (ollama#5370), or send zeros where it has not counted.
+ */
+function isWhole(usage: Usage, { produced, thoughts = '', complete }: ToMeter): boolean {
+  if (!complete) return false
+  const output = outputTokens(usage)
+  if (output > 0) return inputTokens(usage) > 0
+  return asProduced(produced).text === '' && asProduced(thoughts).text === ''
+}
+
+/**
+ * A running usage is behind what arrived, so the larger counts. Like with like: reasoning that was reported apart is
+ * not counted again as text.
+ */
+function atLeast(usage: Usage, words: number, thought: number): Usage {
+  const isApart = usage.outputReasoning > 0
+  const outputText = Math.max(usage.outputText, isApart ? words : words + thought)
+  const outputReasoning = isApart ? Math.max(usage.outputReasoning, thought) : 0
+  return { ...usage, outputText, outputReasoning }
+}
+
+/** The count of all that was produced, where only its beginning was counted: the rest is taken to be like it. */
+const withRest = (counted: number, { text, moreChars }: Produced): number =>
+  moreChars === 0 ? counted : counted + Math.ceil((moreChars * counted) / text.length)
+
+function isPlausible(usage: Usage, { quoted }: Admission): boolean {
+  const within = (tokens: number, bound: number): boolean =>
+    tokens <= bound * PLAUSIBLE_FACTOR + PLAUSIBLE_MARGIN_TOKENS
+  return within(inputTokens(usage), quoted.inputTokens) && within(outputTokens(usage), quoted.outputTokens)
+}
