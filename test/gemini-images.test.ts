@@ -24,6 +24,7 @@ const answerOf = (parts: object[], rest: object = {}): object => ({
   },
   ...rest,
 })
+const nothingOut = { promptTokenCount: 10, candidatesTokenCount: 0, totalTokenCount: 10 }
 const noDetails = { promptTokenCount: 10, candidatesTokenCount: 1_500, totalTokenCount: 1_510 }
 
 /** A vendor that gives what the name of its model says. */
@@ -50,6 +51,8 @@ function oddAnswers(model: string): object[] {
       return [answerOf([{ text: 'Here.' }, imagePart(picture)], { usageMetadata: noDetails })]
     case 'uncounted':
       return [answerOf([{ text: 'Here.' }, imagePart(picture)], { usageMetadata: undefined })]
+    case 'nothing-out':
+      return [answerOf([{ text: 'Here.' }, imagePart(picture)], { usageMetadata: nothingOut })]
     case 'spoiled-later': {
       const words = { candidates: [{ content: { parts: [{ text: 'Here' }] }, index: 0 }] }
       return [words, answerOf([imagePart(broken)])]
@@ -82,7 +85,9 @@ beforeAll(async () => {
   const base = new URL(sandbox.baseUrl).origin
   const price = 'price: { input: 0.5, image_input: 1, output: 3, image_output: 60 }'
   const oddModels =
-    'spoiled half-spoiled refuses only-words only-sketches untold uncounted spoiled-later at-limit pauses'.split(' ')
+    'spoiled half-spoiled refuses only-words only-sketches untold uncounted nothing-out spoiled-later at-limit pauses'.split(
+      ' ',
+    )
   gateway = await startGateway({
     yaml: `
 providers:
@@ -311,6 +316,14 @@ describe('the bill', () => {
       { modality: 'IMAGE', tokenCount: 1_290 },
     ] as never)
     expect(await lastRecord()).toMatchObject({ usage_source: 'estimated', output_image: '1290' })
+    const { usageMetadata: told } = (await ask('nothing-out')) as GenerateContentResponse
+    const record = await lastRecord()
+    expect(record).toMatchObject({ usage_source: 'estimated', output_image: '1290' })
+    expect(record.charged).toBe(price([10, 0.5], [Number(record.output_text), 3], [1_290, 60]))
+    expect([Number(record.output_text) > 0, told?.candidatesTokenCount]).toEqual([
+      true,
+      Number(record.output_text) + 1_290,
+    ])
   })
 
   test('of a stream whose image is spoiled is what came before it, and the stream says so', async () => {

@@ -33,6 +33,12 @@ function oddVendor(body: Record<string, unknown>, origin: string): Response {
       return Response.json({ data: Array.from({ length: 5 }, () => ({ b64_json: picture })) })
     case 'nothing':
       return Response.json({ data: [], usage })
+    case 'zeros':
+    case 'all-words': {
+      const counts = body['model'] === 'zeros' ? { input_tokens: 0, output_tokens: 0 } : usage
+      const details = { output_tokens_details: { text_tokens: 200 } }
+      return Response.json({ data: [{ b64_json: picture }], usage: { ...counts, ...details } })
+    }
     case 'broken-stream': {
       const event = { type: 'image_generation.partial_image', b64_json: picture, partial_image_index: 0 }
       const text = `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\ndata: {"error":{"message":"no"}}\n\n`
@@ -76,6 +82,8 @@ models:
 ${byTokens('modern', '{ provider: vendor, model: sandbox-image }')}
 ${byTokens('rescued', '{ provider: odd, model: truncated }, { provider: vendor, model: sandbox-image, priority: 1 }')}
 ${byTokens('estimated', '{ provider: odd, model: estimated }')}
+${byTokens('zeros', '{ provider: odd, model: zeros }')}
+${byTokens('all-words', '{ provider: odd, model: all-words }')}
 ${byTokens('broken-stream', '{ provider: odd, model: broken-stream }')}
   unpriced:
     kind: image
@@ -244,6 +252,14 @@ describe('the bill', () => {
   test('is an estimate where tokens are not reported, and marked', async () => {
     await generate({ model: 'estimated', prompt: 'x', quality: 'low' })
     expect(await lastRecord()).toMatchObject({ usage_source: 'estimated', output_image: '408' })
+  })
+
+  test.each(['zeros', 'all-words'])('is an estimate where no image is counted beside one: %s', async (model) => {
+    const { usage } = await generate({ model, prompt: 'x', quality: 'low' })
+    const record = await lastRecord()
+    expect(record).toMatchObject({ usage_source: 'estimated', output_image: '408' })
+    expect(usage).toMatchObject({ input_tokens: Number(record['input_fresh']), output_tokens: 408 })
+    expect(Number(record['charged'])).toBe(Number(record['input_fresh']) * 5_000 + 408 * 40_000)
   })
 
   test('is nothing without an image that can be decoded', async () => {

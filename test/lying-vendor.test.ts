@@ -90,6 +90,13 @@ const answers: Record<string, () => Response> = {
   'zero-output': () => whole(good, usage(7, 0)),
   'zero-streamed': () => stream(...words(3), chunk({}, usage(0, 0), 'stop'), 'data: [DONE]\n\n'),
   'zero-broken': () => stream(chunk({ content: 'One' }, usage(0, 1)), ...words(2), null),
+  'zero-thoughtful': () =>
+    stream(
+      ...Array.from({ length: 60 }, () => chunk({ reasoning_content: ' hm' })),
+      ...words(60),
+      chunk({}, usage(7, 0), 'stop'),
+      'data: [DONE]\n\n',
+    ),
   'zero-truly': () => whole([{ index: 0, message: { role: 'assistant', content: '' } }], usage(0, 0)),
 }
 
@@ -195,6 +202,17 @@ for (const [model, reported] of [
     expect(BigInt(record.charged)).toBe(BigInt(record.input_fresh) * 1_000n + BigInt(record.output_text) * 2_000n)
   })
 }
+
+test('what we count is never above what was held for, and is what its client is told last', async () => {
+  for (const model of ['zero-thoughtful', 'zero-streamed']) {
+    const me = await member()
+    const body = { model, stream: true, stream_options: { include_usage: true }, max_tokens: 50 }
+    const told = (await (await chat(me, body)).text()).match(/"(prompt|completion)_tokens":\d+/g)?.slice(-2)
+    const record = await recordOf(me.account)
+    expect(told).toEqual([`"prompt_tokens":${record.input_fresh}`, `"completion_tokens":${record.output_text}`])
+    if (model === 'zero-thoughtful') expect(record).toMatchObject({ input_fresh: '7', output_text: '50' })
+  }
+})
 
 test('an answer of nothing that is said to be nothing is believed', async () => {
   const me = await member()

@@ -50,8 +50,9 @@ async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered
   return paintedUsage(metered, {
     ...painted,
     imageTokens: tokensOfImage(admission.model.limits.image, call.request.painting?.quality),
-    isReported: usage !== undefined && complete,
-    hasWords: asProduced(to.produced).text.trim() !== '',
+    // Tokens of our own count are those of words.
+    isReported: complete && usage !== undefined && usage.outputText > 0,
+    hasWords: hasWords(to.produced),
   })
 }
 
@@ -66,13 +67,11 @@ async function meterWords(relay: Relay, call: Call, to: ToMeter): Promise<Metere
   const { quoted } = admission
   // A count of our own is no reason to charge more than was agreed to: whoever sends more than was asked for gives it.
   const input = Math.min(prompt + tokensBesideText(request, admission.model), quoted.inputTokens)
-  if (!usage)
-    return { usage: estimatedUsage(input, Math.min(words + thinking, quoted.outputTokens)), source: 'estimated' }
+  const bound = quoted.outputTokens
+  if (!usage) return { usage: estimatedUsage(input, Math.min(words + thinking, bound)), source: 'estimated' }
   const withInput = inputTokens(usage) > 0 ? usage : { ...usage, inputFresh: input }
   const isKnown = complete && outputTokens(usage) > 0
-  const counted = isKnown
-    ? withInput
-    : atLeast(withInput, Math.min(words, quoted.outputTokens), Math.min(thinking, quoted.outputTokens))
+  const counted = isKnown ? withInput : atLeast(withInput, { words, thinking, bound })
   return { usage: counted, source: sameUsage(counted, usage) ? 'reported' : 'estimated' }
 }
 
@@ -80,23 +79,35 @@ async function meterWords(relay: Relay, call: Call, to: ToMeter): Promise<Metere
  * Whether a report says it all: that of a complete answer, unless it says that nothing went in, or came out, where
  * something did. A vendor may leave out what it has in a cache (ollama#5370), or send zeros where it has not counted.
  */
-function isWhole(usage: Usage, { produced, thoughts = '', complete }: ToMeter): boolean {
+function isWhole(usage: Usage, { produced, thoughts = '', painted, complete }: ToMeter): boolean {
   if (!complete) return false
-  const output = outputTokens(usage)
-  if (output > 0) return inputTokens(usage) > 0
-  return asProduced(produced).text === '' && asProduced(thoughts).text === ''
+  if (outputTokens(usage) > 0) return inputTokens(usage) > 0
+  return !hasWords(produced) && !hasWords(thoughts) && (painted?.images ?? 0) === 0
 }
 
+const hasWords = (produced: string | Produced): boolean => /\S/.test(asProduced(produced).text)
+
+type Counted = { readonly words: number; readonly thinking: number; readonly bound: number }
+
 /**
- * A running usage is behind what arrived, so the larger counts. Like with like: reasoning that was reported apart is
- * not counted again as text.
+ * A running usage is behind what arrived, so the larger counts, as far as both together stay within `bound`. Like with
+ * like: reasoning that was reported apart is not counted again as text.
  */
-function atLeast(usage: Usage, words: number, thought: number): Usage {
+function atLeast(usage: Usage, { words, thinking, bound }: Counted): Usage {
   const isApart = usage.outputReasoning > 0
-  const outputText = Math.max(usage.outputText, isApart ? words : words + thought)
-  const outputReasoning = isApart ? Math.max(usage.outputReasoning, thought) : 0
-  return { ...usage, outputText, outputReasoning }
+  const room = Math.max(bound - usage.outputText - usage.outputReasoning, 0)
+  const moreText = more(isApart ? words : words + thinking, usage.outputText, room)
+  const moreReasoning = isApart ? more(thinking, usage.outputReasoning, room - moreText) : 0
+  return {
+    ...usage,
+    outputText: usage.outputText + moreText,
+    outputReasoning: usage.outputReasoning + moreReasoning,
+  }
 }
+
+/** How much a count is above a report, within `room`. */
+const more = (counted: number, reported: number, room: number): number =>
+  Math.min(Math.max(counted - reported, 0), room)
 
 /** The count of all that was produced, where only its beginning was counted: the rest is taken to be like it. */
 const withRest = (counted: number, { text, moreChars }: Produced): number =>

@@ -42,9 +42,10 @@ export class ChatStream implements PassedStream {
   /** What arrived so far, for an estimate when the stream ends without usage; thoughts are apart. */
   readonly produced = new ProducedWords()
   readonly thoughts = new ProducedWords()
-  /** The usage chunk for the client, until it is settled. One with words in it has been sent. */
+  /** The usage chunk for the client, until it is settled. */
   private usageChunk: string | undefined
-  private usageSent = false
+  /** What the client was told last, in a chunk with words in it: such a one does not wait. */
+  private told: Usage | undefined
   private readonly running = new Set<unknown>()
   private readonly ended = new Set<unknown>()
   private head: { id: unknown; created: unknown } = { id: '', created: 0 }
@@ -95,10 +96,11 @@ export class ChatStream implements PassedStream {
 
   /** The end of the stream for the client: the usage as it is billed where that was not said, then the terminator. */
   end(billed: Usage): string {
-    const { usageChunk, usage } = this
-    if (!this.options.usageAsked || this.usageSent) return DONE_EVENT
-    const stands = usageChunk !== undefined && usage !== undefined && sameUsage(usage, billed)
-    return (stands ? usageChunk : this.usageEvent(billed)) + DONE_EVENT
+    const { usageChunk, usage, told } = this
+    if (!this.options.usageAsked) return DONE_EVENT
+    if (usageChunk !== undefined && usage && sameUsage(usage, billed)) return usageChunk + DONE_EVENT
+    const isTold = told !== undefined && sameUsage(told, billed)
+    return (isTold ? '' : this.usageEvent(billed)) + DONE_EVENT
   }
 
   fail(failure: Failure): string {
@@ -141,9 +143,13 @@ export class ChatStream implements PassedStream {
     }
     const event = dataEvent(edits.length === 0 ? text : reviseJson(text, edits, answerLimits))
     if (!statesUsage) return event
-    if (chunk.choices?.length === 0) this.usageChunk = event
-    else this.usageSent = true
-    return this.usageSent ? event : ''
+    if (chunk.choices?.length === 0) {
+      this.usageChunk = event
+      return ''
+    }
+    this.told = reported
+    this.usageChunk = undefined
+    return event
   }
 
   private usageEvent(billed: Usage): string {

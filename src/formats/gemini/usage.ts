@@ -55,8 +55,9 @@ export function readGeminiUsage(raw: unknown): Usage | undefined {
 type ToPaint = Painted & {
   /** Tokens of one image as it was asked for. */
   readonly imageTokens: number
-  /** Whether an upstream reported anything, and whether words came beside the images, or instead of them. */
+  /** Whether an upstream reported tokens of the answer, those of images perhaps among them. */
   readonly isReported: boolean
+  /** Whether words came beside the images, or instead of them. */
   readonly hasWords: boolean
 }
 
@@ -69,7 +70,8 @@ export function paintedUsage({ usage, source }: Metered, to: ToPaint): Metered {
   const { images, spoiled, endedBy, imageTokens, isReported, hasWords } = to
   if (images === 0 && !hasWords && endedBy === 'vendor') return { usage: estimatedUsage(0, 0), source: 'reported' }
   const all = images + spoiled
-  const told = usage.outputImage
+  // That there are none is not to be believed of images that came.
+  const told = usage.outputImage || undefined
   const whole = told ?? (isReported ? Math.min(usage.outputText, all * imageTokens) : all * imageTokens)
   const outputImage = all === 0 ? 0 : Math.ceil((whole * images) / all)
   const outputText = told === undefined && isReported ? usage.outputText - whole : usage.outputText

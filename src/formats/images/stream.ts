@@ -83,7 +83,11 @@ export class ImageStream implements PassedStream {
   }
 
   end(billed: Usage): string {
-    return (this.kept ? this.writeCompleted(this.kept, this.kept.usage ?? billed) : '') + DONE
+    const { kept, delivered } = this
+    if (!kept) return DONE
+    // One of several has its own usage, where it was told.
+    const isAll = kept.pictures.length === delivered.length
+    return this.writeCompleted(kept, isAll ? billed : (kept.usage ?? billed)) + DONE
   }
 
   /** The error as SDKs know it from the other streams: named, and with the envelope inside. */

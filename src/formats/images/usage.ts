@@ -10,7 +10,7 @@ const TOKENS_MAX = 1_000_000_000
 const count = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : undefined
 
-/** Reads the `usage` of an image reply. Undefined when it is absent or holds no counts: unknown, never zero. */
+/** Reads the `usage` of an image reply. Undefined when it is absent, or counts no image: unknown, never nothing. */
 export function readImageUsage(raw: unknown): Usage | undefined {
   const usage = asFields(raw)
   const input = count(usage['input_tokens'])
@@ -21,6 +21,7 @@ export function readImageUsage(raw: unknown): Usage | undefined {
   const cached = Math.min(count(inputDetails['cached_tokens']) ?? 0, input - inputImage)
   // Where the kinds are not told apart, what an image model makes is image.
   const outputText = Math.min(count(asFields(usage['output_tokens_details'])['text_tokens']) ?? 0, output)
+  if (input === 0 || output === outputText) return undefined
   return {
     inputFresh: input - inputImage - cached,
     inputCached: cached,

@@ -1,0 +1,84 @@
+import { expect, test } from 'bun:test'
+import { readChatUsage } from '../formats/chat/usage.ts'
+import { readGeminiUsage } from '../formats/gemini/usage.ts'
+import type { Admission } from './admit.ts'
+import type { Call } from './call.ts'
+import type { Relay } from './context.ts'
+import { meter } from './meter.ts'
+
+const IMAGE_TOKENS = 1_290
+const QUOTED_OUTPUT = 50
+
+/** A word is a token here, and so are blanks alone. */
+const tokensOf = (text: string): number => (text === '' ? 0 : Math.max(1, text.split(/\s+/).filter(Boolean).length))
+const relay = {
+  log: () => undefined,
+  tokens: { count: (texts: string[]) => Promise.resolve(texts.map(tokensOf)) },
+} as unknown as Relay
+const call = {
+  id: 'r',
+  request: { promptText: () => 'as many words as seven tokens are', imageParts: 0, messages: 0 },
+} as unknown as Call
+const admission = {
+  model: { limits: { imageTokensMax: 0, image: { tokens: { '1K': IMAGE_TOKENS }, qualityDefault: '1K' } } },
+  quoted: { inputTokens: 100, outputTokens: QUOTED_OUTPUT },
+} as unknown as Admission
+
+const words = (count: number): string => 'word '.repeat(count)
+const chat = (prompt: number, completion: number, reasoning = 0): ReturnType<typeof readChatUsage> =>
+  readChatUsage({
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  })
+const gemini = (prompt: number, candidates: number, thoughts = 0): ReturnType<typeof readGeminiUsage> =>
+  readGeminiUsage({ promptTokenCount: prompt, candidatesTokenCount: candidates, thoughtsTokenCount: thoughts })
+const painted = { images: 1, spoiled: 0, endedBy: 'vendor' } as const
+
+test('nothing is counted above what was held for, of words and thoughts together', async () => {
+  const arrived = { produced: words(QUOTED_OUTPUT), thoughts: words(QUOTED_OUTPUT), admission }
+  const whole = await meter(relay, call, { ...arrived, usage: chat(7, 0), complete: true })
+  expect(whole).toMatchObject({ usage: { inputFresh: 7, outputText: QUOTED_OUTPUT, outputReasoning: 0 } })
+  const cut = await meter(relay, call, { ...arrived, usage: chat(7, 30, 20), complete: false })
+  const { outputText, outputReasoning } = cut.usage
+  expect([outputText + outputReasoning, outputText >= 10, outputReasoning >= 20]).toEqual([QUOTED_OUTPUT, true, true])
+  // What a vendor reports stands, though it is more.
+  const more = await meter(relay, call, { ...arrived, usage: chat(7, 80, 60), complete: false })
+  expect(more).toEqual({ usage: chat(7, 80, 60) as NonNullable<ReturnType<typeof chat>>, source: 'reported' })
+})
+
+test('a picture beside a report of nothing is as large as its vendor says such are', async () => {
+  const picture = { produced: '', painted, admission, complete: true }
+  const outputs = { outputText: 0, outputImage: IMAGE_TOKENS }
+  expect(await meter(relay, call, { ...picture, usage: gemini(9, 0) })).toMatchObject({
+    usage: { inputFresh: 9, ...outputs },
+    source: 'estimated',
+  })
+  expect(await meter(relay, call, { ...picture, usage: gemini(0, 0) })).toMatchObject({
+    usage: { inputFresh: 7, ...outputs },
+    source: 'estimated',
+  })
+  expect(await meter(relay, call, { ...picture, usage: gemini(9, 0, 30) })).toMatchObject({
+    usage: { inputFresh: 9, outputReasoning: 30, ...outputs },
+    source: 'estimated',
+  })
+})
+
+test('words that we have counted are words, and no part of a picture', async () => {
+  const turn = { produced: words(12), painted, admission, complete: true }
+  expect(await meter(relay, call, { ...turn, usage: gemini(9, 0) })).toMatchObject({
+    usage: { inputFresh: 9, outputText: 12, outputImage: IMAGE_TOKENS },
+  })
+  // A vendor that does not tell them apart has counted both.
+  expect(await meter(relay, call, { ...turn, usage: gemini(9, IMAGE_TOKENS + 20) })).toMatchObject({
+    usage: { outputText: 20, outputImage: IMAGE_TOKENS },
+  })
+})
+
+test('an answer of blanks may be said to be nothing', async () => {
+  const answer = { produced: '\n', admission, complete: true }
+  expect(await meter(relay, call, { ...answer, usage: chat(7, 0) })).toEqual({
+    usage: chat(7, 0) as NonNullable<ReturnType<typeof chat>>,
+    source: 'reported',
+  })
+})
