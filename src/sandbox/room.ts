@@ -5,7 +5,10 @@ const UNSAID_BYTES = 128 * 1024 * 1024
 
 let bytesInside = 0
 
-/** Makes room for the body of a request, JSON of unsaid length apart, which is read anyway. What comes back gives it up again; undefined: there is none. */
+/**
+ * Makes room for the body of a request, JSON of unsaid length apart, which is read anyway. What comes back gives it up
+ * again; undefined: there is none.
+ */
 export function makeRoom(headers: Headers): (() => void) | undefined {
   const isForm = headers.get('content-type')?.startsWith('multipart/') ?? false
   const bytes = Number(headers.get('content-length')) || (isForm ? UNSAID_BYTES : 0)
