@@ -1,7 +1,4 @@
-/**
- * The public API: routes, authentication, bodies, and failures in the envelope. What happens between a valid request
- * and its answer is the relay's.
- */
+/** The public API: routes, keys, bodies, failures in their envelope. Between request and answer is the relay. */
 import { Entry } from '../accounts/limiter.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
@@ -262,7 +259,9 @@ class Desk implements Answering {
     try {
       const refusal = turnedAway(this.options.relay, caller, turn.exchange.header('idempotency-key') !== undefined)
       if (refusal) return this.refuse(turn, refusal, entry.withRates())
-      const received = await receive(turn, surface, this.options)
+      const receiving = receive(turn, surface, this.options)
+      // Nearly every request is there already: it is carried out in its own tick.
+      const received = receiving instanceof Promise ? await receiving : receiving
       try {
         const call = received.kind === 'rejected' ? received.failure : this.callFor(turn, received, { caller, entry })
         if (!(call instanceof Call)) return this.refuse(turn, call)

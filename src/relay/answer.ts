@@ -2,7 +2,7 @@
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import type { Usage } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
-import type { PassedStream } from '../formats/format.ts'
+import type { Metered, PassedStream } from '../formats/format.ts'
 import { asProduced, type Produced } from '../formats/produced.ts'
 import { isLong, joinInOwnTurn } from '../lib/long-text.ts'
 import type { SseEvent } from '../lib/sse.ts'
@@ -28,27 +28,38 @@ export type Answer =
       readonly begun: 'waiting' | 'answering'
     }
 
-export async function answerWhole(
+type WholeJob = { readonly admission: Admission; readonly served: WholeServed }
+
+/** In plain steps, not as an asynchronous function: most have nothing to wait for but the settlement. */
+export function answerWhole(relay: Relay, call: Call, job: WholeJob): Promise<Answer> {
+  const { admission, served } = job
+  call.firstEventMs = call.elapsedMs()
+  const { usage, produced, delivered, painted } = served.reply
+  const metering = meter(relay, call, { usage, produced, delivered, painted, admission, complete: true })
+  if (metering instanceof Promise) return metering.then((metered) => writeWhole(relay, call, job, metered))
+  return writeWhole(relay, call, job, metering)
+}
+
+function writeWhole(relay: Relay, call: Call, job: WholeJob, metered: Metered): Promise<Answer> {
+  const text = job.served.reply.write(factsOf(call, job.admission), metered.usage)
+  if (isLong(text)) return joinInOwnTurn(text).then(() => settleWhole(relay, call, job, { metered, text }))
+  return settleWhole(relay, call, job, { metered, text })
+}
+
+function settleWhole(
   relay: Relay,
   call: Call,
-  { admission, served }: { admission: Admission; served: WholeServed },
+  { admission, served }: WholeJob,
+  { metered, text }: { readonly metered: Metered; readonly text: string },
 ): Promise<Answer> {
-  const { reply } = served
-  call.firstEventMs = call.elapsedMs()
-  const { usage, produced, delivered, painted } = reply
-  const metering = meter(relay, call, { usage, produced, delivered, painted, admission, complete: true })
-  const metered = metering instanceof Promise ? await metering : metering
-  const text = reply.write(factsOf(call, admission), metered.usage)
-  if (isLong(text)) await joinInOwnTurn(text)
-  const record = await settle(relay, call, {
+  return settle(relay, call, {
     admission,
     served,
     metered,
     // Cancelled by then, it may be shorter for that: what was still to be fetched was left.
     outcome: call.cancelled ? outcomeOf(call.cancelled) : 'completed',
     answer: call.claim && keptAnswer(admission, served, text),
-  })
-  return { kind: 'whole', headers: wholeHeaders(record, admission, served.dropped), text }
+  }).then((record) => ({ kind: 'whole', headers: wholeHeaders(record, admission, served.dropped), text }))
 }
 
 const keptAnswer =

@@ -78,31 +78,33 @@ const NONE_TRIED: AllFailed = {
   stopped: false,
 }
 
-/** What became of the offers that were tried. */
-type SoFar = { -readonly [Key in keyof AllFailed]: AllFailed[Key] }
-
 /** An offer with the one who makes it. */
 type Choice = { readonly offer: Offer; readonly provider: Provider; readonly preset: Preset }
 
-export async function tryOffers(relay: Relay, call: Call, admission: Admission): Promise<Attempted> {
-  const { offers } = admission
-  const tries = new Tries(relay, call, admission)
-  relay.retries.earn()
-  // Those that rest come last in the plan: one that is only full is worth a moment before.
-  const firstResting = offers.length < 2 ? -1 : offers.findIndex(({ id }) => relay.health.isResting(id))
-  if (firstResting === -1) return (await tries.ask(offers)) ?? (await tries.wait()) ?? tries.end()
-  const attempted = (await tries.ask(offers.slice(0, firstResting))) ?? (await tries.wait())
-  return attempted ?? (await tries.ask(offers.slice(firstResting))) ?? tries.end()
+/** An offer that was asked. */
+type Asked = {
+  readonly choice: Choice
+  readonly seat: Seat
+  readonly startedMs: number
+  readonly dropped: readonly string[]
 }
 
-/** One call's way from offer to offer. What a step comes to ends it; undefined: there is more to be tried. */
+export function tryOffers(relay: Relay, call: Call, admission: Admission): Promise<Attempted> {
+  relay.retries.earn()
+  return Promise.resolve(new Tries(relay, call, admission).goOn())
+}
+
+/** One call's way from offer to offer. Each step ends with the next one, so that the common way is a single one. */
 class Tries {
   private readonly relay: Relay
   private readonly call: Call
   private readonly admission: Admission
-  private readonly soFar: SoFar = { ...NONE_TRIED }
+  private failed = NONE_TRIED
   /** Where there was no seat. */
   private readonly full: Choice[] = []
+  private next = 0
+  /** The place in the plan at which those that are full are waited for; undefined once they were. */
+  private waitAt: number | undefined
   private left: number
 
   constructor(relay: Relay, call: Call, admission: Admission) {
@@ -110,24 +112,32 @@ class Tries {
     this.call = call
     this.admission = admission
     this.left = relay.limits.attemptsMax
+    const { offers } = admission
+    // Those that rest come last in the plan: one that is only full is worth a moment before.
+    const firstResting = offers.length < 2 ? -1 : offers.findIndex(({ id }) => relay.health.isResting(id))
+    this.waitAt = firstResting === -1 ? offers.length : firstResting
   }
 
-  async ask(offers: readonly Offer[]): Promise<Attempted | undefined> {
-    for (const offer of offers) {
-      const choice = choiceOf(this.relay, offer)
-      if (!choice) continue
-      const seat = this.relay.seats.take(choice.provider)
-      const attempted = seat ? await this.askOne(choice, seat) : undefined
-      if (attempted) return attempted
-      if (!seat) this.full.push(choice)
+  /** What the offers come to that have not been asked yet. */
+  goOn(): Attempted | Promise<Attempted> {
+    const { relay, admission } = this
+    for (;;) {
+      if (this.next === this.waitAt) {
+        this.waitAt = undefined
+        if (this.full.length > 0 && this.left > 0) return this.wait()
+      }
+      const offer = admission.offers[this.next++]
+      if (!offer) return this.end()
+      const choice = choiceOf(relay, offer)
+      const seat = choice && relay.seats.take(choice.provider)
+      if (seat) return this.ask(choice, seat)
+      if (choice) this.full.push(choice)
     }
-    return undefined
   }
 
   /** Waits a moment for the first seat anywhere. */
-  async wait(): Promise<Attempted | undefined> {
+  private async wait(): Promise<Attempted> {
     const { relay, call } = this
-    if (this.full.length === 0 || this.left === 0) return undefined
     // As they are by now: an operator may have changed how many they take.
     const choices = this.full.flatMap(({ offer }) => choiceOf(relay, offer) ?? [])
     const providers = choices.map(({ provider }) => provider)
@@ -135,25 +145,71 @@ class Tries {
     call.outlivesClient = isAwaited(call)
     const [provider, seat] = (await relay.seats.wait(providers, call.caller.account.id, call)) ?? []
     const choice = choices.find((one) => one.provider === provider)
-    return choice && seat && this.askOne(choice, seat)
+    return choice && seat ? this.ask(choice, seat) : this.goOn()
   }
 
-  end(): AllFailed {
+  private end(): AllFailed {
     const [first] = this.full
-    if (!first || this.soFar.last) return this.soFar
+    if (!first || this.failed.last) return this.failed
     note(this.call, first.offer, this.call.elapsedMs(), 'full')
-    return { ...this.soFar, failure: FULL }
+    return { ...this.failed, failure: FULL }
   }
 
-  private askOne(choice: Choice, seat: Seat): AllFailed | Promise<Attempted | undefined> {
-    const { relay, call, admission, soFar } = this
+  private ask(choice: Choice, seat: Seat): Attempted | Promise<Attempted> {
+    const { relay, call } = this
     const isOver = this.left === 0 || (this.full.length > 0 && isForNobody(call))
-    if (isOver || (soFar.last && !relay.retries.spend(performance.now()))) {
+    if (isOver || (this.failed.last && !relay.retries.spend(performance.now()))) {
       seat.leave()
-      return soFar
+      return this.failed
     }
     this.left--
-    return tryOffer(relay, call, { choice, admission, seat, soFar })
+    return this.tryOffer(choice, seat)
+  }
+
+  private tryOffer(choice: Choice, seat: Seat): Attempted | Promise<Attempted> {
+    const { relay, call, admission } = this
+    const { offer, provider, preset } = choice
+    call.seat = seat
+    const startedMs = call.elapsedMs()
+    const passage = call.request.passage(preset.dialects, relay.pictures.deskOf(call, provider, admission.model))
+    const target = { provider, preset, failures: passage.failures }
+    const trial = trialOf(relay, call, { target, passage, offer, admission })
+    if ('kind' in trial) return this.failedAt(trial, { choice, seat, startedMs, dropped: NOTHING })
+    relay.health.tried(offer.id)
+    const asked = { choice, seat, startedMs, dropped: trial.request.dropped }
+    return carriedOut(call, trial).then((tried) => this.cameOf(asked, tried))
+  }
+
+  private cameOf(asked: Asked, tried: Tried): Attempted | Promise<Attempted> {
+    if (tried.kind === 'failed') return this.failedAt(tried, asked)
+    const { relay, call } = this
+    const { choice, seat, startedMs, dropped } = asked
+    const { offer } = choice
+    note(call, offer, startedMs, 'ok')
+    // It has yet to show that it does not break, and keeps its seat until then.
+    if (tried.kind === 'stream') return { kind: 'stream', open: tried.open, offer, dropped }
+    seat.leave()
+    relay.health.succeeded(offer.id)
+    return { kind: 'whole', reply: tried.reply, offer, dropped }
+  }
+
+  private failedAt({ failure: said, progress }: Failed, asked: Asked): Attempted | Promise<Attempted> {
+    const { relay, call } = this
+    const { choice, seat, startedMs, dropped } = asked
+    const { offer, provider } = choice
+    const failure = discreet(said, provider.secret, call)
+    note(call, offer, startedMs, failure)
+    seat.leave()
+    const last = { offer, dropped }
+    this.failed = { kind: 'failed', failure, last, progress, cancelled: call.cancelled, stopped: call.upstreamStopped }
+    if (isForNobody(call)) {
+      relay.health.ended(offer.id)
+      return this.failed
+    }
+    relay.health.failed(offer.id, failure)
+    // A timed-out whole reply may have been made and billed; asking another vendor would pay twice for one answer.
+    const isLast = isRequestFault(failure.kind) || (failure.kind === 'timeout' && !call.request.stream)
+    return isLast ? this.failed : this.goOn()
   }
 }
 
@@ -161,50 +217,6 @@ function choiceOf({ catalog }: Relay, offer: Offer): Choice | undefined {
   const provider = catalog.provider(offer.providerId)
   const preset = provider && findPreset(provider.preset)
   return provider && preset && { offer, provider, preset }
-}
-
-type ToTry = {
-  readonly choice: Choice
-  readonly admission: Admission
-  readonly seat: Seat
-  readonly soFar: SoFar
-}
-
-/** What the call comes to with this offer; undefined: the next one may be tried. */
-async function tryOffer(relay: Relay, call: Call, to: ToTry): Promise<Attempted | undefined> {
-  const { choice, admission, seat, soFar } = to
-  const { offer, provider, preset } = choice
-  call.seat = seat
-  const startedMs = call.elapsedMs()
-  const passage = call.request.passage(preset.dialects, relay.pictures.deskOf(call, provider, admission.model))
-  const target = { provider, preset, failures: passage.failures }
-  const trial = trialOf(relay, call, { target, passage, offer, admission })
-  const dropped = 'kind' in trial ? NOTHING : trial.request.dropped
-  if (!('kind' in trial)) relay.health.tried(offer.id)
-  let tried = 'kind' in trial ? trial : await carriedOut(call, trial)
-  if (tried.kind === 'failed') tried = { ...tried, failure: discreet(tried.failure, provider.secret, call) }
-  note(call, offer, startedMs, tried.kind === 'failed' ? tried.failure : 'ok')
-  // A stream has yet to show that it does not break, and keeps its seat until then.
-  if (tried.kind === 'stream') return { kind: 'stream', open: tried.open, offer, dropped }
-  seat.leave()
-  if (tried.kind === 'whole') {
-    relay.health.succeeded(offer.id)
-    return { kind: 'whole', reply: tried.reply, offer, dropped }
-  }
-  const { failure } = tried
-  soFar.failure = failure
-  soFar.progress = tried.progress
-  soFar.last = { offer, dropped }
-  soFar.cancelled = call.cancelled
-  soFar.stopped = call.upstreamStopped
-  if (isForNobody(call)) {
-    relay.health.ended(offer.id)
-    return soFar
-  }
-  relay.health.failed(offer.id, failure)
-  // A timed-out whole reply may have been made and billed; asking another vendor would pay twice for one answer.
-  const isLast = isRequestFault(failure.kind) || (failure.kind === 'timeout' && !call.request.stream)
-  return isLast ? soFar : undefined
 }
 
 /** An offer to be tried. */
