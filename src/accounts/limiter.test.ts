@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Caller } from '../domain/account.ts'
 import { FUTILE_PER_MINUTE, type Limits } from '../domain/limits.ts'
-import { Entry, Limiter, monthStartHour, type PastSpend } from './limiter.ts'
+import { monthStartHour } from './calendar.ts'
+import { Entry, Limiter, type PastSpend } from './limiter.ts'
 
 const START_MS = Date.UTC(2026, 10, 21, 12)
 const DAY_MS = 86_400_000

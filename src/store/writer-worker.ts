@@ -13,6 +13,8 @@ declare const self: Worker
 /** A batch travels as bare text, everything else as an object. */
 export type WriterRequest = string | { readonly kind: 'open'; readonly path: string } | { readonly kind: 'close' }
 export type WriterReply =
+  /** A batch of which nothing was refused: nearly every one. */
+  | 'written'
   | { readonly kind: 'ready' }
   | { readonly kind: 'outcomes'; readonly refused: readonly (readonly [number, WriteOutcome])[] }
   | { readonly kind: 'fatal'; readonly message: string }
@@ -129,7 +131,8 @@ function runBatch(text: string): WriterReply {
     if (keys !== undefined) sums.define(slot, keys)
     if (tuple !== undefined) rows.define(db, slot, { sql, tuple })
   }
-  return { kind: 'outcomes', refused: runTogether(txs) ?? runApart(txs) }
+  const refused = runTogether(txs) ?? runApart(txs)
+  return refused.length === 0 ? 'written' : { kind: 'outcomes', refused }
 }
 
 function handle(request: WriterRequest): WriterReply {

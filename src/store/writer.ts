@@ -46,7 +46,7 @@ export class Writer {
   private inFlight: readonly Pending[] = []
   private scheduled = false
   private companyTimer: Timer | undefined
-  private control: ((reply: WriterReply) => void) | undefined
+  private control: ((reply: Exclude<WriterReply, 'written'>) => void) | undefined
   private readonly onFatal: (message: string) => void
 
   /** `onFatal` is called when a commit fails: memory would be ahead of the disk, so the process must stop. */
@@ -180,18 +180,21 @@ export class Writer {
   }
 
   private receive(reply: WriterReply): void {
-    if (reply.kind === 'outcomes') {
-      const done = this.inFlight
-      this.inFlight = []
-      const refused = new Map(reply.refused)
-      done.forEach((pending, i) => pending.resolve(refused.get(i) ?? WRITTEN))
-    } else {
+    if (reply === 'written') this.ended()
+    else if (reply.kind === 'outcomes') this.ended(new Map(reply.refused))
+    else {
       const answer = this.control
       this.control = undefined
       answer?.(reply)
       if (reply.kind === 'fatal' && (!answer || this.inFlight.length > 0)) return this.onFatal(reply.message)
     }
     this.schedule()
+  }
+
+  private ended(refused?: ReadonlyMap<number, WriteOutcome>): void {
+    const done = this.inFlight
+    this.inFlight = []
+    done.forEach((pending, i) => pending.resolve(refused?.get(i) ?? WRITTEN))
   }
 }
 

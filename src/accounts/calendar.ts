@@ -1,0 +1,25 @@
+const DAY_MS = 86_400_000
+
+/** The UTC day and month of a time, and when they end. */
+export class Calendar {
+  day = 0
+  dayEndsMs = 0
+  month = 0
+  monthEndsMs = 0
+
+  at(nowMs: number): this {
+    if (nowMs < this.dayEndsMs && nowMs >= this.dayEndsMs - DAY_MS) return this
+    const date = new Date(nowMs)
+    this.day = Math.floor(nowMs / DAY_MS)
+    this.dayEndsMs = (this.day + 1) * DAY_MS
+    this.month = date.getUTCFullYear() * 12 + date.getUTCMonth()
+    this.monthEndsMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
+    return this
+  }
+}
+
+/** The first hour of the month, in Unix hours: what a `Limiter` must be told of. */
+export function monthStartHour(nowMs: number): number {
+  const date = new Date(nowMs)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth()) / 3_600_000
+}
