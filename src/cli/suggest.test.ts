@@ -15,4 +15,7 @@ test('the only word that begins so is meant', () => expect(nearest('verify', kno
 test('a word unlike all others suggests nothing', () => {
   expect(nearest('xyzzy', known)).toBeUndefined()
   expect(didYouMean('xyzzy', known)).toBe('')
+  expect(nearest('usage', ['image', 'key'])).toBeUndefined()
+  expect(nearest('inage', ['image', 'key'])).toBe('image')
+  expect(nearest('omage', ['image', 'key'])).toBe('image')
 })

@@ -19,7 +19,10 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   const begun = known.filter((name) => word.length >= 3 && name.startsWith(word))
   if (begun.length === 1) return begun[0]
   const editsMax = word.length <= 3 ? 1 : word.length <= 6 ? 2 : 3
-  const near = known.map((name) => ({ name, edits: distance(word, name) })).filter(({ edits }) => edits <= editsMax)
+  // Few mistype the first letter: with another one and more than that wrong, it is another word.
+  const near = known
+    .map((name) => ({ name, edits: distance(word, name) }))
+    .filter(({ name, edits }) => edits <= (name[0] === word[0] ? editsMax : 1))
   return near.toSorted((a, b) => a.edits - b.edits)[0]?.name
 }
 
