@@ -33,6 +33,8 @@ function oddVendor(body: Record<string, unknown>, origin: string): Response {
       return Response.json({ data: Array.from({ length: 5 }, () => ({ b64_json: picture })) })
     case 'nothing':
       return Response.json({ data: [], usage })
+    case 'no-input':
+      return Response.json({ data: [{ b64_json: picture }], usage: { input_tokens: 0, output_tokens: 300 } })
     case 'zeros':
     case 'all-words': {
       const counts = body['model'] === 'zeros' ? { input_tokens: 0, output_tokens: 0 } : usage
@@ -84,6 +86,7 @@ ${byTokens('rescued', '{ provider: odd, model: truncated }, { provider: vendor, 
 ${byTokens('estimated', '{ provider: odd, model: estimated }')}
 ${byTokens('zeros', '{ provider: odd, model: zeros }')}
 ${byTokens('all-words', '{ provider: odd, model: all-words }')}
+${byTokens('no-input', '{ provider: odd, model: no-input }')}
 ${byTokens('broken-stream', '{ provider: odd, model: broken-stream }')}
   unpriced:
     kind: image
@@ -260,6 +263,15 @@ describe('the bill', () => {
     expect(record).toMatchObject({ usage_source: 'estimated', output_image: '408' })
     expect(usage).toMatchObject({ input_tokens: Number(record['input_fresh']), output_tokens: 408 })
     expect(Number(record['charged'])).toBe(Number(record['input_fresh']) * 5_000 + 408 * 40_000)
+  })
+
+  test('has the image as it was reported where only the input was not', async () => {
+    const { usage } = await generate({ model: 'no-input', prompt: 'a red boat', quality: 'low' })
+    const record = await lastRecord()
+    expect(record).toMatchObject({ usage_source: 'estimated', output_image: '300' })
+    expect(Number(record['input_fresh'])).toBeGreaterThan(0)
+    expect(usage).toMatchObject({ input_tokens: Number(record['input_fresh']), output_tokens: 300 })
+    expect(Number(record['charged'])).toBe(Number(record['input_fresh']) * 5_000 + 300 * 40_000)
   })
 
   test('is nothing without an image that can be decoded', async () => {

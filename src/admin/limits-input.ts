@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Limits } from '../domain/limits.ts'
+import { NO_LIMITS, type Limits } from '../domain/limits.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import { rules } from './rules.ts'
 
@@ -29,13 +29,14 @@ export const limitsInput = z.strictObject({
 export function changedLimits(before: Limits, change: z.infer<typeof limitsInput>): Limits {
   const changed = <T>(stated: T | null | undefined, old: T | undefined): T | undefined =>
     stated === undefined ? old : (stated ?? undefined)
-  return {
+  const limits: Limits = {
     requestsPerMinute: changed(change.requests_per_minute, before.requestsPerMinute),
     tokensPerMinute: changed(change.tokens_per_minute, before.tokensPerMinute),
     concurrentRequests: changed(change.concurrent_requests, before.concurrentRequests),
     spendPerDay: changed(change.spend_per_day, before.spendPerDay),
     spendPerMonth: changed(change.spend_per_month, before.spendPerMonth),
   }
+  return Object.values(limits).some((limit) => limit !== undefined) ? limits : NO_LIMITS
 }
 
 /** Limits as operators see them; null for what is not set. */

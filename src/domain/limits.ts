@@ -11,7 +11,8 @@ export type Limits = {
   readonly spendPerMonth?: NanoUsd | undefined
 }
 
-export const NO_LIMITS: Limits = {}
+/** Always this object where there are none, so that nobody has to look at each of them. */
+export const NO_LIMITS: Limits = Object.freeze({})
 
 /** The limits as the store keeps them: JSON text, money as decimal text of nano-USD; null when there are none. */
 export function limitsText(limits: Limits): string | null {

@@ -53,8 +53,8 @@ export class Call implements Stoppable, Listed {
   seat: Seat | undefined
   private readonly startedMs: number
   private onCancelled: ((reason: CancelReason) => void) | undefined
-  /** What is stopped with the call: the attempt or fetch that began last. */
-  private flight: Abortable | undefined
+  /** What is stopped with the call: the attempt, and a fetch for what is in its stream. */
+  private flights: readonly Abortable[] = []
 
   constructor({ id, caller, request, entry, startedMs, clientAddress, once, linkBase }: CallStart) {
     this.id = id
@@ -77,15 +77,15 @@ export class Call implements Stoppable, Listed {
 
   stopUpstream(): void {
     this.upstreamStopped = true
-    this.flight?.abort()
+    for (const flight of this.flights) flight.abort()
   }
 
   took(flight: Abortable): void {
-    this.flight = flight
+    this.flights = [...this.flights, flight]
   }
 
   landed(flight: Abortable): void {
-    if (this.flight === flight) this.flight = undefined
+    this.flights = this.flights.filter((one) => one !== flight)
   }
 
   /** Calls `tell` when the call is cancelled, at once if it has been already. */

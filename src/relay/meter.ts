@@ -42,7 +42,8 @@ export function meter(relay: Relay, call: Call, to: ToMeter): Metered | Promise<
 async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered> {
   const { usage, delivered = [], begun = 0, painted, admission, complete } = to
   if (call.request.meter) {
-    const [promptTokens = 0] = usage ? [] : await relay.tokens.count([call.request.promptText()])
+    const isInputKnown = usage !== undefined && inputTokens(usage) > 0
+    const [promptTokens = 0] = isInputKnown ? [] : await relay.tokens.count([call.request.promptText()])
     return call.request.meter({ usage, delivered, begun, model: admission.model, promptTokens })
   }
   const metered = await meterWords(relay, call, to)

@@ -21,7 +21,7 @@ export function readImageUsage(raw: unknown): Usage | undefined {
   const cached = Math.min(count(inputDetails['cached_tokens']) ?? 0, input - inputImage)
   // Where the kinds are not told apart, what an image model makes is image.
   const outputText = Math.min(count(asFields(usage['output_tokens_details'])['text_tokens']) ?? 0, output)
-  if (input === 0 || output === outputText) return undefined
+  if (output === outputText) return undefined
   return {
     inputFresh: input - inputImage - cached,
     inputCached: cached,
@@ -100,7 +100,12 @@ export function meterImages(to: ToMeterImages): Metered {
   const counts = new Map<PieceUnit, number>()
   for (const one of [...delivered, ...started]) counts.set(unitOf(one), (counts.get(unitOf(one)) ?? 0) + 1)
   const pieces = [...counts].map(([unit, number]) => ({ unit, count: number }))
-  if (reported && begun === 0) return { usage: { ...reported, pieces }, source: 'reported' }
+  if (reported && begun === 0) {
+    if (inputTokens(reported) > 0 || sellsPieces(sale)) return { usage: { ...reported, pieces }, source: 'reported' }
+    // No prompt is nothing.
+    const input = { inputFresh: to.promptTokens, inputImage: to.inputTokensMax }
+    return { usage: { ...reported, ...input, pieces }, source: 'estimated' }
+  }
   const source: UsageSource = sellsPieces(sale) && begun === 0 ? 'reported' : 'estimated'
   const tokens = {
     ...NOTHING,
