@@ -207,7 +207,7 @@ export function failureOfCancel(reason: CancelReason): Failure {
     case 'overdue':
       return {
         kind: 'upstream_timeout',
-        message: 'The request took longer than a request may. What it came to by then was charged.',
+        message: 'The request took longer than a request may. Its input and what arrived were charged.',
         shouldRetry: false,
       }
     case 'client_closed':
