@@ -64,6 +64,15 @@ test('a picture beside a report of nothing is as large as its vendor says such a
   })
 })
 
+test('a picture in a running report is not charged once more as words', async () => {
+  const left = { painted: { ...painted, endedBy: 'client' as const }, admission, complete: false }
+  const outputs = { outputText: 10, outputImage: IMAGE_TOKENS }
+  for (const reported of [IMAGE_TOKENS + 10, IMAGE_TOKENS + 3, 4]) {
+    const metered = await meter(relay, call, { ...left, produced: words(10), usage: gemini(9, reported) })
+    expect(metered).toMatchObject({ usage: { inputFresh: 9, ...outputs }, source: 'estimated' })
+  }
+})
+
 test('words that we have counted are words, and no part of a picture', async () => {
   const turn = { produced: words(12), painted, admission, complete: true }
   expect(await meter(relay, call, { ...turn, usage: gemini(9, 0) })).toMatchObject({

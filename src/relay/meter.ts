@@ -46,11 +46,15 @@ async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered
     const [promptTokens = 0] = isInputKnown ? [] : await relay.tokens.count([call.request.promptText()])
     return call.request.meter({ usage, delivered, begun, model: admission.model, promptTokens })
   }
-  const metered = await meterWords(relay, call, to)
-  if (!painted) return metered
+  if (!painted) return meterWords(relay, call, to)
+  const imageTokens = tokensOfImage(admission.model.limits.image, call.request.painting?.quality)
+  // A running report that tells no kinds apart has pictures among its words, which are added by our own count.
+  const inWords = complete || usage?.outputImage ? 0 : (painted.images + painted.spoiled) * imageTokens
+  const apart = usage && { ...usage, outputText: Math.max(usage.outputText - inWords, 0) }
+  const metered = await meterWords(relay, call, { ...to, usage: apart })
   return paintedUsage(metered, {
     ...painted,
-    imageTokens: tokensOfImage(admission.model.limits.image, call.request.painting?.quality),
+    imageTokens,
     // Tokens of our own count are those of words.
     isReported: complete && usage !== undefined && usage.outputText > 0,
     hasWords: hasWords(to.produced),
