@@ -33,7 +33,8 @@ export function openTerminal(argv: readonly string[]): Terminal {
   const { stdin, stdout, stderr } = process
   const json = hasFlag(argv, '--json')
   const colored = stdout.isTTY && !json && !process.env['NO_COLOR'] && !hasFlag(argv, '--no-color')
-  for (const stream of [stdout, stderr]) stream.on('error', leaveWithReader)
+  stdout.on('error', leaveWithReader)
+  stderr.on('error', goOnUnheard)
   return {
     json,
     watched: stdout.isTTY,
@@ -57,7 +58,7 @@ export function openTerminal(argv: readonly string[]): Terminal {
     async flush() {
       // Log lines leave with the tick they were written in.
       await new Promise((resolve) => void setImmediate(resolve))
-      await Promise.all([stdout, stderr].map(drained))
+      await Promise.all([drained(stdout), Promise.race([drained(stderr), Bun.sleep(UNREAD_MS)])])
     },
   }
 }
@@ -66,6 +67,14 @@ export function openTerminal(argv: readonly string[]): Terminal {
 function leaveWithReader(error: NodeJS.ErrnoException): void {
   process.exit(error.code === 'EPIPE' ? 0 : 1)
 }
+
+/** Nobody reads what is said any more, or the log: that is no reason to end, for a server least of all. */
+function goOnUnheard(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') process.exit(1)
+}
+
+/** So long the last of what is said waits for a reader that has stopped reading. */
+const UNREAD_MS = 2_000
 
 /**
  * Ends a stream and waits until everything has left. A pipe takes 64 KB at a time, and Bun 1.4.5 calls a write's
