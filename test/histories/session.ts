@@ -167,7 +167,10 @@ async function restart(books: Books, histories: readonly History[], underWay: Un
   await books.close()
   await underWay.done()
   books.restarts++
-  const expired = await books.open()
+  // The first opening of a folder may fail for any reason, this one for a broken promise only: the disk is fine.
+  const expired = await books.open().catch((error: unknown) => {
+    throw new Violation(`what was open does not open again: ${String(error)}`)
+  })
   if (expired !== orphans) throw new Violation(`${expired} holds expired at the start, not ${orphans}`)
   for (const { model } of histories) model.restart()
   for (const history of histories) history.compare()
