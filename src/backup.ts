@@ -15,7 +15,8 @@ export type Contents = {
   /** How many migrations the database has had. */
   readonly schema: number
   readonly accounts: number
-  readonly journals: number
+  readonly bookings: number
+  readonly charges: number
   readonly open_holds: number
 }
 
@@ -141,9 +142,9 @@ export async function verifyCopy(path: string): Promise<Verdict> {
     const findings = await verifyLedger(copy)
     if (findings.length > 0) return { kind: 'broken', message: `the ledger is broken: ${listed(findings)}` }
     const [version] = await copy.query('PRAGMA user_version')
-    const { accounts, journals, openHolds } = await countLedger(copy)
+    const { accounts, bookings, charges, openHolds } = await countLedger(copy)
     const schema = Number(version?.['user_version'])
-    return { kind: 'sound', contents: { schema, accounts, journals, open_holds: openHolds } }
+    return { kind: 'sound', contents: { schema, accounts, bookings, charges, open_holds: openHolds } }
   } finally {
     await copy.close()
   }

@@ -17,7 +17,7 @@ afterAll(() => {
 })
 
 type Failed = { readonly error: { readonly code: string; readonly message: string } }
-type Made = { readonly file: string; readonly bytes: number; readonly journals: number; readonly open_holds: number }
+type Made = { readonly file: string; readonly bytes: number; readonly charges: number; readonly open_holds: number }
 type Restored = {
   readonly kept: string | null
   readonly made_at: string

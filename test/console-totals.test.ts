@@ -229,8 +229,7 @@ function rowsOf(csv: string): Record<string, string>[] {
 
 function booked(): { readonly charges: bigint; readonly moves: bigint; readonly posted: bigint } {
   const total = (kinds: string): bigint => {
-    const sql = `SELECT coalesce(sum(entry.amount), 0) AS total FROM entry JOIN journal ON journal.id = entry.journal_id
-      WHERE entry.account_id = ? AND ${kinds}`
+    const sql = `SELECT coalesce(sum(amount), 0) AS total FROM books WHERE account_id = ? AND ${kinds}`
     return rowOf<{ total: bigint }>(sql, gateway.accountId).total
   }
   const { posted } = rowOf<{ posted: bigint }>('SELECT posted FROM account WHERE id = ?', gateway.accountId)

@@ -74,8 +74,8 @@ type Row = {
   charged: bigint | null
 }
 
-const ROWS = `SELECT hold.id, hold.state, count(DISTINCT journal.id) AS charges, count(DISTINCT record.id) AS records,
-    record.outcome, record.charged FROM hold LEFT JOIN journal ON journal.hold_id = hold.id
+const ROWS = `SELECT hold.id, hold.state, hold.state = 'settled' AS charges, count(DISTINCT record.id) AS records,
+    record.outcome, record.charged FROM hold
     LEFT JOIN request_record AS record ON record.account_id = hold.account_id AND record.id = hold.id GROUP BY hold.id`
 
 /** Reads beside the running gateway. */

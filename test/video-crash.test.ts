@@ -108,7 +108,7 @@ function expectWhole(folder: string, vendor: VideoVendor, told: Set<string>): Om
   }
   const [taken] = read<{ sum: bigint | null }>(
     folder,
-    "SELECT sum(e.amount) AS sum FROM entry e JOIN journal j ON j.id = e.journal_id WHERE j.kind = 'charge' AND e.account_id = 'system:revenue'",
+    "SELECT sum(amount) AS sum FROM books WHERE kind = 'charge' AND account_id = 'system:revenue'",
   )
   expect(taken?.sum ?? 0n).toBe(sum)
   // A seed is drawn for each task, and a file is one task's: two tasks with one of them were submitted twice.

@@ -9,7 +9,8 @@ type Made = {
   readonly file: string
   readonly bytes: number
   readonly accounts: number
-  readonly journals: number
+  readonly bookings: number
+  readonly charges: number
   readonly open_holds: number
   readonly secrets: 'included' | 'left_out'
   readonly took_ms: number
@@ -50,7 +51,10 @@ export const backup = command({
         details(
           [
             ['File', made.file],
-            ['Holds', `${made.accounts} accounts, ${made.journals} journals, ${made.open_holds} open holds`],
+            [
+              'Holds',
+              `${made.accounts} accounts, ${made.bookings} bookings, ${made.charges} charges, ${made.open_holds} open holds`,
+            ],
             ['Verified', `every page and the ledger; ${made.bytes} bytes in ${made.took_ms} ms`],
             ['Secrets', secretLines[made.secrets]],
           ],

@@ -11,7 +11,8 @@ type Restored = {
   readonly schema_before: number
   readonly schema: number
   readonly accounts: number
-  readonly journals: number
+  readonly bookings: number
+  readonly charges: number
   readonly open_holds: number
   readonly kept: string | null
   readonly problems: readonly string[]
@@ -40,7 +41,10 @@ export const restore = command({
       [
         ['Data', value.data_folder],
         ['Made', value.made_at ?? 'the file does not say when'],
-        ['Holds', `${value.accounts} accounts, ${value.journals} journals, ${value.open_holds} open holds`],
+        [
+          'Holds',
+          `${value.accounts} accounts, ${value.bookings} bookings, ${value.charges} charges, ${value.open_holds} open holds`,
+        ],
         ['Verified', `every page and the ledger; schema ${value.schema}${upgraded}`],
         ['Kept', value.kept ?? 'there was no database before'],
       ],

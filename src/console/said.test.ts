@@ -67,8 +67,8 @@ test('findings of a verification have words, and what stands for a state in them
   const states = ['open', 'settled', 'released', 'expired', 'none'].map((state) => `state:${state}`)
   const names = [...states, ...videoStages.map((stage) => `stage:${stage}`)]
   expect(names.filter((name) => !isChinese(sayings.findings[name]))).toEqual([])
-  expect(retell('findings', { reason: 'charge_count', facts: { state: 'settled', charges: '2' } })).toBe(
-    '已结算，收费 2 笔',
+  expect(retell('findings', { reason: 'task_hold', facts: { stage: 'failed', state: 'settled' } })).toBe(
+    '失败，预扣 已结算',
   )
 })
 

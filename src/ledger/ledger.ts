@@ -12,23 +12,25 @@ import {
   entry,
   holdFunds,
   insertBooking,
-  insertCharge,
   insertHold,
   insertJournal,
   moveFunds,
   releasedStep,
   resolveHold,
+  settleHold,
   settledStep,
   type Begun,
+  type ChargeRow,
 } from './steps.ts'
 
 /** Who owns a hold that lives with its task: no life of a process. */
 const TASK_OWNER = 'task'
 
-/** System accounts. They have entries but no balance row: their balance is derived. */
-const REVENUE = 'system:revenue'
+/**
+ * A system account. They have entries but no balance row: their balance is derived. Those of charges, what was earned
+ * and what was written off, are derived from holds (the view `books`).
+ */
 const FUNDING = 'system:funding'
-const WRITE_OFF = 'system:write-off'
 
 /** Four billion dollars: far from the end of int64, where sums would stop being integers. */
 const BALANCE_MAX: NanoUsd = 4_000_000_000_000_000_000n
@@ -69,7 +71,7 @@ export type HoldResult =
 
 export type Charge = { readonly cost: NanoUsd; readonly priceCardId: number }
 
-/** A further charge of what another hold was made for. `id` is its own: it has an entry and a record to itself. */
+/** A further charge of what another hold was made for. `id` is its own: it has a hold and a record to itself. */
 export type Line = Charge & Pick<Hold, 'id' | 'accountId'> & { readonly createdAtMs: number }
 
 export type Settlement = {
@@ -217,45 +219,26 @@ class Book implements Ledger {
     if (!funds) return notOpen(hold)
     const { waiting } = hold
     const nowMs = Date.now()
-    const { charged, writtenOff, steps } = this.charge(funds, hold, { cost, priceCardId }, nowMs)
-    steps.push(...also({ charged, writtenOff }))
+    const charge = take(funds, { cost, priceCardId })
+    const { charged, writtenOff } = charge
+    const steps = also(charge)
     const move = { run: addFunds, bind: [hold.accountId, -charged], changes: 1 }
-    if (waiting?.replace([move, settledStep(hold, charged, nowMs), ...steps])) return waiting.written
+    if (waiting?.replace([move, settledStep(hold, charge, nowMs), ...steps])) return waiting.written
     return this.commit([
-      { run: resolveHold, bind: [hold.id, 'settled', charged, nowMs], changes: 1 },
+      { run: settleHold, bind: [hold.id, charged, writtenOff, priceCardId, nowMs], changes: 1 },
       { run: moveFunds, bind: [-charged, hold.amount, hold.accountId], changes: 1 },
       ...steps,
     ])
   }
 
-  /** Takes a cost in memory, and says what has to be written of it. */
-  private charge(
-    funds: Funds,
-    { id, accountId }: Pick<Hold, 'id' | 'accountId'>,
-    { cost, priceCardId }: Charge,
-    nowMs: number,
-  ): Settlement & { readonly steps: Step[] } {
-    // Cost above the hold is taken from what is available; what is lacking is the operator's loss, never a debt.
-    const free = funds.posted - funds.held
-    const charged = cost < free ? cost : free
-    const writtenOff = cost - charged
-    funds.posted -= charged
-    const journalId = ++this.lastJournalId
-    const steps: Step[] = [{ run: insertCharge, bind: [journalId, id, priceCardId, nowMs] }]
-    // An entry moves something: a charge of nothing has none.
-    if (charged !== 0n) steps.push(entry(journalId, accountId, -charged))
-    if (writtenOff !== 0n) steps.push(entry(journalId, WRITE_OFF, -writtenOff))
-    if (cost !== 0n) steps.push(entry(journalId, REVENUE, cost))
-    return { charged, writtenOff, steps }
-  }
-
   line(line: Line): Settlement & { readonly steps: readonly Step[] } {
     const { id, accountId, createdAtMs } = line
     const nowMs = Date.now()
-    const { charged, writtenOff, steps } = this.charge(this.of(accountId), line, line, nowMs)
+    const charge = take(this.of(accountId), line)
+    const { charged, writtenOff } = charge
     const move = { run: addFunds, bind: [accountId, -charged], changes: 1 }
     const hold = { id, accountId, amount: 0n, createdAtMs }
-    return { charged, writtenOff, steps: [move, settledStep(hold, charged, nowMs), ...steps] }
+    return { charged, writtenOff, steps: [move, settledStep(hold, charge, nowMs)] }
   }
 
   release(hold: Hold, also: readonly Step[]): Promise<void> {
@@ -263,7 +246,7 @@ class Book implements Ledger {
     const { waiting } = hold
     if (waiting?.replace([releasedStep(hold, Date.now()), ...also])) return waiting.written
     return this.commit([
-      { run: resolveHold, bind: [hold.id, 'released', null, Date.now()], changes: 1 },
+      { run: resolveHold, bind: [hold.id, 'released', Date.now()], changes: 1 },
       { run: moveFunds, bind: [0n, hold.amount, hold.accountId], changes: 1 },
       ...also,
     ])
@@ -330,6 +313,14 @@ class Book implements Ledger {
   }
 }
 
+/** Takes a cost in memory, also above the hold: what is not available is the operator's loss, never a debt. */
+function take(funds: Funds, { cost, priceCardId }: Charge): ChargeRow {
+  const free = funds.posted - funds.held
+  const charged = cost < free ? cost : free
+  funds.posted -= charged
+  return { charged, writtenOff: cost - charged, priceCardId }
+}
+
 const notOpen = ({ id }: Hold): Promise<never> => Promise.reject(new Error(`hold ${id} is not open`))
 
 /** A hold that is written with its end, or by itself where that takes longer. */
@@ -354,7 +345,7 @@ async function expireOrphans(store: Store, also: LedgerOptions['alsoOnExpiry']):
   const orphans = await store.query(sql, [TASK_OWNER])
   for (const { id, account_id: accountId, amount } of orphans) {
     await mustWrite(store, [
-      { run: resolveHold, bind: [id as string, 'expired', null, Date.now()], changes: 1 },
+      { run: resolveHold, bind: [id as string, 'expired', Date.now()], changes: 1 },
       { run: moveFunds, bind: [0n, amount as bigint, accountId as string], changes: 1 },
       ...(also?.(id as string) ?? []),
     ])

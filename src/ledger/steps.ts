@@ -16,11 +16,14 @@ export const insertHold = statement(
 )
 /** Holds that were never open on disk: no life of a process owned them there. */
 const RESOLVED = 'id, account_id, amount, created_at, resolved_at'
-const insertSettled = rowStatement('hold', `${RESOLVED}, settled`, { state: "'settled'", owner: "''" })
+const CHARGE = 'settled, written_off, price_card_id'
+const insertSettled = rowStatement('hold', `${RESOLVED}, ${CHARGE}`, { state: "'settled'", owner: "''" })
 const insertReleased = rowStatement('hold', RESOLVED, { state: "'released'", owner: "''" })
-export const resolveHold = statement(
-  "UPDATE hold SET state = ?2, settled = ?3, resolved_at = ?4 WHERE id = ?1 AND state = 'open'",
+export const settleHold = statement(
+  `UPDATE hold SET state = 'settled', settled = ?2, written_off = ?3, price_card_id = ?4, resolved_at = ?5
+   WHERE id = ?1 AND state = 'open'`,
 )
+export const resolveHold = statement("UPDATE hold SET state = ?2, resolved_at = ?3 WHERE id = ?1 AND state = 'open'")
 export const moveFunds = statement('UPDATE account SET posted = posted + ?1, held = held - ?2 WHERE id = ?3')
 /**
  * One sum for a commit. Until it is written, a hold may find more than there is (the sum is refused then, and all done
@@ -31,7 +34,6 @@ export const addFunds = addingStatement(
   1,
 )
 export const insertJournal = rowStatement('journal', 'id, kind, ref, reason, created_at')
-export const insertCharge = rowStatement('journal', 'id, hold_id, price_card_id, created_at', { kind: "'charge'" })
 /** After the funds have moved: it keeps what the balance was then. */
 export const insertBooking = readingStatement(
   `INSERT INTO booking (account_id, created_at, journal_id, balance_after)
@@ -39,9 +41,12 @@ export const insertBooking = readingStatement(
 )
 const insertEntry = rowStatement('entry', 'account_id, journal_id, amount')
 
-export const settledStep = (hold: Begun, charged: NanoUsd, nowMs: number): Step => ({
+/** A charge is its settled hold: who pays, how much, what was lacking, at which prices. Its entries follow from it. */
+export type ChargeRow = { readonly charged: NanoUsd; readonly writtenOff: NanoUsd; readonly priceCardId: number }
+
+export const settledStep = (hold: Begun, { charged, writtenOff, priceCardId }: ChargeRow, nowMs: number): Step => ({
   run: insertSettled,
-  bind: [hold.id, hold.accountId, hold.amount, hold.createdAtMs, nowMs, charged],
+  bind: [hold.id, hold.accountId, hold.amount, hold.createdAtMs, nowMs, charged, writtenOff, priceCardId],
 })
 
 export const releasedStep = (hold: Begun, nowMs: number): Step => ({

@@ -216,17 +216,8 @@ const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) =
 
 export const idempotencyChecks: readonly Check[] = [
   {
-    // A key has one row, its row one request. What is left to be asked is how often that was charged; a second line of
-    // its charge has an id of its own.
-    code: 'key_charge',
-    invariant: 'I6 what was asked with an idempotency key is charged once at most',
-    found: 'charges {charges}',
-    sql: `SELECT i.account_id || ' ' || i.request_id AS subject, count(*) AS charges
-      FROM idempotency i JOIN journal j ON j.hold_id = i.request_id AND j.kind = 'charge'
-      GROUP BY i.rowid HAVING count(*) > 1`,
-  },
-  {
-    // The answer to a request that makes a task is the task, which is there from the start, whatever becomes of it.
+    // I6, one charge a key at most, is the schema's: a key has one row, that one request, whose charge is its hold. The
+    // answer to a request that makes a task is the task, which is there from the start, whatever becomes of it.
     code: 'idempotency',
     invariant: 'an idempotency key has an open hold of its account, or an answer and a charge',
     found: 'hold {state}',

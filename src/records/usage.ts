@@ -152,8 +152,7 @@ export const usageChecks: readonly Check[] = [
     found: 'usage {used}, ledger {charged}',
     sql: `SELECT account_id AS subject, sum(used) AS used, sum(charged) AS charged
       FROM (SELECT account_id, charged AS used, 0 AS charged FROM usage_hour
-            UNION ALL SELECT entry.account_id, 0, -entry.amount FROM journal
-            JOIN entry ON entry.journal_id = journal.id AND entry.account_id NOT LIKE 'system:%' WHERE kind = 'charge')
+            UNION ALL SELECT account_id, 0, settled FROM hold WHERE state = 'settled')
       GROUP BY account_id HAVING sum(used) <> sum(charged)`,
   },
   {

@@ -91,6 +91,42 @@ test('a lock that a process on its way out still holds is waited for', async () 
   expect(existsSync(`${path}.schema-1`)).toBe(true)
 })
 
+test('charges of before become their holds, with what was written off, and leave the journals of bookings', () => {
+  const own = join(folder, 'migrations')
+  cpSync(MIGRATIONS, own, { recursive: true })
+  for (const name of readdirSync(own).filter((file) => file >= '0016')) rmSync(join(own, name))
+  migrate(path, own)
+  read((db) =>
+    db.exec(`
+      INSERT INTO account (id, name, status, posted, held, created_at) VALUES ('acme', 'acme', 'active', 0, 0, 0);
+      INSERT INTO hold (id, account_id, amount, state, settled, owner, created_at, resolved_at) VALUES
+        ('h1', 'acme', 40, 'settled', 30, 'run', 1, 2), ('h2', 'acme', 5, 'settled', 70, 'run', 3, 4),
+        ('h3', 'acme', 9, 'settled', 0, '', 5, 6), ('h4', 'acme', 9, 'released', NULL, '', 5, 6),
+        ('h5', 'acme', 0, 'open', NULL, 'task', 7, NULL);
+      INSERT INTO journal (id, kind, ref, hold_id, price_card_id, reason, created_at) VALUES
+        (1, 'credit', 'a', NULL, NULL, 'hello', 10), (2, 'charge', NULL, 'h1', 7, NULL, 11),
+        (3, 'charge', NULL, 'h2', 8, NULL, 12), (4, 'charge', NULL, 'h3', 8, NULL, 13);
+      INSERT INTO entry (journal_id, account_id, amount) VALUES
+        (1, 'acme', 100), (1, 'system:funding', -100), (2, 'acme', -30), (2, 'system:revenue', 30),
+        (3, 'acme', -70), (3, 'system:write-off', -6), (3, 'system:revenue', 76);`),
+  )
+  const sums = 'SELECT account_id, sum(amount) FROM'
+  const before = read((db) => db.query(`${sums} entry GROUP BY 1 ORDER BY 1`).values())
+  migrate(path)
+  expect(read((db) => db.query(`${sums} books GROUP BY 1 ORDER BY 1`).values())).toEqual(before)
+  expect(read((db) => db.query('SELECT id, state, settled, written_off, price_card_id FROM hold').values())).toEqual([
+    ['h1', 'settled', 30, 0, 7],
+    ['h2', 'settled', 70, 6, 8],
+    ['h3', 'settled', 0, 0, 8],
+    ['h4', 'released', null, null, null],
+    ['h5', 'open', null, null, null],
+  ])
+  expect(read((db) => db.query('SELECT id, kind, ref, reason FROM journal').values())).toEqual([
+    [1, 'credit', 'a', 'hello'],
+  ])
+  expect(read((db) => db.query('SELECT * FROM entry').values())).toHaveLength(2)
+})
+
 test('bookings of before learn the balance after each from the entries, charges between them counted', () => {
   const own = join(folder, 'migrations')
   cpSync(MIGRATIONS, own, { recursive: true })

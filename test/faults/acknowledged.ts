@@ -38,10 +38,9 @@ export function readTold(output: string): Told {
   return { tried, acknowledged, isReady: lines.includes('ready'), isDone: lines.includes('end'), isStopped }
 }
 
-const CHARGES = `SELECT hold.id, hold.state, hold.settled, count(journal.id) AS charges FROM hold
-  LEFT JOIN journal ON journal.hold_id = hold.id GROUP BY hold.id`
+const HOLDS = 'SELECT id, state, settled FROM hold'
 const BOOKINGS = `SELECT journal.ref, entry.amount FROM journal
-  JOIN entry ON entry.journal_id = journal.id AND entry.account_id NOT LIKE 'system:%' WHERE ref IS NOT NULL`
+  JOIN entry ON entry.journal_id = journal.id AND entry.account_id NOT LIKE 'system:%'`
 
 /** Opens the folder as the next start would and says what is wrong with it: nothing, it should be. */
 export async function complaintsOf(folder: string, { tried, acknowledged }: Told): Promise<string[]> {
@@ -53,7 +52,7 @@ export async function complaintsOf(folder: string, { tried, acknowledged }: Told
     const { ledger } = await openLedger(store, { owner: 'examiner', onBroken: stop })
     const complaints = (await verifyLedger(store)).map(({ invariant, subject }) => `${invariant}: ${subject}`)
     if (ledger.openHolds() > 0) complaints.push(`${ledger.openHolds()} holds are open`)
-    const holds = new Map((await store.query(CHARGES)).map((row) => [String(row['id']), row]))
+    const holds = new Map((await store.query(HOLDS)).map((row) => [String(row['id']), row]))
     const bookings = await store.query(BOOKINGS)
     const amounts = new Map(bookings.map((row) => [String(row['ref']), row['amount'] as bigint]))
     if (amounts.size !== bookings.length) complaints.push('a reference is booked twice')

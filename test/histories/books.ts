@@ -10,26 +10,35 @@ export class Violation extends Error {
 
 const text = (row: Row, name: string): string => String(row[name])
 
-const ENTRIES = `SELECT j.id, j.kind, coalesce(j.ref, j.hold_id) AS subject, e.account_id, e.amount FROM journal j
+/** A journal without an entry is a line, too; a charge of nothing has none, and is its hold's line. */
+const BOOKINGS = `SELECT j.kind, j.ref AS subject, e.account_id, e.amount FROM journal j
   LEFT JOIN entry e ON e.journal_id = j.id WHERE j.id > ?`
+const CHARGES = "SELECT * FROM books WHERE kind = 'charge' AND subject BETWEEN ? AND ?"
 
 /** Every row of the accounts and holds whose id begins with `prefix`, and of the journals after `journalId`. */
 async function linesOf(store: Store, prefix: string, journalId: bigint): Promise<string[]> {
   const range = [prefix, `${prefix}~`]
-  const [accounts, holds, records, entries] = await Promise.all([
+  const [accounts, holds, records, bookings, charges] = await Promise.all([
     store.query('SELECT id, posted, held FROM account WHERE id BETWEEN ? AND ?', range),
-    store.query('SELECT id, account_id, amount, state, settled FROM hold WHERE id BETWEEN ? AND ?', range),
+    store.query(
+      'SELECT id, account_id, amount, state, settled, price_card_id FROM hold WHERE id BETWEEN ? AND ?',
+      range,
+    ),
     store.query('SELECT account_id, id, charged FROM request_record WHERE account_id BETWEEN ? AND ?', range),
-    store.query(ENTRIES, [journalId]),
+    store.query(BOOKINGS, [journalId]),
+    store.query(CHARGES, range),
   ])
   return [
     ...accounts.map((row) => `account ${text(row, 'id')} posted ${text(row, 'posted')} held ${text(row, 'held')}`),
     ...holds.map((row) => {
       const [id, account, amount] = ['id', 'account_id', 'amount'].map((name) => text(row, name))
-      return `hold ${id} of ${account} ${amount} ${text(row, 'state')} ${text(row, 'settled')}`
+      const end = ['state', 'settled', 'price_card_id'].map((name) => text(row, name)).join(' ')
+      return `hold ${id} of ${account} ${amount} ${end}`
     }),
     ...records.map((row) => `record ${text(row, 'id')} of ${text(row, 'account_id')} charged ${text(row, 'charged')}`),
-    ...[...Map.groupBy(entries, (row) => row['id']).values()].map(journalLine),
+    ...[
+      ...Map.groupBy([...bookings, ...charges], (row) => `${text(row, 'kind')} ${text(row, 'subject')}`).values(),
+    ].map(journalLine),
   ]
 }
 

@@ -6,9 +6,9 @@ import { Model } from './model.ts'
 
 const insertRecord = statement(
   `INSERT INTO request_record (account_id, id, key_id, endpoint, model, stream, status, outcome, input_fresh,
-    input_cached, cache_write_5m, cache_write_1h, output_text, output_reasoning, held, charged, written_off,
+    input_cached, cache_write_5m, cache_write_1h, output_text, output_reasoning, price_card_id, held, charged, written_off,
     upstream_cost, attempts, created_at, total_ms)
-   VALUES (?, ?, 'k', 'e', 'm', 0, 200, 'completed', 0, 0, 0, 0, 0, 0, ?, ?, ?, 0, '[]', 0, 0)`,
+   VALUES (?, ?, 'k', 'e', 'm', 0, 200, 'completed', 0, 0, 0, 0, 0, 0, 1, ?, ?, ?, 0, '[]', 0, 0)`,
 )
 
 /** The request's row that goes along with a settlement or a release. */
@@ -124,7 +124,7 @@ export class History {
     const amount = this.model.amountOf(id)
     const parts = { below: (amount * size) / 51n, at: amount, above: amount + size * this.place.scale }
     const cost = parts[relation]
-    const wanted = this.model.settle(id, cost)
+    const wanted = this.model.settle(id, { cost, priceCardId: PRICE_CARD })
     const hold = this.holdOf(id)
     const written = this.place.ledger().settle(hold, { cost, priceCardId: PRICE_CARD }, ({ charged, writtenOff }) => {
       if (charged !== wanted.charged || writtenOff !== wanted.writtenOff) {

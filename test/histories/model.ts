@@ -4,9 +4,11 @@ type HoldState =
   | { readonly kind: 'open' }
   | { readonly kind: 'released' }
   | { readonly kind: 'expired' }
-  | { readonly kind: 'settled'; readonly cost: bigint; readonly charged: bigint }
+  | { readonly kind: 'settled'; readonly cost: bigint; readonly charged: bigint; readonly priceCardId: number }
 
 type ModelHold = { readonly id: string; readonly accountId: string; readonly amount: bigint; state: HoldState }
+
+type Charge = { readonly cost: bigint; readonly priceCardId: number }
 
 type Booking = {
   readonly kind: string
@@ -71,11 +73,11 @@ export class Model {
   }
 
   /** What is charged and what is written off: no more than the account has, its own hold included. */
-  settle(id: string, cost: bigint): { charged: bigint; writtenOff: bigint } {
+  settle(id: string, { cost, priceCardId }: Charge): { charged: bigint; writtenOff: bigint } {
     const hold = this.close(id)
     const { available } = this.balance(hold.accountId)
     const charged = available < cost ? available : cost
-    hold.state = { kind: 'settled', cost, charged }
+    hold.state = { kind: 'settled', cost, charged, priceCardId }
     this.move(hold.accountId, -charged)
     return { charged, writtenOff: cost - charged }
   }
@@ -132,8 +134,8 @@ export class Model {
 }
 
 function linesOfHold({ id, accountId, amount, state }: ModelHold): string[] {
-  const settled = state.kind === 'settled' ? state.charged : null
-  const hold = `hold ${id} of ${accountId} ${amount} ${state.kind} ${settled}`
+  const end = state.kind === 'settled' ? `${state.charged} ${state.priceCardId}` : 'null null'
+  const hold = `hold ${id} of ${accountId} ${amount} ${state.kind} ${end}`
   if (state.kind === 'open' || state.kind === 'expired') return [hold]
   const charged = state.kind === 'settled' ? state.charged : 0n
   const record = `record ${id} of ${accountId} charged ${charged}`
@@ -143,5 +145,6 @@ function linesOfHold({ id, accountId, amount, state }: ModelHold): string[] {
     ['system:revenue', state.cost],
     ['system:write-off', charged - state.cost],
   ]
-  return [hold, record, `journal charge ${id}: ${sumsOf(sums)}`]
+  const entries = sumsOf(sums)
+  return entries === '' ? [hold, record] : [hold, record, `journal charge ${id}: ${entries}`]
 }

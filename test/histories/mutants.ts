@@ -9,12 +9,15 @@ export type Mutant = { readonly name: string; readonly edits: readonly Edit[] }
 const LEDGER = 'src/ledger/ledger.ts'
 const WRITER = 'src/store/writer.ts'
 const WRITER_THREAD = 'src/store/writer-worker.ts'
-const SCHEMA = 'src/store/migrations/0001_foundation.sql'
+const SCHEMA = 'src/store/migrations/0016_charges.sql'
 
 const inLedger = (from: string, to: string): Edit => ({ file: LEDGER, from, to })
 
+const STEPS = 'src/ledger/steps.ts'
+const chargeRow = 'hold.createdAtMs, nowMs, charged, writtenOff, priceCardId]'
+
 const writtenSettlement = `    return this.commit([
-      { run: resolveHold, bind: [hold.id, 'settled', charged, nowMs], changes: 1 },`
+      { run: settleHold, bind: [hold.id, charged, writtenOff, priceCardId, nowMs], changes: 1 },`
 
 export const mutants: readonly Mutant[] = [
   {
@@ -35,10 +38,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a hold can be released twice',
     edits: [
       inLedger('if (!this.open.delete(hold.id)) return undefined', 'this.open.delete(hold.id)'),
-      inLedger(
-        "bind: [hold.id, 'released', null, Date.now()], changes: 1 }",
-        "bind: [hold.id, 'released', null, Date.now()] }",
-      ),
+      inLedger("bind: [hold.id, 'released', Date.now()], changes: 1 }", "bind: [hold.id, 'released', Date.now()] }"),
     ],
   },
   {
@@ -63,16 +63,16 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: 'a charge lowers the balance without an entry',
-    edits: [inLedger('    if (charged !== 0n) steps.push(entry(journalId, accountId, -charged))\n', '')],
+    name: 'a charge lowers the balance and its hold does not say so',
+    edits: [{ file: STEPS, from: chargeRow, to: chargeRow.replace('charged', '0n') }],
   },
   {
     name: 'a release marks the hold and keeps the money',
     edits: [
       inLedger(
-        `'released', null, Date.now()], changes: 1 },
+        `'released', Date.now()], changes: 1 },
       { run: moveFunds, bind: [0n, hold.amount, hold.accountId], changes: 1 },`,
-        `'released', null, Date.now()], changes: 1 },`,
+        `'released', Date.now()], changes: 1 },`,
       ),
     ],
   },
@@ -112,7 +112,11 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'what a charge lacked is not written off',
-    edits: [inLedger('    if (writtenOff !== 0n) steps.push(entry(journalId, WRITE_OFF, -writtenOff))\n', '')],
+    edits: [{ file: STEPS, from: chargeRow, to: chargeRow.replace('writtenOff', '0n') }],
+  },
+  {
+    name: 'a charge forgets its prices',
+    edits: [{ file: STEPS, from: chargeRow, to: chargeRow.replace('priceCardId', 'null') }],
   },
   {
     name: 'a refund takes the money once more',
