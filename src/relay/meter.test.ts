@@ -24,6 +24,9 @@ const admission = {
   quoted: { inputTokens: 100, outputTokens: QUOTED_OUTPUT },
 } as unknown as Admission
 
+/** For a model that paints: words and six images. */
+const ofPictures = { ...admission, quoted: { inputTokens: 100, outputTokens: 8_192 } }
+
 const words = (count: number): string => 'word '.repeat(count)
 const chat = (prompt: number, completion: number, reasoning = 0): ReturnType<typeof readChatUsage> =>
   readChatUsage({
@@ -33,6 +36,15 @@ const chat = (prompt: number, completion: number, reasoning = 0): ReturnType<typ
   })
 const gemini = (prompt: number, candidates: number, thoughts = 0): ReturnType<typeof readGeminiUsage> =>
   readGeminiUsage({ promptTokenCount: prompt, candidatesTokenCount: candidates, thoughtsTokenCount: thoughts })
+const geminiKinds = (text: number, image: number): ReturnType<typeof readGeminiUsage> =>
+  readGeminiUsage({
+    promptTokenCount: 9,
+    candidatesTokenCount: text + image,
+    candidatesTokensDetails: [
+      { modality: 'TEXT', tokenCount: text },
+      { modality: 'IMAGE', tokenCount: image },
+    ],
+  })
 const painted = { images: 1, spoiled: 0, endedBy: 'vendor' } as const
 
 test('nothing is counted above what was held for, of words and thoughts together', async () => {
@@ -48,7 +60,7 @@ test('nothing is counted above what was held for, of words and thoughts together
 })
 
 test('a picture beside a report of nothing is as large as its vendor says such are', async () => {
-  const picture = { produced: '', painted, admission, complete: true }
+  const picture = { produced: '', painted, admission: ofPictures, complete: true }
   const outputs = { outputText: 0, outputImage: IMAGE_TOKENS }
   expect(await meter(relay, call, { ...picture, usage: gemini(9, 0) })).toMatchObject({
     usage: { inputFresh: 9, ...outputs },
@@ -65,7 +77,7 @@ test('a picture beside a report of nothing is as large as its vendor says such a
 })
 
 test('a picture in a running report is not charged once more as words', async () => {
-  const left = { painted: { ...painted, endedBy: 'client' as const }, admission, complete: false }
+  const left = { painted: { ...painted, endedBy: 'client' as const }, admission: ofPictures, complete: false }
   const outputs = { outputText: 10, outputImage: IMAGE_TOKENS }
   for (const reported of [IMAGE_TOKENS + 10, IMAGE_TOKENS + 3, 4]) {
     const metered = await meter(relay, call, { ...left, produced: words(10), usage: gemini(9, reported) })
@@ -73,10 +85,29 @@ test('a picture in a running report is not charged once more as words', async ()
   }
 })
 
+test('more pictures than were held for are not counted by us beyond that; one is, whatever was held', async () => {
+  const album = { produced: words(92), painted: { ...painted, images: 20 }, admission: ofPictures, complete: true }
+  const all = { outputText: 92, outputImage: 8_100 }
+  expect(await meter(relay, call, { ...album, usage: undefined })).toMatchObject({ usage: all, source: 'estimated' })
+  expect(await meter(relay, call, { ...album, usage: gemini(9, 0) })).toMatchObject({ usage: all })
+  // A report of all of it stands.
+  expect(await meter(relay, call, { ...album, usage: gemini(9, 20 * IMAGE_TOKENS) })).toMatchObject({
+    usage: { outputText: 0, outputImage: 20 * IMAGE_TOKENS },
+  })
+  expect(await meter(relay, call, { produced: '', painted, admission, complete: true, usage: undefined })).toMatchObject({
+    usage: { outputImage: IMAGE_TOKENS },
+  })
+})
+
 test('words that we have counted are words, and no part of a picture', async () => {
-  const turn = { produced: words(12), painted, admission, complete: true }
+  const turn = { produced: words(12), painted, admission: ofPictures, complete: true }
   expect(await meter(relay, call, { ...turn, usage: gemini(9, 0) })).toMatchObject({
     usage: { inputFresh: 9, outputText: 12, outputImage: IMAGE_TOKENS },
+  })
+  // Nor are those that a vendor counted as such, beside no image of those that came.
+  expect(await meter(relay, call, { ...turn, usage: geminiKinds(100, 0) })).toMatchObject({
+    usage: { inputFresh: 9, outputText: 100, outputImage: IMAGE_TOKENS },
+    source: 'estimated',
   })
   // A vendor that does not tell them apart has counted both.
   expect(await meter(relay, call, { ...turn, usage: gemini(9, IMAGE_TOKENS + 20) })).toMatchObject({

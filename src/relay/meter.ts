@@ -57,6 +57,7 @@ async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered
     imageTokens,
     // Tokens of our own count are those of words.
     isReported: complete && usage !== undefined && usage.outputText > 0,
+    outputTokensMax: admission.quoted.outputTokens,
     hasWords: hasWords(to.produced),
   })
 }

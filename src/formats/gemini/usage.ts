@@ -57,6 +57,8 @@ type ToPaint = Painted & {
   readonly imageTokens: number
   /** Whether an upstream reported tokens of the answer, those of images perhaps among them. */
   readonly isReported: boolean
+  /** What was held for: no count of our own goes beyond it, but for one image. */
+  readonly outputTokensMax: number
   /** Whether words came beside the images, or instead of them. */
   readonly hasWords: boolean
 }
@@ -67,14 +69,18 @@ type ToPaint = Painted & {
  * large as its documentation says they are.
  */
 export function paintedUsage({ usage, source }: Metered, to: ToPaint): Metered {
-  const { images, spoiled, endedBy, imageTokens, isReported, hasWords } = to
+  const { images, spoiled, endedBy, imageTokens, isReported, outputTokensMax, hasWords } = to
   if (images === 0 && !hasWords && endedBy === 'vendor') return { usage: estimatedUsage(0, 0), source: 'reported' }
   const all = images + spoiled
   // That there are none is not to be believed of images that came.
   const told = usage.outputImage || undefined
-  const whole = told ?? (isReported ? Math.min(usage.outputText, all * imageTokens) : all * imageTokens)
+  // A report that tells the kinds apart, and has nothing of images, has words alone.
+  const isMixed = isReported && usage.outputImage === undefined
+  const room = Math.max(outputTokensMax, imageTokens) - usage.outputText - usage.outputReasoning
+  const most = isMixed ? usage.outputText : Math.max(room, 0)
+  const whole = told ?? Math.min(all * imageTokens, most)
   const outputImage = all === 0 ? 0 : Math.ceil((whole * images) / all)
-  const outputText = told === undefined && isReported ? usage.outputText - whole : usage.outputText
+  const outputText = isMixed ? usage.outputText - whole : usage.outputText
   const painted = { ...usage, outputText, outputImage }
   return { usage: painted, source: told === undefined && all > 0 ? 'estimated' : source }
 }
