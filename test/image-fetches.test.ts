@@ -30,10 +30,10 @@ beforeAll(async () => {
 })
 afterAll(() => vendor.stop(true))
 
-const start = (env: Record<string, string> = {}, folder?: string): Promise<TestGateway> =>
+const start = (env: Record<string, string> = {}, former?: TestGateway): Promise<TestGateway> =>
   startGateway({
     env,
-    ...(folder && { folder }),
+    ...(former && { folder: former.folder, as: former }),
     yaml: `
 providers:
   vendor: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true }
@@ -48,22 +48,24 @@ models:
 
 type Told = { readonly status: number; readonly code: string | undefined; readonly images: number }
 
-async function generate(gateway: TestGateway, key: string, count: number): Promise<Told> {
+/** Three pictures, with a key under which they may be asked for again. */
+async function generate(gateway: TestGateway, key: string, once: string): Promise<Told> {
   const response = await fetch(`${gateway.baseUrl}/images/generations`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'by-url', prompt: 'x', n: count }),
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': once },
+    body: JSON.stringify({ model: 'by-url', prompt: 'x', n: 3 }),
   })
   const { error, data = [] } = (await response.json()) as { error?: { code: string }; data?: unknown[] }
   return { status: response.status, code: error?.code, images: data.length }
 }
 
 /** Asks for pictures, and resolves when one is being fetched that does not come. */
-async function hang(gateway: TestGateway, key = gateway.key): Promise<{ told: Promise<Told> }> {
+async function hang(gateway: TestGateway, key = gateway.key): Promise<{ once: string; told: Promise<Told> }> {
   const before = hanging
-  const told = generate(gateway, key, 3)
+  const once = `after ${before}`
+  const told = generate(gateway, key, once)
   while (hanging === before) await Bun.sleep(10)
-  return { told }
+  return { once, told }
 }
 
 type Stored = Record<'outcome' | 'charged' | 'status', string> & { readonly attempts: string }
@@ -96,13 +98,16 @@ test('a key that is revoked meanwhile, and a request that takes too long, get wh
 
 test('a shutdown does not wait for it, and leaves no hold', async () => {
   const gateway = await start({ TOLLGATE_DRAIN_MS: '300' })
-  const { told } = await hang(gateway)
+  const { once, told } = await hang(gateway)
   process.kill(gateway.pid, 'SIGTERM')
   expect(await told).toEqual({ status: 200, code: undefined, images: 1 })
   expect(await gateway.exited).toBe(0)
-  const again = await start({}, gateway.folder)
+  const again = await start({}, gateway)
   expect(await lastOf(again)).toMatchObject({ outcome: 'cut', charged: '10000000' })
   expect(again.output()).not.toContain('ledger.expired')
+  // Whoever asks again is not given a part for the whole.
+  const second = await generate(again, again.key, once)
+  expect(second).toEqual({ status: 409, code: 'idempotency_answer_not_kept', images: 0 })
   await again.close()
 }, 30_000)
 

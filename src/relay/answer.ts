@@ -58,9 +58,12 @@ function settleWhole(
     metered,
     // Cancelled by then, it may be shorter for that: what was still to be fetched was left.
     outcome: call.cancelled ? outcomeOf(call.cancelled) : 'completed',
-    answer: call.claim && keptAnswer(admission, served, text),
+    answer: call.claim && (isPart(call, served) ? () => NOT_REPEATABLE : keptAnswer(admission, served, text)),
   }).then((record) => ({ kind: 'whole', headers: wholeHeaders(record, admission, served.dropped), text }))
 }
+
+const isPart = ({ upstreamStopped }: Call, { reply }: WholeServed): boolean =>
+  upstreamStopped && reply.delivered !== undefined
 
 const keptAnswer =
   (admission: Admission, { dropped }: WholeServed, body: string) =>
