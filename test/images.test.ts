@@ -41,6 +41,11 @@ function oddVendor(body: Record<string, unknown>, origin: string): Response {
       const details = { output_tokens_details: { text_tokens: 200 } }
       return Response.json({ data: [{ b64_json: picture }], usage: { ...counts, ...details } })
     }
+    case 'half-told': {
+      const event = { type: 'image_generation.completed', b64_json: picture }
+      const events = [{ ...event, usage }, event].map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`)
+      return new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } })
+    }
     case 'broken-stream': {
       const event = { type: 'image_generation.partial_image', b64_json: picture, partial_image_index: 0 }
       const text = `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\ndata: {"error":{"message":"no"}}\n\n`
@@ -87,6 +92,11 @@ ${byTokens('estimated', '{ provider: odd, model: estimated }')}
 ${byTokens('zeros', '{ provider: odd, model: zeros }')}
 ${byTokens('all-words', '{ provider: odd, model: all-words }')}
 ${byTokens('no-input', '{ provider: odd, model: no-input }')}
+  half-told:
+    kind: image
+    price: { input: 5, output: 0, image_output: 40 }
+    image: { family: gpt-image, n_max: 4 }
+    offers: [{ provider: odd, model: half-told }]
 ${byTokens('broken-stream', '{ provider: odd, model: broken-stream }')}
   unpriced:
     kind: image
@@ -293,6 +303,15 @@ describe('the bill', () => {
     expect(String(error)).toContain('Nothing was charged')
     expect(seen).toEqual(['image_generation.partial_image'])
     expect(await lastRecord()).toMatchObject({ outcome: 'cut', charged: '0', pieces: null })
+  })
+
+  test('is for both images of a stream that tells what one of them came to', async () => {
+    const response = await post({ model: 'half-told', n: 2, stream: true, quality: 'low', size: '1024x1024' })
+    expect((await response.text()).match(/event: image_generation.completed/g)).toHaveLength(2)
+    // 272 tokens each at $40 a million, where a report of one had said 200 for all.
+    const record = await lastRecord()
+    expect(record).toMatchObject({ outcome: 'completed', usage_source: 'estimated' })
+    expect(Number(record['charged'])).toBeGreaterThan(2 * 272 * 40_000)
   })
 
   test('is for the image that was made, though its client left while it was fetched', async () => {

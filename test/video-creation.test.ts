@@ -67,6 +67,7 @@ const UNSUPPORTED = 'unsupported_parameter'
 const rules: readonly Rule[] = [
   ['no model', { model: undefined }, 'model', /Missing/, MISSING],
   ['no content', { content: undefined }, 'content', /Missing/, MISSING],
+  ['a prompt instead', { content: undefined, prompt: 'a boat' }, 'content', /"type": "text"/, MISSING],
   ['empty content', { content: [] }, 'content', /at least 1/],
   ['content that is a text', { content: 'a boat' }, 'content', /expected an array/, WRONG_TYPE],
   ['an empty text alone', content(words('')), 'content', /needs at least one non-empty text, image or video/],

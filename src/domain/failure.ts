@@ -79,6 +79,9 @@ export type UpstreamFailure = {
   readonly retryAfterMs?: number
 }
 
+/** No upstream's wish to be left alone is believed for longer, nor passed on: some ask for a year. */
+export const RETRY_AFTER_MS_MAX = 300_000
+
 /** Failures that are the request's own fault: given to the client, never held against the offer. */
 export const isRequestFault = (kind: UpstreamFailureKind): boolean =>
   kind === 'bad_request' || kind === 'context_length' || kind === 'policy'

@@ -38,7 +38,10 @@ export type FreeBounds = {
 
 /** An answer that is never refused. */
 const SMALL_BYTES = 64 * 1024
-const BUSY: Failure = { kind: 'rate_limited', message: 'This account has too many free requests under way at once.' }
+const BUSY: Failure = {
+  kind: 'rate_limited',
+  message: 'This account has too many free requests under way, or had too many in a minute.',
+}
 const UNREAD: Failure = {
   kind: 'rate_limited',
   message: 'Too many large answers of this account wait for their clients to read them.',

@@ -20,11 +20,33 @@ function timeText(): string {
   return lastText
 }
 
+/** So much waits for a reader that has stopped reading. */
+const UNREAD_CHARS_MAX = 4 * 1024 * 1024
+
+type Readable = Pick<NodeJS.WriteStream, 'write' | 'on'>
+
+/** Writes while somebody reads: what a stuck reader leaves is bounded, and what was lost is said when it goes on. */
+export function writerTo(stream: Readable): (text: string) => void {
+  let unread = 0
+  let lost = 0
+  stream.on('drain', () => {
+    unread = 0
+    if (lost === 0) return
+    const text = `{"time":"${timeText()}","level":"error","event":"log.lost","lines":${lost}}\n`
+    lost = 0
+    stream.write(text)
+  })
+  return (text) => {
+    if (unread > UNREAD_CHARS_MAX) lost += text.split('\n').length - 1
+    else if (!stream.write(text)) unread += text.length
+  }
+}
+
 /**
  * A log that writes to standard error, so that standard output stays free for data. Lines of one tick leave in one
  * write: under load a write per request would cost more than the line itself.
  */
-export function createLog(levelMin: LogLevel, write = (text: string): unknown => process.stderr.write(text)): Log {
+export function createLog(levelMin: LogLevel, write = writerTo(process.stderr)): Log {
   let queued = ''
   const flush = (): void => {
     const text = queued

@@ -25,7 +25,7 @@ const admission = {
 } as unknown as Admission
 
 /** For a model that paints: words and six images. */
-const ofPictures = { ...admission, quoted: { inputTokens: 100, outputTokens: 8_192 } }
+const ofPictures = { ...admission, quoted: { ...admission.quoted, outputTokens: 8_192 } }
 
 const words = (count: number): string => 'word '.repeat(count)
 const chat = (prompt: number, completion: number, reasoning = 0): ReturnType<typeof readChatUsage> =>
@@ -94,7 +94,9 @@ test('more pictures than were held for are not counted by us beyond that; one is
   expect(await meter(relay, call, { ...album, usage: gemini(9, 20 * IMAGE_TOKENS) })).toMatchObject({
     usage: { outputText: 0, outputImage: 20 * IMAGE_TOKENS },
   })
-  expect(await meter(relay, call, { produced: '', painted, admission, complete: true, usage: undefined })).toMatchObject({
+  expect(
+    await meter(relay, call, { produced: '', painted, admission, complete: true, usage: undefined }),
+  ).toMatchObject({
     usage: { outputImage: IMAGE_TOKENS },
   })
 })

@@ -2,7 +2,7 @@
  * Health of offers, learnt from attempts. Pure: time is passed in. A request's own fault never reaches it, or a user
  * with a bad prompt could bench a vendor for everyone.
  */
-import { isRequestFault, type UpstreamFailure } from '../domain/failure.ts'
+import { isRequestFault, RETRY_AFTER_MS_MAX, type UpstreamFailure } from '../domain/failure.ts'
 
 export type OfferHealth = {
   readonly failuresInRow: number
@@ -16,7 +16,7 @@ export type OfferHealth = {
 
 const FAILURES_UNTIL_REST = 5
 const REST_MS = 30_000
-const REST_MS_MAX = 300_000
+const REST_MS_MAX = RETRY_AFTER_MS_MAX
 /** A wrong credential, an empty account or a missing model does not mend itself in seconds. */
 const BENCH_MS = 300_000
 const RATE_REST_MS = 5_000

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { chatFailures } from './failure.ts'
+import { chatFailures, failureForClient, writeFailure } from './failure.ts'
 
 const kindOf = (status: number, body: unknown): string =>
   chatFailures.response(status, new Map(), typeof body === 'string' ? body : JSON.stringify(body)).kind
@@ -38,4 +38,36 @@ test('a 404 is the offer’s fault, unless it names what the request named', () 
   )
   expect(kindOf(404, error('No such File object: file-1', { param: 'file' }))).toBe('bad_request')
   expect(kindOf(404, error('Prompt with id pmpt_1 not found'))).toBe('bad_request')
+})
+
+test('no vendor’s wish to be left alone is passed on for a year', () => {
+  const waitOf = (headers: readonly [string, string][]): number | undefined =>
+    chatFailures.response(429, new Map(headers), '').retryAfterMs
+  expect(waitOf([['retry-after', '31536000']])).toBe(300_000)
+  expect(waitOf([['retry-after-ms', '99999999999']])).toBe(300_000)
+  expect(waitOf([['retry-after', '7']])).toBe(7_000)
+  expect(
+    waitOf([
+      ['retry-after-ms', 'soon'],
+      ['retry-after', '-1'],
+    ]),
+  ).toBeUndefined()
+})
+
+test('what is too large for a vendor is too large, with its words and its code', () => {
+  const told = (body: object): object => {
+    const { status, body: written } = writeFailure(
+      failureForClient(chatFailures.response(413, new Map(), JSON.stringify(body))),
+    )
+    return { status, ...(JSON.parse(written) as { error: object }).error }
+  }
+  expect(told(error('At most 20 MB.'))).toMatchObject({
+    status: 413,
+    code: 'request_too_large',
+    message: 'At most 20 MB.',
+  })
+  expect(told(error('Too long.', { code: 'context_length_exceeded' }))).toMatchObject({
+    status: 413,
+    message: 'Too long.',
+  })
 })

@@ -1,5 +1,11 @@
 /** Failures of the chat format: the one table from a Failure to HTTP, and the reading of an upstream's own errors. */
-import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
+import {
+  RETRY_AFTER_MS_MAX,
+  type Failure,
+  type FailureKind,
+  type UpstreamFailure,
+  type UpstreamFailureKind,
+} from '../../domain/failure.ts'
 import { parseAnswer } from '../fields.ts'
 import type { HeaderFields } from '../../lib/message-head.ts'
 import type { FailureReader, WrittenFailure } from '../format.ts'
@@ -162,10 +168,12 @@ export const chatFailures: FailureReader = {
 
 /** `retry-after-ms` before `retry-after` in seconds; dates are rare enough to be ignored. */
 export function retryAfter(headers: HeaderFields): number | undefined {
-  const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
-  if (Number.isFinite(ms) && ms >= 0) return ms
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined
+  const waits = [
+    Number(headers.get('retry-after-ms') ?? Number.NaN),
+    Number(headers.get('retry-after') ?? Number.NaN) * 1000,
+  ]
+  const waitMs = waits.find((wait) => Number.isFinite(wait) && wait >= 0)
+  return waitMs === undefined ? undefined : Math.min(waitMs, RETRY_AFTER_MS_MAX)
 }
 
 /** What the client is told when the last attempt failed like this. Only the request's own faults pass in words. */
@@ -175,7 +183,7 @@ export function failureForClient(failure: UpstreamFailure): Failure {
     case 'policy':
     case 'context_length':
       return {
-        kind: failure.kind === 'bad_request' ? 'upstream_rejected' : requestFaultKinds[failure.kind],
+        kind: failure.status === 413 ? 'request_too_large' : requestFaultKinds[failure.kind],
         message: failure.message,
         ...(failure.param === undefined ? {} : { param: failure.param }),
         ...(failure.kind === 'bad_request' && failure.code !== undefined ? { code: failure.code } : {}),
@@ -206,4 +214,8 @@ export function failureForClient(failure: UpstreamFailure): Failure {
   }
 }
 
-const requestFaultKinds = { policy: 'content_policy', context_length: 'context_length' } as const
+const requestFaultKinds = {
+  bad_request: 'upstream_rejected',
+  policy: 'content_policy',
+  context_length: 'context_length',
+} as const

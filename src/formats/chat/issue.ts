@@ -42,7 +42,8 @@ export function failureOfIssue(first: Issue | undefined, body: unknown): Failure
   const named = param === '' ? {} : { param }
   if (param === '') return { kind: 'invalid_type', message: 'The body must be a JSON object.' }
   if (value === undefined || (issue.code === 'custom' && issue.params?.['missing'] === true)) {
-    const hint = param === 'messages' && valueAt(body, ['input']) !== undefined ? ` (${INPUT_HINT})` : ''
+    const hinted = hints.find(({ missing, given }) => param === missing && valueAt(body, [given]) !== undefined)
+    const hint = hinted ? ` (${hinted.says})` : ''
     return { kind: 'missing_parameter', message: `Missing required parameter: '${param}'${hint}.`, ...named }
   }
   const rule = `Invalid '${param}': ${ruleOf(issue)}`
@@ -52,7 +53,19 @@ export function failureOfIssue(first: Issue | undefined, body: unknown): Failure
   return { kind: wrongType ? 'invalid_type' : 'invalid_value', message: rule, ...named }
 }
 
-const INPUT_HINT = "'input' belongs to /v1/responses; chat completions take 'messages'"
+/** What clients of another endpoint, or of another vendor's, give for what is missing. */
+const hints = [
+  {
+    missing: 'messages',
+    given: 'input',
+    says: "'input' belongs to /v1/responses; chat completions take 'messages'",
+  },
+  {
+    missing: 'content',
+    given: 'prompt',
+    says: 'a list of parts; a prompt is {"type": "text", "text": "…"} in it, and \'duration\' is in seconds',
+  },
+] as const
 
 function ruleOf(issue: Issue): string {
   switch (issue.code) {

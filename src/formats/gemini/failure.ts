@@ -1,6 +1,12 @@
 /** Failures of Gemini's API: the one table from a Failure to HTTP, and the reading of an upstream's own errors. */
-import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
-import type { HeaderFields } from '../../lib/message-head.ts'
+import {
+  RETRY_AFTER_MS_MAX,
+  type Failure,
+  type FailureKind,
+  type UpstreamFailure,
+  type UpstreamFailureKind,
+} from '../../domain/failure.ts'
+import { retryAfter } from '../chat/failure.ts'
 import { asFields, asList, asText, numberIn, parseAnswer, type Fields } from '../fields.ts'
 import type { FailureReader, WrittenFailure } from '../format.ts'
 
@@ -114,7 +120,7 @@ const DURATION = /^(\d+(?:\.\d+)?)s$/
 /** `RetryInfo.retryDelay: "34.4s"`. */
 function retryDelayOf(error: Fields): number | undefined {
   const [, seconds] = DURATION.exec(asText(detailsOf(error, 'RetryInfo')[0]?.['retryDelay'])) ?? []
-  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000)
+  return seconds === undefined ? undefined : Math.min(Math.ceil(Number(seconds) * 1000), RETRY_AFTER_MS_MAX)
 }
 
 /** What a status name looks like; anything else is prose. */
@@ -154,12 +160,4 @@ export const geminiFailures: FailureReader = {
     const body = parsed(text)
     return Object.keys(errorOf(body)).length > 0 ? readGeminiError(undefined, body) : undefined
   },
-}
-
-/** `retry-after-ms` before `retry-after` in seconds. */
-function retryAfter(headers: HeaderFields): number | undefined {
-  const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
-  if (Number.isFinite(ms) && ms >= 0) return ms
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined
 }

@@ -45,9 +45,8 @@ const add = (a: Usage, b: Usage): Usage => ({
   outputImage: (a.outputImage ?? 0) + (b.outputImage ?? 0),
 })
 
-/** Each image of a stream reports its own. */
-export const sumUsage = (a: Usage | undefined, b: Usage | undefined): Usage | undefined =>
-  a && b ? add(a, b) : (a ?? b)
+/** Each image of a stream reports its own. A part of the truth is none: one that is not told is not free. */
+export const sumUsage = (a: Usage | undefined, b: Usage | undefined): Usage | undefined => a && b && add(a, b)
 
 export function writeImageUsage(usage: Usage): object {
   const input = inputTokens(usage)
