@@ -109,6 +109,10 @@ describe('refusals come in the envelope', () => {
   test('unknown routes and wrong methods', async () => {
     const origin = new URL(gateway.baseUrl).origin
     expect(await refusal(fetch(`${origin}/nope`))).toMatchObject({ status: 404, code: 'not_found' })
+    for (const path of ['/chat/completions', '/v1/v1/chat/completions']) {
+      const misplaced = await refusal(fetch(`${origin}${path}`, { method: 'POST', body: '{}' }))
+      expect(misplaced).toMatchObject({ status: 404, message: expect.stringContaining('ends with /v1') as string })
+    }
     expect(await refusal(fetch(`${gateway.baseUrl}/nope`, { method: 'POST' }))).toMatchObject({ status: 404 })
     const wrong = await fetch(`${gateway.baseUrl}/chat/completions`)
     expect(wrong.headers.get('allow')).toBe('POST')

@@ -32,7 +32,7 @@ import { RefusalLog } from './refusal-log.ts'
 import { stateRoute } from './responses.ts'
 import { presenceOf, replyWithStream, type EventSource } from './stream-reply.ts'
 import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
-import { refusedLine, type Answering, type Route, type Turn } from './turn.ts'
+import { noRoute, refusedLine, type Answering, type Route, type Turn } from './turn.ts'
 import { absentVideo, contentOf, NO_VARIANT, videoRoute } from './videos.ts'
 import type { VisitorLimits } from './visitors.ts'
 
@@ -142,7 +142,7 @@ class Desk implements Answering {
     const { method, path } = exchange.head
     if (route?.failures) turn.failures = route.failures
     if (route?.requestIdHeader) turn.headers = { ...turn.headers, [route.requestIdHeader]: turn.id }
-    if (!route) return this.refuse(turn, { kind: 'not_found', message: `There is no ${method} ${path.slice(0, 200)}.` })
+    if (!route) return this.refuse(turn, noRoute(method, path))
     if (route.methods.includes(method)) return this.run(turn, route)
     const preflight = isForPages(turn.port, path) && this.options.cors.preflight(exchange, route.methods)
     // They stand in for the turn's own: a preflight varies with more than the origin.

@@ -127,7 +127,9 @@ async function detach(relay: Relay, call: Call, { admission, conversation }: Det
 async function soon<T>(promise: Promise<T>, waitMs: number): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => resolve(undefined), waitMs)
-  const value = await Promise.race([promise, late])
-  clearTimeout(timer)
-  return value
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
