@@ -39,8 +39,9 @@ test('a broken life of a hold, and a key without its hold, are found; others are
   const store = await openStore(folder, () => undefined)
   const db = new Database(join(folder, 'tollgate.db'))
   const hold = db.prepare(
-    `INSERT INTO hold (id, account_id, amount, state, settled, written_off, owner, created_at, resolved_at)
-     VALUES (?1, 'a', 0, ?2, iif(?2 = 'settled', 0, NULL), iif(?2 = 'settled', 0, NULL), ?3, 1, iif(?2 = 'open', NULL, 2))`,
+    `INSERT INTO hold (id, account_id, amount, state, cost, settled, written_off, owner, created_at, resolved_at)
+     SELECT ?1, 'a', 0, ?2, none, none, none, ?3, 1, iif(?2 = 'open', NULL, 2)
+     FROM (SELECT iif(?2 = 'settled', 0, NULL) AS none)`,
   )
   for (const id of ['own', 'key_own']) hold.run(id, 'open', 'run_2')
   hold.run('stale', 'open', 'run_1')

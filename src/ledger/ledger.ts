@@ -17,8 +17,8 @@ import {
   moveFunds,
   releasedStep,
   resolveHold,
-  settleHold,
   settledStep,
+  settleStep,
   type Begun,
   type ChargeRow,
 } from './steps.ts'
@@ -220,12 +220,12 @@ class Book implements Ledger {
     const { waiting } = hold
     const nowMs = Date.now()
     const charge = take(funds, { cost, priceCardId })
-    const { charged, writtenOff } = charge
+    const { charged } = charge
     const steps = also(charge)
     const move = { run: addFunds, bind: [hold.accountId, -charged], changes: 1 }
     if (waiting?.replace([move, settledStep(hold, charge, nowMs), ...steps])) return waiting.written
     return this.commit([
-      { run: settleHold, bind: [hold.id, charged, writtenOff, priceCardId, nowMs], changes: 1 },
+      settleStep(hold, charge, nowMs),
       { run: moveFunds, bind: [-charged, hold.amount, hold.accountId], changes: 1 },
       ...steps,
     ])
@@ -318,7 +318,7 @@ function take(funds: Funds, { cost, priceCardId }: Charge): ChargeRow {
   const free = funds.posted - funds.held
   const charged = cost < free ? cost : free
   funds.posted -= charged
-  return { charged, writtenOff: cost - charged, priceCardId }
+  return { cost, charged, writtenOff: cost - charged, priceCardId }
 }
 
 const notOpen = ({ id }: Hold): Promise<never> => Promise.reject(new Error(`hold ${id} is not open`))

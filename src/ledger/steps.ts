@@ -1,6 +1,13 @@
 /** The rows the ledger writes, in SQL. */
 import type { NanoUsd } from '../domain/money.ts'
-import { addingStatement, readingStatement, rowStatement, statement, type Step } from '../store/statement.ts'
+import {
+  addingStatement,
+  readingStatement,
+  rowStatement,
+  statement,
+  type SqlValue,
+  type Step,
+} from '../store/statement.ts'
 
 /** What is written of a hold when it is made. */
 export type Begun = {
@@ -16,11 +23,11 @@ export const insertHold = statement(
 )
 /** Holds that were never open on disk: no life of a process owned them there. */
 const RESOLVED = 'id, account_id, amount, created_at, resolved_at'
-const CHARGE = 'settled, written_off, price_card_id'
+const CHARGE = 'cost, settled, written_off, price_card_id'
 const insertSettled = rowStatement('hold', `${RESOLVED}, ${CHARGE}`, { state: "'settled'", owner: "''" })
 const insertReleased = rowStatement('hold', RESOLVED, { state: "'released'", owner: "''" })
-export const settleHold = statement(
-  `UPDATE hold SET state = 'settled', settled = ?2, written_off = ?3, price_card_id = ?4, resolved_at = ?5
+const settleHold = statement(
+  `UPDATE hold SET state = 'settled', cost = ?2, settled = ?3, written_off = ?4, price_card_id = ?5, resolved_at = ?6
    WHERE id = ?1 AND state = 'open'`,
 )
 export const resolveHold = statement("UPDATE hold SET state = ?2, resolved_at = ?3 WHERE id = ?1 AND state = 'open'")
@@ -41,12 +48,34 @@ export const insertBooking = readingStatement(
 )
 const insertEntry = rowStatement('entry', 'account_id, journal_id, amount')
 
-/** A charge is its settled hold: who pays, how much, what was lacking, at which prices. Its entries follow from it. */
-export type ChargeRow = { readonly charged: NanoUsd; readonly writtenOff: NanoUsd; readonly priceCardId: number }
+/**
+ * A charge is its settled hold: what it cost at which prices, who paid how much of it, what was lacking. Its entries
+ * follow from it; that they add up is a condition of the row.
+ */
+export type ChargeRow = {
+  readonly cost: NanoUsd
+  readonly charged: NanoUsd
+  readonly writtenOff: NanoUsd
+  readonly priceCardId: number
+}
 
-export const settledStep = (hold: Begun, { charged, writtenOff, priceCardId }: ChargeRow, nowMs: number): Step => ({
+const valuesOf = ({ cost, charged, writtenOff, priceCardId }: ChargeRow): SqlValue[] => [
+  cost,
+  charged,
+  writtenOff,
+  priceCardId,
+]
+
+export const settledStep = (hold: Begun, charge: ChargeRow, nowMs: number): Step => ({
   run: insertSettled,
-  bind: [hold.id, hold.accountId, hold.amount, hold.createdAtMs, nowMs, charged, writtenOff, priceCardId],
+  bind: [hold.id, hold.accountId, hold.amount, hold.createdAtMs, nowMs, ...valuesOf(charge)],
+})
+
+/** The same of a hold that is open on disk. */
+export const settleStep = ({ id }: Begun, charge: ChargeRow, nowMs: number): Step => ({
+  run: settleHold,
+  bind: [id, ...valuesOf(charge), nowMs],
+  changes: 1,
 })
 
 export const releasedStep = (hold: Begun, nowMs: number): Step => ({

@@ -40,12 +40,23 @@ export const ledgerChecks: readonly Check[] = [
   {
     code: 'record',
     invariant: 'I7 every resolved request has a record that agrees with its hold',
-    found: 'settled {settled}, record {record}',
-    sql: `SELECT h.id AS subject, coalesce(h.settled, 0) AS settled, coalesce(r.charged, 'none') AS record
+    found:
+      'settled {settled} and {lacking} written off by card {card}, record {record}, {record_lacking}, {record_card}',
+    sql: `SELECT h.id AS subject, coalesce(h.settled, 0) AS settled, coalesce(h.written_off, 0) AS lacking,
+            coalesce(h.price_card_id, 'none') AS card, coalesce(r.charged, 'none') AS record,
+            coalesce(r.written_off, 'none') AS record_lacking, coalesce(r.price_card_id, 'none') AS record_card
           FROM hold h LEFT JOIN request_record r ON r.account_id = h.account_id AND r.id = h.id
           WHERE h.state IN ('settled', 'released') AND (r.charged IS NULL OR r.charged <> coalesce(h.settled, 0)
             OR r.written_off <> coalesce(h.written_off, 0)
             OR (h.state = 'settled' AND r.price_card_id IS NOT h.price_card_id))`,
+  },
+  {
+    code: 'record_hold',
+    invariant: 'every record is of a request whose hold was settled or released',
+    found: 'hold {state}',
+    sql: `SELECT r.id AS subject, coalesce(h.state, 'none') AS state
+          FROM request_record r LEFT JOIN hold h ON h.id = r.id AND h.account_id = r.account_id
+          WHERE h.state IS NULL OR h.state NOT IN ('settled', 'released')`,
   },
   {
     code: 'booking',

@@ -20,8 +20,11 @@ function timeText(): string {
   return lastText
 }
 
-/** So much waits for a reader that has stopped reading. */
-const UNREAD_CHARS_MAX = 4 * 1024 * 1024
+/**
+ * So much is kept for a reader that has stopped reading, counted since it last had everything: how much of it is still
+ * unread the runtime does not say.
+ */
+const UNREAD_CHARS_MAX = 16 * 1024 * 1024
 
 type Readable = Pick<NodeJS.WriteStream, 'write' | 'on'>
 

@@ -73,8 +73,8 @@ function charge(folder: string, records: readonly RequestRecord[]): void {
   db.transaction(() =>
     records.forEach(({ accountId, id, charged }) => {
       db.prepare(
-        `INSERT INTO hold (id, account_id, amount, state, settled, written_off, owner, created_at, resolved_at)
-         VALUES (?, ?, 0, 'settled', ?, 0, '', 0, 0)`,
+        `INSERT INTO hold (id, account_id, amount, state, cost, settled, written_off, owner, created_at, resolved_at)
+         VALUES (?1, ?2, 0, 'settled', ?3, ?3, 0, '', 0, 0)`,
       ).run(id, accountId, charged)
     }),
   )()

@@ -62,8 +62,9 @@ function settleWhole(
   }).then((record) => ({ kind: 'whole', headers: wholeHeaders(record, admission, served.dropped), text }))
 }
 
-const isPart = ({ upstreamStopped }: Call, { reply }: WholeServed): boolean =>
-  upstreamStopped && reply.delivered !== undefined
+/** Fewer pictures than were asked for, as far as we have to do with it. */
+const isPart = ({ upstreamStopped, request }: Call, { reply: { delivered } }: WholeServed): boolean =>
+  upstreamStopped && delivered !== undefined && delivered.length < (request.images?.count ?? 1)
 
 const keptAnswer =
   (admission: Admission, { dropped }: WholeServed, body: string) =>

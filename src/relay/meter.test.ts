@@ -94,10 +94,16 @@ test('more pictures than were held for are not counted by us beyond that; one is
   expect(await meter(relay, call, { ...album, usage: gemini(9, 20 * IMAGE_TOKENS) })).toMatchObject({
     usage: { outputText: 0, outputImage: 20 * IMAGE_TOKENS },
   })
-  expect(
-    await meter(relay, call, { produced: '', painted, admission, complete: true, usage: undefined }),
-  ).toMatchObject({
-    usage: { outputImage: IMAGE_TOKENS },
+  for (const produced of ['', words(QUOTED_OUTPUT)]) {
+    const one = await meter(relay, call, { produced, painted, admission, complete: true, usage: undefined })
+    expect(one).toMatchObject({ usage: { outputImage: IMAGE_TOKENS } })
+  }
+})
+
+test('words that a running report tells apart from pictures stay words', async () => {
+  const left = { painted: { ...painted, endedBy: 'client' as const }, admission: ofPictures, complete: false }
+  expect(await meter(relay, call, { ...left, produced: words(3), usage: geminiKinds(100, 0) })).toMatchObject({
+    usage: { outputText: 100, outputImage: IMAGE_TOKENS },
   })
 })
 

@@ -49,7 +49,7 @@ async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered
   if (!painted) return meterWords(relay, call, to)
   const imageTokens = tokensOfImage(admission.model.limits.image, call.request.painting?.quality)
   // A running report that tells no kinds apart has pictures among its words, which are added by our own count.
-  const inWords = complete || usage?.outputImage ? 0 : (painted.images + painted.spoiled) * imageTokens
+  const inWords = complete || usage?.outputImage !== undefined ? 0 : (painted.images + painted.spoiled) * imageTokens
   const apart = usage && { ...usage, outputText: Math.max(usage.outputText - inWords, 0) }
   const metered = await meterWords(relay, call, { ...to, usage: apart })
   return paintedUsage(metered, {

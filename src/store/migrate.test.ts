@@ -114,17 +114,51 @@ test('charges of before become their holds, with what was written off, and leave
   const before = read((db) => db.query(`${sums} entry GROUP BY 1 ORDER BY 1`).values())
   migrate(path)
   expect(read((db) => db.query(`${sums} books GROUP BY 1 ORDER BY 1`).values())).toEqual(before)
-  expect(read((db) => db.query('SELECT id, state, settled, written_off, price_card_id FROM hold').values())).toEqual([
-    ['h1', 'settled', 30, 0, 7],
-    ['h2', 'settled', 70, 6, 8],
-    ['h3', 'settled', 0, 0, 8],
-    ['h4', 'released', null, null, null],
-    ['h5', 'open', null, null, null],
+  expect(
+    read((db) => db.query('SELECT id, state, cost, settled, written_off, price_card_id FROM hold').values()),
+  ).toEqual([
+    ['h1', 'settled', 30, 30, 0, 7],
+    ['h2', 'settled', 76, 70, 6, 8],
+    ['h3', 'settled', 0, 0, 0, 8],
+    ['h4', 'released', null, null, null, null],
+    ['h5', 'open', null, null, null, null],
   ])
   expect(read((db) => db.query('SELECT id, kind, ref, reason FROM journal').values())).toEqual([
     [1, 'credit', 'a', 'hello'],
   ])
   expect(read((db) => db.query('SELECT * FROM entry').values())).toHaveLength(2)
+})
+
+test.each([
+  ['a charge without its revenue', 'DELETE FROM entry WHERE amount = 30', 'journal 2, its entries sum to -30'],
+  ['a charge without a hold', "UPDATE journal SET hold_id = 'x'", 'charge 2, it has no settled hold'],
+  ['a hold that was released and charged', "UPDATE hold SET state = 'released', settled = NULL", 'charge 2, it has no'],
+  ['a hold without its charge', 'DELETE FROM journal; DELETE FROM entry', 'hold h1, it has 0 charges'],
+  ['a charge of something else', 'UPDATE hold SET settled = 29', 'hold h1, settled are 29, its charge took 30'],
+  ['an entry of nothing', "INSERT INTO entry VALUES (9, 'a', 1), (9, 'b', -1)", 'entry of journal 9, there is no such'],
+  [
+    'a hold that was charged twice',
+    `INSERT INTO journal (id, kind, hold_id, created_at) VALUES (3, 'charge', 'h1', 1);
+     INSERT INTO entry VALUES (3, 'acme', -30), (3, 'system:revenue', 30)`,
+    'hold h1, it has 2 charges',
+  ],
+])('%s is named, and stays with the version before', (_, sql, says) => {
+  const own = join(folder, 'migrations')
+  cpSync(MIGRATIONS, own, { recursive: true })
+  for (const name of readdirSync(own).filter((file) => file >= '0016')) rmSync(join(own, name))
+  migrate(path, own)
+  read((db) => {
+    for (const trigger of ['journal_is_final', 'journal_stays', 'entry_is_final', 'entry_stays'])
+      db.exec(`DROP TRIGGER ${trigger}`)
+    db.exec(`
+      INSERT INTO hold (id, account_id, amount, state, settled, owner, created_at, resolved_at)
+        VALUES ('h1', 'acme', 40, 'settled', 30, 'run', 1, 2);
+      INSERT INTO journal (id, kind, hold_id, created_at) VALUES (2, 'charge', 'h1', 11);
+      INSERT INTO entry VALUES (2, 'acme', -30), (2, 'system:revenue', 30);`)
+    db.exec(sql)
+  })
+  expect(() => migrate(path)).toThrow(`broken, and was left as it is: ${says}`)
+  expect(read(schemaOf)).toBe(15)
 })
 
 test('bookings of before learn the balance after each from the entries, charges between them counted', () => {
@@ -134,6 +168,8 @@ test('bookings of before learn the balance after each from the entries, charges 
   migrate(path, own)
   read((db) =>
     db.exec(`
+      INSERT INTO hold (id, account_id, amount, state, settled, owner, created_at, resolved_at)
+        VALUES ('h', 'acme', 40, 'settled', 30, 'run', 1, 2);
       INSERT INTO journal (id, kind, ref, hold_id, created_at) VALUES
         (1, 'credit', 'a', NULL, 10), (2, 'charge', NULL, 'h', 10), (3, 'credit', 'b', NULL, 20), (4, 'debit', 'c', NULL, 20);
       INSERT INTO entry (journal_id, account_id, amount) VALUES

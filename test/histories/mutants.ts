@@ -14,10 +14,14 @@ const SCHEMA = 'src/store/migrations/0016_charges.sql'
 const inLedger = (from: string, to: string): Edit => ({ file: LEDGER, from, to })
 
 const STEPS = 'src/ledger/steps.ts'
-const chargeRow = 'hold.createdAtMs, nowMs, charged, writtenOff, priceCardId]'
+const chargeRow = `  cost,
+  charged,
+  writtenOff,
+  priceCardId,
+`
 
 const writtenSettlement = `    return this.commit([
-      { run: settleHold, bind: [hold.id, charged, writtenOff, priceCardId, nowMs], changes: 1 },`
+      settleStep(hold, charge, nowMs),`
 
 export const mutants: readonly Mutant[] = [
   {
@@ -64,7 +68,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a charge lowers the balance and its hold does not say so',
-    edits: [{ file: STEPS, from: chargeRow, to: chargeRow.replace('charged', '0n') }],
+    edits: [
+      { file: STEPS, from: chargeRow, to: chargeRow.replace('cost', 'cost - charged').replace('  charged', '  0n') },
+    ],
   },
   {
     name: 'a release marks the hold and keeps the money',
@@ -112,7 +118,11 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'what a charge lacked is not written off',
-    edits: [{ file: STEPS, from: chargeRow, to: chargeRow.replace('writtenOff', '0n') }],
+    edits: [{ file: STEPS, from: chargeRow, to: chargeRow.replace('cost', 'charged').replace('writtenOff', '0n') }],
+  },
+  {
+    name: 'what a charge lacked is nobody’s loss',
+    edits: [inLedger('writtenOff: cost - charged,', 'writtenOff: 0n,')],
   },
   {
     name: 'a charge forgets its prices',

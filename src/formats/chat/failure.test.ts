@@ -67,7 +67,8 @@ test('what is too large for a vendor is too large, with its words and its code',
     message: 'At most 20 MB.',
   })
   expect(told(error('Too long.', { code: 'context_length_exceeded' }))).toMatchObject({
-    status: 413,
+    status: 400,
+    code: 'context_length_exceeded',
     message: 'Too long.',
   })
 })

@@ -183,7 +183,7 @@ export function failureForClient(failure: UpstreamFailure): Failure {
     case 'policy':
     case 'context_length':
       return {
-        kind: failure.status === 413 ? 'request_too_large' : requestFaultKinds[failure.kind],
+        kind: failure.kind === 'bad_request' ? rejectionOf(failure) : requestFaultKinds[failure.kind],
         message: failure.message,
         ...(failure.param === undefined ? {} : { param: failure.param }),
         ...(failure.kind === 'bad_request' && failure.code !== undefined ? { code: failure.code } : {}),
@@ -214,8 +214,6 @@ export function failureForClient(failure: UpstreamFailure): Failure {
   }
 }
 
-const requestFaultKinds = {
-  bad_request: 'upstream_rejected',
-  policy: 'content_policy',
-  context_length: 'context_length',
-} as const
+const requestFaultKinds = { policy: 'content_policy', context_length: 'context_length' } as const
+const rejectionOf = ({ status }: UpstreamFailure): FailureKind =>
+  status === 413 ? 'request_too_large' : 'upstream_rejected'

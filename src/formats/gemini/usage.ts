@@ -76,8 +76,8 @@ export function paintedUsage({ usage, source }: Metered, to: ToPaint): Metered {
   const told = usage.outputImage || undefined
   // A report that tells the kinds apart, and has nothing of images, has words alone.
   const isMixed = isReported && usage.outputImage === undefined
-  const room = Math.max(outputTokensMax, imageTokens) - usage.outputText - usage.outputReasoning
-  const most = isMixed ? usage.outputText : Math.max(room, 0)
+  const room = outputTokensMax - usage.outputText - usage.outputReasoning
+  const most = isMixed ? usage.outputText : Math.max(room, imageTokens)
   const whole = told ?? Math.min(all * imageTokens, most)
   const outputImage = all === 0 ? 0 : Math.ceil((whole * images) / all)
   const outputText = isMixed ? usage.outputText - whole : usage.outputText
