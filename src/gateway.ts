@@ -68,7 +68,6 @@ export type Gateway = {
   readonly usageDays: UsageDays
   readonly office: Office
   /** Holds of a former life of this process that were given back. */
-  readonly expiredHolds: number
   /** The first account's first key, made when the store was empty. Shown once. */
   readonly firstKey: string | undefined
 }
@@ -90,7 +89,10 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     log('error', event, { message })
     process.exit(1)
   }
-  const store = await openStore(config.dataFolder, (message) => stop('store.fatal', fatalText(message, config)))
+  const onFatal = (message: string): never => stop('store.fatal', fatalText(message, config))
+  const store = await openStore(config.dataFolder, onFatal, {
+    onUpgrade: (upgrade) => log('warn', 'store.upgraded', { ...upgrade }),
+  })
   const room = new DiskRoom(config.dataFolder, config.limits.diskFloorBytes)
   const live = new LiveCalls(detachedBounds)
   const secrets = await openSecrets(config, store)
@@ -101,6 +103,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     onBroken: (message) => stop('ledger.broken', message),
     alsoOnExpiry: (holdId) => [...forgetExpired(holdId), ...failExpired(holdId, DIED)],
   })
+  if (expired > 0) log('warn', 'ledger.expired', { holds: expired })
   const sessions = await Sessions.open(store)
   const users = await Users.open(store, (userId) => sessions.endAllOf(userId))
   const catalog = await openCatalog(store, {
@@ -143,7 +146,6 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     health,
     usageDays,
     office,
-    expiredHolds: expired,
     firstKey,
   }
 }

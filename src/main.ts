@@ -52,8 +52,8 @@ async function onFolder<T>(
   use: (gateway: Gateway) => T,
 ): Promise<Awaited<T>> {
   const [{ openGateway }, { createLog }] = await Promise.all([import('./gateway.ts'), import('./lib/log.ts')])
-  // Errors only: the last word of a process that a failed commit ends.
-  const gateway = await openGateway(config, { log: createLog('error'), sandboxUrl: undefined, firstAccount })
+  // What a start would say: that it upgraded, gave back what a crash had left on hold, or ends for a failed commit.
+  const gateway = await openGateway(config, { log: createLog('warn'), sandboxUrl: undefined, firstAccount })
   try {
     return await use(gateway)
   } finally {

@@ -72,7 +72,7 @@ export async function serve(config: Config): Promise<Served> {
     seats: new Seats(),
     live,
     tokens,
-    pictures: new Pictures(blobs, config.limits.imageUrlMs),
+    pictures: new Pictures(blobs, config.limits.imageUrlMs, log),
     idempotency,
     turns,
     backgrounds: new Backgrounds(backgroundBounds),
@@ -104,7 +104,6 @@ export async function serve(config: Config): Promise<Served> {
   const handle = withConsole(edge, gateway, { config, log })
   const server = openPublic(config, log, { handle, refuse, onError })
   const monitoring = openMonitoring(config, log, { handle: edge.monitor, refuse, onError })
-  if (gateway.expiredHolds > 0) log('warn', 'ledger.expired', { holds: gateway.expiredHolds })
   await videos.resume()
   const sweeps = startSweeps(gateway, blobs, { log, limits, isDraining: () => draining })
   const watch = setInterval(() => {

@@ -45,11 +45,16 @@ export function writerTo(stream: Readable): (text: string) => void {
   }
 }
 
+let toStderr: ReturnType<typeof writerTo> | undefined
+
+/** One for all logs of the process: they wait for the same reader. */
+const stderrWriter = (): ReturnType<typeof writerTo> => (toStderr ??= writerTo(process.stderr))
+
 /**
  * A log that writes to standard error, so that standard output stays free for data. Lines of one tick leave in one
  * write: under load a write per request would cost more than the line itself.
  */
-export function createLog(levelMin: LogLevel, write = writerTo(process.stderr)): Log {
+export function createLog(levelMin: LogLevel, write = stderrWriter()): Log {
   let queued = ''
   const flush = (): void => {
     const text = queued

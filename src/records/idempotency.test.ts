@@ -91,3 +91,24 @@ test('of an account so many bytes are kept, counted again at the start, and fewe
   expect(await end(short, 'k8')).toBe(false)
   await store.close()
 })
+
+test('repetitions that come at once get the answer, each judged by what was asked first and not by each other', async () => {
+  const store = await open('at-once')
+  const idempotency = await openIdempotency(store, bounds)
+  const ask = (what: number): ReturnType<Idempotency['claim']> =>
+    idempotency.claim('a', { key: 'k', fingerprint: new Uint8Array([what]) })
+  const kinds = async (...asked: number[]): Promise<string[]> =>
+    (await Promise.all(asked.map(ask))).map(({ kind }) => kind)
+  // Of a key that nobody has used the first is the one, and the others are told so.
+  const [first, same, other] = await Promise.all([ask(1), ask(1), ask(2)])
+  if (first.kind !== 'claimed') throw new Error(first.kind)
+  expect([same.kind, other.kind]).toEqual(['running', 'mismatch'])
+  await mustWrite(store, [...first.claim.begin('r'), ...first.claim.keep(answer('text'))])
+  first.claim.end()
+  expect(await kinds(2, 1, 1, 2, 1)).toEqual(['mismatch', 'kept', 'kept', 'mismatch', 'kept'])
+  expect(await kinds(1, 2)).toEqual(['kept', 'mismatch'])
+  await store.close()
+  // Nor is anybody left waiting where it cannot be looked up.
+  const lost = await Promise.allSettled([ask(1), ask(1)])
+  expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+})

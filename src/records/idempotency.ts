@@ -4,7 +4,7 @@
  */
 import type { Check } from '../lib/checks.ts'
 import type { DiskRoom } from '../lib/disk-room.ts'
-import { statement, type Step } from '../store/statement.ts'
+import { statement, type Row, type Step } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 
 /** An answer as it is sent again. `body` is undefined when it was too large to keep. */
@@ -143,6 +143,7 @@ export class Idempotency {
   private readonly store: Store
   private readonly kept: KeptAnswers
   private readonly claims = new Map<string, Claim>()
+  private readonly lookUps = new Map<string, Promise<Row | undefined>>()
 
   constructor(store: Store, kept: KeptAnswers) {
     this.store = store
@@ -154,46 +155,40 @@ export class Idempotency {
     return this.kept.has(accountId)
   }
 
-  /** Claims a key for an account. While a claim lasts no other is given, so what is on disk cannot change under it. */
+  /**
+   * Claims a key for an account. While a claim lasts no other is given. Whoever asks during a look-up waits for it,
+   * too: what is there already is the answer to all of them, and what is not is one's alone.
+   */
   async claim(accountId: string, wanted: IdempotencyKey): Promise<Claimed> {
     const name = `${accountId}\n${wanted.key}`
+    const row = this.claims.has(name) ? undefined : await this.lookUp(name, accountId, wanted.key)
     const running = this.claims.get(name)
     if (running) return isSame(running.fingerprint, wanted.fingerprint) ? { kind: 'running' } : { kind: 'mismatch' }
+    const isStale = row !== undefined && Number(row['created_at']) < Date.now() - KEPT_MS
+    if (row && !isStale) return keptIn(row, wanted)
     const claim: Claim = new Claim(accountId, wanted, {
       kept: this.kept,
       end: () => {
         if (this.claims.get(name) === claim) this.claims.delete(name)
       },
     })
+    if (row) claim.staleBytes = Buffer.byteLength((row['body'] as string | null) ?? '')
     this.claims.set(name, claim)
-    try {
-      const found = await this.find(accountId, wanted)
-      if (typeof found === 'number') claim.staleBytes = found
-      if (typeof found === 'number') return { kind: 'claimed', claim }
-      claim.end()
-      return found
-    } catch (error) {
-      claim.end()
-      throw error
-    }
+    return { kind: 'claimed', claim }
   }
 
-  /** What is known of a key; or else how many bytes are there of an answer that is too old. */
-  private async find(accountId: string, { key, fingerprint }: IdempotencyKey): Promise<Claimed | number> {
-    const [row] = await this.store.query(
-      `SELECT fingerprint, request_id, status, headers, body, created_at FROM idempotency
-       WHERE account_id = ? AND key = ?`,
-      [accountId, key],
-    )
-    if (!row) return 0
-    if (Number(row['created_at']) < Date.now() - KEPT_MS) return Buffer.byteLength((row['body'] as string | null) ?? '')
-    if (!isSame(row['fingerprint'] as Uint8Array, fingerprint)) return { kind: 'mismatch' }
-    const answer = {
-      status: Number(row['status']),
-      headers: JSON.parse(row['headers'] as string) as Record<string, string>,
-      body: (row['body'] as string | null) ?? undefined,
-    }
-    return { kind: 'kept', requestId: row['request_id'] as string, answer }
+  /** One for all who ask at once: what a second look found could be older than a claim that was given meanwhile. */
+  private lookUp(name: string, accountId: string, key: string): Promise<Row | undefined> {
+    const underWay = this.lookUps.get(name)
+    if (underWay) return underWay
+    const sql = `SELECT fingerprint, request_id, status, headers, body, created_at FROM idempotency
+      WHERE account_id = ? AND key = ?`
+    const lookUp = this.store
+      .query(sql, [accountId, key])
+      .then(([row]) => row)
+      .finally(() => this.lookUps.delete(name))
+    this.lookUps.set(name, lookUp)
+    return lookUp
   }
 
   /** Deletes what is older than it needs to be, in small steps behind the requests. */
@@ -210,6 +205,16 @@ export class Idempotency {
       for (const row of rows) this.kept.give(String(row['account_id']), Number(row['bytes']))
     }
   }
+}
+
+function keptIn(row: Row, { fingerprint }: IdempotencyKey): Claimed {
+  if (!isSame(row['fingerprint'] as Uint8Array, fingerprint)) return { kind: 'mismatch' }
+  const answer = {
+    status: Number(row['status']),
+    headers: JSON.parse(row['headers'] as string) as Record<string, string>,
+    body: (row['body'] as string | null) ?? undefined,
+  }
+  return { kind: 'kept', requestId: row['request_id'] as string, answer }
 }
 
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0

@@ -344,6 +344,11 @@ const CHARS_PER_TOKEN_MAX = 128
 const RUNAWAY_MARGIN_CHARS = 64 * 1024
 const RUNAWAY: UpstreamFailure = { kind: 'garbage', status: 200, message: 'the upstream passes the output limit' }
 
+const CUT_OFF: Failure = {
+  kind: 'upstream_error',
+  message: 'The upstream went on beyond the output limit and was cut off. As much as the limit was charged.',
+}
+
 /** Whether more has come than the output that was held for can be: a vendor that knows no limit would never end. */
 function isRunaway({ produced, thoughts = '' }: PassedStream, { quoted }: Admission): boolean {
   const bound = quoted.outputTokens * CHARS_PER_TOKEN_MAX + RUNAWAY_MARGIN_CHARS
@@ -357,6 +362,7 @@ function charsOf(produced: string | Produced): number {
 
 /** In the middle of a stream what arrived has been charged, of images only whole ones: the message must say so. */
 function inBand(upstream: UpstreamFailure, { delivered }: PassedStream): Failure {
+  if (upstream === RUNAWAY) return CUT_OFF
   const { kind } = failureForClient(upstream)
   const timeout = kind === 'upstream_timeout'
   const message = timeout ? 'The upstream went silent in the middle.' : 'The upstream broke off in the middle.'

@@ -43,8 +43,14 @@ export function note(call: Call, offer: Offer, startedMs: number, came: Upstream
 }
 
 /** An upstream's own words may quote the prompt or the credential: the record keeps only its code, and our words. */
-const toldOf = ({ status, code, message }: UpstreamFailure): Pick<AttemptNote, 'status' | 'code' | 'message'> => ({
+const toldOf = ({
+  kind,
+  status,
+  code,
+  message,
+}: UpstreamFailure): Pick<AttemptNote, 'status' | 'code' | 'message'> => ({
   ...(status === undefined ? {} : { status }),
   ...(code === undefined ? {} : { code }),
-  ...(status === undefined && code === undefined ? { message: message.slice(0, 200) } : {}),
+  // What is wrong with an answer is said by us, whatever its status.
+  ...((status === undefined && code === undefined) || kind === 'garbage' ? { message: message.slice(0, 200) } : {}),
 })

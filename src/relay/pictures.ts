@@ -4,7 +4,9 @@ import type { Model, Provider, Reach } from '../domain/catalog.ts'
 import { imageFetchBounds, type ImageFormat } from '../domain/image.ts'
 import type { ImageDesk, ImageInfo, PassageContext } from '../formats/format.ts'
 import { inspectPicture } from '../lib/picture.ts'
+import type { Log } from '../lib/log.ts'
 import { readBytes } from '../outbound/bytes.ts'
+import type { Incoming } from '../outbound/exchange.ts'
 import { outbound } from '../outbound/send.ts'
 import { Flight } from '../upstream/flight.ts'
 import type { Call } from './call.ts'
@@ -12,11 +14,13 @@ import type { Call } from './call.ts'
 export class Pictures {
   private readonly blobs: Blobs
   private readonly keptMs: number
+  private readonly log: Log
 
   /** `keptMs`: how long an address that is handed out leads anywhere. */
-  constructor(blobs: Blobs, keptMs: number) {
+  constructor(blobs: Blobs, keptMs: number, log: Log) {
     this.blobs = blobs
     this.keptMs = keptMs
+    this.log = log
   }
 
   /** Whether the disk has no room for files that clients are given the address of. */
@@ -27,6 +31,14 @@ export class Pictures {
   /** The desk of one call at one provider. What is allowed to the provider is allowed at its own origin alone. */
   deskOf(call: Call, provider: Origin, model: Model): PassageContext {
     return new CallDesk(this, call, provider, model)
+  }
+
+  /** Fetches what a vendor names. Where that fails the operator is told why: the guard may not let us, say. */
+  async fetch(call: Call, url: string, reach: Reach): Promise<Buffer | undefined> {
+    const fetched = await fetchPicture(call, url, reach)
+    if (typeof fetched !== 'string') return fetched
+    this.log('warn', 'picture.unfetched', { request: call.id, why: fetched })
+    return undefined
   }
 
   /** Keeps an image of an account. Returns its id. */
@@ -58,7 +70,7 @@ class CallDesk implements ImageDesk, PassageContext {
 
   fetch(url: string): Promise<Buffer | undefined> {
     const { baseUrl, reach } = this.origin
-    return fetchPicture(this.call, url, isSameOrigin(url, baseUrl) ? reach : 'public')
+    return this.pictures.fetch(this.call, url, isSameOrigin(url, baseUrl) ? reach : 'public')
   }
 
   async inspect(bytes: Buffer): Promise<ImageInfo | undefined> {
@@ -76,17 +88,22 @@ class CallDesk implements ImageDesk, PassageContext {
 const isSameOrigin = (url: string, base: string): boolean =>
   URL.canParse(url) && new URL(url).origin === new URL(base).origin
 
-async function fetchPicture(call: Call, url: string, reach: Reach): Promise<Buffer | undefined> {
+/** The bytes of a picture, or why they are not there. */
+async function fetchPicture(call: Call, url: string, reach: Reach): Promise<Buffer | string> {
   // The vendor has made it, and bills it: whoever leaves now pays for it.
   call.outlivesClient = true
   const flight = new Flight(call, imageFetchBounds.fetchTimeoutMs)
   const { stop } = flight
   const sent = await outbound.send({ url, method: 'GET', headers: {}, stop, reach })
-  const bytes =
-    sent.kind === 'response' && sent.response.status === 200
-      ? await readBytes(sent.response, imageFetchBounds.fetchedBytesMax)
-      : undefined
-  if (sent.kind === 'response' && sent.response.status !== 200) sent.response.cancel()
+  const came = sent.kind === 'network' ? sent.message : await bytesOf(sent.response)
   flight.land()
-  return bytes
+  return came
+}
+
+async function bytesOf(response: Incoming): Promise<Buffer | string> {
+  if (response.status === 200) {
+    return (await readBytes(response, imageFetchBounds.fetchedBytesMax)) ?? 'it is too large, or broke off'
+  }
+  response.cancel()
+  return `the host answered ${response.status}`
 }

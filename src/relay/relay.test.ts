@@ -25,10 +25,11 @@ test('a shutdown that begins while an idempotency key is looked up refuses the r
   } as unknown as Relay
   const start = { id: 'req', caller: { key, account }, request: { model: 'm' }, once } as unknown as CallStart
   const relayed = relayChat(relay, new Call(start))
-  expect(await idempotency.claim('acct', once)).toEqual({ kind: 'running' })
+  const second = idempotency.claim('acct', once)
   reasons.push('shutting down')
   looked.resolve([])
   const failure = { kind: 'unavailable', message: 'Not ready: shutting down.', retryAfterMs: 1_000 }
+  expect(await second).toEqual({ kind: 'running' })
   expect(await relayed).toEqual({ kind: 'failure', failure: failure as never })
   expect(await idempotency.claim('acct', once)).toMatchObject({ kind: 'claimed' })
 })

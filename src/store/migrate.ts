@@ -29,24 +29,32 @@ export function migrate(path: string, folder = FOLDER): void {
 
 /**
  * Migrates a database in use, and keeps it before as it is, in `tollgate.db.schema-<n>` beside it: migrations go
- * forward only, so that file is the way back to the version before. Nothing is kept where there is nothing to upgrade.
+ * forward only, so that file is the way back to the version before. Nothing is kept, and nothing returned, where there
+ * is nothing to upgrade.
  */
-export function upgrade(path: string, folder = FOLDER): void {
-  withDatabase(path, (db) => {
-    const applied = schemaOf(db)
-    if (applied > 0 && applied < migrationsIn(folder).length) keep(db, path, `${path}.schema-${applied}`)
+export function upgrade(path: string, folder = FOLDER): Upgrade | undefined {
+  return withDatabase(path, (db) => {
+    const from = schemaOf(db)
+    const to = migrationsIn(folder).length
+    const kept = `${path}.schema-${from}`
+    const isOlder = from > 0 && from < to
+    if (isOlder) keep(db, path, kept)
     migrateOpened(db, folder)
+    return isOlder ? { from, to, kept } : undefined
   })
 }
 
+/** From which schema to which, and the file in which the database is as it was. */
+export type Upgrade = { readonly from: number; readonly to: number; readonly kept: string }
+
 /** One connection for both: a second one would meet locks that the first has waited for. */
-function withDatabase(path: string, use: (db: Database) => void): void {
+function withDatabase<T>(path: string, use: (db: Database) => T): T {
   const db = new Database(path, { create: true })
   try {
     // A process that was killed may be still on its way out, with its lock on the folder gone already.
     db.exec('PRAGMA busy_timeout = 5000')
     assertSqliteVersion(db)
-    use(db)
+    return use(db)
   } finally {
     db.close()
   }

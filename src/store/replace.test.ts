@@ -1,10 +1,11 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FileSwap } from './file-swap.ts'
-import { replaceDatabase } from './replace.ts'
+import { migrate } from './migrate.ts'
+import { replaceDatabase, stageBackup } from './replace.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-replace-'))
 const at = (name: string): string => join(folder, name)
@@ -70,4 +71,31 @@ test('into an empty place: taken back, it is empty again', () => {
   expect(readdirSync(folder)).toEqual(['tollgate.db'])
   expect(swap.takeBack()).toEqual([])
   expect(readdirSync(folder)).toEqual(['new.db'])
+})
+
+test('a backup that is damaged, or whose ledger does not add up, is refused by its name', () => {
+  const file = at('backup.db')
+  const migrations = at('migrations')
+  cpSync(join(import.meta.dir, 'migrations'), migrations, { recursive: true })
+  for (const name of readdirSync(migrations).filter((one) => one >= '0016')) rmSync(join(migrations, name))
+  migrate(file, migrations)
+  const db = new Database(file)
+  db.exec(
+    "INSERT INTO journal (id, kind, ref, created_at) VALUES (1, 'credit', 'x', 1); INSERT INTO entry VALUES (1, 'a', 5)",
+  )
+  db.exec('PRAGMA journal_mode = DELETE')
+  db.close()
+  expect(stageBackup(file, paths.staged)).toEqual({
+    kind: 'refused',
+    message: expect.stringMatching(
+      /backup\.db cannot be upgraded: the ledger of before is broken.*journal 1.*sum to 5/,
+    ) as string,
+  })
+  const bytes = readFileSync(file)
+  for (let page = 1; page * 4_096 < bytes.length; page++) bytes.fill(0xa5, page * 4_096, page * 4_096 + 200)
+  writeFileSync(file, bytes)
+  expect(stageBackup(file, paths.staged)).toEqual({
+    kind: 'refused',
+    message: expect.stringMatching(/backup\.db is damaged: /) as string,
+  })
 })

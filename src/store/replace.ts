@@ -26,10 +26,24 @@ export function stageBackup(file: string, staged: string): Staged {
   removeDatabase(staged)
   copyFileSync(file, staged)
   chmodSync(staged, 0o600)
-  const opened = openStaged(staged)
-  if (opened.kind === 'refused') return { kind: 'refused', message: `${file} ${opened.message}` }
-  migrate(staged)
-  return opened
+  try {
+    const opened = openStaged(staged)
+    if (opened.kind === 'refused') return { kind: 'refused', message: `${file} ${opened.message}` }
+    migrate(staged)
+    return opened
+  } catch (error) {
+    const fault = faultOf(error)
+    if (fault === undefined) throw error
+    return { kind: 'refused', message: `${file} ${fault}` }
+  }
+}
+
+/** What an error says of a backup; undefined where it says nothing of it. */
+function faultOf(error: unknown): string | undefined {
+  const { code = '', message } = error as { code?: string; message: string }
+  if (code === 'SQLITE_NOTADB') return 'is no database'
+  if (code.startsWith('SQLITE_CORRUPT')) return `is damaged: ${message}`
+  return code === 'SQLITE_CONSTRAINT_TRIGGER' ? `cannot be upgraded: ${message}` : undefined
 }
 
 function openStaged(staged: string): Staged {
@@ -41,11 +55,6 @@ function openStaged(staged: string): Staged {
     const isOurs = schema > 0 && ['account', 'journal', 'entry', 'hold'].every((name) => known.has(name))
     if (!isOurs) return { kind: 'refused', message: 'is no backup of Tollgate' }
     return { kind: 'staged', schema, manifest: takeManifest(db) }
-  } catch (error) {
-    const { code = '', message } = error as { code?: string; message: string }
-    if (code === 'SQLITE_NOTADB') return { kind: 'refused', message: 'is no database' }
-    if (code.startsWith('SQLITE_CORRUPT')) return { kind: 'refused', message: `is damaged: ${message}` }
-    throw error
   } finally {
     db.close()
   }

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { copyDatabase } from './copy.ts'
 import { lockFolder } from './lock.ts'
-import { upgrade } from './migrate.ts'
+import { upgrade, type Upgrade } from './migrate.ts'
 import { Reader } from './reader.ts'
 import { statement, type Row, type SqlValue, type Step, type WriteOutcome } from './statement.ts'
 import { Writer, type Deferred, type Heard } from './writer.ts'
@@ -40,6 +40,8 @@ export type Queryable = Pick<Store, 'query'>
 export type StoreOptions = {
   /** How long a deferred transaction waits for a better one. */
   readonly deferMs?: number | undefined
+  /** Called where the database was of an older schema. */
+  readonly onUpgrade?: ((upgrade: Upgrade) => void) | undefined
 }
 
 const DEFER_MS = 20
@@ -58,7 +60,7 @@ export const DATABASE = 'tollgate.db'
 export async function openStore(
   folder: string,
   onFatal: (message: string) => void,
-  { deferMs = DEFER_MS }: StoreOptions = {},
+  { deferMs = DEFER_MS, onUpgrade }: StoreOptions = {},
 ): Promise<Store> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   chmodSync(folder, 0o700)
@@ -78,7 +80,8 @@ export async function openStore(
     // SQLite would make it readable by all, and gives the files beside it the same mode.
     closeSync(openSync(path, 'a', 0o600))
     chmodSync(path, 0o600)
-    upgrade(path)
+    const upgraded = upgrade(path)
+    if (upgraded) onUpgrade?.(upgraded)
     await writer.open(path)
     await reader.open(path, 'first')
   } catch (error) {

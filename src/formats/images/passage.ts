@@ -92,7 +92,7 @@ export class ImagePassage implements Passage {
     if (failure) return { kind: 'failed', failure }
     const pictures = await picturesOf(reply, this.ask, this.desk)
     const [first] = pictures
-    if (!first) return garbage('the reply has no image that can be decoded')
+    if (!first) return garbage('the reply has no image that can be fetched and decoded')
     const facts = factsOfReply(reply)
     const usage = readImageUsage(reply['usage'])
     const write = ({ createdAtMs }: AnswerFacts, billed: Usage): string =>

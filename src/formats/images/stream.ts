@@ -106,7 +106,7 @@ export class ImageStream implements PassedStream {
     if (type.endsWith('.partial_image')) return this.partial(event)
     if (!type.endsWith('.completed') && !('data' in event)) return { kind: 'nothing' }
     const pictures = await this.pictures(event)
-    if (pictures.length === 0) return failed('the image cannot be decoded')
+    if (pictures.length === 0) return failed('the image cannot be fetched and decoded')
     const usage = readImageUsage(event['usage'] ?? asFields(event['response'])['usage'])
     return { kind: 'completed', pictures, facts: factsOfReply(event), usage }
   }
