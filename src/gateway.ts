@@ -67,7 +67,6 @@ export type Gateway = {
   readonly health: HealthBook
   readonly usageDays: UsageDays
   readonly office: Office
-  /** Holds of a former life of this process that were given back. */
   /** The first account's first key, made when the store was empty. Shown once. */
   readonly firstKey: string | undefined
 }

@@ -214,12 +214,12 @@ class Book implements Ledger {
     ]
   }
 
-  settle(hold: Hold, { cost, priceCardId }: Charge, also: (settlement: Settlement) => readonly Step[]): Promise<void> {
+  settle(hold: Hold, asked: Charge, also: (settlement: Settlement) => readonly Step[]): Promise<void> {
     const funds = this.resolve(hold)
     if (!funds) return notOpen(hold)
     const { waiting } = hold
     const nowMs = Date.now()
-    const charge = take(funds, { cost, priceCardId })
+    const charge = take(funds, asked)
     const { charged } = charge
     const steps = also(charge)
     const move = { run: addFunds, bind: [hold.accountId, -charged], changes: 1 }
