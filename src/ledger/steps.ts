@@ -1,13 +1,6 @@
 /** The rows the ledger writes, in SQL. */
 import type { NanoUsd } from '../domain/money.ts'
-import {
-  addingStatement,
-  readingStatement,
-  rowStatement,
-  statement,
-  type SqlValue,
-  type Step,
-} from '../store/statement.ts'
+import { addingStatement, readingStatement, rowStatement, statement, type Step } from '../store/statement.ts'
 
 /** What is written of a hold when it is made. */
 export type Begun = {
@@ -59,22 +52,23 @@ export type ChargeRow = {
   readonly priceCardId: number
 }
 
-const valuesOf = ({ cost, charged, writtenOff, priceCardId }: ChargeRow): SqlValue[] => [
-  cost,
-  charged,
-  writtenOff,
-  priceCardId,
-]
-
-export const settledStep = (hold: Begun, charge: ChargeRow, nowMs: number): Step => ({
+export const settledStep = (
+  hold: Begun,
+  { cost, charged, writtenOff, priceCardId }: ChargeRow,
+  nowMs: number,
+): Step => ({
   run: insertSettled,
-  bind: [hold.id, hold.accountId, hold.amount, hold.createdAtMs, nowMs, ...valuesOf(charge)],
+  bind: [hold.id, hold.accountId, hold.amount, hold.createdAtMs, nowMs, cost, charged, writtenOff, priceCardId],
 })
 
 /** The same of a hold that is open on disk. */
-export const settleStep = ({ id }: Begun, charge: ChargeRow, nowMs: number): Step => ({
+export const settleStep = (
+  { id }: Begun,
+  { cost, charged, writtenOff, priceCardId }: ChargeRow,
+  nowMs: number,
+): Step => ({
   run: settleHold,
-  bind: [id, ...valuesOf(charge), nowMs],
+  bind: [id, cost, charged, writtenOff, priceCardId, nowMs],
   changes: 1,
 })
 

@@ -1,5 +1,6 @@
 /** Answers: what the client gets once an upstream has committed, and the settlement that must come before its end. */
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
+import { imagesOf } from '../domain/image.ts'
 import type { Usage } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import type { Metered, PassedStream } from '../formats/format.ts'
@@ -58,13 +59,17 @@ function settleWhole(
     metered,
     // Cancelled by then, it may be shorter for that: what was still to be fetched was left.
     outcome: call.cancelled ? outcomeOf(call.cancelled) : 'completed',
-    answer: call.claim && (isPart(call, served) ? () => NOT_REPEATABLE : keptAnswer(admission, served, text)),
+    answer:
+      call.claim && (isPart(call, { admission, served }) ? () => NOT_REPEATABLE : keptAnswer(admission, served, text)),
   }).then((record) => ({ kind: 'whole', headers: wholeHeaders(record, admission, served.dropped), text }))
 }
 
-/** Fewer pictures than were asked for, as far as we have to do with it. */
-const isPart = ({ upstreamStopped, request }: Call, { reply: { delivered } }: WholeServed): boolean =>
-  upstreamStopped && delivered !== undefined && delivered.length < (request.images?.count ?? 1)
+/** Whether there are fewer pictures than were asked for, as far as we have to do with it. */
+function isPart({ upstreamStopped, request: { images } }: Call, { admission, served }: WholeJob): boolean {
+  const { delivered } = served.reply
+  if (!upstreamStopped || !delivered || !images) return false
+  return delivered.length < imagesOf(admission.model.limits.image, images)
+}
 
 const keptAnswer =
   (admission: Admission, { dropped }: WholeServed, body: string) =>

@@ -14,11 +14,7 @@ const SCHEMA = 'src/store/migrations/0016_charges.sql'
 const inLedger = (from: string, to: string): Edit => ({ file: LEDGER, from, to })
 
 const STEPS = 'src/ledger/steps.ts'
-const chargeRow = `  cost,
-  charged,
-  writtenOff,
-  priceCardId,
-`
+const chargeRow = 'hold.createdAtMs, nowMs, cost, charged, writtenOff, priceCardId]'
 
 const writtenSettlement = `    return this.commit([
       settleStep(hold, charge, nowMs),`
@@ -26,7 +22,7 @@ const writtenSettlement = `    return this.commit([
 export const mutants: readonly Mutant[] = [
   {
     name: 'a settlement is answered and never written',
-    edits: [inLedger(writtenSettlement, `    if (cost >= 0n) return Promise.resolve()\n${writtenSettlement}`)],
+    edits: [inLedger(writtenSettlement, `    if (charge.cost >= 0n) return Promise.resolve()\n${writtenSettlement}`)],
   },
   {
     name: 'a full batch loses its tail',
@@ -68,9 +64,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a charge lowers the balance and its hold does not say so',
-    edits: [
-      { file: STEPS, from: chargeRow, to: chargeRow.replace('cost', 'cost - charged').replace('  charged', '  0n') },
-    ],
+    edits: [{ file: STEPS, from: chargeRow, to: chargeRow.replace(' cost, charged,', ' writtenOff, 0n,') }],
   },
   {
     name: 'a release marks the hold and keeps the money',
@@ -118,7 +112,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'what a charge lacked is not written off',
-    edits: [{ file: STEPS, from: chargeRow, to: chargeRow.replace('cost', 'charged').replace('writtenOff', '0n') }],
+    edits: [
+      { file: STEPS, from: chargeRow, to: chargeRow.replace(' cost, charged, writtenOff,', ' charged, charged, 0n,') },
+    ],
   },
   {
     name: 'what a charge lacked is nobody’s loss',
