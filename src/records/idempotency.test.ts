@@ -112,3 +112,25 @@ test('repetitions that come at once get the answer, each judged by what was aske
   const lost = await Promise.allSettled([ask(1), ask(1)])
   expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
+
+test('whoever asks while the first is told that it is the first gets no view from before it', async () => {
+  for (let turns = 0; turns < 8; turns++) {
+    const asked: ((rows: []) => void)[] = []
+    const query = (): Promise<[]> => new Promise((resolve) => void asked.push(resolve))
+    const opened = openIdempotency({ query } as unknown as Store, bounds)
+    asked[0]?.([])
+    const idempotency = await opened
+    const ask = (): ReturnType<Idempotency['claim']> =>
+      idempotency.claim('a', { key: 'k', fingerprint: new Uint8Array([1]) })
+    const first = ask()
+    asked[1]?.([])
+    for (let turn = 0; turn < turns; turn++) await undefined
+    const second = ask()
+    const claimed = await first
+    if (claimed.kind !== 'claimed') throw new Error(claimed.kind)
+    // The first is whole and on disk; a look that was taken before it comes back only now.
+    if (asked.length > 2) claimed.claim.end()
+    asked[2]?.([])
+    expect([turns, (await second).kind]).toEqual([turns, 'running'])
+  }
+})

@@ -161,7 +161,17 @@ export class Idempotency {
    */
   async claim(accountId: string, wanted: IdempotencyKey): Promise<Claimed> {
     const name = `${accountId}\n${wanted.key}`
-    const row = this.claims.has(name) ? undefined : await this.lookUp(name, accountId, wanted.key)
+    let row: Row | undefined
+    if (!this.claims.has(name)) {
+      const lookUp = this.lookUp(name, accountId, wanted.key)
+      try {
+        row = await lookUp
+      } finally {
+        // In the turn in which the first of them claims it: a look-up that began between the two could be older than the
+        // claim, and be answered when that has ended.
+        if (this.lookUps.get(name) === lookUp) this.lookUps.delete(name)
+      }
+    }
     const running = this.claims.get(name)
     if (running) return isSame(running.fingerprint, wanted.fingerprint) ? { kind: 'running' } : { kind: 'mismatch' }
     const isStale = row !== undefined && Number(row['created_at']) < Date.now() - KEPT_MS
@@ -183,10 +193,7 @@ export class Idempotency {
     if (underWay) return underWay
     const sql = `SELECT fingerprint, request_id, status, headers, body, created_at FROM idempotency
       WHERE account_id = ? AND key = ?`
-    const lookUp = this.store
-      .query(sql, [accountId, key])
-      .then(([row]) => row)
-      .finally(() => this.lookUps.delete(name))
+    const lookUp = this.store.query(sql, [accountId, key]).then(([row]) => row)
     this.lookUps.set(name, lookUp)
     return lookUp
   }
