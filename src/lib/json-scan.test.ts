@@ -109,6 +109,31 @@ test('an edit holds even where the structure cannot be mapped', () => {
   expect(JSON.parse(reviseJson(text, edits, requestScanLimits))).toEqual({ model: 'c', x: 1 })
 })
 
+test('a value in front is replaced without a scan, and what only looks like it is left to the scan', () => {
+  const revised = (text: string): string =>
+    reviseJson(text, [{ key: 'model', value: '"new"' }], { ...requestScanLimits, nodesMax: 0 })
+  const texts: [string, string][] = [
+    // Not even a scan that refuses everything is asked.
+    [
+      '{ "id":"x, y", "model" : "a\\"b" ,"n": 1.0,"x":[{"y":1}]}',
+      '{ "id":"x, y", "model" : "new" ,"n": 1.0,"x":[{"y":1}]}',
+    ],
+    ['{"model":"","seed":12345678901234567890}', '{"model":"new","seed":12345678901234567890}'],
+    ['{"x":"\\"model\\":","n":1.0,"model":"a"}', '{"x":"\\"model\\":","n":1.0,"model":"new"}'],
+    // Written anew, as the scan finds nothing: the numbers tell.
+    ['{"x":{"model":"inner"},"model":"a","n":1.0}', '{"x":{"model":"inner"},"model":"new","n":1}'],
+    ['{"x":["model"],"n":1.0,"model":"a"}', '{"x":["model"],"n":1,"model":"new"}'],
+    ['{"object":"model","n":1.0,"model":"a"}', '{"object":"model","n":1,"model":"new"}'],
+    ['{"x":" ,\\"model","n":1.0}', '{"x":" ,\\"model","n":1,"model":"new"}'],
+    ['{"x":"{","n":1.0,"mod\\u0065l":"a"}', '{"x":"{","n":1,"model":"new"}'],
+    ['{"model":"a","n":1.0,"mod\\u0065l":"b"}', '{"model":"new","n":1}'],
+    ['{"model":"a","n":1.0,"model":"b"}', '{"model":"new","n":1}'],
+    ['{"model":{"id":1.0}}', '{"model":"new"}'],
+    ['{"n":1.0}', '{"n":1,"model":"new"}'],
+  ]
+  for (const [text, expected] of texts) expect(revised(text)).toBe(expected)
+})
+
 const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 6 })
 
 test('any edits of any object give what the same edits of the parsed object give', () => {
@@ -126,8 +151,10 @@ test('any edits of any object give what the same edits of the parsed object give
       if (next === undefined) expected.delete(key)
       else expected.set(key, next)
     }
-    const edited = Object.entries(JSON.parse(edit(text, unique)) as object)
-    expect(new Map(edited.map(([key, member]) => [key, JSON.stringify(member)]))).toEqual(expected)
+    for (const edited of [edit(text, unique), reviseJson(text, unique, requestScanLimits)]) {
+      const entries = Object.entries(JSON.parse(edited) as object)
+      expect(new Map(entries.map(([key, member]) => [key, JSON.stringify(member)]))).toEqual(expected)
+    }
   })
   fc.assert(property, { numRuns: 2_000 })
 })

@@ -4,7 +4,7 @@
  * values can be replaced without touching any other byte.
  */
 import { nextTurn } from './end-of-tick.ts'
-import { Members, type Member, type Span } from './json-members.ts'
+import { isSpace, Members, type Member, type Span } from './json-members.ts'
 
 export type ScanLimits = {
   readonly depthMax: number
@@ -325,10 +325,46 @@ function removals(members: readonly (readonly [string, Member])[], removed: Read
 }
 
 /**
+ * Edits a member in front of all that is nested, where a few searches find it: most vendors write the model there, and
+ * the scan would pass over all of the answer for it. Undefined: it is for the scan to find. The text parses, so a quote
+ * behind a comma or a brace opens a text, and what has a colon behind it is a name.
+ */
+function editInFront(text: string, { key, value }: Edit): string | undefined {
+  const name = `"${key}"`
+  const at = text.indexOf(name)
+  // A second one may be another's, and one in escapes may be the same.
+  if (at === -1 || value === undefined || text.indexOf(name, at + name.length) !== -1) return undefined
+  if (!PLAIN_NAME.test(key) || text.includes('\\u')) return undefined
+  const open = text.indexOf('{')
+  if (isWithin(text.indexOf('{', open + 1), at) || isWithin(text.indexOf('['), at)) return undefined
+  const before = text.charCodeAt(skipSpace(text, at - 1, -1))
+  const colon = skipSpace(text, at + name.length, 1)
+  if ((before !== COMMA && before !== OPEN_OBJECT) || text.charCodeAt(colon) !== COLON) return undefined
+  const start = skipSpace(text, colon + 1, 1)
+  return text.charCodeAt(start) === QUOTE
+    ? text.slice(0, start) + value + text.slice(closingQuote(text, start) + 1)
+    : undefined
+}
+
+/** One that cannot be written in two ways but with `\\u`. */
+const PLAIN_NAME = /^\w+$/
+
+const isWithin = (at: number, end: number): boolean => at !== -1 && at < end
+
+function skipSpace(text: string, from: number, step: 1 | -1): number {
+  let at = from
+  while (isSpace(text.charCodeAt(at))) at += step
+  return at
+}
+
+/**
  * Edits the text of an object that parses. Where its structure cannot be mapped (a repeated key, more values than the
  * limits allow) it is written anew from what JSON.parse reads: the edits hold in any case, only other bytes may change.
  */
 export function reviseJson(text: string, edits: readonly Edit[], limits: ScanLimits): string {
+  const [first] = edits
+  const edited = first && edits.length === 1 ? editInFront(text, first) : undefined
+  if (edited !== undefined) return edited
   const scan = scanJson(text, limits)
   if (scan.kind === 'scanned') return editJson(text, scan.members, edits)
   const changed = edits.map(({ key, value }) => [key, value === undefined ? undefined : (JSON.parse(value) as unknown)])
