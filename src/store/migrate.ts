@@ -20,8 +20,9 @@ const migrationsIn = (folder: string): string[] =>
     .sort()
 
 /**
- * Brings the database up to date: numbered SQL files, forward only, each in a transaction of its own. Throws
- * DatabaseTooNew when the database is newer than this program, and changes nothing then.
+ * Brings the database up to date: numbered SQL files, forward only, all of them in one transaction, so that a database
+ * that is refused is still one of the version before. Throws DatabaseTooNew when the database is newer than this
+ * program, and changes nothing then.
  */
 export function migrate(path: string, folder = FOLDER): void {
   withDatabase(path, (db) => migrateOpened(db, folder))
@@ -71,10 +72,12 @@ function migrateOpened(db: Database, folder: string): void {
   // Only before the first table: what is deleted can be given back to the disk, in steps.
   if (applied === 0) db.exec('PRAGMA auto_vacuum = INCREMENTAL')
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-  files.slice(applied).forEach((file, i) => {
-    const sql = readFileSync(join(folder, file), 'utf8')
-    db.transaction(() => db.exec(`${sql}\nPRAGMA user_version = ${applied + i + 1};`)).immediate()
-  })
+  if (applied === files.length) return
+  db.transaction(() => {
+    files.slice(applied).forEach((file, i) => {
+      db.exec(`${readFileSync(join(folder, file), 'utf8')}\nPRAGMA user_version = ${applied + i + 1};`)
+    })
+  }).immediate()
 }
 
 function keep(db: Database, path: string, kept: string): void {

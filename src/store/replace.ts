@@ -43,7 +43,7 @@ function faultOf(error: unknown): string | undefined {
   const { code = '', message } = error as { code?: string; message: string }
   if (code === 'SQLITE_NOTADB') return 'is no database'
   if (code.startsWith('SQLITE_CORRUPT')) return `is damaged: ${message}`
-  return code === 'SQLITE_CONSTRAINT_TRIGGER' ? `cannot be upgraded: ${message}` : undefined
+  return code.startsWith('SQLITE_CONSTRAINT') ? `cannot be upgraded: ${message}` : undefined
 }
 
 function openStaged(staged: string): Staged {

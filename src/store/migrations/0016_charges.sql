@@ -25,6 +25,13 @@ INSERT INTO unsound SELECT 'hold ' || hold.id, 'settled are ' || hold.settled ||
   FROM hold JOIN journal ON journal.hold_id = hold.id AND journal.kind = 'charge'
   LEFT JOIN entry ON entry.journal_id = journal.id AND entry.account_id = hold.account_id
   WHERE hold.settled <> coalesce(-entry.amount, 0);
+INSERT INTO unsound SELECT 'charge ' || journal.id, 'it has an entry of ' || entry.account_id
+  FROM journal JOIN hold ON hold.id = journal.hold_id JOIN entry ON entry.journal_id = journal.id
+  WHERE journal.kind = 'charge' AND entry.account_id NOT IN (hold.account_id, 'system:revenue', 'system:write-off');
+INSERT INTO unsound SELECT 'hold ' || hold.id, 'it settled less than nothing'
+  FROM hold JOIN journal ON journal.hold_id = hold.id AND journal.kind = 'charge'
+  LEFT JOIN entry ON entry.journal_id = journal.id AND entry.account_id = 'system:write-off'
+  WHERE hold.settled < 0 OR entry.amount > 0;
 DROP TABLE unsound;
 
 CREATE TABLE hold_with_charge (
