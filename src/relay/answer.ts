@@ -351,7 +351,8 @@ const RUNAWAY: UpstreamFailure = { kind: 'garbage', status: 200, message: 'the u
 
 const CUT_OFF: Failure = {
   kind: 'upstream_error',
-  message: 'The upstream went on beyond the output limit and was cut off. As much as the limit was charged.',
+  message:
+    'The upstream went on beyond the output limit and was cut off. What it reported was charged, or as much as the limit.',
 }
 
 /** Whether more has come than the output that was held for can be: a vendor that knows no limit would never end. */

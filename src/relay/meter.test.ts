@@ -47,6 +47,38 @@ const geminiKinds = (text: number, image: number): ReturnType<typeof readGeminiU
   })
 const painted = { images: 1, spoiled: 0, endedBy: 'vendor' } as const
 
+test('a report that names words alone has words alone, and a picture that came comes on top', async () => {
+  const wordsAlone = readGeminiUsage({
+    promptTokenCount: 9,
+    candidatesTokenCount: 30,
+    candidatesTokensDetails: [{ modality: 'TEXT', tokenCount: 30 }],
+  })
+  const to = { usage: wordsAlone, produced: words(30), painted, admission: ofPictures }
+  for (const complete of [true, false]) {
+    expect(await meter(relay, call, { ...to, complete })).toMatchObject({
+      usage: { outputText: 30, outputImage: IMAGE_TOKENS },
+      source: 'estimated',
+    })
+  }
+  // Where it does not name all of them, the rest may be a picture.
+  const some = readGeminiUsage({
+    promptTokenCount: 9,
+    candidatesTokenCount: 1_320,
+    candidatesTokensDetails: [{ modality: 'TEXT', tokenCount: 30 }],
+  })
+  expect(await meter(relay, call, { ...to, usage: some, complete: true })).toMatchObject({
+    usage: { outputText: 30, outputImage: IMAGE_TOKENS },
+  })
+})
+
+test('of a stream that broke off no more words are counted than was held for beside its pictures', async () => {
+  const quoted = { ...ofPictures.quoted, outputTokens: 2_000 }
+  const to = { usage: geminiKinds(0, IMAGE_TOKENS), produced: words(2_000), painted, complete: false }
+  expect(await meter(relay, call, { ...to, admission: { ...ofPictures, quoted } })).toMatchObject({
+    usage: { outputText: 2_000 - IMAGE_TOKENS, outputImage: IMAGE_TOKENS },
+  })
+})
+
 test('nothing is counted above what was held for, of words and thoughts together', async () => {
   const arrived = { produced: words(QUOTED_OUTPUT), thoughts: words(QUOTED_OUTPUT), admission }
   const whole = await meter(relay, call, { ...arrived, usage: chat(7, 0), complete: true })

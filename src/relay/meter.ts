@@ -101,7 +101,7 @@ type Counted = { readonly words: number; readonly thinking: number; readonly bou
  */
 function atLeast(usage: Usage, { words, thinking, bound }: Counted): Usage {
   const isApart = usage.outputReasoning > 0
-  const room = Math.max(bound - usage.outputText - usage.outputReasoning, 0)
+  const room = Math.max(bound - outputTokens(usage), 0)
   const moreText = more(isApart ? words : words + thinking, usage.outputText, room)
   const moreReasoning = isApart ? more(thinking, usage.outputReasoning, room - moreText) : 0
   return {

@@ -11,13 +11,18 @@ const TOKENS_MAX = 1_000_000_000
 const count = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : undefined
 
-/** The tokens of images in a list of counts by modality; undefined where it tells of none. */
-function imageCount(details: unknown): number | undefined {
-  const counts = asList(details)
+/** The tokens of images in a list of counts by modality that has `all`; undefined where it does not tell of them. */
+function imageCount(details: unknown, all: number): number | undefined {
+  const kinds = asList(details)
     .map(asFields)
-    .flatMap(({ modality, tokenCount }) => (modality === 'IMAGE' ? (count(tokenCount) ?? []) : []))
-  return counts.length === 0 ? undefined : counts.reduce((a, b) => a + b)
+    .map(({ modality, tokenCount }) => ({ isImage: modality === 'IMAGE', tokens: count(tokenCount) ?? 0 }))
+  const images = kinds.filter(({ isImage }) => isImage)
+  const isAll = kinds.length > 0 && sumOf(kinds) === all
+  return images.length === 0 && !isAll ? undefined : sumOf(images)
 }
+
+const sumOf = (kinds: readonly { readonly tokens: number }[]): number =>
+  kinds.reduce((sum, { tokens }) => sum + tokens, 0)
 
 /**
  * Reads a `usageMetadata` object. promptTokenCount includes what was cached; what tools put in comes on top, and so do
@@ -36,9 +41,10 @@ export function readGeminiUsage(raw: unknown): Usage | undefined {
   if (candidates === undefined) return undefined
   const inputCached = Math.min(count(usage['cachedContentTokenCount']) ?? 0, prompt)
   // What was cached of images is cached input: nobody prices it apart.
-  const freshImages = (imageCount(usage['promptTokensDetails']) ?? 0) - (imageCount(usage['cacheTokensDetails']) ?? 0)
+  const freshImages =
+    (imageCount(usage['promptTokensDetails'], prompt) ?? 0) - (imageCount(usage['cacheTokensDetails'], prompt) ?? 0)
   const inputImage = Math.min(Math.max(freshImages, 0), prompt - inputCached)
-  const images = imageCount(usage['candidatesTokensDetails'])
+  const images = imageCount(usage['candidatesTokensDetails'], candidates)
   const outputImage = images === undefined ? undefined : Math.min(images, candidates)
   return {
     inputFresh: prompt - inputCached - inputImage + byTools,
