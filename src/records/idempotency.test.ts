@@ -124,7 +124,7 @@ test('whoever asks while the first is told that it is the first gets no view fro
       idempotency.claim('a', { key: 'k', fingerprint: new Uint8Array([1]) })
     const first = ask()
     asked[1]?.([])
-    for (let turn = 0; turn < turns; turn++) await undefined
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve()
     const second = ask()
     const claimed = await first
     if (claimed.kind !== 'claimed') throw new Error(claimed.kind)
@@ -133,4 +133,23 @@ test('whoever asks while the first is told that it is the first gets no view fro
     asked[2]?.([])
     expect([turns, (await second).kind]).toEqual([turns, 'running'])
   }
+})
+
+test('an answer that was too old when its key was claimed goes, though the clock is set back meanwhile', async () => {
+  const store = await open('set-back')
+  const idempotency = await openIdempotency(store, bounds)
+  const first = await claim(idempotency, 'k')
+  await mustWrite(store, [...first.begin('r1'), ...first.keep(answer('text'))])
+  first.end()
+  const { now } = Date
+  try {
+    Date.now = () => now() + DAY_MS + 500
+    const second = await claim(idempotency, 'k')
+    Date.now = now
+    await mustWrite(store, second.begin('r2'))
+  } finally {
+    Date.now = now
+  }
+  expect(await store.query('SELECT request_id FROM idempotency')).toEqual([{ request_id: 'r2' }])
+  await store.close()
 })

@@ -39,7 +39,7 @@ export type KeptBounds = {
   readonly room: Pick<DiskRoom, 'isShort'>
 }
 
-const forgetStale = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ? AND created_at < ?')
+const forgetStale = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ? AND created_at = ?')
 const insert = statement(
   'INSERT INTO idempotency (account_id, key, fingerprint, request_id, created_at) VALUES (?, ?, ?, ?, ?)',
 )
@@ -59,8 +59,8 @@ export class Claim {
   private readonly accountId: string
   private readonly key: string
   private readonly kept: KeptAnswers
-  /** What an answer of the same key takes that is too old: its row goes when this begins. */
-  staleBytes = 0
+  /** An answer of the same key that is too old: it goes when this begins. */
+  stale: { readonly createdAtMs: number; readonly bytes: number } | undefined
   /** The key is free again, or has its answer on disk. Safe to call again. */
   readonly end: () => void
 
@@ -73,13 +73,11 @@ export class Claim {
   }
 
   begin(requestId: string): Step[] {
-    const { accountId, key, fingerprint } = this
-    const nowMs = Date.now()
-    this.kept.give(accountId, this.staleBytes)
-    return [
-      { run: forgetStale, bind: [accountId, key, nowMs - KEPT_MS] },
-      { run: insert, bind: [accountId, key, fingerprint, requestId, nowMs], changes: 1 },
-    ]
+    const { accountId, key, fingerprint, stale } = this
+    const claimed = { run: insert, bind: [accountId, key, fingerprint, requestId, Date.now()], changes: 1 }
+    if (!stale) return [claimed]
+    this.kept.give(accountId, stale.bytes)
+    return [{ run: forgetStale, bind: [accountId, key, stale.createdAtMs] }, claimed]
   }
 
   keep({ status, headers, body }: KeptAnswer): Step[] {
@@ -167,8 +165,8 @@ export class Idempotency {
       try {
         row = await lookUp
       } finally {
-        // In the turn in which the first of them claims it: a look-up that began between the two could be older than the
-        // claim, and be answered when that has ended.
+        // In the turn in which the first of them claims it: a look-up that began between the two could be older than
+        // the claim, and be answered when that has ended.
         if (this.lookUps.get(name) === lookUp) this.lookUps.delete(name)
       }
     }
@@ -182,8 +180,12 @@ export class Idempotency {
         if (this.claims.get(name) === claim) this.claims.delete(name)
       },
     })
-    if (row) claim.staleBytes = Buffer.byteLength((row['body'] as string | null) ?? '')
+    if (row) {
+      const bytes = Buffer.byteLength((row['body'] as string | null) ?? '')
+      claim.stale = { createdAtMs: Number(row['created_at']), bytes }
+    }
     this.claims.set(name, claim)
+    this.lookUps.delete(name)
     return { kind: 'claimed', claim }
   }
 
