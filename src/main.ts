@@ -126,15 +126,20 @@ const program: Program = {
     return restoreBackup(config, request)
   },
   async adoptSecrets() {
-    const [config, { openStore }, secrets] = await Promise.all([
+    const [config, { openStore }, secrets, { createLog }] = await Promise.all([
       readConfig(),
       import('./store/store.ts'),
       import('./secrets.ts'),
+      import('./lib/log.ts'),
     ])
     if (!existsSync(join(config.dataFolder, 'tollgate.db'))) return noFolder(config)
-    const store = await openStore(config.dataFolder, (message) => {
+    const onFatal = (message: string): never => {
       process.stderr.write(`tollgate: ${message}\n`)
       process.exit(1)
+    }
+    const log = createLog('warn')
+    const store = await openStore(config.dataFolder, onFatal, {
+      onUpgrade: (upgrade) => log('warn', 'store.upgraded', { ...upgrade }),
     })
     try {
       return { ok: true, value: await secrets.adoptSecrets(config, store) }

@@ -113,7 +113,10 @@ describe('refusals come in the envelope', () => {
       const misplaced = await refusal(fetch(`${origin}${path}`, { method: 'POST', body: '{}' }))
       expect(misplaced).toMatchObject({ status: 404, message: expect.stringContaining('ends with /v1') as string })
     }
-    expect(await refusal(fetch(`${gateway.baseUrl}/nope`, { method: 'POST' }))).toMatchObject({ status: 404 })
+    for (const path of ['/v1/nope', '/v1/v1/messages', '/v1/v1beta/models/x:generateContent']) {
+      const nowhere = await refusal(fetch(`${origin}${path}`, { method: 'POST', body: '{}' }))
+      expect(nowhere).toMatchObject({ status: 404, message: `There is no POST ${path}.` })
+    }
     const wrong = await fetch(`${gateway.baseUrl}/chat/completions`)
     expect(wrong.headers.get('allow')).toBe('POST')
     expect(await refusal(wrong)).toMatchObject({ status: 405, code: 'method_not_allowed' })

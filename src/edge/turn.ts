@@ -48,7 +48,8 @@ export function refusedLine(
 
 /** Most who meet it have given their client a base URL that is too short, or has its end twice. */
 export function noRoute(method: string, path: string): Failure {
-  const isMisplaced = !/^\/v1(?!\/v1)/.test(path)
+  const isMisplaced =
+    !/^\/v1(?!\/v1\/)/.test(path) && /\/(?:completions|responses|embeddings|generations|edits|videos)$/.test(path)
   const hint = method === 'POST' && isMisplaced ? ' A base URL of OpenAI clients ends with /v1, once.' : ''
   return { kind: 'not_found', message: `There is no ${method} ${path.slice(0, 200)}.${hint}` }
 }

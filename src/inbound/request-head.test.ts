@@ -17,6 +17,14 @@ function after(text: string): LastHead {
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
 
+test('two idempotency keys are two requests in one, and are told so', () => {
+  expect(readRequestHead(head('Idempotency-Key: a', 'idempotency-key: a'))).toEqual({
+    kind: 'malformed',
+    status: 400,
+    message: 'There is more than one Idempotency-Key.',
+  })
+})
+
 test.each([
   ['a length', head('Content-Length: 17', 'X: 1'), head('Content-Length: 17', 'X: 1')],
   ['another length', head('Content-Length: 17', 'X: 1'), head('Content-Length: 99', 'X: 1')],

@@ -38,6 +38,7 @@ export function readRequestHead(text: string): ReadHead | (Malformed & { readonl
   const line = parsed && REQUEST_LINE.exec(text.slice(0, parsed.startEnd))
   if (!parsed || !line) return malformedStart(text)
   const [, method = '', target = '', version] = line
+  if (parsed.isRepeated('idempotency-key')) return malformed(400, 'There is more than one Idempotency-Key.')
   const headers = parsed.toMap()
   const host = headers.get('host')
   if (version === '1.1' && host === undefined) return malformed(400, 'The Host header is missing.')

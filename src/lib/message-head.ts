@@ -4,8 +4,8 @@
 export type HeaderFields = Pick<ReadonlyMap<string, string>, 'get' | 'has'>
 
 const HEADERS_MAX = 100
-/** Headers of which two would be two messages, two callers, or two requests in one. */
-const single = ['content-length', 'transfer-encoding', 'host', 'authorization', 'content-type', 'idempotency-key']
+/** Headers of which two would be two messages, or two callers. */
+const single = ['content-length', 'transfer-encoding', 'host', 'authorization', 'content-type']
 
 const TAB = 0x09
 const CR = 0x0d
