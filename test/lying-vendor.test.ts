@@ -47,6 +47,7 @@ const good = [{ index: 0, message: { role: 'assistant', content: 'one two three'
 const answers: Record<string, () => Response> = {
   'huge-usage': () => whole(good, usage(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)),
   'implausible-usage': () => whole(good, usage(5, 900_000_000)),
+  'more-than-asked': () => whole(good, usage(5, 15_000)),
   'null-choice': () => whole([null]),
   'null-delta': () => stream(chunk(null)),
   'null-late': () => stream(...words(5), chunk(null), ...words(5)),
@@ -182,6 +183,27 @@ for (const model of ['huge-usage', 'implausible-usage']) {
     expect(Number((await recordOf(me.account)).charged)).toBeLessThan(100_000)
   })
 }
+
+test('a report beyond the hold that may be true is charged, and the operator is told', async () => {
+  const me = await member()
+  const response = await chat(me, { model: 'more-than-asked', max_tokens: 50 })
+  await response.text()
+  const [held, cost] = ['held', 'cost'].map((what) => Number(response.headers.get(`x-tollgate-${what}-usd`)))
+  expect(cost).toBe(0.030005)
+  expect(held).toBeLessThan(0.001)
+  const line =
+    gateway
+      .output()
+      .split('\n')
+      .find((text) => text.includes('ledger.over_hold')) ?? '{}'
+  expect(JSON.parse(line)).toMatchObject({
+    level: 'warn',
+    request: response.headers.get('x-request-id'),
+    account: me.account,
+    heldNanoUsd: String(Math.round((held ?? 0) * 1e9)),
+    chargedNanoUsd: '30005000',
+  })
+})
 
 // Ollama leaves out the input it has in its cache (ollama#5370); others send zeros where they have not counted.
 for (const [model, reported] of [

@@ -52,8 +52,11 @@ export async function examine(program: Program): Promise<Examined> {
   }
   const { limits, modelLimits, fixedLimits, configFile } = read.value
   const lists = { limits, modelLimits, fixedLimits }
-  const outer = [ok('configuration', configFile ?? 'no tollgate.yaml; environment and defaults'), bindCheck(read.value)]
   const facts = await ask<Facts>(program, 'doctor')
+  const isServed = facts.ok && facts.value.pid !== process.pid
+  const whose = isServed ? ', as this shell has them: a server has those it was started with, limits too' : ''
+  const configuration = ok('configuration', `${configFile ?? 'no tollgate.yaml; environment and defaults'}${whose}`)
+  const outer = [configuration, bindCheck(read.value)]
   if (!facts.ok) return { checks: [...outer, fail('data folder', facts.message)], ...lists }
   const inner = factChecks(facts.value, read.value)
   return { checks: [...outer, ...inner, ...(await providerChecks(program, facts.value))], ...lists }

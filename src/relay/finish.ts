@@ -40,6 +40,7 @@ export function settle(relay: Relay, call: Call, ending: Ending): Promise<Settle
   const written = relay.ledger.settle(admission.hold, charge, ({ charged, writtenOff }) => {
     if (writtenOff > 0n)
       relay.log('warn', 'ledger.write_off', { request: call.id, amountNanoUsd: writtenOff.toString() })
+    if (charged > admission.hold.amount) relay.log('warn', 'ledger.over_hold', overHold(call, admission, charged))
     record = recordOf(call, ending, { charged, writtenOff, upstreamCost })
     call.entry.settle(charged, inputTokens(metered.usage) + outputTokens(metered.usage))
     const steps = recordSteps(record)
@@ -49,6 +50,14 @@ export function settle(relay: Relay, call: Call, ending: Ending): Promise<Settle
   })
   return written.then(() => finished(relay, call, record))
 }
+
+/** A vendor has reported more than it was asked for, and was believed: limits on spending were judged by the hold. */
+const overHold = (call: Call, { hold }: Admission, charged: bigint): Record<string, string> => ({
+  request: call.id,
+  account: hold.accountId,
+  heldNanoUsd: hold.amount.toString(),
+  chargedNanoUsd: charged.toString(),
+})
 
 type Unserved = {
   readonly admission: Admission
