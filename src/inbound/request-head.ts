@@ -1,6 +1,6 @@
 /** The head of a request: what it says, and that most say what the one before said. */
 import { framingOf, type Framing } from '../lib/http1.ts'
-import { parseHead } from '../lib/message-head.ts'
+import { HEADERS_MAX, parseHead } from '../lib/message-head.ts'
 import type { RequestHead } from './exchange.ts'
 
 /** What was wrong with something that is not a request. */
@@ -65,6 +65,7 @@ export function readRequestHead(text: string): ReadHead | (Malformed & { readonl
 }
 
 function malformedStart(text: string): ReturnType<typeof malformed> {
+  if (text.split('\r\n').length > 1 + HEADERS_MAX) return malformed(431, `There are more than ${HEADERS_MAX} headers.`)
   const start = text.slice(0, text.indexOf('\r\n') === -1 ? undefined : text.indexOf('\r\n'))
   const version = / HTTP\/(\d+)(?:\.\d+)?$/.exec(start)?.[1]
   // Not 505: a 5xx says that the fault is ours, alarms count it, and clients try again.

@@ -152,6 +152,7 @@ test.each<[string, string, number]>([
   ['a space before the colon', get('/', 'Content-Length : 5'), 400],
   ['a header without a colon', get('/', 'nonsense'), 400],
   ['an expectation', post('', 'Expect: gold'), 417],
+  ['many headers', get('/', ...Array.from({ length: 100 }, (_, i) => `x${i}: 1`)), 431],
   ['a large head', get('/', `x: ${'x'.repeat(20_000)}`), 431],
 ])('%s is refused and nothing after it is read', async (_, message, status) => {
   const client = await dial(start(sayBody))

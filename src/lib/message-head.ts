@@ -3,7 +3,7 @@
 /** What is asked of headers. Names are lower case. */
 export type HeaderFields = Pick<ReadonlyMap<string, string>, 'get' | 'has'>
 
-const HEADERS_MAX = 100
+export const HEADERS_MAX = 100
 /** Headers of which two would be two messages, or two callers. */
 const single = ['content-length', 'transfer-encoding', 'host', 'authorization', 'content-type']
 
