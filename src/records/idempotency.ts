@@ -23,7 +23,7 @@ export type IdempotencyKey = {
 
 export type Claimed =
   | { readonly kind: 'claimed'; readonly claim: Claim }
-  | { readonly kind: 'running' }
+  | { readonly kind: 'running'; readonly forMs: number }
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'kept'; readonly requestId: string; readonly answer: KeptAnswer }
 
@@ -61,6 +61,8 @@ export class Claim {
   private readonly kept: KeptAnswers
   /** An answer of the same key that is too old: it goes when this begins. */
   stale: { readonly createdAtMs: number; readonly bytes: number } | undefined
+  /** By `performance.now`. */
+  readonly sinceMs = performance.now()
   /** The key is free again, or has its answer on disk. Safe to call again. */
   readonly end: () => void
 
@@ -171,7 +173,10 @@ export class Idempotency {
       }
     }
     const running = this.claims.get(name)
-    if (running) return isSame(running.fingerprint, wanted.fingerprint) ? { kind: 'running' } : { kind: 'mismatch' }
+    if (running) {
+      const forMs = performance.now() - running.sinceMs
+      return isSame(running.fingerprint, wanted.fingerprint) ? { kind: 'running', forMs } : { kind: 'mismatch' }
+    }
     const isStale = row !== undefined && Number(row['created_at']) < Date.now() - KEPT_MS
     if (row && !isStale) return keptIn(row, wanted)
     const claim: Claim = new Claim(accountId, wanted, {

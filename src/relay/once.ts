@@ -28,7 +28,7 @@ export async function claimOnce(
       call.outlivesClient = true
       return undefined
     case 'running':
-      return { kind: 'failure', failure: RUNNING }
+      return { kind: 'failure', failure: runningFor(claimed.forMs) }
     case 'mismatch':
       return { kind: 'failure', failure: MISMATCH }
     case 'kept': {
@@ -40,12 +40,17 @@ export async function claimOnce(
   }
 }
 
-const RUNNING: Failure = {
+const WAIT_MS_MAX = 30_000
+
+/**
+ * An SDK whose call timed out comes back for the answer, a few times. It may take minutes, so it is sent away for as
+ * long as the first has run already: each time twice as long as before.
+ */
+const runningFor = (ms: number): Failure => ({
   kind: 'idempotency_running',
   message: 'A request with this Idempotency-Key is under way. Ask again when it is over.',
-  // Its answer may take minutes: an SDK that retries at once would only be refused again.
-  shouldRetry: false,
-}
+  retryAfterMs: Math.min(ms, WAIT_MS_MAX),
+})
 const MISMATCH: Failure = {
   kind: 'idempotency_mismatch',
   message: 'This Idempotency-Key was used for another request. Use a new key for each request.',
