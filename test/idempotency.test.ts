@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import OpenAI from 'openai-7'
 import { chat, startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from './support/gateway.ts'
 import { rawClient } from './support/raw-client.ts'
 
@@ -93,6 +94,17 @@ describe('the same key and request', () => {
     expect(waiting[0]?.headers.get('retry-after')).toBe('1')
     expect(waiting[0]?.headers.get('x-should-retry')).toBeNull()
     expect(waiting[0] && (await code(waiting[0]))).toBe('idempotency_in_progress')
+    expect(await who.records()).toHaveLength(1)
+  })
+
+  test('an SDK whose call timed out gets the answer by its own tries', async () => {
+    const who = await member()
+    const client = new OpenAI({ baseURL: who.baseUrl, apiKey: who.key, timeout: 1_000 })
+    const body = { model: 'later', messages: [{ role: 'user' as const, content: 'hi' }], max_tokens: 5 }
+    const headers = { 'idempotency-key': 'timed-out' }
+    const { data, response } = await client.chat.completions.create(body, { headers }).withResponse()
+    expect(response.headers.get('idempotent-replayed')).toBe('true')
+    expect(data.usage?.completion_tokens).toBe(5)
     expect(await who.records()).toHaveLength(1)
   })
 
