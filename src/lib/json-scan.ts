@@ -346,7 +346,7 @@ function editInFront(text: string, { key, value }: Edit): string | undefined {
     : undefined
 }
 
-/** One that cannot be written in two ways but with `\\u`. */
+/** One that cannot be written in two ways but with `\u`. */
 const PLAIN_NAME = /^\w+$/
 
 const isWithin = (at: number, end: number): boolean => at !== -1 && at < end
