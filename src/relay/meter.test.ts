@@ -71,6 +71,16 @@ test('a report that names words alone has words alone, and a picture that came c
   })
 })
 
+test('a count of pictures that cannot be is none: they are among the words of the report', async () => {
+  const usage = readGeminiUsage({
+    promptTokenCount: 9,
+    candidatesTokenCount: 1_320,
+    candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: -1 }],
+  })
+  const to = { usage, produced: words(30), painted, admission: ofPictures, complete: true }
+  expect(await meter(relay, call, to)).toMatchObject({ usage: { outputText: 30, outputImage: IMAGE_TOKENS } })
+})
+
 test('of a stream that broke off no more words are counted than was held for beside its pictures', async () => {
   const quoted = { ...ofPictures.quoted, outputTokens: 2_000 }
   const to = { usage: geminiKinds(0, IMAGE_TOKENS), produced: words(2_000), painted, complete: false }

@@ -11,18 +11,27 @@ const TOKENS_MAX = 1_000_000_000
 const count = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : undefined
 
-/** The tokens of images in a list of counts by modality that has `all`; undefined where it does not tell of them. */
-function imageCount(details: unknown, all: number): number | undefined {
-  const kinds = asList(details)
-    .map(asFields)
-    .map(({ modality, tokenCount }) => ({ isImage: modality === 'IMAGE', tokens: count(tokenCount) ?? 0 }))
-  const images = kinds.filter(({ isImage }) => isImage)
-  const isAll = kinds.length > 0 && sumOf(kinds) === all
-  return images.length === 0 && !isAll ? undefined : sumOf(images)
-}
+type Kind = { readonly modality: unknown; readonly tokens: number }
 
-const sumOf = (kinds: readonly { readonly tokens: number }[]): number =>
-  kinds.reduce((sum, { tokens }) => sum + tokens, 0)
+/** The counts by modality in a list. */
+const kindsIn = (details: unknown): Kind[] =>
+  asList(details)
+    .map(asFields)
+    .flatMap(({ modality, tokenCount }) => {
+      const tokens = count(tokenCount)
+      return tokens === undefined ? [] : [{ modality, tokens }]
+    })
+
+const isImage = ({ modality }: Kind): boolean => modality === 'IMAGE'
+const sumOf = (kinds: readonly Kind[]): number => kinds.reduce((sum, { tokens }) => sum + tokens, 0)
+const imageTokensIn = (kinds: readonly Kind[]): number => sumOf(kinds.filter(isImage))
+
+/** The tokens of images in an answer of so many; undefined where the kinds are not told apart. */
+function paintedTokens(details: unknown, all: number): number | undefined {
+  const kinds = kindsIn(details)
+  const isTold = kinds.some(isImage) || (kinds.length > 0 && sumOf(kinds) === all)
+  return isTold ? Math.min(imageTokensIn(kinds), all) : undefined
+}
 
 /**
  * Reads a `usageMetadata` object. promptTokenCount includes what was cached; what tools put in comes on top, and so do
@@ -42,10 +51,9 @@ export function readGeminiUsage(raw: unknown): Usage | undefined {
   const inputCached = Math.min(count(usage['cachedContentTokenCount']) ?? 0, prompt)
   // What was cached of images is cached input: nobody prices it apart.
   const freshImages =
-    (imageCount(usage['promptTokensDetails'], prompt) ?? 0) - (imageCount(usage['cacheTokensDetails'], prompt) ?? 0)
+    imageTokensIn(kindsIn(usage['promptTokensDetails'])) - imageTokensIn(kindsIn(usage['cacheTokensDetails']))
   const inputImage = Math.min(Math.max(freshImages, 0), prompt - inputCached)
-  const images = imageCount(usage['candidatesTokensDetails'], candidates)
-  const outputImage = images === undefined ? undefined : Math.min(images, candidates)
+  const outputImage = paintedTokens(usage['candidatesTokensDetails'], candidates)
   return {
     inputFresh: prompt - inputCached - inputImage + byTools,
     inputCached,
