@@ -190,7 +190,6 @@ export class Idempotency {
       claim.stale = { createdAtMs: Number(row['created_at']), bytes }
     }
     this.claims.set(name, claim)
-    this.lookUps.delete(name)
     return { kind: 'claimed', claim }
   }
 
