@@ -52,11 +52,8 @@ export async function examine(program: Program): Promise<Examined> {
   }
   const { limits, modelLimits, fixedLimits, configFile } = read.value
   const lists = { limits, modelLimits, fixedLimits }
+  const outer = [ok('configuration', configFile ?? 'no tollgate.yaml; environment and defaults'), bindCheck(read.value)]
   const facts = await ask<Facts>(program, 'doctor')
-  const isServed = facts.ok && facts.value.pid !== process.pid
-  const whose = isServed ? ', as this shell has them: a server has those it was started with, limits too' : ''
-  const configuration = ok('configuration', `${configFile ?? 'no tollgate.yaml; environment and defaults'}${whose}`)
-  const outer = [configuration, bindCheck(read.value)]
   if (!facts.ok) return { checks: [...outer, fail('data folder', facts.message)], ...lists }
   const inner = factChecks(facts.value, read.value)
   return { checks: [...outer, ...inner, ...(await providerChecks(program, facts.value))], ...lists }
@@ -72,7 +69,10 @@ function bindCheck({ host, port, publicUrl }: Settings): Check {
 }
 
 function factChecks(facts: Facts, { dataFolder, limits }: Settings): Check[] {
-  const server = facts.pid === process.pid ? 'no server runs' : `served by process ${facts.pid} for ${facts.uptime_s} s`
+  const server =
+    facts.pid === process.pid
+      ? 'no server runs'
+      : `served by process ${facts.pid} for ${facts.uptime_s} s, as it was started: the settings here are this shell's`
   return [
     ok('data folder', `${dataFolder}, ${server}`),
     ok('database', `opened; ${facts.accounts} accounts, ${facts.open_holds} open holds`),
