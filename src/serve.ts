@@ -14,6 +14,7 @@ import { setupUrl, withConsole } from './front.ts'
 import { openGateway, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { MemoryRoom } from './lib/memory-room.ts'
+import { ReplyMemory } from './lib/reply-memory.ts'
 import { Shares } from './lib/shares.ts'
 import { nanoDigits } from './domain/money.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
@@ -44,6 +45,10 @@ export type Served = {
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/
 /** An account may have the n-th part of what bodies may take while they arrive. */
 const ARRIVING_PARTS = 4
+/** Of the memory, for long replies: read, taken apart and written again they need twice and more of what they are. */
+const REPLY_PARTS = 8
+/** What of it one account may have. */
+const REPLY_SHARES = 4
 /** A call ends within a second of when it lost its right. */
 const WATCH_MS = 500
 const SOCKETS_CLOSE_MS = 1_000
@@ -180,13 +185,15 @@ const recorder =
 const memoryMaxOf = ({ limits }: Config): number => limits.memoryBytesMax || process.constrainedMemory()
 
 /** What clients may send, and have for nothing. */
-function boundsOf(config: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'chatBody'> {
+function boundsOf(config: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'replies' | 'chatBody'> {
   const { arrivingBytesMax, bodyBytesMax } = config.limits
   // What is made of them takes up to three times as much: they alone must not fill the memory.
+  const repliesMax = memoryMaxOf(config) / REPLY_PARTS
   const max = Math.min(arrivingBytesMax, memoryMaxOf(config) / ARRIVING_PARTS)
   return {
     free: freeBounds,
     arriving: new Shares({ max, shareMax: max / ARRIVING_PARTS }),
+    replies: new ReplyMemory({ max: repliesMax, shareMax: repliesMax / REPLY_SHARES }),
     chatBody: { bytesMax: bodyBytesMax, ...bodyPace },
   }
 }

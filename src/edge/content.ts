@@ -37,11 +37,17 @@ export class Content {
     this.crowds = new Visitors({ perMinute: perMinute * FILE_FACTOR, concurrent: concurrent * FILE_FACTOR })
   }
 
-  /** Serves the file of an id; what comes back is why not. */
+  /** Serves the picture of an address; what comes back is why not. */
+  image(recipient: Recipient): Promise<Failure | undefined> {
+    const absent = (found: 'expired' | 'unknown'): Failure => (found === 'expired' ? EXPIRED : NOT_FOUND)
+    return this.serve(recipient, fileIdIn(recipient.exchange.head.path), { purpose: 'image', absent })
+  }
+
+  /** The same of any file, by its id. */
   async serve(
-    exchange: Exchange,
+    { exchange, client, always }: Recipient,
     id: string,
-    { purpose, client, always, absent = (found) => (found === 'expired' ? EXPIRED : NOT_FOUND) }: Serving,
+    { purpose, absent }: Wanted,
   ): Promise<Failure | undefined> {
     const left = this.visitors.enter(client)
     if (typeof left === 'number') return { ...BUSY, retryAfterMs: left }
@@ -64,16 +70,17 @@ export class Content {
   }
 }
 
-type Serving = {
+/** Who asks, and what goes with every answer to it. */
+export type Recipient = { readonly exchange: Exchange; readonly client: string; readonly always: ReplyHeaders }
+
+type Wanted = {
   readonly purpose: BlobPurpose
-  readonly client: string
-  readonly always: ReplyHeaders
   /** What there is to say where there is no file. */
-  readonly absent?: (found: 'expired' | 'unknown') => Failure | Promise<Failure>
+  readonly absent: (found: 'expired' | 'unknown') => Failure | Promise<Failure>
 }
 
 /** The id of a file in the path of its address. */
-export const fileIdIn = (path: string): string => path.slice(CONTENT_PATH.length).split('.')[0] ?? ''
+const fileIdIn = (path: string): string => path.slice(CONTENT_PATH.length).split('.')[0] ?? ''
 
 /** Whether a client says that it has this file, or has any. A weak tag will do where nothing is changed by it. */
 const isKnown = (tags: string | undefined, etag: string): boolean =>

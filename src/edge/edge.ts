@@ -8,6 +8,7 @@ import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import type { Malformed } from '../inbound/request-head.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import type { ReplyMemory } from '../lib/reply-memory.ts'
 import type { Shares } from '../lib/shares.ts'
 import type { TrustedProxies } from '../lib/trusted-proxies.ts'
 import type { Answer } from '../relay/answer.ts'
@@ -18,7 +19,7 @@ import { failureHeaders, JSON_TYPE } from '../relay/headers.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat, type Relayed } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
-import { Content, CONTENT_PATH, fileIdIn } from './content.ts'
+import { Content, CONTENT_PATH, type Recipient } from './content.ts'
 import type { Cors } from './cors.ts'
 import { digestsEqual } from './digests-equal.ts'
 import { FreeRoutes, type FreeOptions } from './free.ts'
@@ -33,12 +34,14 @@ import { stateRoute } from './responses.ts'
 import { presenceOf, replyWithStream, type EventSource } from './stream-reply.ts'
 import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
 import { noRoute, refusedLine, type Answering, type Route, type Turn } from './turn.ts'
-import { absentVideo, contentOf, NO_VARIANT, videoRoute } from './videos.ts'
+import { contentOf, serveVideo, videoRoute } from './videos.ts'
 import type { VisitorLimits } from './visitors.ts'
 
 export type EdgeOptions = FreeOptions & {
   /** Memory for bodies that are arriving, by account. */
   readonly arriving: Shares
+  /** Memory for long whole replies of upstreams. */
+  readonly replies: ReplyMemory
   readonly metrics: Metrics
   readonly log: Log
   readonly cors: Cors
@@ -73,7 +76,8 @@ export function createEdge(options: EdgeOptions): Edge {
   const desk = new Desk(options)
   const oneModel: Route = { methods: READ, handle: (turn) => desk.oneModel(turn) }
   const files = new Content(options.blobs, options.visitors)
-  const content: Route = { methods: READ, handle: (turn) => desk.content(turn, files) }
+  const archive = { files, tasks: options.relay.videos.tasks }
+  const content: Route = { methods: READ, handle: (turn) => desk.file(turn, (recipient) => files.image(recipient)) }
   const monitored: [string, Route][] = [
     ['/healthz', { methods: READ, handle: (turn) => desk.reply(turn, 200, { status: 'ok' }) }],
     ['/readyz', { methods: READ, handle: (turn) => desk.ready(turn) }],
@@ -97,7 +101,11 @@ export function createEdge(options: EdgeOptions): Edge {
     if (path.startsWith(CONTENT_PATH) && path.length > CONTENT_PATH.length) return content
     if (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length) return oneModel
     const video = contentOf(path)
-    if (video !== undefined) return { methods: READ, handle: (turn) => desk.video(turn, files, video) }
+    if (video !== undefined)
+      return {
+        methods: READ,
+        handle: (turn) => desk.file(turn, (to) => serveVideo(to, video, archive)),
+      }
     const state = stateRoute(path) ?? videoRoute(path)
     return routes.get(path) ?? (state && desk.free.kept(state))
   }
@@ -121,19 +129,8 @@ class Desk implements Answering {
   }
 
   /** A file, to whoever has its address. */
-  async content(turn: Turn, files: Content): Promise<void> {
-    const serving = { purpose: 'image', client: this.clientOf(turn), always: turn.headers } as const
-    const failure = await files.serve(turn.exchange, fileIdIn(turn.exchange.head.path), serving)
-    if (failure) this.refuse(turn, failure)
-  }
-
-  /** The same of a finished video. */
-  async video(turn: Turn, files: Content, id: string): Promise<void> {
-    const variant = new URLSearchParams(turn.exchange.head.query).get('variant') ?? 'video'
-    if (variant !== 'video') return this.refuse(turn, NO_VARIANT)
-    const absent = (): Promise<Failure> => absentVideo(this.options.relay.videos.tasks, id)
-    const serving = { purpose: 'video', client: this.clientOf(turn), always: turn.headers, absent } as const
-    const failure = await files.serve(turn.exchange, id, serving)
+  async file(turn: Turn, serve: (recipient: Recipient) => Promise<Failure | undefined>): Promise<void> {
+    const failure = await serve({ exchange: turn.exchange, client: this.clientOf(turn), always: turn.headers })
     if (failure) this.refuse(turn, failure)
   }
 
@@ -262,13 +259,15 @@ class Desk implements Answering {
       const receiving = receive(turn, surface, this.options)
       // Nearly every request is there already: it is carried out in its own tick.
       const received = receiving instanceof Promise ? await receiving : receiving
+      let call: Call | Failure | undefined
       try {
-        const call = received.kind === 'rejected' ? received.failure : this.callFor(turn, received, { caller, entry })
+        call = received.kind === 'rejected' ? received.failure : this.callFor(turn, received, { caller, entry })
         if (!(call instanceof Call)) return this.refuse(turn, call)
         const streaming = this.answer(turn, call, await relayChat(this.options.relay, call))
         if (streaming) await streaming
       } finally {
         if (received.release) await received.release()
+        if (call instanceof Call && call.replyMemory) await call.forgetReplies(turn.exchange.drained())
       }
     } finally {
       entry.leave()
@@ -285,9 +284,10 @@ class Desk implements Answering {
     if (refusal) return refusal
     const clientAddress = this.clientOf(turn)
     const linkBase = linkBaseOf(exchange, this.options.links)
+    const { replies } = this.options
     const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, fingerprint)
     if (once && 'kind' in once) return once
-    const call = new Call({ id, caller, request, entry, startedMs, clientAddress, once, linkBase })
+    const call = new Call({ id, caller, request, entry, startedMs, clientAddress, once, linkBase, replies })
     if (!isBackground(request)) {
       if (exchange.isGone) call.cancel('client_closed')
       exchange.onClosed = () => this.options.relay.live.left(call)

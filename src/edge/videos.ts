@@ -3,6 +3,7 @@ import type { Failure } from '../domain/failure.ts'
 import { statusOf, type VideoStage, type VideoTask } from '../domain/video-task.ts'
 import { showAlias, showTask } from '../formats/videos/view.ts'
 import type { Tasks } from '../video/tasks.ts'
+import type { Content, Recipient } from './content.ts'
 import type { Ask, StateAnswer, StateRoute } from './responses.ts'
 
 type Kept = Omit<StateRoute, 'id'> & { readonly path: string }
@@ -39,7 +40,7 @@ const NO_TASK: Failure = {
   code: 'task_not_found',
 }
 /** OpenAI's API has pictures of a video besides. */
-export const NO_VARIANT: Failure = {
+const NO_VARIANT: Failure = {
   kind: 'invalid_value',
   message: "Invalid 'variant': must be 'video'.",
   param: 'variant',
@@ -95,8 +96,20 @@ async function list(ask: Ask): Promise<StateAnswer> {
   return { kind: 'body', body }
 }
 
-/** What whoever has the id of a task is told where there is no file to it. */
-export async function absentVideo(tasks: Pick<Tasks, 'stageOf'>, id: string): Promise<Failure> {
+type Archive = { readonly files: Content; readonly tasks: Pick<Tasks, 'stageOf'> }
+
+/** Serves a finished video to whoever has the id of its task; what comes back is why not. */
+export async function serveVideo(
+  recipient: Recipient,
+  id: string,
+  { files, tasks }: Archive,
+): Promise<Failure | undefined> {
+  const variant = new URLSearchParams(recipient.exchange.head.query).get('variant') ?? 'video'
+  if (variant !== 'video') return NO_VARIANT
+  return files.serve(recipient, id, { purpose: 'video', absent: () => absentVideo(tasks, id) })
+}
+
+async function absentVideo(tasks: Archive['tasks'], id: string): Promise<Failure> {
   const stage = await tasks.stageOf(id)
   return stage === undefined ? NO_TASK : absentAt(stage)
 }

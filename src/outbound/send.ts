@@ -12,7 +12,7 @@ import { Exchange, type Asker, type Incoming, type NetworkFailure, type Outbound
 import { checkUrl, needsAllowance, type Reach } from './guard.ts'
 import { Pool, type PoolOptions } from './pool.ts'
 import type { Stop } from './stop.ts'
-import { collectText, type TextTaker } from './text.ts'
+import { collectText, type Reader, type TextTaker } from './text.ts'
 
 export type OutboundRequest = {
   readonly url: string
@@ -60,17 +60,19 @@ const HEADER_VALUE = /^[\t\x20-\x7e]*$/
 class WholeAsker implements Asker, TextTaker {
   private readonly bytesMax: number
   private readonly resolve: (whole: WholeResult) => void
+  private readonly reader: Reader | undefined
   private response!: Incoming
 
-  constructor(bytesMax: number, resolve: (whole: WholeResult) => void) {
+  constructor(bytesMax: number, resolve: (whole: WholeResult) => void, reader: Reader | undefined) {
     this.bytesMax = bytesMax
+    this.reader = reader
     this.resolve = resolve
   }
 
   take(result: OutboundResult): void {
     if (result.kind === 'network') return this.resolve(result)
     this.response = result.response
-    collectText(result.response, this.bytesMax, this)
+    collectText(result.response, this.bytesMax, this, this.reader)
   }
 
   text(text: string | undefined): void {
@@ -114,8 +116,8 @@ export class Outbound {
   }
 
   /** Sends a request and reads the answer to its end, up to `bytesMax`. */
-  sendForText(request: OutboundRequest, bytesMax: number): Promise<WholeResult> {
-    return new Promise((resolve) => this.begin(request, new WholeAsker(bytesMax, resolve)))
+  sendForText(request: OutboundRequest, bytesMax: number, reader?: Reader): Promise<WholeResult> {
+    return new Promise((resolve) => this.begin(request, new WholeAsker(bytesMax, resolve, reader)))
   }
 
   /** Connections that wait for a next request. */

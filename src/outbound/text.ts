@@ -1,9 +1,13 @@
 /** A body as text. */
+import type { ReplyClaim } from '../lib/reply-memory.ts'
 import { wholeCharactersEnd, withoutMark } from '../lib/utf8.ts'
 import type { Incoming, Sink } from './exchange.ts'
 
 /** Who wants a body as text. It gets one: undefined when it is larger than may be, or breaks off. */
 export type TextTaker = { text(text: string | undefined): void }
+
+/** Who reads long bodies in memory that others read theirs in, too. */
+export type Reader = { claimMemory(): ReplyClaim | undefined }
 
 const BLOCK_BYTES = 1024 * 1024
 
@@ -16,6 +20,11 @@ class TextSink implements Sink {
   private readonly response: Incoming
   private readonly bytesMax: number
   private readonly taker: TextTaker
+  private readonly reader: Reader | undefined
+  /** How long it can become. */
+  private readonly most: number
+  /** From its first block on. */
+  private memory: ReplyClaim | undefined
   private bytes = 0
   /** Joined at the end, at once: a text that grows would be joined in whatever turn looks at it first. */
   private readonly blocks: string[] = []
@@ -23,10 +32,12 @@ class TextSink implements Sink {
   private parts: Buffer[] | undefined
   private partBytes = 0
 
-  constructor(response: Incoming, bytesMax: number, taker: TextTaker) {
+  constructor(response: Incoming, bytesMax: number, taker: TextTaker, reader: Reader | undefined) {
     this.response = response
     this.bytesMax = bytesMax
     this.taker = taker
+    this.reader = reader
+    this.most = response.declaredBytes || bytesMax
   }
 
   part(bytes: Buffer): void {
@@ -37,16 +48,24 @@ class TextSink implements Sink {
     if (this.partBytes < BLOCK_BYTES) return
     const block = Buffer.concat(this.parts)
     const end = wholeCharactersEnd(block, 0, block.length)
-    this.add(block.toString('utf8', 0, end))
+    const text = block.toString('utf8', 0, end)
+    this.add(text)
     this.parts = [Buffer.from(block.subarray(end))]
     this.partBytes = block.length - end
+    this.memory ??= this.reader?.claimMemory()
+    // One character beyond Latin-1 makes all of its block two bytes each.
+    const taken = text.length === end ? end : 2 * text.length
+    if (this.memory?.grow(taken, this.most - this.bytes, this.goOn) === false) this.response.pause()
   }
+
+  private readonly goOn = (): void => this.response.resume()
 
   end(last: Buffer): void {
     this.endIn(last, 0, last.length)
   }
 
   endIn(bytes: Buffer, from: number, to: number): void {
+    this.memory?.settle()
     if (this.bytes + to - from > this.bytesMax) return this.taker.text(undefined)
     const rest = this.parts
       ? Buffer.concat([...this.parts, bytes.subarray(from, to)]).toString('utf8')
@@ -60,17 +79,18 @@ class TextSink implements Sink {
   }
 
   broken(): void {
+    this.memory?.settle()
     this.taker.text(undefined)
   }
 }
 
 /** Reads a body up to `bytesMax`. */
-export function collectText(response: Incoming, bytesMax: number, taker: TextTaker): void {
+export function collectText(response: Incoming, bytesMax: number, taker: TextTaker, reader?: Reader): void {
   if (response.declaredBytes > bytesMax) {
     response.cancel()
     return taker.text(undefined)
   }
-  response.deliver(new TextSink(response, bytesMax, taker))
+  response.deliver(new TextSink(response, bytesMax, taker, reader))
 }
 
 /** The same as a promise. */

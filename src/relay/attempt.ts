@@ -329,6 +329,7 @@ function limitsOf(
     eventCharsMax: isImage ? replyBytesMax : eventCharsMax,
     sendOnce: isImage,
     owner: call,
+    reader: call,
   }
 }
 

@@ -1,10 +1,12 @@
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { Entry } from '../accounts/limiter.ts'
+import type { ReplyClaim, ReplyMemory } from '../lib/reply-memory.ts'
 import { NOWHERE, Roster, type Listed } from '../lib/roster.ts'
 import type { ClientRequest } from '../formats/format.ts'
 import type { Claim, IdempotencyKey } from '../records/idempotency.ts'
 import type { AttemptNote, SettledRecord } from '../records/records.ts'
+import type { Reader } from '../outbound/text.ts'
 import type { Abortable, Stoppable } from '../upstream/flight.ts'
 import type { Seat } from './seats.ts'
 
@@ -15,13 +17,15 @@ export type CancelReason = 'client_closed' | 'revoked' | 'suspended' | 'shutdown
 export const CLIENT_CLOSED: Failure = { kind: 'unavailable', message: 'The client closed the connection.' }
 
 export type CallStart = Pick<Call, 'id' | 'caller' | 'request' | 'entry' | 'clientAddress' | 'once'> & {
+  /** Where long replies to it are read. */
+  readonly replies?: ReplyMemory | undefined
   /** When the request arrived, by `performance.now()`. */
   readonly startedMs: number
   readonly linkBase?: string | undefined
 }
 
 /** One client request on its way through the relay. */
-export class Call implements Stoppable, Listed {
+export class Call implements Stoppable, Reader, Listed {
   place = NOWHERE
   readonly id: string
   readonly caller: Caller
@@ -51,12 +55,15 @@ export class Call implements Stoppable, Listed {
   upstreamStopped = false
   /** At the provider that was asked last; given back when the call is over, where not before. */
   seat: Seat | undefined
+  /** What long replies to it take, if there are any. */
+  replyMemory: ReplyClaim | undefined
+  private readonly replies: ReplyMemory | undefined
   private readonly startedMs: number
   private onCancelled: ((reason: CancelReason) => void) | undefined
   /** What is stopped with the call: the attempt, and a fetch for what is in its stream. */
   private flights: readonly Abortable[] = []
 
-  constructor({ id, caller, request, entry, startedMs, clientAddress, once, linkBase }: CallStart) {
+  constructor({ id, caller, request, entry, startedMs, clientAddress, once, linkBase, replies }: CallStart) {
     this.id = id
     this.caller = caller
     this.request = request
@@ -64,6 +71,7 @@ export class Call implements Stoppable, Listed {
     this.clientAddress = clientAddress
     this.once = once
     this.linkBase = linkBase
+    this.replies = replies
     this.startedMs = startedMs
   }
 
@@ -96,6 +104,16 @@ export class Call implements Stoppable, Listed {
 
   elapsedMs(): number {
     return performance.now() - this.startedMs
+  }
+
+  claimMemory(): ReplyClaim | undefined {
+    return (this.replyMemory ??= this.replies?.claim(this.caller.account.id))
+  }
+
+  /** A long answer is in memory until its client has taken it. */
+  async forgetReplies(isTaken: Promise<void>): Promise<void> {
+    await isTaken
+    this.replyMemory?.release()
   }
 }
 

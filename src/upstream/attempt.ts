@@ -7,7 +7,7 @@ import type { UpstreamFailure } from '../domain/failure.ts'
 import type { FailureReader, UpstreamRequest } from '../formats/format.ts'
 import { outbound, type OutboundRequest, type WholeResult } from '../outbound/send.ts'
 import { inOwnTurn } from '../lib/long-text.ts'
-import { readText } from '../outbound/text.ts'
+import { readText, type Reader } from '../outbound/text.ts'
 import type { Preset } from '../providers/preset.ts'
 import { sendAs, type Headers, type Sends } from './credentials.ts'
 import { EventReader } from './event-reader.ts'
@@ -27,6 +27,8 @@ export type AttemptLimits = {
   readonly sendOnce?: boolean | undefined
   /** Whoever the attempt is made for, and can stop it. */
   readonly owner: Stoppable
+  /** Whose memory a long whole reply takes. */
+  readonly reader?: Reader | undefined
 }
 
 type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
@@ -92,7 +94,7 @@ export function attemptWhole<Read>(
   const sending = { target, request, flight, limits }
   return sendAs(
     target,
-    (credential) => outbound.sendForText(requestOf(sending, credential), limits.replyBytesMax),
+    (credential) => outbound.sendForText(requestOf(sending, credential), limits.replyBytesMax, limits.reader),
     wholeSends,
   ).then((sent) => {
     flight.land()

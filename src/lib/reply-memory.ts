@@ -1,0 +1,153 @@
+/**
+ * Memory for whole replies, which are as long as their vendors like. While no more than half of it is taken, a reply
+ * takes what it has come to. After that only those go on that have room for all they can become; the rest wait in turn,
+ * and their vendors with them. So nobody waits for somebody who waits, and there is always one that goes on.
+ */
+export class ReplyMemory {
+  private readonly max: number
+  private readonly shareMax: number
+  private taken = 0
+  /** How many have room for all they can become, and are still arriving. */
+  private reserved = 0
+  /** By account, what those have that wait for nobody. */
+  private readonly firm = new Map<string, number>()
+  private readonly waiting = new Set<ReplyClaim>()
+
+  /** `shareMax`: of one account, which may have a single reply of any size. */
+  constructor({ max, shareMax }: { readonly max: number; readonly shareMax: number }) {
+    this.max = max
+    this.shareMax = shareMax
+  }
+
+  get bytes(): number {
+    return this.taken
+  }
+
+  claim(account: string): ReplyClaim {
+    return new ReplyClaim(this, account)
+  }
+
+  /** The methods from here on are for claims alone. Whether one that grew needs to ask for nothing. */
+  take(bytes: number): boolean {
+    this.taken += bytes
+    return this.taken <= this.max / 2
+  }
+
+  give(bytes: number): void {
+    this.taken -= bytes
+  }
+
+  addFirm(account: string, bytes: number): void {
+    const own = (this.firm.get(account) ?? 0) + bytes
+    if (own > 0) this.firm.set(account, own)
+    else this.firm.delete(account)
+  }
+
+  wait(claim: ReplyClaim): void {
+    this.waiting.add(claim)
+    this.serve()
+  }
+
+  leave(claim: ReplyClaim, wasReserved: boolean): void {
+    this.waiting.delete(claim)
+    if (wasReserved) this.reserved--
+  }
+
+  /** Lets those go on that now can. */
+  serve(): void {
+    for (const claim of this.waiting) {
+      const own = this.firm.get(claim.account) ?? 0
+      if (own > 0 && own + claim.bytes + claim.lacking > this.shareMax) continue
+      // However small those behind it are: it would wait for ever.
+      if (this.reserved > 0 && this.taken + claim.lacking > this.max) return
+      this.waiting.delete(claim)
+      this.reserved++
+      this.taken += claim.lacking
+      claim.goOn()
+    }
+  }
+}
+
+/** What a call takes for the replies it gets, one after the other, until its client has the answer. */
+export class ReplyClaim {
+  readonly account: string
+  bytes = 0
+  /** While it waits: what it may still come to need. */
+  lacking = 0
+  private readonly memory: ReplyMemory
+  private state: 'growing' | 'waiting' | 'reserved' | 'over' = 'growing'
+  private firm = 0
+  /** Of what is reserved, what has not come yet. */
+  private unused = 0
+  private tell: (() => void) | undefined
+
+  constructor(memory: ReplyMemory, account: string) {
+    this.memory = memory
+    this.account = account
+  }
+
+  /** So much more of a reply is there, and so much at most is to come. False: no more may, until `tell` is called. */
+  grow(bytes: number, toCome: number, tell: () => void): boolean {
+    if (this.state === 'over') return true
+    const reserved = Math.min(bytes, this.unused)
+    this.unused -= reserved
+    this.bytes += bytes - reserved
+    const isFree = this.memory.take(bytes - reserved)
+    if (this.state === 'reserved') return true
+    if (this.state === 'growing' && isFree) return true
+    this.lacking = toCome
+    if (this.state === 'growing') {
+      this.state = 'waiting'
+      // What waits must keep nobody of its account waiting.
+      this.setFirm(0)
+      this.memory.wait(this)
+    }
+    if (!this.isWaiting) return true
+    this.tell = tell
+    return false
+  }
+
+  /** The reply at hand is complete, or broke off. */
+  settle(): void {
+    if (this.state === 'over') return
+    this.memory.leave(this, this.state === 'reserved')
+    this.memory.give(this.unused)
+    this.bytes -= this.unused
+    this.unused = this.lacking = 0
+    this.tell = undefined
+    this.state = 'growing'
+    this.setFirm(this.bytes)
+    this.memory.serve()
+  }
+
+  /** Gives everything back, for good. */
+  release(): void {
+    this.settle()
+    this.memory.give(this.bytes)
+    this.bytes = 0
+    this.setFirm(0)
+    this.state = 'over'
+    this.memory.serve()
+  }
+
+  /** By its memory: it has room for all that is to come. */
+  goOn(): void {
+    const { tell } = this
+    this.state = 'reserved'
+    this.bytes += this.lacking
+    this.unused = this.lacking
+    this.lacking = 0
+    this.tell = undefined
+    this.setFirm(this.bytes)
+    tell?.()
+  }
+
+  private get isWaiting(): boolean {
+    return this.state === 'waiting'
+  }
+
+  private setFirm(bytes: number): void {
+    this.memory.addFirm(this.account, bytes - this.firm)
+    this.firm = bytes
+  }
+}

@@ -1,0 +1,120 @@
+/** Many long whole replies at once: they are read within what there may be in memory, and every one arrives. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { startGateway, type TestGateway } from './support/gateway.ts'
+import { reportFigure } from './support/soaks.ts'
+
+const MIB = 1024 * 1024
+const CALLS = 60
+const WORDS = 'word '.repeat((16 * MIB) / 5)
+const MEMORY_MIB = 1_024
+/** What they would take, all in memory at once, is more than twice as much. */
+const PEAK_MIB_MAX = MEMORY_MIB
+
+const reply = JSON.stringify({
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: WORDS }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+})
+const bytes = Buffer.from(reply)
+let gateway: TestGateway
+let vendor: Bun.Server<undefined>
+let chunked = false
+let asked = 0
+
+beforeAll(async () => {
+  vendor = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    fetch: async () => {
+      asked++
+      const headers = { 'content-type': 'application/json' }
+      // All of them begin before any is sent, so that they are under way at once.
+      while (asked < CALLS) await Bun.sleep(10)
+      if (!chunked) return new Response(bytes, { headers })
+      let at = 0
+      const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+        controller.enqueue(bytes.subarray(at, (at += MIB)))
+        if (at >= bytes.length) controller.close()
+      }
+      return new Response(new ReadableStream({ pull }), { headers })
+    },
+  })
+  gateway = await startGateway({
+    env: { TOLLGATE_MEMORY_BYTES_MAX: String(MEMORY_MIB * MIB), TOLLGATE_LOG: 'warn' },
+    yaml: `
+providers: { writer: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true } }
+models: { large: { price: { input: 1, output: 1 }, offers: [{ provider: writer, model: m }] } }
+`,
+  })
+})
+afterAll(async () => {
+  await gateway?.close()
+  await vendor?.stop(true)
+})
+
+const peakMib = (): number =>
+  existsSync('/proc/self/status')
+    ? Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${gateway.pid}/status`, 'utf8'))?.[1]) / 1024
+    : 0
+
+/** The size of an answer, which is read and forgotten. */
+async function sizeOf(response: Response): Promise<number> {
+  let size = 0
+  for await (const part of response.body ?? []) size += part.length
+  return size
+}
+
+test.each([false, true])(
+  'of 60 answers of 16 MB every one arrives, though the vendor says how long they are: not (%p)',
+  async (isChunked) => {
+    chunked = isChunked
+    asked = 0
+    const { baseUrl, key } = gateway
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ model: 'large', max_tokens: 1, messages: [{ role: 'user', content: 'x' }] })
+    const calls = Array.from({ length: CALLS }, async () => {
+      const response = await fetch(`${baseUrl}/chat/completions`, { method: 'POST', headers, body })
+      return [response.status, await sizeOf(response)] as const
+    })
+    const answers = await Promise.all(calls)
+    expect(answers.map(([status]) => status)).toEqual(Array.from({ length: CALLS }, () => 200))
+    for (const [, size] of answers) expect(size).toBeGreaterThan(WORDS.length)
+    reportFigure(`${CALLS} answers of 16 MB at once: memory at its height ${Math.round(peakMib())} MiB`)
+    expect(peakMib()).toBeLessThan(PEAK_MIB_MAX)
+  },
+  120_000,
+)
+
+test('an account whose clients do not read keeps its share of it, and nobody else waiting', async () => {
+  asked = CALLS
+  const { baseUrl, key } = gateway
+  const account = await gateway.operate<{ id: string }>('account.create', { name: 'idle', balance: '100' })
+  const { secret } = await gateway.operate<{ secret: string }>('key.create', { account: 'idle', name: 'k' })
+  const body = JSON.stringify({ model: 'large', max_tokens: 1, messages: [{ role: 'user', content: 'x' }] })
+  const { port } = new URL(baseUrl)
+  const idle: Socket[] = Array.from({ length: 12 }, () => {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.pause()
+    const lines = ['POST /v1/chat/completions HTTP/1.1', 'host: x', `authorization: Bearer ${secret}`]
+    const type = ['content-type: application/json', `content-length: ${body.length}`, '', body]
+    socket.write([...lines, ...type].join('\r\n'))
+    return socket
+  })
+  while (asked < CALLS + idle.length) await Bun.sleep(10)
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  for (let i = 0; i < 3; i++) {
+    const response = await fetch(`${baseUrl}/chat/completions`, { method: 'POST', headers, body })
+    expect([response.status, await sizeOf(response)]).toEqual([200, expect.any(Number) as never])
+  }
+  // Two have been read, in the share there is; the others wait with their vendors.
+  const records = await gateway.operate<readonly unknown[]>('request.list', { account: account.id })
+  expect(records.length).toBeGreaterThan(0)
+  expect(records.length).toBeLessThan(idle.length / 2)
+  for (const socket of idle) socket.destroy()
+}, 60_000)
