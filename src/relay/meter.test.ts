@@ -81,6 +81,34 @@ test('a count of pictures that cannot be is none: they are among the words of th
   expect(await meter(relay, call, to)).toMatchObject({ usage: { outputText: 30, outputImage: IMAGE_TOKENS } })
 })
 
+test('a picture is never billed on top of words that it must be among, whatever a report calls them', async () => {
+  const detailed = (all: number, candidatesTokensDetails: readonly object[]): ReturnType<typeof readGeminiUsage> =>
+    readGeminiUsage({ promptTokenCount: 9, candidatesTokenCount: all, candidatesTokensDetails })
+  const one = { produced: words(2), painted, complete: true }
+  const held = { ...ofPictures, quoted: { ...ofPictures.quoted, outputTokens: IMAGE_TOKENS } }
+  const text = (tokenCount: number): object => ({ modality: 'TEXT', tokenCount })
+  const none = { modality: 'IMAGE', tokenCount: 0 }
+  const unnamed = { modality: 'MODALITY_UNSPECIFIED', tokenCount: IMAGE_TOKENS }
+  for (const details of [[text(30), none], [none], [unnamed], [text(IMAGE_TOKENS)], [text(IMAGE_TOKENS), none]]) {
+    expect(await meter(relay, call, { ...one, usage: detailed(IMAGE_TOKENS, details), admission: held })).toMatchObject(
+      {
+        usage: { outputText: 0, outputImage: IMAGE_TOKENS },
+        source: 'estimated',
+      },
+    )
+  }
+  // Those that say nothing of the rest are so with any amount of room.
+  for (const details of [[text(30), none], [none], [unnamed]]) {
+    expect(
+      await meter(relay, call, { ...one, usage: detailed(IMAGE_TOKENS, details), admission: ofPictures }),
+    ).toMatchObject({ usage: { outputText: 0, outputImage: IMAGE_TOKENS } })
+  }
+  // Too few to be a picture: it is billed as far as the hold goes.
+  expect(await meter(relay, call, { ...one, usage: detailed(30, [text(30)]), admission: held })).toMatchObject({
+    usage: { outputText: 30, outputImage: IMAGE_TOKENS - 30 },
+  })
+})
+
 test('of a stream that broke off no more words are counted than was held for beside its pictures', async () => {
   const quoted = { ...ofPictures.quoted, outputTokens: 2_000 }
   const to = { usage: geminiKinds(0, IMAGE_TOKENS), produced: words(2_000), painted, complete: false }
@@ -127,7 +155,7 @@ test('a picture in a running report is not charged once more as words', async ()
   }
 })
 
-test('more pictures than were held for are not counted by us beyond that; one is, whatever was held', async () => {
+test('more pictures than were held for are not counted by us beyond that; one always is held for', async () => {
   const album = { produced: words(92), painted: { ...painted, images: 20 }, admission: ofPictures, complete: true }
   const all = { outputText: 92, outputImage: 8_100 }
   expect(await meter(relay, call, { ...album, usage: undefined })).toMatchObject({ usage: all, source: 'estimated' })
@@ -136,9 +164,9 @@ test('more pictures than were held for are not counted by us beyond that; one is
   expect(await meter(relay, call, { ...album, usage: gemini(9, 20 * IMAGE_TOKENS) })).toMatchObject({
     usage: { outputText: 0, outputImage: 20 * IMAGE_TOKENS },
   })
-  for (const produced of ['', words(QUOTED_OUTPUT)]) {
-    const one = await meter(relay, call, { produced, painted, admission, complete: true, usage: undefined })
-    expect(one).toMatchObject({ usage: { outputImage: IMAGE_TOKENS } })
+  for (const count of [0, QUOTED_OUTPUT]) {
+    const one = { produced: words(count), painted, admission, complete: true, usage: undefined }
+    expect(await meter(relay, call, one)).toMatchObject({ usage: { outputImage: IMAGE_TOKENS - count } })
   }
 })
 

@@ -23,13 +23,14 @@ const kindsIn = (details: unknown): Kind[] =>
     })
 
 const isImage = ({ modality }: Kind): boolean => modality === 'IMAGE'
+const isText = ({ modality }: Kind): boolean => modality === 'TEXT'
 const sumOf = (kinds: readonly Kind[]): number => kinds.reduce((sum, { tokens }) => sum + tokens, 0)
 const imageTokensIn = (kinds: readonly Kind[]): number => sumOf(kinds.filter(isImage))
 
 /** The tokens of images in an answer of so many; undefined where the kinds are not told apart. */
 function paintedTokens(details: unknown, all: number): number | undefined {
-  const kinds = kindsIn(details)
-  const isTold = kinds.some(isImage) || (kinds.length > 0 && sumOf(kinds) === all)
+  const kinds = kindsIn(details).filter(({ tokens }) => tokens > 0)
+  const isTold = kinds.some(isImage) || (kinds.length > 0 && kinds.every(isText) && sumOf(kinds) === all)
   return isTold ? Math.min(imageTokensIn(kinds), all) : undefined
 }
 
@@ -71,7 +72,7 @@ type ToPaint = Painted & {
   readonly imageTokens: number
   /** Whether an upstream reported tokens of the answer, those of images perhaps among them. */
   readonly isReported: boolean
-  /** What was held for: no count of our own goes beyond it, but for one image. */
+  /** What was held for, of which an image is the least: no count of our own goes beyond it. */
   readonly outputTokensMax: number
   /** Whether words came beside the images, or instead of them. */
   readonly hasWords: boolean
@@ -88,11 +89,13 @@ export function paintedUsage({ usage, source }: Metered, to: ToPaint): Metered {
   const all = images + spoiled
   // That there are none is not to be believed of images that came.
   const told = usage.outputImage || undefined
-  // A report that tells the kinds apart, and has nothing of images, has words alone.
-  const isMixed = isReported && usage.outputImage === undefined
-  const room = outputTokensMax - usage.outputText - usage.outputReasoning
-  const most = isMixed ? usage.outputText : Math.max(room, imageTokens)
-  const whole = told ?? Math.min(all * imageTokens, most)
+  const needed = all * imageTokens
+  const room = Math.max(Math.max(outputTokensMax, imageTokens) - usage.outputText - usage.outputReasoning, 0)
+  // A report that tells the kinds apart, and has nothing of images, has words alone, unless there is more room for the
+  // images among those words than beside them.
+  const isApart = usage.outputImage !== undefined && (needed <= room || usage.outputText <= room)
+  const isMixed = isReported && told === undefined && !isApart
+  const whole = told ?? Math.min(needed, isMixed ? usage.outputText : room)
   const outputImage = all === 0 ? 0 : Math.ceil((whole * images) / all)
   const outputText = isMixed ? usage.outputText - whole : usage.outputText
   const painted = { ...usage, outputText, outputImage }
