@@ -358,8 +358,8 @@ function skipSpace(text: string, from: number, step: 1 | -1): number {
 }
 
 /**
- * Edits the text of an object that parses. Where its structure cannot be mapped (a repeated key, more values than the
- * limits allow) it is written anew from what JSON.parse reads: the edits hold in any case, only other bytes may change.
+ * Edits the text of an object that parses. Where its structure has to be mapped for that and cannot be (a repeated key,
+ * more values than the limits allow) it is written anew from what JSON.parse reads: the edits hold in any case.
  */
 export function reviseJson(text: string, edits: readonly Edit[], limits: ScanLimits): string {
   const [first] = edits

@@ -92,6 +92,41 @@ test('of an account so many bytes are kept, counted again at the start, and fewe
   await store.close()
 })
 
+test('an answer that is forgotten because its key is used again is counted once, though a sweep comes between', async () => {
+  const store = await open('swept')
+  const idempotency = await openIdempotency(store, bounds)
+  const keep = async (key: string, bytes: number): Promise<void> => {
+    const made = await claim(idempotency, key)
+    await mustWrite(store, [...made.begin(`r-${key}`), ...made.keep(answer('x'.repeat(bytes)))])
+    made.end()
+  }
+  const { now } = Date
+  try {
+    await keep('old', 400)
+    Date.now = () => now() + DAY_MS + 500
+    await keep('fresh', 300)
+    const again = await claim(idempotency, 'old')
+    await idempotency.sweep()
+    await mustWrite(store, again.begin('again'))
+    again.end()
+    expect(idempotency.keepsFor('a')).toBe(true)
+    // One that is asked for while it is swept is not there.
+    Date.now = () => now() + 3 * DAY_MS
+    const swept = idempotency.sweep()
+    const late = await claim(idempotency, 'fresh')
+    await swept
+    await mustWrite(store, late.begin('late'))
+    expect(idempotency.keepsFor('a')).toBe(false)
+  } finally {
+    Date.now = now
+  }
+  expect(await store.query('SELECT key, request_id FROM idempotency ORDER BY key')).toEqual([
+    { key: 'fresh', request_id: 'late' },
+    { key: 'old', request_id: 'again' },
+  ])
+  await store.close()
+})
+
 test('repetitions that come at once get the answer, each judged by what was asked first and not by each other', async () => {
   const store = await open('at-once')
   const idempotency = await openIdempotency(store, bounds)

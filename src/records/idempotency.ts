@@ -144,6 +144,8 @@ export class Idempotency {
   private readonly kept: KeptAnswers
   private readonly claims = new Map<string, Claim>()
   private readonly lookUps = new Map<string, Promise<Row | undefined>>()
+  /** Those whose rows are about to go, for as long as that takes. */
+  private readonly sweeping = new Map<string, Promise<unknown>>()
 
   constructor(store: Store, kept: KeptAnswers) {
     this.store = store
@@ -160,7 +162,9 @@ export class Idempotency {
    * too: what is there already is the answer to all of them, and what is not is one's alone.
    */
   async claim(accountId: string, wanted: IdempotencyKey): Promise<Claimed> {
-    const name = `${accountId}\n${wanted.key}`
+    const name = nameOf(accountId, wanted.key)
+    const sweeping = this.sweeping.get(name)
+    if (sweeping) await sweeping
     let row: Row | undefined
     if (!this.claims.has(name)) {
       const lookUp = this.lookUp(name, accountId, wanted.key)
@@ -206,19 +210,33 @@ export class Idempotency {
 
   /** Deletes what is older than it needs to be, in small steps behind the requests. */
   async sweep(): Promise<void> {
-    const sql = `SELECT rowid AS at, account_id, coalesce(octet_length(body), 0) AS bytes ${STALE} LIMIT ${SWEEP_ROWS}`
+    const sql = `SELECT rowid AS at, account_id, key, coalesce(octet_length(body), 0) AS bytes ${STALE} LIMIT ${SWEEP_ROWS}`
     const before = Date.now() - KEPT_MS
     for (;;) {
-      const rows = await this.store.query(sql, [before])
+      const found = await this.store.query(sql, [before])
+      // Whoever has claimed a key, or is about to, takes its old row along, and counts it.
+      const rows = found.filter((row) => !this.isWanted(nameIn(row)))
       if (rows.length === 0) return
       const at = JSON.stringify(rows.map((row) => Number(row['at'])))
-      const swept = await this.store.write([{ run: sweep, bind: [before, at], changes: rows.length }], 'bulk')
-      // Refused where one of the keys has been used again since, and its row made anew.
-      if (swept.kind === 'refused') continue
-      for (const row of rows) this.kept.give(String(row['account_id']), Number(row['bytes']))
+      const sweeping = this.store.write([{ run: sweep, bind: [before, at], changes: rows.length }], 'bulk')
+      for (const row of rows) this.sweeping.set(nameIn(row), sweeping)
+      try {
+        // Refused where one of the keys was used again while they were looked up, and its row made anew.
+        if ((await sweeping).kind === 'refused') continue
+        for (const row of rows) this.kept.give(String(row['account_id']), Number(row['bytes']))
+      } finally {
+        for (const row of rows) this.sweeping.delete(nameIn(row))
+      }
     }
   }
+
+  private isWanted(name: string): boolean {
+    return this.claims.has(name) || this.lookUps.has(name)
+  }
 }
+
+const nameOf = (accountId: string, key: string): string => `${accountId}\n${key}`
+const nameIn = (row: Row): string => nameOf(String(row['account_id']), String(row['key']))
 
 function keptIn(row: Row, { fingerprint }: IdempotencyKey): Claimed {
   if (!isSame(row['fingerprint'] as Uint8Array, fingerprint)) return { kind: 'mismatch' }

@@ -43,8 +43,8 @@ export async function claimOnce(
 const WAIT_MS_MAX = 30_000
 
 /**
- * An SDK whose call timed out comes back for the answer, a few times. It may take minutes, so it is sent away for as
- * long as the first has run already: each time twice as long as before.
+ * An SDK whose call timed out comes back for the answer, once or twice. It is sent away for as long as the first has
+ * run already: at once it would be too early for most.
  */
 const runningFor = (ms: number): Failure => ({
   kind: 'idempotency_running',
