@@ -341,6 +341,8 @@ describe('streams that end early', () => {
     expect(text.trimEnd().split('\n').at(-1)).toContain('"code":"upstream_error"')
     const record = await recordOf(mine.account)
     expect(record).toMatchObject({ outcome: 'cut', usage_source: 'estimated' })
+    // Nor is it one that its vendor did well.
+    expect(JSON.parse(record.attempts)).toMatchObject([{ result: 'network', message: expect.any(String) as never }])
     expect(BigInt(record.charged)).toBeGreaterThan(0n)
   })
 

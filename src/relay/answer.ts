@@ -11,6 +11,7 @@ import { Transcript, type KeptAnswer } from '../records/idempotency.ts'
 import type { RequestRecord, SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import { factsOf, type Attempted, type StreamServed, type WholeServed } from './attempt.ts'
+import { discreet, noteBroken } from './attempt-note.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
 import { shownEnd } from './conversation.ts'
@@ -290,6 +291,7 @@ export class StreamAnswer {
       return text
     }
     const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure, served.open.stream)
+    if (!cancelled) noteBroken(this.call, discreet(step.failure, this.secretOf(served), this.call))
     const text = await this.settle(served, {
       outcome: cancelled ? outcomeOf(cancelled) : 'cut',
       failure: cancelled === 'client_closed' ? undefined : failure,
@@ -298,6 +300,10 @@ export class StreamAnswer {
     })
     if (!cancelled) this.relay.health.failed(served.offer.id, step.failure)
     return text
+  }
+
+  private secretOf({ offer }: StreamServed): string | undefined {
+    return this.relay.catalog.provider(offer.providerId)?.secret
   }
 
   /** Reads on without a client, to learn the bill. */

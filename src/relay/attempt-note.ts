@@ -42,6 +42,14 @@ export function note(call: Call, offer: Offer, startedMs: number, came: Upstream
   call.attempts.push(failure && !isAborted ? { ...attempt, ...toldOf(failure) } : attempt)
 }
 
+/** Notes that the attempt that served came to nothing good in the middle of its stream. */
+export function noteBroken(call: Call, failure: UpstreamFailure): void {
+  const served = call.attempts.pop()
+  if (!served) return
+  const tookMs = Math.round(call.elapsedMs() - served.startedMs)
+  call.attempts.push({ ...served, result: failure.kind, tookMs, ...toldOf(failure) })
+}
+
 /** An upstream's own words may quote the prompt or the credential: the record keeps only its code, and our words. */
 const toldOf = ({
   kind,
