@@ -145,6 +145,11 @@ const wrong: [string, string, string][] = [
   ],
   ['an unknown key', 'sandbox: true\nprovider: {}\n', "tollgate.yaml:2: provider: unknown key 'provider'"],
   [
+    'an unknown limit',
+    'accounts:\n  a:\n    limits: { rpm: 9 }\n',
+    "accounts.a.limits.rpm: unknown key 'rpm'; there are requests_per_minute, tokens_per_minute, concurrent_requests, ",
+  ],
+  [
     'an unknown key inside',
     'models:\n  a:\n    price: { input: 1, output: 1 }\n    offer: []\n    offers: []\n',
     'tollgate.yaml:4:',

@@ -30,6 +30,15 @@ class DeclarationError extends Error {
   override readonly name = 'DeclarationError'
 }
 
+/** An object whose keys are all known; of another the message says which there are. */
+const strict = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `unknown key '${issue.keys.join("', '")}'; there are ${Object.keys(shape).join(', ')}`
+        : undefined,
+  })
+
 const usd = z.union([z.number(), z.string()]).transform((value, context) => {
   const amount = parseUsd(String(value))
   if (amount !== undefined && amount >= 0n) return amount
@@ -37,7 +46,7 @@ const usd = z.union([z.number(), z.string()]).transform((value, context) => {
   return z.NEVER
 })
 
-const units = z.strictObject({
+const units = strict({
   /** Of tokens; what is sold by the piece has `each` instead. */
   input: usd.optional(),
   /** Needed of what has output: an embedding has none. */
@@ -71,7 +80,7 @@ const pricesOf = (stated: z.infer<typeof units>): UnitPrices =>
 
 const count = z.int().min(1)
 
-const provider = z.strictObject({
+const provider = strict({
   preset: z.enum(presets.map(({ id }) => id)).default('custom'),
   base_url: z.string().min(1).optional(),
   allow_private: z.boolean().default(false),
@@ -80,7 +89,7 @@ const provider = z.strictObject({
   concurrent_requests: count.optional(),
 })
 
-const offer = z.strictObject({
+const offer = strict({
   provider: z.string(),
   model: z.string().min(1),
   cost: price.optional(),
@@ -88,7 +97,7 @@ const offer = z.strictObject({
   weight: count.default(1),
 })
 
-const model = z.strictObject({
+const model = strict({
   price,
   owned_by: z.string().optional(),
   kind: z.enum(modelKinds).default('text'),
@@ -96,29 +105,27 @@ const model = z.strictObject({
   offers: z.array(offer).min(1),
 })
 
-const limits = z
-  .strictObject({
-    requests_per_minute: count.optional(),
-    tokens_per_minute: count.optional(),
-    concurrent_requests: count.optional(),
-    spend_per_day: usd.optional(),
-    spend_per_month: usd.optional(),
-  })
-  .transform((stated): Limits => ({
-    requestsPerMinute: stated.requests_per_minute,
-    tokensPerMinute: stated.tokens_per_minute,
-    concurrentRequests: stated.concurrent_requests,
-    spendPerDay: stated.spend_per_day,
-    spendPerMonth: stated.spend_per_month,
-  }))
+const limits = strict({
+  requests_per_minute: count.optional(),
+  tokens_per_minute: count.optional(),
+  concurrent_requests: count.optional(),
+  spend_per_day: usd.optional(),
+  spend_per_month: usd.optional(),
+}).transform((stated): Limits => ({
+  requestsPerMinute: stated.requests_per_minute,
+  tokensPerMinute: stated.tokens_per_minute,
+  concurrentRequests: stated.concurrent_requests,
+  spendPerDay: stated.spend_per_day,
+  spendPerMonth: stated.spend_per_month,
+}))
 
-const account = z.strictObject({
+const account = strict({
   opening_balance: usd.default(0n),
   models: z.array(z.string()).optional(),
   limits: limits.optional(),
 })
 
-const declaration = z.strictObject({
+const declaration = strict({
   sandbox: z.boolean().optional(),
   providers: z.record(z.string(), provider).default({}),
   models: z.record(z.string(), model).default({}),
@@ -140,8 +147,7 @@ export function readDeclaration(text: string, file: string, env: Env): Declarati
     const issue = read.error.issues.find(({ code }) => code === 'unrecognized_keys') ?? read.error.issues[0]
     const path = [...(issue?.path ?? [])]
     if (issue?.code === 'unrecognized_keys') path.push(issue.keys[0] ?? '')
-    const message = issue?.code === 'unrecognized_keys' ? `unknown key '${issue.keys.join("', '")}'` : issue?.message
-    return fail(offsetAt(document, path), `${path.join('.')}: ${message}`)
+    return fail(offsetAt(document, path), `${path.join('.')}: ${issue?.message}`)
   }
   return resolve(read.data, env, (path, message) => fail(offsetAt(document, path), message))
 }

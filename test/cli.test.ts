@@ -188,6 +188,9 @@ describe('before anything is there', () => {
     expect(err).toContain('no data folder')
     expect(existsSync(folder)).toBe(false)
     expect(await errorOf(folder, ['account', 'list'], { cwd: tmpdir() })).toEqual({ code: 'no_data_folder', exit: 1 })
+    // What the program knows without one is told without one.
+    const presets = await run(folder, ['provider', 'presets'], { cwd: tmpdir() })
+    expect([presets.code, presets.out.includes('OPENAI_API_KEY'), existsSync(folder)]).toEqual([0, true, false])
   })
 
   test('a configuration that cannot be used is one line without a stack', async () => {
@@ -196,16 +199,11 @@ describe('before anything is there', () => {
     for (const args of [['serve'], ['account', 'list'], ['verify-ledger']]) {
       const { code, err } = await run(folder, args)
       expect(code).toBe(1)
-      expect(err).toMatch(/^tollgate: .*tollgate\.yaml:1: .*unknown key 'modles'\n$/)
+      expect(err).toMatch(/^tollgate: .*tollgate\.yaml:1: .*unknown key 'modles'; there are [a-z, ]+\n$/)
     }
-    expect(await errorOf(folder, ['account', 'list'], { env: { PORT: 'x' } })).toEqual({
-      code: 'config_error',
-      exit: 1,
-    })
-    expect(await errorOf(folder, ['account', 'list', '--config', 'none.yaml'])).toEqual({
-      code: 'config_error',
-      exit: 1,
-    })
+    const unusable = { code: 'config_error', exit: 1 }
+    expect(await errorOf(folder, ['account', 'list'], { env: { PORT: 'x' } })).toEqual(unusable)
+    expect(await errorOf(folder, ['account', 'list', '--config', 'none.yaml'])).toEqual(unusable)
   })
 
   test('init writes a declaration, makes a first key, and never overwrites by itself', async () => {

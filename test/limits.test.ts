@@ -131,6 +131,15 @@ test('tokens a minute: a forecast before, the truth after', async () => {
   expect(remaining).toBeWithin(300 - usage.total_tokens, 300 - usage.total_tokens + 10)
 })
 
+test('tokens a minute: a crowd without max_tokens does not pass them all at once', async () => {
+  const who = await member({}, { tokens_per_minute: 5_000 })
+  const answers = await Promise.all(Array.from({ length: 100 }, () => chat(who, { model: 'slow', stream: true })))
+  const statuses = answers.map(({ status }) => status)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(9)
+  expect(statuses.filter((status) => status === 429)).toHaveLength(91)
+  for (const answer of answers) await answer.body?.cancel()
+})
+
 describe('spend', () => {
   test('of a day: holds count, so that no crowd passes it', async () => {
     const who = await member({ spend_per_day: '0.01' }) // a thousand tokens of output

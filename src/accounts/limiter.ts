@@ -7,6 +7,7 @@ import { FUTILE_PER_MINUTE, NO_LIMITS, type Limits } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { Bucket } from './bucket.ts'
 import { Calendar } from './calendar.ts'
+import { UsualOutput } from './usual-output.ts'
 import { perMinute, rateHeaders, UNITS } from './rate-headers.ts'
 
 export type Scope = 'key' | 'account'
@@ -74,6 +75,7 @@ type Subject = {
   /** Requests that vendors refused, for nothing. */
   futile: Bucket
   tokens: Bucket
+  usual: UsualOutput
   today: Day
   /** That of its month before today. */
   earlier: Amounts
@@ -94,7 +96,7 @@ export class Limiter {
   private readonly subjects = new Map<string, Subject>()
   private readonly calendar = new Calendar()
   private readonly accountMax: number
-  private readonly now: () => number
+  readonly now: () => number
 
   constructor(
     past: readonly PastSpend[],
@@ -234,6 +236,7 @@ export class Limiter {
         free: new Bucket(),
         futile: new Bucket(),
         tokens: new Bucket(),
+        usual: new UsualOutput(),
         today: { day, month, spent: 0n, held: 0n },
         earlier: { spent: 0n, held: 0n },
       }
@@ -254,10 +257,6 @@ export class Limiter {
     subject.today = { day, month, spent: 0n, held: 0n }
     return subject
   }
-
-  clock(): number {
-    return this.now()
-  }
 }
 
 /** How long a spend limit keeps a request out, to be compared. */
@@ -273,8 +272,13 @@ function countedIn({ today, earlier }: Subject, day: Day): Amounts | undefined {
   return day.month === today.month ? earlier : undefined
 }
 
-/** `days`: on which it began, for each of the stands. */
-type Reservation = { readonly amount: NanoUsd; readonly tokens: number; readonly days: readonly Day[] }
+/** `days`: on which it began, for each of the stands. `known`: what of the tokens is no forecast, where some are. */
+type Reservation = {
+  readonly amount: NanoUsd
+  readonly tokens: number
+  readonly known: number | undefined
+  readonly days: readonly Day[]
+}
 
 /** One request's stand with the limits of its key and account, from its arrival to its end. */
 export class Entry {
@@ -294,7 +298,7 @@ export class Entry {
   /** What the spend limits leave; undefined without any. */
   get spendable(): NanoUsd | undefined {
     if (!this.hasLimits) return undefined
-    const nowMs = this.limiter.clock()
+    const nowMs = this.limiter.now()
     let least: NanoUsd | undefined
     for (const { limits, subject } of this.stands) {
       for (const period of PERIODS) {
@@ -308,10 +312,24 @@ export class Entry {
     return least
   }
 
+  /**
+   * What a request counts as that has no limit of its own: as much as such answers came to of late, of `outputMax` at
+   * most, and no more than a minute has, or it would never be let in.
+   */
+  forecast(known: number, outputMax: number): number {
+    let [usual, room] = [0, Number.POSITIVE_INFINITY]
+    for (const { limits, subject } of this.stands) {
+      if (limits.tokensPerMinute === undefined) continue
+      usual = Math.max(usual, Math.ceil(subject.usual.tokens))
+      room = Math.min(room, limits.tokensPerMinute - known)
+    }
+    return known + Math.max(0, Math.min(usual, outputMax, room))
+  }
+
   /** Why `amount` of spend and `tokens` are not to be had; undefined when they are, for as long as this tick lasts. */
   obstacle(amount: NanoUsd, tokens: number): Limited | undefined {
     if (!this.hasLimits) return undefined
-    const nowMs = this.limiter.clock()
+    const nowMs = this.limiter.now()
     const spend = this.limiter.spendLimited(this.stands, amount, nowMs)
     if (spend) return spend
     for (const { limits, scope, subject } of this.stands) {
@@ -325,9 +343,9 @@ export class Entry {
     return undefined
   }
 
-  /** Takes what `obstacle` found no fault with. */
-  reserve(amount: NanoUsd, tokens: number): void {
-    const nowMs = this.limiter.clock()
+  /** Takes what `obstacle` found no fault with. `known`: what of the tokens was no forecast, where some were. */
+  reserve(amount: NanoUsd, tokens: number, known?: number): void {
+    const nowMs = this.limiter.now()
     const days: Day[] = []
     for (const { limits, subject } of this.stands) {
       const { today } = this.limiter.roll(subject, nowMs)
@@ -335,7 +353,7 @@ export class Entry {
       days.push(today)
       if (limits.tokensPerMinute !== undefined) subject.tokens.take(limits.tokensPerMinute, nowMs, tokens)
     }
-    this.reserved = { amount, tokens, days }
+    this.reserved = { amount, tokens, known, days }
   }
 
   /** Turns what was reserved into what it came to: nothing of either when the request was not charged. */
@@ -350,17 +368,18 @@ export class Entry {
       amounts.spent += charged
     }
     if (!this.hasLimits) return
-    const nowMs = this.limiter.clock()
+    const nowMs = this.limiter.now()
     for (const { limits, subject } of this.stands) {
       if (limits.tokensPerMinute === undefined) continue
       subject.tokens.take(limits.tokensPerMinute, nowMs, tokens - reserved.tokens)
+      if (reserved.known !== undefined && tokens > 0) subject.usual.learn(Math.max(0, tokens - reserved.known))
     }
   }
 
   /** A vendor has refused it, for nothing. */
   wasFutile(): void {
     for (const { scope, subject } of this.stands) {
-      if (scope === 'account') subject.futile.take(FUTILE_PER_MINUTE, this.limiter.clock(), 1)
+      if (scope === 'account') subject.futile.take(FUTILE_PER_MINUTE, this.limiter.now(), 1)
     }
   }
 
@@ -373,6 +392,6 @@ export class Entry {
 
   /** Adds `x-ratelimit-*` to headers: of each unit the scope with less left. Nothing without limits. */
   withRates(headers: Record<string, string> = {}): Record<string, string> {
-    return this.hasLimits ? rateHeaders(this.stands, this.limiter.clock(), headers) : headers
+    return this.hasLimits ? rateHeaders(this.stands, this.limiter.now(), headers) : headers
   }
 }

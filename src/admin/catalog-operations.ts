@@ -307,16 +307,6 @@ const providerState = operation(
 export const catalogOperations: Readonly<Record<string, Operation>> = {
   'provider.add': providerAdd,
   'provider.list': operation(z.strictObject({}), ({ catalog }) => done(catalog.providers().map(providerView))),
-  'provider.presets': operation(z.strictObject({}), () =>
-    done(
-      presets.map(({ id: preset, label, baseUrl, keyVariable }) => ({
-        id: preset,
-        label,
-        base_url: baseUrl ?? null,
-        key_variable: keyVariable ?? null,
-      })),
-    ),
-  ),
   'provider.test': operation(z.strictObject({ id: z.string() }), async ({ catalog }, { id: name }) => {
     const provider = catalog.provider(name)
     const preset = provider && findPreset(provider.preset)

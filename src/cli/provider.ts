@@ -29,13 +29,6 @@ export type ProbeView = {
   readonly problem: string | null
 }
 
-type PresetView = {
-  readonly id: string
-  readonly label: string
-  readonly base_url: string | null
-  readonly key_variable: string | null
-}
-
 const provider = { name: 'id', summary: 'id of a provider', value: text('PROVIDER') } as const
 
 const drawProviders = (views: readonly ProviderView[], terminal: Terminal): string =>
@@ -139,20 +132,22 @@ const presets = command({
   name: 'provider presets',
   summary: 'Lists the vendors that are known: address, and the environment variable that adds them at start.',
   examples: [['tollgate provider presets']],
-  run: ({ program, terminal }) =>
-    operate<readonly PresetView[]>(program, { name: 'provider.presets', input: {} }, (views) => {
-      const drawn = table(
-        views,
-        [
-          { title: 'preset', of: ({ id }) => id },
-          { title: 'vendor', of: ({ label }) => label },
-          { title: 'base url', of: (view) => view.base_url },
-          { title: 'key variable', of: (view) => view.key_variable },
-        ],
-        terminal,
-      )
-      return shown(views, drawn)
-    }),
+  // The program knows them: whoever has yet to make a data folder can look.
+  run: async ({ terminal }) => {
+    const { presetViews } = await import('../admin/preset-view.ts')
+    const views = presetViews()
+    const drawn = table(
+      views,
+      [
+        { title: 'preset', of: ({ id }) => id },
+        { title: 'vendor', of: ({ label }) => label },
+        { title: 'base url', of: (view) => view.base_url },
+        { title: 'key variable', of: (view) => view.key_variable },
+      ],
+      terminal,
+    )
+    return shown(views, drawn)
+  },
 })
 
 /** One line about a probe: what came back, how fast, and what it means. */

@@ -94,7 +94,9 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
     const fitting = { endpoint: request.endpoint, tokens: quoted.fitting }
     return refuse(limited ? limitFailure(limited, fitting) : insufficient(balance, quoted.needed, fitting))
   }
-  const tokens = likelyTokens(request, model)
+  const known = likelyTokens(request, model)
+  const isOpen = model.kind === 'text' && request.outputTokensMax === undefined
+  const tokens = isOpen ? call.entry.forecast(known, quoted.outputTokens) : known
   const obstacle = call.entry.obstacle(quoted.amount, tokens)
   if (obstacle) return refuse(limitFailure(obstacle, { endpoint: request.endpoint, tokens: 0 }))
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
@@ -110,7 +112,7 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   const livesWith = taskSteps ? 'task' : 'process'
   const held = ledger.hold({ id: call.id, accountId: account.id, amount, written, also, createdAtMs, livesWith })
   if (held.kind === 'insufficient') return refuse(insufficient(held.balance, amount))
-  call.entry.reserve(amount, tokens)
+  call.entry.reserve(amount, tokens, isOpen ? known : undefined)
   return { kind: 'admitted', model, offers, hold: held.hold, quoted, held }
 }
 
