@@ -49,8 +49,7 @@ beforeAll(async () => {
     env: { TOLLGATE_MEMORY_BYTES_MAX: String(MEMORY_MIB * MIB), TOLLGATE_LOG: 'warn' },
     yaml: `
 providers: { writer: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true } }
-models:
-  large: { price: { input: 1, output: 1 }, offers: [{ provider: writer, model: m }] }
+models: { large: { price: { input: 1, output: 1 }, offers: [{ provider: writer, model: m }] } }
 `,
   })
 })

@@ -120,15 +120,6 @@ export class ReplyClaim {
     this.memory.serve()
   }
 
-  /** Of what came before, nothing is in memory any more but so much. */
-  keep(bytes: number): void {
-    if (this.state !== 'growing' || bytes >= this.bytes) return
-    this.memory.give(this.bytes - bytes)
-    this.bytes = bytes
-    this.setFirm(Math.min(this.firm, bytes))
-    this.memory.serve()
-  }
-
   /** Gives everything back, for good. */
   release(): void {
     this.settle()

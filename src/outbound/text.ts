@@ -55,8 +55,10 @@ class TextSink implements Sink {
     this.memory ??= this.reader?.claimMemory()
     // One character beyond Latin-1 makes all of its block two bytes each.
     const taken = text.length === end ? end : 2 * text.length
-    if (this.memory?.grow(taken, this.most - this.bytes, () => this.response.resume()) === false) this.response.pause()
+    if (this.memory?.grow(taken, this.most - this.bytes, this.goOn) === false) this.response.pause()
   }
+
+  private readonly goOn = (): void => this.response.resume()
 
   end(last: Buffer): void {
     this.endIn(last, 0, last.length)

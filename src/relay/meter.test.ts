@@ -109,6 +109,35 @@ test('a picture is never billed on top of words that it must be among, whatever 
   })
 })
 
+test('a picture that a running report has among its words is billed, whatever else fills the hold', async () => {
+  const left = { produced: '', painted: { ...painted, endedBy: 'client' as const }, complete: false }
+  for (const [hold, thoughts] of [
+    [256, IMAGE_TOKENS],
+    [256, 1_200],
+    [256, 600],
+    [2_000, 1_500],
+  ] as const) {
+    const held = { ...admission, quoted: { ...admission.quoted, outputTokens: hold } }
+    for (const complete of [true, false]) {
+      const to = { ...left, complete, usage: gemini(9, IMAGE_TOKENS, thoughts), admission: held }
+      expect(await meter(relay, call, to)).toMatchObject({
+        usage: { outputText: 0, outputImage: IMAGE_TOKENS, outputReasoning: thoughts },
+      })
+    }
+  }
+  // One that calls all of it words is read as it is at the end.
+  const usage = readGeminiUsage({
+    promptTokenCount: 9,
+    candidatesTokenCount: 2_580,
+    thoughtsTokenCount: 200,
+    candidatesTokensDetails: [{ modality: 'TEXT', tokenCount: 2_580 }],
+  })
+  const held = { ...admission, quoted: { ...admission.quoted, outputTokens: 4_000 } }
+  expect(await meter(relay, call, { ...left, usage, admission: held })).toMatchObject({
+    usage: { outputText: IMAGE_TOKENS, outputImage: IMAGE_TOKENS, outputReasoning: 200 },
+  })
+})
+
 test('of a stream that broke off no more words are counted than was held for beside its pictures', async () => {
   const quoted = { ...ofPictures.quoted, outputTokens: 2_000 }
   const to = { usage: geminiKinds(0, IMAGE_TOKENS), produced: words(2_000), painted, complete: false }

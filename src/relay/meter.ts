@@ -56,7 +56,8 @@ async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered
     ...painted,
     imageTokens,
     // Tokens of our own count are those of words.
-    isReported: complete && usage !== undefined && usage.outputText > 0,
+    isReported: usage !== undefined && usage.outputText > 0 && (complete || usage.outputImage !== undefined),
+    setAside: usage && apart ? usage.outputText - apart.outputText : 0,
     outputTokensMax: admission.quoted.outputTokens,
     hasWords: hasWords(to.produced),
   })

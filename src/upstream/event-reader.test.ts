@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { ReplyMemory } from '../lib/reply-memory.ts'
 import type { Incoming, Sink } from '../outbound/exchange.ts'
 import { EventReader } from './event-reader.ts'
 import { Flight } from './flight.ts'
@@ -41,24 +40,13 @@ class Scripted implements Incoming {
 const owner = { upstreamStopped: false, took: () => undefined, landed: () => undefined }
 const NONE = Buffer.alloc(0)
 
-function reading({
-  gapMs = 1_000,
-  firstMs = 1_000,
-  charsMax = 1_000,
-  memory = undefined as ReplyMemory | undefined,
-} = {}) {
+function reading({ gapMs = 1_000, firstMs = 1_000 } = {}) {
   const response = new Scripted()
   const flight = new Flight(owner, firstMs)
   flight.stop.target = response
-  const reader = new EventReader(response, flight, {
-    eventGapTimeoutMs: gapMs,
-    eventCharsMax: charsMax,
-    reader: memory && { claimMemory: () => memory.claim('a') },
-  })
+  const reader = new EventReader(response, flight, { eventGapTimeoutMs: gapMs, eventCharsMax: 1_000 })
   return { response, reader, flight }
 }
-
-type Reading = ReturnType<typeof reading>
 
 const events = (...data: string[]): object => ({ kind: 'events', events: data.map((text) => ({ data: text })) })
 
@@ -74,32 +62,6 @@ test('events are handed to whoever waits, and those that nobody waited for all a
   response.sink?.end(Buffer.from('data: e'))
   expect(await reader.next()).toMatchObject(events('e'))
   for (let i = 0; i < 2; i++) expect(await reader.next()).toEqual({ kind: 'end' })
-})
-
-test('long events wait for memory, each with its upstream, and give it back with the next that is asked for', async () => {
-  const MB = 1024 * 1024
-  const memory = new ReplyMemory({ max: 8 * MB, shareMax: 8 * MB })
-  const [first, second] = [1, 2].map(() => reading({ charsMax: 6 * MB, memory })) as [Reading, Reading]
-  const [one, two] = [first.reader.next(), second.reader.next()]
-  first.response.part(`data: ${'x'.repeat(5 * MB)}`)
-  expect([memory.bytes >= 5 * MB, first.response.told]).toEqual([true, []])
-  second.response.part(`data: ${'y'.repeat(2 * MB)}`)
-  expect(second.response.told).toEqual(['pause'])
-  first.response.part('\n\n')
-  expect((await one).kind).toBe('events')
-  expect(second.response.told).toEqual(['pause'])
-  const after = first.reader.next()
-  expect(second.response.told).toEqual(['pause', 'resume'])
-  second.response.part('\n\n')
-  expect((await two).kind).toBe('events')
-  void second.reader.next()
-  expect(memory.bytes).toBe(0)
-  second.response.part(`data: ${'y'.repeat(2 * MB)}`)
-  expect(memory.bytes).toBeGreaterThan(2 * MB)
-  // Its call gives the rest back.
-  second.reader.close()
-  first.response.sink?.end(NONE)
-  expect((await after).kind).toBe('end')
 })
 
 test('a reader that rests makes the upstream wait until the next event is asked for', async () => {

@@ -5,18 +5,11 @@
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { nextTurn } from '../lib/end-of-tick.ts'
 import { leaveBehind } from '../lib/garbage.ts'
-import type { ReplyClaim } from '../lib/reply-memory.ts'
 import { SseDecoder, type SseEvent } from '../lib/sse.ts'
 import type { Incoming, Sink } from '../outbound/exchange.ts'
-import type { Reader } from '../outbound/text.ts'
 import type { Flight } from './flight.ts'
 
-export type ReaderLimits = {
-  readonly eventGapTimeoutMs: number
-  readonly eventCharsMax: number
-  /** Whose memory long events take. */
-  readonly reader?: Reader | undefined
-}
+export type ReaderLimits = { readonly eventGapTimeoutMs: number; readonly eventCharsMax: number }
 
 export type ReadEvents =
   | { readonly kind: 'events'; readonly events: readonly SseEvent[] }
@@ -28,8 +21,6 @@ const END: ReadEvents = { kind: 'end' }
 export const QUEUED_BYTES_MAX = 32 * 1024
 /** No token by token answer is read in such pieces. */
 const LARGE_READ_BYTES = 64 * 1024
-/** A longer event, of an image, takes its memory from where long replies take theirs. */
-const UNCOUNTED_CHARS_MAX = 1024 * 1024
 /** A longer event waits for a turn of its own: several as slow to read as they may be would hold up the others. */
 const SMALL_CHARS_MAX = 32 * 1024
 /** Behind it only the end of the body comes, which is worth a connection. By its data, or by its name. */
@@ -49,17 +40,8 @@ export class EventReader implements Sink {
   private begun = false
   private isTerminated = false
   private isResting = false
-  private readonly eventCharsMax: number
-  private readonly reader: Reader | undefined
-  private memory: ReplyClaim | undefined
-  /** Of the event that is arriving, how much was taken for it. */
-  private countedChars = 0
-  /** No more may come until there is memory for it. */
-  private isShort = false
 
-  constructor(response: Incoming, flight: Flight, { eventGapTimeoutMs, eventCharsMax, reader }: ReaderLimits) {
-    this.eventCharsMax = eventCharsMax
-    this.reader = reader
+  constructor(response: Incoming, flight: Flight, { eventGapTimeoutMs, eventCharsMax }: ReaderLimits) {
     this.response = response
     this.decoder = new SseDecoder(eventCharsMax)
     this.flight = flight
@@ -79,11 +61,9 @@ export class EventReader implements Sink {
     }
     // The first event has a limit of its own, which is running already.
     if (this.begun) this.flight.watchdog.beat(this.gapMs)
-    // What went before has been taken by the client.
-    this.memory?.keep(this.countedChars)
     if (this.isResting) {
       this.isResting = false
-      this.resume()
+      this.response.resume()
     }
     return new Promise((resolve) => (this.waiting = resolve))
   }
@@ -110,9 +90,7 @@ export class EventReader implements Sink {
   part(bytes: Buffer): void {
     if (bytes.length >= LARGE_READ_BYTES) leaveBehind(bytes.length, this)
     const events = this.decoded(bytes)
-    if (!events) return
-    this.count()
-    this.take(events, bytes.length)
+    if (events) this.take(events, bytes.length)
   }
 
   end(last: Buffer): void {
@@ -140,31 +118,6 @@ export class EventReader implements Sink {
     }
   }
 
-  /** Takes the memory of a long event as it arrives. */
-  private count(): void {
-    const { pendingChars } = this.decoder
-    if (pendingChars < this.countedChars) {
-      this.countedChars = 0
-      this.memory?.settle()
-    }
-    const more = pendingChars - this.countedChars
-    if (more <= UNCOUNTED_CHARS_MAX) return
-    this.countedChars = pendingChars
-    this.memory ??= this.reader?.claimMemory()
-    if (this.memory?.grow(more, this.eventCharsMax - pendingChars, () => this.goOn()) !== false) return
-    this.isShort = true
-    this.response.pause()
-  }
-
-  private goOn(): void {
-    this.isShort = false
-    if (!this.isResting) this.response.resume()
-  }
-
-  private resume(): void {
-    if (!this.isShort) this.response.resume()
-  }
-
   private take(events: SseEvent[], bytes: number): void {
     if (events.length === 0) return
     this.begun = true
@@ -185,7 +138,7 @@ export class EventReader implements Sink {
     this.queuedBytes = 0
     this.hasLarge = false
     this.isResting = false
-    this.resume()
+    this.response.resume()
     return { kind: 'events', events }
   }
 
@@ -197,7 +150,6 @@ export class EventReader implements Sink {
 
   private conclude(last: ReadEvents): void {
     this.last = last
-    this.memory?.settle()
     this.flight.land()
     if (!this.waiting || this.events.length > 0) return
     this.last = END

@@ -72,6 +72,8 @@ type ToPaint = Painted & {
   readonly imageTokens: number
   /** Whether an upstream reported tokens of the answer, those of images perhaps among them. */
   readonly isReported: boolean
+  /** Of what was reported as words, what has been taken out for images. */
+  readonly setAside: number
   /** What was held for, of which an image is the least: no count of our own goes beyond it. */
   readonly outputTokensMax: number
   /** Whether words came beside the images, or instead of them. */
@@ -84,13 +86,14 @@ type ToPaint = Painted & {
  * large as its documentation says they are.
  */
 export function paintedUsage({ usage, source }: Metered, to: ToPaint): Metered {
-  const { images, spoiled, endedBy, imageTokens, isReported, outputTokensMax, hasWords } = to
+  const { images, spoiled, endedBy, imageTokens, isReported, setAside, outputTokensMax, hasWords } = to
   if (images === 0 && !hasWords && endedBy === 'vendor') return { usage: estimatedUsage(0, 0), source: 'reported' }
   const all = images + spoiled
   // That there are none is not to be believed of images that came.
   const told = usage.outputImage || undefined
   const needed = all * imageTokens
-  const room = Math.max(Math.max(outputTokensMax, imageTokens) - usage.outputText - usage.outputReasoning, 0)
+  const held = Math.max(outputTokensMax, imageTokens)
+  const room = Math.max(held - usage.outputText - usage.outputReasoning, setAside)
   // A report that tells the kinds apart, and has nothing of images, has words alone, unless there is more room for the
   // images among those words than beside them.
   const isApart = usage.outputImage !== undefined && (needed <= room || usage.outputText <= room)
