@@ -21,6 +21,13 @@ const reply = JSON.stringify({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 })
 const bytes = Buffer.from(reply)
+/** 8 MB of an answer, and no more. */
+function hanging(): Response {
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void =>
+    controller.enqueue(bytes.subarray(0, 8 * MIB))
+  return new Response(new ReadableStream({ start }), { headers: { 'content-type': 'application/json' } })
+}
+
 let gateway: TestGateway
 let vendor: Bun.Server<undefined>
 let chunked = false
@@ -31,7 +38,9 @@ beforeAll(async () => {
     port: 0,
     hostname: '127.0.0.1',
     idleTimeout: 0,
-    fetch: async () => {
+    fetch: async (request) => {
+      const { model } = (await request.json()) as { model: string }
+      if (model === 'hanging') return hanging()
       asked++
       const headers = { 'content-type': 'application/json' }
       // All of them begin before any is sent, so that they are under way at once.
@@ -49,7 +58,9 @@ beforeAll(async () => {
     env: { TOLLGATE_MEMORY_BYTES_MAX: String(MEMORY_MIB * MIB), TOLLGATE_LOG: 'warn' },
     yaml: `
 providers: { writer: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true } }
-models: { large: { price: { input: 1, output: 1 }, offers: [{ provider: writer, model: m }] } }
+models:
+  large: { price: { input: 1, output: 1 }, offers: [{ provider: writer, model: m }] }
+  hanging: { price: { input: 1, output: 1 }, offers: [{ provider: writer, model: hanging }] }
 `,
   })
 })
@@ -117,4 +128,26 @@ test('an account whose clients do not read keeps its share of it, and nobody els
   expect(records.length).toBeGreaterThan(0)
   expect(records.length).toBeLessThan(idle.length / 2)
   for (const socket of idle) socket.destroy()
+}, 60_000)
+
+test('answers that never end keep those of others waiting for a moment, and no vendor is blamed for it', async () => {
+  chunked = true
+  asked = CALLS
+  const { baseUrl, key } = gateway
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const bodyFor = (model: string): string =>
+    JSON.stringify({ model, max_tokens: 1, messages: [{ role: 'user', content: 'x' }] })
+  const stop = new AbortController()
+  const hung = Array.from({ length: 12 }, () =>
+    fetch(`${baseUrl}/chat/completions`, { method: 'POST', headers, body: bodyFor('hanging'), signal: stop.signal }),
+  )
+  await Bun.sleep(300)
+  const others = Array.from({ length: 4 }, async () => {
+    const response = await fetch(`${baseUrl}/chat/completions`, { method: 'POST', headers, body: bodyFor('large') })
+    return [response.status, (await sizeOf(response)) > WORDS.length]
+  })
+  expect(await Promise.all(others)).toEqual(Array.from({ length: 4 }, () => [200, true]))
+  stop.abort()
+  await Promise.allSettled(hung)
+  expect(await gateway.metrics()).not.toMatch(/upstream_attempts_total\{provider="writer",result="timeout"\}/)
 }, 60_000)

@@ -10,23 +10,31 @@ afterAll(async () => {
 })
 
 test('calls are refused while answers to others fill it, and served again when those are gone', async () => {
-  // It begins a large answer, and never ends it.
+  // It begins a large event, and never ends it. Whole replies of that size would wait for memory.
   const vendor = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch: () =>
       new Response(
         new ReadableStream<Uint8Array>({
-          start: (controller) => controller.enqueue(new Uint8Array(25 * MIB).fill(0x78)),
+          start: (controller) => {
+            controller.enqueue(Buffer.from('data: '))
+            controller.enqueue(new Uint8Array(25 * MIB).fill(0x78))
+          },
         }),
-        { headers: { 'content-type': 'application/json' } },
+        { headers: { 'content-type': 'text/event-stream' } },
       ),
   })
   gateway = await startGateway({
     env: { TOLLGATE_MEMORY_BYTES_MAX: String(300 * MIB) },
     yaml: `
 providers: { large: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true } }
-models: { waiting: { price: { input: 0.001, output: 1 }, offers: [{ provider: large, model: m }] } }
+models:
+  waiting:
+    kind: image
+    price: { input: 5, output: 0, image_output: 40 }
+    image: { family: gpt-image }
+    offers: [{ provider: large, model: m }]
 `,
   })
   const { baseUrl } = gateway
@@ -35,11 +43,13 @@ models: { waiting: { price: { input: 0.001, output: 1 }, offers: [{ provider: la
   expect([(await ask()).status, await ready()]).toEqual([200, 200])
 
   const stop = new AbortController()
-  const body = { model: 'waiting', max_tokens: 1 }
+  const body = JSON.stringify({ model: 'waiting', prompt: 'x', stream: true })
+  const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
   const large: Promise<unknown>[] = []
   let refused: Response | undefined
   for (let i = 0; i < 16 && refused?.status !== 503; i++) {
-    large.push(chat(gateway, body, { signal: stop.signal }).catch(() => undefined))
+    const call = fetch(`${baseUrl}/images/generations`, { method: 'POST', headers, body, signal: stop.signal })
+    large.push(call.catch(() => undefined))
     await Bun.sleep(300)
     refused = await ask()
   }

@@ -253,13 +253,13 @@ class Desk implements Answering {
     if (!(entry instanceof Entry)) {
       return this.refuse(turn, limitFailure(entry), this.options.limiter.headers(caller))
     }
+    let call: Call | Failure | undefined
     try {
       const refusal = turnedAway(this.options.relay, caller, turn.exchange.header('idempotency-key') !== undefined)
       if (refusal) return this.refuse(turn, refusal, entry.withRates())
       const receiving = receive(turn, surface, this.options)
       // Nearly every request is there already: it is carried out in its own tick.
       const received = receiving instanceof Promise ? await receiving : receiving
-      let call: Call | Failure | undefined
       try {
         call = received.kind === 'rejected' ? received.failure : this.callFor(turn, received, { caller, entry })
         if (!(call instanceof Call)) return this.refuse(turn, call)
@@ -267,10 +267,10 @@ class Desk implements Answering {
         if (streaming) await streaming
       } finally {
         if (received.release) await received.release()
-        if (call instanceof Call && call.replyMemory) await call.forgetReplies(turn.exchange.drained())
       }
     } finally {
       entry.leave()
+      if (call instanceof Call && call.replyMemory) await call.forgetReplies(turn.exchange.drained())
     }
   }
 

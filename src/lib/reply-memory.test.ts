@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { ReplyMemory, type ReplyClaim } from './reply-memory.ts'
+import { ReplyMemory, type ReplyClaim as Claim } from './reply-memory.ts'
 
 /** What went on, by name. */
 class Line {
@@ -10,11 +10,11 @@ class Line {
     this.memory = new ReplyMemory({ max, shareMax })
   }
 
-  claim(account = 'a'): ReplyClaim {
+  claim(account = 'a'): Claim {
     return this.memory.claim(account)
   }
 
-  grow(claim: ReplyClaim, bytes: number, toCome: number, name = ''): boolean {
+  grow(claim: Claim, bytes: number, toCome: number, name = ''): boolean {
     return claim.grow(bytes, toCome, () => this.told.push(name))
   }
 }
@@ -89,6 +89,31 @@ describe('memory for replies', () => {
     expect(line.told).toEqual(['0'])
     claims[0]?.release()
     expect(line.told).toEqual(['0', '1'])
+  })
+
+  test('whoever has room and gets nothing any more makes room', async () => {
+    const memory = new ReplyMemory({ max: 100, shareMax: 100, stallMs: 20 })
+    const told: string[] = []
+    const [hanging, slow, next] = ['a', 'b', 'c'].map((account) => memory.claim(account)) as [Claim, Claim, Claim]
+    hanging.grow(60, 64, () => undefined)
+    expect(slow.grow(1, 64, () => told.push('slow'))).toBe(false)
+    expect(next.grow(1, 64, () => told.push('next'))).toBe(false)
+    await Bun.sleep(120)
+    // The hanging one gave way to the slow one, and that to the next.
+    expect(told).toEqual(['slow', 'next'])
+    for (const claim of [hanging, slow, next]) claim.release()
+    expect(memory.bytes).toBe(0)
+  })
+
+  test('replies of no use are forgotten, and the call goes on', () => {
+    const line = new Line(100)
+    const claim = line.claim()
+    line.grow(claim, 40, 0)
+    claim.forget()
+    expect(line.memory.bytes).toBe(0)
+    expect(line.grow(claim, 40, 0)).toBe(true)
+    claim.release()
+    expect(line.memory.bytes).toBe(0)
   })
 
   test('one that is given up while it waits leaves the line', () => {

@@ -6,17 +6,20 @@
 export class ReplyMemory {
   private readonly max: number
   private readonly shareMax: number
+  private readonly stallMs: number
   private taken = 0
-  /** How many have room for all they can become, and are still arriving. */
-  private reserved = 0
-  /** By account, what those have that wait for nobody. */
+  /** By account, what those have that are complete, or have room for all they can become. */
   private readonly firm = new Map<string, number>()
   private readonly waiting = new Set<ReplyClaim>()
+  /** Those that have room, and are still arriving. */
+  private readonly reserved = new Set<ReplyClaim>()
+  private watch: Timer | undefined
 
   /** `shareMax`: of one account, which may have a single reply of any size. */
-  constructor({ max, shareMax }: { readonly max: number; readonly shareMax: number }) {
+  constructor({ max, shareMax, stallMs = STALL_MS }: ReplyBounds) {
     this.max = max
     this.shareMax = shareMax
+    this.stallMs = stallMs
   }
 
   get bytes(): number {
@@ -45,28 +48,43 @@ export class ReplyMemory {
 
   wait(claim: ReplyClaim): void {
     this.waiting.add(claim)
+    this.watch ??= setInterval(() => this.look(), this.stallMs).unref()
     this.serve()
   }
 
-  leave(claim: ReplyClaim, wasReserved: boolean): void {
+  leave(claim: ReplyClaim): void {
     this.waiting.delete(claim)
-    if (wasReserved) this.reserved--
+    this.reserved.delete(claim)
   }
 
   /** Lets those go on that now can. */
   serve(): void {
     for (const claim of this.waiting) {
       const own = this.firm.get(claim.account) ?? 0
-      if (own > 0 && own + claim.bytes + claim.lacking > this.shareMax) continue
+      if (own > 0 && own + claim.bytes > this.shareMax) continue
       // However small those behind it are: it would wait for ever.
-      if (this.reserved > 0 && this.taken + claim.lacking > this.max) return
+      if (this.reserved.size > 0 && this.taken + claim.lacking > this.max) break
       this.waiting.delete(claim)
-      this.reserved++
+      this.reserved.add(claim)
       this.taken += claim.lacking
       claim.goOn()
     }
+    if (this.waiting.size > 0) return
+    clearInterval(this.watch)
+    this.watch = undefined
+  }
+
+  /** Whoever has room and does not use it makes room for those that wait. */
+  private look(): void {
+    for (const claim of this.reserved) if (claim.isStalled()) claim.giveWay()
+    this.serve()
   }
 }
+
+type ReplyBounds = { readonly max: number; readonly shareMax: number; readonly stallMs?: number }
+
+/** A reply that has not grown by a block for so long has nothing to hurry for. */
+const STALL_MS = 500
 
 /** What a call takes for the replies it gets, one after the other, until its client has the answer. */
 export class ReplyClaim {
@@ -79,6 +97,8 @@ export class ReplyClaim {
   private firm = 0
   /** Of what is reserved, what has not come yet. */
   private unused = 0
+  /** What had come when last looked at. */
+  private seen = 0
   private tell: (() => void) | undefined
 
   constructor(memory: ReplyMemory, account: string) {
@@ -110,24 +130,26 @@ export class ReplyClaim {
   /** The reply at hand is complete, or broke off. */
   settle(): void {
     if (this.state === 'over') return
-    this.memory.leave(this, this.state === 'reserved')
-    this.memory.give(this.unused)
-    this.bytes -= this.unused
-    this.unused = this.lacking = 0
+    this.giveWay()
+    this.lacking = 0
     this.tell = undefined
-    this.state = 'growing'
     this.setFirm(this.bytes)
+    this.memory.serve()
+  }
+
+  /** The replies so far are of no use, and forgotten. */
+  forget(): void {
+    this.settle()
+    this.memory.give(this.bytes)
+    this.bytes = 0
+    this.setFirm(0)
     this.memory.serve()
   }
 
   /** Gives everything back, for good. */
   release(): void {
-    this.settle()
-    this.memory.give(this.bytes)
-    this.bytes = 0
-    this.setFirm(0)
+    this.forget()
     this.state = 'over'
-    this.memory.serve()
   }
 
   /** By its memory: it has room for all that is to come. */
@@ -140,6 +162,24 @@ export class ReplyClaim {
     this.tell = undefined
     this.setFirm(this.bytes)
     tell?.()
+  }
+
+  /** Whether nothing has come since this was asked last. */
+  isStalled(): boolean {
+    const came = this.bytes - this.unused
+    const isStalled = came === this.seen
+    this.seen = came
+    return isStalled
+  }
+
+  /** Does without the room that it has not used. */
+  giveWay(): void {
+    this.memory.leave(this)
+    this.memory.give(this.unused)
+    this.bytes -= this.unused
+    this.unused = 0
+    this.state = 'growing'
+    this.setFirm(0)
   }
 
   private get isWaiting(): boolean {

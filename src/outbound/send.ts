@@ -56,6 +56,9 @@ const ORIGINS_MAX = 1_000
 /** Printable ASCII and tabs: the rest is forbidden, or read differently from server to server. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
 
+/** An error that is longer has nothing to say but its status. */
+export const ERROR_BYTES_MAX = 64 * 1024
+
 /** Asks for a whole answer. */
 class WholeAsker implements Asker, TextTaker {
   private readonly bytesMax: number
@@ -72,7 +75,8 @@ class WholeAsker implements Asker, TextTaker {
   take(result: OutboundResult): void {
     if (result.kind === 'network') return this.resolve(result)
     this.response = result.response
-    collectText(result.response, this.bytesMax, this, this.reader)
+    const bytesMax = this.response.status < 300 ? this.bytesMax : Math.min(ERROR_BYTES_MAX, this.bytesMax)
+    collectText(this.response, bytesMax, this, this.reader)
   }
 
   text(text: string | undefined): void {
@@ -115,7 +119,7 @@ export class Outbound {
     return new Promise((resolve) => this.begin(request, { take: resolve }))
   }
 
-  /** Sends a request and reads the answer to its end, up to `bytesMax`. */
+  /** Sends a request and reads the answer to its end, up to `bytesMax`, or what an error may be. */
   sendForText(request: OutboundRequest, bytesMax: number, reader?: Reader): Promise<WholeResult> {
     return new Promise((resolve) => this.begin(request, new WholeAsker(bytesMax, resolve, reader)))
   }

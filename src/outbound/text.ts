@@ -7,7 +7,11 @@ import type { Incoming, Sink } from './exchange.ts'
 export type TextTaker = { text(text: string | undefined): void }
 
 /** Who reads long bodies in memory that others read theirs in, too. */
-export type Reader = { claimMemory(): ReplyClaim | undefined }
+export type Reader = {
+  claimMemory(): ReplyClaim | undefined
+  /** No more is read until there is memory for it: the other side is not to be blamed for silence. */
+  waits(isWaiting: boolean): void
+}
 
 const BLOCK_BYTES = 1024 * 1024
 
@@ -55,10 +59,14 @@ class TextSink implements Sink {
     this.memory ??= this.reader?.claimMemory()
     // One character beyond Latin-1 makes all of its block two bytes each.
     const taken = text.length === end ? end : 2 * text.length
-    if (this.memory?.grow(taken, this.most - this.bytes, this.goOn) === false) this.response.pause()
+    if (this.memory?.grow(taken, this.most - this.bytes, () => this.setWaiting(false)) === false) this.setWaiting(true)
   }
 
-  private readonly goOn = (): void => this.response.resume()
+  private setWaiting(isWaiting: boolean): void {
+    if (isWaiting) this.response.pause()
+    else this.response.resume()
+    this.reader?.waits(isWaiting)
+  }
 
   end(last: Buffer): void {
     this.endIn(last, 0, last.length)

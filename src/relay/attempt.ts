@@ -199,6 +199,7 @@ class Tries {
     const { offer, provider } = choice
     const failure = discreet(said, provider.secret, call)
     note(call, offer, startedMs, failure)
+    call.replyMemory?.forget()
     seat.leave()
     const last = { offer, dropped }
     this.failed = { kind: 'failed', failure, last, progress, cancelled: call.cancelled, stopped: call.upstreamStopped }
@@ -329,7 +330,6 @@ function limitsOf(
     eventCharsMax: isImage ? replyBytesMax : eventCharsMax,
     sendOnce: isImage,
     owner: call,
-    reader: call,
   }
 }
 

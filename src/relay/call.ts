@@ -6,7 +6,6 @@ import { NOWHERE, Roster, type Listed } from '../lib/roster.ts'
 import type { ClientRequest } from '../formats/format.ts'
 import type { Claim, IdempotencyKey } from '../records/idempotency.ts'
 import type { AttemptNote, SettledRecord } from '../records/records.ts'
-import type { Reader } from '../outbound/text.ts'
 import type { Abortable, Stoppable } from '../upstream/flight.ts'
 import type { Seat } from './seats.ts'
 
@@ -25,7 +24,7 @@ export type CallStart = Pick<Call, 'id' | 'caller' | 'request' | 'entry' | 'clie
 }
 
 /** One client request on its way through the relay. */
-export class Call implements Stoppable, Reader, Listed {
+export class Call implements Stoppable, Listed {
   place = NOWHERE
   readonly id: string
   readonly caller: Caller

@@ -5,9 +5,9 @@
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { FailureReader, UpstreamRequest } from '../formats/format.ts'
-import { outbound, type OutboundRequest, type WholeResult } from '../outbound/send.ts'
+import { ERROR_BYTES_MAX, outbound, type OutboundRequest, type WholeResult } from '../outbound/send.ts'
 import { inOwnTurn } from '../lib/long-text.ts'
-import { readText, type Reader } from '../outbound/text.ts'
+import { readText } from '../outbound/text.ts'
 import type { Preset } from '../providers/preset.ts'
 import { sendAs, type Headers, type Sends } from './credentials.ts'
 import { EventReader } from './event-reader.ts'
@@ -27,17 +27,12 @@ export type AttemptLimits = {
   readonly sendOnce?: boolean | undefined
   /** Whoever the attempt is made for, and can stop it. */
   readonly owner: Stoppable
-  /** Whose memory a long whole reply takes. */
-  readonly reader?: Reader | undefined
 }
 
 type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 type Reply = { readonly kind: 'reply'; readonly text: string }
 export type WholeAttempt = Reply | Failed
 export type StreamAttempt = { readonly kind: 'stream'; readonly events: EventReader } | Failed
-
-/** An error that is longer has nothing to say but its status. */
-const ERROR_BYTES_MAX = 64 * 1024
 
 type Sending = {
   readonly target: Target
@@ -94,7 +89,7 @@ export function attemptWhole<Read>(
   const sending = { target, request, flight, limits }
   return sendAs(
     target,
-    (credential) => outbound.sendForText(requestOf(sending, credential), limits.replyBytesMax, limits.reader),
+    (credential) => outbound.sendForText(requestOf(sending, credential), limits.replyBytesMax, flight),
     wholeSends,
   ).then((sent) => {
     flight.land()
@@ -102,8 +97,7 @@ export function attemptWhole<Read>(
     if (sent.kind === 'network') return failed(flight.failure(sent))
     const { status, headers, text } = sent
     if (status !== 200) {
-      const said = text !== undefined && text.length <= ERROR_BYTES_MAX ? text : ''
-      return failed(target.failures.response(status, headers, said))
+      return failed(target.failures.response(status, headers, text ?? ''))
     }
     if (text !== undefined) return inOwnTurn(text, read)
     return failed(flight.failure({ message: 'the reply broke off or is too large', reached: true }))

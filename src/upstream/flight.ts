@@ -1,5 +1,7 @@
 import type { UpstreamFailure } from '../domain/failure.ts'
+import type { ReplyClaim } from '../lib/reply-memory.ts'
 import { Stop } from '../outbound/stop.ts'
+import type { Reader } from '../outbound/text.ts'
 import { Watchdog } from './watchdog.ts'
 
 /** What can be told to stop: a call, as far as its upstream is concerned. */
@@ -8,6 +10,8 @@ export type Stoppable = {
   /** An attempt began: it is to be aborted when the upstream's work is no longer wanted. */
   took(flight: Abortable): void
   landed(flight: Abortable): void
+  /** What long whole replies take their memory from; without it they take what they need. */
+  claimMemory?(): ReplyClaim | undefined
 }
 
 export type Abortable = { abort(): void }
@@ -16,17 +20,28 @@ export type Abortable = { abort(): void }
 type Broken = { readonly message: string; readonly reached: boolean }
 
 /** An attempt under way: its abort, fed by whoever stops it and by the watchdog. */
-export class Flight implements Abortable {
+export class Flight implements Abortable, Reader {
   readonly watchdog: Watchdog
   readonly stop = new Stop()
   private readonly owner: Stoppable
+  private readonly firstLimitMs: number
   private timedOut = false
 
   constructor(owner: Stoppable, firstLimitMs: number) {
     this.owner = owner
+    this.firstLimitMs = firstLimitMs
     this.watchdog = new Watchdog(firstLimitMs, this)
     owner.took(this)
     if (owner.upstreamStopped) this.abort()
+  }
+
+  claimMemory(): ReplyClaim | undefined {
+    return this.owner.claimMemory?.()
+  }
+
+  waits(isWaiting: boolean): void {
+    if (isWaiting) this.watchdog.rest()
+    else this.watchdog.beat(this.firstLimitMs)
   }
 
   expired(): void {
