@@ -60,7 +60,8 @@ const units = strict({
   each: z.record(z.string().regex(/^[a-z]+(?:\/[\w.-]+)*$/), usd).optional(),
 })
 
-const price = units.extend({
+const price = strict({
+  ...units.shape,
   /** By a number of input tokens: what all tokens of a longer request cost. */
   above: z.record(z.string().regex(/^[1-9]\d{0,8}$/, 'must be a number of input tokens'), units).optional(),
 })

@@ -115,27 +115,27 @@ describe('tokens a minute', () => {
     const who = caller({ tokensPerMinute: 10_000 }, { tokensPerMinute: 50_000 })
     const first = enter(who)
     expect([first.forecast(10, 8_000), first.forecast(10, 300), first.forecast(9_900, 8_000)]).toEqual([
-      510, 310, 10_000,
+      510, 310, 9_950,
     ])
     // Beyond the limit with what is known of it: it is not made smaller.
     expect(first.forecast(12_000, 8_000)).toBe(12_000)
     for (let i = 0; i < 12; i++) {
       clock.nowMs += 60_000
       const one = enter(who)
-      one.reserve(0n, one.forecast(10, 8_000), 10)
-      one.settle(0n, 4_010)
+      one.reserve(0n, one.forecast(10, 8_000), true)
+      one.settle(0n, 4_010, 4_000)
       one.leave()
     }
     expect(first.forecast(10, 8_000)).toBeWithin(3_800, 4_011)
-    // Those that were limited, or came to nothing, teach nothing.
-    for (const [known, came] of [
-      [undefined, 20],
-      [10, 0],
+    // Those that were limited, or broke off, teach nothing.
+    for (const [isForecast, output] of [
+      [false, 20],
+      [true, undefined],
     ] as const) {
       clock.nowMs += 60_000
       const one = enter(who)
-      one.reserve(0n, 20, known)
-      one.settle(0n, came)
+      one.reserve(0n, 20, isForecast)
+      one.settle(0n, 20, output)
     }
     expect(first.forecast(10, 8_000)).toBeWithin(3_800, 4_011)
     expect(enter(caller()).forecast(10, 8_000)).toBe(10)

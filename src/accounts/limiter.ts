@@ -272,11 +272,11 @@ function countedIn({ today, earlier }: Subject, day: Day): Amounts | undefined {
   return day.month === today.month ? earlier : undefined
 }
 
-/** `days`: on which it began, for each of the stands. `known`: what of the tokens is no forecast, where some are. */
+/** `days`: on which it began, for each of the stands. `isForecast`: whether the tokens are one in part. */
 type Reservation = {
   readonly amount: NanoUsd
   readonly tokens: number
-  readonly known: number | undefined
+  readonly isForecast: boolean
   readonly days: readonly Day[]
 }
 
@@ -314,14 +314,14 @@ export class Entry {
 
   /**
    * What a request counts as that has no limit of its own: as much as such answers came to of late, of `outputMax` at
-   * most, and no more than a minute has, or it would never be let in.
+   * most, and half of what the minute has beside `known`: a guess alone must keep nobody out, nor all others.
    */
   forecast(known: number, outputMax: number): number {
     let [usual, room] = [0, Number.POSITIVE_INFINITY]
     for (const { limits, subject } of this.stands) {
       if (limits.tokensPerMinute === undefined) continue
       usual = Math.max(usual, Math.ceil(subject.usual.tokens))
-      room = Math.min(room, limits.tokensPerMinute - known)
+      room = Math.min(room, Math.floor((limits.tokensPerMinute - known) / 2))
     }
     return known + Math.max(0, Math.min(usual, outputMax, room))
   }
@@ -343,8 +343,8 @@ export class Entry {
     return undefined
   }
 
-  /** Takes what `obstacle` found no fault with. `known`: what of the tokens was no forecast, where some were. */
-  reserve(amount: NanoUsd, tokens: number, known?: number): void {
+  /** Takes what `obstacle` found no fault with. */
+  reserve(amount: NanoUsd, tokens: number, isForecast = false): void {
     const nowMs = this.limiter.now()
     const days: Day[] = []
     for (const { limits, subject } of this.stands) {
@@ -353,11 +353,14 @@ export class Entry {
       days.push(today)
       if (limits.tokensPerMinute !== undefined) subject.tokens.take(limits.tokensPerMinute, nowMs, tokens)
     }
-    this.reserved = { amount, tokens, known, days }
+    this.reserved = { amount, tokens, isForecast, days }
   }
 
-  /** Turns what was reserved into what it came to: nothing of either when the request was not charged. */
-  settle(charged: NanoUsd, tokens: number): void {
+  /**
+   * Turns what was reserved into what it came to: nothing of either when the request was not charged. `output`: of a
+   * complete answer, what of the tokens it was.
+   */
+  settle(charged: NanoUsd, tokens: number, output?: number): void {
     const { reserved } = this
     if (!reserved) return
     this.reserved = undefined
@@ -372,7 +375,7 @@ export class Entry {
     for (const { limits, subject } of this.stands) {
       if (limits.tokensPerMinute === undefined) continue
       subject.tokens.take(limits.tokensPerMinute, nowMs, tokens - reserved.tokens)
-      if (reserved.known !== undefined && tokens > 0) subject.usual.learn(Math.max(0, tokens - reserved.known))
+      if (reserved.isForecast && output !== undefined) subject.usual.learn(output)
     }
   }
 

@@ -105,6 +105,29 @@ describe('memory for replies', () => {
     expect(memory.bytes).toBe(0)
   })
 
+  test('slow ones that go on keep their room, and the others wait', async () => {
+    const memory = new ReplyMemory({ max: 128, shareMax: 128, stallMs: 30 })
+    let mostBytes = 0
+    const read = async (account: string): Promise<void> => {
+      const claim = memory.claim(account)
+      for (let came = 1; came <= 16; came++) {
+        // A block takes longer than a stall, and comes in parts.
+        for (let part = 0; part < 4; part++) {
+          await Bun.sleep(10)
+          claim.moves()
+        }
+        const { promise, resolve } = Promise.withResolvers<void>()
+        if (!claim.grow(1, 32 - came, resolve)) await promise
+        mostBytes = Math.max(mostBytes, memory.bytes)
+      }
+      claim.release()
+    }
+    await Promise.all(Array.from({ length: 24 }, (_, i) => read(`account-${i}`)))
+    // All of them at once would be 384.
+    expect(mostBytes).toBeLessThan(200)
+    expect(memory.bytes).toBe(0)
+  }, 60_000)
+
   test('replies of no use are forgotten, and the call goes on', () => {
     const line = new Line(100)
     const claim = line.claim()

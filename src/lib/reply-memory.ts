@@ -1,7 +1,8 @@
 /**
  * Memory for whole replies, which are as long as their vendors like. While no more than half of it is taken, a reply
  * takes what it has come to. After that only those go on that have room for all they can become; the rest wait in turn,
- * and their vendors with them. So nobody waits for somebody who waits, and there is always one that goes on.
+ * and their vendors with them. So nobody waits for somebody who waits, and there is always one that goes on: the first
+ * in line where nobody has room, even if all of it is taken.
  */
 export class ReplyMemory {
   private readonly max: number
@@ -83,8 +84,8 @@ export class ReplyMemory {
 
 type ReplyBounds = { readonly max: number; readonly shareMax: number; readonly stallMs?: number }
 
-/** A reply that has not grown by a block for so long has nothing to hurry for. */
-const STALL_MS = 500
+/** A reply of which not a byte has come for so long, and at most for twice as long, gives way. */
+const STALL_MS = 1_000
 
 /** What a call takes for the replies it gets, one after the other, until its client has the answer. */
 export class ReplyClaim {
@@ -97,8 +98,8 @@ export class ReplyClaim {
   private firm = 0
   /** Of what is reserved, what has not come yet. */
   private unused = 0
-  /** What had come when last looked at. */
-  private seen = 0
+  /** Whether anything has come since it was looked at. */
+  private isMoving = false
   private tell: (() => void) | undefined
 
   constructor(memory: ReplyMemory, account: string) {
@@ -125,6 +126,11 @@ export class ReplyClaim {
     if (!this.isWaiting) return true
     this.tell = tell
     return false
+  }
+
+  /** Something has come, counted or not. */
+  moves(): void {
+    this.isMoving = true
   }
 
   /** The reply at hand is complete, or broke off. */
@@ -160,15 +166,15 @@ export class ReplyClaim {
     this.unused = this.lacking
     this.lacking = 0
     this.tell = undefined
+    this.isMoving = true
     this.setFirm(this.bytes)
     tell?.()
   }
 
   /** Whether nothing has come since this was asked last. */
   isStalled(): boolean {
-    const came = this.bytes - this.unused
-    const isStalled = came === this.seen
-    this.seen = came
+    const isStalled = !this.isMoving
+    this.isMoving = false
     return isStalled
   }
 

@@ -75,7 +75,7 @@ class WholeAsker implements Asker, TextTaker {
   take(result: OutboundResult): void {
     if (result.kind === 'network') return this.resolve(result)
     this.response = result.response
-    const bytesMax = this.response.status < 300 ? this.bytesMax : Math.min(ERROR_BYTES_MAX, this.bytesMax)
+    const bytesMax = this.response.status === 200 ? this.bytesMax : Math.min(ERROR_BYTES_MAX, this.bytesMax)
     collectText(this.response, bytesMax, this, this.reader)
   }
 

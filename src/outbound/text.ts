@@ -48,6 +48,7 @@ class TextSink implements Sink {
     this.bytes += bytes.length
     this.partBytes += bytes.length
     if (this.bytes > this.bytesMax) return this.response.cancel()
+    this.memory?.moves()
     ;(this.parts ??= []).push(Buffer.from(bytes))
     if (this.partBytes < BLOCK_BYTES) return
     const block = Buffer.concat(this.parts)

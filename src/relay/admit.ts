@@ -112,7 +112,7 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   const livesWith = taskSteps ? 'task' : 'process'
   const held = ledger.hold({ id: call.id, accountId: account.id, amount, written, also, createdAtMs, livesWith })
   if (held.kind === 'insufficient') return refuse(insufficient(held.balance, amount))
-  call.entry.reserve(amount, tokens, isOpen ? known : undefined)
+  call.entry.reserve(amount, tokens, isOpen)
   return { kind: 'admitted', model, offers, hold: held.hold, quoted, held }
 }
 

@@ -31,7 +31,7 @@ type Unanswered<Source> = Omit<Ending, 'answer' | 'metered'> & {
 
 /** Charges a request. Resolves when the charge is on disk; only then may the terminal bytes leave. */
 export function settle(relay: Relay, call: Call, ending: Ending): Promise<SettledRecord> {
-  const { admission, served, metered } = ending
+  const { admission, served, metered, outcome } = ending
   const cost = priceOf(metered.usage, admission.model.sale)
   const upstreamCost = served ? priceOf(metered.usage, served.offer.cost) : 0n
   const charge = { cost, priceCardId: admission.model.sale.id }
@@ -42,7 +42,8 @@ export function settle(relay: Relay, call: Call, ending: Ending): Promise<Settle
       relay.log('warn', 'ledger.write_off', { request: call.id, amountNanoUsd: writtenOff.toString() })
     if (charged > admission.hold.amount) relay.log('warn', 'ledger.over_hold', overHold(call, admission, charged))
     record = recordOf(call, ending, { charged, writtenOff, upstreamCost })
-    call.entry.settle(charged, inputTokens(metered.usage) + outputTokens(metered.usage))
+    const output = outputTokens(metered.usage)
+    call.entry.settle(charged, inputTokens(metered.usage) + output, outcome === 'completed' ? output : undefined)
     const steps = recordSteps(record)
     if (call.claim) steps.push(...call.claim.keep(ending.answer?.(record) ?? NOT_REPEATABLE))
     steps.push(...endedSteps(relay, call, 'served'))

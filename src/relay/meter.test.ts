@@ -125,6 +125,17 @@ test('a picture that a running report has among its words is billed, whatever el
       })
     }
   }
+  // What we count beside it stays within the hold.
+  const larger = { ...admission, quoted: { ...admission.quoted, outputTokens: 2_000 } }
+  for (const [held, count] of [
+    [larger, 2_000],
+    [admission, QUOTED_OUTPUT],
+  ] as const) {
+    const to = { ...left, produced: words(count), usage: gemini(9, IMAGE_TOKENS), admission: held }
+    const { usage: counted } = await meter(relay, call, to)
+    expect(counted.outputImage).toBe(IMAGE_TOKENS)
+    expect(counted.outputText + IMAGE_TOKENS).toBe(Math.max(held.quoted.outputTokens, IMAGE_TOKENS))
+  }
   // One that calls all of it words is read as it is at the end.
   const usage = readGeminiUsage({
     promptTokenCount: 9,

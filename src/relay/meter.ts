@@ -21,6 +21,8 @@ type ToMeter = {
   /** What is counted as input where no usage is known; the whole request's without it. */
   readonly promptText?: string | undefined
   readonly admission: Admission
+  /** The most that words and thoughts may be counted as; all that was quoted without it. */
+  readonly wordsMax?: number | undefined
   /** Whether the answer reached its end: a running usage of a broken one is behind what arrived. */
   readonly complete: boolean
 }
@@ -51,14 +53,18 @@ async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered
   // A running report that tells no kinds apart has pictures among its words, which are added by our own count.
   const inWords = complete || usage?.outputImage !== undefined ? 0 : (painted.images + painted.spoiled) * imageTokens
   const apart = usage && { ...usage, outputText: Math.max(usage.outputText - inWords, 0) }
-  const metered = await meterWords(relay, call, { ...to, usage: apart })
+  const setAside = usage && apart ? usage.outputText - apart.outputText : 0
+  const outputTokensMax = Math.max(admission.quoted.outputTokens, imageTokens)
+  const wordsMax = setAside > 0 ? Math.max(outputTokensMax - setAside, 0) : admission.quoted.outputTokens
+  const metered = await meterWords(relay, call, { ...to, usage: apart, wordsMax })
+  const isCounted = metered.usage.outputText !== apart?.outputText
   return paintedUsage(metered, {
     ...painted,
     imageTokens,
     // Tokens of our own count are those of words.
-    isReported: usage !== undefined && usage.outputText > 0 && (complete || usage.outputImage !== undefined),
-    setAside: usage && apart ? usage.outputText - apart.outputText : 0,
-    outputTokensMax: admission.quoted.outputTokens,
+    isReported: (usage?.outputText ?? 0) > 0 && (complete || (usage?.outputImage !== undefined && !isCounted)),
+    setAside,
+    outputTokensMax,
     hasWords: hasWords(to.produced),
   })
 }
@@ -72,9 +78,9 @@ async function meterWords(relay: Relay, call: Call, to: ToMeter): Promise<Metere
   const [prompt = 0, saidBegun = 0, thoughtBegun = 0] = await relay.tokens.count(texts)
   const [words, thinking] = [withRest(saidBegun, said), withRest(thoughtBegun, thought)]
   const { quoted } = admission
+  const { wordsMax: bound = quoted.outputTokens } = to
   // A count of our own is no reason to charge more than was agreed to: whoever sends more than was asked for gives it.
   const input = Math.min(prompt + tokensBesideText(request, admission.model), quoted.inputTokens)
-  const bound = quoted.outputTokens
   if (!usage) return { usage: estimatedUsage(input, Math.min(words + thinking, bound)), source: 'estimated' }
   const withInput = inputTokens(usage) > 0 ? usage : { ...usage, inputFresh: input }
   const isKnown = complete && outputTokens(usage) > 0

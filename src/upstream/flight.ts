@@ -24,12 +24,12 @@ export class Flight implements Abortable, Reader {
   readonly watchdog: Watchdog
   readonly stop = new Stop()
   private readonly owner: Stoppable
-  private readonly firstLimitMs: number
+  /** While its answer waits for memory of ours: what was left of its time. */
+  private leftMs: number | undefined
   private timedOut = false
 
   constructor(owner: Stoppable, firstLimitMs: number) {
     this.owner = owner
-    this.firstLimitMs = firstLimitMs
     this.watchdog = new Watchdog(firstLimitMs, this)
     owner.took(this)
     if (owner.upstreamStopped) this.abort()
@@ -40,8 +40,13 @@ export class Flight implements Abortable, Reader {
   }
 
   waits(isWaiting: boolean): void {
-    if (isWaiting) this.watchdog.rest()
-    else this.watchdog.beat(this.firstLimitMs)
+    if (isWaiting) {
+      this.leftMs = this.watchdog.leftMs
+      this.watchdog.rest()
+    } else if (this.leftMs !== undefined) {
+      this.watchdog.beat(Math.max(1, this.leftMs))
+      this.leftMs = undefined
+    }
   }
 
   expired(): void {
@@ -62,6 +67,8 @@ export class Flight implements Abortable, Reader {
   /** Names what ended it: a connection that never was, our own limit, or a connection that broke. */
   failure({ message, reached }: Broken): UpstreamFailure {
     if (!reached) return { kind: 'unreachable', message: this.timedOut ? 'no connection in time' : message }
+    // Made, and given up by whoever waited for us to read it: to ask another would pay for it twice.
+    if (this.leftMs !== undefined) return { kind: 'timeout', message: 'the answer waited for memory for too long' }
     if (this.timedOut) return { kind: 'timeout', message: 'the upstream was silent for too long' }
     return { kind: 'network', message }
   }

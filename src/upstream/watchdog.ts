@@ -46,6 +46,11 @@ export class Watchdog implements Listed {
     wakeFor(this.lastMs + limitMs, this.lastMs)
   }
 
+  /** What is left of the limit. */
+  get leftMs(): number {
+    return this.limitMs - (performance.now() - this.lastMs)
+  }
+
   /** From now on nothing is expected: a reader that takes its time is not the upstream's silence. */
   rest(): void {
     this.resting = true

@@ -74,7 +74,7 @@ type ToPaint = Painted & {
   readonly isReported: boolean
   /** Of what was reported as words, what has been taken out for images. */
   readonly setAside: number
-  /** What was held for, of which an image is the least: no count of our own goes beyond it. */
+  /** What was held for, an image at least: no count of our own goes beyond it. */
   readonly outputTokensMax: number
   /** Whether words came beside the images, or instead of them. */
   readonly hasWords: boolean
@@ -92,8 +92,7 @@ export function paintedUsage({ usage, source }: Metered, to: ToPaint): Metered {
   // That there are none is not to be believed of images that came.
   const told = usage.outputImage || undefined
   const needed = all * imageTokens
-  const held = Math.max(outputTokensMax, imageTokens)
-  const room = Math.max(held - usage.outputText - usage.outputReasoning, setAside)
+  const room = Math.max(outputTokensMax - usage.outputText - usage.outputReasoning, setAside)
   // A report that tells the kinds apart, and has nothing of images, has words alone, unless there is more room for the
   // images among those words than beside them.
   const isApart = usage.outputImage !== undefined && (needed <= room || usage.outputText <= room)
