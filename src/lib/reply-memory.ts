@@ -85,7 +85,7 @@ export class ReplyMemory {
 type ReplyBounds = { readonly max: number; readonly shareMax: number; readonly stallMs?: number }
 
 /** A reply of which not a byte has come for so long, and at most for twice as long, gives way. */
-const STALL_MS = 1_000
+const STALL_MS = 250
 
 /** What a call takes for the replies it gets, one after the other, until its client has the answer. */
 export class ReplyClaim {
