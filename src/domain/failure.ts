@@ -74,6 +74,8 @@ export type UpstreamFailure = {
   readonly status?: number
   /** For the client when the request itself is at fault, for the operator otherwise. */
   readonly message: string
+  /** Its message is the upstream's own, which may quote the prompt or the credential. */
+  readonly isQuoted?: true
   readonly code?: string
   readonly param?: string
   readonly retryAfterMs?: number

@@ -52,13 +52,12 @@ export function noteBroken(call: Call, failure: UpstreamFailure): void {
 
 /** An upstream's own words may quote the prompt or the credential: the record keeps only its code, and our words. */
 const toldOf = ({
-  kind,
+  isQuoted,
   status,
   code,
   message,
 }: UpstreamFailure): Pick<AttemptNote, 'status' | 'code' | 'message'> => ({
   ...(status === undefined ? {} : { status }),
   ...(code === undefined ? {} : { code }),
-  // What is wrong with an answer is said by us, whatever its status.
-  ...((status === undefined && code === undefined) || kind === 'garbage' ? { message: message.slice(0, 200) } : {}),
+  ...(isQuoted ? {} : { message: message.slice(0, 200) }),
 })

@@ -133,6 +133,7 @@ export function readUpstreamError(status: number | undefined, body: unknown, ret
   return {
     kind,
     message: words.slice(0, 1_000) || `the upstream answered ${known}`,
+    isQuoted: true,
     ...(status === undefined ? {} : { status }),
     ...(code === undefined ? {} : { code }),
     ...(param === undefined ? {} : { param }),

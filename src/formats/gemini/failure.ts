@@ -138,6 +138,7 @@ export function readGeminiError(status: number | undefined, body: unknown, retry
   return {
     kind,
     message: asText(error['message']).slice(0, 1_000) || `the upstream answered ${known}`,
+    isQuoted: true,
     ...(status === undefined ? {} : { status }),
     // The client of a rejected request is told in its own dialect's codes.
     ...(PLAIN_CODE.test(name) && kind !== 'bad_request' ? { code: name } : {}),

@@ -122,6 +122,7 @@ export function readMessagesError(status: number | undefined, body: unknown, ret
   return {
     kind,
     message: words.slice(0, 1_000) || `the upstream answered ${status ?? 'with an error'}`,
+    isQuoted: true,
     ...(status === undefined ? {} : { status }),
     ...(code === undefined ? {} : { code }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
