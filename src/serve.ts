@@ -184,11 +184,11 @@ const recorder =
 /** What the process may have, in bytes. */
 const memoryMaxOf = ({ limits }: Config): number => limits.memoryBytesMax || process.constrainedMemory()
 
-/** What clients may send, and have for nothing. */
+/** What clients may send and have for nothing, and upstreams answer. */
 function boundsOf(config: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'replies' | 'chatBody'> {
   const { arrivingBytesMax, bodyBytesMax } = config.limits
-  // What is made of them takes up to three times as much: they alone must not fill the memory.
   const repliesMax = memoryMaxOf(config) / REPLY_PARTS
+  // What is made of them takes up to three times as much: they alone must not fill the memory.
   const max = Math.min(arrivingBytesMax, memoryMaxOf(config) / ARRIVING_PARTS)
   return {
     free: freeBounds,

@@ -7,8 +7,8 @@ import { FUTILE_PER_MINUTE, NO_LIMITS, type Limits } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { Bucket } from './bucket.ts'
 import { Calendar } from './calendar.ts'
-import { UsualOutput } from './usual-output.ts'
 import { perMinute, rateHeaders, UNITS } from './rate-headers.ts'
+import { UsualOutput } from './usual-output.ts'
 
 export type Scope = 'key' | 'account'
 

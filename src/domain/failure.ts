@@ -81,6 +81,21 @@ export type UpstreamFailure = {
   readonly retryAfterMs?: number
 }
 
+type Told = { readonly status?: number; readonly code?: string; readonly message?: string }
+
+/**
+ * What a record keeps of a failure: an upstream's status and code, and words of ours that nothing of its answer is in.
+ * What is wrong with an answer is said by us, whatever its status.
+ */
+export function toldOf({ kind, isQuoted, status, code, message }: UpstreamFailure): Told {
+  const isOurs = !isQuoted && ((status === undefined && code === undefined) || kind === 'garbage')
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(code === undefined ? {} : { code }),
+    ...(isOurs ? { message: message.slice(0, 200) } : {}),
+  }
+}
+
 /** No upstream's wish to be left alone is believed for longer, nor passed on: some ask for a year. */
 export const RETRY_AFTER_MS_MAX = 300_000
 

@@ -1,7 +1,6 @@
 /** What is written down of an attempt: what came of it, and no words that only its two ends may know. */
 import type { Offer } from '../domain/catalog.ts'
-import type { UpstreamFailure } from '../domain/failure.ts'
-import type { AttemptNote } from '../records/records.ts'
+import { toldOf, type UpstreamFailure } from '../domain/failure.ts'
 import type { Call } from './call.ts'
 
 /** A shorter word in common with a credential says nothing. */
@@ -49,15 +48,3 @@ export function noteBroken(call: Call, failure: UpstreamFailure): void {
   const tookMs = Math.round(call.elapsedMs() - served.startedMs)
   call.attempts.push({ ...served, result: failure.kind, tookMs, ...toldOf(failure) })
 }
-
-/** An upstream's own words may quote the prompt or the credential: the record keeps only its code, and our words. */
-const toldOf = ({
-  isQuoted,
-  status,
-  code,
-  message,
-}: UpstreamFailure): Pick<AttemptNote, 'status' | 'code' | 'message'> => ({
-  ...(status === undefined ? {} : { status }),
-  ...(code === undefined ? {} : { code }),
-  ...(isQuoted ? {} : { message: message.slice(0, 200) }),
-})

@@ -41,7 +41,8 @@ export class Flight implements Abortable, Reader {
 
   waits(isWaiting: boolean): void {
     if (isWaiting) {
-      this.leftMs = this.watchdog.leftMs
+      // It may be told so more than once: what was on its way still comes.
+      this.leftMs ??= this.watchdog.leftMs
       this.watchdog.rest()
     } else if (this.leftMs !== undefined) {
       this.watchdog.beat(Math.max(1, this.leftMs))

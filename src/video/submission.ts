@@ -1,5 +1,5 @@
 /** The submission of a task: its offers in order, until one takes it, or may have taken it. */
-import { isRequestFault, type UpstreamFailure } from '../domain/failure.ts'
+import { isRequestFault, toldOf, type UpstreamFailure } from '../domain/failure.ts'
 import type { Offer } from '../domain/catalog.ts'
 import type { VideoBody } from '../formats/videos/body.ts'
 import type { ReadSubmission } from '../formats/videos/adapter.ts'
@@ -79,15 +79,12 @@ function discreet(
 function note(job: Job, offer: Offer, startedMs: number, result: ReadSubmission): void {
   const { id: offerId, providerId, upstreamModel } = offer
   const failure = result.kind === 'failed' ? result.failure : undefined
-  const isOurs = failure && failure.status === undefined && failure.code === undefined
   job.attempts.push({
     offerId,
     providerId,
     upstreamModel,
     result: failure?.kind ?? 'ok',
-    ...(failure?.status === undefined ? {} : { status: failure.status }),
-    ...(failure?.code === undefined ? {} : { code: failure.code }),
-    ...(isOurs ? { message: failure.message.slice(0, 200) } : {}),
+    ...(failure && toldOf(failure)),
     startedMs,
     tookMs: Date.now() - job.task.createdAtMs - startedMs,
   })
