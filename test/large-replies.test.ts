@@ -1,7 +1,8 @@
 /** Many long whole replies at once: they are read within what there may be in memory, and every one arrives. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { chat, startGateway, type TestGateway } from './support/gateway.ts'
 import { reportFigure } from './support/soaks.ts'
 
@@ -30,7 +31,19 @@ function hanging(): Response {
   return new Response(new ReadableStream({ start }), { headers: { 'content-type': 'application/json' } })
 }
 
+/** Sends what it can of an answer for a second, and then resets the connection. */
+const impatient = (): Server =>
+  createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${bytes.length}\r\n\r\n`)
+      socket.write(bytes.subarray(0, bytes.length - 1))
+      setTimeout(() => socket.resetAndDestroy(), 1_000)
+    })
+  }).listen(0, '127.0.0.1')
+
 let gateway: TestGateway
+let hurried: Server
 let vendor: Bun.Server<undefined>
 let chunked = false
 let asked = 0
@@ -56,11 +69,19 @@ beforeAll(async () => {
       return new Response(new ReadableStream({ pull }), { headers })
     },
   })
+  hurried = impatient()
+  await once(hurried, 'listening')
+  const { port } = hurried.address() as AddressInfo
   gateway = await startGateway({
     env: { TOLLGATE_MEMORY_BYTES_MAX: String(MEMORY_MIB * MIB), TOLLGATE_LOG: 'warn' },
     yaml: `
-providers: { writer: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true } }
+providers:
+  writer: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true }
+  impatient: { base_url: 'http://127.0.0.1:${port}/v1', allow_private: true }
 models:
+  impatient:
+    price: { input: 1, output: 1 }
+    offers: [{ provider: impatient, model: m }, { provider: writer, model: m, priority: 9 }]
   large: { price: { input: 1, output: 1 }, offers: [{ provider: writer, model: m }] }
   hanging: { price: { input: 1, output: 1 }, offers: [{ provider: writer, model: hanging }] }
 `,
@@ -69,6 +90,7 @@ models:
 afterAll(async () => {
   await gateway?.close()
   await vendor?.stop(true)
+  hurried?.close()
 })
 
 const peakMib = (): number =>
@@ -124,6 +146,13 @@ test('an account whose clients do not read keeps its share of it, and nobody els
   const records = await gateway.operate<readonly unknown[]>('request.list', { account: account.id })
   expect(records.length).toBeGreaterThan(0)
   expect(records.length).toBeLessThan(idle.length / 2)
+  // A vendor that gives up one that waits is not at fault, and the answer that it may bill is not asked for again.
+  const before = asked
+  const lost = await chat({ ...gateway, key: secret }, { ...LARGE, model: 'impatient' })
+  expect([lost.status, lost.headers.get('retry-after')]).toEqual([503, '2'])
+  expect(await lost.text()).toContain('no memory left for the answer. Nothing was charged')
+  expect(asked).toBe(before)
+  expect(await gateway.metrics()).toMatch(/upstream_attempts_total\{provider="impatient",result="unread"\} 1/)
   for (const socket of idle) socket.destroy()
 }, 60_000)
 

@@ -66,6 +66,8 @@ export type UpstreamFailureKind =
   | 'network'
   /** There was no connection: the upstream cannot know of the request. */
   | 'unreachable'
+  /** It gave up an answer that had to wait for memory of ours: no fault of its own, and it may bill. */
+  | 'unread'
   | 'garbage'
 
 export type UpstreamFailure = {

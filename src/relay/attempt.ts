@@ -208,11 +208,13 @@ class Tries {
       return this.failed
     }
     relay.health.failed(offer.id, failure)
-    // A timed-out whole reply may have been made and billed; asking another vendor would pay twice for one answer.
-    const isLast = isRequestFault(failure.kind) || (failure.kind === 'timeout' && !call.request.stream)
-    return isLast ? this.failed : this.goOn()
+    return isLast(failure, call) ? this.failed : this.goOn()
   }
 }
+
+/** A whole reply that timed out may have been made and billed: asking another vendor would pay twice for one answer. */
+const isLast = ({ kind }: UpstreamFailure, { request }: Call): boolean =>
+  isRequestFault(kind) || kind === 'unread' || (kind === 'timeout' && !request.stream)
 
 function choiceOf({ catalog }: Relay, offer: Offer): Choice | undefined {
   const provider = catalog.provider(offer.providerId)

@@ -10,7 +10,7 @@ export type ProviderStanding = {
 }
 
 /** What says nothing of how a vendor does. */
-const NOT_ITS_OWN: ReadonlySet<string> = new Set(['aborted', 'full'])
+const NOT_ITS_OWN: ReadonlySet<string> = new Set(['aborted', 'full', 'unread'])
 
 type Standing = { -readonly [K in keyof ProviderStanding]: ProviderStanding[K] }
 

@@ -1,6 +1,6 @@
 /**
- * Health of offers, learnt from attempts. Pure: time is passed in. A request's own fault never reaches it, or a user
- * with a bad prompt could bench a vendor for everyone.
+ * Health of offers, learnt from attempts. Pure: time is passed in. A request's own fault never counts, or a user with a
+ * bad prompt could bench a vendor for everyone; nor does what is a fault of ours.
  */
 import { isRequestFault, RETRY_AFTER_MS_MAX, type UpstreamFailure } from '../domain/failure.ts'
 
@@ -27,7 +27,7 @@ export const healthy: OfferHealth = { failuresInRow: 0, rests: 0, restUntilMs: 0
 
 /** The health after a failed attempt. */
 export function afterFailure(health: OfferHealth, failure: UpstreamFailure, nowMs: number): OfferHealth {
-  if (isRequestFault(failure.kind)) return afterNothing(health, nowMs)
+  if (isRequestFault(failure.kind) || failure.kind === 'unread') return afterNothing(health, nowMs)
   const rest = (ms: number): OfferHealth => {
     const restUntilMs = Math.max(health.restUntilMs, nowMs + ms)
     return { ...health, restUntilMs, isOnTrial: false }

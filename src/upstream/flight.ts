@@ -70,7 +70,7 @@ export class Flight implements Abortable, Reader {
     if (!reached) return { kind: 'unreachable', message: this.timedOut ? 'no connection in time' : message }
     // Made, and given up by whoever waited for us to read it: to ask another would pay for it twice.
     const isLost = this.leftMs !== undefined && !this.owner.upstreamStopped
-    if (isLost) return { kind: 'timeout', message: 'the answer waited for memory for too long' }
+    if (isLost) return { kind: 'unread', message: 'the answer waited for memory for too long' }
     if (this.timedOut) return { kind: 'timeout', message: 'the upstream was silent for too long' }
     return { kind: 'network', message }
   }

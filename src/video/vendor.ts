@@ -111,6 +111,7 @@ export function isRefusal({ kind, code, status }: UpstreamFailure): boolean {
       return status !== undefined && code !== undefined
     case 'timeout':
     case 'network':
+    case 'unread':
     case 'garbage':
       return false
   }

@@ -191,6 +191,12 @@ export function failureForClient(failure: UpstreamFailure): Failure {
       }
     case 'timeout':
       return { kind: 'upstream_timeout', message: 'The upstream did not answer in time. Nothing was charged.' }
+    case 'unread':
+      return {
+        kind: 'unavailable',
+        message: 'The gateway had no memory left for the answer. Nothing was charged; try again shortly.',
+        retryAfterMs: 2_000,
+      }
     case 'rate':
     case 'overload':
       return {
