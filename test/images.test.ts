@@ -424,6 +424,29 @@ ${byTokens('slow', `{ provider: vendor, model: 'sandbox-image!${delay}' }`)}
   30_000 + LONG_SECONDS * 1_000,
 )
 
+test('an image in one piece that takes too long may be made and billed: nobody else is asked, streamed or not', async () => {
+  const delayed = "{ provider: vendor, model: 'sandbox-image!delay-ms=3000' }"
+  const late = await startGateway({
+    yaml: `
+providers:
+  vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
+models:
+${byTokens('late', `${delayed}, { provider: vendor, model: sandbox-image, priority: 1 }`).replace('gpt-image }', 'gpt-image, streams: false }')}
+`,
+    env: { TOLLGATE_WHOLE_REPLY_TIMEOUT_MS: '300' },
+  })
+  for (const stream of [false, true]) {
+    const response = await fetch(`${late.baseUrl}/images/generations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${late.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'late', prompt: 'x', quality: 'low', stream }),
+    })
+    expect(await response.text()).toContain('"code":"upstream_timeout"')
+  }
+  expect(await late.metrics()).not.toMatch(/attempts_total\{provider="vendor",result="ok"\}/)
+  await late.close()
+}, 20_000)
+
 test('an image may take longer than any other answer, whole and streamed', async () => {
   const slow = await startGateway({
     yaml: `

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { toldOf } from './failure.ts'
+import { discreet, toldOf } from './failure.ts'
 
 test('a record keeps our words of a failure, and of what an upstream said its status and code alone', () => {
   const message = 'it went wrong'
@@ -15,4 +15,15 @@ test('a record keeps our words of a failure, and of what an upstream said its st
   })
   // Ours beside a status may have a word of the answer in it: why a prompt was blocked, say.
   expect(toldOf({ kind: 'policy', status: 200, message })).toEqual({ status: 200 })
+})
+
+test('no code or field that tells of a credential is kept, nor a code that is a word of the request', () => {
+  const said = (code: string): unknown =>
+    discreet({ kind: 'auth', message: '', code, param: code }, 'sk-live-0123456789', (word) => word === 'violets')
+  const plain = { kind: 'auth', message: '' }
+  expect(said('invalid_key')).toEqual({ ...plain, code: 'invalid_key', param: 'invalid_key' })
+  expect(said('live')).toEqual({ ...plain, code: 'live', param: 'live' })
+  for (const code of ['sk-live-0123456789', 'bad_key.sk-live-0123456789', '0123456789'])
+    expect(said(code)).toEqual(plain)
+  expect(said('violets')).toEqual({ ...plain, param: 'violets' })
 })

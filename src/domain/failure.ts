@@ -83,6 +83,27 @@ export type UpstreamFailure = {
   readonly retryAfterMs?: number
 }
 
+/** A shorter word in common with a credential says nothing. */
+const PART_OF_SECRET_CHARS = 8
+
+/**
+ * A failure without a code or a field's name that repeats the credential or a long part of it, and without a code that
+ * is a word of the request: both look like what a vendor would send, and the code is kept in the record and in the log.
+ */
+export function discreet(
+  { code, param, ...failure }: UpstreamFailure,
+  secret: string | undefined,
+  isOfRequest: (word: string) => boolean,
+): UpstreamFailure {
+  const tellsSecret = (word: string): boolean =>
+    !!secret && (word.includes(secret) || (word.length >= PART_OF_SECRET_CHARS && secret.includes(word)))
+  return {
+    ...failure,
+    ...(code === undefined || tellsSecret(code) || isOfRequest(code) ? {} : { code }),
+    ...(param === undefined || tellsSecret(param) ? {} : { param }),
+  }
+}
+
 type Told = { readonly status?: number; readonly code?: string; readonly message?: string }
 
 /**

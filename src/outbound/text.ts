@@ -30,6 +30,8 @@ class TextSink implements Sink {
   /** From its first block on. */
   private memory: ReplyClaim | undefined
   private bytes = 0
+  /** What a character has come to take, at most. */
+  private charBytes = 1
   /** Joined at the end, at once: a text that grows would be joined in whatever turn looks at it first. */
   private readonly blocks: string[] = []
   /** What came since. */
@@ -47,7 +49,7 @@ class TextSink implements Sink {
   part(bytes: Buffer): void {
     this.bytes += bytes.length
     this.partBytes += bytes.length
-    if (this.bytes > this.bytesMax) return this.response.cancel()
+    if (this.bytes > this.bytesMax) return this.refuse()
     this.memory?.moves()
     ;(this.parts ??= []).push(Buffer.from(bytes))
     if (this.partBytes < BLOCK_BYTES) return
@@ -58,9 +60,18 @@ class TextSink implements Sink {
     this.parts = [Buffer.from(block.subarray(end))]
     this.partBytes = block.length - end
     this.memory ??= this.reader?.claimMemory()
-    // One character beyond Latin-1 makes all of its block two bytes each.
-    const taken = text.length === end ? end : 2 * text.length
-    if (this.memory?.grow(taken, this.most - this.bytes, () => this.setWaiting(false)) === false) this.setWaiting(true)
+    // One character beyond Latin-1 makes all of its block two bytes each, and where one is, more are to come.
+    const isWide = text.length !== end
+    this.charBytes = Math.max(this.charBytes, isWide ? 2 : 1)
+    const taken = isWide ? 2 * text.length : end
+    const toCome = this.charBytes * (this.most - this.bytes)
+    if (this.memory?.grow(taken, toCome, () => this.setWaiting(false)) === false) this.setWaiting(true)
+  }
+
+  /** It is longer than it may be, which is no fault of those who made it wait. */
+  private refuse(): void {
+    this.reader?.waits(false)
+    this.response.cancel()
   }
 
   private setWaiting(isWaiting: boolean): void {

@@ -11,7 +11,7 @@ import { Transcript, type KeptAnswer } from '../records/idempotency.ts'
 import type { RequestRecord, SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import { factsOf, type Attempted, type StreamServed, type WholeServed } from './attempt.ts'
-import { discreet, noteBroken } from './attempt-note.ts'
+import { discreetly, noteBroken } from './attempt-note.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
 import { shownEnd } from './conversation.ts'
@@ -291,7 +291,7 @@ export class StreamAnswer {
       return text
     }
     const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure, served.open.stream)
-    if (!cancelled) noteBroken(this.call, discreet(step.failure, this.secretOf(served), this.call))
+    if (!cancelled) noteBroken(this.call, discreetly(step.failure, this.secretOf(served), this.call))
     const text = await this.settle(served, {
       outcome: cancelled ? outcomeOf(cancelled) : 'cut',
       failure: cancelled === 'client_closed' ? undefined : failure,

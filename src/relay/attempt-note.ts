@@ -1,32 +1,11 @@
 /** What is written down of an attempt: what came of it, and no words that only its two ends may know. */
 import type { Offer } from '../domain/catalog.ts'
-import { toldOf, type UpstreamFailure } from '../domain/failure.ts'
+import { discreet, toldOf, type UpstreamFailure } from '../domain/failure.ts'
 import type { Call } from './call.ts'
 
-/** A shorter word in common with a credential says nothing. */
-const PART_OF_SECRET_CHARS = 8
-
-/**
- * A failure without a code or field name that repeats the credential, and without a code that is a word of the request:
- * both look like what a vendor would send, and the code is kept in the record and in the log.
- */
-export function discreet(
-  { code, param, ...failure }: UpstreamFailure,
-  secret: string | undefined,
-  call: Call,
-): UpstreamFailure {
-  const tellsSecret = (word: string): boolean =>
-    secret !== undefined && (word.includes(secret) || (word.length >= PART_OF_SECRET_CHARS && secret.includes(word)))
-  return {
-    ...failure,
-    ...(code === undefined ||
-    tellsSecret(code) ||
-    (call.request.mentions?.(code) ?? call.request.promptText().includes(code))
-      ? {}
-      : { code }),
-    ...(param === undefined || tellsSecret(param) ? {} : { param }),
-  }
-}
+/** A failure of this call as it may be told and kept. */
+export const discreetly = (failure: UpstreamFailure, secret: string | undefined, { request }: Call): UpstreamFailure =>
+  discreet(failure, secret, (word) => request.mentions?.(word) ?? request.promptText().includes(word))
 
 /** Notes what came of an attempt that began `startedMs` into the call. */
 export function note(call: Call, offer: Offer, startedMs: number, came: UpstreamFailure | 'full' | 'ok'): void {

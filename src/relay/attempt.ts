@@ -24,7 +24,7 @@ import {
   type WholeAttempt,
 } from '../upstream/attempt.ts'
 import type { Admission } from './admit.ts'
-import { discreet, note } from './attempt-note.ts'
+import { discreetly, note } from './attempt-note.ts'
 import type { Call, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { isBackground } from './conversation.ts'
@@ -87,6 +87,8 @@ type Asked = {
   readonly seat: Seat
   readonly startedMs: number
   readonly dropped: readonly string[]
+  /** Whether it was to answer in one piece, however its client gets that. */
+  readonly isWhole: boolean
 }
 
 export function tryOffers(relay: Relay, call: Call, admission: Admission): Promise<Attempted> {
@@ -174,9 +176,9 @@ class Tries {
     const passage = call.request.passage(preset.dialects, relay.pictures.deskOf(call, provider, admission.model))
     const target = { provider, preset, failures: passage.failures }
     const trial = trialOf(relay, call, { target, passage, offer, admission })
-    if ('kind' in trial) return this.failedAt(trial, { choice, seat, startedMs, dropped: NOTHING })
+    if ('kind' in trial) return this.failedAt(trial, { choice, seat, startedMs, dropped: NOTHING, isWhole: false })
     relay.health.tried(offer.id)
-    const asked = { choice, seat, startedMs, dropped: trial.request.dropped }
+    const asked = { choice, seat, startedMs, dropped: trial.request.dropped, isWhole: trial.isWhole }
     return carriedOut(call, trial).then((tried) => this.cameOf(asked, tried))
   }
 
@@ -195,9 +197,9 @@ class Tries {
 
   private failedAt({ failure: said, progress }: Failed, asked: Asked): Attempted | Promise<Attempted> {
     const { relay, call } = this
-    const { choice, seat, startedMs, dropped } = asked
+    const { choice, seat, startedMs, dropped, isWhole } = asked
     const { offer, provider } = choice
-    const failure = discreet(said, provider.secret, call)
+    const failure = discreetly(said, provider.secret, call)
     note(call, offer, startedMs, failure)
     call.replyMemory?.forget()
     seat.leave()
@@ -208,13 +210,13 @@ class Tries {
       return this.failed
     }
     relay.health.failed(offer.id, failure)
-    return isLast(failure, call) ? this.failed : this.goOn()
+    return isLast(failure, isWhole) ? this.failed : this.goOn()
   }
 }
 
 /** A whole reply that timed out may have been made and billed: asking another vendor would pay twice for one answer. */
-const isLast = ({ kind }: UpstreamFailure, { request }: Call): boolean =>
-  isRequestFault(kind) || kind === 'unread' || (kind === 'timeout' && !request.stream)
+const isLast = ({ kind }: UpstreamFailure, isWhole: boolean): boolean =>
+  isRequestFault(kind) || kind === 'unread' || (kind === 'timeout' && isWhole)
 
 function choiceOf({ catalog }: Relay, offer: Offer): Choice | undefined {
   const provider = catalog.provider(offer.providerId)
@@ -235,6 +237,7 @@ type Trial = Omit<Candidate, 'offer'> & {
   readonly destination: Destination
   readonly request: UpstreamRequest
   readonly limits: AttemptLimits
+  readonly isWhole: boolean
 }
 
 const NOTHING: readonly string[] = []
@@ -264,7 +267,7 @@ function trialOf(relay: Relay, call: Call, { target, passage, offer, admission }
   }
   const isWhole = !call.request.stream || passage.asEvents !== undefined
   const limits = limitsOf(relay, call, { admission, isWhole })
-  return { target, passage, admission, destination, request: passage.request(destination), limits }
+  return { target, passage, admission, destination, request: passage.request(destination), limits, isWhole }
 }
 
 function carriedOut(call: Call, trial: Trial): Promise<Tried> {

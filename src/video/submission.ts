@@ -1,5 +1,5 @@
 /** The submission of a task: its offers in order, until one takes it, or may have taken it. */
-import { isRequestFault, toldOf, type UpstreamFailure } from '../domain/failure.ts'
+import { discreet, isRequestFault, toldOf, type UpstreamFailure } from '../domain/failure.ts'
 import type { Offer } from '../domain/catalog.ts'
 import type { VideoBody } from '../formats/videos/body.ts'
 import type { ReadSubmission } from '../formats/videos/adapter.ts'
@@ -48,7 +48,9 @@ async function submitTo(shop: Workshop, job: Job, { offer, body }: Try): Promise
   const { wish, accountId } = job.task
   const submit = async (whole: VideoBody): Promise<ReadSubmission> => {
     const sent = await submitOrder(shop, vendor, { body: whole, wish, upstreamModel: offer.upstreamModel })
-    return sent.kind === 'failed' ? { ...sent, failure: discreet(sent.failure, body, vendor.provider.secret) } : sent
+    if (sent.kind !== 'failed') return sent
+    const failure = discreet(sent.failure, vendor.provider.secret, (word) => body.prompt.includes(word))
+    return { ...sent, failure }
   }
   if (vendor.adapter.media !== 'inline' || !namesMedia(body)) return submit(body)
   // In its slot until the vendor has it: what was fetched is in memory for so long.
@@ -59,20 +61,6 @@ async function submitTo(shop: Workshop, job: Job, { offer, body }: Try): Promise
     },
     { share: accountId },
   )
-}
-
-/** Without a code or a field's name that is a word of the request or of the credential: both are kept and told. */
-function discreet(
-  { code, param, ...failure }: UpstreamFailure,
-  { prompt }: VideoBody,
-  secret: string | undefined,
-): UpstreamFailure {
-  const tells = (word: string): boolean => prompt.includes(word) || (secret?.includes(word) ?? false)
-  return {
-    ...failure,
-    ...(code === undefined || tells(code) ? {} : { code }),
-    ...(param === undefined || tells(param) ? {} : { param }),
-  }
 }
 
 /** As in any record: the vendor's code and our words, never the vendor's, which may quote the prompt. */
