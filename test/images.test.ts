@@ -431,7 +431,11 @@ test('an image in one piece that takes too long may be made and billed: nobody e
 providers:
   vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
 models:
-${byTokens('late', `${delayed}, { provider: vendor, model: sandbox-image, priority: 1 }`).replace('gpt-image }', 'gpt-image, streams: false }')}
+  late:
+    kind: image
+    price: { input: 5, output: 0, image_output: 40 }
+    image: { family: gpt-image, streams: false }
+    offers: [${delayed}, { provider: vendor, model: sandbox-image, priority: 1 }]
 `,
     env: { TOLLGATE_WHOLE_REPLY_TIMEOUT_MS: '300' },
   })

@@ -30,8 +30,6 @@ class TextSink implements Sink {
   /** From its first block on. */
   private memory: ReplyClaim | undefined
   private bytes = 0
-  /** What a character has come to take, at most. */
-  private charBytes = 1
   /** Joined at the end, at once: a text that grows would be joined in whatever turn looks at it first. */
   private readonly blocks: string[] = []
   /** What came since. */
@@ -60,11 +58,9 @@ class TextSink implements Sink {
     this.parts = [Buffer.from(block.subarray(end))]
     this.partBytes = block.length - end
     this.memory ??= this.reader?.claimMemory()
-    // One character beyond Latin-1 makes all of its block two bytes each, and where one is, more are to come.
-    const isWide = text.length !== end
-    this.charBytes = Math.max(this.charBytes, isWide ? 2 : 1)
-    const taken = isWide ? 2 * text.length : end
-    const toCome = this.charBytes * (this.most - this.bytes)
+    // One character beyond Latin-1 makes all of its block two bytes each. The rest is taken to be like this block.
+    const taken = text.length === end ? end : 2 * text.length
+    const toCome = Math.ceil(((this.most - this.bytes) * taken) / end)
     if (this.memory?.grow(taken, toCome, () => this.setWaiting(false)) === false) this.setWaiting(true)
   }
 
