@@ -71,19 +71,6 @@ async function ask(port: number, key: string, path: string, body?: object): Prom
   if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`)
 }
 
-/** Asks as soon as anybody listens. Now and then a port that took a connection refuses the next; why is not known. */
-async function askFirst(port: number, key: string, path: string): Promise<void> {
-  const giveUpMs = performance.now() + GIVE_UP_MS
-  for (;;) {
-    await listening(port)
-    try {
-      return await ask(port, key, path)
-    } catch (error) {
-      if ((error as { code?: string }).code !== 'ECONNREFUSED' || performance.now() > giveUpMs) throw error
-    }
-  }
-}
-
 const chat = { model: 'sandbox-mini', max_tokens: 1, messages: [{ role: 'user', content: 'hello' }] }
 
 async function end(child: Bun.ReadableSubprocess): Promise<void> {
@@ -110,7 +97,8 @@ async function prepare(place: Place): Promise<string> {
 async function measure(place: Place, key: string): Promise<Start> {
   const startedMs = performance.now()
   const child = spawn(place)
-  await askFirst(place.port, key, '/models')
+  await listening(place.port)
+  await ask(place.port, key, '/models')
   const answerMs = performance.now() - startedMs
   await ask(place.port, key, '/chat/completions', chat)
   const chatMs = performance.now() - startedMs

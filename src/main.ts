@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Result } from './admin/operations.ts'
 import { runCli } from './cli/cli.ts'
-import { probePort } from './cli/port.ts'
 import type { Answer, Program } from './cli/program.ts'
 import type { Config } from './config.ts'
 import type { Gateway } from './gateway.ts'
@@ -77,12 +76,8 @@ const program: Program = {
   consult,
   async serve() {
     const [config, { serve }] = await Promise.all([readConfig(), import('./serve.ts')])
-    // A Tollgate that has the folder has the port as well, but the folder is what there is to say.
-    if (!(await consult('account.list', {}))) {
-      const { metricsHost, metricsPort } = config
-      probePort(config)
-      if (metricsPort !== undefined) probePort({ host: metricsHost, port: metricsPort })
-    }
+    // A Tollgate that has the folder may have the port as well, but the folder is what there is to say.
+    if (await consult('account.list', {})) (await import('./store/lock.ts')).lockFolder(config.dataFolder).release()
     const { baseUrl, firstKey, setupUrl, gateway, drain } = await serve(config)
     const [account] = gateway.accounts.list()
     const models = gateway.catalog.models().map(({ id }) => id)

@@ -3,13 +3,12 @@ import { serveControl } from './admin/control.ts'
 import { Blobs } from './blobs/blobs.ts'
 import { Uploads } from './blobs/uploads.ts'
 import type { Config } from './config.ts'
-import { connectionsMaxOf, MONITORING_CONNECTIONS_MAX } from './connection-limit.ts'
 import { createEdge, type EdgeOptions } from './edge/edge.ts'
 import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
 import { loadReaders } from './edge/readers.ts'
 import { answerBounds, backgroundBounds, bodyPace, drainBounds, freeBounds, uploadBounds } from './fixed-limits.ts'
-import { listen, type Server, type ServerOptions } from './inbound/server.ts'
+import type { Server } from './inbound/server.ts'
 import { setupUrl, withConsole } from './front.ts'
 import { openGateway, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
@@ -27,6 +26,7 @@ import { RetryBudget } from './relay/retry-budget.ts'
 import { Seats } from './relay/seats.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { startOnDemand } from './sandbox/on-demand.ts'
+import { bindPorts, urlHost } from './ports.ts'
 import { Stalls } from './stalls.ts'
 import { startSweeps } from './sweeps.ts'
 import { Videos, type VideosOptions } from './video/videos.ts'
@@ -55,9 +55,11 @@ const SOCKETS_CLOSE_MS = 1_000
 /** Nobody waits for the first answer any more. */
 const READ_AHEAD_MS = 1_000
 
-/** Starts everything. Resolves when the public port answers. */
+/** Starts everything. Resolves when the public port answers. Throws where a port cannot be had. */
 export async function serve(config: Config): Promise<Served> {
   const log = createLog(config.logLevel)
+  const ports = bindPorts(config, log)
+  const { server } = ports
   const sandbox = config.sandbox ? startOnDemand() : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
   const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, health } = gateway
@@ -103,13 +105,9 @@ export async function serve(config: Config): Promise<Served> {
     metricsToken: config.metricsToken,
   })
   const control = serveControl(config.dataFolder, gateway.office)
-  const onError = ({ message, stack }: Error): void => log('error', 'inbound.internal', { message, stack })
   const { limits } = config
-  const { refuse } = edge
-  const handle = withConsole(edge, gateway, { config, log })
-  const server = openPublic(config, log, { handle, refuse, onError })
-  const monitoring = openMonitoring(config, log, { handle: edge.monitor, refuse, onError })
   await videos.resume()
+  ports.open({ ...edge, handle: withConsole(edge, gateway, { config, log }) })
   const sweeps = startSweeps(gateway, blobs, { log, limits, isDraining: () => draining })
   const watch = setInterval(() => {
     live.endOverdue(limits.requestTimeoutMs)
@@ -139,7 +137,7 @@ export async function serve(config: Config): Promise<Served> {
       server.stop()
       for (let i = 0; i < 20 && server.connections > 0; i++) await Bun.sleep(SOCKETS_CLOSE_MS / 20)
       server.close()
-      monitoring?.close()
+      ports.monitoring?.close()
       await live.idle(SOCKETS_CLOSE_MS * 5)
       tokens.stop()
       await control.stop()
@@ -219,39 +217,6 @@ function openVideos(gateway: Gateway, { log, blobs, health, limits, onRecord }: 
     },
   })
 }
-
-type Handlers = Omit<ServerOptions, 'hostname' | 'port'>
-
-/** The port of clients. */
-function openPublic(config: Config, log: Log, handlers: Handlers): Server {
-  const { host: hostname, port, trustedProxies } = config
-  const { strangersPerAddressMax } = config.limits
-  const connectionsMax = connectionsMaxOf(config)
-  return listen({
-    ...handlers,
-    hostname,
-    port,
-    limits: { ...config.limits, connectionsMax },
-    originOf: (address) => trustedProxies.originOf(address),
-    onCrowding: (crowding) => log('warn', 'inbound.crowded', { ...crowding, connectionsMax, strangersPerAddressMax }),
-  })
-}
-
-/** The operator's own port, where one is wished for. */
-function openMonitoring(
-  { metricsHost: hostname, metricsPort: port }: Config,
-  log: Log,
-  handlers: Handlers,
-): Server | undefined {
-  if (port === undefined) return undefined
-  const limits = { connectionsMax: MONITORING_CONNECTIONS_MAX }
-  const server = listen({ hostname, port, limits, ...handlers })
-  log('info', 'serve.monitoring', { monitoring: `http://${urlHost(hostname)}:${server.port}` })
-  return server
-}
-
-const urlHost = (host: string): string =>
-  host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
 
 /** The one line per request: who, what, how much, how long. No prompts, no outputs, no secrets. */
 function logRecord(log: Log, record: RequestRecord, client: string | undefined): void {

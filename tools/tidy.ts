@@ -55,10 +55,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   backup: ['lib', 'ledger', 'store', 'admin', 'secrets'],
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],
   gateway: [...layer3, 'relay', 'admin', 'config', 'connection-limit', 'fixed-limits', 'secrets', 'backup'],
+  ports: ['lib', 'inbound', 'edge', 'config', 'connection-limit'],
   stalls: ['lib', 'store'],
   sweeps: ['lib', 'blobs', 'config', 'gateway'],
   front: [...layer0, 'prices', 'inbound', 'accounts', 'edge', 'console', 'config', 'fixed-limits', 'gateway'],
-  serve: [...layer3, 'inbound', 'relay', 'edge', 'admin', 'sandbox', ...wiring, 'front', 'stalls', 'sweeps'],
+  serve: [...layer3, 'inbound', 'relay', 'edge', 'admin', 'sandbox', ...wiring, 'front', 'ports', 'stalls', 'sweeps'],
   main: [...layer3, 'relay', 'edge', 'admin', 'cli', 'sandbox', ...wiring, 'secrets', 'restore', 'serve'],
 }
 

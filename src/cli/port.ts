@@ -5,15 +5,6 @@ export type Address = { readonly host: string; readonly port: number }
 export type SetAddress = Address & { readonly setBy: { readonly host: string; readonly port: string } }
 
 /**
- * Throws what the system says when an address cannot be listened on. Asked before anything else is done: a first key,
- * made by a start that then fails, would never be shown. Bun.serve is no judge of it: with `development: false` it
- * shares a taken port with its owner unless told otherwise (Bun 1.4.5).
- */
-export function probePort({ host, port }: Address): void {
-  if (port !== 0) Bun.listen({ hostname: host, port, socket: { data: () => undefined } }).stop(true)
-}
-
-/**
  * What to do about an address that cannot be listened on; undefined for any other error. Of several addresses it is the
  * one that the error names.
  */

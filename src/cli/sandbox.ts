@@ -1,6 +1,6 @@
 import { command } from './command.ts'
 import { ended, failed, jsonLine, usage, type Outcome } from './outcome.ts'
-import { listenFailure, probePort } from './port.ts'
+import { listenFailure } from './port.ts'
 import { stopSignal } from './stop.ts'
 import { failureOf } from './thrown.ts'
 import { port, text, wholeNumber } from './values.ts'
@@ -76,20 +76,20 @@ Videos: /v1/contents/generations/tasks (Ark), /v1/tools/enhance-video and /v1/ta
     const setBy = { host: '--host', port: '--port' }
     const address = { host: options.host ?? '127.0.0.1', port: Number(options.port ?? PORT_DEFAULT), setBy }
     const stop = stopSignal()
+    const { paceMs, taskMs, ...faults } = parsed.knobs
+    let server: ReturnType<typeof startSandbox>
     try {
-      probePort(address)
+      server = startSandbox({
+        port: address.port,
+        hostname: address.host,
+        faults,
+        ...(apiKey !== undefined && { apiKey }),
+        // The pace may come as a knob too, but it is no fault: `fail-times` does not wear it out.
+        ...timesOf({ paceMs: numberOr(options.pace, paceMs), taskMs: numberOr(options.task, taskMs) }),
+      })
     } catch (error) {
       return listenFailure(error, address) ?? failureOf(error)
     }
-    const { paceMs, taskMs, ...faults } = parsed.knobs
-    const server = startSandbox({
-      port: address.port,
-      hostname: address.host,
-      faults,
-      ...(apiKey !== undefined && { apiKey }),
-      // The pace may come as a knob too, but it is no fault: `fail-times` does not wear it out.
-      ...timesOf({ paceMs: numberOr(options.pace, paceMs), taskMs: numberOr(options.task, taskMs) }),
-    })
     const value = { base_url: server.url, port: server.port, pid: process.pid }
     terminal.data(terminal.json ? `${jsonLine(value)}\n` : `Sandbox at ${server.url}\n`)
     await stop

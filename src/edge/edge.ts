@@ -198,8 +198,9 @@ class Desk implements Answering {
 
   ready(turn: Turn): void {
     const reason = this.options.relay.notReady()
-    if (reason === undefined) this.reply(turn, 200, { status: 'ready' })
-    else this.reply(turn, 503, { status: 'not ready', ...(this.isOperator(turn) ? { reason } : {}) })
+    if (reason === undefined) return this.reply(turn, 200, { status: 'ready' })
+    const body = { status: 'not ready', ...(this.isOperator(turn) ? { reason } : {}) }
+    this.write(turn, 503, { ...JSON_TYPE, 'retry-after': '1' }, JSON.stringify(body))
   }
 
   /** Without its token the route is not there: the figures say who buys what, and how much. */

@@ -21,6 +21,7 @@ export type Host = {
   readonly onError: (error: Error) => void
   /** No new requests: connections close with the answer they are at. */
   readonly isStopping: boolean
+  readonly isHeld: boolean
 }
 
 const EMPTY = new BodyReader(NO_BODY)
@@ -30,7 +31,7 @@ export const AHEAD_BYTES_MAX = 64 * 1024
 const WAITING_BYTES_MAX = 4 * AHEAD_BYTES_MAX
 /** The rest of a body nobody wants is read and thrown away up to this size; beyond it the connection closes. */
 const UNREAD_BYTES_MAX = 256 * 1024
-/** Requests sent ahead that are begun in one turn of the event loop: behind them others have theirs. */
+/** Requests sent ahead, begun in one turn of the event loop. */
 const TURN_REQUESTS_MAX = 4
 const NONE = Number.POSITIVE_INFINITY
 
@@ -102,9 +103,9 @@ export class Connection implements Wire, Guest {
     this.socket.pause()
   }
 
-  private readOn(isAgain = false): void {
+  readOn(isAgain = false): void {
     // A handler that answers at once comes back here: the loop below goes on with the next request.
-    if (this.isReadingOn && !isAgain) return
+    if ((this.isReadingOn && !isAgain) || this.host.isHeld) return
     this.isReadingOn = true
     let left = TURN_REQUESTS_MAX
     while (this.input && this.reading !== 'answer' && !this.isClosed) {

@@ -14,12 +14,16 @@ export type ServerOptions = Pick<Host, 'handle' | 'refuse'> & {
   readonly originOf?: (remoteAddress: string) => string | undefined
   /** Told when there were too many connections, and now and then while it goes on. */
   readonly onCrowding?: (crowding: Crowding) => void
+  /** Keeps what clients send until `begin` is called. */
+  readonly isHeld?: boolean
   /** A programmer's error in a handler: its connection is broken off. */
   readonly onError: (error: Error) => void
 }
 
 export type Server = {
   readonly port: number
+  /** Reads what has come while the server was held, and from now on at once. */
+  begin(): void
   /** Takes no new connection or request; answers under way go on. */
   stop(): void
   /** Ends what is left: answers that are complete still reach their clients, others are broken off. */
@@ -37,6 +41,7 @@ export function listen(options: ServerOptions): Server {
   const { hostname, port, handle, refuse, limits, originOf, onCrowding, onError } = options
   const connections = new Crowd<Connection>({ ...unbounded, ...limits }, originOf ?? (() => undefined))
   let isStopping = false
+  let isHeld = options.isHeld ?? false
   const host: Host = {
     limits: { ...connectionLimits, ...limits },
     handle,
@@ -44,6 +49,9 @@ export function listen(options: ServerOptions): Server {
     onError,
     get isStopping() {
       return isStopping
+    },
+    get isHeld() {
+      return isHeld
     },
   }
   const listener = Bun.listen<Connection>({
@@ -70,16 +78,19 @@ export function listen(options: ServerOptions): Server {
   })
   const { headTimeoutMs, idleTimeoutMs, stallTimeoutMs, lingerTimeoutMs } = host.limits
   const sweepMs = Math.min(SWEEP_MS, headTimeoutMs / 4, idleTimeoutMs / 4, stallTimeoutMs / 4, lingerTimeoutMs / 4)
-  const sweeper = setInterval(() => {
-    const nowMs = performance.now()
+  const withEach = (work: (connection: Connection) => void): void => {
     for (const connection of connections) {
       try {
-        connection.sweep(nowMs)
+        work(connection)
       } catch (error) {
         onError(error as Error)
         connection.destroy()
       }
     }
+  }
+  const sweeper = setInterval(() => {
+    const nowMs = performance.now()
+    withEach((connection) => connection.sweep(nowMs))
     connections.thin(nowMs)
     const crowding = connections.crowding(nowMs)
     if (crowding) onCrowding?.(crowding)
@@ -91,6 +102,10 @@ export function listen(options: ServerOptions): Server {
   }
   return {
     port: listener.port,
+    begin() {
+      isHeld = false
+      withEach((connection) => connection.readOn())
+    },
     stop,
     close() {
       stop()

@@ -1,0 +1,32 @@
+/** What clients are told while the gateway is not there yet. */
+import type { Failure } from '../domain/failure.ts'
+import type { Exchange } from '../inbound/exchange.ts'
+import { timeOrderedId } from '../lib/ids.ts'
+import { JSON_TYPE } from '../relay/headers.ts'
+import type { Cors } from './cors.ts'
+import type { Edge } from './edge.ts'
+import { chatFailureWriter, surfaceOf } from './surface.ts'
+
+const STARTING: Failure = { kind: 'unavailable', message: 'Not ready: starting.', retryAfterMs: 1_000 }
+
+/** 503 with `Retry-After` in the envelope of each dialect, and that the process lives. */
+export function startingEdge(cors: Cors): Edge {
+  const handle = (exchange: Exchange): void => {
+    const { path } = exchange.head
+    const id = timeOrderedId('req_')
+    const always = { ...(path.startsWith('/v1') ? cors.headersFor(exchange) : {}), 'x-request-id': id }
+    if (path === '/healthz') return exchange.reply(200, JSON_TYPE, JSON.stringify({ status: 'ok' }), always)
+    const { failures = chatFailureWriter } = surfaceOf(path) ?? {}
+    const { status, body, headers } = failures.write(STARTING, id)
+    const answer = path === '/readyz' ? JSON.stringify({ status: 'not ready' }) : body
+    exchange.reply(status, { ...JSON_TYPE, ...headers }, answer, always)
+  }
+  return {
+    handle,
+    monitor: handle,
+    refuse: ({ message }) => {
+      const { body } = chatFailureWriter.write({ kind: 'malformed_request', message })
+      return { headers: { ...JSON_TYPE, 'x-request-id': timeOrderedId('req_') }, body }
+    },
+  }
+}
