@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import { bunEnv } from './bun-env.js'
 import { findBun } from './find-bun.js'
+import { runnersAbove } from './runners.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const bun = findBun()
@@ -10,14 +11,12 @@ const bun = findBun()
 // package.json holds no bunfig key, so it stands for an empty config on every system.
 const args = ['--no-env-file', `--config=${root}package.json`, `${root}src/main.ts`, ...process.argv.slice(2)]
 const env = { ...bunEnv, ...process.env }
-
-// npm passes a signal on to the shell it runs this in, and the shell to nobody: what is left of them is a new parent.
-const shell = process.env.npm_lifecycle_event === 'start' ? process.ppid : undefined
+// The server ends when one of those above it is gone that may have been told to pass a signal on, and did not.
+const runners = await runnersAbove()
 
 // Becoming Bun keeps the process id and leaves nothing in between. Node has it from 22.15 and 23.11, not on Windows.
 if (process.execve && process.platform !== 'win32') {
-  delete env.TOLLGATE_LAUNCHER_PID
-  if (shell) env.TOLLGATE_LAUNCHER_PID = String(shell)
+  env.TOLLGATE_LAUNCHER_PID = runners.join(' ')
   process.execve(bun, [bun, ...args], env)
 } else {
   await runAsChild()
@@ -26,10 +25,9 @@ if (process.execve && process.platform !== 'win32') {
 async function runAsChild() {
   // Imported here and not above: an exec does not need them, and they take 2 ms.
   const [{ spawn }, { constants }] = await Promise.all([import('node:child_process'), import('node:os')])
-  // Should this process be killed without a chance to pass that on, the child sees that its parent has changed.
-  const child = spawn(bun, args, { stdio: 'inherit', env: { ...env, TOLLGATE_LAUNCHER_PID: String(process.pid) } })
+  const above = [process.pid, ...runners].join(' ')
+  const child = spawn(bun, args, { stdio: 'inherit', env: { ...env, TOLLGATE_LAUNCHER_PID: above } })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  if (shell) setInterval(() => process.ppid === shell || child.kill('SIGTERM'), 1_000).unref()
   child.on('error', (error) => {
     process.stderr.write(`tollgate: Bun could not be started: ${error.message}\n`)
     process.exit(1)

@@ -15,7 +15,7 @@ const MODELS_SHOWN = 6
 
 export const serve = command({
   name: 'serve',
-  summary: 'Serves. SIGTERM or Ctrl-C let running requests end first, a second one does not.',
+  summary: 'Serves. SIGTERM, SIGHUP or Ctrl-C let running requests end first, a second one does not.',
   examples: [
     ['tollgate serve'],
     ['tollgate serve --port 9000 --data /var/lib/tollgate --config /etc/tollgate.yaml'],
