@@ -3,7 +3,7 @@
  * that `tollgate doctor` can show every one.
  */
 import { imageFetchBounds, imageFormBounds } from './domain/image.ts'
-import { FUTILE_PER_MINUTE } from './domain/limits.ts'
+import { ANSWER_CALLS_MAX, FUTILE_PER_MINUTE } from './domain/limits.ts'
 import { videoBounds } from './domain/video.ts'
 import { AHEAD_BYTES_MAX } from './inbound/connection.ts'
 import { connectionLimits } from './inbound/connection-limits.ts'
@@ -13,6 +13,7 @@ import { CONNECT_TIMEOUT_MS } from './outbound/send.ts'
 import { watchBounds } from './records/feed.ts'
 import { retryBounds } from './relay/retry-budget.ts'
 import { seatBounds } from './relay/seats.ts'
+import { streamBounds } from './relay/stream-bounds.ts'
 import { QUEUED_BYTES_MAX } from './upstream/event-reader.ts'
 
 /** Of an upstream's answer, whole or as one event of a stream: what may have to be in memory at once. */
@@ -91,6 +92,12 @@ export const fixedLimits = {
   retriesFreePerSecond: retryBounds.freePerSecond,
   streamQueuedBytesMax: QUEUED_BYTES_MAX,
   eventCharsMax: answerBounds.eventCharsMax,
+  streamSpareEvents: streamBounds.events,
+  streamEventsPerToken: streamBounds.eventsPerToken,
+  streamSpareBytes: streamBounds.bytes,
+  streamBytesPerToken: streamBounds.bytesPerToken,
+  streamImageBytesPerToken: streamBounds.imageBytesPerToken,
+  answerCallsMax: ANSWER_CALLS_MAX,
   replyBytesMax: answerBounds.replyBytesMax,
   textReplyBytesMax: answerBounds.textReplyBytesMax,
   answerValuesMax: answerLimits.nodesMax,

@@ -78,6 +78,8 @@ export type UpstreamFailure = {
   readonly message: string
   /** Its message is the upstream's own, which may quote the prompt or the credential. */
   readonly isQuoted?: true
+  /** More came than an answer can need: it breaks an answer that was complete by then, too. */
+  readonly isExcess?: true
   readonly code?: string
   readonly param?: string
   readonly retryAfterMs?: number

@@ -36,3 +36,6 @@ export function limitsOf(text: string | null): Limits {
 
 /** What a vendor refuses costs nothing, and yet leaves a record for ever: an account may have so many. */
 export const FUTILE_PER_MINUTE = 1_200
+
+/** Tool calls in one streamed answer. Vendors take 128 tools, and models call some of them several times. */
+export const ANSWER_CALLS_MAX = 1_024

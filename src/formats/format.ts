@@ -236,6 +236,8 @@ export type PassedStream = {
   readonly delivered?: readonly DeliveredImage[]
   readonly begun?: number
   readonly painted?: Painted
+  /** Pieces of an answer that came, where one event can bring many. */
+  readonly pieces?: number
   /** Looks into an event, where that takes a while. Awaited before `read`. */
   prepare?(event: SseEvent): Promise<void>
   /** Every choice that began has ended: an end of the stream now is a complete one. */

@@ -6,6 +6,12 @@ export type Produced = { readonly text: string; readonly moreChars: number }
 export const asProduced = (text: string | Produced): Produced =>
   typeof text === 'string' ? { text, moreChars: 0 } : text
 
+/** All that was produced, in characters. */
+export function charsOf(produced: string | Produced): number {
+  const { text, moreChars } = asProduced(produced)
+  return text.length + moreChars
+}
+
 /** Some 16,000 tokens: more than nearly every answer has, and a fair sample of those that have more. */
 const KEPT_CHARS_MAX = 64 * 1024
 /** So many pieces may hold on to the reads they were cut from. */

@@ -1,8 +1,10 @@
 /** The way between two dialects: a client's request as a turn, an upstream's answer as deltas, and back. */
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
+import { ANSWER_CALLS_MAX } from '../domain/limits.ts'
 import { wordsOfParts, type Turn } from '../domain/turn.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { SseEvent } from '../lib/sse.ts'
+import { SPARE_CHOICES, TOO_MANY_CALLS, TOO_MANY_CHOICES } from './excess.ts'
 import { ProducedWords } from './produced.ts'
 import { readReceived } from './received.ts'
 import type {
@@ -78,6 +80,8 @@ type Telling = { readonly choices: number; readonly told: Retelling }
 class TranslatedStream implements PassedStream {
   readonly produced = new ProducedWords()
   readonly thoughts = new ProducedWords()
+  pieces = 0
+  private calls = 0
   private readonly decoder: StreamDecoder
   private readonly encoder: StreamEncoder
   private readonly choices: number
@@ -104,14 +108,22 @@ class TranslatedStream implements PassedStream {
     const decoded = this.decoder.decode(event)
     if (decoded.kind === 'failed') return { kind: 'failed', failure: this.told(decoded.failure) }
     if (decoded.kind === 'done') return decoded
+    this.pieces += decoded.deltas.length
     for (const delta of decoded.deltas) {
+      if (!this.isChoice(delta.choice)) return TOO_MANY_CHOICES
       if (delta.kind === 'reasoning') this.thoughts.add(delta.text)
       else if ('text' in delta) this.produced.add(delta.text)
-      else if (delta.kind === 'call') this.produced.add(delta.name)
-      else if (delta.kind === 'finish') this.ended.add(delta.choice)
+      else if (delta.kind === 'call') {
+        if (++this.calls > ANSWER_CALLS_MAX) return TOO_MANY_CALLS
+        this.produced.add(delta.name)
+      } else if (delta.kind === 'finish') this.ended.add(delta.choice)
     }
     const text = decoded.deltas.length === 0 ? '' : this.encoder.encode(decoded.deltas)
     return { kind: 'chunk', text, meaningful: decoded.deltas.length > 0 }
+  }
+
+  private isChoice(choice: number): boolean {
+    return Number.isInteger(choice) && choice >= 0 && choice < this.choices + SPARE_CHOICES
   }
 
   end(billed: Usage): string {

@@ -4,7 +4,7 @@ import { imagesOf } from '../domain/image.ts'
 import type { Usage } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import type { Metered, PassedStream } from '../formats/format.ts'
-import { asProduced, type Produced } from '../formats/produced.ts'
+import { charsOf } from '../formats/produced.ts'
 import { isLong, joinInOwnTurn } from '../lib/long-text.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { Transcript, type KeptAnswer } from '../records/idempotency.ts'
@@ -254,6 +254,7 @@ export class StreamAnswer {
     const { events, stream } = served.open
     const next = await events.next()
     if (next.kind === 'events') return this.pass(served, next.events, '')
+    if (next.kind === 'broken' && next.failure.isExcess) return { end: 'broken', text: '', failure: next.failure }
     // With every choice finished the answer is complete, whether a terminator follows, an end, or an accident.
     if (stream.finished) return { end: 'done', text: '' }
     if (next.kind === 'broken') return { end: 'broken', text: '', failure: next.failure }
@@ -268,7 +269,8 @@ export class StreamAnswer {
       const read = stream.read(event)
       if (read.kind === 'done') return { end: 'done', text }
       if (read.kind === 'failed') {
-        return stream.finished ? { end: 'done', text } : { end: 'broken', text, failure: read.failure }
+        const { failure } = read
+        return stream.finished && !failure.isExcess ? { end: 'done', text } : { end: 'broken', text, failure }
       }
       text += read.text
     }
@@ -367,17 +369,16 @@ function isRunaway({ produced, thoughts = '' }: PassedStream, { quoted }: Admiss
   return charsOf(produced) + charsOf(thoughts) > bound
 }
 
-function charsOf(produced: string | Produced): number {
-  const { text, moreChars } = asProduced(produced)
-  return text.length + moreChars
-}
+const SILENT = 'The upstream went silent in the middle.'
+const BROKEN_OFF = 'The upstream broke off in the middle.'
+const EXCESSIVE = 'The upstream sent more than an answer can need, and was cut off.'
 
 /** In the middle of a stream what arrived has been charged, of images only whole ones: the message must say so. */
 function inBand(upstream: UpstreamFailure, { delivered }: PassedStream): Failure {
   if (upstream === RUNAWAY) return CUT_OFF
   const { kind } = failureForClient(upstream)
   const timeout = kind === 'upstream_timeout'
-  const message = timeout ? 'The upstream went silent in the middle.' : 'The upstream broke off in the middle.'
+  const message = timeout ? SILENT : upstream.isExcess ? EXCESSIVE : BROKEN_OFF
   const charged = delivered?.length === 0 ? 'Nothing was charged.' : 'What arrived was charged.'
   return { kind: timeout ? kind : 'upstream_error', message: `${message} ${charged}` }
 }

@@ -28,8 +28,10 @@ import { discreetly, note } from './attempt-note.ts'
 import type { Call, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { isBackground } from './conversation.ts'
+import { EventReader } from '../upstream/event-reader.ts'
 import { GivenEvents, PreparedEvents, type EventSource } from './events.ts'
 import { FULL, type Seat } from './seats.ts'
+import { BoundedEvents } from './stream-bounds.ts'
 
 /** An upstream stream past its first meaningful event. */
 export type OpenStream = {
@@ -313,7 +315,10 @@ async function tryStream(
   const opened = await openEvents(target, { request, passage }, limits)
   if (opened.kind === 'failed') return opened
   const passed = passage.openStream(factsOf(call, admission), destination.quirks)
-  const events = passed.prepare ? new PreparedEvents(opened.events, passed) : opened.events
+  // A whole reply has a bound of its own.
+  const isLive = opened.events instanceof EventReader
+  const bounded = isLive ? new BoundedEvents(opened.events, passed, { admission, limits }) : opened.events
+  const events = passed.prepare ? new PreparedEvents(bounded, passed) : bounded
   const tried = await readPrelude(events, passed)
   if (tried.kind === 'failed') events.close()
   return tried
@@ -345,7 +350,7 @@ async function openEvents(
   target: Target,
   { request, passage }: Opening,
   limits: AttemptLimits,
-): Promise<{ readonly kind: 'stream'; readonly events: EventSource } | Failed> {
+): Promise<{ readonly kind: 'stream'; readonly events: EventReader | GivenEvents } | Failed> {
   if (!passage.asEvents) return attemptStream(target, request, limits)
   const attempt = await attemptWhole(target, request, limits, asReply)
   if (attempt.kind === 'failed') return attempt

@@ -27,12 +27,16 @@ const SMALL_CHARS_MAX = 32 * 1024
 const isTerminator = ({ name, data }: SseEvent): boolean => data === '[DONE]' || name === 'message_stop'
 
 export class EventReader implements Sink {
+  /** All that `next` has given so far: events, and bytes, those of comments included. */
+  givenEvents = 0
+  givenBytes = 0
   private readonly response: Incoming
   private readonly decoder: SseDecoder
   private readonly flight: Flight
   private readonly gapMs: number
   private events: SseEvent[] = []
   private queuedBytes = 0
+  private arrivedBytes = 0
   private hasLarge = false
   private waiting: ((read: ReadEvents) => void) | undefined
   /** What `next` says once the events are handed over. */
@@ -108,6 +112,7 @@ export class EventReader implements Sink {
   /** The events that bytes complete, or the end of the stream. Undefined when it is not one of events. */
   private decoded(bytes: Buffer | undefined): SseEvent[] | undefined {
     if (this.last) return undefined
+    this.arrivedBytes += bytes?.length ?? 0
     try {
       return bytes ? this.decoder.push(bytes) : this.decoder.end()
     } catch (error) {
@@ -134,6 +139,8 @@ export class EventReader implements Sink {
 
   private handOver(): ReadEvents {
     const { events } = this
+    this.givenEvents += events.length
+    this.givenBytes = this.arrivedBytes
     this.events = []
     this.queuedBytes = 0
     this.hasLarge = false

@@ -4,6 +4,7 @@ import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { answerLimits, reviseJson, type Edit } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { parseAnswer } from '../fields.ts'
+import { SPARE_CHOICES, TOO_MANY_CHOICES } from '../excess.ts'
 import type { PassedStream, ReadEvent } from '../format.ts'
 import { readUpstreamError, writeFailure } from './failure.ts'
 import { ProducedWords } from '../produced.ts'
@@ -88,6 +89,7 @@ export class ChatStream implements PassedStream {
     if (reported) this.usage = reported
     let meaningful = false
     for (const choice of chunk.choices) meaningful = this.meter(choice) || meaningful
+    if (this.running.size + this.ended.size > this.options.choices + SPARE_CHOICES) return TOO_MANY_CHOICES
     const text = this.write(data, chunk, reported)
     const content = reported ? undefined : soleContent(chunk.choices)
     if (content !== undefined) this.template = learnTemplate(data, text, content) ?? this.template

@@ -4,6 +4,7 @@ import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { answerLimits, reviseJson } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { asFields, asList, numberIn, parseFields, parseLongFields, type Fields } from '../fields.ts'
+import { BEHIND_CHARS_MAX, CANDIDATES_MAX, TOO_MANY_CHOICES, TOO_MUCH_BEHIND } from '../excess.ts'
 import type { ImageDesk, Painted, PassedStream, ReadEvent } from '../format.ts'
 import { ProducedWords } from '../produced.ts'
 import { brokenFinish } from './decoder.ts'
@@ -32,6 +33,7 @@ export class GeminiStream implements PassedStream {
   >()
   /** The last responses, from the last finish reason on. */
   private readonly held: string[] = []
+  private behindChars = 0
   private readonly running = new Set<number>()
   private ended = 0
   private isBlocked = false
@@ -69,10 +71,14 @@ export class GeminiStream implements PassedStream {
     const usage = readGeminiUsage(response['usageMetadata'])
     this.usage = usage ?? this.usage
     const meaningful = this.meter(response, candidates)
+    if (this.running.size > CANDIDATES_MAX) return TOO_MANY_CHOICES
     const edits = editsOf(response, this.publicModel, usage)
     const json = edits.length === 0 ? data : reviseJson(data, edits, answerLimits)
     if (this.finished) {
+      // Pictures have a bound of their own, which is far above this one.
+      if (this.held.length > 0 && !this.painted) this.behindChars += json.length
       this.held.push(json)
+      if (this.behindChars > BEHIND_CHARS_MAX) return TOO_MUCH_BEHIND
       return { kind: 'chunk', text: '', meaningful }
     }
     this.hasSent ||= meaningful

@@ -35,6 +35,8 @@ export class ImageStream implements PassedStream {
   usage: Usage | undefined
   /** Partial images the client saw, of the image under way. */
   begun = 0
+  /** Each is decoded, which nobody pays for: no more of them than the model may make. */
+  private previewsLeft: number
   private readonly answer: AnswerFacts
   private readonly ask: ImageAsk
   private readonly desk: ImageDesk
@@ -47,6 +49,8 @@ export class ImageStream implements PassedStream {
     this.answer = answer
     this.ask = ask
     this.desk = desk
+    const { facts, wish } = ask
+    this.previewsLeft = Math.max(facts.partialsMax, wish.partials) * imagesOf(facts, wish)
     this.name = ask.kind === 'edit' ? 'image_edit' : 'image_generation'
   }
 
@@ -103,7 +107,7 @@ export class ImageStream implements PassedStream {
     if (event['error']) return { kind: 'failed', failure: readUpstreamError(undefined, event) }
     const type = asText(event['type'])
     if (type === 'error') return { kind: 'failed', failure: readUpstreamError(undefined, { error: event }) }
-    if (type.endsWith('.partial_image')) return this.partial(event)
+    if (type.endsWith('.partial_image')) return this.previewsLeft-- > 0 ? this.partial(event) : { kind: 'nothing' }
     if (!type.endsWith('.completed') && !('data' in event)) return { kind: 'nothing' }
     const pictures = await this.pictures(event)
     if (pictures.length === 0) return failed('the image cannot be fetched and decoded')

@@ -3,6 +3,7 @@ import type { Delta, Turn } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { asFields, asText, parseFields, type Fields } from '../fields.ts'
+import { OPEN_BLOCKS_MAX, TOO_MANY_BLOCKS } from '../excess.ts'
 import type { Decoded, StreamDecoder } from '../format.ts'
 import { AnswerReader, freeText, redactedSeal, refusalOf, thoughtSeal, type CallKind } from './answer-reader.ts'
 import { readMessagesError } from './failure.ts'
@@ -45,7 +46,8 @@ export class MessagesDecoder implements StreamDecoder {
     }
     if (type === 'error') return { kind: 'failed', failure: readMessagesError(undefined, event) }
     if (type === 'message_stop') return { kind: 'done' }
-    return { kind: 'deltas', deltas: this.deltas(type, event) }
+    const deltas = this.deltas(type, event)
+    return this.blocks.size > OPEN_BLOCKS_MAX ? TOO_MANY_BLOCKS : { kind: 'deltas', deltas }
   }
 
   private deltas(type: string, event: Fields): Delta[] {
