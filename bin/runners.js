@@ -4,8 +4,8 @@ const SHELL = /^(?:busybox|\w*sh)$/
 
 /**
  * Whoever stands between this process and a package runner that was told to run it (`npm start`, `npx tollgate`): a
- * shell, to which the runner passes its signals on and which passes them on to nobody, and the runner itself, which dies
- * of a signal that it does not know. Their process ids, the nearest first; none where this process was run by itself.
+ * shell, to which the runner passes its signals on and which passes on none, and the runner itself, which dies of a
+ * signal that it does not know. Their process ids, the nearest first; none where this process was run by itself.
  * @returns {Promise<number[]>}
  */
 export async function runnersAbove() {
