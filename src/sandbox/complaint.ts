@@ -61,9 +61,12 @@ function wrongType(param: string | null, expected: string, input: unknown): Comp
   return { message, code: 'invalid_type', param }
 }
 
+/** As much of a wrong value as is said again. */
+const INPUT_CHARS_MAX = 200
+
 function notAmong(param: string | null, values: readonly unknown[], input: unknown): Complaint {
   const supported = values.map((value) => `'${String(value)}'`).join(', ')
-  const message = `Invalid value: ${JSON.stringify(input)}. Supported values are: ${supported}.`
+  const message = `Invalid value: ${JSON.stringify(input).slice(0, INPUT_CHARS_MAX)}. Supported values are: ${supported}.`
   return { message, code: 'invalid_value', param }
 }
 

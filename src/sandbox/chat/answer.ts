@@ -1,11 +1,10 @@
-import { exampleOf } from '../example/example.ts'
-import { hintsFrom } from '../example/hints.ts'
-import { countTokens, tokenize } from '../tokens.ts'
-import { tellingWords } from '../words.ts'
-import { attachmentsOf, lastUserMessage, openingOf, openToolResults, textOf, type Attachment } from './conversation.ts'
-import { recalled } from './recall.ts'
-import type { ChatRequest } from './request.ts'
-import { steeredText } from './steer.ts'
+import type { Budget } from '../budget.ts'
+import { exampleJson } from '../example/example.ts'
+import { randomFrom } from '../random.ts'
+import { tokenize } from '../tokens.ts'
+import type { Attachment, ToolResult } from './conversation.ts'
+import type { Prompt } from './prompt.ts'
+import { wishedText } from './steer.ts'
 
 const QUOTE_TOKENS_MAX = 14
 const RESULT_CHARS_MAX = 2_000
@@ -34,30 +33,40 @@ const CLOSINGS = [
   'Everything between your client and a vendor is in place.',
 ]
 
-/** What the model says when it calls no tool. */
-export function answerText(request: ChatRequest, seed: number): string {
-  const message = lastUserMessage(request.messages)
-  const text = message ? textOf(message) : ''
-  const structured = structuredText(request, { text, seed })
+type Making = { seed: number; charsMax: number; budget: Budget }
+
+/** What the model says when it calls no tool. What is longer than `charsMax` is only begun. */
+export function answerText(prompt: Prompt, making: Making): string {
+  const { wish, recalled, results, opening, attachments } = prompt
+  const { seed, charsMax } = making
+  const structured = structuredText(prompt, making)
   if (structured !== undefined) return structured
-  const results = openToolResults(request.messages)
-  if (results.length > 0) {
-    return results
-      .map(({ name, text: result }) => `According to ${name}: ${result.slice(0, RESULT_CHARS_MAX)}`)
-      .join('\n')
-  }
-  return (
-    steeredText(text, seed) ?? recalled(request.messages) ?? smallTalk(openingOf(text), attachmentsOf(message), seed)
-  )
+  if (results.length > 0) return resultsText(results, charsMax)
+  if (wish) return wishedText(wish, { seed, charsMax })
+  return recalled ?? smallTalk(opening, attachments, seed)
 }
 
-function structuredText(request: ChatRequest, { text, seed }: { text: string; seed: number }): string | undefined {
+function structuredText({ request, echo, hints }: Prompt, { seed, charsMax, budget }: Making): string | undefined {
   const format = request.response_format
   if (!format || format.type === 'text') return undefined
-  if (format.type === 'json_object') {
-    return JSON.stringify({ reply: text, about: tellingWords(text).slice(0, 5), tokens: countTokens(text) })
+  if (format.type === 'json_object') return echo
+  const schema = format.json_schema.schema ?? { type: 'object' }
+  const text = exampleJson(schema, { ...hints, random: randomFrom(seed) }, { budget, charsMax })
+  // Who keeps it spends it.
+  budget.returnChars(text.length)
+  return text
+}
+
+function resultsText(results: readonly ToolResult[], charsMax: number): string {
+  const lines: string[] = []
+  let chars = 0
+  for (const { name, text } of results) {
+    const line = `According to ${name}: ${text.slice(0, RESULT_CHARS_MAX)}`
+    lines.push(line)
+    chars += line.length + 1
+    if (chars > charsMax + 1) break
   }
-  return JSON.stringify(exampleOf(format.json_schema.schema ?? { type: 'object' }, hintsFrom(text, seed)))
+  return lines.join('\n')
 }
 
 /** 30 to 80 tokens about the message itself: enough to watch it stream. Seeds that differ by 1 to 127 differ here. */
@@ -72,12 +81,17 @@ function smallTalk(text: string, attachments: readonly Attachment[], seed: numbe
   return `${seen}${said} ${remark} ${closing}`
 }
 
+const LISTED_MAX = 100
+
 /** `2 images (image/png, image/jpeg) and 1 file (plan.pdf)` */
 function listOf(attachments: readonly Attachment[]): string {
   const kinds = Map.groupBy(attachments, ({ kind }) => kind)
   const groups = [...kinds].map(([kind, some]) => {
     const noun = kind === 'audio' ? 'audio clip' : kind
-    return `${some.length} ${noun}${some.length === 1 ? '' : 's'} (${some.map(({ type }) => type).join(', ')})`
+    return `${some.length} ${noun}${some.length === 1 ? '' : 's'} (${some
+      .slice(0, LISTED_MAX)
+      .map(({ type }) => type)
+      .join(', ')})`
   })
   return groups.join(' and ')
 }

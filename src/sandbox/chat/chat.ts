@@ -4,8 +4,9 @@ import { findModel, refuseModel } from '../models.ts'
 import { hashOf, randomId } from '../random.ts'
 import { refuse, type Reply } from '../reply.ts'
 import type { Call } from '../route.ts'
-import { composeChoice } from './choice.ts'
+import { composeChoices } from './choice.ts'
 import { completionBody, type Completion } from './completion.ts'
+import { LOGPROB_CHARS } from './logprobs.ts'
 import { chatRequest, type ChatRequest } from './request.ts'
 import { findConflict } from './rules.ts'
 import { framesOf } from './stream.ts'
@@ -34,19 +35,20 @@ function complete(
   request: ChatRequest,
   { promptTokens, tokensLeft, faults }: { promptTokens: number; tokensLeft: number; faults: Faults },
 ): Completion {
-  const { messages, tools, response_format: format, n, max_tokens: older, max_completion_tokens: newer } = request
+  const { messages, tools, response_format: format, max_tokens: older, max_completion_tokens: newer } = request
   const tokensMax = Math.min(tokensLeft, older ?? Infinity, newer ?? Infinity)
   const seed = hashOf(JSON.stringify([messages, tools, format]), (request.seed ?? 0) >>> 0)
-  const choices = Array.from({ length: n ?? 1 }, (_, index) =>
-    composeChoice(request, { index, seed: seed + index, tokensMax }),
-  )
+  const topLogprobs = request.logprobs ? (request.top_logprobs ?? 0) : undefined
+  // A stream makes them as it goes.
+  const tokenChars = topLogprobs === undefined || request.stream ? 0 : LOGPROB_CHARS * (1 + topLogprobs)
+  const choices = composeChoices(request, { seed, tokensMax, tokenChars })
   return {
     id: randomId('chatcmpl-'),
     createdUnixSeconds: Math.floor(Date.now() / 1000),
     model: request.model,
     choices,
     promptTokens,
-    topLogprobs: request.logprobs ? (request.top_logprobs ?? 0) : undefined,
+    topLogprobs,
     faults,
   }
 }

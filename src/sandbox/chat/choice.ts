@@ -1,64 +1,111 @@
-import { randomId } from '../random.ts'
-import { countTokens, tokenize } from '../tokens.ts'
+import { Budget } from '../budget.ts'
+import { randomFrom, randomId } from '../random.ts'
+import { charsBeyond, countTokens, firstTokens } from '../tokens.ts'
 import { answerText } from './answer.ts'
+import { readPrompt, type Prompt } from './prompt.ts'
 import type { ChatRequest } from './request.ts'
-import { sceneOf } from './scenario.ts'
-import { planCalls, type PlannedCall } from './tools.ts'
+import { callOf, toolNameOf, type PlannedCall } from './tools.ts'
 
-export type ToolCall = {
-  type: PlannedCall['type']
-  id: string
-  name: string
-  nameTokens: number
-  pieces: readonly string[]
-}
+export type ToolCall = PlannedCall & { id: string; nameTokens: number; inputTokens: number }
 
-/** One answer, in tokens: text or calls, never both. */
+/** One answer: text or calls, never both. */
 export type Choice = {
   index: number
   seed: number
   /** Thought before the answer; counted, never shown. */
   reasoningTokens: number
-  pieces: readonly string[]
+  text: string
+  textTokens: number
   calls: readonly ToolCall[]
   finishReason: 'stop' | 'length' | 'tool_calls'
 }
 
-type Slot = { index: number; seed: number; tokensMax: number }
+/** `tokensMax` is for each choice. `tokenChars` are what is told of each token beside it, such as its probability. */
+export type Limits = { seed: number; tokensMax: number; tokenChars?: number }
 
 const REASONING_TOKENS = { none: 0, minimal: 0, low: 8, medium: 16, high: 32, xhigh: 48, max: 64 }
 
-export function composeChoice(request: ChatRequest, { index, seed, tokensMax }: Slot): Choice {
-  const reasoningTokens = Math.min(REASONING_TOKENS[request.reasoning_effort ?? 'none'], tokensMax)
+/** As many choices as are asked for, of one budget. */
+export function composeChoices(request: ChatRequest, { seed, tokensMax, tokenChars = 0 }: Limits): Choice[] {
+  const [prompt, budget] = [readPrompt(request), new Budget()]
+  const length = request.n ?? 1
+  return Array.from({ length }, (_, index) =>
+    compose(prompt, { index, seed: seed + index, tokensMax, tokenChars, budget }),
+  )
+}
+
+/** What one choice may have. */
+type Room = { tokensMax: number; tokenChars: number; budget: Budget }
+type Slot = Room & { index: number; seed: number }
+
+function compose(prompt: Prompt, { index, seed, ...all }: Slot): Choice {
+  const reasoningTokens = Math.min(REASONING_TOKENS[prompt.request.reasoning_effort ?? 'none'], all.tokensMax)
   const base = { index, seed, reasoningTokens }
-  const tokensLeft = tokensMax - reasoningTokens
-  const scene = sceneOf(request)
-  const planned = scene ? (scene.kind === 'calls' ? scene.calls : []) : planCalls(request, seed)
-  if (planned.length > 0) return { ...base, ...fitCalls(planned, tokensLeft), pieces: [] }
-  const tokens = tokenize(cutAtStop(scene?.kind === 'words' ? scene.text : answerText(request, seed), request.stop))
-  const finishReason = tokens.length > tokensLeft ? 'length' : 'stop'
-  return { ...base, pieces: tokens.slice(0, tokensLeft), calls: [], finishReason }
+  const room = { ...all, tokensMax: all.tokensMax - reasoningTokens }
+  const planned = plannedCalls(prompt, { seed, ...room })
+  if (planned) return { ...base, ...fitCalls(planned, room), text: '', textTokens: 0 }
+  return { ...base, ...fitText(prompt, { seed, ...room }), calls: [] }
+}
+
+/** How many characters are looked at, where so many tokens are wanted. */
+const charsFor = ({ tokensMax, budget }: Room): number => Math.min(charsBeyond(tokensMax), budget.charsLeft)
+
+type Fitted = Pick<Choice, 'text' | 'textTokens' | 'finishReason'>
+
+function fitText(prompt: Prompt, { seed, ...room }: Room & { seed: number }): Fitted {
+  const { budget, tokenChars } = room
+  const charsMax = charsFor(room)
+  if (charsMax === 0) return { text: '', textTokens: 0, finishReason: 'length' }
+  const { scene, request } = prompt
+  const whole = scene?.kind === 'words' ? scene.text : answerText(prompt, { seed, charsMax, budget })
+  const stopped = cutAtStop(whole.slice(0, charsMax), request.stop)
+  const tokensMax = Math.min(room.tokensMax, Math.floor(charsMax / (1 + tokenChars)))
+  const { text, tokens } = firstTokens(stopped.text, tokensMax)
+  budget.spendChars(text.length + tokens * tokenChars)
+  const isWhole = text.length === stopped.text.length && (stopped.isStopped || whole.length < charsMax)
+  return { text, textTokens: tokens, finishReason: isWhole && !budget.isSpent ? 'stop' : 'length' }
 }
 
 /** The text before the first of the stop sequences. */
-function cutAtStop(text: string, stop: ChatRequest['stop']): string {
-  const sequences = typeof stop === 'string' ? [stop] : (stop ?? [])
-  const found = sequences.filter((sequence) => sequence !== '' && text.includes(sequence))
-  return text.slice(0, Math.min(text.length, ...found.map((sequence) => text.indexOf(sequence))))
+function cutAtStop(text: string, stop: ChatRequest['stop']): { text: string; isStopped: boolean } {
+  let end = text.length
+  for (const sequence of typeof stop === 'string' ? [stop] : (stop ?? [])) {
+    const at = sequence === '' ? -1 : text.indexOf(sequence)
+    if (at !== -1) end = Math.min(end, at)
+  }
+  return { text: text.slice(0, end), isStopped: end < text.length }
+}
+
+/** The calls of an answer, made one by one as they are taken; undefined where it has none. */
+function plannedCalls(
+  { scene, tools, opening, hints }: Prompt,
+  { seed, ...room }: Room & { seed: number },
+): Iterable<PlannedCall> | undefined {
+  if (scene) return scene.kind === 'calls' ? scene.calls : undefined
+  if (tools.length === 0) return undefined
+  return (function* () {
+    const times = new Map<string, number>()
+    for (const [index, tool] of tools.entries()) {
+      const turn = times.get(toolNameOf(tool)) ?? 0
+      times.set(toolNameOf(tool), turn + 1)
+      const own = { ...hints, random: randomFrom(seed + index), turn }
+      yield callOf(tool, { text: opening, hints: own, budget: room.budget, charsMax: charsFor(room) })
+    }
+  })()
 }
 
 /** A call that is cut short has arguments that are no JSON, as with every vendor; one without room is left out. */
-function fitCalls(planned: readonly PlannedCall[], tokensMax: number): Pick<Choice, 'calls' | 'finishReason'> {
+function fitCalls(planned: Iterable<PlannedCall>, { tokensMax, budget }: Room): Pick<Choice, 'calls' | 'finishReason'> {
   const calls: ToolCall[] = []
   let tokensLeft = tokensMax
-  for (const { type, name, input } of planned) {
-    const nameTokens = countTokens(name)
+  for (const call of planned) {
+    const nameTokens = countTokens(call.name)
     if (nameTokens > tokensLeft) return { calls, finishReason: 'length' }
-    const tokens = tokenize(input)
-    const pieces = tokens.slice(0, tokensLeft - nameTokens)
-    calls.push({ type, id: randomId('call_'), name, nameTokens, pieces })
-    if (pieces.length < tokens.length) return { calls, finishReason: 'length' }
-    tokensLeft -= nameTokens + pieces.length
+    const { text: input, tokens: inputTokens } = firstTokens(call.input, tokensLeft - nameTokens)
+    calls.push({ ...call, id: randomId('call_'), nameTokens, input, inputTokens })
+    budget.spendChars(call.name.length + input.length)
+    if (input.length < call.input.length || budget.isSpent) return { calls, finishReason: 'length' }
+    tokensLeft -= nameTokens + inputTokens
   }
   return { calls, finishReason: 'tool_calls' }
 }

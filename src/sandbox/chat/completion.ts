@@ -1,5 +1,6 @@
 import type { Faults } from '../faults.ts'
 import type { Choice, ToolCall } from './choice.ts'
+import { tokensOf } from '../tokens.ts'
 import { logprobOf } from './logprobs.ts'
 import { countAnswer, usageOf } from './usage.ts'
 
@@ -26,7 +27,7 @@ export function completionBody(completion: Completion): object {
     choices: choices.map((choice) => ({
       index: choice.index,
       message: messageOf(choice),
-      logprobs: logprobsOf(choice.pieces, choice, completion),
+      logprobs: logprobsOf(choice.text, choice, completion),
       finish_reason: choice.finishReason,
     })),
     usage: usageOf(countAnswer(promptTokens, choices), faults),
@@ -35,20 +36,18 @@ export function completionBody(completion: Completion): object {
   }
 }
 
-/** The log probabilities of some tokens of a choice, all of them or those of one chunk. */
-export function logprobsOf(pieces: readonly string[], { seed }: Choice, { topLogprobs }: Completion): object | null {
-  if (topLogprobs === undefined || pieces.length === 0) return null
-  return { content: pieces.map((token) => logprobOf(token, { seed, top: topLogprobs })), refusal: null }
+/** The log probabilities of the tokens of a text: all of a choice, or one chunk. */
+export function logprobsOf(text: string, { seed }: Choice, { topLogprobs }: Completion): object | null {
+  if (topLogprobs === undefined || text === '') return null
+  const content = Array.from(tokensOf(text), (token) => logprobOf(token, { seed, top: topLogprobs }))
+  return { content, refusal: null }
 }
 
-function messageOf({ pieces, calls }: Choice): object {
-  const message = { role: 'assistant', content: pieces.join(''), refusal: null, annotations: [] }
+function messageOf({ text, calls }: Choice): object {
+  const message = { role: 'assistant', content: text, refusal: null, annotations: [] }
   return calls.length === 0 ? message : { ...message, content: null, tool_calls: calls.map(toolCallOf) }
 }
 
-function toolCallOf({ type, id, name, pieces }: ToolCall): object {
-  const text = pieces.join('')
-  return type === 'custom'
-    ? { id, type, custom: { name, input: text } }
-    : { id, type, function: { name, arguments: text } }
+function toolCallOf({ type, id, name, input }: ToolCall): object {
+  return type === 'custom' ? { id, type, custom: { name, input } } : { id, type, function: { name, arguments: input } }
 }

@@ -33,28 +33,34 @@ export function attachmentsOf(message: Message | undefined): Attachment[] {
 
 /** Results that stand after the last user message, so that the next answer is about them. */
 export function openToolResults(messages: readonly Message[]): ToolResult[] {
+  if (messages.at(-1)?.role !== 'tool') return []
+  const names = new Map<string, string>()
   const results: ToolResult[] = []
   for (const message of messages) {
     if (message.role === 'user') results.length = 0
+    if (message.role === 'assistant') for (const call of message.tool_calls ?? []) note(call, names)
     if (message.role === 'tool') {
-      results.push({ name: nameOfCall(message.tool_call_id, messages), text: textOf(message) })
+      results.push({ name: names.get(message.tool_call_id) ?? 'the tool', text: textOf(message) })
     }
   }
-  return messages.at(-1)?.role === 'tool' ? results : []
+  return results
 }
 
-function nameOfCall(id: string, messages: readonly Message[]): string {
-  for (const message of messages) {
-    const call = message.role === 'assistant' ? message.tool_calls?.find((one) => one.id === id) : undefined
-    if (call) return call.type === 'function' ? call.function.name : call.custom.name
-  }
-  return 'the tool'
+type Call = NonNullable<Extract<Message, { role: 'assistant' }>['tool_calls']>[number]
+
+/** An id that is used again keeps its first name. */
+function note(call: Call, names: Map<string, string>): void {
+  if (!names.has(call.id)) names.set(call.id, call.type === 'function' ? call.function.name : call.custom.name)
 }
+
+const TYPE_CHARS_MAX = 100
+const ADDRESS_CHARS_MAX = 2_000
 
 /** Only what the address says: the sandbox fetches nothing. */
-function mediaTypeOf(url: string): string {
+function mediaTypeOf(address: string): string {
+  const url = address.slice(0, ADDRESS_CHARS_MAX)
   const declared = /^data:([\w.+-]+\/[\w.+-]+)/.exec(url)?.[1]
-  if (declared !== undefined) return declared
+  if (declared !== undefined) return declared.slice(0, TYPE_CHARS_MAX)
   const extension = /\.(png|jpe?g|gif|webp)(?:$|[?#])/i.exec(url)?.[1]?.toLowerCase()
   if (extension === undefined) return 'image'
   return `image/${extension === 'jpg' ? 'jpeg' : extension}`

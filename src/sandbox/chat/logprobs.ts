@@ -1,6 +1,9 @@
 import { hashOf, randomFrom } from '../random.ts'
 import { SHORT_WORDS } from '../words.ts'
 
+/** What one of them takes of an answer's budget, in characters. */
+export const LOGPROB_CHARS = 16
+
 /** Plausible, and the same every time: the tokens are certain to a varying degree, the alternatives less so. */
 export function logprobOf(token: string, { seed, top }: { seed: number; top: number }): object {
   const random = randomFrom(hashOf(token, seed))

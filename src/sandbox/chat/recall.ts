@@ -4,7 +4,8 @@ import type { Message } from './request.ts'
 /** Answers questions about what was said in earlier turns, to show that the history arrived. */
 export function recalled(messages: readonly Message[]): string | undefined {
   const said = messages.filter((message) => message.role === 'user').map((one) => openingOf(textOf(one)))
-  const question = said.at(-1) ?? ''
+  // Of a run of blanks the search would try every division.
+  const question = (said.at(-1) ?? '').replace(/\s+/g, ' ')
   const earlier = said.slice(0, -1)
   const subject = /\bwhat(?:'s|’s| is| was)\s+my\s+([\p{L} ]+?)\s*(?:\?|$)/iu.exec(question)?.[1]
   if (subject !== undefined || /\bwho am i\b/i.test(question)) return aboutUser(subject ?? 'name', earlier)

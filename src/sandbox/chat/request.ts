@@ -79,6 +79,10 @@ const streamOptions = z.object({
   continuous_usage_stats: z.boolean().nullish(),
 })
 
+/** Longer ones are searched for as long as all their characters are compared at each place. */
+export const STOP_CHARS_MAX = 200
+const stopSequence = z.string().max(STOP_CHARS_MAX)
+
 export const chatRequest = z.object({
   model: z.string(),
   messages: z.array(message).min(1),
@@ -87,7 +91,7 @@ export const chatRequest = z.object({
   frequency_penalty: z.number().min(-2).max(2).nullish(),
   presence_penalty: z.number().min(-2).max(2).nullish(),
   n: z.int().min(1).max(128).nullish(),
-  stop: z.union([z.string(), z.array(z.string()).min(1).max(4)]).nullish(),
+  stop: z.union([stopSequence, z.array(stopSequence).min(1).max(4)]).nullish(),
   max_tokens: z.int().min(1).nullish(),
   max_completion_tokens: z.int().min(1).nullish(),
   logprobs: z.boolean().nullish(),

@@ -6,7 +6,7 @@ import type { ChatRequest } from './request.ts'
 export type Scene = { kind: 'calls'; calls: readonly PlannedCall[] } | { kind: 'words'; text: string }
 
 const SCRIPT = /\bplay this scenario:\s*\n([^]+)/i
-const LINE = /^\s*(?:call\s+(\S+)\s+(.+)|say\s+(.+))$/i
+const VERB = /^\s*(?:call|say)\s/i
 
 /**
  * A written scenario, for agents that work through tools: the user's message says, a line a turn, what the model does.
@@ -17,12 +17,21 @@ export function sceneOf({ messages, tools: offered }: ChatRequest): Scene | unde
   const at = messages.findLastIndex((message) => message.role === 'user' && SCRIPT.test(textOf(message)))
   const message = messages[at]
   if (message?.role !== 'user') return undefined
-  const lines = (SCRIPT.exec(textOf(message))?.[1] ?? '').split('\n').filter((line) => /^\s*(?:call|say)\s/i.test(line))
+  const lines = (SCRIPT.exec(textOf(message))?.[1] ?? '').split('\n').filter((line) => VERB.test(line))
   const played = messages.slice(at).filter((one) => one.role === 'assistant' && one.tool_calls?.length).length
-  const [, name, input, words] = LINE.exec(lines[Math.min(played, lines.length - 1)] ?? '') ?? []
-  if (name === undefined || input === undefined) return { kind: 'words', text: words ?? 'The scenario is over.' }
+  const [verb, rest] = wordAndRest(lines[Math.min(played, lines.length - 1)] ?? '')
+  if (verb.toLowerCase() !== 'call') return { kind: 'words', text: rest === '' ? 'The scenario is over.' : rest }
+  const [name, input] = wordAndRest(rest)
+  if (input === '') return { kind: 'words', text: 'The scenario is over.' }
   const tool = tools.find((one) => toolNameOf(one) === name)
   // An agent's small side requests (a title, a summary) offer no tools: they are answered with words.
   if (!tool) return tools.length === 0 ? undefined : { kind: 'words', text: `There is no tool ${name}.` }
   return { kind: 'calls', calls: [{ type: tool.type, name, input }] }
+}
+
+/** The first word of a line and what stands behind it. */
+function wordAndRest(line: string): readonly [string, string] {
+  const text = line.trimStart()
+  const end = text.search(/\s/)
+  return end === -1 ? [text, ''] : [text.slice(0, end), text.slice(end).trimStart()]
 }

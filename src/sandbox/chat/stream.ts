@@ -1,4 +1,5 @@
 import { DONE, frameOf, type Frame } from '../reply.ts'
+import { tokensOf } from '../tokens.ts'
 import type { Choice, ToolCall } from './choice.ts'
 import { logprobsOf, type Completion } from './completion.ts'
 import { countAnswer, usageOf } from './usage.ts'
@@ -53,16 +54,16 @@ function* takeTurns(choices: readonly Choice[], completion: Completion): Generat
 }
 
 function* stepsOf(choice: Choice, completion: Completion): Generator<Step> {
-  const { pieces, calls, finishReason, reasoningTokens } = choice
+  const { text, calls, finishReason, reasoningTokens } = choice
   const plain = { finishReason: null, logprobs: null }
   const content = calls.length === 0 ? '' : null
   yield { ...plain, delta: { role: 'assistant', content }, tokens: reasoningTokens }
-  for (const piece of pieces) {
-    yield { ...plain, delta: { content: piece }, tokens: 1, logprobs: logprobsOf([piece], choice, completion) }
+  for (const piece of tokensOf(text)) {
+    yield { ...plain, delta: { content: piece }, tokens: 1, logprobs: logprobsOf(piece, choice, completion) }
   }
   for (const [index, call] of calls.entries()) {
     yield { ...plain, delta: { tool_calls: [openingOf(call, index)] }, tokens: call.nameTokens }
-    for (const piece of call.pieces) {
+    for (const piece of tokensOf(call.input)) {
       yield { ...plain, delta: { tool_calls: [continuationOf(call, { index, piece })] }, tokens: 1 }
     }
   }

@@ -1,7 +1,7 @@
-import { exampleOf } from '../example/example.ts'
-import { hintsFrom } from '../example/hints.ts'
+import type { Budget } from '../budget.ts'
+import { exampleJson } from '../example/example.ts'
+import type { Hints } from '../example/hints.ts'
 import { tellingWords } from '../words.ts'
-import { lastUserMessage, openingOf, textOf } from './conversation.ts'
 import type { ChatRequest, Tool, ToolChoice } from './request.ts'
 
 /** A call the model makes; `input` is the arguments as JSON, or the free text a custom tool takes. */
@@ -17,32 +17,42 @@ export function toolNameOf(tool: Named): string {
 }
 
 /**
- * The calls an answer consists of, or none. With `auto`, a user message is answered with a tool when it is the only
- * one, or when the message has a word of the tool's name or description; a tool's result is answered with text. What
- * is required is called always, as by vendors.
+ * The tools an answer consists of calls to, or none. With `auto`, a user message is answered with a tool when it is the
+ * only one, or when the message has a word of the tool's name or description; a tool's result is answered with text.
+ * What is required is called always, as by vendors. A tool that is called twice is named twice.
  */
-export function planCalls(request: ChatRequest, seed: number): PlannedCall[] {
-  const offer = offerOf(request.tools ?? [], request.tool_choice ?? 'auto')
+export function chooseTools({ tools, tool_choice: choice, messages, ...request }: ChatRequest, text: string): Tool[] {
+  const offer = offerOf(tools ?? [], choice ?? 'auto')
   if (offer.tools.length === 0) return []
-  if (offer.mode === 'auto' && request.messages.at(-1)?.role !== 'user') return []
-  const asked = lastUserMessage(request.messages)
-  const text = asked ? openingOf(textOf(asked)) : ''
-  return chooseTools(offer, text, request.parallel_tool_calls ?? true).map((tool, index, chosen) => {
-    const earlier = chosen.slice(0, index).filter((one) => one === tool).length
-    return callOf(tool, { text, seed: seed + index, turn: earlier })
-  })
+  if (offer.mode === 'auto' && messages.at(-1)?.role !== 'user') return []
+  return chosenFrom(offer, text, request.parallel_tool_calls ?? true)
 }
+
+/** The call of a tool. Whoever keeps it spends what it has. */
+export function callOf(tool: Tool, { text, hints, budget, charsMax }: CallPlace): PlannedCall {
+  const name = toolNameOf(tool)
+  if (tool.type === 'custom') return { type: 'custom', name, input: text }
+  // Arguments are an object, also where the schema leaves that unsaid.
+  const schema = { type: 'object', ...tool.function.parameters }
+  const input = exampleJson(schema, hints, { budget, charsMax })
+  budget.returnChars(input.length)
+  return { type: 'function', name, input }
+}
+
+export type CallPlace = { text: string; hints: Hints; budget: Budget; charsMax: number }
 
 function offerOf(tools: readonly Tool[], choice: ToolChoice): Offer {
   if (choice === 'none') return { tools: [], mode: 'auto' }
   if (typeof choice === 'string') return { tools, mode: choice }
-  const named = choice.type === 'allowed_tools' ? choice.allowed_tools.tools.map(toolNameOf) : [toolNameOf(choice)]
+  const named = new Set(
+    choice.type === 'allowed_tools' ? choice.allowed_tools.tools.map(toolNameOf) : [toolNameOf(choice)],
+  )
   const mode = choice.type === 'allowed_tools' ? choice.allowed_tools.mode : 'required'
-  return { tools: tools.filter((tool) => named.includes(toolNameOf(tool))), mode }
+  return { tools: tools.filter((tool) => named.has(toolNameOf(tool))), mode }
 }
 
 /** One call each for the tools a message is about; `both` makes it two calls, of one tool if need be. */
-function chooseTools({ tools, mode }: Offer, text: string, isParallel: boolean): Tool[] {
+function chosenFrom({ tools, mode }: Offer, text: string, isParallel: boolean): Tool[] {
   const said = stemsOf(text)
   const named = tools.filter((tool) => mentions(said, toolNameOf(tool)))
   const described = tools.filter((tool) => mentions(said, descriptionOf(tool)))
@@ -52,15 +62,6 @@ function chooseTools({ tools, mode }: Offer, text: string, isParallel: boolean):
   if (!isParallel) return chosen.slice(0, 1)
   if (!/\bboth\b/i.test(text) || chosen.length > 1) return chosen
   return chosen.length === 1 ? [...chosen, ...chosen] : tools.slice(0, 2)
-}
-
-function callOf(tool: Tool, { text, seed, turn }: { text: string; seed: number; turn: number }): PlannedCall {
-  const name = toolNameOf(tool)
-  if (tool.type === 'custom') return { type: 'custom', name, input: text }
-  const hints = { ...hintsFrom(text, seed), turn }
-  // Arguments are an object, also where the schema leaves that unsaid.
-  const schema = { type: 'object', ...tool.function.parameters }
-  return { type: 'function', name, input: JSON.stringify(exampleOf(schema, hints)) }
 }
 
 function descriptionOf(tool: Tool): string {

@@ -40,10 +40,10 @@ function countMessage(message: Message): number {
 
 export function countAnswer(promptTokens: number, choices: readonly Choice[]): Count {
   const count = { promptTokens, completionTokens: 0, reasoningTokens: 0 }
-  for (const { reasoningTokens, pieces, calls } of choices) {
+  for (const { reasoningTokens, textTokens, calls } of choices) {
     count.reasoningTokens += reasoningTokens
-    count.completionTokens += reasoningTokens + pieces.length
-    for (const call of calls) count.completionTokens += call.nameTokens + call.pieces.length
+    count.completionTokens += reasoningTokens + textTokens
+    for (const call of calls) count.completionTokens += call.nameTokens + call.inputTokens
   }
   return count
 }

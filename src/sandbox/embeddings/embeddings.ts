@@ -7,10 +7,22 @@ import { turn } from '../sleeper.ts'
 import { countTokens } from '../tokens.ts'
 import { embed, toBase64 } from './vector.ts'
 
+/** OpenAI's bound (2026-11). */
+const INPUTS_MAX = 2048
+/** The answer is made whole. */
+const ANSWER_BYTES_MAX = 64_000_000
+/** What a number takes in it, in digits or as four bytes in base64. */
+const NUMBER_BYTES = { float: 20, base64: 6 }
+
 const tokens = z.array(z.int().min(0)).min(1)
 const embeddingRequest = z.object({
   model: z.string(),
-  input: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(2048), tokens, z.array(tokens).min(1)]),
+  input: z.union([
+    z.string().min(1),
+    z.array(z.string().min(1)).min(1).max(INPUTS_MAX),
+    tokens,
+    z.array(tokens).min(1).max(INPUTS_MAX),
+  ]),
   encoding_format: z.enum(['float', 'base64']).nullish(),
   dimensions: z.int().min(1).nullish(),
 })
@@ -33,6 +45,10 @@ export async function answerEmbeddings({ body, faults }: Call): Promise<Reply> {
     return refuse(400, { message: `dimensions must be at most ${model.dimensions}.`, code: null, param: 'dimensions' })
   }
   const inputs = inputsOf(input)
+  if (inputs.length * dimensions * NUMBER_BYTES[encoding ?? 'float'] > ANSWER_BYTES_MAX) {
+    const message = 'So many vectors are longer than the sandbox answers: ask for fewer, or as base64.'
+    return refuse(400, { message, code: 'invalid_value', param: 'input' })
+  }
   const counts = inputs.map((one) => (typeof one === 'string' ? countTokens(one) : one.length))
   const longest = Math.max(...counts)
   if (longest > model.contextTokensMax) {

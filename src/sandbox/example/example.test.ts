@@ -1,9 +1,10 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'
-import { exampleOf } from './example.ts'
-import { hintsFrom } from './hints.ts'
-import { jsonSchema } from './schema.ts'
+import { Budget } from '../budget.ts'
+import { exampleJson } from './example.ts'
+import { hintsFrom, type Hints } from './hints.ts'
+import { jsonSchema, type Schema } from './schema.ts'
 
 /** zod both makes the schema and judges the value: neither is the generator's own reading of JSON Schema. */
 const TYPES: Record<string, z.ZodType> = {
@@ -61,6 +62,9 @@ const tree: z.ZodType<Tree> = z.object({
     return z.array(tree)
   },
 })
+
+const exampleOf = (schema: Schema, hints: Hints): unknown =>
+  JSON.parse(exampleJson(schema, hints, { budget: new Budget(), charsMax: Infinity }))
 
 function example(schema: unknown, message = ''): unknown {
   return exampleOf(jsonSchema.parse(schema), hintsFrom(message, 1))
@@ -167,3 +171,61 @@ test.each([[{ type: 5 }], [{ properties: [] }], [{ enum: [] }], [{ items: 'x' }]
     expect(jsonSchema.safeParse(value).success).toBeFalse()
   },
 )
+
+/** Processor time of one answer. */
+const MS_MAX = 400
+
+const list = (items: unknown, more: object = {}): object => ({ type: 'array', minItems: 10_000, items, ...more })
+const differing = { uniqueItems: true }
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, i) => `key${i}`)
+const manyKeys = (count: number): Record<string, unknown> =>
+  Object.fromEntries(numbered(count).map((name) => [name, { type: 'null' }]))
+
+describe('what a schema multiplies', () => {
+  const text = { type: 'string', minLength: 100_000 }
+  const long = 'x'.repeat(200_000)
+  const pattern = (written: string, more: object = {}): object => ({ type: 'string', pattern: written, ...more })
+  const bombs: Record<string, unknown> = {
+    'long texts': list(text),
+    'long texts in arrays of arrays': list(list(list(list(list(text))))),
+    'a long constant': list({ const: long }),
+    'a long constant that must differ': list({ const: long }, differing),
+    'constants that must differ, in arrays': list(list({ const: 'x' }, differing), differing),
+    'a long pattern': list(pattern('(ab|c)x'.repeat(20_000))),
+    'a pattern of long repeats': list(pattern('((a{1000}){1000}){1000}', { maxLength: 3 })),
+    'a pattern of many classes': pattern('[\\w\\W\\x00-\\uffff]'.repeat(40_000)),
+    'a pattern of groups in groups': pattern(`${'('.repeat(100_000)}a`),
+    'a pattern that is searched for': pattern('[^q]*q', { minLength: 100_000 }),
+    'many branches': list({ anyOf: Array(50_000).fill({ type: 'null' }) }),
+    'many parts': list({ allOf: Array(5_000).fill({ minLength: 3 }) }),
+    'many values': list({ enum: numbered(50_000) }),
+    'values of two lists': list({ enum: numbered(20_000), allOf: [{ enum: numbered(20_000) }] }),
+    'a long name': { properties: { [long]: list({ type: 'string' }) } },
+    'long keys': { type: 'object', minProperties: 10_000, propertyNames: text },
+    'a long key that is always the same': { type: 'object', minProperties: 10_000, propertyNames: { const: long } },
+    'many required keys': { properties: manyKeys(30_000), required: numbered(30_000) },
+    'required keys in a recursion': { properties: { ...manyKeys(300), a: { $ref: '#' } }, required: ['a'] },
+    'addresses of a text without one': list({ format: 'email' }),
+    'a long reference': list({ $ref: `#/${'a/'.repeat(50_000)}` }),
+  }
+
+  test.each(Object.keys(bombs))('%s: bounded, for one token and for many', (name) => {
+    const schema = jsonSchema.parse(bombs[name])
+    const hints = hintsFrom('a'.repeat(2_000), 1)
+    for (const charsMax of [22, Infinity]) {
+      const before = process.threadCpuUsage()
+      const budget = new Budget()
+      let chars = 0
+      // As many choices as may be asked for.
+      for (let choice = 0; choice < 128; choice += 1) {
+        const { length } = exampleJson(schema, hints, { budget, charsMax })
+        expect(length).toBeLessThanOrEqual(charsMax)
+        chars += length
+      }
+      expect(chars).toBeLessThanOrEqual(1_000_000)
+      const { user, system } = process.threadCpuUsage(before)
+      const ms = (user + system) / 1000
+      expect(ms).toBeLessThan(MS_MAX)
+    }
+  })
+})

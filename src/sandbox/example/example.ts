@@ -1,10 +1,12 @@
+import type { Budget } from '../budget.ts'
 import { flatten, isDeep, type Scope } from './flatten.ts'
-import { takeTurn, type Hints } from './hints.ts'
+import { takeTurn, wordsOnly, type Hints } from './hints.ts'
 import { exampleNumber } from './number.ts'
 import type { AnySchema, Schema } from './schema.ts'
 import { exampleText } from './text.ts'
+import { JsonWriter } from './writer.ts'
 
-type Place = Scope & { name: string; hints: Hints }
+type Place = Scope & { name: string; hints: Hints; writer: JsonWriter }
 
 /** Schemas looked at for one value; beyond that, everything is a word. */
 const NODES_MAX = 20_000
@@ -12,38 +14,51 @@ const NODES_MAX = 20_000
 const ITEMS_DEFAULT = 2
 /** However many a schema demands: beyond that the answer is invalid, and short. */
 const ITEMS_MAX = 10_000
+/** As much of a property's name as says what to fill it with. */
+const NAME_CHARS_MAX = 100
 
 /**
- * A value that is valid for a JSON Schema, drawn from a message where its names suggest so.
+ * A value that is valid for a JSON Schema, as JSON, drawn from a message where its names suggest so. Where there is no
+ * room for all of it, it ends in the middle.
  *
  * Understood: `type`, `enum`, `const`, `$ref` within the schema (recursive ones too), `allOf`, `anyOf`, `oneOf`,
  * objects, arrays and tuples, bounds, lengths, `multipleOf`, `uniqueItems`, formats, and patterns as far as pattern.ts
  * goes. Not: `not`, `if`, `contains`, `dependent…`, `patternProperties`, `unevaluated…`.
  */
-export function exampleOf(schema: Schema, hints: Hints): unknown {
-  return valueOf(schema, { root: schema, depth: 0, budget: { nodesLeft: NODES_MAX }, name: '', hints })
+export function exampleJson(
+  schema: Schema,
+  hints: Hints,
+  { budget, charsMax }: { budget: Budget; charsMax: number },
+): string {
+  const writer = new JsonWriter(budget, charsMax)
+  writeValue(schema, { root: schema, depth: 0, nodes: { left: NODES_MAX }, budget, name: '', hints, writer })
+  return writer.text
 }
 
-function valueOf(given: AnySchema, place: Place): unknown {
+function writeValue(given: AnySchema, place: Place): void {
+  const { writer, hints, name, budget } = place
+  if (writer.isFull) return
   const { schema, depth } = flatten(given, place)
-  if (Object.hasOwn(schema, 'const')) return schema.const
-  if (schema.enum !== undefined) return chosenFrom(schema.enum, place.hints)
+  if (Object.hasOwn(schema, 'const')) return writer.value(schema.const)
+  if (schema.enum !== undefined) return writer.value(chosenFrom(schema.enum, place))
   const inner = { ...place, depth }
   const kind = kindOf(schema)
   switch (kind) {
     case 'object':
-      return objectOf(schema, inner)
+      return writeObject(schema, inner)
     case 'array':
-      return arrayOf(schema, inner)
+      return writeArray(schema, inner)
     case 'integer':
     case 'number':
-      return exampleNumber(schema, { kind, hints: place.hints })
+      return writer.value(exampleNumber(schema, { kind, hints }))
     case 'boolean':
-      return place.hints.turn % 2 === 0
+      return writer.value(hints.turn % 2 === 0)
     case 'null':
-      return null
-    default:
-      return exampleText(schema, place.name, place.hints)
+      return writer.value(null)
+    default: {
+      const text = exampleText(schema, { name, hints, budget, charsMax: writer.charsLeft })
+      return writer.value(text)
+    }
   }
 }
 
@@ -59,57 +74,100 @@ function kindOf(schema: Schema): string {
 }
 
 /** What the message mentions, if it mentions any; else one after the other, from a place the message decides. */
-function chosenFrom(values: readonly unknown[], hints: Hints): unknown {
-  const said = wordsOnly(hints.text)
-  const mentioned = values.filter((value) => typeof value === 'string' && said.includes(wordsOnly(value)))
-  return takeTurn(hints.turn < mentioned.length ? mentioned : values, hints.turn)
+function chosenFrom(values: readonly unknown[], { hints, budget }: Place): unknown {
+  const { turn, known } = hints
+  let mentioned = known.mentioned.get(values)
+  if (!mentioned) {
+    mentioned = mentionedOf(values, hints, budget)
+    known.mentioned.set(values, mentioned)
+  }
+  return takeTurn(turn < mentioned.length ? mentioned : values, turn)
 }
 
-/** ` like this `, so that one text is found in another only as whole words. */
-function wordsOnly(text: string): string {
-  return ` ${text
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim()} `
-}
-
-function objectOf(schema: Schema, place: Place): Record<string, unknown> {
-  const { properties = {}, additionalProperties = true } = schema
-  const entries = keysOf(schema, place).map((name) => {
-    const own = Object.hasOwn(properties, name) ? properties[name] : undefined
-    return [name, valueOf(own ?? additionalProperties, { ...place, name })]
+/** A value that is longer than the text is not in it. */
+function mentionedOf(values: readonly unknown[], { said }: Hints, budget: Budget): unknown[] {
+  return values.filter((value) => {
+    budget.spendSteps(1)
+    return typeof value === 'string' && value.length < said.length && !budget.isSpent && said.includes(wordsOnly(value))
   })
-  return Object.fromEntries(entries)
+}
+
+function writeObject(schema: Schema, place: Place): void {
+  const { properties = {}, additionalProperties = true } = schema
+  const { writer } = place
+  let mark = '{'
+  for (const name of keysOf(schema, place)) {
+    if (writer.isFull) return
+    const own = Object.hasOwn(properties, name) ? properties[name] : undefined
+    writer.write(mark)
+    writer.value(name)
+    writer.write(':')
+    writeValue(own ?? additionalProperties, { ...place, name: name.slice(0, NAME_CHARS_MAX) })
+    mark = ','
+  }
+  writer.write(mark === '{' ? '{}' : '}')
 }
 
 /** All properties, or deep inside a recursion the required ones; a map of free keys gets one. */
-function keysOf(schema: Schema, place: Place): string[] {
+function* keysOf(schema: Schema, place: Place): Generator<string> {
   const { properties = {}, required = [], additionalProperties, propertyNames } = schema
-  const declared = Object.keys(properties).filter((name) => required.includes(name) || !isDeep(place.depth))
+  const { budget, hints, writer } = place
+  const names = Object.keys(properties)
+  budget.spendSteps((names.length + required.length) >> 2)
+  const needed = new Set(required)
+  const declared = isDeep(place.depth) ? names.filter((name) => needed.has(name)) : names
   const keys = new Set([...declared, ...required])
+  yield* keys
   const isMap = keys.size === 0 && typeof additionalProperties === 'object' && !isDeep(place.depth)
   const least = Math.min(schema.minProperties ?? (isMap ? 1 : 0), ITEMS_MAX)
-  for (let turn = 0; keys.size < least && turn < 2 * ITEMS_MAX; turn += 1) {
-    const hints = { ...place.hints, turn }
-    keys.add(propertyNames === undefined ? `key_${turn + 1}` : String(valueOf(propertyNames, { ...place, hints })))
+  for (let turn = 0; keys.size < least && turn < 2 * ITEMS_MAX && !writer.isFull; turn += 1) {
+    budget.spendSteps(1)
+    const key =
+      propertyNames === undefined ? `key_${turn + 1}` : keyFrom(propertyNames, { ...place, hints: { ...hints, turn } })
+    if (keys.has(key)) continue
+    keys.add(key)
+    yield key
   }
-  return [...keys]
 }
 
-function arrayOf(schema: Schema, place: Place): unknown[] {
+/** A key that a schema allows; it is written with its value. */
+function keyFrom(schema: AnySchema, place: Place): string {
+  const writer = new JsonWriter(place.budget, place.writer.charsLeft)
+  const mark = writer.mark()
+  writeValue(schema, { ...place, writer })
+  const text = writer.since(mark)
+  writer.back(mark)
+  try {
+    return String(JSON.parse(text))
+  } catch {
+    return text // It was too long to be written to its end.
+  }
+}
+
+function writeArray(schema: Schema, place: Place): void {
   const { items = true, prefixItems = [], minItems, maxItems = Infinity, uniqueItems = false } = schema
+  const { writer, budget } = place
   const tuple = Array.isArray(items) ? items : prefixItems
   const rest = Array.isArray(items) ? true : items
   const natural = tuple.length > 0 || isDeep(place.depth) ? tuple.length : ITEMS_DEFAULT
   const length = Math.min(Math.max(minItems ?? natural, tuple.length), maxItems, ITEMS_MAX)
-  const values: unknown[] = []
   const seen = new Set<string>()
-  for (let turn = 0; values.length < length && turn < 2 * ITEMS_MAX; turn += 1) {
+  let count = 0
+  writer.write('[')
+  for (let turn = 0; count < length && turn < 2 * ITEMS_MAX && !writer.isFull; turn += 1) {
+    const mark = writer.mark()
+    budget.spendSteps(1)
+    if (count > 0) writer.write(',')
     const hints = { ...place.hints, turn: place.hints.turn + turn }
-    const value = valueOf(tuple[values.length] ?? rest, { ...place, hints })
-    if (uniqueItems && seen.has(JSON.stringify(value))) continue
-    seen.add(JSON.stringify(value))
-    values.push(value)
+    writeValue(tuple[count] ?? rest, { ...place, hints })
+    if (uniqueItems && isRepeated(writer.since(mark).slice(count > 0 ? 1 : 0), seen)) writer.back(mark)
+    else count += 1
   }
-  return values
+  writer.write(']')
+}
+
+function isRepeated(item: string, seen: Set<string>): boolean {
+  if (seen.has(item)) return true
+  seen.add(item)
+  return false
 }

@@ -1,3 +1,4 @@
+import type { Budget } from '../budget.ts'
 import { decodeLoosely } from '../uri.ts'
 import type { AnySchema, Schema } from './schema.ts'
 
@@ -6,8 +7,11 @@ const DEPTH_COMFORTABLE = 4
 /** A schema that has no way out, such as one that requires itself, has no valid value either. */
 const DEPTH_MAX = 32
 
-/** `nodesLeft` is spent on every schema looked at: definitions that name each other twice double with each step. */
-export type Scope = { root: Schema; depth: number; budget: { nodesLeft: number } }
+/** What a look at a schema costs. */
+const NODE_STEPS = 4
+
+/** `nodes` are spent on every schema looked at: definitions that name each other twice double with each step. */
+export type Scope = { root: Schema; depth: number; nodes: { left: number }; budget: Budget }
 export type Flat = { schema: Schema; depth: number }
 
 export function isDeep(depth: number): boolean {
@@ -16,28 +20,36 @@ export function isDeep(depth: number): boolean {
 
 /** Follows `$ref` and folds `allOf`, `anyOf` and `oneOf` into one schema whose values satisfy the original. */
 export function flatten(given: AnySchema, scope: Scope): Flat {
-  scope.budget.nodesLeft -= 1
-  const isExhausted = scope.depth > DEPTH_MAX || scope.budget.nodesLeft < 0
+  scope.nodes.left -= 1
+  scope.budget.spendSteps(NODE_STEPS)
+  const isExhausted = scope.depth > DEPTH_MAX || scope.nodes.left < 0 || scope.budget.isSpent
   if (typeof given === 'boolean' || isExhausted) return { schema: {}, depth: scope.depth }
   const { $ref, allOf = [], anyOf, oneOf, ...own } = given
   const depth = scope.depth + ($ref === undefined ? 0 : 1)
   const parts = [...allOf]
-  if ($ref !== undefined) parts.push(resolve($ref, scope.root))
-  if (anyOf !== undefined) parts.push(choose(anyOf, depth))
-  if (oneOf !== undefined) parts.push(choose(oneOf, depth))
+  if ($ref !== undefined) parts.push(resolve($ref, scope))
+  if (anyOf !== undefined) parts.push(choose(anyOf, { ...scope, depth }))
+  if (oneOf !== undefined) parts.push(choose(oneOf, { ...scope, depth }))
   const flat: Flat = { schema: own, depth }
   for (const part of parts) {
+    if (scope.budget.isSpent) break
     const inner = flatten(part, { ...scope, depth })
-    flat.schema = combine(flat.schema, inner.schema)
+    flat.schema = combine(flat.schema, inner.schema, scope.budget)
     flat.depth = Math.max(flat.depth, inner.depth)
   }
   return flat
 }
 
 /** The first branch that is not null; deep inside a recursion, the one that ends it soonest. */
-function choose(branches: readonly AnySchema[], depth: number): AnySchema {
-  const ranked = branches.toSorted((a, b) => rank(a, depth) - rank(b, depth))
-  return ranked[0] ?? {}
+function choose(branches: readonly AnySchema[], { depth, budget }: Scope): AnySchema {
+  let [best, bestRank] = [branches[0] ?? {}, Infinity]
+  for (const branch of branches) {
+    budget.spendSteps(1)
+    const itsRank = rank(branch, depth)
+    if (itsRank < bestRank) [best, bestRank] = [branch, itsRank]
+    if (itsRank === 0 || budget.isSpent) break
+  }
+  return best
 }
 
 function rank(branch: AnySchema, depth: number): number {
@@ -49,8 +61,9 @@ function rank(branch: AnySchema, depth: number): number {
   return isNested ? 2 : 1
 }
 
-function resolve(ref: string, root: Schema): AnySchema {
+function resolve(ref: string, { root, budget }: Scope): AnySchema {
   if (ref === '#') return root
+  budget.spendSteps(ref.length >> 4)
   let found: unknown = root
   for (const step of ref.replace(/^#\//, '').split('/')) {
     const name = decodeLoosely(step).replaceAll('~1', '/').replaceAll('~0', '~')
@@ -61,12 +74,12 @@ function resolve(ref: string, root: Schema): AnySchema {
 }
 
 /** Both schemas at once. A keyword that both have, and that cannot be narrowed simply, is taken from the second. */
-function combine(one: Schema, other: Schema): Schema {
+function combine(one: Schema, other: Schema, budget: Budget): Schema {
   const given = Object.fromEntries(Object.entries(other).filter(([, value]) => value !== undefined))
   const both: Schema = { ...one, ...given }
-  both.properties = combineProperties(one.properties, other.properties)
-  both.required = union(one.required, other.required)
-  both.enum = one.enum && other.enum ? one.enum.filter((value) => other.enum?.includes(value)) : both.enum
+  both.properties = combineProperties(one.properties, other.properties, budget)
+  both.required = union(one.required, other.required, budget)
+  both.enum = one.enum && other.enum ? common(one.enum, other.enum, budget) : both.enum
   both.minimum = larger(one.minimum, other.minimum)
   both.minLength = larger(one.minLength, other.minLength)
   both.minItems = larger(one.minItems, other.minItems)
@@ -76,18 +89,32 @@ function combine(one: Schema, other: Schema): Schema {
   return both
 }
 
-function combineProperties(one: Schema['properties'], other: Schema['properties']): Schema['properties'] {
+function combineProperties(
+  one: Schema['properties'],
+  other: Schema['properties'],
+  budget: Budget,
+): Schema['properties'] {
   if (!one || !other) return one ?? other
   const both = { ...one }
-  for (const [name, schema] of Object.entries(other)) {
+  const entries = Object.entries(other)
+  budget.spendSteps(Object.keys(one).length + entries.length)
+  for (const [name, schema] of entries) {
     const known = both[name]
     both[name] = known === undefined ? schema : { allOf: [known, schema] }
   }
   return both
 }
 
-function union<T>(one: T[] | undefined, other: T[] | undefined): T[] | undefined {
-  return one && other ? [...new Set([...one, ...other])] : (one ?? other)
+function union<T>(one: T[] | undefined, other: T[] | undefined, budget: Budget): T[] | undefined {
+  if (!one || !other) return one ?? other
+  budget.spendSteps(one.length + other.length)
+  return [...new Set([...one, ...other])]
+}
+
+function common(one: readonly unknown[], other: readonly unknown[], budget: Budget): unknown[] {
+  budget.spendSteps(one.length + other.length)
+  const known = new Set(other)
+  return one.filter((value) => known.has(value))
 }
 
 function larger(one: number | undefined, other: number | undefined): number | undefined {

@@ -1,15 +1,29 @@
 import { randomFrom, type Random } from '../random.ts'
 import { namesIn, tellingWords } from '../words.ts'
+import type { Pattern } from './pattern.ts'
 
 /** What a message offers to fill a schema with, so that arguments look as if the model had read it. */
 export type Hints = {
   text: string
+  /** The text as ` words alone `, so that one is found in another only as whole words. */
+  said: string
   names: readonly string[]
   words: readonly string[]
   numbers: readonly number[]
+  email: string | undefined
+  day: string | undefined
+  link: string | undefined
   random: Random
   /** Which of several: the second call of a tool, the third element of an array, gets the second, the third name. */
   turn: number
+  /** What was found out once for all values: schemas repeat themselves. */
+  known: Known
+}
+
+type Known = {
+  /** Of an enum: its values that the text mentions. */
+  readonly mentioned: Map<readonly unknown[], readonly unknown[]>
+  readonly patterns: Map<string, Pattern>
 }
 
 /** What stands further back in a message is not looked at: the searches are not all linear. */
@@ -19,14 +33,43 @@ export function hintsFrom(message: string, seed: number): Hints {
   const text = message.slice(0, TEXT_CHARS_MAX)
   return {
     text,
+    said: wordsOnly(text),
     names: [...new Set(namesIn(text))],
     words: [...new Set(tellingWords(text))],
     numbers: (text.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number),
+    email: EMAIL.exec(text)?.[0],
+    day: dayIn(text),
+    link: linkIn(text),
     random: randomFrom(seed),
     turn: 0,
+    known: { mentioned: new Map(), patterns: new Map() },
   }
 }
 
 export function takeTurn<T>(items: readonly T[], turn: number): T | undefined {
   return items[turn % items.length]
+}
+
+/** ` like this ` */
+export function wordsOnly(text: string): string {
+  return ` ${text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()} `
+}
+
+/** Its parts are bounded: without an @ behind it, each letter would be the start of a search to the end. */
+const EMAIL = /[A-Za-z0-9][\w+-]{0,63}(?:\.[\w+-]{1,63}){0,3}@[A-Za-z0-9][A-Za-z0-9-]*(?:\.[A-Za-z]{2,})+/
+
+function dayIn(text: string): string | undefined {
+  const found = /\b\d{4}-\d{2}-\d{2}\b/.exec(text)?.[0]
+  if (found === undefined) return undefined
+  // The round trip tells 2026-02-30, which would otherwise become 2 March.
+  const timeMs = Date.parse(`${found}T00:00:00Z`)
+  return !Number.isNaN(timeMs) && new Date(timeMs).toISOString().startsWith(found) ? found : undefined
+}
+
+function linkIn(text: string): string | undefined {
+  const found = /https?:\/\/[^\s"'<>)]+/.exec(text)?.[0].replace(/[.,;:!?]+$/, '')
+  return found !== undefined && URL.canParse(found) ? found : undefined
 }

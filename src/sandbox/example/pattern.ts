@@ -1,15 +1,82 @@
+import type { Budget } from '../budget.ts'
 import type { Filled, Random } from '../random.ts'
 
-/**
- * A text that matches a regular expression, as far as a page of code goes: literals, classes, groups, alternatives and
- * quantifiers. Assertions and back-references are passed over, so the caller must check the text it gets.
- */
-export function exampleMatch(pattern: string, random: Random): string {
-  return new PatternReader(pattern, random).alternatives()()
+/** What an example is made with: chance, and how much it may take. */
+export type Making = { random: Random; budget: Budget; charsMax: number }
+
+export type Pattern = {
+  /** A text that matches, as far as is understood here; it stops where there is no more room for it. */
+  example(making: Making): string
+  /** Whether a text is known to match. */
+  matches(text: string): boolean
 }
 
-type Writer = () => string
+/**
+ * A regular expression as something that makes texts, as far as a page of code goes: literals, classes, groups,
+ * alternatives and quantifiers. Assertions and back-references are passed over, so the caller must check the text.
+ */
+export function readPattern(written: string, budget: Budget): Pattern {
+  const write = new PatternReader(written, budget).alternatives()
+  const tried = triedOn(written)
+  return {
+    example(making) {
+      const draft = new Draft(making)
+      write(draft)
+      return draft.text
+    },
+    matches: (text) => tried !== undefined && text.length <= TRIED_CHARS_MAX && tried.test(text),
+  }
+}
 
+/** What is tried on texts: a search takes as long as the square of the longer of the two, and nobody waits for more. */
+const TRIED_CHARS_MAX = 300
+
+/**
+ * Clients write the patterns, and one that backtracks could stop the process: only those with a single quantifier and
+ * no group are run. Texts made from a pattern need no test.
+ */
+function triedOn(written: string): RegExp | undefined {
+  if (written.length > TRIED_CHARS_MAX || (written.match(/[*+?{(]/g) ?? []).length > 1) return undefined
+  try {
+    return new RegExp(written, 'u')
+  } catch {
+    // Another dialect's pattern: nothing is known.
+    return undefined
+  }
+}
+
+/** A text in the making. */
+class Draft {
+  readonly random: Random
+  repeatsLeft = REPEATS_MAX
+  readonly #budget: Budget
+  readonly #parts: string[] = []
+  #charsLeft: number
+
+  constructor({ random, budget, charsMax }: Making) {
+    this.random = random
+    this.#budget = budget
+    this.#charsLeft = charsMax
+  }
+
+  get isFull(): boolean {
+    return this.#charsLeft <= 0 || this.#budget.isSpent
+  }
+
+  get text(): string {
+    return this.#parts.join('')
+  }
+
+  write(text: string): void {
+    this.#budget.spendSteps(1)
+    this.#charsLeft -= text.length
+    this.#parts.push(text)
+  }
+}
+
+type Writer = (draft: Draft) => void
+
+const NOTHING: Writer = () => undefined
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'.split('')
 const DIGITS = '0123456789'.split('')
 const PRINTABLE = Array.from({ length: 94 }, (_, index) => String.fromCodePoint(33 + index))
@@ -26,34 +93,44 @@ const CLASSES: Readonly<Record<string, readonly string[]>> = {
 }
 /** Enough of a range such as `\u0000-\uffff` to choose from. */
 const RANGE_MAX = 94
+/** Enough of a class. */
+const CLASS_MAX = 1_000
 /** What `*`, `+` and `{2,}` add at most to their least. */
 const EXTRA_MAX = 2
 /** Nested quantifiers multiply; what they repeat is bounded all the same. */
 const REPEATS_MAX = 10_000
+/** Groups in groups beyond that are passed over. */
+const DEPTH_MAX = 100
 
 class PatternReader {
   readonly #pattern: readonly string[]
-  readonly #random: Random
+  readonly #budget: Budget
   #at = 0
-  #repeatsLeft = REPEATS_MAX
+  #depth = 0
 
-  constructor(pattern: string, random: Random) {
+  constructor(pattern: string, budget: Budget) {
     this.#pattern = Array.from(pattern)
-    this.#random = random
+    this.#budget = budget
+    budget.spendSteps(pattern.length >> 1)
   }
 
   alternatives(): Writer {
     const branches: [Writer, ...Writer[]] = [this.#sequence()]
-    while (this.#skip('|')) branches.push(this.#sequence())
-    return () => this.#random.pick(branches)()
+    while (this.#isOpen && this.#skip('|')) branches.push(this.#sequence())
+    return (draft) => draft.random.pick(branches)(draft)
   }
 
   #sequence(): Writer {
     const writers: Writer[] = []
-    while (this.#at < this.#pattern.length && this.#peek() !== '|' && this.#peek() !== ')') {
+    while (this.#isOpen && this.#peek() !== '|' && this.#peek() !== ')') {
       writers.push(this.#quantified(this.#atom()))
     }
-    return () => writers.map((write) => write()).join('')
+    return (draft) => {
+      for (const write of writers) {
+        if (draft.isFull) return
+        write(draft)
+      }
+    }
   }
 
   #atom(): Writer {
@@ -61,30 +138,31 @@ class PatternReader {
     if (char === '(') return this.#group()
     if (char === '[') return this.#oneOf(this.#class())
     if (char === '.') return this.#oneOf(LETTERS)
-    if (char === '^' || char === '$') return () => ''
-    return char === '\\' ? this.#oneOf(this.#escape()) : () => char
+    if (char === '^' || char === '$') return NOTHING
+    return char === '\\' ? this.#oneOf(this.#escape()) : (draft) => draft.write(char)
   }
 
   #group(): Writer {
+    if (this.#depth >= DEPTH_MAX) return NOTHING
+    this.#depth += 1
     const isAssertion = ['?=', '?!', '?<=', '?<!'].some((mark) => this.#skip(mark))
     if (!isAssertion && !this.#skip('?:') && this.#skip('?<')) this.#takeUntil('>')
     const inner = this.alternatives()
     this.#skip(')')
-    return isAssertion ? () => '' : inner
+    this.#depth -= 1
+    return isAssertion ? NOTHING : inner
   }
 
   #quantified(write: Writer): Writer {
     const [least, most] = this.#bounds()
     this.#skip('?')
     if (least === 1 && most === 1) return write
-    return () => {
-      const times = least + this.#random.below(Math.min(most - least, EXTRA_MAX) + 1)
-      let text = ''
-      for (let time = 0; time < times && this.#repeatsLeft > 0; time += 1) {
-        this.#repeatsLeft -= 1
-        text += write()
+    return (draft) => {
+      const times = least + draft.random.below(Math.min(most - least, EXTRA_MAX) + 1)
+      for (let time = 0; time < times && draft.repeatsLeft > 0 && !draft.isFull; time += 1) {
+        draft.repeatsLeft -= 1
+        write(draft)
       }
-      return text
     }
   }
 
@@ -103,13 +181,14 @@ class PatternReader {
   #class(): readonly string[] {
     const isNegated = this.#skip('^')
     const chars: string[] = []
-    while (this.#at < this.#pattern.length && !this.#skip(']')) {
+    while (this.#isOpen && !this.#skip(']')) {
       const char = this.#take()
       const some = char === '\\' ? this.#escape() : [char]
       const isRange = this.#peek() === '-' && this.#pattern[this.#at + 1] !== ']' && some.length === 1
-      if (isRange) chars.push(...this.#range(some[0] ?? ''))
-      else chars.push(...some)
+      const more = isRange ? this.#range(some[0] ?? '') : some
+      if (chars.length < CLASS_MAX) chars.push(...more)
     }
+    this.#budget.spendSteps(2 + (chars.length >> 2))
     return isNegated ? PRINTABLE.filter((char) => !chars.includes(char)) : chars
   }
 
@@ -139,7 +218,12 @@ class PatternReader {
   #oneOf(chars: readonly string[]): Writer {
     const [first = '', ...rest] = chars
     const filled: Filled<string> = [first, ...rest]
-    return () => this.#random.pick(filled)
+    return (draft) => draft.write(draft.random.pick(filled))
+  }
+
+  /** Whether there is more to read, and anything left for it. */
+  get #isOpen(): boolean {
+    return this.#at < this.#pattern.length && !this.#budget.isSpent
   }
 
   #peek(): string {

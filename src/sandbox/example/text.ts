@@ -1,7 +1,8 @@
+import type { Budget } from '../budget.ts'
 import { hashOf } from '../random.ts'
 import { SHORT_WORDS } from '../words.ts'
 import type { Hints } from './hints.ts'
-import { exampleMatch } from './pattern.ts'
+import { readPattern, type Pattern } from './pattern.ts'
 import type { Schema } from './schema.ts'
 
 /** Attempts at a pattern before a text of the wrong length is given instead. */
@@ -9,57 +10,57 @@ const MATCH_ATTEMPTS = 20
 const MESSAGE_CHARS_MAX = 200
 /** A schema may demand more; the text is then too short to be valid. */
 const LENGTH_MAX = 100_000
-const EMAIL = /[A-Za-z0-9][\w+-]*(?:\.[\w+-]+)*@[A-Za-z0-9][A-Za-z0-9-]*(?:\.[A-Za-z]{2,})+/
 const PADDING = ` ${SHORT_WORDS.join(' ')}`
 
-/** A text for a string schema. `name` is the property's, and says what to take from the message. */
-export function exampleText(schema: Schema, name: string, hints: Hints): string {
-  const { format, pattern } = schema
+/** For a text: `name` is the property's, and says what to take from the message; `charsMax` is the room for it. */
+export type TextPlace = { name: string; hints: Hints; budget: Budget; charsMax: number }
+
+/** A text for a string schema, cut where there is no more room for it. */
+export function exampleText(schema: Schema, { name, hints, budget, charsMax }: TextPlace): string {
+  const { format, pattern: written } = schema
+  const lengthMax = Math.min(LENGTH_MAX, charsMax)
   const formatted = format === undefined ? undefined : byFormat(format, hints)
-  const natural = fitLength(formatted ?? byName(name, hints), schema)
-  if (pattern === undefined || formatted !== undefined || isKnownToMatch(pattern, natural)) return natural
+  const natural = fitLength(formatted ?? byName(name, hints), schema, lengthMax)
+  if (written === undefined || formatted !== undefined) return natural
+  const pattern = patternOf(written, hints, budget)
+  if (pattern.matches(natural)) return natural
   let text = natural
-  for (let attempt = 0; attempt < MATCH_ATTEMPTS; attempt += 1) {
-    text = exampleMatch(pattern, hints.random)
-    if (fitLength(text, schema) === text) return text
+  for (let attempt = 0; attempt < MATCH_ATTEMPTS && !budget.isSpent; attempt += 1) {
+    text = pattern.example({ random: hints.random, budget, charsMax: lengthMax })
+    if (fitLength(text, schema, lengthMax) === text) return text
   }
   return text
 }
 
-/**
- * Clients write the patterns, and one that backtracks could stop the process: only those with a single quantifier and
- * no group are run. Texts made from a pattern need no test.
- */
-function isKnownToMatch(pattern: string, text: string): boolean {
-  if ((pattern.match(/[*+?{(]/g) ?? []).length > 1) return false
-  try {
-    return new RegExp(pattern, 'u').test(text)
-  } catch {
-    // Another dialect's pattern: nothing is known.
-    return false
-  }
+/** Each pattern is read once, however many texts are made from it. */
+function patternOf(written: string, { known: { patterns } }: Hints, budget: Budget): Pattern {
+  const known = patterns.get(written)
+  if (known) return known
+  const pattern = readPattern(written, budget)
+  patterns.set(written, pattern)
+  return pattern
 }
 
-function byFormat(format: string, { text, random, turn }: Hints): string | undefined {
-  const day = dayIn(text) ?? `2026-03-${String(1 + ((14 + turn) % 28)).padStart(2, '0')}`
+function byFormat(format: string, { email, day, link, random, turn }: Hints): string | undefined {
+  const date = day ?? `2026-03-${String(1 + ((14 + turn) % 28)).padStart(2, '0')}`
   switch (format) {
     case 'date':
-      return day
+      return date
     case 'date-time':
-      return `${day}T09:30:00Z`
+      return `${date}T09:30:00Z`
     case 'time':
       return '09:30:00Z'
     case 'duration':
       return 'PT1H30M'
     case 'email':
     case 'idn-email':
-      return EMAIL.exec(text)?.[0] ?? `ada.${SHORT_WORDS[turn] ?? 'river'}@example.com`
+      return email ?? `ada.${SHORT_WORDS[turn] ?? 'river'}@example.com`
     case 'uuid':
       return uuidFrom(() => random.below(16).toString(16))
     case 'uri':
     case 'url':
     case 'iri':
-      return linkIn(text) ?? `https://example.com/${SHORT_WORDS[turn] ?? 'river'}`
+      return link ?? `https://example.com/${SHORT_WORDS[turn] ?? 'river'}`
     case 'uri-reference':
       return '/river'
     case 'hostname':
@@ -71,19 +72,6 @@ function byFormat(format: string, { text, random, turn }: Hints): string | undef
     default:
       return undefined
   }
-}
-
-function dayIn(text: string): string | undefined {
-  const found = /\b\d{4}-\d{2}-\d{2}\b/.exec(text)?.[0]
-  if (found === undefined) return undefined
-  // The round trip tells 2026-02-30, which would otherwise become 2 March.
-  const timeMs = Date.parse(`${found}T00:00:00Z`)
-  return !Number.isNaN(timeMs) && new Date(timeMs).toISOString().startsWith(found) ? found : undefined
-}
-
-function linkIn(text: string): string | undefined {
-  const found = /https?:\/\/[^\s"'<>)]+/.exec(text)?.[0].replace(/[.,;:!?]+$/, '')
-  return found !== undefined && URL.canParse(found) ? found : undefined
 }
 
 /** Version 4, as validators check the two fixed digits. */
@@ -108,8 +96,8 @@ function byName(name: string, hints: Hints): string {
 }
 
 /** Length in JSON Schema is counted in code points. */
-function fitLength(text: string, { minLength = 0, maxLength = LENGTH_MAX }: Schema): string {
+function fitLength(text: string, { minLength = 0, maxLength = LENGTH_MAX }: Schema, lengthMax: number): string {
   const surrogates = text.length - Array.from(text).length
-  const long = text.padEnd(Math.min(minLength, LENGTH_MAX) + surrogates, PADDING)
+  const long = text.padEnd(Math.min(minLength, lengthMax) + surrogates, PADDING)
   return long.length - surrogates > maxLength ? Array.from(long).slice(0, maxLength).join('') : long
 }

@@ -1,4 +1,4 @@
-import { composeChoice } from '../chat/choice.ts'
+import { composeChoices } from '../chat/choice.ts'
 import { countImages, countPrompt } from '../chat/usage.ts'
 import { complain } from '../complaint.ts'
 import { findModel, listModelIds, type Model } from '../models.ts'
@@ -98,10 +98,7 @@ async function compose(
     return { ...shared, choices: [choice], ...rest }
   }
   const seed = hashOf(JSON.stringify([chat.messages, chat.tools, chat.response_format]), (chat.seed ?? 0) >>> 0)
-  const choices = Array.from({ length: chat.n ?? 1 }, (_, index) =>
-    composeChoice(chat, { index, seed: seed + index, tokensMax }),
-  )
-  return { ...shared, choices }
+  return { ...shared, choices: composeChoices(chat, { seed, tokensMax }) }
 }
 
 /** Takes the contents alone, or the whole request they would be sent in. */

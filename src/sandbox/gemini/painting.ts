@@ -4,7 +4,7 @@ import { repaint } from '../images/edits.ts'
 import type { Canvas } from '../images/paint.ts'
 import { atEasel, decode, encode, picture, resize } from '../images/picture.ts'
 import { hashOf } from '../random.ts'
-import { tokenize } from '../tokens.ts'
+import { firstTokens, NO_WORDS } from '../tokens.ts'
 import { ASPECT_RATIOS, IMAGE_SIZES, type GeminiRequest } from './request.ts'
 import { signatureOfText } from './signature.ts'
 
@@ -59,8 +59,9 @@ async function paintedTurn(request: GeminiRequest, tokensLeft: number): Promise<
   const edited = subject && (await repaint(subject, prompt, undefined))
   const canvas = await (edited ? resize(edited, sides) : picture(prompt, fresh))
   const { tokens } = IMAGE_SIZES[config.imageConfig?.imageSize ?? '1K']
-  const pieces = wants('TEXT') ? tokenize(wants('IMAGE') ? 'Here is the picture.' : 'It would have bold shapes.') : []
-  const fits = REASONING_TOKENS + pieces.length + tokens <= tokensLeft
+  const whole = wants('IMAGE') ? 'Here is the picture.' : 'It would have bold shapes.'
+  const words = wants('TEXT') ? firstTokens(whole, Math.max(0, tokensLeft - REASONING_TOKENS)) : NO_WORDS
+  const fits = REASONING_TOKENS + words.tokens + tokens <= tokensLeft
   const isPainted = wants('IMAGE') && fits
   const data = async (pixelate?: number): Promise<string> =>
     (await encode(canvas, { format: 'png', pixelate })).toString('base64')
@@ -70,7 +71,8 @@ async function paintedTurn(request: GeminiRequest, tokensLeft: number): Promise<
       index: 0,
       seed: hashOf(prompt),
       reasoningTokens: Math.min(REASONING_TOKENS, tokensLeft),
-      pieces: pieces.slice(0, Math.max(0, tokensLeft - REASONING_TOKENS)),
+      text: words.text,
+      textTokens: words.tokens,
       calls: [],
       finishReason: wants('IMAGE') && !fits ? 'length' : 'stop',
     },

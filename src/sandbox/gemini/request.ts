@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { STOP_CHARS_MAX } from '../chat/request.ts'
 import { jsonSchema } from '../example/schema.ts'
 
 /**
@@ -77,7 +78,7 @@ const generationConfig = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   topP: z.number().min(0).max(1).optional(),
   topK: z.number().min(0).optional(),
-  stopSequences: z.array(z.string().min(1)).max(5).optional(),
+  stopSequences: z.array(z.string().min(1).max(STOP_CHARS_MAX)).max(5).optional(),
   seed: z
     .int()
     .min(-(2 ** 31))

@@ -2,6 +2,7 @@ import type { Choice } from '../chat/choice.ts'
 import type { Faults } from '../faults.ts'
 import { randomId } from '../random.ts'
 import { frameOf, type Frame } from '../reply.ts'
+import { tokensOf } from '../tokens.ts'
 import type { Painting } from './painting.ts'
 import { signatureOfCall, signatureOfText } from './signature.ts'
 
@@ -28,30 +29,28 @@ type Count = { candidates: number; thoughts: number; images: number }
 /** By how much a total is off under the fault `wrongUsage`. */
 const WRONG_BY_TOKENS = 13
 
-function stepsOf(choice: Choice, { includeThoughts, sketch, painting }: Answer): Step[] {
-  const { pieces, reasoningTokens, finishReason } = choice
-  const steps: Step[] = []
+function* stepsOf(choice: Choice, { includeThoughts, sketch, painting }: Answer): Generator<Step> {
+  const { text, reasoningTokens, finishReason } = choice
   const thought =
     includeThoughts && reasoningTokens > 0
       ? [{ text: 'Weighing the words.', thought: true }, ...(sketch ? [sketch] : [])]
       : []
-  if (reasoningTokens > 0) steps.push({ parts: thought, tokens: 0, thoughts: reasoningTokens })
-  for (const piece of pieces) steps.push({ parts: [{ text: piece }], tokens: 1, thoughts: 0 })
-  if (painting) steps.push({ ...painting, thoughts: 0, images: painting.tokens })
+  if (reasoningTokens > 0) yield { parts: thought, tokens: 0, thoughts: reasoningTokens }
+  for (const piece of tokensOf(text)) yield { parts: [{ text: piece }], tokens: 1, thoughts: 0 }
+  if (painting) yield { ...painting, thoughts: 0, images: painting.tokens }
   let isFirst = true
   for (const call of choice.calls) {
-    const args = parsedArgs(call.pieces.join(''))
+    const args = parsedArgs(call.input)
     if (!args) continue // Cut short by the limit: calls come whole or not at all.
     const signature = isFirst ? { thoughtSignature: signatureOfCall(call.name, args) } : {}
     isFirst = false
     const functionCall = { id: randomId('fc_'), name: call.name, args }
-    const tokens = call.nameTokens + call.pieces.length
-    steps.push({ parts: [{ functionCall, ...signature }], tokens, thoughts: 0 })
+    const tokens = call.nameTokens + call.inputTokens
+    yield { parts: [{ functionCall, ...signature }], tokens, thoughts: 0 }
   }
   const seal = reasoningTokens > 0 && isFirst && !painting ? [{ text: '', thoughtSignature: signatureOfText() }] : []
   const last = { parts: seal, tokens: 0, thoughts: 0 }
-  steps.push({ ...last, finishReason: finishReason === 'length' ? 'MAX_TOKENS' : 'STOP' })
-  return steps
+  yield { ...last, finishReason: finishReason === 'length' ? 'MAX_TOKENS' : 'STOP' }
 }
 
 function parsedArgs(text: string): object | undefined {
@@ -105,14 +104,17 @@ function add(count: Count, { tokens, thoughts, images = 0 }: Step): void {
 export function responseBody(answer: Answer): object {
   const count: Count = { candidates: 0, thoughts: 0, images: 0 }
   const candidates = answer.choices.map((choice) => {
-    const steps = stepsOf(choice, answer)
-    for (const step of steps) add(count, step)
-    const text = choice.pieces.join('')
-    const others = steps.flatMap(({ parts }) => parts).filter((part) => !('text' in part) || isSpecial(part))
+    const { text } = choice
+    const others: object[] = []
+    let finishReason: string | undefined
+    for (const step of stepsOf(choice, answer)) {
+      add(count, step)
+      finishReason = step.finishReason
+      others.push(...step.parts.filter((part) => !('text' in part) || isSpecial(part)))
+    }
     const thoughts = others.filter((part) => 'thought' in part)
     const rest = others.filter((part) => !('thought' in part))
     const parts = [...thoughts, ...(text === '' ? [] : [{ text }]), ...rest]
-    const finishReason = steps.at(-1)?.finishReason
     return candidateOf(choice.index, finishReason === undefined ? { parts } : { parts, finishReason })
   })
   return wrap(answer, candidates, count)
@@ -123,15 +125,18 @@ const isSpecial = (part: object): boolean => 'thought' in part || 'thoughtSignat
 /** The events of a streamed answer: whole responses, one token each, the candidates taking turns. */
 export function* responseFrames(answer: Answer): Generator<Frame> {
   const count: Count = { candidates: 0, thoughts: 0, images: 0 }
-  const running = answer.choices.map((choice) => ({ index: choice.index, steps: stepsOf(choice, answer) }))
-  const longest = Math.max(...running.map(({ steps }) => steps.length))
-  for (let turn = 0; turn < longest; turn += 1) {
+  let running = answer.choices.map((choice) => ({ index: choice.index, steps: stepsOf(choice, answer) }))
+  while (running.length > 0) {
+    const ended = new Set<number>()
     for (const { index, steps } of running) {
-      const step = steps[turn]
-      if (!step) continue
-      add(count, step)
-      yield frameOf(JSON.stringify(wrap(answer, [candidateOf(index, step)], count)), step.tokens)
+      const next = steps.next()
+      if (next.done) ended.add(index)
+      else {
+        add(count, next.value)
+        yield frameOf(JSON.stringify(wrap(answer, [candidateOf(index, next.value)], count)), next.value.tokens)
+      }
     }
+    if (ended.size > 0) running = running.filter(({ index }) => !ended.has(index))
   }
 }
 

@@ -1,20 +1,20 @@
-import { composeChoice } from '../chat/choice.ts'
+import { composeChoices } from '../chat/choice.ts'
 import { lastUserMessage, textOf } from '../chat/conversation.ts'
 import type { Faults } from '../faults.ts'
 import { hashOf, randomFrom, randomId } from '../random.ts'
-import { tokenize } from '../tokens.ts'
+import { countTokens, type Words } from '../tokens.ts'
 import { SHORT_WORDS } from '../words.ts'
 import { asChat } from './conversion.ts'
 import type { InputCount } from './prompt-cache.ts'
 import type { MessagesRequest } from './request.ts'
 import { redactedData, signatureOf } from './signature.ts'
 
-/** One block of an answer; `pieces` are the tokens that a stream sends one by one. */
+/** One block of an answer; a stream sends the tokens of its text one by one. */
 export type Block =
-  | { type: 'text'; pieces: readonly string[] }
-  | { type: 'thinking'; pieces: readonly string[]; signature: string }
+  | { type: 'text'; text: string }
+  | { type: 'thinking'; text: string; signature: string }
   | { type: 'redacted_thinking'; data: string }
-  | { type: 'tool_use'; id: string; name: string; nameTokens: number; pieces: readonly string[] }
+  | { type: 'tool_use'; id: string; name: string; nameTokens: number; input: string }
 
 export type Answer = {
   id: string
@@ -43,15 +43,19 @@ export function answerOf(request: MessagesRequest, { input, tokensLeft, faults }
     return { ...base, stopDetails, blocks: [], stopReason: 'refusal', thinkingTokens: 0, outputTokens: 1 }
   }
   const tokensMax = Math.min(tokensLeft, request.max_tokens)
-  const { reasoningTokens, pieces, calls, finishReason } = composeChoice(chat, { index: 0, seed, tokensMax })
+  const [choice] = composeChoices(chat, { seed, tokensMax })
+  if (!choice) throw new Error('an answer without a choice')
+  const { reasoningTokens, calls, finishReason } = choice
   const thought = thoughtOf(reasoningTokens, seed, said)
-  const stopped = cutAtStop(pieces.join(''), request.stop_sequences ?? [])
-  const words = stopped ? tokenize(stopped.text) : pieces
-  const text: Block[] = words.length === 0 ? [] : [{ type: 'text', pieces: words }]
-  const uses = calls.map(({ name, nameTokens, pieces: json }): Block => {
-    return { type: 'tool_use', id: randomId('toolu_'), name, nameTokens, pieces: json }
+  const stopped = cutAtStop(choice.text, request.stop_sequences ?? [])
+  const words: Words = stopped
+    ? { text: stopped.text, tokens: countTokens(stopped.text) }
+    : { text: choice.text, tokens: choice.textTokens }
+  const text: Block[] = words.tokens === 0 ? [] : [{ type: 'text', text: words.text }]
+  const uses = calls.map(({ name, nameTokens, input: json }): Block => {
+    return { type: 'tool_use', id: randomId('toolu_'), name, nameTokens, input: json }
   })
-  const outputTokens = calls.reduce((sum, call) => sum + call.nameTokens + call.pieces.length, words.length)
+  const outputTokens = calls.reduce((sum, call) => sum + call.nameTokens + call.inputTokens, words.tokens)
   const finishes = { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use' } as const
   return {
     ...base,
@@ -68,8 +72,8 @@ function thoughtOf(tokens: number, seed: number, said: string): Block[] {
   if (tokens === 0) return []
   if (/\bthink in secret\b/i.test(said)) return [{ type: 'redacted_thinking', data: redactedData(seed) }]
   const random = randomFrom(seed)
-  const pieces = Array.from({ length: tokens }, (_, i) => (i === 0 ? '' : ' ') + random.pick(SHORT_WORDS))
-  return [{ type: 'thinking', pieces, signature: signatureOf(pieces.join('')) }]
+  const text = Array.from({ length: tokens }, () => random.pick(SHORT_WORDS)).join(' ')
+  return [{ type: 'thinking', text, signature: signatureOf(text) }]
 }
 
 /** The text before the first of the stop sequences, and which it was. */

@@ -5,7 +5,7 @@ import type { Call, VendorRoute } from '../route.ts'
 import { answerOf } from './answer.ts'
 import { PromptCache } from './prompt-cache.ts'
 import { countRequest, messagesRequest } from './request.ts'
-import { findConflict } from './rules.ts'
+import { conflictOfMarks, findConflict } from './rules.ts'
 import { framesOf, messageBody } from './writing.ts'
 
 /** Anthropic's Messages, with a prompt cache of their own. */
@@ -66,6 +66,8 @@ function countTokens({ body }: Call): Reply {
   const parsed = countRequest.safeParse(body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   if (!findModel(parsed.data.model)) return refuseModel(parsed.data.model)
+  const conflict = conflictOfMarks(parsed.data)
+  if (conflict) return refuse(400, conflict)
   const { fresh, read, written } = new PromptCache().count(parsed.data)
   return { kind: 'json', status: 200, body: { input_tokens: fresh + read + written } }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { STOP_CHARS_MAX } from '../chat/request.ts'
 import { jsonSchema } from '../example/schema.ts'
 
 /**
@@ -69,12 +70,15 @@ const thinkingConfig = z.discriminatedUnion('type', [
   z.object({ type: z.literal('disabled') }),
 ])
 
+/** Each is looked for in the whole answer. */
+const STOPS_MAX = 16
+
 export const messagesRequest = z.object({
   model: z.string(),
   messages: z.array(message).min(1),
   max_tokens: z.int().min(0),
   system: z.union([z.string(), z.array(text)]).nullish(),
-  stop_sequences: z.array(z.string().regex(/\S/)).nullish(),
+  stop_sequences: z.array(z.string().max(STOP_CHARS_MAX).regex(/\S/)).max(STOPS_MAX).nullish(),
   stream: z.boolean().nullish(),
   temperature: z.number().min(0).max(1).nullish(),
   top_p: z.number().min(0).max(1).nullish(),

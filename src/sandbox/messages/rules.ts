@@ -1,11 +1,29 @@
 import type { Complaint } from '../reply.ts'
 import { assistantBlocks, userBlocks } from './blocks.ts'
-import type { Message, MessagesRequest } from './request.ts'
+import type { CountRequest, Message, MessagesRequest } from './request.ts'
 import { isRedactedData, isSigned } from './signature.ts'
 
 /** What a vendor refuses although each field by itself is fine. */
 export function findConflict(request: MessagesRequest): Complaint | undefined {
-  return conflictOfOptions(request) ?? conflictOfMessages(request.messages) ?? conflictOfThoughts(request)
+  return (
+    conflictOfMarks(request) ??
+    conflictOfOptions(request) ??
+    conflictOfMessages(request.messages) ??
+    conflictOfThoughts(request)
+  )
+}
+
+/** Anthropic's bound (2026-11, "Prompt caching" of its documentation): each is a prefix that is counted by itself. */
+const MARKS_MAX = 4
+
+/** What a vendor refuses of any request, also of one that is only counted. */
+export function conflictOfMarks({ messages, system, cache_control: whole }: CountRequest): Complaint | undefined {
+  const blocks = [...messages, { content: system ?? '' }].flatMap(({ content }) =>
+    typeof content === 'string' ? [] : content.map((block) => ('cache_control' in block ? block.cache_control : null)),
+  )
+  const marks = [...blocks, whole].filter(Boolean).length
+  if (marks <= MARKS_MAX) return undefined
+  return invalid(`A maximum of ${MARKS_MAX} blocks with cache_control may be provided. Found ${marks}.`)
 }
 
 function conflictOfOptions(request: MessagesRequest): Complaint | undefined {

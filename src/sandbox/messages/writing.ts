@@ -1,4 +1,5 @@
 import { frameOf, type Frame } from '../reply.ts'
+import { tokensOf } from '../tokens.ts'
 import type { Answer, Block } from './answer.ts'
 
 /** The answer as one body. */
@@ -38,14 +39,14 @@ function usageOf({ input, thinkingTokens, faults }: Answer, outputTokens: number
 function wholeBlock(block: Block): object {
   switch (block.type) {
     case 'text':
-      return { type: 'text', text: block.pieces.join('') }
+      return { type: 'text', text: block.text }
     case 'thinking':
-      return { type: 'thinking', thinking: block.pieces.join(''), signature: block.signature }
+      return { type: 'thinking', thinking: block.text, signature: block.signature }
     case 'redacted_thinking':
       return block
     case 'tool_use': {
-      const { id, name, pieces } = block
-      return { type: 'tool_use', id, name, input: parsed(pieces.join('')), caller: { type: 'direct' } }
+      const { id, name, input } = block
+      return { type: 'tool_use', id, name, input: parsed(input), caller: { type: 'direct' } }
     }
   }
 }
@@ -97,10 +98,10 @@ function startOf(block: Block): object {
 function* deltasOf(block: Block): Generator<[object, number]> {
   switch (block.type) {
     case 'text':
-      for (const text of block.pieces) yield [{ type: 'text_delta', text }, 1]
+      for (const text of tokensOf(block.text)) yield [{ type: 'text_delta', text }, 1]
       return
     case 'thinking':
-      for (const thinking of block.pieces) yield [{ type: 'thinking_delta', thinking }, 1]
+      for (const thinking of tokensOf(block.text)) yield [{ type: 'thinking_delta', thinking }, 1]
       yield [{ type: 'signature_delta', signature: block.signature }, 0]
       return
     case 'redacted_thinking':
@@ -108,8 +109,8 @@ function* deltasOf(block: Block): Generator<[object, number]> {
     case 'tool_use': {
       yield [{ type: 'input_json_delta', partial_json: '' }, block.nameTokens]
       // As with the vendor, arguments that are empty are not sent at all.
-      if (block.pieces.join('') === '{}') return
-      for (const json of block.pieces) yield [{ type: 'input_json_delta', partial_json: json }, 1]
+      if (block.input === '{}') return
+      for (const json of tokensOf(block.input)) yield [{ type: 'input_json_delta', partial_json: json }, 1]
     }
   }
 }

@@ -2,7 +2,8 @@ import { parseKnobText, type ParsedKnobs } from '../faults.ts'
 import { splitModelId } from '../models.ts'
 
 const WORDS_MAX_CHARS = 1_000
-const NOTE = /\[sandbox:([^\]]*)\]/gi
+/** A note has no bracket in it: each search ends at the next one. */
+const NOTE = /\[sandbox:([^\][]*)\]/gi
 
 /** What a model name and a prompt say about how a video goes: `… [sandbox: fails]`, see faults.ts. */
 export function knobsSaid(modelId: string, prompt: string): ParsedKnobs {
