@@ -41,6 +41,20 @@ models:${models.join('')}
   only-broken:
     price: { input: 1, output: 2 }
     offers: [{ provider: vendor, model: 'sandbox-chat!status=500' }]
+  limited-alone:
+    price: { input: 1, output: 2 }
+    offers: [{ provider: vendor, model: 'sandbox-chat!status=429,retry-after=1,failTimes=1' }]
+  limited-long:
+    price: { input: 1, output: 2 }
+    offers: [{ provider: vendor, model: 'sandbox-chat!status=429,retry-after=60' }]
+  passing:
+    price: { input: 1, output: 2 }
+    offers: [{ provider: vendor, model: 'sandbox-chat!status=503,failTimes=1' }]
+  late-then-well:
+    price: { input: 1, output: 2 }
+    offers:
+      - { provider: vendor, model: 'sandbox-chat!status=408', priority: 0 }
+      - { provider: vendor, model: sandbox-mini, priority: 1 }
   rejecting:
     price: { input: 1, output: 2 }
     offers:
@@ -88,7 +102,8 @@ test('when every offer fails the client gets one clear error and pays nothing', 
   for (const stream of [false, true]) {
     const response = await chat(gateway, { model: 'only-broken', stream })
     expect(response.status).toBe(502)
-    expect(response.headers.get('x-tollgate-attempts')).toBe('1')
+    // Once more after a moment: the failure might have passed.
+    expect(response.headers.get('x-tollgate-attempts')).toBe('2')
     expect(response.headers.get('x-should-retry')).toBeNull()
     expect(response.headers.get('x-tollgate-upstream-ms')).toMatch(/^\d+$/)
     expect(await response.json()).toEqual({
@@ -121,6 +136,39 @@ test('a request the vendor rejects goes back to the client, is not tried elsewhe
 
 test('where several offers were asked in vain, SDKs are told not to have all of them asked again', async () => {
   const response = await chat(gateway, { model: 'both-broken' })
-  expect([response.status, response.headers.get('x-tollgate-attempts')]).toEqual([502, '2'])
+  expect([response.status, response.headers.get('x-tollgate-attempts')]).toEqual([502, '3'])
   expect(response.headers.get('x-should-retry')).toBe('false')
+})
+
+test('an offer without another is asked once more where its failure passes, and charged once', async () => {
+  for (const model of ['passing', 'limited-alone']) {
+    const response = await chat(gateway, { model })
+    expect([response.status, response.headers.get('x-tollgate-attempts')]).toEqual([200, '2'])
+    const record = await recordOf(response)
+    const [first, second] = JSON.parse(record.attempts) as { result: string; startedMs: number; tookMs: number }[]
+    expect([first?.result, second?.result]).toEqual([model === 'passing' ? 'overload' : 'rate', 'ok'])
+    const waitedMs = (second?.startedMs ?? 0) - (first?.startedMs ?? 0) - (first?.tookMs ?? 0)
+    expect(waitedMs).toBeGreaterThan(model === 'passing' ? 150 : 1_150)
+  }
+})
+
+test('a vendor that wants to be left alone for long is, and its client is told how long', async () => {
+  const response = await chat(gateway, { model: 'limited-long' })
+  expect([response.status, response.headers.get('x-tollgate-attempts')]).toEqual([503, '1'])
+  expect(response.headers.get('retry-after')).toBe('60')
+})
+
+test('a client that leaves ends the wait for a second try', async () => {
+  const leaving = new AbortController()
+  const asked = chat(gateway, { model: 'limited-alone', user: 'leaver' }, { signal: leaving.signal })
+  setTimeout(() => leaving.abort(), 50)
+  await asked.catch(() => undefined)
+  // The gateway is closed below: an open hold, or a call that goes on, would show there.
+})
+
+test('a vendor that says 408 has not begun: the next one is asked, for a whole reply as well', async () => {
+  const response = await chat(gateway, { model: 'late-then-well' })
+  expect(response.status).toBe(200)
+  const { attempts } = await recordOf(response)
+  expect((JSON.parse(attempts) as { result: string }[]).map(({ result }) => result)).toEqual(['timeout', 'ok'])
 })

@@ -27,3 +27,14 @@ test('no code or field that tells of a credential is kept, nor a code that is a 
     expect(said(code)).toEqual(plain)
   expect(said('violets')).toEqual({ ...plain, param: 'violets' })
 })
+
+test('a failure that is judged by words of the request rests no offer', () => {
+  const judged = {
+    kind: 'funds',
+    message: 'insufficient balance: not a field',
+    evidence: 'insufficient balance',
+  } as const
+  expect(discreet(judged, undefined, () => true)).toMatchObject({ kind: 'funds', isDoubtful: true })
+  expect(discreet(judged, undefined, () => false)).not.toHaveProperty('isDoubtful')
+  expect(discreet({ kind: 'funds', message: '' }, undefined, () => true)).not.toHaveProperty('isDoubtful')
+})

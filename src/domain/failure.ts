@@ -80,6 +80,10 @@ export type UpstreamFailure = {
   readonly isQuoted?: true
   /** More came than an answer can need: it breaks an answer that was complete by then, too. */
   readonly isExcess?: true
+  /** The words of its message that its kind was judged by. */
+  readonly evidence?: string
+  /** These words are in the request as well: they may be its author's, who must not rest an offer for everybody. */
+  readonly isDoubtful?: true
   readonly code?: string
   readonly param?: string
   readonly retryAfterMs?: number
@@ -99,8 +103,10 @@ export function discreet(
 ): UpstreamFailure {
   const tellsSecret = (word: string): boolean =>
     !!secret && (word.includes(secret) || (word.length >= PART_OF_SECRET_CHARS && secret.includes(word)))
+  const { evidence } = failure
   return {
     ...failure,
+    ...(evidence !== undefined && isOfRequest(evidence) ? { isDoubtful: true } : {}),
     ...(code === undefined || tellsSecret(code) || isOfRequest(code) ? {} : { code }),
     ...(param === undefined || tellsSecret(param) ? {} : { param }),
   }
@@ -124,6 +130,12 @@ export function toldOf({ kind, isQuoted, status, code, message }: UpstreamFailur
 /** No upstream's wish to be left alone is believed for longer, nor passed on: some ask for a year. */
 export const RETRY_AFTER_MS_MAX = 300_000
 
-/** Failures that are the request's own fault: given to the client, never held against the offer. */
+/**
+ * Failures that are the request's own fault: never held against the offer, and given to the client where no offer is
+ * left. What is too long for one offer may fit another; what is wrong, or refused for its content, is so everywhere.
+ */
 export const isRequestFault = (kind: UpstreamFailureKind): boolean =>
   kind === 'bad_request' || kind === 'context_length' || kind === 'policy'
+
+/** Of those the ones that no other offer would take. */
+export const isFinalFault = (kind: UpstreamFailureKind): boolean => isRequestFault(kind) && kind !== 'context_length'

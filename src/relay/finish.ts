@@ -8,7 +8,8 @@ import type { Metered } from '../formats/format.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord, type SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
-import { factsOf, type AllFailed, type Served } from './attempt.ts'
+import type { AllFailed, Served } from './attempt.ts'
+import { factsOf } from './trial.ts'
 import { CLIENT_CLOSED, type Call, type CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { endedSteps, isBackground } from './conversation.ts'
@@ -90,7 +91,9 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
 
 /** SDKs come back by themselves: where one offer after the other was asked, each of their tries would be several. */
 const lastWord = ({ attempts }: Call, failure: Failure): Failure =>
-  attempts.length > 1 && failure.retryAfterMs === undefined ? { shouldRetry: false, ...failure } : failure
+  new Set(attempts.map(({ offerId }) => offerId)).size > 1 && failure.retryAfterMs === undefined
+    ? { shouldRetry: false, ...failure }
+    : failure
 
 type Owed = {
   /** What is counted; undefined: the whole input. */

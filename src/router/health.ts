@@ -27,7 +27,8 @@ export const healthy: OfferHealth = { failuresInRow: 0, rests: 0, restUntilMs: 0
 
 /** The health after a failed attempt. */
 export function afterFailure(health: OfferHealth, failure: UpstreamFailure, nowMs: number): OfferHealth {
-  if (isRequestFault(failure.kind) || failure.kind === 'unread') return afterNothing(health, nowMs)
+  if (isRequestFault(failure.kind) || failure.kind === 'unread' || failure.isDoubtful)
+    return afterNothing(health, nowMs)
   const rest = (ms: number): OfferHealth => {
     const restUntilMs = Math.max(health.restUntilMs, nowMs + ms)
     return { ...health, restUntilMs, isOnTrial: false }

@@ -52,6 +52,7 @@ test('a user’s bad request never counts against an offer', () => {
   for (const kind of ['bad_request', 'policy', 'context_length'] as const) {
     expect(afterFailure(healthy, failure(kind), 0)).toEqual(healthy)
   }
+  expect(afterFailure(healthy, { ...failure('funds'), isDoubtful: true }, 0)).toEqual(healthy)
 })
 
 test('five failures in a row rest an offer; after that each first failure does, for longer', () => {

@@ -1,5 +1,5 @@
 /** The submission of a task: its offers in order, until one takes it, or may have taken it. */
-import { discreet, isRequestFault, toldOf, type UpstreamFailure } from '../domain/failure.ts'
+import { discreet, isFinalFault, toldOf, type UpstreamFailure } from '../domain/failure.ts'
 import type { Offer } from '../domain/catalog.ts'
 import type { VideoBody } from '../formats/videos/body.ts'
 import type { ReadSubmission } from '../formats/videos/adapter.ts'
@@ -34,7 +34,7 @@ export async function submitTask(shop: Workshop, job: Job, body: VideoBody): Pro
     shop.learn(offer.id, failure)
     if (!isRefusal(failure)) return { kind: 'unknown', failure, offer }
     last = { kind: 'refused', failure, offer }
-    if (isRequestFault(failure.kind)) break
+    if (isFinalFault(failure.kind)) break
   }
   return last
 }

@@ -107,9 +107,11 @@ export function isRefusal({ kind, code, status }: UpstreamFailure): boolean {
       return true
     case 'overload':
       return status !== undefined
+    // It says that the request did not come in time.
+    case 'timeout':
+      return status === 408
     case 'server':
       return status !== undefined && code !== undefined
-    case 'timeout':
     case 'network':
     case 'unread':
     case 'garbage':

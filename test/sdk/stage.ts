@@ -18,7 +18,8 @@ const upstreams = {
   'fails-500': 'sandbox-chat!status=500',
   'fails-502': 'sandbox-chat!status=502',
   'fails-503': 'sandbox-chat!status=503',
-  flaky: 'sandbox-chat!status=500,failTimes=1',
+  // The gateway itself asks once more.
+  flaky: 'sandbox-chat!status=500,failTimes=2',
   rejects: 'sandbox-chat!status=400',
   cut: 'sandbox-chat!cutAfterBytes=4000,pace=2',
   breaks: 'sandbox-chat!errorEvent=8',

@@ -6,7 +6,8 @@ import {
   type UpstreamFailure,
   type UpstreamFailureKind,
 } from '../../domain/failure.ts'
-import { parseAnswer } from '../fields.ts'
+import { meaningOf } from '../../domain/failure-meaning.ts'
+import { asFields, asList, numberIn, parseAnswer } from '../fields.ts'
 import type { HeaderFields } from '../../lib/message-head.ts'
 import type { FailureReader, WrittenFailure } from '../format.ts'
 
@@ -65,14 +66,6 @@ export function writeFailure(failure: Failure): WrittenFailure {
   return { status, code, body, headers }
 }
 
-/** Codes by which vendors of this format say that our account with them is out of money (OpenAI, 2026-08). */
-const fundsCodes = new Set([
-  'insufficient_quota',
-  'credit_balance_exhausted',
-  'project_spend_limit_exceeded',
-  'organization_spend_limit_exceeded',
-  'organization_usage_limit_exceeded',
-])
 const policyCodes = new Set(['content_filter', 'content_policy_violation'])
 
 function kindOfStatus(status: number): UpstreamFailureKind {
@@ -80,6 +73,8 @@ function kindOfStatus(status: number): UpstreamFailureKind {
   if (status === 402) return 'funds'
   if (status === 404) return 'model_gone'
   if (status === 408) return 'timeout'
+  // Too large for this offer: another may take it.
+  if (status === 413) return 'context_length'
   if (status === 429) return 'rate'
   if (status === 503 || status === 529 || status === 498) return 'overload'
   return status >= 400 && status < 500 && status !== 409 ? 'bad_request' : 'server'
@@ -90,12 +85,19 @@ const PLAIN_CODE = /^[\w.-]{1,64}$/
 
 type ErrorFields = { message?: unknown; code?: unknown; param?: unknown; type?: unknown }
 
-/** Finds the error object in the shapes vendors of this format use: `{error:{…}}`, `{error:"…"}`, `{message}`. */
+/**
+ * Finds the error object in the shapes vendors of this format use: `{error:{…}}`, `{error:"…"}`, `{message}`, a list of
+ * one, `{detail}`, and MiniMax's `base_resp`, which is beside an answer without choices.
+ */
 function errorFields(body: unknown): ErrorFields {
-  if (typeof body !== 'object' || body === null) return {}
-  const { error } = body as { error?: unknown }
-  if (typeof error === 'string') return { ...body, message: error }
-  return typeof error === 'object' && error !== null ? error : body
+  const [only] = asList(body)
+  const outer = asFields(only ?? body)
+  const { error, base_resp: base, message, msg, detail } = outer
+  if (typeof error === 'string') return { ...outer, message: error }
+  if (typeof error === 'object' && error !== null) return error
+  const { status_code: code, status_msg: words } = asFields(base)
+  if (typeof words === 'string') return { message: words, code }
+  return { ...outer, message: message ?? msg ?? detail }
 }
 
 const text = (value: unknown): string | undefined =>
@@ -125,13 +127,13 @@ export function readUpstreamError(status: number | undefined, body: unknown, ret
   // A missing thing that the request names is the request's fault, a missing model or route the offer's.
   if (known === 404 && namesThing(fields, words)) kind = 'bad_request'
   if (known === 400 && (named === 'invalid_api_key' || isAboutKey(words))) kind = 'auth'
-  if (fundsCodes.has(named)) kind = 'funds'
-  else if (named === 'context_length_exceeded') kind = 'context_length'
-  else if (policyCodes.has(named) && kind === 'bad_request') kind = 'policy'
+  if (policyCodes.has(named) && kind === 'bad_request') kind = 'policy'
   else if (named === 'rate_limit_exceeded' && known !== 413) kind = 'rate'
+  const codes = [fields.code, fields.type].flatMap((value) => text(value) ?? [])
   const param = text(fields.param)?.slice(0, 200)
   return {
     kind,
+    ...meaningOf({ codes, message: words }),
     message: words.slice(0, 1_000) || `the upstream answered ${known}`,
     isQuoted: true,
     ...(status === undefined ? {} : { status }),
@@ -152,15 +154,22 @@ function readUpstreamFailure(status: number, headers: HeaderFields, body: string
   return readUpstreamError(status, parsed, retryAfter(headers))
 }
 
-/** The error in a body that came with 200. */
-export const hiddenError = (body: { readonly error?: unknown } | null): UpstreamFailure | undefined =>
-  body?.error ? readUpstreamError(undefined, body) : undefined
+/** The error in a body that came with 200: nothing that an answer has, and what an error has. */
+export function hiddenError(body: unknown): UpstreamFailure | undefined {
+  const { error, base_resp: base, object, code, message, choices, data, output } = asFields(body)
+  if (error) return readUpstreamError(undefined, body)
+  if (asList(choices ?? data ?? output).length > 0) return undefined
+  const isRefused = (numberIn(asFields(base)['status_code']) ?? 0) !== 0
+  // A message alone may be a vendor's way to say that it is still there.
+  const isTold = typeof message === 'string' && (text(code) ?? meaningOf({ codes: [], message })) !== undefined
+  return isRefused || isTold || object === 'error' ? readUpstreamError(undefined, body) : undefined
+}
 
 export const chatFailures: FailureReader = {
   response: readUpstreamFailure,
   hidden(text) {
     try {
-      return hiddenError(parseAnswer(text) as { error?: unknown } | null)
+      return hiddenError(parseAnswer(text))
     } catch {
       return undefined // Not JSON: no error that says so.
     }
@@ -184,7 +193,7 @@ export function failureForClient(failure: UpstreamFailure): Failure {
     case 'policy':
     case 'context_length':
       return {
-        kind: failure.kind === 'bad_request' ? rejectionOf(failure) : requestFaultKinds[failure.kind],
+        kind: failure.kind === 'policy' ? 'content_policy' : rejectionOf(failure),
         message: failure.message,
         ...(failure.param === undefined ? {} : { param: failure.param }),
         ...(failure.kind === 'bad_request' && failure.code !== undefined ? { code: failure.code } : {}),
@@ -221,6 +230,8 @@ export function failureForClient(failure: UpstreamFailure): Failure {
   }
 }
 
-const requestFaultKinds = { policy: 'content_policy', context_length: 'context_length' } as const
-const rejectionOf = ({ status }: UpstreamFailure): FailureKind =>
-  status === 413 ? 'request_too_large' : 'upstream_rejected'
+function rejectionOf({ kind, status, code }: UpstreamFailure): FailureKind {
+  if (kind === 'bad_request') return status === 413 ? 'request_too_large' : 'upstream_rejected'
+  // Without a word about the context it is only known to be too large.
+  return status === 413 && code !== 'context_length_exceeded' ? 'request_too_large' : 'context_length'
+}

@@ -4,7 +4,7 @@ import type { AnswerFacts, PassedReply, ReadReply } from '../format.ts'
 import type { Edit } from '../../lib/json-scan.ts'
 import type { Produced } from '../produced.ts'
 import type { Received } from '../received.ts'
-import { readUpstreamError } from './failure.ts'
+import { hiddenError } from './failure.ts'
 import { wordsOfMessage } from './produced.ts'
 import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
@@ -61,7 +61,8 @@ export function readChatReply(received: Received, dialect: UsageDialect): ReadRe
   }
   if (typeof parsed !== 'object' || parsed === null) return garbage('the reply is not a JSON object')
   const reply = parsed as Fields
-  if (reply['error']) return { kind: 'failed', failure: readUpstreamError(undefined, reply) }
+  const failure = hiddenError(reply)
+  if (failure) return { kind: 'failed', failure }
   const choices = reply['choices']
   if (!Array.isArray(choices) || choices.length === 0) return garbage('the reply has no choices')
   if (!choices.every(isChoice)) return garbage('a choice has no message')

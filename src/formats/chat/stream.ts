@@ -6,7 +6,7 @@ import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { parseAnswer } from '../fields.ts'
 import { SPARE_CHOICES, TOO_MANY_CHOICES } from '../excess.ts'
 import type { PassedStream, ReadEvent } from '../format.ts'
-import { readUpstreamError, writeFailure } from './failure.ts'
+import { hiddenError, writeFailure } from './failure.ts'
 import { ProducedWords } from '../produced.ts'
 import { isThought, wordsOf } from './produced.ts'
 import { contentOf, learnTemplate, type Template } from './template.ts'
@@ -21,7 +21,6 @@ type Chunk = {
   readonly choices?: readonly Choice[]
   readonly usage?: unknown
   readonly x_groq?: { readonly usage?: unknown }
-  readonly error?: unknown
 }
 
 const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
@@ -78,7 +77,8 @@ export class ChatStream implements PassedStream {
   private readInFull(data: string): ReadEvent {
     const chunk = parse(data)
     if (!chunk) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not a JSON object' } }
-    if (chunk.error) return { kind: 'failed', failure: readUpstreamError(undefined, chunk) }
+    const failure = hiddenError(chunk)
+    if (failure) return { kind: 'failed', failure }
     // A ping or another extra of the vendor's: nothing the format knows, nothing the client asked for.
     if (chunk.choices === undefined) return NOTHING
     if (!Array.isArray(chunk.choices) || !chunk.choices.every(isObject)) {

@@ -16,7 +16,7 @@ import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { asFields, asText, parseFields, type Fields } from '../fields.ts'
 import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide, WriterQuirks } from '../format.ts'
-import { chatFailures, readUpstreamError } from './failure.ts'
+import { chatFailures, hiddenError } from './failure.ts'
 import { lostOf } from '../lost.ts'
 import { readChatUsage, type UsageDialect } from './usage.ts'
 import { CHAT_PATH } from './wire.ts'
@@ -170,7 +170,8 @@ function readReply(
 ): { kind: 'reply'; reply: Reply } | { kind: 'failed'; failure: UpstreamFailure } {
   const parsed = parseFields(text)
   if (!parsed) return garbage('the reply is not JSON')
-  if (parsed['error']) return { kind: 'failed', failure: readUpstreamError(undefined, parsed) }
+  const failure = hiddenError(parsed)
+  if (failure) return { kind: 'failed', failure }
   const choices = parsed['choices']
   if (!Array.isArray(choices) || choices.length === 0) return garbage('the reply has no choices')
   const read = choices.map((choice: unknown) => {
@@ -224,7 +225,8 @@ class ChatDecoder implements StreamDecoder {
     if (data === '') return { kind: 'deltas', deltas: [] }
     const chunk = parseFields(data)
     if (!chunk) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not JSON' } }
-    if (chunk['error']) return { kind: 'failed', failure: readUpstreamError(undefined, chunk) }
+    const failure = hiddenError(chunk)
+    if (failure) return { kind: 'failed', failure }
     this.usage = readChatUsage(chunk['usage'] ?? asFields(chunk['x_groq'])['usage'], this.usageDialect) ?? this.usage
     const deltas: Delta[] = []
     for (const choice of Array.isArray(chunk['choices']) ? chunk['choices'] : []) this.choice(asFields(choice), deltas)

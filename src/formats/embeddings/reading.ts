@@ -2,7 +2,7 @@
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { inputTokens } from '../../domain/usage.ts'
-import { readUpstreamError } from '../chat/failure.ts'
+import { hiddenError } from '../chat/failure.ts'
 import { asFields, asList, parseFields, type Fields } from '../fields.ts'
 import { inputUsage, readEmbeddingUsage } from './usage.ts'
 import { rewritten, type Encoding } from './vector.ts'
@@ -36,7 +36,8 @@ export function readEmbeddings({ dialect, encoding, dimensions, parts }: Reading
     // Nothing but numbers, by the million; large ones are not read on the serving thread.
     const reply = parseFields(text, JSON.parse)
     if (!reply) return garbage('the reply is not a JSON object')
-    if (reply['error']) return { kind: 'failed', failure: readUpstreamError(undefined, reply) }
+    const failure = hiddenError(reply)
+    if (failure) return { kind: 'failed', failure }
     const part = readers[dialect](reply, inputs)
     if (part.kind === 'failed') return part
     for (const vector of part.vectors) {

@@ -21,7 +21,7 @@ test.each([
   [404, { status: 'NOT_FOUND', message: 'models/x is not found for API version v1beta' }, 'model_gone'],
   [404, { status: 'NOT_FOUND', message: 'File files/abc not found' }, 'bad_request'],
   [408, {}, 'timeout'],
-  [413, {}, 'bad_request'],
+  [413, {}, 'context_length'],
   [429, { status: 'RESOURCE_EXHAUSTED', ...quota('GenerateRequestsPerMinutePerProjectPerModel') }, 'rate'],
   [429, { status: 'RESOURCE_EXHAUSTED', ...quota('GenerateRequestsPerDayPerProjectPerModel-FreeTier') }, 'funds'],
   [429, { message: 'Your prepayment credits are depleted.' }, 'funds'],

@@ -1,4 +1,5 @@
 /** Failures of Gemini's API: the one table from a Failure to HTTP, and the reading of an upstream's own errors. */
+import { meaningOf } from '../../domain/failure-meaning.ts'
 import {
   RETRY_AFTER_MS_MAX,
   type Failure,
@@ -86,6 +87,7 @@ function kindOfStatus(status: number): UpstreamFailureKind {
   if (status === 402) return 'funds'
   if (status === 404) return 'model_gone'
   if (status === 408) return 'timeout'
+  if (status === 413) return 'context_length'
   if (status === 429) return 'rate'
   if (status === 503 || status === 529) return 'overload'
   return status >= 400 && status < 500 && status !== 409 && status !== 499 ? 'bad_request' : 'server'
@@ -131,12 +133,15 @@ export function readGeminiError(status: number | undefined, body: unknown, retry
   const error = errorOf(body)
   const stated = numberIn(error['code'])
   const known = status ?? (stated !== undefined && stated >= 400 && stated < 600 ? stated : 500)
-  const kind = kindOf(known, error)
+  const reasons = detailsOf(error, 'ErrorInfo').map(({ reason }) => asText(reason))
+  const meaning = meaningOf({ codes: reasons, message: asText(error['message']) })
+  const kind = meaning?.kind ?? kindOf(known, error)
   const waitMs = retryAfterMs ?? retryDelayOf(error)
   const name = asText(error['status'])
   const field = asList(detailsOf(error, 'BadRequest')[0]?.['fieldViolations']).map(asFields)[0]?.['field']
   return {
     kind,
+    ...meaning,
     message: asText(error['message']).slice(0, 1_000) || `the upstream answered ${known}`,
     isQuoted: true,
     ...(status === undefined ? {} : { status }),

@@ -8,7 +8,7 @@ const none = new Map<string, string>()
 
 const rows: [number, string, string, UpstreamFailureKind, string?][] = [
   [400, 'invalid_request_error', 'messages.0: bad', 'bad_request'],
-  [413, 'request_too_large', 'Request exceeds the maximum size', 'bad_request'],
+  [413, 'request_too_large', 'Request exceeds the maximum size', 'context_length'],
   [404, 'not_found_error', 'model: claude-none', 'model_gone'],
   [404, 'not_found_error', 'Not Found', 'model_gone'],
   [404, 'not_found_error', 'File not found: file_1', 'bad_request'],

@@ -1,4 +1,5 @@
 /** Failures of the Messages format: the table from a Failure to HTTP, and the reading of an upstream's own errors. */
+import { meaningOf } from '../../domain/failure-meaning.ts'
 import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
 import { isAboutKey, retryAfter, writeFailure } from '../chat/failure.ts'
 import { asFields, asText, parseFields, textIn } from '../fields.ts'
@@ -64,7 +65,7 @@ const kinds: Readonly<Record<string, UpstreamFailureKind>> = {
   authentication_error: 'auth',
   permission_error: 'auth',
   billing_error: 'funds',
-  request_too_large: 'bad_request',
+  request_too_large: 'context_length',
   rate_limit_error: 'rate',
   overloaded_error: 'overload',
   timeout_error: 'timeout',
@@ -78,7 +79,7 @@ const kinds: Readonly<Record<string, UpstreamFailureKind>> = {
  */
 const FUNDS_CODE = /spend_limit|^ramp_limit_exceeded$|^organization_on_hold$/
 /** The type is the same for any bad request: only the words tell these apart. */
-const FUNDS_WORDS = /credit balance is too low|spend(?:ing)? limit/i
+const FUNDS_WORDS = /^(?:\w+ ){0,6}spend(?:ing)? limit/i
 const LENGTH_WORDS = /prompt is too long|exceeds? (?:the )?context (?:limit|window)|context window (?:is )?exceeded/i
 const POLICY_WORDS = /content filtering policy|usage polic(?:y|ies)/i
 
@@ -86,6 +87,7 @@ function kindOfStatus(status: number): UpstreamFailureKind {
   if (status === 401 || status === 403) return 'auth'
   if (status === 402) return 'funds'
   if (status === 408 || status === 504) return 'timeout'
+  if (status === 413) return 'context_length'
   if (status === 429) return 'rate'
   if (status === 503 || status === 529) return 'overload'
   return status >= 400 && status < 500 && status !== 409 ? 'bad_request' : 'server'
@@ -116,11 +118,15 @@ export function readMessagesError(status: number | undefined, body: unknown, ret
   const type = asText(fields['type'])
   const stated = textIn(asFields(fields['details'])['error_code'])
   const reason = stated !== undefined && PLAIN_CODE.test(stated) ? stated : undefined
-  const kind = FUNDS_CODE.test(reason ?? '') ? 'funds' : kindOf(type, status, words)
+  const byStatus = FUNDS_CODE.test(reason ?? '') ? 'funds' : kindOf(type, status, words)
+  const codes = [reason, type].flatMap((one) => (one === undefined || one === '' ? [] : [one]))
+  const meaning = meaningOf({ codes, message: words })
+  const kind = meaning?.kind ?? byStatus
   // To a client a type is no code; the operator's record is glad of it.
   const code = reason ?? (kind === 'bad_request' || !PLAIN_CODE.test(type) ? undefined : type)
   return {
     kind,
+    ...meaning,
     message: words.slice(0, 1_000) || `the upstream answered ${status ?? 'with an error'}`,
     isQuoted: true,
     ...(status === undefined ? {} : { status }),

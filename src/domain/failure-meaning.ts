@@ -1,0 +1,112 @@
+/**
+ * What an upstream's failure means, whatever status it comes with: some vendors say with 400 that our account is empty,
+ * others in the body of a 200. The rows of `vendor-failures.json` are what vendors were seen to say, each with its
+ * public source and the day. A row's `code` or `words` decide; a row without either shows what its status says.
+ */
+import type { UpstreamFailureKind } from './failure.ts'
+import rows from './vendor-failures.json' with { type: 'json' }
+
+/** A failure as a vendor was seen to tell it. */
+export type SeenFailure = {
+  readonly vendor: string
+  /** Chat, unless it is said. */
+  readonly dialect?: string
+  readonly status: number
+  readonly body: unknown
+  readonly means: UpstreamFailureKind
+  /** Decides wherever a vendor gives it as a code, a type or a reason. */
+  readonly code?: string
+  /** A regular expression for how the message begins. */
+  readonly words?: string
+  readonly source: string
+  readonly date: string
+}
+
+export const seenFailures = rows as readonly SeenFailure[]
+
+/** What a vendor said, as far as it decides what a failure means. */
+export type Words = {
+  /** Its codes, types and reasons. */
+  readonly codes: readonly string[]
+  readonly message: string
+}
+
+type Meaning = {
+  readonly kind: UpstreamFailureKind
+  /** The words of the message that decided. They could be the client's own, quoted by the vendor. */
+  readonly evidence?: string
+}
+
+const kindsByCode = new Map(seenFailures.flatMap(({ code, means }) => (code ? [[code.toLowerCase(), means]] : [])))
+const seenWords = seenFailures.flatMap(({ words, means }) => (words ? [{ beginning: `(?:${words})`, means }] : []))
+
+/** Of one kind all in one expression: a message is looked at a few times, not once a row. */
+const patterns = [...Map.groupBy(seenWords, ({ means }) => means)].map(([kind, all]) => ({
+  kind,
+  pattern: new RegExp(`^(?:${all.map(({ beginning }) => beginning).join('|')})`, 'is'),
+}))
+
+/** What codes of vendors that nobody has seen yet would say. */
+const FUNDS_CODE = new RegExp(
+  [
+    '(?:insufficient|not_?enough|no)_?(?:\\w+_)?(?:balance|credits?|funds?|quota)(?:_error)?$',
+    '(?:balance|credits?|funds)_?(?:is_)?(?:insufficient|exhausted|depleted|not_?enough|too_?low)',
+    'arrear|unpaid|account_?overdue|payment_?required|billing_?(?:hard_?)?limit|spend(?:ing)?_?limit|out_of_(?:credits?|funds)',
+    '(?:credit|usage)_?limit_?(?:reached|exceeded)|billing_?not_?active',
+  ].join('|'),
+  'i',
+)
+const LENGTH_CODE =
+  /context_?(?:length|window|size)_?(?:is_)?exceed|exceed(?:s|ed)?_?(?:max_?)?context|prompt_?too_?long/i
+
+/** The same of messages. As in the rows, only what a message begins with counts: further on it may quote the client. */
+const OWNER = '(?:sorry, )?(?:your |the |this |you have )?(?:[a-z]+ ){0,2}'
+const LACK = '(?:insufficient|too low|exhausted|depleted|not (?:enough|sufficient)|empty|used up|negative)'
+const FUNDS_WORDS = new RegExp(
+  [
+    `${OWNER}(?:balance|credits?|funds) (?:is|are|has been|have been) ${LACK}`,
+    `${OWNER}(?:balance|credits?|funds) ${LACK}`,
+    '(?:you have )?(?:insufficient|not enough|no remaining) (?:account |credit |prepaid )?(?:balance|credits?|funds)',
+    `${OWNER}account (?:\\S+ )?(?:is|has been) (?:overdue|in arrears|suspended due to (?:insufficient|non-?payment|unpaid))`,
+    '(?:payment required|(?:credit|billing|spending) (?:hard )?limit (?:has been )?(?:reached|exceeded))',
+    '[^a-z\'"`“‘「]{0,12}(?:余额不足|欠费|额度不足|额度已用尽)',
+  ].join('|'),
+  'i',
+)
+const LENGTH_WORDS = new RegExp(
+  [
+    "(?:the |this |your )?(?:model's )?(?:maximum )?context (?:length|window|size) (?:is |has been |was )?exceeded",
+    '(?:the |your )?(?:prompt|input|request|messages?) (?:is|are|was) too long',
+    '(?:the |your )?(?:prompt|input|request|messages?|conversation) (?:length )?(?:has \\d+ tokens, which )?exceeds? ' +
+      "(?:the )?(?:model'?s? )?(?:maximum |max )?(?:context|input|prompt) (?:length|window|limit|size)",
+  ].join('|'),
+  'i',
+)
+
+/** What relays and vendors' own layers put before the message: `<400> InternalError.Algo.InvalidParameter: `. */
+const WRAPPING =
+  /^(?:(?:<\d{3}>|error code: \d{3} -|error from provider:|the model returned the following errors:|(?:[a-z]+\.)*[a-z]+(?:error|exception)(?:\.[a-z]+)*(?::| -))\s*)+/i
+
+/** What a failure means by its codes and words; undefined where only its status can say. */
+export function meaningOf({ codes, message }: Words): Meaning | undefined {
+  for (const code of codes) {
+    const kind = kindsByCode.get(code.toLowerCase())
+    if (kind) return { kind }
+    if (FUNDS_CODE.test(code)) return { kind: 'funds' }
+    if (LENGTH_CODE.test(code)) return { kind: 'context_length' }
+  }
+  const said = message.slice(0, 1_000).replace(WRAPPING, '').trimStart()
+  for (const { kind, pattern } of patterns) {
+    const [evidence] = pattern.exec(said) ?? []
+    if (evidence !== undefined) return { kind, evidence }
+  }
+  const [funds] = beginningOf(FUNDS_WORDS, said)
+  if (funds !== undefined) return { kind: 'funds', evidence: funds }
+  const [length] = beginningOf(LENGTH_WORDS, said)
+  return length === undefined ? undefined : { kind: 'context_length', evidence: length }
+}
+
+function beginningOf(pattern: RegExp, text: string): readonly string[] {
+  const found = pattern.exec(text)
+  return found?.index === 0 ? found : []
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test'
+import type { UpstreamFailure } from '../domain/failure.ts'
+import { waitForSame } from './same-offer.ts'
+
+const waitOf = (failure: Partial<UpstreamFailure>, kind: 'text' | 'image' = 'text'): number | undefined =>
+  waitForSame({ failure: { kind: 'server', message: '', isQuoted: true, ...failure }, kind, random: () => 0.5 })
+
+test('what passes within seconds is asked for once more, after as long as the vendor wants and a moment', () => {
+  for (const status of [500, 502, 503, 529]) expect(waitOf({ status })).toBe(400)
+  expect(waitOf({ kind: 'overload' })).toBe(400)
+  expect(waitOf({ kind: 'timeout', status: 408 })).toBe(400)
+  expect(waitOf({ kind: 'rate', status: 429, retryAfterMs: 2_000 })).toBe(2_400)
+  expect(waitOf({ kind: 'overload', status: 503, retryAfterMs: 1_000 })).toBe(1_400)
+})
+
+test('nothing is asked for once more where nobody knows when, or whether there is an answer already', () => {
+  expect(waitOf({ kind: 'rate', status: 429 })).toBeUndefined()
+  expect(waitOf({ kind: 'rate', status: 429, retryAfterMs: 30_000 })).toBeUndefined()
+  expect(waitOf({ kind: 'overload', status: 503, retryAfterMs: 30_000 })).toBeUndefined()
+  for (const status of [504, 524, 501]) expect(waitOf({ status })).toBeUndefined()
+  for (const kind of ['auth', 'funds', 'model_gone', 'bad_request', 'context_length', 'policy'] as const)
+    expect(waitOf({ kind, status: 500 })).toBeUndefined()
+  // Our own words: a connection that broke, a silence.
+  for (const kind of ['network', 'unreachable', 'timeout', 'garbage', 'unread'] as const)
+    expect(waitForSame({ failure: { kind, message: '' }, kind: 'text', random: Math.random })).toBeUndefined()
+})
+
+test('an image may have been made behind a failure: only what says that it was not begun is repeated', () => {
+  for (const status of [429, 503, 529]) expect(waitOf({ kind: 'overload', status }, 'image')).toBe(400)
+  for (const status of [500, 502]) expect(waitOf({ status }, 'image')).toBeUndefined()
+  expect(waitOf({ kind: 'overload' }, 'image')).toBeUndefined()
+})
