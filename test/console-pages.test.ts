@@ -105,7 +105,7 @@ test('a menu is as usable as a page', async () => {
   await expectQuiet(page)
 }, 30_000)
 
-test('the costs of a time add up as they are shown, and are in one line on a phone', async () => {
+test('the costs of a time are in one precision and add up exactly, and are in one line on a phone', async () => {
   const page = pages.get('dark')
   if (!page) throw new Error('nobody is signed in')
   const { gateway } = stage
@@ -116,10 +116,10 @@ test('the costs of a time add up as they are shown, and are in one line on a pho
   await page.goto(`${stage.url}/a/${values['account']}/usage`)
   await page.call('reload')
   await page.appears('role=link[name="sandbox-image"]')
-  const shown = await page.evaluate<readonly string[]>(
-    `[...document.querySelectorAll('main > div section:last-child table tr td:last-child')].map((cell) => cell.textContent)`,
-  )
-  const whole = shown.map((text) => BigInt(text.replaceAll(/[$.,]/g, '')))
+  const cells = `[...document.querySelectorAll('main > div section:last-child table tr td:last-child span')]`
+  const shown = await page.evaluate<readonly string[]>(`${cells}.map((cell) => cell.textContent)`)
+  const exact = await page.evaluate<readonly string[]>(`${cells}.map((cell) => cell.title)`)
+  const whole = exact.map((text) => BigInt(text.replace('$', '').replace(/\.(\d+)$/, (_, end) => end.padEnd(9, '0'))))
   expect(new Set(shown.map((text) => text.split('.')[1]?.length)).size).toBe(1)
   expect(whole.length).toBe(3)
   expect(whole.slice(0, -1).reduce((sum, amount) => sum + amount, 0n)).toBe(whole.at(-1) ?? 0n)

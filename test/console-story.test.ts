@@ -129,7 +129,9 @@ test('the lines of a price add up to what was charged, and the hold to charge an
   await page.appears('text=Settled')
   const amounts = async (selector: string): Promise<bigint[]> =>
     (
-      await page.evaluate<string[]>(`[...document.querySelectorAll('${selector}')].map((cell) => cell.textContent)`)
+      await page.evaluate<string[]>(
+        `[...document.querySelectorAll('${selector}')].map((cell) => cell.querySelector('[title]:last-child').title)`,
+      )
     ).map(nanoOf)
   const lines = await amounts('section[aria-label=Price] tbody td:last-child')
   const [total = -1n] = await amounts('section[aria-label=Price] tfoot td')

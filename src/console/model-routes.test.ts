@@ -33,6 +33,38 @@ test('who enlarges videos is told to operators; whether somebody does, to whoeve
   expect(video).not.toHaveProperty('upscaler')
 })
 
+test('a price with a mark-up shows that mark-up, whatever was rounded up', async () => {
+  type Made = { offers: readonly { margin: Record<string, unknown> }[] }
+  const draft = (id: string, price: object, cost: object): object => ({
+    id,
+    kind: 'text',
+    price,
+    offers: [{ provider: 'sandbox', model: 'theirs', cost }],
+  })
+  const marginOf = async (...made: Parameters<typeof draft>): Promise<unknown> =>
+    (await desk.call<Made>(operator, 'POST /models', draft(...made))).body.offers[0]?.margin
+  expect(
+    await marginOf('plus-20', { input: '180000001', output: '720000000' }, { input: '150000000', output: '600000000' }),
+  ).toEqual({
+    input_percent: 16.7,
+    output_percent: 16.7,
+    input_markup_percent: 20,
+    output_markup_percent: 20,
+  })
+  expect(await marginOf('minus-50', { input: '5', output: '0' }, { input: '10', output: '0' })).toEqual({
+    input_percent: -100,
+    output_percent: null,
+    input_markup_percent: -50,
+    output_markup_percent: null,
+  })
+  expect(await marginOf('free', { input: '5', output: '5' }, { input: '0', output: '0' })).toEqual({
+    input_percent: 100,
+    output_percent: 100,
+    input_markup_percent: null,
+    output_markup_percent: null,
+  })
+})
+
 test('a margin is the least of what is sold as output, and none where it is paid by what it is not sold by', async () => {
   type Made = { offers: readonly { margin: { input_percent: unknown; output_percent: unknown } }[] }
   let made = 0

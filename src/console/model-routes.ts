@@ -154,7 +154,7 @@ const draft = z.strictObject({
 const operators: readonly Route[] = [
   route('GET', '/models', {
     access: 'operator',
-    summary: 'All models with their offers, costs and margins.',
+    summary: 'All models with their offers, costs, margins and mark-ups.',
     query: z.strictObject({ ...pageQuery, q: z.string().max(200).optional() }),
     answer: pageOf(modelShape),
     run: ({ desk, query }) => {

@@ -88,6 +88,11 @@ export const marginShape = z.strictObject({
     .number()
     .nullable()
     .meta({ description: 'the least of what is sold as output; null as well: paid for by what it is not sold by' }),
+  input_markup_percent: z
+    .number()
+    .nullable()
+    .meta({ description: 'of the cost, what is put on it; null: it costs nothing, or is sold for nothing' }),
+  output_markup_percent: z.number().nullable().meta({ description: 'the same of output, as for `output_percent`' }),
 })
 
 const outputBuckets: readonly string[] = ['outputText', 'outputReasoning', 'outputImage']
@@ -98,22 +103,39 @@ const pricedOutputs = (prices: UnitPrices): readonly string[] =>
     price > 0n && (isPiece(unit) || outputBuckets.includes(unit)) ? [unit] : [],
   )
 
-/** What is left of the sale price after the cost, in per cent to one decimal. */
+type Earned = { readonly margin: number; readonly markup: number | null }
+
+const least = ({ markup }: Earned): number => markup ?? Number.MAX_VALUE
+
+/** In per cent to the nearest tenth: a price that is rounded up to the nano-dollar must not make 20 % of another. */
+const percent = (part: bigint, whole: bigint): number => Math.round(Number((part * 100_000n) / whole) / 100) / 10
+
+/**
+ * What an offer earns: the margin is of the sale price, the mark-up of the cost. Both are of one unit, as the least
+ * margin is where the least mark-up is.
+ */
 export function marginOf(sale: PriceCard, cost: PriceCard): z.infer<typeof marginShape> {
-  const percent = (sold: bigint, paid: bigint): number | null =>
-    sold === 0n ? null : Number(((sold - paid) * 1_000n) / sold) / 10
-  const left = (unit: string): number | null =>
+  const earned = (sold: bigint, paid: bigint): Earned | undefined =>
+    sold === 0n
+      ? undefined
+      : { margin: percent(sold - paid, sold), markup: paid === 0n ? null : percent(sold - paid, paid) }
+  const left = (unit: string): Earned | undefined =>
     isPiece(unit)
-      ? percent(unitPriceOfPiece(sale, unit), unitPriceOfPiece(cost, unit))
-      : percent(sale.nanoPerMillion[unit as UsageBucket], cost.nanoPerMillion[unit as UsageBucket])
+      ? earned(unitPriceOfPiece(sale, unit), unitPriceOfPiece(cost, unit))
+      : earned(sale.nanoPerMillion[unit as UsageBucket], cost.nanoPerMillion[unit as UsageBucket])
   const kindOf = (unit: string): string => unit.split('/')[0] ?? unit
   const sold = pricedOutputs(sale.nanoPerMillion)
   const soldKinds = new Set(sold.map(kindOf))
   // How many tokens a picture is, or a second, no card says.
   const isComparable = pricedOutputs(cost.nanoPerMillion).every((unit) => soldKinds.has(kindOf(unit)))
-  const margins = isComparable ? sold.flatMap((unit) => left(unit) ?? []) : []
+  const input = left('inputFresh')
+  const [output] = isComparable
+    ? sold.flatMap((unit) => left(unit) ?? []).toSorted((a, b) => a.margin - b.margin || least(a) - least(b))
+    : []
   return {
-    input_percent: left('inputFresh'),
-    output_percent: margins.length > 0 ? Math.min(...margins) : null,
+    input_percent: input?.margin ?? null,
+    output_percent: output?.margin ?? null,
+    input_markup_percent: input?.markup ?? null,
+    output_markup_percent: output?.markup ?? null,
   }
 }

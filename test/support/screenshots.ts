@@ -28,7 +28,8 @@ const LANES = 3
 
 const looks = ['light', 'dark'].flatMap((theme) =>
   ['en', 'zh-CN'].flatMap((language) => [
-    { theme, language, name: 'wide', width: 1360, height: 860 },
+    { theme, language, name: 'wide', width: 1440, height: 900 },
+    { theme, language, name: 'widest', width: 1920, height: 1080 },
     { theme, language, name: 'narrow', width: 360, height: 780 },
   ]),
 )

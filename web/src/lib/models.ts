@@ -17,6 +17,13 @@ export type UnitPrices = {
   readonly image_output: string
   readonly each: Readonly<Record<string, string>>
 }
+/** What an offer earns, in per cent: of the sale price, and of the cost where there is one. */
+export type Margin = {
+  readonly input_percent: number | null
+  readonly output_percent: number | null
+  readonly input_markup_percent: number | null
+  readonly output_markup_percent: number | null
+}
 export type PriceCard = UnitPrices & {
   readonly card: number
   readonly effective_from: string

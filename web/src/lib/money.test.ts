@@ -1,63 +1,80 @@
 import { expect, test } from 'bun:test'
-import { axisMoney, columnOf, cost, exact, fine, inLine, money, nanoOf, typedDollars } from './money.ts'
+import { axisMoney, columnOf, exact, money, nanoOf, perPiece, shortPrice, typedDollars } from './money.ts'
 
 test.each([
   ['0', '$0.00'],
-  ['1', '< $0.000001'],
-  ['499', '< $0.000001'],
-  ['500', '$0.000001'],
-  ['4125000', '$0.004125'],
-  ['9999999', '$0.010000'],
+  ['1', '$0.000000001'],
+  ['499', '$0.0000005'],
+  ['4125000', '$0.0041'],
+  ['9999999', '$0.01'],
   ['10000000', '$0.01'],
-  ['14999999', '$0.01'],
-  ['15000000', '$0.02'],
-  ['1234567890000', '$1,234.57'],
+  ['14999999', '$0.015'],
+  ['99900000', '$0.10'],
+  ['15000000', '$0.015'],
+  ['126000000', '$0.13'],
+  ['1061027276943', '$1,061.03'],
   ['4000000000000000000', '$4,000,000,000.00'],
   ['-25000000000', '−$25.00'],
-  ['-4125000', '−$0.004125'],
-  ['-1', '> −$0.000001'],
+  ['-4125000', '−$0.0041'],
+  ['-1', '−$0.000000001'],
 ])('%s nano-dollars are %s', (amount, text) => {
   expect(money(amount)).toBe(text)
 })
 
-test('a column of costs has six places, and says where that is too coarse', () => {
-  expect(['0', '1', '4125499', '4125500', '12000000000'].map(cost)).toEqual([
-    '$0.000000',
-    '< $0.000001',
-    '$0.004125',
-    '$0.004126',
-    '$12.000000',
+const column = (...amounts: string[]): readonly string[] => amounts.map(columnOf(amounts))
+
+test('a column is in cents, or all of it in as many places as show two digits of its smallest amount', () => {
+  expect(column('5000000000', '0')).toEqual(['$5.00', '$0.00'])
+  expect(column()).toEqual([])
+  expect(column('0', '0')).toEqual(['$0.00', '$0.00'])
+  expect(column('1061027276943', '-61221922943', '1249805354000')).toEqual(['$1,061.03', '−$61.22', '$1,249.81'])
+  expect(column('120000000', '396000', '32000000', '42250000')).toEqual([
+    '$0.12000',
+    '$0.00040',
+    '$0.03200',
+    '$0.04225',
   ])
+  expect(column('5000000000', '50000000')).toEqual(['$5.00', '$0.05'])
 })
 
-test('costs that are taken away are as fine', () => {
-  expect(['-1', '-207000', '-12000000000', '-1000000000000'].map(cost)).toEqual([
-    '> −$0.000001',
-    '−$0.000207',
-    '−$12.000000',
-    '−$1,000.00',
-  ])
+test('the largest amount of a column bounds its places, and what they hide is less than the least', () => {
+  expect(column('1000000000000', '-126000000', '-4')).toEqual(['$1,000.000', '−$0.126', '> −$0.001'])
+  expect(column('4000000000000000000', '1')).toEqual(['$4,000,000,000.00', '< $0.01'])
+  expect(column('1000000000', '1')).toEqual(['$1.000000', '< $0.000001'])
+  expect(column('0.5', '4')).toEqual(['< $0.000001', '< $0.000001'])
 })
 
-test('a column is in cents, or all of it in as many places as its finest amount needs', () => {
-  const shown = (...amounts: string[]): readonly string[] => amounts.map(columnOf(amounts))
-  expect(shown('5000000000', '0')).toEqual(['$5.00', '$0.00'])
-  expect(shown('5000000000', '-207000', '4999793000')).toEqual(['$5.000000', '−$0.000207', '$4.999793'])
-  expect(shown('1000000000000', '-126000000', '-126000000', '999748000000')).toEqual([
-    '$1,000.000',
-    '−$0.126',
-    '−$0.126',
-    '$999.748',
-  ])
-  expect(shown('-1000000000000', '1')).toEqual(['−$1,000.000000000', '$0.000000001'])
+test('nothing that is not zero is shown as zero, and nothing that is zero as anything else', () => {
+  const sizes = Array.from({ length: 22 }, (_, i) => 10n ** BigInt(i))
+  const amounts = sizes.flatMap((size) => [size, -size, size * 4n, size / 2n, -(size - 1n)]).map(String)
+  const isNought = (text: string): boolean => /^−?\$0\.0+$/.test(text)
+  for (const [name, show] of Object.entries({ money, shortPrice, exact, column: columnOf(amounts) })) {
+    const wrong = amounts.filter((amount) => isNought(show(amount)) !== (BigInt(amount) === 0n))
+    expect(`${name}: ${wrong.join()}`).toBe(`${name}: `)
+  }
 })
 
-test('whoever adds up a column by what it says comes to what it says', () => {
-  const digits = (text: string): bigint => BigInt(text.replaceAll(/[$,.]/g, '').replace('−', '-'))
-  const moves = ['1234567890000000001', '-126000000', '-126500000', '-1', '-999', '40000000000']
-  const amounts = [...moves, moves.reduce((sum, move) => sum + BigInt(move), 0n).toString()]
-  const shown = amounts.map(columnOf(amounts)).map(digits)
-  expect(shown.slice(0, -1).reduce((sum, amount) => sum + amount)).toBe(shown.at(-1) ?? 0n)
+test.each([
+  ['150000000', '$0.15'],
+  ['37500000', '$0.0375'],
+  ['42187500', '$0.04219'],
+  ['1875000000', '$1.875'],
+  ['12345000000', '$12.35'],
+  ['1250000500000000', '$1,250,000.50'],
+  ['2500000123456789', '$2,500,000.12'],
+  ['0', '$0.00'],
+  ['1', '$0.000000001'],
+])('a price of %s nano-dollars for a million is %s', (amount, text) => {
+  expect(shortPrice(amount)).toBe(text)
+})
+
+test('a price of one piece is that of a million, divided', () => {
+  expect(['40000000000000', '1', '1500000', '0'].map((each) => exact(perPiece(each)))).toEqual([
+    '$0.04',
+    '$0.000000000000001',
+    '$0.0000000015',
+    '$0.00',
+  ])
 })
 
 test('the exact amount loses nothing, and has no zeros without need', () => {
@@ -111,11 +128,6 @@ test.each([
   ['0.000001', '$0.000000000000001'],
   ['1234567890123.25', '$1,234.56789012325'],
   ['-150.5', '−$0.0000001505'],
-])('a line of %s nano-dollars is %s, unrounded', (amount, text) => {
-  expect(fine(amount)).toBe(text)
-})
-
-test('amounts below each other have their points below each other, and lose nothing', () => {
-  expect(inLine(['$0.000008', '$0.0002', '$1,250.50'])).toEqual(['$0.000008', '$0.000200', '$1,250.500000'])
-  expect(inLine(['$0.30', '−$0.05'])).toEqual(['$0.30', '−$0.05'])
+])('a line of %s nano-dollars is exactly %s', (amount, text) => {
+  expect(exact(amount)).toBe(text)
 })

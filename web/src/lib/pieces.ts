@@ -1,7 +1,7 @@
 /** What the pieces of a price card cost, in short. */
 import type { Key, Translate } from './i18n/language.ts'
 import type { UnitPrices } from './models.ts'
-import { exact, nano } from './money.ts'
+import { nano, shortPrice } from './money.ts'
 
 const labels: Readonly<Record<string, Key>> = {
   second: 'price.perSecond',
@@ -31,7 +31,7 @@ export function pieceRanges({ each }: UnitPrices, t: Translate): string | undefi
 }
 
 function rangeOf(amounts: readonly bigint[]): string {
-  const low = exact(amounts.reduce((least, amount) => (amount < least ? amount : least)))
-  const high = exact(amounts.reduce((most, amount) => (amount > most ? amount : most)))
+  const low = shortPrice(amounts.reduce((least, amount) => (amount < least ? amount : least)))
+  const high = shortPrice(amounts.reduce((most, amount) => (amount > most ? amount : most)))
   return low === high ? low : `${low} – ${high}`
 }

@@ -1,17 +1,40 @@
+import { useT } from '../lib/i18n/language.ts'
+import type { Margin as Figures } from '../lib/models.ts'
 import { useShow } from '../lib/show.ts'
 import { Nothing } from '../ui/text.tsx'
 
-/** Below it the digits say nothing more, and take the room of the next columns. */
-const LEAST_PERCENT = -9_999
+/** Beyond it the digits say nothing more, and take the room of the next columns. */
+const MOST_PERCENT = 9_999
 
-/** What is left of a sale price, in percent of it; null where nothing is sold. */
-export function Margin({ percent }: { readonly percent: number | null }) {
+type Earned = { readonly markup: number | null; readonly share: number | null }
+
+const sidesOf = (margin: Figures): readonly Earned[] =>
+  (['input', 'output'] as const).map((side) => ({
+    markup: margin[`${side}_markup_percent`],
+    share: margin[`${side}_percent`],
+  }))
+
+/** Of one side of an offer, or the lowest of several offers: that is what the price has to bear. */
+export function earnedBy(margins: readonly Figures[], side?: 'input' | 'output'): Earned {
+  const all = margins
+    .flatMap(sidesOf)
+    .filter(({ share }, at) => share !== null && (side === undefined || at % 2 === (side === 'input' ? 0 : 1)))
+  return all.toSorted((a, b) => (a.share ?? 0) - (b.share ?? 0))[0] ?? { markup: null, share: null }
+}
+
+/**
+ * What is put on the cost, which is how it is set; the share of the sale price is in the tooltip. Without a cost there
+ * is none; without a share nothing is sold.
+ */
+export function MarkUp({ markup, share }: Earned) {
+  const t = useT()
   const show = useShow()
-  if (percent === null) return <Nothing />
-  const whole = show.percent(percent / 100)
+  if (share === null) return <Nothing />
+  const title = t('prices.margin', { share: show.percent(share / 100) })
+  if (markup === null) return <span title={title}>{t('prices.noCost')}</span>
   return (
-    <span title={whole} className={percent < 0 ? 'font-medium whitespace-nowrap text-bad' : 'whitespace-nowrap'}>
-      {percent < LEAST_PERCENT ? `< ${show.percent(LEAST_PERCENT / 100)}` : whole}
+    <span title={title} className={markup < 0 ? 'font-medium whitespace-nowrap text-bad' : 'whitespace-nowrap'}>
+      {markup > MOST_PERCENT ? `> ${show.percent(MOST_PERCENT / 100)}` : show.percent(markup / 100)}
     </span>
   )
 }

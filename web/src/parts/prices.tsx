@@ -1,9 +1,10 @@
 /** Price cards in words: what a million tokens cost, or one piece. */
 import { hasWords, useT, type Key } from '../lib/i18n/language.ts'
-import { exact, nano } from '../lib/money.ts'
+import { exact, nano, shortPrice } from '../lib/money.ts'
 import type { ModelKind, PriceCard, UnitPrices } from '../lib/models.ts'
 import { pieceRanges } from '../lib/pieces.ts'
 import { useShow } from '../lib/show.ts'
+import { Money } from '../ui/text.tsx'
 
 const units = [
   'input',
@@ -87,7 +88,9 @@ export function PriceTable({ card }: { readonly card: PriceCard }) {
               <th scope="row" className="text-left font-normal text-soft">
                 {t(`price.${unit}` as Key)}
               </th>
-              <td className="text-right whitespace-nowrap">{t('price.perMillion', { amount: exact(amount) })}</td>
+              <td title={exact(amount)} className="text-right whitespace-nowrap">
+                {t('price.perMillion', { amount: shortPrice(amount) })}
+              </td>
             </tr>
           )),
           ...Object.entries(prices.each).map(([piece, amount]) => (
@@ -95,7 +98,9 @@ export function PriceTable({ card }: { readonly card: PriceCard }) {
               <th scope="row" className="text-left font-normal text-soft">
                 {pieceName(piece)}
               </th>
-              <td className="text-right whitespace-nowrap">{exact(amount)}</td>
+              <td className="text-right">
+                <Money amount={amount} show={shortPrice} />
+              </td>
             </tr>
           )),
         ])}
@@ -115,8 +120,8 @@ export const outputOf = (kind: ModelKind, prices: UnitPrices): string =>
   kind === 'image' ? prices.image_output : prices.output
 
 /** Several amounts, `$1.00 / $4.00` or a range: one above the other where the window is narrow. */
-export const Amounts = ({ text }: { readonly text: string }) => (
-  <span className="inline-flex flex-wrap justify-end gap-x-1 md:flex-nowrap">
+export const Amounts = ({ text, title }: { readonly text: string; readonly title?: string | undefined }) => (
+  <span title={title} className="inline-flex flex-wrap justify-end gap-x-1 md:flex-nowrap">
     {text.split(/(?<= [/–·]) (?=\$)/).map((part, at) => (
       <span key={at} className="whitespace-nowrap">
         {part}

@@ -1,8 +1,9 @@
 /** Of a task: what was held, and line by line what became of it. */
 import { Link } from '@tanstack/react-router'
 import { useT } from '../lib/i18n/language.ts'
-import { exact, nano } from '../lib/money.ts'
+import { columnOf, nano } from '../lib/money.ts'
 import { isOpen, type Task } from '../lib/tasks.ts'
+import { Money } from '../ui/text.tsx'
 
 type Props = {
   readonly account: string
@@ -13,6 +14,7 @@ export function TaskMoney({ account, task }: Props) {
   const t = useT()
   const { held_nano_usd: held, charged_nano_usd: charged, charges } = task
   const back = nano(held) - nano(charged)
+  const shown = columnOf([held, charged, back.toString(), ...charges.map((line) => line.charged_nano_usd)])
   const row = (name: string, amount: string | bigint, request?: string) => (
     <div key={name} className="contents">
       <dt className="text-soft">
@@ -29,7 +31,9 @@ export function TaskMoney({ account, task }: Props) {
           </Link>
         )}
       </dt>
-      <dd className="text-right">{exact(amount)}</dd>
+      <dd className="text-right">
+        <Money amount={amount} show={shown} />
+      </dd>
     </div>
   )
   return (

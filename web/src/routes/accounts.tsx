@@ -5,7 +5,7 @@ import { AccountView } from '../features/accounts/account-view.tsx'
 import { accountListQuery, createAccount } from '../features/accounts/accounts.ts'
 import type { Account } from '../lib/accounts.ts'
 import { useT } from '../lib/i18n/language.ts'
-import { isAmount, nanoOf, typedDollars } from '../lib/money.ts'
+import { columnOf, isAmount, nanoOf, typedDollars } from '../lib/money.ts'
 import { only } from '../lib/search.ts'
 import { OriginBadge } from '../parts/declared.tsx'
 import { DollarField } from '../parts/dollar-field.tsx'
@@ -64,6 +64,8 @@ export function AccountsPage() {
 
 function AccountTable({ accounts, q }: { readonly accounts: readonly Account[]; readonly q: string | undefined }) {
   const t = useT()
+  const available = columnOf(accounts.map(({ balance }) => balance.available_nano_usd))
+  const held = columnOf(accounts.map(({ balance }) => balance.held_nano_usd))
   return (
     <Table
       label={t('nav.accounts')}
@@ -98,14 +100,14 @@ function AccountTable({ accounts, q }: { readonly accounts: readonly Account[]; 
           key: 'available',
           head: t('money.available'),
           align: 'right',
-          cell: ({ balance }) => <Money amount={balance.available_nano_usd} />,
+          cell: ({ balance }) => <Money amount={balance.available_nano_usd} show={available} />,
         },
         {
           key: 'held',
           head: t('money.held'),
           align: 'right',
           isOptional: true,
-          cell: ({ balance }) => <Money amount={balance.held_nano_usd} />,
+          cell: ({ balance }) => <Money amount={balance.held_nano_usd} show={held} />,
         },
         { key: 'keys', head: t('nav.keys'), align: 'right', isOptional: true, cell: (account) => account.active_keys },
         {

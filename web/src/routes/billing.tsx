@@ -4,6 +4,7 @@ import { holdsQuery, statementQuery } from '../features/billing/billing.ts'
 import { RedeemCode } from '../features/billing/redeem-code.tsx'
 import { StatementView } from '../features/billing/statement-view.tsx'
 import { useT } from '../lib/i18n/language.ts'
+import { columnOf } from '../lib/money.ts'
 import { useCanWrite } from '../lib/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Segments } from '../ui/field.tsx'
@@ -68,6 +69,7 @@ function OpenHolds({ account }: { readonly account: string }) {
   if (error) return <Failure error={error} onRetry={refetch} />
   if (!data) return <Waiting />
   const holds = data.pages.flatMap((page) => page.data)
+  const amount = columnOf(holds.map((hold) => hold.amount_nano_usd))
   const held = data.pages[0]?.held_nano_usd ?? '0'
   return (
     <>
@@ -100,7 +102,7 @@ function OpenHolds({ account }: { readonly account: string }) {
                 key: 'amount',
                 head: t('column.amount'),
                 align: 'right',
-                cell: (hold) => <Money amount={hold.amount_nano_usd} />,
+                cell: (hold) => <Money amount={hold.amount_nano_usd} show={amount} />,
               },
             ]}
           />

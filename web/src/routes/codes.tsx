@@ -5,6 +5,7 @@ import { codesQuery, type Code } from '../features/codes/codes.ts'
 import { MakeCodes } from '../features/codes/make-codes.tsx'
 import { VoidCode } from '../features/codes/void-code.tsx'
 import { useT } from '../lib/i18n/language.ts'
+import { columnOf } from '../lib/money.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
@@ -48,6 +49,7 @@ const tones = { open: 'busy', redeemed: 'good', voided: 'none', expired: 'none' 
 function CodeTable({ codes }: { readonly codes: readonly Code[] }) {
   const t = useT()
   const [voiding, setVoiding] = useState<Code>()
+  const amount = columnOf(codes.map((code) => code.amount_nano_usd))
   return (
     <>
       <Table
@@ -69,7 +71,7 @@ function CodeTable({ codes }: { readonly codes: readonly Code[] }) {
             key: 'amount',
             head: t('column.amount'),
             align: 'right',
-            cell: (code) => <Money amount={code.amount_nano_usd} />,
+            cell: (code) => <Money amount={code.amount_nano_usd} show={amount} />,
           },
           {
             key: 'note',

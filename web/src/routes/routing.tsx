@@ -5,10 +5,10 @@ import { ModelForm } from '../features/routing/model-form.tsx'
 import { offerTones, RoutedView } from '../features/routing/routed-view.tsx'
 import { routedQuery, type RoutedModel } from '../features/routing/routing.ts'
 import { useT } from '../lib/i18n/language.ts'
-import { exact, nano } from '../lib/money.ts'
+import { nano, shortPrice } from '../lib/money.ts'
 import { only } from '../lib/search.ts'
 import { OriginBadge } from '../parts/declared.tsx'
-import { Margin } from '../parts/margin.tsx'
+import { earnedBy, MarkUp } from '../parts/margin.tsx'
 import { Amounts, outputOf, usePieces } from '../parts/prices.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Button } from '../ui/button.tsx'
@@ -63,7 +63,7 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
   const price = ({ kind, price: card }: RoutedModel, unit: 'input' | 'output'): ReactNode => {
     const pieces = piecesOf(card)
     const amount = unit === 'output' ? outputOf(kind, card) : card.input
-    const tokens = nano(amount) > 0n || pieces === undefined ? [exact(amount)] : []
+    const tokens = nano(amount) > 0n || pieces === undefined ? [shortPrice(amount)] : []
     if (unit === 'input') return <Amounts text={[...tokens, ...(pieces === undefined ? [] : [pieces])].join(' · ')} />
     return tokens.length === 0 || kind === 'embedding' ? <Nothing /> : tokens
   }
@@ -129,21 +129,13 @@ function Models({ models, q }: { readonly models: readonly RoutedModel[]; readon
             ),
         },
         {
-          key: 'margin',
-          head: t('routing.margin'),
+          key: 'markup',
+          head: t('routing.markup'),
           align: 'right',
           isOptional: true,
-          cell: ({ offers }) => <Margin percent={leastOf(offers)} />,
+          cell: ({ offers }) => <MarkUp {...earnedBy(offers.map(({ margin }) => margin))} />,
         },
       ]}
     />
   )
-}
-
-/** The least of all offers: that is what the price has to bear. */
-function leastOf(offers: RoutedModel['offers']): number | null {
-  const all = offers
-    .flatMap(({ margin }) => [margin.input_percent, margin.output_percent])
-    .filter((value) => value !== null)
-  return all.length === 0 ? null : Math.min(...all)
 }

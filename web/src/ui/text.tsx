@@ -2,24 +2,24 @@
 import { useState, type ReactNode } from 'react'
 import { useT } from '../lib/i18n/language.ts'
 import { shortId } from '../lib/ids.ts'
-import { cost, exact, money } from '../lib/money.ts'
+import { exact, money } from '../lib/money.ts'
 import { useShow } from '../lib/show.ts'
 import { classes } from './classes.ts'
 import { Icon, type IconName } from './icon.tsx'
 
 type Amount = string | bigint
 
-/** An amount in cents or, below, in six places; its tooltip loses nothing. */
-export const Money = ({ amount, className }: { readonly amount: Amount; readonly className?: string }) => (
-  <span title={exact(amount)} className={classes('whitespace-nowrap', className)}>
-    {money(amount)}
-  </span>
-)
+type MoneyProps = {
+  readonly amount: Amount
+  /** Where other amounts stand above or below it: `columnOf` all of them. Of a price `shortPrice`. */
+  readonly show?: (amount: Amount) => string
+  readonly className?: string
+}
 
-/** What a call cost: in six places, so that a column lines up. */
-export const Cost = ({ amount }: { readonly amount: Amount }) => (
-  <span title={exact(amount)} className="whitespace-nowrap">
-    {cost(amount)}
+/** An amount in as many places as are read; its tooltip has all of them. */
+export const Money = ({ amount, show = money, className }: MoneyProps) => (
+  <span title={exact(amount)} className={classes('whitespace-nowrap', className)}>
+    {show(amount)}
   </span>
 )
 

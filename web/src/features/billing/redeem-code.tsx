@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
-import { exact } from '../../lib/money.ts'
+import { exact, money } from '../../lib/money.ts'
 import { sessionQuery } from '../../lib/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
@@ -39,7 +39,7 @@ function Redeem({ account, onClose }: Omit<Props, 'open'>) {
         <Note kind="good">
           {t('billing.redeemed', {
             amount: exact(redeeming.data.amount_nano_usd),
-            balance: exact(redeeming.data.balance.available_nano_usd),
+            balance: money(redeeming.data.balance.available_nano_usd),
           })}
         </Note>
         <DialogButtons>

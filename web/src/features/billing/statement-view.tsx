@@ -8,7 +8,7 @@ import { buttonClass, IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Empty, Figure, Panel } from '../../ui/page.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
-import { Id, Nothing, Time } from '../../ui/text.tsx'
+import { Id, Money, Nothing, Time } from '../../ui/text.tsx'
 import { monthAfter, statementFile, type LedgerLine, type Statement } from './billing.ts'
 
 const DAY_MS = 86_400_000
@@ -70,7 +70,7 @@ export function StatementView({ account, statement, onMonth }: Props) {
 
 type Amount = (amount: string) => ReactNode
 
-/** All of a month in as many places, none rounded: whoever adds it up by hand comes to the same. */
+/** All of a month in as many places; what they leave out is in the tooltips and the file. */
 function amountsOf(statement: Statement): Amount {
   const show = columnOf([
     statement.opening_nano_usd,
@@ -80,7 +80,7 @@ function amountsOf(statement: Statement): Amount {
     statement.closing_nano_usd,
     ...statement.data.flatMap((line) => [line.amount_nano_usd, line.balance_nano_usd]),
   ])
-  return (amount) => <span className="whitespace-nowrap">{show(amount)}</span>
+  return (amount) => <Money amount={amount} show={show} />
 }
 
 type LinesProps = { readonly account: string; readonly rows: readonly LedgerLine[]; readonly amount: Amount }

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
-import { money, nano } from '../../lib/money.ts'
+import { columnOf, exact, nano } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Menu } from '../../ui/menu.tsx'
@@ -18,6 +18,8 @@ type Props = {
 
 export function KeyTable({ account, rows, onEdit, onRevoke }: Props) {
   const t = useT()
+  const today = columnOf(rows.map((key) => key.spent_today_nano_usd))
+  const month = columnOf(rows.map((key) => key.spent_this_month_nano_usd))
   const columns: readonly Column<ApiKey>[] = [
     {
       key: 'name',
@@ -58,14 +60,14 @@ export function KeyTable({ account, rows, onEdit, onRevoke }: Props) {
       head: t('keys.today'),
       align: 'right',
       isOptional: true,
-      cell: (key) => <Spent {...{ spent: key.spent_today_nano_usd, limit: key.limits.spend_per_day_nano_usd }} />,
+      cell: (key) => <Spent spent={key.spent_today_nano_usd} limit={key.limits.spend_per_day_nano_usd} show={today} />,
     },
     {
       key: 'month',
       head: t('keys.month'),
       align: 'right',
       cell: (key) => (
-        <Spent {...{ spent: key.spent_this_month_nano_usd, limit: key.limits.spend_per_month_nano_usd }} />
+        <Spent spent={key.spent_this_month_nano_usd} limit={key.limits.spend_per_month_nano_usd} show={month} />
       ),
     },
     {
@@ -119,16 +121,22 @@ function LastUsed({ at }: { readonly at: string | null }) {
   return Date.now() - Date.parse(at) < 2 * 3_600_000 ? t('keys.justUsed') : <Ago at={at} />
 }
 
+type SpentProps = {
+  readonly spent: string
+  readonly limit: string | null
+  readonly show: ReturnType<typeof columnOf>
+}
+
 /** What was spent of what may be spent; the bar turns where little is left. */
-function Spent({ spent, limit }: { readonly spent: string; readonly limit: string | null }) {
+function Spent({ spent, limit, show: shown }: SpentProps) {
   const t = useT()
   const show = useShow()
-  if (limit === null) return <Money amount={spent} />
+  if (limit === null) return <Money amount={spent} show={shown} />
   const share = nano(limit) === 0n ? 1 : Math.min(1, Number((nano(spent) * 1000n) / nano(limit)) / 1000)
-  const text = t('keys.ofLimit', { spent: money(spent), limit: money(limit), share: show.percent(share) })
+  const text = t('keys.ofLimit', { spent: exact(spent), limit: exact(limit), share: show.percent(share) })
   return (
     <span className="inline-flex flex-col items-end" title={text}>
-      <Money amount={spent} />
+      <Money amount={spent} show={shown} />
       <span
         role="meter"
         aria-label={text}

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
 import type { PublicModel } from '../../lib/models.ts'
-import { exact, nano } from '../../lib/money.ts'
+import { nano, shortPrice } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { Amounts, outputOf, usePieces } from '../../parts/prices.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
-import { Badge, Nothing, Status } from '../../ui/text.tsx'
+import { Badge, Money, Nothing, Status } from '../../ui/text.tsx'
 
 type Props = {
   readonly models: readonly PublicModel[]
@@ -26,7 +26,7 @@ export function ModelTable({ models, nameOf }: Props) {
     isOptional: key === 'cached_input',
     cell: (model) => {
       const amount = soldFor(model, key)
-      return amount === undefined ? <Nothing /> : <span className="whitespace-nowrap">{exact(amount)}</span>
+      return amount === undefined ? <Nothing /> : <Money amount={amount} show={shortPrice} />
     },
   })
   const columns: readonly Column<PublicModel>[] = [

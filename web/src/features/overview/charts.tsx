@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
-import { axisMoney, dollarsAbout, money } from '../../lib/money.ts'
+import { axisMoney, columnOf, dollarsAbout, money } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration, period } from '../../lib/time.ts'
 import { boundsOf, inputTokens, outputTokens, timesOf, type Sums } from '../../lib/usage.ts'
@@ -38,6 +38,7 @@ export function Charts(props: Props) {
   const show = useShow()
   const { overview } = props
   const { rows, frame } = useSteps(props)
+  const dollars = columnOf(rows.map((sums) => sums?.charged_nano_usd ?? '0'))
   const counted = (name: string, read: (sums: Sums) => number, color: number) => {
     const values = rows.map((sums) => (sums ? read(sums) : 0))
     const sum = read(overview.total)
@@ -59,7 +60,7 @@ export function Charts(props: Props) {
             {
               name: t('measure.cost'),
               values: rows.map((sums) => dollarsAbout(sums?.charged_nano_usd ?? '0')),
-              show: (at) => money(rows[at]?.charged_nano_usd ?? '0'),
+              show: (at) => dollars(rows[at]?.charged_nano_usd ?? '0'),
               total: money(overview.spent_nano_usd),
             },
           ]}

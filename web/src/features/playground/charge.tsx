@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { Fragment } from 'react'
 import { api, path } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
-import { exact } from '../../lib/money.ts'
+import { shortPrice } from '../../lib/money.ts'
 import type { RequestRow } from '../../lib/requests.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration } from '../../lib/time.ts'
@@ -23,7 +23,7 @@ export function Charge({ account, requestId }: { readonly account: string; reado
   const tokens = data.input_tokens + data.output_tokens > 0
   const parts = [
     ...(tokens ? [t('play.tokens', { in: show.number(data.input_tokens), out: show.number(data.output_tokens) })] : []),
-    exact(data.charged_nano_usd),
+    shortPrice(data.charged_nano_usd),
     ...(data.first_event_ms === null || data.images > 0
       ? []
       : [t('play.firstToken', { took: duration(data.first_event_ms) })]),

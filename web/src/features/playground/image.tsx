@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
 import { keepMade, useMade, type Made, type Picture } from '../../lib/made.ts'
 import type { ImageFacts, Model } from '../../lib/models.ts'
-import { exact } from '../../lib/money.ts'
+import { shortPrice } from '../../lib/money.ts'
 import { useToken } from '../../lib/play-token.ts'
 import { useShow } from '../../lib/show.ts'
 import { buttonClass } from '../../ui/button.tsx'
@@ -86,9 +86,9 @@ export function ImageStudio({ account, model, ...props }: StudioProps) {
 function Cost({ model, look }: { readonly model: Model; readonly look: Look }) {
   const t = useT()
   const price = priceOf(model, look)
-  if (price !== undefined) return t('play.willCost', { price: exact(price) })
+  if (price !== undefined) return t('play.willCost', { price: shortPrice(price) })
   const most = priceAtMost(model, look)
-  return most === undefined ? t('play.byTokens') : t('play.imageAtMost', { price: exact(most) })
+  return most === undefined ? t('play.byTokens') : t('play.imageAtMost', { price: shortPrice(most) })
 }
 
 type WishesProps = {
@@ -106,7 +106,7 @@ function Wishes({ facts, look, model, wanted, onChange }: WishesProps) {
     const isFree = name !== 'size' && name !== 'quality'
     const priced = (value: string): string => {
       const price = name === 'quality' ? priceOf(model, { ...look, quality: value, count: 1 }) : undefined
-      return price === undefined ? value : `${value} · ${exact(price)}`
+      return price === undefined ? value : `${value} · ${shortPrice(price)}`
     }
     return values.length === 0 ? null : (
       <Chips

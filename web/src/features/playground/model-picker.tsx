@@ -1,6 +1,6 @@
 import { useT } from '../../lib/i18n/language.ts'
 import type { Model } from '../../lib/models.ts'
-import { exact, nano } from '../../lib/money.ts'
+import { nano, shortPrice } from '../../lib/money.ts'
 import { outputOf, usePieces } from '../../parts/prices.tsx'
 import { SelectField } from '../../ui/field.tsx'
 
@@ -13,7 +13,7 @@ export function ModelPicker({ models, model, onChoose }: Props) {
   const pieces = piecesOf(price)
   const output = outputOf(kind, price)
   const isByToken = pieces === undefined || nano(price.input) + nano(output) > 0n
-  const tokens = isByToken ? t('play.price', { input: exact(price.input), output: exact(output) }) : undefined
+  const tokens = isByToken ? t('play.price', { input: shortPrice(price.input), output: shortPrice(output) }) : undefined
   // Of a video the cost is said in full once it is chosen what is to be made; its pieces are of several kinds.
   const hint = kind === 'video' ? undefined : [tokens, pieces].filter((part) => part !== undefined).join(' · ')
   return (

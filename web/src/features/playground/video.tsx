@@ -4,13 +4,14 @@ import { useState } from 'react'
 import { useT, type Key } from '../../lib/i18n/language.ts'
 import { postGateway } from '../../lib/gateway.ts'
 import type { VideoFacts } from '../../lib/models.ts'
-import { exact } from '../../lib/money.ts'
+import { columnOf, shortPrice } from '../../lib/money.ts'
 import { useToken } from '../../lib/play-token.ts'
 import { start, useStarted } from '../../lib/started.ts'
 import type { VideoWanted } from '../../lib/video-wanted.ts'
 import { Empty } from '../../ui/page.tsx'
 import { Studio, type StudioProps } from './studio.tsx'
 import { costOf, type VideoCost } from './video-cost.ts'
+import { Money } from '../../ui/text.tsx'
 import { VideoFields } from './video-fields.tsx'
 import { MediaFields } from './video-media.tsx'
 import { bodyOf, contentOf, noMedia, problemOf, videosOf, wishOf, type Media } from './video-wish.ts'
@@ -116,17 +117,22 @@ const wordOf = (key: unknown, t: (key: Key) => string): string => (typeof key ==
 function Cost({ cost: { making, upscaling, isBound } }: { readonly cost: VideoCost }) {
   const t = useT()
   const all = making + (upscaling ?? 0n)
+  const shown = upscaling === undefined ? shortPrice : columnOf([making, upscaling, all].map(String))
   return (
     <>
       {upscaling !== undefined && (
         <dl className="mb-1 grid grid-cols-[1fr_auto] gap-x-3 font-normal text-soft">
           <dt>{t('charge.videos')}</dt>
-          <dd className="text-right">{exact(making)}</dd>
+          <dd className="text-right">
+            <Money amount={making} show={shown} />
+          </dd>
           <dt>{t('charge.videos.upscale')}</dt>
-          <dd className="text-right">{exact(upscaling)}</dd>
+          <dd className="text-right">
+            <Money amount={upscaling} show={shown} />
+          </dd>
         </dl>
       )}
-      {t(isBound ? 'play.costsAtMost' : 'play.willCost', { price: exact(all) })}
+      {t(isBound ? 'play.costsAtMost' : 'play.willCost', { price: shown(all) })}
     </>
   )
 }

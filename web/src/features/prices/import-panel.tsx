@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import { hasWords, useRetell, useT } from '../../lib/i18n/language.ts'
-import { exact, nanoOf } from '../../lib/money.ts'
+import { exact, nanoOf, shortPrice } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration } from '../../lib/time.ts'
 import { usePieceName } from '../../parts/prices.tsx'
@@ -78,7 +78,7 @@ function useValue(): (about: About, value: string) => string {
   const wordFor = (key: string, value: string): string => (hasWords(key) ? t(key) : value)
   return ({ kind, name }, value) => {
     if (kind === 'origin') return wordFor(`origin.${value}`, value)
-    if (kind !== 'limit') return exact(nanoOf(value))
+    if (kind !== 'limit') return shortPrice(nanoOf(value))
     const limit: unknown = JSON.parse(value)
     if (typeof limit === 'boolean') return t(limit ? 'yes' : 'no')
     if (typeof limit === 'string') return wordFor(`prices.value.${limit}`, limit)
@@ -161,10 +161,23 @@ function Found({ found, isBusy, onApprove }: FoundProps) {
 
 function Values({ difference: { about, before, after } }: { readonly difference: Difference }) {
   const valueOf = useValue()
+  const isMoney = about.kind === 'sale' || about.kind === 'cost'
+  const titleOf = (value: string): string | undefined => (isMoney ? exact(nanoOf(value)) : undefined)
+  const [old, next] = [before, after].map((value) => (isSaid(value) ? valueOf(about, value) : undefined))
+  // What is approved must be seen: two prices that are alike in short are written out.
+  const isAlike = old === next
+  const shown = (value: string, short: string | undefined): string | undefined =>
+    isAlike ? (titleOf(value) ?? short) : short
   return (
     <>
-      {isSaid(before) && <del>{valueOf(about, before)}</del>}
-      <ins className="text-ink no-underline">{isSaid(after) ? valueOf(about, after) : '—'}</ins>
+      {isSaid(before) && <del title={titleOf(before)}>{shown(before, old)}</del>}
+      {isSaid(after) ? (
+        <ins title={titleOf(after)} className="text-ink no-underline">
+          {shown(after, next)}
+        </ins>
+      ) : (
+        <ins className="text-ink no-underline">—</ins>
+      )}
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
-import { exact, nano } from '../../lib/money.ts'
-import { Margin } from '../../parts/margin.tsx'
+import { exact, nano, shortPrice } from '../../lib/money.ts'
+import { earnedBy, MarkUp } from '../../parts/margin.tsx'
 import { Amounts, outputOf, usePieces } from '../../parts/prices.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago, Nothing, Status } from '../../ui/text.tsx'
@@ -63,16 +63,16 @@ export function MarginTable({ models }: { readonly models: readonly SoldModel[] 
         },
         {
           key: 'in',
-          head: t('prices.marginIn'),
+          head: t('prices.markupIn'),
           align: 'right',
-          cell: ({ offer }) => <Margin percent={offer?.margin.input_percent ?? null} />,
+          cell: ({ offer }) => <MarkUp {...earnedBy(offer ? [offer.margin] : [], 'input')} />,
         },
         {
           key: 'out',
-          head: t('prices.marginOut'),
+          head: t('prices.markupOut'),
           align: 'right',
           isOptional: true,
-          cell: ({ offer }) => <Margin percent={offer?.margin.output_percent ?? null} />,
+          cell: ({ offer }) => <MarkUp {...earnedBy(offer ? [offer.margin] : [], 'output')} />,
         },
         {
           key: 'from',
@@ -94,7 +94,10 @@ function Pair({ model, card }: PairProps) {
   const isByToken = nano(card.input) + nano(output) > 0n
   // Of what is sold by the piece a cost of nothing is one number, and vectors have no output.
   const isOne = model.kind === 'embedding' || (!isByToken && piecesOf(model.price) !== undefined)
-  const tokens = isOne ? exact(card.input) : `${exact(card.input)} / ${exact(output)}`
-  const parts = pieces === undefined ? [tokens] : isByToken ? [tokens, pieces] : [pieces]
-  return <Amounts text={parts.join(' · ')} />
+  const pair = (show: typeof exact): string => (isOne ? show(card.input) : `${show(card.input)} / ${show(output)}`)
+  const parts = [
+    ...(pieces === undefined || isByToken ? [pair(shortPrice)] : []),
+    ...(pieces === undefined ? [] : [pieces]),
+  ]
+  return <Amounts text={parts.join(' · ')} title={isByToken ? pair(exact) : undefined} />
 }

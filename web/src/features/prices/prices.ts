@@ -2,13 +2,13 @@ import { queryOptions } from '@tanstack/react-query'
 import type { Origin } from '../../lib/accounts.ts'
 import { api, type Page } from '../../lib/api.ts'
 import type { Facts } from '../../lib/i18n/said.ts'
-import type { ModelFacts, PriceCard } from '../../lib/models.ts'
+import type { Margin, ModelFacts, PriceCard } from '../../lib/models.ts'
 
 type Offer = {
   readonly provider: string
   readonly model: string
   readonly cost: PriceCard
-  readonly margin: { readonly input_percent: number | null; readonly output_percent: number | null }
+  readonly margin: Margin
 }
 export type SoldModel = ModelFacts & { readonly origin: Origin; readonly offers: readonly Offer[] }
 

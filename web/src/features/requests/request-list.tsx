@@ -1,15 +1,16 @@
 /** The list: as many rows as there are, of which only those in sight are drawn. */
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, type ReactNode, type RefObject } from 'react'
+import { useEffect, useMemo, useRef, type ReactNode, type RefObject } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
 import type { RequestFilters } from '../../lib/request-filters.ts'
 import type { RequestRow } from '../../lib/requests.ts'
+import { columnOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration } from '../../lib/time.ts'
 import { OutcomeMark } from '../../parts/outcome.tsx'
 import { classes } from '../../ui/classes.ts'
-import { Badge, Cost, Nothing } from '../../ui/text.tsx'
+import { Badge, Money, Nothing } from '../../ui/text.tsx'
 
 const ROW_PX = 32
 
@@ -24,15 +25,17 @@ type Props = {
   readonly onReading: (isReading: boolean) => void
 }
 
-/** Columns appear with the width of the window. */
+/** Columns appear with the width of the window. Beside the navigation, 1,024 px leave 770 for them. */
 const grid =
   'grid items-center gap-x-3 px-4 grid-cols-[5.5rem_minmax(0,1fr)_5.5rem] ' +
-  'sm:grid-cols-[7rem_6.5rem_minmax(0,1fr)_6.5rem] ' +
-  'lg:grid-cols-[7rem_6.5rem_minmax(0,1.6fr)_minmax(0,1fr)_7rem_4.5rem_4.5rem_6.5rem] ' +
-  'min-[1400px]:grid-cols-[7rem_6.5rem_minmax(0,1.6fr)_minmax(0,1fr)_8.5rem_7rem_4.5rem_4.5rem_6.5rem]'
+  'sm:grid-cols-[7rem_7rem_minmax(0,1fr)_6rem] ' +
+  'lg:grid-cols-[7rem_7rem_minmax(0,1.6fr)_minmax(0,1fr)_6rem] ' +
+  'xl:grid-cols-[7rem_7rem_minmax(0,1.6fr)_minmax(0,1fr)_7rem_4.5rem_4.5rem_6rem] ' +
+  'wide:grid-cols-[7rem_7rem_minmax(0,1.6fr)_minmax(0,1fr)_9rem_7rem_4.5rem_4.5rem_6rem]'
 const fromSm = 'hidden sm:block'
 const fromLg = 'hidden lg:block'
-const fromXl = 'hidden min-[1400px]:block'
+const fromXl = 'hidden xl:block'
+const fromWide = 'hidden wide:block'
 
 export function RequestList({ account, filters, rows, openId, hasMore, onMore, onReading }: Props) {
   const t = useT()
@@ -45,6 +48,7 @@ export function RequestList({ account, filters, rows, openId, hasMore, onMore, o
     overscan: 12,
   })
   const items = list.getVirtualItems()
+  const cost = useMemo(() => columnOf(rows.map((row) => row.charged_nano_usd)), [rows])
   const last = items.at(-1)?.index ?? 0
   useEffect(() => {
     if (hasMore && last >= rows.length - 30) onMore()
@@ -54,10 +58,10 @@ export function RequestList({ account, filters, rows, openId, hasMore, onMore, o
     [t('column.status'), fromSm],
     [t('column.model'), ''],
     [t('column.key'), fromLg],
-    [t('column.endpoint'), fromXl],
-    [t('column.tokens'), `${fromLg} text-right`],
-    [t('column.first'), `${fromLg} text-right`],
-    [t('column.total'), `${fromLg} text-right`],
+    [t('column.endpoint'), fromWide],
+    [t('column.tokens'), `${fromXl} text-right`],
+    [t('column.first'), `${fromXl} text-right`],
+    [t('column.total'), `${fromXl} text-right`],
     [t('column.cost'), 'text-right'],
   ]
   return (
@@ -82,7 +86,9 @@ export function RequestList({ account, filters, rows, openId, hasMore, onMore, o
       <div role="rowgroup" className="relative" style={{ height: list.getTotalSize() }}>
         {items.map(({ index, start }) => {
           const row = rows[index]
-          return row && <Row key={row.id} {...{ row, index, start, account, filters }} isOpen={row.id === openId} />
+          return (
+            row && <Row key={row.id} {...{ row, index, start, account, filters, cost }} isOpen={row.id === openId} />
+          )
         })}
       </div>
     </div>
@@ -113,9 +119,10 @@ type RowProps = Pick<Props, 'account' | 'filters'> & {
   readonly index: number
   readonly start: number
   readonly isOpen: boolean
+  readonly cost: ReturnType<typeof columnOf>
 }
 
-function Row({ row, index, start, account, filters, isOpen }: RowProps) {
+function Row({ row, index, start, account, filters, isOpen, cost }: RowProps) {
   const show = useShow()
   const navigate = useNavigate()
   const target = { to: '/a/$account/requests/$request', params: { account, request: row.id }, search: filters } as const
@@ -161,14 +168,14 @@ function Row({ row, index, start, account, filters, isOpen }: RowProps) {
       <Cell className={fromLg} title={row.key.name}>
         {row.key.name}
       </Cell>
-      <Cell className={classes(fromXl, 'text-soft')}>{row.endpoint}</Cell>
-      <Cell className={classes(fromLg, 'text-right')} title={full}>
+      <Cell className={classes(fromWide, 'text-soft')}>{row.endpoint}</Cell>
+      <Cell className={classes(fromXl, 'text-right')} title={full}>
         {row.images > 0 && row.output_tokens === 0 ? <Images n={row.images} /> : tokens}
       </Cell>
-      <Cell className={classes(fromLg, 'text-right')}>{duration(row.first_event_ms)}</Cell>
-      <Cell className={classes(fromLg, 'text-right')}>{duration(row.total_ms)}</Cell>
+      <Cell className={classes(fromXl, 'text-right')}>{duration(row.first_event_ms)}</Cell>
+      <Cell className={classes(fromXl, 'text-right')}>{duration(row.total_ms)}</Cell>
       <Cell className="text-right">
-        <Cost amount={row.charged_nano_usd} />
+        <Money amount={row.charged_nano_usd} show={cost} />
       </Cell>
     </div>
   )

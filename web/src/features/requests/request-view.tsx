@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useT, type Key } from '../../lib/i18n/language.ts'
-import { columnOf, exact, fine, inLine, nano, perMillion, perPiece } from '../../lib/money.ts'
+import { columnOf, money, nano, perPiece, shortPrice } from '../../lib/money.ts'
 import { clientBaseUrl, useMe } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration } from '../../lib/time.ts'
@@ -10,7 +10,7 @@ import { OutcomeMark } from '../../parts/outcome.tsx'
 import { usePieceName } from '../../parts/prices.tsx'
 import { Waterfall, type Phase } from '../../ui/chart/waterfall.tsx'
 import { Facts, Note } from '../../ui/page.tsx'
-import { CodeBlock, Id, Time } from '../../ui/text.tsx'
+import { CodeBlock, Id, Money, Time } from '../../ui/text.tsx'
 import { commandFor } from './again.ts'
 import type { Attempt, PriceLines, RequestDetail } from './requests.ts'
 
@@ -37,9 +37,12 @@ export function RequestView({ account, request }: Props) {
       )}
       {upstreamCost && (
         <Section title={t('request.cost')}>
-          <Lines price={upstreamCost} />
+          <Lines
+            price={upstreamCost}
+            shown={columnOf([upstreamCost.total_nano_usd, ...upstreamCost.lines.map((line) => line.amount_nano_usd)])}
+          />
           <p className="mt-2 text-right text-soft">
-            {t('request.margin', { amount: exact(nano(request.charged_nano_usd) - nano(upstreamCost.total_nano_usd)) })}
+            {t('request.margin', { amount: money(nano(request.charged_nano_usd) - nano(upstreamCost.total_nano_usd)) })}
           </p>
         </Section>
       )}
@@ -77,7 +80,7 @@ function Head({ account, request }: Props) {
         {request.error_code && <ErrorCode code={request.error_code} />}
         <span className="grow" />
         <span className="text-soft">{duration(request.total_ms)}</span>
-        <span className="text-base font-semibold whitespace-nowrap">{exact(request.charged_nano_usd)}</span>
+        <Money amount={request.charged_nano_usd} className="text-base font-semibold" />
       </div>
       {request.outcome !== 'completed' && <Note kind="warn">{t(`request.${request.outcome}`)}</Note>}
       <Facts
@@ -153,15 +156,20 @@ function Price({ request }: { readonly request: RequestDetail }) {
     ['request.released', released],
     ...(nano(writtenOff) > 0n ? [['request.writtenOff', writtenOff] as const] : []),
   ]
-  const shown = columnOf(moves.map(([, amount]) => amount))
+  const shown = columnOf([
+    ...moves.map(([, amount]) => amount),
+    ...(price?.lines ?? []).map((line) => line.amount_nano_usd),
+  ])
   return (
     <>
-      {price ? <Lines price={price} /> : <p className="text-soft">{t('request.free')}</p>}
+      {price ? <Lines price={price} shown={shown} /> : <p className="text-soft">{t('request.free')}</p>}
       <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 rounded-md bg-sunken px-3 py-2">
         {moves.map(([name, amount]) => (
           <div key={name}>
             <dt className="text-xs text-soft">{t(name)}</dt>
-            <dd>{shown(amount)}</dd>
+            <dd>
+              <Money amount={amount} show={shown} />
+            </dd>
           </div>
         ))}
       </dl>
@@ -170,29 +178,30 @@ function Price({ request }: { readonly request: RequestDetail }) {
 }
 
 /** Each bucket with its count and price, and what they come to: the sum is rounded up once. */
-function Lines({ price }: { readonly price: PriceLines }) {
+function Lines({ price, shown }: { readonly price: PriceLines; readonly shown: ReturnType<typeof columnOf> }) {
   const t = useT()
   const show = useShow()
   const pieceName = usePieceName()
   const name = (unit: string): string => (unit.startsWith('piece:') ? pieceName(unit) : t(`unit.${unit}` as Key))
-  const [total, rounding, ...amounts] = inLine([
-    exact(price.total_nano_usd),
-    ...[price.rounding_nano_usd, ...price.lines.map((line) => line.amount_nano_usd)].map(fine),
-  ])
   return (
     <table className="w-full">
       <tbody>
-        {price.lines.map((line, at) => {
+        {price.lines.map((line) => {
           const isPiece = line.unit.startsWith('piece:')
-          const rate = isPiece ? perPiece(line.nano_usd_per_million) : `${perMillion(line.nano_usd_per_million)} / 1M`
+          const rate = isPiece ? perPiece(line.nano_usd_per_million) : line.nano_usd_per_million
           return (
             <tr key={line.unit} className="h-7">
               <th scope="row" className="text-left font-normal">
                 {name(line.unit)}
               </th>
               <td className="text-right whitespace-nowrap">{show.number(line.count)}</td>
-              <td className="pl-2 text-right whitespace-nowrap text-soft">× {rate}</td>
-              <td className="pl-3 text-right whitespace-nowrap">{amounts[at]}</td>
+              <td className="pl-2 text-right whitespace-nowrap text-soft">
+                × <Money amount={rate} show={shortPrice} />
+                {!isPiece && ' / 1M'}
+              </td>
+              <td className="pl-3 text-right">
+                <Money amount={line.amount_nano_usd} show={shown} />
+              </td>
             </tr>
           )
         })}
@@ -201,7 +210,9 @@ function Lines({ price }: { readonly price: PriceLines }) {
             <th scope="row" colSpan={3} className="text-left font-normal">
               {t('request.rounding')}
             </th>
-            <td className="text-right">{rounding}</td>
+            <td className="text-right">
+              <Money amount={price.rounding_nano_usd} show={shown} />
+            </td>
           </tr>
         )}
       </tbody>
@@ -210,7 +221,9 @@ function Lines({ price }: { readonly price: PriceLines }) {
           <th scope="row" colSpan={3} className="text-left">
             {t('request.sum', { day: show.time(price.prices_from, 'dayOnly') })}
           </th>
-          <td className="text-right whitespace-nowrap">{total}</td>
+          <td className="text-right">
+            <Money amount={price.total_nano_usd} show={shown} />
+          </td>
         </tr>
       </tfoot>
     </table>

@@ -3,7 +3,7 @@ import { Fragment, useState } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { Declared } from '../../parts/declared.tsx'
-import { Margin } from '../../parts/margin.tsx'
+import { earnedBy, MarkUp } from '../../parts/margin.tsx'
 import { CurrentPrice, PriceTable } from '../../parts/prices.tsx'
 import { Remove } from '../../parts/remove.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -50,10 +50,9 @@ export const offerTones = { ready: 'good', resting: 'warn', drained: 'none' } as
 
 function OfferItem({ offer }: { readonly offer: Offer }) {
   const t = useT()
-  const { input_percent: input, output_percent: output } = offer.margin
-  const margins = [
-    ['prices.marginIn', input],
-    ['prices.marginOut', output],
+  const sides = [
+    ['prices.markupIn', 'input'],
+    ['prices.markupOut', 'output'],
   ] as const
   return (
     <li className="rounded-md border p-3">
@@ -65,12 +64,12 @@ function OfferItem({ offer }: { readonly offer: Offer }) {
       </p>
       <p className="text-xs text-soft">
         {t('routing.facts', { priority: offer.priority, weight: offer.weight })}
-        {margins.map(
-          ([name, percent]) =>
-            percent !== null && (
+        {sides.map(
+          ([name, side]) =>
+            offer.margin[`${side}_percent`] !== null && (
               <Fragment key={name}>
                 {' · '}
-                {t(name)} <Margin percent={percent} />
+                {t(name)} <MarkUp {...earnedBy([offer.margin], side)} />
               </Fragment>
             ),
         )}

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Origin } from '../../lib/accounts.ts'
 import { api, path, type Page } from '../../lib/api.ts'
-import type { ModelFacts, ModelKind, PriceCard } from '../../lib/models.ts'
+import type { Margin, ModelFacts, ModelKind, PriceCard } from '../../lib/models.ts'
 import { limitDraftOf, limitsOf, noLimits, type LimitDraft } from './limit-draft.ts'
 import { noPrice, priceDraftOf, pricesOf, type PriceDraft } from './price-draft.ts'
 
@@ -13,7 +13,7 @@ export type Offer = {
   readonly state: 'ready' | 'resting' | 'drained'
   readonly resting_until: string | null
   readonly cost: PriceCard
-  readonly margin: { readonly input_percent: number | null; readonly output_percent: number | null }
+  readonly margin: Margin
 }
 export type RoutedModel = ModelFacts & {
   readonly output_tokens_default: number

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
 import { useMade } from '../../lib/made.ts'
+import { columnOf } from '../../lib/money.ts'
 import { isOpen, type Task } from '../../lib/tasks.ts'
 import { duration } from '../../lib/time.ts'
 import { TaskProgress } from '../../parts/task-progress.tsx'
@@ -24,6 +25,8 @@ export function TaskTable({ account, tasks, kind, onDelete }: Props) {
   const t = useT()
   const made = useMade()
   const framed = new Set(tasks.filter(hasFile).slice(0, FRAMES_MAX))
+  const held = columnOf(tasks.map((task) => task.held_nano_usd))
+  const charged = columnOf(tasks.map((task) => task.charged_nano_usd))
   const columns: readonly Column<Task>[] = [
     {
       key: 'picture',
@@ -44,7 +47,7 @@ export function TaskTable({ account, tasks, kind, onDelete }: Props) {
             <Ago at={task.created_at} />
           </Link>
           <span className="-mt-1 block text-xs text-soft md:hidden">
-            <Charged task={task} />
+            <Charged task={task} show={charged} />
           </span>
         </>
       ),
@@ -77,14 +80,14 @@ export function TaskTable({ account, tasks, kind, onDelete }: Props) {
       head: t('money.held'),
       align: 'right',
       isOptional: true,
-      cell: (task) => <Money amount={task.held_nano_usd} />,
+      cell: (task) => <Money amount={task.held_nano_usd} show={held} />,
     },
     {
       key: 'charged',
       head: t('tasks.charged'),
       align: 'right',
       isOptional: true,
-      cell: (task) => <Charged task={task} />,
+      cell: (task) => <Charged task={task} show={charged} />,
     },
     {
       key: 'kept',
@@ -103,8 +106,8 @@ export function TaskTable({ account, tasks, kind, onDelete }: Props) {
 }
 
 /** Nothing is charged before the end, which is not the same as zero. */
-const Charged = ({ task }: { readonly task: Task }) =>
-  isOpen(task) ? <Nothing /> : <Money amount={task.charged_nano_usd} />
+const Charged = ({ task, show }: { readonly task: Task; readonly show: ReturnType<typeof columnOf> }) =>
+  isOpen(task) ? <Nothing /> : <Money amount={task.charged_nano_usd} show={show} />
 
 function Kept({ task }: { readonly task: Task }) {
   const t = useT()

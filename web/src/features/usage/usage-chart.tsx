@@ -20,17 +20,21 @@ export function UsageChart({ account, usage, asked, measure }: Props) {
   const times = timesOf(bounds)
   const groups = biggestOf(usage.data, measure)
   const names = new Map(groups.slice(0, SHOWN).map(({ group, name }) => [group, name]))
-  const dollars = columnOf(usage.data.map((row) => row.charged_nano_usd))
-  const text = (value: bigint): string => (measure === 'cost' ? dollars(value.toString()) : show.number(value))
-  const scale = (value: bigint): number => (measure === 'cost' ? Number(value) / 1e9 : Number(value))
+  const isMoney = measure === 'cost'
+  // The sums of the whole range are another column than those of its steps.
+  const column = (values: readonly bigint[]): ((value: bigint) => string) =>
+    isMoney ? columnOf(values.map(String)) : show.number
+  const step = column(usage.data.map((row) => measured(row, measure)))
+  const total = column(groups.map(({ charged }) => charged))
+  const scale = (value: bigint): number => (isMoney ? Number(value) / 1e9 : Number(value))
   const seriesOf = (name: string, isIn: (group: string) => boolean, color: number): Series => {
     const values = sumsBy(usage, times, { isIn, measure })
     return {
       name,
       color,
       values: values.map(scale),
-      show: (at) => text(values[at] ?? 0n),
-      total: text(values.reduce((a, b) => a + b, 0n)),
+      show: (at) => step(values[at] ?? 0n),
+      total: total(values.reduce((a, b) => a + b, 0n)),
     }
   }
   const series = [
@@ -43,7 +47,7 @@ export function UsageChart({ account, usage, asked, measure }: Props) {
         measure: t(`measure.${measure}`),
         zone: t(show.zone === 'utc' ? 'usage.utc' : 'usage.local'),
       })}
-      axis={measure === 'cost' ? axisMoney : show.compact}
+      axis={isMoney ? axisMoney : show.compact}
       labels={times.map((time) => show.time(time, asked.step === 'hour' ? 'long' : 'dayOnly'))}
       ticks={useTicks(times, asked.step)}
       series={series.length > 0 ? series : [seriesOf(t(`measure.${measure}`), () => true, 0)]}

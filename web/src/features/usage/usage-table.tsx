@@ -4,6 +4,7 @@ import { useT } from '../../lib/i18n/language.ts'
 import { columnOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { Table, type Column } from '../../ui/table.tsx'
+import { Money } from '../../ui/text.tsx'
 import { totalsOf, type Asked, type GroupTotal, type Usage } from './usage.ts'
 
 type Props = { readonly account: string; readonly usage: Usage; readonly asked: Asked }
@@ -14,7 +15,7 @@ export function UsageTable({ account, usage, asked }: Props) {
   const rows = totalsOf(usage.data)
   const total = usage.total.charged_nano_usd
   const dollars = columnOf([total, ...rows.map(({ charged }) => charged.toString())])
-  const cost = (amount: string): ReactNode => <span className="whitespace-nowrap">{dollars(amount)}</span>
+  const cost = (amount: string): ReactNode => <Money amount={amount} show={dollars} />
   const number = (
     key: string,
     head: string,
