@@ -71,6 +71,41 @@ test('a hold is taken from what is available, and a settlement charges what it c
   await store.close()
 })
 
+test('a hold grows by what is available, and is charged, given back or expires as a whole', async () => {
+  const { store, ledger, folder } = await openFresh()
+  await account(store, ledger, 'a', 100n)
+  const { hold } = held(ledger, 'r1', 'a', 10n)
+  const other = held(ledger, 'r2', 'a', 40n)
+  expect(ledger.extend(hold, 51n)).toEqual({ kind: 'insufficient' })
+  const extended = ledger.extend(hold, 50n)
+  expect(ledger.balance('a')).toEqual({ posted: 100n, held: 100n, available: 0n })
+  await (extended.kind === 'held' && extended.durable)
+  expect(await verifyLedger(store)).toEqual([])
+  await settle(ledger, hold, 60n)
+  expect(ledger.extend(hold, 0n)).toEqual({ kind: 'insufficient' })
+  ledger.extend(other.hold, 0n)
+  await ledger.release(other.hold, [])
+  expect(ledger.balance('a')).toEqual({ posted: 40n, held: 0n, available: 40n })
+  const last = held(ledger, 'r3', 'a', 10n)
+  ledger.extend(last.hold, 30n)
+  await store.close()
+  const again = await openFolder(folder)
+  expect(again.ledger.balance('a')).toEqual({ posted: 40n, held: 0n, available: 40n })
+  await again.store.close()
+})
+
+test('the database refuses a hold that shrinks, and one that grows after its end', async () => {
+  const { store, ledger } = await openFresh()
+  await account(store, ledger, 'a', 100n)
+  const { hold, durable } = held(ledger, 'r1', 'a', 10n)
+  await durable
+  const change = statement('UPDATE hold SET amount = ?2 WHERE id = ?1')
+  expect(await store.write([{ run: change, bind: ['r1', 9n] }])).toMatchObject({ kind: 'refused' })
+  await settle(ledger, hold, 5n)
+  expect(await store.write([{ run: change, bind: ['r1', 11n] }])).toMatchObject({ kind: 'refused' })
+  await store.close()
+})
+
 test('cost above the hold takes the rest from what is available and writes off what is lacking', async () => {
   const { store, ledger } = await openFresh()
   await account(store, ledger, 'a', 100n)

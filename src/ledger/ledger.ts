@@ -10,6 +10,7 @@ import type { Deferred } from '../store/writer.ts'
 import {
   addFunds,
   entry,
+  extendHold,
   holdFunds,
   insertBooking,
   insertHold,
@@ -37,7 +38,7 @@ const BALANCE_MAX: NanoUsd = 4_000_000_000_000_000_000n
 
 export type Balance = { readonly posted: NanoUsd; readonly held: NanoUsd; readonly available: NanoUsd }
 
-/** Funds set aside for one request. `id` is the request's id. */
+/** Funds set aside for one request. `id` is the request's id; `amount` grows with `extend`. */
 export type Hold = Begun & {
   /** Its beginning, where that was made to wait for its end: end a hold with the object that `hold` gave. */
   readonly waiting: Deferred | undefined
@@ -68,6 +69,10 @@ export type HoldResult =
       readonly durable: Promise<void>
     }
   | { readonly kind: 'insufficient'; readonly balance: Balance }
+
+export type ExtendResult =
+  | { readonly kind: 'held'; readonly durable: Promise<void> }
+  | { readonly kind: 'insufficient' }
 
 export type Charge = { readonly cost: NanoUsd; readonly priceCardId: number }
 
@@ -102,6 +107,11 @@ export type Ledger = {
   /** Makes an account known; new accounts start at zero. */
   register(accountId: string): void
   hold(request: HoldRequest): HoldResult
+  /**
+   * Adds `amount` to an open hold, in the tick. What the addition pays for must not reach the client before `durable`.
+   * Refused where the balance does not have it; the hold stays as it was then.
+   */
+  extend(hold: Hold, amount: NanoUsd): ExtendResult
   /** Charges `cost` against a hold, once. `also` gives steps of the same transaction; what it throws is thrown. */
   settle(hold: Hold, charge: Charge, also: (settlement: Settlement) => readonly Step[]): Promise<void>
   /**
@@ -204,6 +214,20 @@ class Book implements Ledger {
     }
     const durable = this.commit([...this.begun(begun, owner), ...also])
     return { kind: 'held', hold: { ...begun, waiting: undefined }, durable }
+  }
+
+  extend(hold: Hold, amount: NanoUsd): ExtendResult {
+    if (amount < 0n) throw new RangeError('a hold never shrinks')
+    if (hold.waiting) throw new Error('a hold that waits is written with its end')
+    const funds = this.of(hold.accountId)
+    if (!this.open.has(hold.id) || funds.posted - funds.held < amount) return { kind: 'insufficient' }
+    funds.held += amount
+    ;(hold as { amount: NanoUsd }).amount += amount
+    const durable = this.commit([
+      { run: holdFunds, bind: [amount, hold.accountId], changes: 1 },
+      { run: extendHold, bind: [hold.id, amount], changes: 1 },
+    ])
+    return { kind: 'held', durable }
   }
 
   /** What is written of a hold that stands by itself. */

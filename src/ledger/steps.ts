@@ -14,6 +14,7 @@ export const holdFunds = statement('UPDATE account SET held = held + ?1 WHERE id
 export const insertHold = statement(
   "INSERT INTO hold (id, account_id, amount, state, owner, created_at) VALUES (?, ?, ?, 'open', ?, ?)",
 )
+export const extendHold = statement("UPDATE hold SET amount = amount + ?2 WHERE id = ?1 AND state = 'open'")
 /** Holds that were never open on disk: no life of a process owned them there. */
 const RESOLVED = 'id, account_id, amount, created_at, resolved_at'
 const CHARGE = 'cost, settled, written_off, price_card_id'

@@ -71,6 +71,11 @@ async function request({ ledger, acknowledge, life }: Desk, serial: number): Pro
   if (written === 'now') {
     await result.durable
     acknowledge(`held ${id}`)
+    // What a growing answer asks for, once or more, whether it has been waited for or not.
+    for (let steps = below(3); steps > 0; steps--) {
+      const extended = ledger.extend(result.hold, BigInt(below(20)))
+      if (extended.kind === 'held' && below(2) === 0) await extended.durable
+    }
   }
   // One in four is left open, for the next start to find.
   if (end === 0) return

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 /** Money in a command is a size; a history multiplies it by its scale, so that small and huge amounts share a shape. */
 export type Command =
   | { readonly kind: 'hold'; readonly account: number; readonly size: bigint; readonly written: 'now' | 'soon' }
+  | { readonly kind: 'extend'; readonly pick: number; readonly size: bigint }
   | { readonly kind: 'settle'; readonly pick: number; readonly cost: 'below' | 'at' | 'above'; readonly size: bigint }
   | { readonly kind: 'release'; readonly pick: number }
   /** Resolves once more what is resolved already. */
@@ -68,6 +69,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 28,
     arbitrary: fc.record({ kind: is('settle'), pick, cost: fc.constantFrom('below', 'at', 'above'), size }),
   },
+  { weight: 12, arbitrary: fc.record({ kind: is('extend'), pick, size }) },
   { weight: 12, arbitrary: fc.record({ kind: is('release'), pick }) },
   { weight: 4, arbitrary: fc.record({ kind: is('again'), pick, as: fc.constantFrom('settle', 'release') }) },
   { weight: 10, arbitrary: adjust(fc.constantFrom('credit', 'credit', 'refund'), plenty) },

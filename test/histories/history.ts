@@ -80,6 +80,8 @@ export class History {
     switch (command.kind) {
       case 'hold':
         return this.hold(command)
+      case 'extend':
+        return this.extend(command)
       case 'settle':
         return this.settle(command)
       case 'release':
@@ -116,6 +118,18 @@ export class History {
     if (result.kind !== 'held') return
     this.made.set(id, result.hold)
     this.place.follow(result.durable)
+  }
+
+  private extend({ pick, size }: Kind<'extend'>): void {
+    const id = this.model.pickOpen(pick)
+    const hold = id === undefined ? undefined : this.holdOf(id)
+    // A hold that waits is written with its end: it stays as it is.
+    if (id === undefined || !hold || hold.waiting) return
+    const amount = size * this.place.scale
+    const isPossible = this.model.extend(id, amount)
+    const result = this.place.ledger().extend(hold, amount)
+    if ((result.kind === 'held') !== isPossible) throw new Violation(`${amount} more for ${id} was ${result.kind}`)
+    if (result.kind === 'held') this.place.follow(result.durable)
   }
 
   private settle({ pick, cost: relation, size }: Kind<'settle'>): void {

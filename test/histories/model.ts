@@ -6,7 +6,7 @@ type HoldState =
   | { readonly kind: 'expired' }
   | { readonly kind: 'settled'; readonly cost: bigint; readonly charged: bigint; readonly priceCardId: number }
 
-type ModelHold = { readonly id: string; readonly accountId: string; readonly amount: bigint; state: HoldState }
+type ModelHold = { readonly id: string; readonly accountId: string; amount: bigint; state: HoldState }
 
 type Charge = { readonly cost: bigint; readonly priceCardId: number }
 
@@ -48,6 +48,14 @@ export class Model {
     const hold: ModelHold = { id, accountId, amount, state: { kind: 'open' } }
     this.holds.set(id, hold)
     this.open.push(hold)
+    return true
+  }
+
+  /** Whether an open hold may take so much more; if so it does. */
+  extend(id: string, amount: bigint): boolean {
+    const hold = this.taken(id)
+    if (this.balance(hold.accountId).available < amount) return false
+    hold.amount += amount
     return true
   }
 

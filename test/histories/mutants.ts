@@ -25,6 +25,19 @@ export const mutants: readonly Mutant[] = [
     edits: [inLedger(writtenSettlement, `    if (charge.cost >= 0n) return Promise.resolve()\n${writtenSettlement}`)],
   },
   {
+    name: 'a hold grows in memory and not on the disk',
+    edits: [inLedger('      { run: extendHold, bind: [hold.id, amount], changes: 1 },\n', '')],
+  },
+  {
+    name: 'a hold grows by what others hold',
+    edits: [
+      inLedger(
+        '!this.open.has(hold.id) || funds.posted - funds.held < amount',
+        '!this.open.has(hold.id) || funds.posted < amount',
+      ),
+    ],
+  },
+  {
     name: 'a full batch loses its tail',
     edits: [
       {
