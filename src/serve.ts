@@ -85,6 +85,7 @@ export async function serve(config: Config): Promise<Served> {
     backgrounds: new Backgrounds(backgroundBounds),
     videos,
     drains: new Drains(drainBounds),
+    hiddenReasoners: new Set(),
     limits: { ...config.limits, ...answerBounds },
     log,
     notReady: () => (draining ? 'shutting down' : stalls.reason()),

@@ -38,7 +38,7 @@ test('limits of a model', async () => {
     limits: {
       context_tokens: 9_000,
       output_tokens_max: null,
-      output_tokens_default: 8_192,
+      output_tokens_default: null,
       output_tokens_min: 256,
       image_tokens_max: 3_000,
       first_event_timeout_ms: 60_000,
@@ -52,7 +52,7 @@ test('limits of a model', async () => {
     ['model', 'limits', 'fast', '--context', 'none', '--dimensions', 'none'],
     env,
   )
-  expect(out).toMatch(/\ncontext +none\nmax output +none\ndefault output +8192\n[^]*\ndimensions +none\n/)
+  expect(out).toMatch(/\ncontext +none\nmax output +none\ndefault output +none\n[^]*\ndimensions +none\n/)
   expect(await operate('model limits nothing --context 1')).toMatchObject({ error: { code: 'not_found' } })
   expect(await operate('model limits sandbox-chat --context 1')).toMatchObject({ error: { code: 'declared' } })
 })

@@ -36,19 +36,34 @@ models:
   small:
     price: { input: 1, output: 2 }
     offers: [{ provider: vendor, model: sandbox-mini }]
+  dear:
+    price: { input: 1, output: 4000 }
+    output_tokens_max: 131072
+    offers: [{ provider: vendor, model: sandbox-mini }]
 `
 
 /** What clients were told: request ids, with the cost where the answer named it. */
 type Acknowledged = Map<string, string | undefined>
 
-type Manner = 'whole' | 'stream' | 'hang up'
-const MANNERS: readonly Manner[] = ['whole', 'stream', 'whole', 'stream', 'whole', 'stream', 'hang up']
+type Manner = 'whole' | 'stream' | 'growing whole' | 'growing stream' | 'hang up'
+const MANNERS: readonly Manner[] = [
+  'whole',
+  'stream',
+  'growing whole',
+  'growing stream',
+  'whole',
+  'growing stream',
+  'hang up',
+]
+/** Without a limit, and long enough for its hold to grow. */
+const LONG = { model: 'dear', messages: [{ role: 'user', content: 'Write a long story of many words. '.repeat(8) }] }
 
 /** Asks once. Throws when the server is gone. */
 async function ask(gateway: TestGateway, manner: Manner, acknowledged: Acknowledged): Promise<void> {
   const hangUp = new AbortController()
-  const stream = manner !== 'whole'
-  const response = await chat(gateway, { model: 'small', stream, max_tokens: 5 }, { signal: hangUp.signal })
+  const stream = !manner.endsWith('whole')
+  const body = manner.startsWith('growing') ? LONG : { model: 'small', max_tokens: 5 }
+  const response = await chat(gateway, { ...body, stream }, { signal: hangUp.signal })
   if (manner === 'hang up') return hangUp.abort()
   const text = await response.text()
   const id = response.headers.get('x-request-id')

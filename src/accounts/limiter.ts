@@ -7,54 +7,9 @@ import { FUTILE_PER_MINUTE, NO_LIMITS, type Limits } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { Bucket } from './bucket.ts'
 import { Calendar } from './calendar.ts'
+import type { Limited, Scope, SpendLimited, Standing } from './limited.ts'
 import { perMinute, rateHeaders, UNITS } from './rate-headers.ts'
 import { UsualOutput } from './usual-output.ts'
-
-export type Scope = 'key' | 'account'
-
-/** Why a request must not go on, and when it may. */
-export type Limited =
-  | {
-      readonly kind: 'rate'
-      readonly scope: Scope
-      readonly unit: 'requests' | 'tokens'
-      readonly limit: number
-      /** Undefined: never, the request alone is beyond the limit. */
-      readonly retryAfterMs: number | undefined
-    }
-  | { readonly kind: 'concurrency'; readonly scope: Scope; readonly limit: number }
-  | { readonly kind: 'futile'; readonly scope: Scope; readonly limit: number; readonly retryAfterMs: number }
-  | SpendLimited
-
-export type SpendLimited = {
-  readonly kind: 'spend'
-  readonly scope: Scope
-  readonly period: 'day' | 'month'
-  readonly limit: NanoUsd
-  readonly spent: NanoUsd
-  readonly held: NanoUsd
-  /** What the request needs; undefined before anything is known of it. */
-  readonly needed: NanoUsd | undefined
-  /**
-   * What makes room: open `holds` that settle for less, the end of the `period`, or `nothing`, since the request alone
-   * is beyond the limit.
-   */
-  readonly freedBy: 'holds' | 'period' | 'nothing'
-  /** When the period ends. */
-  readonly resetsInMs: number
-}
-
-/** How a key or an account stands with one of its limits. */
-export type Standing = {
-  readonly scope: Scope
-  readonly limits: Limits
-  readonly requestsRemaining: number | undefined
-  readonly tokensRemaining: number | undefined
-  readonly inFlight: number
-  readonly day: Spend
-  readonly month: Spend
-}
-export type Spend = { readonly spent: NanoUsd; readonly held: NanoUsd; readonly resetsInMs: number }
 
 /** What was charged before this start, in the current month. */
 export type PastSpend = {
@@ -354,6 +309,19 @@ export class Entry {
       if (limits.tokensPerMinute !== undefined) subject.tokens.take(limits.tokensPerMinute, nowMs, tokens)
     }
     this.reserved = { amount, tokens, isForecast, days }
+  }
+
+  /** Reserves `amount` more of spend, where the limits have it. */
+  extend(amount: NanoUsd): boolean {
+    const { reserved } = this
+    if (!reserved) return false
+    if (this.hasLimits && this.limiter.spendLimited(this.stands, amount, this.limiter.now())) return false
+    for (let i = 0; i < this.stands.length; i++) {
+      const amounts = countedIn((this.stands[i] as Stand).subject, reserved.days[i] as Day)
+      if (amounts) amounts.held += amount
+    }
+    this.reserved = { ...reserved, amount: reserved.amount + amount }
+    return true
   }
 
   /**

@@ -96,8 +96,9 @@ const offerView = ({ providerId: provider, upstreamModel, priority, weight, cost
 
 const limitsView = (model: Model): object => ({
   output_tokens_max: model.limits.outputTokensMax ?? null,
-  output_tokens_default: model.limits.outputTokensDefault,
+  output_tokens_default: model.limits.outputTokensDefault ?? null,
   output_tokens_min: model.limits.outputTokensMin,
+  hidden_reasoning: model.limits.hidesReasoning,
   image_tokens_max: model.limits.imageTokensMax,
   first_event_timeout_ms: firstEventTimeoutOf(model),
   dimensions: model.limits.dimensions ?? null,

@@ -11,8 +11,9 @@ type Limited = {
   readonly limits: {
     readonly context_tokens: number | null
     readonly output_tokens_max: number | null
-    readonly output_tokens_default: number
+    readonly output_tokens_default: number | null
     readonly output_tokens_min: number
+    readonly hidden_reasoning: boolean
     readonly image_tokens_max: number
     readonly first_event_timeout_ms: number
     readonly dimensions: number | null
@@ -37,9 +38,12 @@ export const modelLimits = command({
   ],
   positionals: [{ name: 'id', summary: 'id of a model', value: text('MODEL') }],
   options: {
-    context: { summary: 'tokens of input and output together; shown, not enforced', value: countOrNone },
+    context: { summary: 'the most tokens of input and output together', value: countOrNone },
     'max-output': { summary: 'most output tokens one answer can have', value: countOrNone },
-    'default-output': { summary: 'output held for where none is asked, if the most is too dear', value: countOrNone },
+    'default-output': {
+      summary: 'output limit to set where the client sets none; without it none is set',
+      value: countOrNone,
+    },
     'min-output': { summary: 'least output that must be affordable where none is asked', value: countOrNone },
     'image-tokens': { summary: 'the most tokens that an image in a request counts as', value: countOrNone },
     'first-event-timeout': {
@@ -49,6 +53,7 @@ export const modelLimits = command({
     dimensions: { summary: 'of an embedding model: the length of its vectors', value: countOrNone },
     'adjustable-dimensions': { summary: 'whether requests may ask for shorter vectors', value: yesNoOrNone },
     pictures: { summary: 'whether a text model looks at pictures', value: yesNoOrNone },
+    'hidden-reasoning': { summary: 'whether it bills reasoning that it does not send', value: yesNoOrNone },
   },
   run: async ({ args: { id }, options, program, terminal }) => {
     const stated = named({
@@ -61,6 +66,7 @@ export const modelLimits = command({
       dimensions: count(options.dimensions),
       dimensions_adjustable: answer(options['adjustable-dimensions']),
       pictures: answer(options.pictures),
+      hidden_reasoning: answer(options['hidden-reasoning']),
     })
     if (Object.keys(stated).length === 0)
       return usage('model limits: name a limit, such as --max-output 16384 or --max-output none')
@@ -70,13 +76,14 @@ export const modelLimits = command({
         ['id', view.id],
         ['context', limits.context_tokens ?? NONE],
         ['max output', limits.output_tokens_max ?? NONE],
-        ['default output', limits.output_tokens_default],
+        ['default output', limits.output_tokens_default ?? NONE],
         ['min output', limits.output_tokens_min],
         ['image tokens', limits.image_tokens_max],
         ['first event timeout', `${limits.first_event_timeout_ms} ms`],
         ['dimensions', limits.dimensions ?? NONE],
         ['adjustable', limits.dimensions_adjustable ? 'yes' : 'no'],
         ['pictures', limits.picture_input],
+        ['hidden reasoning', limits.hidden_reasoning ? 'yes' : 'no'],
       ] as const
       return shown(view, details(rows, terminal))
     })

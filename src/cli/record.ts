@@ -43,6 +43,9 @@ export type RecordView = {
   readonly upstream_cost_usd: string
   /** The dated prices the charge was made by; `model list` shows the current ones. */
   readonly price_card: number
+  /** The output limit that its client did not set, per choice, and why there was one. */
+  readonly output_cap: number | null
+  readonly output_cap_reason: string | null
   readonly created_at: string
   readonly first_event_ms: number | null
   readonly total_ms: number
@@ -78,6 +81,8 @@ export function readRecord(row: StoredRow): RecordView {
     written_off_usd: dollars('written_off'),
     upstream_cost_usd: dollars('upstream_cost'),
     price_card: number('price_card_id'),
+    output_cap: row['output_cap'] ? number('output_cap') : null,
+    output_cap_reason: row['output_cap_reason'] ?? null,
     created_at: new Date(number('created_at')).toISOString(),
     first_event_ms: row['first_event_ms'] === null ? null : number('first_event_ms'),
     total_ms: number('total_ms'),

@@ -68,6 +68,10 @@ function drawRecord(view: RecordView, terminal: Terminal): string {
     ['outcome', outcomeText(view)],
     ['input', `${view.input_tokens} tokens (${inputParts})`],
     ['output', `${view.output_tokens} tokens (${view.reasoning_tokens} of reasoning)`],
+    [
+      'output limit',
+      view.output_cap === null ? null : `${view.output_cap} tokens, ${capReasons[view.output_cap_reason ?? ''] ?? ''}`,
+    ],
     ['pieces', view.pieces.map(({ unit, count }) => `${count} × ${unit.replace('piece:', '')}`).join(', ') || null],
     ['usage', view.usage_source],
     ['held', usd(view.held_usd)],
@@ -79,6 +83,14 @@ function drawRecord(view: RecordView, terminal: Terminal): string {
     ['total', `${view.total_ms} ms`],
   ] as const
   return `${details(pairs, terminal)}\n${drawAttempts(view.attempts, terminal)}`
+}
+
+/** Why an answer had an output limit that its client did not set. */
+const capReasons: Readonly<Record<string, string>> = {
+  operator: 'the default of the model',
+  vendor: 'which the vendor demands',
+  balance: 'for lack of balance',
+  model_maximum: "the model's maximum",
 }
 
 const drawAttempts = (attempts: readonly Attempt[], terminal: Terminal): string =>

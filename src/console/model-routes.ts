@@ -94,7 +94,10 @@ const offerShape = z.strictObject({
 })
 /** The limits that are the operator's own affair. */
 const ownLimitsShape = {
-  output_tokens_default: z.int().meta({ description: 'held for a request without a limit, if its most is too dear' }),
+  output_tokens_default: z
+    .int()
+    .nullable()
+    .meta({ description: 'the output limit set where the client sets none; null: none is set' }),
   output_tokens_min: z.int().meta({ description: 'with less affordable a request without a limit is refused' }),
   image_tokens_max: z.int().meta({ description: 'the most that an image in a request counts as' }),
   first_event_timeout_ms: z.int().meta({ description: 'of models that think in silence 300 s, unless it is said' }),
@@ -118,7 +121,7 @@ function offerView({ office }: Desk, { sale }: Model, offer: Offer): z.infer<typ
 
 const modelView = (desk: Desk, model: Model): z.infer<typeof modelShape> => ({
   ...factsView(model),
-  output_tokens_default: model.limits.outputTokensDefault,
+  output_tokens_default: model.limits.outputTokensDefault ?? null,
   output_tokens_min: model.limits.outputTokensMin,
   image_tokens_max: model.limits.imageTokensMax,
   first_event_timeout_ms: firstEventTimeoutOf(model),

@@ -68,6 +68,11 @@ export const requestDetailShape = requestShape.extend({
     .meta({ description: 'before the first attempt, each attempt, the answer after its first event' }),
   usage: z.record(z.string(), count),
   pieces: z.array(z.strictObject({ unit: z.string(), count })),
+  output_cap: count.nullable().meta({ description: 'tokens of an output limit that the client did not set' }),
+  output_cap_reason: z
+    .enum(['operator', 'vendor', 'balance', 'model_maximum'])
+    .nullable()
+    .meta({ description: 'who set it: the operator, the vendor that demands one, what is available, the model' }),
   price: linesShape.nullable().meta({ description: 'null: nothing was charged' }),
   written_off_nano_usd: nano.meta({ description: 'what the balance lacked for the full price, in nano-USD' }),
   released_nano_usd: nano.meta({ description: 'of what was held, what went back, in nano-USD' }),
@@ -198,6 +203,8 @@ export async function requestDetail(
     attempts_made: attempts.map((note) => attemptView(note, viewer)),
     phases: phasesOf(attempts, record),
     usage: tokens,
+    output_cap: record['output_cap'] === null ? null : numberIn(record, 'output_cap'),
+    output_cap_reason: textIn(record, 'output_cap_reason') as z.infer<typeof requestDetailShape>['output_cap_reason'],
     pieces: [...pieces],
     price: isCharged ? await linesOf('price_card_id') : null,
     written_off_nano_usd: amountIn(record, 'written_off').toString(),

@@ -27,6 +27,7 @@ const said = {
   output_tokens_max: 900,
   output_tokens_default: 90,
   output_tokens_min: 9,
+  hidden_reasoning: true,
   image_tokens_max: 99,
   pictures: false,
   first_event_timeout_ms: 999,

@@ -82,12 +82,14 @@ export type Offer = {
 }
 
 export type ModelLimits = {
-  /** Most tokens one answer may have; what an unbounded request is quoted at. Undefined where it is not known. */
+  /** Most tokens one answer may have. Undefined where it is not known. */
   readonly outputTokensMax: number | undefined
-  /** What is held for a request without a limit of its own when the model's maximum is not affordable. */
-  readonly outputTokensDefault: number
+  /** The limit that the operator sets to answers for which the client sets none. Undefined: none is set. */
+  readonly outputTokensDefault: number | undefined
   /** Below this many affordable output tokens a request without a limit is refused. */
   readonly outputTokensMin: number
+  /** Whether the model bills reasoning that it does not send: what an answer costs is not known before its end. */
+  readonly hidesReasoning: boolean
   /** Upper bound of the tokens one image part counts as. */
   readonly imageTokensMax: number
   /** Silence allowed before the first event; undefined: what is usual for such a model, see patience.ts. */
@@ -99,7 +101,7 @@ export type ModelLimits = {
   readonly image: ImageFacts
   /** Of a video model: the same. */
   readonly video: VideoFacts
-  /** What the vendor states as the longest input and output together. Shown, not enforced: the vendor does that. */
+  /** What the vendor states as the longest input and output together. It bounds holds; the vendor enforces it. */
   readonly contextTokens: number | undefined
   /** `refused`: audio costs more than the model's price for input says, so none is taken, and no files with it. */
   readonly mediaInput: 'taken' | 'refused'
@@ -129,8 +131,9 @@ export const paintsInTurn = ({ kind, limits }: Pick<Model, 'kind' | 'limits'>): 
 
 export const defaultModelLimits: ModelLimits = {
   outputTokensMax: undefined,
-  outputTokensDefault: 8_192,
+  outputTokensDefault: undefined,
   outputTokensMin: 256,
+  hidesReasoning: false,
   imageTokensMax: 3_000,
   firstEventTimeoutMs: undefined,
   dimensions: undefined,

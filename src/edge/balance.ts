@@ -1,4 +1,5 @@
-import type { Limiter, Spend, Standing } from '../accounts/limiter.ts'
+import type { Spend, Standing } from '../accounts/limited.ts'
+import type { Limiter } from '../accounts/limiter.ts'
 import type { Caller } from '../domain/account.ts'
 import { formatUsd, type NanoUsd } from '../domain/money.ts'
 import type { Relay } from '../relay/context.ts'

@@ -179,8 +179,12 @@ export type WriterQuirks = {
 /** One upstream model that a request is to be written for. */
 export type Destination = {
   readonly upstreamModel: string
-  /** The output limit that was quoted, for one choice: the client's own, or the gateway's. */
-  readonly outputTokensMax: number
+  /** The output limit of one choice: the client's own, or the gateway's. Undefined: none is sent. */
+  readonly outputTokensMax: number | undefined
+  /** The most that the model gives, where that is known: what a vendor is sent that demands a limit. */
+  readonly modelOutputTokensMax?: number | undefined
+  /** Whether a whole reply is asked for as a stream, to be collected here. */
+  readonly collected?: boolean | undefined
   readonly quirks: WriterQuirks
 }
 
@@ -195,6 +199,8 @@ export type UpstreamRequest = {
   readonly upload?: Upload | undefined
   /** What the client asked for and this upstream cannot do. */
   readonly dropped: readonly string[]
+  /** The output limit that this vendor demanded and nobody asked for. */
+  readonly demandedOutputTokensMax?: number | undefined
 }
 
 type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
@@ -246,10 +252,22 @@ export type PassedStream = {
   /** The end for the client, terminator included. It states what is billed, as far as nothing was stated before. */
   end(billed: Usage): string
   /**
+   * Ends what is under way as cut at its length, in the dialect of the client; `end` comes after it. Left out where an
+   * answer is never ended from here.
+   */
+  cutAtLength?(): string
+  /**
    * The end of an answer that broke: the dialect's error inside the stream, and nothing that looks like completion.
    * `billed` is what it came to, where something came.
    */
   fail(failure: Failure, billed?: Usage): string
+}
+
+/** Puts the events of a stream together to the reply that the upstream would have given in one piece. */
+export type ReplyCollector = {
+  add(event: SseEvent): void
+  /** The reply as JSON text, ended as `length` where its last events say nothing of an end. */
+  text(): string
 }
 
 /** The first parts of a request that takes several exchanges. */
@@ -269,6 +287,8 @@ export type Passage = {
   /** Later, where the reply is large. */
   readReply(text: string, quirks: WriterQuirks): ReadReply | Promise<ReadReply>
   openStream(answer: AnswerFacts, quirks: WriterQuirks): PassedStream
+  /** For a reply that was asked for as a stream; left out where it cannot be. */
+  collector?(): ReplyCollector
   /** For a request that takes more than one exchange: its parts. */
   split?(to: Destination): readonly UpstreamRequest[]
   /** The reply from the answers of all parts in the same order, or from the one, where reading takes a while. */
@@ -300,6 +320,7 @@ export type UpstreamSide = {
   /** `turn` is what was asked: an answer may take its meaning from it. */
   readReply(text: string, quirks: WriterQuirks, turn: Turn): { readonly kind: 'reply'; readonly reply: Reply } | Failed
   decoder(quirks: WriterQuirks, turn: Turn): StreamDecoder
+  collector(): ReplyCollector
 }
 
 /** What one upstream event means. */

@@ -36,7 +36,7 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
     obstacle: read.kind === 'rejected' ? read.failure : upstream.obstacle?.(read.turn),
     failures: retold(upstream.failures, told),
     request(to) {
-      const written = upstream.write(turn(), stream, to)
+      const written = upstream.write(turn(), stream || to.collected === true, to)
       return { ...written, dropped: [...new Set([...turn().foreign, ...written.dropped])] }
     },
     readReply: (text, quirks) =>
@@ -53,6 +53,7 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
           },
         }
       }),
+    collector: () => upstream.collector(),
     openStream: (answer: AnswerFacts, quirks) =>
       new TranslatedStream(upstream.decoder(quirks, turn()), client.encoder(answer), { choices: turn().choices, told }),
   }
@@ -86,6 +87,7 @@ class TranslatedStream implements PassedStream {
   private readonly encoder: StreamEncoder
   private readonly choices: number
   private readonly told: Retelling
+  private readonly running = new Set<number>()
   private readonly ended = new Set<number>()
 
   constructor(decoder: StreamDecoder, encoder: StreamEncoder, { choices, told }: Telling) {
@@ -111,6 +113,7 @@ class TranslatedStream implements PassedStream {
     this.pieces += decoded.deltas.length
     for (const delta of decoded.deltas) {
       if (!this.isChoice(delta.choice)) return TOO_MANY_CHOICES
+      this.running.add(delta.choice)
       if (delta.kind === 'reasoning') this.thoughts.add(delta.text)
       else if ('text' in delta) this.produced.add(delta.text)
       else if (delta.kind === 'call') {
@@ -124,6 +127,11 @@ class TranslatedStream implements PassedStream {
 
   private isChoice(choice: number): boolean {
     return Number.isInteger(choice) && choice >= 0 && choice < this.choices + SPARE_CHOICES
+  }
+
+  cutAtLength(): string {
+    const choices = this.running.size === 0 ? [0] : [...this.running].filter((choice) => !this.ended.has(choice))
+    return this.encoder.encode(choices.map((choice) => ({ kind: 'finish', choice, reason: 'length' })))
   }
 
   end(billed: Usage): string {

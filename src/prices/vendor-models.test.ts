@@ -112,14 +112,14 @@ test('images are sold by tokens of their own, and what may be asked for is known
   expect(gpt.limits.image).toMatchObject({ deliveries: ['b64_json'], isSingle: true })
 })
 
-test('limits: context, dimensions, no audio where it is dearer, and an answer that fits a small context', () => {
+test('limits: context, dimensions, no audio where it is dearer', () => {
   expect(listed('openai', 'gpt-5').limits).toEqual({ contextTokens: 400_000 })
   expect(listed('openai', 'text-embedding-3-small')).toMatchObject({
     kind: 'embedding',
     limits: { dimensions: 1_536, dimensionsAdjustable: true },
   })
   expect(listed('gemini', 'gemini-2.5-flash').limits).toMatchObject({ mediaInput: 'refused' })
-  expect(listed('moonshot', 'moonshot-v1-8k').limits).toEqual({ contextTokens: 8_192, outputTokensDefault: 2_048 })
+  expect(listed('moonshot', 'moonshot-v1-8k').limits).toEqual({ contextTokens: 8_192 })
 })
 
 test('of two vendors with the same id the first has it, the other has its name before it', () => {

@@ -1,5 +1,5 @@
 /** Models of vendors at their list prices, as they can be sold. */
-import { defaultModelLimits, type ModelDraft, type ModelLimits } from '../domain/catalog.ts'
+import type { ModelDraft, ModelLimits } from '../domain/catalog.ts'
 import { imageFamilies } from '../domain/image.ts'
 import { parseUsd } from '../domain/money.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from '../domain/price.ts'
@@ -19,9 +19,6 @@ export type VendorModel = {
   readonly changesOn: string | undefined
 }
 
-/** A share of the context window that an answer may take where nobody says how much it may have. */
-const OUTPUT_SHARE = 4
-
 function nano(dollars: string): bigint {
   const amount = parseUsd(dollars)
   if (amount === undefined) throw new Error(`the price list has '${dollars}' for a price`)
@@ -40,14 +37,12 @@ const unitsOf = ({ input, output, cached, write, write1h, ...images }: ListedPri
   })
 
 function limitsOf({ dimensions, adjustable, context, media, family }: ListedModel): Partial<ModelLimits> {
-  const share = context === undefined ? Infinity : Math.floor(context / OUTPUT_SHARE)
   return {
     ...(dimensions !== undefined && { dimensions }),
     ...(adjustable && { dimensionsAdjustable: true }),
     ...(context !== undefined && { contextTokens: context }),
     ...(media && { mediaInput: media }),
     ...(family && { image: imageFamilies[family] }),
-    ...(share < defaultModelLimits.outputTokensDefault && { outputTokensDefault: share }),
   }
 }
 

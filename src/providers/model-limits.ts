@@ -18,6 +18,8 @@ export const modelLimitFields = {
   output_tokens_max: count.optional(),
   output_tokens_default: count.optional(),
   output_tokens_min: count.optional(),
+  /** Whether it bills reasoning that it does not send: an answer is held for whole, or given a limit. */
+  hidden_reasoning: z.boolean().optional(),
   image_tokens_max: count.optional(),
   /** `false`: a text model that looks at none; a request with one is refused before it costs anything. */
   pictures: z.boolean().optional(),
@@ -43,6 +45,7 @@ export function modelLimitsOf(declared: z.infer<typeof changes>): Partial<ModelL
     outputTokensMax: declared.output_tokens_max,
     outputTokensDefault: declared.output_tokens_default,
     outputTokensMin: declared.output_tokens_min,
+    hidesReasoning: declared.hidden_reasoning,
     imageTokensMax: declared.image_tokens_max,
     pictureInput: typeof pictures === 'boolean' ? (pictures ? 'taken' : 'refused') : pictures,
     firstEventTimeoutMs: declared.first_event_timeout_ms,

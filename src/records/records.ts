@@ -55,6 +55,8 @@ export type RequestRecord = {
   readonly writtenOff: NanoUsd
   readonly upstreamCost: NanoUsd
   readonly attempts: readonly AttemptNote[]
+  /** The output limit that its client did not set, per choice, and why there was one. */
+  readonly outputCap?: { readonly tokens: number; readonly reason: string } | undefined
   /** When its money was held. */
   readonly createdAtMs: number
   readonly firstEventMs: number | undefined
@@ -69,7 +71,7 @@ const common = [
   'input_fresh, input_cached, output_text, output_reasoning, usage_source, price_card_id, cost_card_id',
   'held, charged, written_off, upstream_cost, attempts, created_at, first_event_ms, total_ms',
 ].join(', ')
-const columns = `${common}, error_code, cache_write_5m, cache_write_1h, input_image, output_image, pieces`
+const columns = `${common}, error_code, cache_write_5m, cache_write_1h, input_image, output_image, pieces, output_cap, output_cap_reason`
 const insertRecord = rowStatement('request_record', columns)
 /** Of text alone, and without a fault: most of them. */
 const insertCommon = rowStatement('request_record', common, {
@@ -119,15 +121,18 @@ function commonValues(record: RequestRecord): SqlValue[] {
   ]
 }
 
-function rareValues({ errorCode, usage }: RequestRecord): SqlValue[] {
+function rareValues({ errorCode, usage, outputCap }: RequestRecord): SqlValue[] {
   const { cacheWrite5m, cacheWrite1h, inputImage = 0, outputImage = 0, pieces } = usage
   const written = pieces ? JSON.stringify(pieces) : null
-  return [errorCode ?? null, cacheWrite5m, cacheWrite1h, inputImage, outputImage, written]
+  const cap = [outputCap?.tokens ?? null, outputCap?.reason ?? null]
+  return [errorCode ?? null, cacheWrite5m, cacheWrite1h, inputImage, outputImage, written, ...cap]
 }
 
-function isCommon({ errorCode, usage }: RequestRecord): boolean {
+function isCommon({ errorCode, usage, outputCap }: RequestRecord): boolean {
   const { cacheWrite5m, cacheWrite1h, inputImage, outputImage, pieces } = usage
-  return errorCode === undefined && !pieces && !(cacheWrite5m || cacheWrite1h || inputImage || outputImage)
+  return (
+    errorCode === undefined && !outputCap && !pieces && !(cacheWrite5m || cacheWrite1h || inputImage || outputImage)
+  )
 }
 
 type Names = 'offerId' | 'providerId' | 'upstreamModel'

@@ -12,6 +12,7 @@ import type { Call } from './call.ts'
 import { wordsOf } from './dialect-words.ts'
 import { adviceOf, limitFailure, type Fitting } from './limit-failure.ts'
 import { begunSteps } from './conversation.ts'
+import { GrowingHold } from './growing-hold.ts'
 import { likelyTokens, quote, type Quote } from './quote.ts'
 import type { Relay } from './context.ts'
 import { refuseRemoteMedia } from './remote-media.ts'
@@ -22,8 +23,10 @@ export type Admission = {
   readonly model: Model
   readonly offers: readonly Offer[]
   readonly hold: Hold
-  /** What the hold stands for, and the output cap the gateway set, per choice. */
+  /** What the hold stands for, and the output limit the gateway set, per choice. */
   readonly quoted: Quote & { readonly kind: 'quoted' }
+  /** Where the hold covers the beginning of the answer only. */
+  readonly growing?: GrowingHold | undefined
   /** `durable`: when the hold is on disk. */
   readonly held: Pick<Extract<HoldResult, { kind: 'held' }>, 'durable'>
 }
@@ -88,7 +91,11 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   const balance = ledger.balance(account.id)
   const { spendable } = call.entry
   const affordable = spendable !== undefined && spendable < balance.available ? spendable : balance.available
-  const quoted = quote(request, model, affordable)
+  const quoted = quote(request, withHabits(relay, model), {
+    available: affordable,
+    isAlone: balance.held === 0n,
+    canGrow: model.kind === 'text',
+  })
   if (quoted.kind === 'unaffordable') {
     const limited = quoted.needed <= balance.available && call.entry.obstacle(quoted.needed, 0)
     const fitting = { endpoint: request.endpoint, tokens: quoted.fitting }
@@ -96,11 +103,12 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   }
   const known = likelyTokens(request, model)
   const isOpen = model.kind === 'text' && request.outputTokensMax === undefined
-  const tokens = isOpen ? call.entry.forecast(known, quoted.outputTokens) : known
+  const tokens = isOpen ? call.entry.forecast(known, quoted.outputTokensMax) : known
   const obstacle = call.entry.obstacle(quoted.amount, tokens)
   if (obstacle) return refuse(limitFailure(obstacle, { endpoint: request.endpoint, tokens: 0 }))
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
-  const written = request.stream || model.kind === 'image' || taskSteps || claim ? 'now' : 'soon'
+  const isNow = request.stream || quoted.grows || model.kind === 'image' || taskSteps || claim
+  const written = isNow ? 'now' : 'soon'
   const createdAtMs = Date.now()
   // Of a task so many are tried; a call goes on to the next where one is only full.
   const offers = taskSteps && plan.length > limits.attemptsMax ? plan.slice(0, limits.attemptsMax) : plan
@@ -113,8 +121,15 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   const held = ledger.hold({ id: call.id, accountId: account.id, amount, written, also, createdAtMs, livesWith })
   if (held.kind === 'insufficient') return refuse(insufficient(held.balance, amount))
   call.entry.reserve(amount, tokens, isOpen)
-  return { kind: 'admitted', model, offers, hold: held.hold, quoted, held }
+  call.outputCap = quoted.cap
+  const { hold } = held
+  const growing = quoted.grows ? new GrowingHold(relay, call, { model, hold, tokens: quoted.outputTokens }) : undefined
+  return { kind: 'admitted', model, offers, hold, quoted, growing, held }
 }
+
+/** The model with what its vendors' reports have shown of it. */
+const withHabits = ({ hiddenReasoners }: Relay, model: Model): Model =>
+  hiddenReasoners.has(model.id) ? { ...model, limits: { ...model.limits, hidesReasoning: true } } : model
 
 /** Whether none of the offers could be asked, not even after a wait: who hears it now leaves nothing on the disk. */
 const isShut = ({ catalog, seats }: Relay, offers: readonly Offer[], accountId: string): boolean =>

@@ -1,10 +1,8 @@
 /** Answers: what the client gets once an upstream has committed, and the settlement that must come before its end. */
-import type { Failure, UpstreamFailure } from '../domain/failure.ts'
+import type { Failure } from '../domain/failure.ts'
 import { imagesOf } from '../domain/image.ts'
 import type { Usage } from '../domain/usage.ts'
-import { failureForClient } from '../formats/chat/failure.ts'
 import type { Metered, PassedStream } from '../formats/format.ts'
-import { charsOf } from '../formats/produced.ts'
 import { isLong, joinInOwnTurn } from '../lib/long-text.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { Transcript, type KeptAnswer } from '../records/idempotency.ts'
@@ -18,7 +16,9 @@ import type { Relay } from './context.ts'
 import { shownEnd } from './conversation.ts'
 import { fail, failureOfCancel, INTERNAL, NOT_REPEATABLE, outcomeOf, rescue, settle } from './finish.ts'
 import { earlyHeaders, JSON_TYPE, wholeHeaders } from './headers.ts'
+import { capOfSpent, type GrowingHold } from './growing-hold.ts'
 import { meter } from './meter.ts'
+import { ended, endOf, inBand, isRunaway, RUNAWAY, type Step } from './stream-end.ts'
 
 /** The headers are the taker's, who may add to them: those of a whole answer have its type, a stream's not. */
 export type Answer =
@@ -38,7 +38,8 @@ export function answerWhole(relay: Relay, call: Call, job: WholeJob): Promise<An
   const { admission, served } = job
   call.firstEventMs = call.elapsedMs()
   const { usage, produced, delivered, painted } = served.reply
-  const metering = meter(relay, call, { usage, produced, delivered, painted, admission, complete: true })
+  const complete = !served.isCut
+  const metering = meter(relay, call, { usage, produced, delivered, painted, admission, complete })
   if (metering instanceof Promise) return metering.then((metered) => writeWhole(relay, call, job, metered))
   return writeWhole(relay, call, job, metering)
 }
@@ -61,9 +62,8 @@ function settleWhole(
     metered,
     // Cancelled by then, it may be shorter for that: what was still to be fetched was left.
     outcome: call.cancelled ? outcomeOf(call.cancelled) : 'completed',
-    answer:
-      call.claim && (isPart(call, { admission, served }) ? () => NOT_REPEATABLE : keptAnswer(admission, served, text)),
-  }).then((record) => ({ kind: 'whole', headers: wholeHeaders(record, admission, served.dropped), text }))
+    answer: call.claim && (isPart(call, { admission, served }) ? () => NOT_REPEATABLE : keptAnswer(call, served, text)),
+  }).then((record) => ({ kind: 'whole', headers: wholeHeaders(record, call, served.dropped), text }))
 }
 
 /** Whether there are fewer pictures than were asked for, as far as we have to do with it. */
@@ -74,8 +74,8 @@ function isPart({ upstreamStopped, request: { images } }: Call, { admission, ser
 }
 
 const keptAnswer =
-  (admission: Admission, { dropped }: WholeServed, body: string) =>
-  (settled: SettledRecord): KeptAnswer => ({ status: 200, headers: wholeHeaders(settled, admission, dropped), body })
+  (call: Call, { dropped }: WholeServed, body: string) =>
+  (settled: SettledRecord): KeptAnswer => ({ status: 200, headers: wholeHeaders(settled, call, dropped), body })
 
 const STREAM_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 
@@ -88,25 +88,20 @@ type StreamJob = {
 
 export function answerStream(relay: Relay, call: Call, job: StreamJob): Extract<Answer, { kind: 'stream' }> {
   const { admission, begun, dropped } = job
-  const headers = earlyHeaders(admission, dropped)
+  const headers = earlyHeaders(call, admission, dropped)
   return { kind: 'stream', headers, events: new StreamAnswer(relay, call, job), begun }
 }
 
 type StreamEnd = {
   readonly outcome: RequestRecord['outcome']
   readonly failure?: Failure | undefined
+  /** Whether the answer was ended for want of money. */
+  readonly isCut?: boolean
   /** Whether a repetition may get this answer: not one that ended for reasons of its first client or of our own. */
   readonly repeatable: boolean
   /** The text that ends the stream, for what it came to. */
   readonly end: (usage: Usage) => string
 }
-
-/** Text for the client, and whether the stream goes on. */
-type Step = { readonly text: string } & (
-  | { readonly end: 'open' }
-  | { readonly end: 'done' }
-  | { readonly end: 'broken'; readonly failure: UpstreamFailure }
-)
 
 /**
  * One stream on its way to the client, and its one settlement. `next` gives complete events, one or several at once,
@@ -175,14 +170,14 @@ export class StreamAnswer {
         )
       const { cancelled = 'client_closed' } = call
       const failure = cancelled === 'client_closed' ? undefined : failureOfCancel(cancelled)
-      const complete = last?.end === 'done' ? last : undefined
+      const complete = last && last.end !== 'broken' ? last : undefined
       await this.settle(served, {
         outcome: outcomeOf(cancelled),
         failure,
         repeatable: complete !== undefined,
         end: (usage) =>
           complete
-            ? complete.text + served.open.stream.end(usage)
+            ? endOf(served, complete, usage)
             : served.open.stream.fail(failure ?? failureOfCancel(cancelled), usage),
       })
       served.open.events.close()
@@ -242,7 +237,7 @@ export class StreamAnswer {
     const { arrived, text } = served.open
     // They can be half a megabyte, which would stay in memory for as long as the stream lasts.
     Object.assign(served.open, { arrived: [], text: '' })
-    const step = this.pass(served, arrived, text)
+    const step = await this.pass(served, arrived, text)
     return step.end === 'open' ? this.noted(step.text) : this.finish(served, step)
   }
 
@@ -263,18 +258,39 @@ export class StreamAnswer {
   }
 
   /** Reads events and joins what the client gets of them. */
-  private pass({ open: { stream } }: StreamServed, events: readonly SseEvent[], before: string): Step {
-    const { call } = this
+  private pass(served: StreamServed, events: readonly SseEvent[], before: string): Step | Promise<Step> {
+    const { stream } = served.open
+    const { growing } = this.admission
+    if (growing) return this.passPaid(served, growing, { events, before })
     let text = before
     for (const event of events) {
       const read = stream.read(event)
-      if (read.kind === 'done') return { end: 'done', text }
-      if (read.kind === 'failed') {
-        const { failure } = read
-        return stream.finished && !failure.isExcess ? { end: 'done', text } : { end: 'broken', text, failure }
-      }
+      if (read.kind !== 'chunk') return ended(read, stream, text)
       text += read.text
     }
+    return this.passed(stream, text)
+  }
+
+  /** The same where the hold grows: each event leaves once it is paid for. What a client has begun to read it gets. */
+  private async passPaid(
+    { open: { stream } }: StreamServed,
+    growing: GrowingHold,
+    { events, before }: { readonly events: readonly SseEvent[]; readonly before: string },
+  ): Promise<Step> {
+    let text = before
+    if (before !== '' && (await growing.cover(stream)) === 'spent') return { end: 'spent', text }
+    for (const event of events) {
+      const read = stream.read(event)
+      if (read.kind !== 'chunk') return ended(read, stream, text)
+      const covering = growing.cover(stream)
+      if (covering !== 'covered' && (await covering) === 'spent') return { end: 'spent', text }
+      text += read.text
+    }
+    return this.passed(stream, text)
+  }
+
+  private passed(stream: PassedStream, text: string): Step {
+    const { call } = this
     if (isRunaway(stream, this.admission)) return { end: 'broken', text, failure: RUNAWAY }
     // Only the bill is outstanding: a client that leaves at the finish still pays what the vendor is about to report.
     // So it is with an image of which the client has seen something: the vendor makes and bills it to its end.
@@ -287,9 +303,11 @@ export class StreamAnswer {
     this.ended = true
     served.open.events.close()
     const { cancelled } = this.call
-    if (step.end === 'done') {
-      const end = (usage: Usage): string => step.text + served.open.stream.end(usage)
-      const text = await this.settle(served, { outcome: 'completed', repeatable: true, end })
+    if (step.end !== 'broken') {
+      const isCut = step.end === 'spent'
+      if (isCut) this.call.outputCap = capOfSpent(this.admission)
+      const end = (usage: Usage): string => endOf(served, step, usage)
+      const text = await this.settle(served, { outcome: 'completed', isCut, repeatable: true, end })
       this.relay.health.succeeded(served.offer.id)
       return text
     }
@@ -319,9 +337,12 @@ export class StreamAnswer {
   }
 
   /** Settles, and gives the text that ends the stream. */
-  private async settle(served: StreamServed, { outcome, failure, repeatable, end }: StreamEnd): Promise<string> {
+  private async settle(served: StreamServed, { outcome, failure, repeatable, isCut, end }: StreamEnd): Promise<string> {
     const { relay, call, admission, transcript } = this
-    const { usage, produced, thoughts, finished, delivered, begun, painted } = served.open.stream
+    const { stream } = served.open
+    // What arrived and was not paid for did not leave.
+    const { produced, thoughts } = admission.growing?.words ?? stream
+    const { usage, finished, delivered, begun, painted } = stream
     const metered = await meter(relay, call, {
       usage,
       produced,
@@ -331,7 +352,7 @@ export class StreamAnswer {
       begun: outcome === 'cut' ? 0 : begun,
       painted: painted && outcome === 'client_closed' ? { ...painted, endedBy: 'client' } : painted,
       admission,
-      complete: finished || outcome === 'completed',
+      complete: !isCut && (finished || outcome === 'completed'),
     })
     const text = end(metered.usage)
     await settle(relay, call, {
@@ -343,7 +364,7 @@ export class StreamAnswer {
       answer: () => {
         transcript?.add(text)
         if (!repeatable) return NOT_REPEATABLE
-        const headers = earlyHeaders(admission, served.dropped)
+        const headers = earlyHeaders(call, admission, served.dropped)
         const shown = shownEnd(call)
         if (shown !== undefined) return { status: 200, headers: { ...JSON_TYPE, ...headers }, body: shown }
         return { status: 200, headers: { ...STREAM_TYPE, ...headers }, body: transcript?.text }
@@ -351,35 +372,4 @@ export class StreamAnswer {
     })
     return text
   }
-}
-
-/** No token is longer: runs of blanks come to this (o200k_base). */
-const CHARS_PER_TOKEN_MAX = 128
-const RUNAWAY_MARGIN_CHARS = 64 * 1024
-const RUNAWAY: UpstreamFailure = { kind: 'garbage', status: 200, message: 'the upstream passes the output limit' }
-
-const CUT_OFF: Failure = {
-  kind: 'upstream_error',
-  message:
-    'The upstream went on beyond the output limit and was cut off. What it reported was charged, or as much as the limit.',
-}
-
-/** Whether more has come than the output that was held for can be: a vendor that knows no limit would never end. */
-function isRunaway({ produced, thoughts = '' }: PassedStream, { quoted }: Admission): boolean {
-  const bound = quoted.outputTokens * CHARS_PER_TOKEN_MAX + RUNAWAY_MARGIN_CHARS
-  return charsOf(produced) + charsOf(thoughts) > bound
-}
-
-const SILENT = 'The upstream went silent in the middle.'
-const BROKEN_OFF = 'The upstream broke off in the middle.'
-const EXCESSIVE = 'The upstream sent more than an answer can need, and was cut off.'
-
-/** In the middle of a stream what arrived has been charged, of images only whole ones: the message must say so. */
-function inBand(upstream: UpstreamFailure, { delivered }: PassedStream): Failure {
-  if (upstream === RUNAWAY) return CUT_OFF
-  const { kind } = failureForClient(upstream)
-  const timeout = kind === 'upstream_timeout'
-  const message = timeout ? SILENT : upstream.isExcess ? EXCESSIVE : BROKEN_OFF
-  const charged = delivered?.length === 0 ? 'Nothing was charged.' : 'What arrived was charged.'
-  return { kind: timeout ? kind : 'upstream_error', message: `${message} ${charged}` }
 }

@@ -19,7 +19,12 @@ export type Served = {
   /** What the client asked for and this upstream could not do. */
   readonly dropped: readonly string[]
 }
-export type WholeServed = Served & { readonly kind: 'whole'; readonly reply: PassedReply }
+export type WholeServed = Served & {
+  readonly kind: 'whole'
+  readonly reply: PassedReply
+  /** Whether it was ended for want of money. */
+  readonly isCut: boolean
+}
 export type StreamServed = Served & { readonly kind: 'stream'; readonly open: OpenStream }
 export type AllFailed = {
   readonly kind: 'failed'
@@ -164,6 +169,8 @@ class Tries {
     const trial = trialOf(relay, call, { target, passage, offer, admission })
     if ('kind' in trial) return this.failedAt(trial, { choice, seat, startedMs, dropped: NOTHING, isWhole: false })
     relay.health.tried(offer.id)
+    const { demandedOutputTokensMax: demanded } = trial.request
+    call.outputCap = demanded === undefined ? admission.quoted.cap : { tokens: demanded, reason: 'vendor' }
     const asked = { choice, seat, startedMs, dropped: trial.request.dropped, isWhole: trial.isWhole }
     return carriedOut(call, trial).then((tried) => this.cameOf(asked, tried))
   }
@@ -178,7 +185,7 @@ class Tries {
     if (tried.kind === 'stream') return { kind: 'stream', open: tried.open, offer, dropped }
     seat.leave()
     relay.health.succeeded(offer.id)
-    return { kind: 'whole', reply: tried.reply, offer, dropped }
+    return { kind: 'whole', reply: tried.reply, isCut: tried.isCut ?? false, offer, dropped }
   }
 
   private failedAt({ failure: said, progress }: Failed, asked: Asked): Attempted | Promise<Attempted> {

@@ -7,6 +7,7 @@ import type { ClientRequest } from '../formats/format.ts'
 import type { Claim, IdempotencyKey } from '../records/idempotency.ts'
 import type { AttemptNote, SettledRecord } from '../records/records.ts'
 import type { Abortable, Stoppable } from '../upstream/flight.ts'
+import type { OutputCap } from './quote.ts'
 import type { Seat } from './seats.ts'
 
 /** Why a call is ended from outside before its answer is complete. */
@@ -41,6 +42,8 @@ export class Call implements Stoppable, Listed {
   claim: Claim | undefined
   readonly attempts: AttemptNote[] = []
   firstEventMs: number | undefined
+  /** The output limit that its upstream was sent, or its answer was ended at, without the client having set it. */
+  outputCap: OutputCap | undefined
   /** Of a failure that costs something. */
   paid: SettledRecord | undefined
   /** Whether its client has been told 200, before any output it may be: what goes wrong is said inside the stream. */

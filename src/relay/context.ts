@@ -38,6 +38,8 @@ export type Relay = {
   readonly tokens: TokenCounter
   readonly pictures: Pictures
   readonly drains: Drains
+  /** Models, by id, whose vendors have billed reasoning that they did not send. */
+  readonly hiddenReasoners: Set<string>
   readonly idempotency: Idempotency
   readonly turns: Turns
   readonly backgrounds: Backgrounds

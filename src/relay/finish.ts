@@ -44,6 +44,8 @@ export function settle(relay: Relay, call: Call, ending: Ending): Promise<Settle
     if (charged > admission.hold.amount) relay.log('warn', 'ledger.over_hold', overHold(call, admission, charged))
     record = recordOf(call, ending, { charged, writtenOff, upstreamCost })
     const output = outputTokens(metered.usage)
+    // The next hold for this model has to be for all of an answer.
+    if (admission.growing?.hidesReasoning(metered.usage)) relay.hiddenReasoners.add(admission.model.id)
     call.entry.settle(charged, inputTokens(metered.usage) + output, outcome === 'completed' ? output : undefined)
     const steps = recordSteps(record)
     if (call.claim) steps.push(...call.claim.keep(ending.answer?.(record) ?? NOT_REPEATABLE))
@@ -272,6 +274,7 @@ function recordOf<Source extends UsageSource | undefined>(
     writtenOff: amounts.writtenOff,
     upstreamCost: amounts.upstreamCost,
     attempts: call.attempts,
+    outputCap: call.outputCap,
     createdAtMs: admission.hold.createdAtMs,
     firstEventMs: call.firstEventMs,
     totalMs: call.elapsedMs(),

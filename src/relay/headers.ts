@@ -2,21 +2,22 @@
 import { formatUsd } from '../domain/money.ts'
 import type { RequestRecord, SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
+import type { Call } from './call.ts'
 
 /** Of whatever is answered in one piece. */
 export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 
-/** Headers known before the answer. */
-export const earlyHeaders = (admission: Admission, dropped: readonly string[]): Record<string, string> =>
-  withAgreed({ 'x-tollgate-held-usd': formatUsd(admission.hold.amount) }, admission, dropped)
+/** Headers known before the answer. Of a growing hold they state its first step. */
+export const earlyHeaders = (call: Call, { hold }: Admission, dropped: readonly string[]): Record<string, string> =>
+  withAgreed({ 'x-tollgate-held-usd': formatUsd(hold.amount) }, call, dropped)
 
 /** With what was agreed to in place of what was asked for. */
 function withAgreed(
   headers: Record<string, string>,
-  { quoted: { cap } }: Admission,
+  { outputCap }: Call,
   dropped: readonly string[],
 ): Record<string, string> {
-  if (cap !== undefined) headers['x-tollgate-max-output-tokens'] = String(cap)
+  if (outputCap) headers['x-tollgate-max-output-tokens'] = String(outputCap.tokens)
   if (dropped.length > 0) headers['x-tollgate-dropped'] = namesOf(dropped)
   return headers
 }
@@ -32,11 +33,7 @@ function namesOf(dropped: readonly string[]): string {
 }
 
 /** With those known only after the settlement: a stream's headers are long gone by then. */
-export function wholeHeaders(
-  record: SettledRecord,
-  admission: Admission,
-  dropped: readonly string[],
-): Record<string, string> {
+export function wholeHeaders(record: SettledRecord, call: Call, dropped: readonly string[]): Record<string, string> {
   const headers = {
     'content-type': JSON_TYPE['content-type'],
     'x-tollgate-held-usd': formatUsd(record.held),
@@ -46,7 +43,7 @@ export function wholeHeaders(
     'x-tollgate-upstream-ms': String(upstreamMsOf(record.attempts)),
     'openai-processing-ms': String(Math.round(record.totalMs)),
   }
-  return withAgreed(headers, admission, dropped)
+  return withAgreed(headers, call, dropped)
 }
 
 /** What a failure is told with: how often it was tried, and what it cost, where it did. */

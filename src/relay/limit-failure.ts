@@ -1,4 +1,4 @@
-import type { Limited, SpendLimited } from '../accounts/limiter.ts'
+import type { Limited, SpendLimited } from '../accounts/limited.ts'
 import type { Failure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
 import { wordsOf } from './dialect-words.ts'

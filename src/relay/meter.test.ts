@@ -17,15 +17,20 @@ const relay = {
 } as unknown as Relay
 const call = {
   id: 'r',
-  request: { promptText: () => 'as many words as seven tokens are', imageParts: 0, messages: 0 },
+  request: {
+    promptText: () => 'as many words as seven tokens are',
+    imageParts: 0,
+    messages: 0,
+    outputTokensMax: QUOTED_OUTPUT,
+  },
 } as unknown as Call
 const admission = {
   model: { limits: { imageTokensMax: 0, image: { tokens: { '1K': IMAGE_TOKENS }, qualityDefault: '1K' } } },
-  quoted: { inputTokens: 100, outputTokens: QUOTED_OUTPUT },
+  quoted: { inputTokens: 100, outputTokens: QUOTED_OUTPUT, outputTokensMax: QUOTED_OUTPUT },
 } as unknown as Admission
 
 /** For a model that paints: words and six images. */
-const ofPictures = { ...admission, quoted: { ...admission.quoted, outputTokens: 8_192 } }
+const ofPictures = { ...admission, quoted: { ...admission.quoted, outputTokens: 8_192, outputTokensMax: 8_192 } }
 
 const words = (count: number): string => 'word '.repeat(count)
 const chat = (prompt: number, completion: number, reasoning = 0): ReturnType<typeof readChatUsage> =>

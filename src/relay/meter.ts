@@ -34,7 +34,7 @@ const PLAUSIBLE_MARGIN_TOKENS = 20_000
 /** Takes the upstream's usage where it is plausible, or counts what went in and came out. */
 export function meter(relay: Relay, call: Call, to: ToMeter): Metered | Promise<Metered> {
   const { usage, painted, admission } = to
-  const plausible = usage && isPlausible(usage, admission)
+  const plausible = usage && isPlausible(usage, call, admission)
   if (usage && !plausible) relay.log('error', 'usage.implausible', { request: call.id, ...usage })
   // Nearly every answer: there is nothing to count, and nothing to wait for.
   if (plausible && isWhole(usage, to) && !painted && !call.request.meter) return { usage, source: 'reported' }
@@ -54,8 +54,8 @@ async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered
   const inWords = complete || usage?.outputImage !== undefined ? 0 : (painted.images + painted.spoiled) * imageTokens
   const apart = usage && { ...usage, outputText: Math.max(usage.outputText - inWords, 0) }
   const setAside = usage && apart ? usage.outputText - apart.outputText : 0
-  const outputTokensMax = Math.max(admission.quoted.outputTokens, imageTokens)
-  const wordsMax = setAside > 0 ? Math.max(outputTokensMax - setAside, 0) : admission.quoted.outputTokens
+  const outputTokensMax = Math.max(heldTokensOf(admission), imageTokens)
+  const wordsMax = setAside > 0 ? Math.max(outputTokensMax - setAside, 0) : heldTokensOf(admission)
   const metered = await meterWords(relay, call, { ...to, usage: apart, wordsMax })
   const isCounted = metered.usage.outputText !== apart?.outputText
   return paintedUsage(metered, {
@@ -78,7 +78,7 @@ async function meterWords(relay: Relay, call: Call, to: ToMeter): Promise<Metere
   const [prompt = 0, saidBegun = 0, thoughtBegun = 0] = await relay.tokens.count(texts)
   const [words, thinking] = [withRest(saidBegun, said), withRest(thoughtBegun, thought)]
   const { quoted } = admission
-  const { wordsMax: bound = quoted.outputTokens } = to
+  const { wordsMax: bound = heldTokensOf(admission) } = to
   // A count of our own is no reason to charge more than was agreed to: whoever sends more than was asked for gives it.
   const input = Math.min(prompt + tokensBesideText(request, admission.model), quoted.inputTokens)
   if (!usage) return { usage: estimatedUsage(input, Math.min(words + thinking, bound)), source: 'estimated' }
@@ -126,8 +126,13 @@ const more = (counted: number, reported: number, room: number): number =>
 const withRest = (counted: number, { text, moreChars }: Produced): number =>
   moreChars === 0 ? counted : counted + Math.ceil((moreChars * counted) / text.length)
 
-function isPlausible(usage: Usage, { quoted }: Admission): boolean {
-  const within = (tokens: number, bound: number): boolean =>
-    tokens <= bound * PLAUSIBLE_FACTOR + PLAUSIBLE_MARGIN_TOKENS
-  return within(inputTokens(usage), quoted.inputTokens) && within(outputTokens(usage), quoted.outputTokens)
+/** The output that is held for. */
+const heldTokensOf = ({ growing, quoted }: Admission): number => growing?.heldTokens ?? quoted.outputTokens
+
+function isPlausible(usage: Usage, { request }: Call, { quoted }: Admission): boolean {
+  const within = (tokens: number, bound: number): boolean => tokens <= bound + PLAUSIBLE_MARGIN_TOKENS
+  // Without a limit the bound is what no answer of the model passes; a limit may be counted differently.
+  const isOpen = quoted.cap === undefined && request.outputTokensMax === undefined
+  const outputBound = quoted.outputTokensMax * (isOpen ? 1 : PLAUSIBLE_FACTOR)
+  return within(inputTokens(usage), quoted.inputTokens * PLAUSIBLE_FACTOR) && within(outputTokens(usage), outputBound)
 }

@@ -5,7 +5,11 @@ import { imageFamilies } from '../domain/image.ts'
 import { unitPrices } from '../domain/price.ts'
 import { readChatRequest } from '../../test/support/read-chat.ts'
 import type { ChatRequest } from '../formats/chat/request.ts'
-import { quote, type QuotedRequest } from './quote.ts'
+import { heldFor, outputBoundOf, quote as quoteWith, type Means, type Quote, type QuotedRequest } from './quote.ts'
+
+/** With so much available, and others' requests under way. */
+const quote = (body: QuotedRequest, of: Model, available: bigint, means: Partial<Means> = {}): Quote =>
+  quoteWith(body, of, { available, isAlone: false, canGrow: true, ...means })
 
 /** 1 nano-USD per input token, 10 per output token. */
 const prices = unitPrices({ input: 1_000_000n, output: 10_000_000n })
@@ -40,7 +44,7 @@ test('a limit above the model’s maximum is lowered to it', () => {
   expect(quote(body, model({ outputTokensMax: 50 }), 10_000n)).toMatchObject({
     kind: 'quoted',
     amount: inputOf(body) + 500n,
-    cap: 50,
+    cap: { tokens: 50, reason: 'model_maximum' },
   })
 })
 
@@ -51,20 +55,94 @@ test('a limit that is not affordable is refused, naming what would fit', () => {
   expect(quote(body, model(), 3n)).toEqual({ kind: 'unaffordable', needed, fitting: 0 })
 })
 
-test('without a limit: the known maximum, else the default, else what is affordable, down to the least useful', () => {
+const growing = (amount: bigint, tokens: number, most: number): object => ({
+  kind: 'quoted',
+  amount,
+  outputTokens: tokens,
+  outputTokensMax: most,
+  cap: undefined,
+  grows: true,
+})
+
+test('without a limit the model’s maximum is held for and no limit is set, while that leaves room for others', () => {
   const body = request()
   const known = model({ outputTokensMax: 20_000 })
-  const cap = (available: bigint, of = known): number | undefined | string => {
-    const quoted = quote(body, of, inputOf(body) + available)
-    return quoted.kind === 'quoted' ? quoted.cap : quoted.kind
+  const input = inputOf(body)
+  const whole = { kind: 'quoted', amount: input + 200_000n, outputTokens: 20_000, cap: undefined, grows: false }
+  expect(quote(body, known, 2n * (input + 200_000n))).toMatchObject(whole)
+  expect(quote(body, known, 2n * (input + 200_000n) - 1n)).toMatchObject({ grows: true })
+  // Nobody else is there to be kept out, but for those who come next.
+  expect(quote(body, known, input + 220_000n, { isAlone: true })).toMatchObject(whole)
+  expect(quote(body, known, input + 200_000n, { isAlone: true })).toMatchObject({ grows: true })
+})
+
+test('what is not known of a model is bounded by its context, or by what no model passes', () => {
+  expect(outputBoundOf({ ...defaultModelLimits, outputTokensMax: 10, contextTokens: 4 })).toBe(4)
+  expect(outputBoundOf({ ...defaultModelLimits, contextTokens: 400_000 })).toBe(400_000)
+  const body = request()
+  expect(quote(body, model(), 10n ** 12n)).toMatchObject({ outputTokens: 131_072, cap: undefined, grows: false })
+  expect(quote(body, model({ contextTokens: 4_096 }), 10n ** 12n)).toMatchObject({ outputTokens: 4_096 })
+})
+
+test('a hold that grows begins with a share of what is available, and at the least useful output at all', () => {
+  const body = request()
+  const input = inputOf(body)
+  const known = model({ outputTokensMax: 20_000 })
+  expect(quote(body, known, 200_000n)).toMatchObject(growing(input + 3_120n, 312, 20_000))
+  expect(quote(body, known, 20_000n)).toMatchObject(growing(input + 640n, 64, 20_000))
+  expect(quote(body, known, input + 2_560n)).toMatchObject(growing(input + 640n, 64, 20_000))
+  expect(quote(body, known, input + 2_559n)).toEqual({ kind: 'unaffordable', needed: input + 2_560n, fitting: 255 })
+  expect(quote(request({ n: 4 }), known, 800_000n)).toMatchObject({ outputTokens: 1_248, outputTokensMax: 80_000 })
+  expect(quote(body, model({ outputTokensMax: 10 }), input + 100n)).toMatchObject({ outputTokens: 10, grows: true })
+})
+
+test('an answer that cannot be followed is given a limit, a share of what is available', () => {
+  const body = request()
+  const input = inputOf(body)
+  const silent = model({ outputTokensMax: 20_000, hidesReasoning: true })
+  const cap = (tokens: number) => ({ tokens, reason: 'balance' }) as const
+  expect(quote(body, silent, 240_000n)).toMatchObject({ cap: cap(1_500), outputTokens: 1_500, grows: false })
+  expect(quote(body, model({ outputTokensMax: 20_000 }), 240_000n, { canGrow: false })).toMatchObject({
+    cap: cap(1_500),
+  })
+  expect(quote(body, silent, input + 2_560n)).toMatchObject({ cap: cap(256), amount: input + 2_560n })
+  expect(quote(body, silent, input + 2_559n)).toMatchObject({ kind: 'unaffordable' })
+  // A limit must fit behind the input.
+  const small = model({ contextTokens: 1_000, hidesReasoning: true })
+  const long = request({ messages: [{ role: 'user', content: 'x'.repeat(1_200) }] })
+  const quoted = quote(long, small, 19_000n)
+  expect(quoted).toMatchObject({ kind: 'quoted', cap: { reason: 'balance' } })
+  expect(quoted.kind === 'quoted' && quoted.cap && quoted.cap.tokens < 600).toBe(true)
+})
+
+test('a crowd on twice the price of one maximum finds room', () => {
+  for (const limits of [{}, { hidesReasoning: true }] as const) {
+    for (const outputTokensMax of 'hidesReasoning' in limits ? [16_384, 128_000] : [8_192, 16_384, 128_000]) {
+      const of = model({ ...limits, outputTokensMax })
+      let available = 2n * heldFor(request(), of, outputTokensMax)
+      let answered = 0
+      for (let i = 0; i < 32; i++) {
+        const quoted = quote(request(), of, available, { isAlone: i === 0 })
+        if (quoted.kind !== 'quoted') break
+        answered++
+        available -= quoted.amount
+      }
+      expect(answered).toBeGreaterThanOrEqual(30)
+    }
   }
-  expect(cap(200_000n)).toBe(20_000)
-  expect(cap(199_999n)).toBe(8_192)
-  expect(cap(81_919n)).toBe(8_191)
-  expect(cap(2_560n)).toBe(256)
-  expect(cap(2_559n)).toBe('unaffordable')
-  expect(cap(10n ** 12n, model())).toBe(8_192)
-  expect(cap(100n, model({ outputTokensMax: 10 }))).toBe(10)
+})
+
+test('the operator’s limit is set where the client sets none', () => {
+  const body = request()
+  const limited = model({ outputTokensMax: 20_000, outputTokensDefault: 1_000 })
+  const input = inputOf(body)
+  expect(quote(body, limited, input + 10_000n)).toMatchObject({
+    amount: input + 10_000n,
+    cap: { tokens: 1_000, reason: 'operator' },
+  })
+  expect(quote(body, limited, input + 9_999n)).toMatchObject({ cap: { tokens: 999, reason: 'balance' } })
+  expect(quote(body, limited, input + 2_559n)).toMatchObject({ kind: 'unaffordable', needed: input + 2_560n })
+  expect(quote(request({ max_tokens: 5_000 }), limited, 10n ** 9n)).toMatchObject({ cap: undefined })
 })
 
 test('where the answer may be an image, one of the asked size is held for, and fits whatever cap is set', () => {
@@ -85,7 +163,7 @@ test('where the answer may be an image, one of the asked size is held for, and f
   // Without a limit: an image and some words must fit into what the balance affords.
   const free = asking({})
   const least = BigInt(free.textBytes + 10 * (1_120 + 256))
-  expect(quote(free, painter, least)).toMatchObject({ kind: 'quoted', cap: 1_376, amount: least })
+  expect(quote(free, painter, least)).toMatchObject({ kind: 'quoted', cap: { tokens: 1_376 }, amount: least })
   expect(quote(free, painter, least - 1n)).toMatchObject({ kind: 'unaffordable', needed: least })
 })
 
@@ -95,9 +173,12 @@ const aQuote = fc.record({
   output: fc.oneof(fc.constant(0n), fc.bigInt(0n, 10n ** 9n), fc.bigInt(0n, 10n ** 15n)),
   limits: fc.record({
     outputTokensMax: fc.option(tokensMax, { nil: undefined }),
-    outputTokensDefault: fc.constantFrom(512, 8_192),
+    outputTokensDefault: fc.constantFrom(undefined, 512, 8_192),
     outputTokensMin: fc.constantFrom(1, 256),
+    contextTokens: fc.option(fc.constantFrom(1_000, 128_000), { nil: undefined }),
+    hidesReasoning: fc.boolean(),
   }),
+  isAlone: fc.boolean(),
   choices: fc.constantFrom(1, 2, 128),
   asked: fc.option(tokensMax, { nil: undefined }),
   textBytes: fc.constantFrom(0, 30, 1_000_000),
@@ -107,27 +188,32 @@ const aQuote = fc.record({
 })
 type AQuote = typeof aQuote extends fc.Arbitrary<infer Case> ? Case : never
 
-test('quotes are exact and just affordable, from nothing to beyond what numbers hold', () => {
-  const check = ({ input, output, limits, choices, asked, textBytes, available: given, lacking }: AQuote): void => {
+test('quotes are exact and affordable, from nothing to beyond what numbers hold', () => {
+  const check = (one: AQuote): void => {
+    const { input, output, limits, choices, asked, textBytes, available: given, lacking, isAlone } = one
     const exact = (tokens: number): bigint =>
       (BigInt(textBytes) * input + BigInt(tokens) * BigInt(choices) * output + 999_999n) / 1_000_000n
-    const available = typeof given === 'bigint' ? given : exact(given) - lacking
+    const bound = typeof given === 'bigint' ? given : exact(given) - lacking
+    const available = bound < 0n ? 0n : bound
     const sale = { id: 1, effectiveFromMs: 0, nanoPerMillion: unitPrices({ input, output }) }
+    const of = { ...model(limits), sale }
     const body: QuotedRequest = { ...request(), outputTokensMax: asked, choices, textBytes }
-    const quoted = quote(body, { ...model(limits), sale }, available)
-    const most = limits.outputTokensMax ?? Number.MAX_SAFE_INTEGER
-    const usual = Math.min(limits.outputTokensDefault, most)
+    const quoted = quote(body, of, available, { isAlone })
+    const most = asked === undefined ? outputBoundOf(of.limits) : (limits.outputTokensMax ?? Number.MAX_SAFE_INTEGER)
     if (quoted.kind === 'quoted') {
-      const tokens = quoted.cap ?? asked ?? 0
-      expect(quoted).toMatchObject({ amount: exact(tokens), outputTokens: tokens * choices })
-      expect(quoted.amount <= available && tokens <= most).toBe(true)
-      if (asked !== undefined) expect(tokens).toBe(Math.min(asked, most))
-      // Never less than there is money for, as far as anybody wishes.
-      else if (tokens < usual) expect(exact(tokens + 1) > available).toBe(true)
+      const { amount, outputTokens, outputTokensMax, cap, grows } = quoted
+      const tokens = outputTokens / choices
+      expect(amount).toBe(exact(tokens))
+      expect(amount <= available && tokens <= most && outputTokens <= outputTokensMax).toBe(true)
+      expect(cap === undefined || cap.tokens === tokens).toBe(true)
+      if (asked !== undefined) return expect(tokens).toBe(Math.min(asked, most))
+      // Nothing is sent, or all that is sent is held for; what grows is neither.
+      if (grows) return expect({ cap, hides: limits.hidesReasoning }).toEqual({ cap: undefined, hides: false })
+      if (cap === undefined) expect(tokens).toBe(most)
     } else {
       const { needed, fitting } = quoted
-      expect(needed).toBe(exact(Math.min(asked ?? Math.min(limits.outputTokensMin, usual), most)))
       expect(needed > available).toBe(true)
+      if (asked !== undefined) expect(needed).toBe(exact(Math.min(asked, most)))
       expect(fitting === 0 || exact(fitting) <= available).toBe(true)
       expect(fitting === most || exact(fitting + 1) > available).toBe(true)
     }

@@ -15,6 +15,15 @@ export type QuotedRequest = Pick<
   'outputTokensMax' | 'choices' | 'textBytes' | 'imageParts' | 'mediaBytes' | 'images' | 'painting' | 'video'
 >
 
+/** Why an output limit is sent upstream that the client did not ask for. */
+export type CapReason = 'model_maximum' | 'operator' | 'balance' | 'vendor'
+
+export type OutputCap = {
+  /** Tokens of one choice. */
+  readonly tokens: number
+  readonly reason: CapReason
+}
+
 export type Quote =
   | {
       readonly kind: 'quoted'
@@ -22,8 +31,12 @@ export type Quote =
       /** The bounds the amount stands for, all choices together. */
       readonly inputTokens: number
       readonly outputTokens: number
-      /** The output cap to send upstream, per choice; undefined when the client's own limit stands. */
-      readonly cap: number | undefined
+      /** The most output there can be, all choices together; more than `outputTokens` where the hold is to grow. */
+      readonly outputTokensMax: number
+      /** The output limit to send upstream; undefined where the client's own stands, or none is needed. */
+      readonly cap: OutputCap | undefined
+      /** Whether the hold covers the beginning of the answer only, and has to grow while the answer arrives. */
+      readonly grows: boolean
     }
   | {
       readonly kind: 'unaffordable'
@@ -32,6 +45,15 @@ export type Quote =
       readonly fitting: number
     }
 
+/** What an account has for a request. */
+export type Means = {
+  readonly available: NanoUsd
+  /** Whether nothing else of the account is under way that holds money. */
+  readonly isAlone: boolean
+  /** Whether the answer can be followed while it is made, so that its hold can grow. */
+  readonly canGrow: boolean
+}
+
 const MILLION = 1_000_000n
 
 /** Tokens the input can have at most. */
@@ -39,8 +61,9 @@ function inputTokensMax({ textBytes, imageParts, mediaBytes }: QuotedRequest, mo
   return textBytes + imageParts * model.limits.imageTokensMax + mediaBytes
 }
 
-/** English text has about four bytes a token. */
+/** English text has about four bytes a token; code and most other languages have three or more. */
 const BYTES_PER_TOKEN = 4
+const BYTES_PER_TOKEN_LEAST = 3
 
 /** What a request counts as against a limit of tokens until that is known: its input, and the output it asks for. */
 export function likelyTokens(request: QuotedRequest, model: Model): number {
@@ -51,36 +74,136 @@ export function likelyTokens(request: QuotedRequest, model: Model): number {
   return input + (request.outputTokensMax ?? 0) * request.choices
 }
 
+/** For a model whose maximum and context are both unknown: hardly any gives more in one answer (2026-11). */
+const ASSUMED_OUTPUT_TOKENS_MAX = 131_072
+
+/** The first step of a growing hold, per choice; fewer where little is available, so that a crowd finds room. */
+const FIRST_STEP_TOKENS = 1_024
+const FIRST_STEP_TOKENS_MIN = 64
+/** The shares of what is available: of a first step, and of an answer that cannot be followed. */
+const FIRST_STEP_SHARE = 64
+const CAPPED_SHARE = 16
+
+/** The most output of one choice that this model can give. */
+export const outputBoundOf = ({ outputTokensMax, contextTokens }: ModelLimits): number =>
+  Math.min(outputTokensMax ?? contextTokens ?? ASSUMED_OUTPUT_TOKENS_MAX, contextTokens ?? Infinity)
+
 /**
- * Quotes a request against what is available. A limit of the client's is quoted as it is (lowered only to the model's
- * maximum); without one the cap is the model's maximum if that is known and affordable, else the model's default, else
- * what the balance affords, down to the model's least useful output. Where the answer may be an image, one is always
- * held for: it is made whole, whatever its cap.
+ * Quotes a request against what is available. A limit of the client's is quoted as it is, lowered only to the model's
+ * maximum; so is the operator's. Without either, no limit goes upstream where that can be helped: the model's maximum
+ * is held for as long as that leaves room for other requests; else the hold begins small and grows with the answer;
+ * and where the answer cannot be followed, a limit is set to a share of what is available. Where the answer may be an
+ * image, one is always held for: it is made whole, whatever its limit.
  */
-export function quote(request: QuotedRequest, model: Model, available: NanoUsd): Quote {
+export function quote(request: QuotedRequest, model: Model, means: Means): Quote {
+  const { available } = means
   if (request.video) return quoteVideo(request.video, model, available)
   if (request.images) return quoteImages(request, request.images, { model, available })
+  const { limits } = model
   const inputTokens = inputTokensMax(request, model)
-  const { choices, outputTokensMax: asked } = request
-  const { limits, sale } = model
   const imageTokens = paintsInTurn(model) ? tokensOfImage(limits.image, request.painting?.quality) : 0
-  const rates = { input: dearestInput(sale, inputTokens), output: dearestOutput(sale, inputTokens), choices }
-  const quoted = (tokens: number, amount: NanoUsd): Quote => {
-    const cap = tokens === asked ? undefined : tokens
-    return { kind: 'quoted', amount, inputTokens, outputTokens: tokens * choices, cap }
+  const rates = ratesOf(request, model, inputTokens)
+  const base = { inputTokens, imageTokens, rates, choices: request.choices }
+  const asked = request.outputTokensMax
+  if (asked !== undefined) {
+    const most = limits.outputTokensMax ?? Number.MAX_SAFE_INTEGER
+    const cap = asked > most ? ({ tokens: most, reason: 'model_maximum' } as const) : undefined
+    return (
+      fixed(base, { tokens: Math.min(asked, most), cap }, available) ?? unaffordable(base, asked, { most, available })
+    )
   }
-  const most = limits.outputTokensMax ?? Number.MAX_SAFE_INTEGER
-  const wished = Math.min(asked ?? limits.outputTokensMax ?? limits.outputTokensDefault, most)
-  const wishedAmount = amountOf(inputTokens, Math.max(wished, imageTokens), rates)
-  if (wishedAmount <= available) return quoted(wished, wishedAmount)
+  return quoteOpen(base, limits, means)
+}
 
+type Base = {
+  readonly inputTokens: number
+  /** Tokens of the image that the answer may be; 0 where it cannot be one. */
+  readonly imageTokens: number
+  readonly rates: Rates
+  readonly choices: number
+}
+type Wish = { readonly tokens: number; readonly cap: OutputCap | undefined }
+
+/** A request without a limit of its client's. */
+function quoteOpen(base: Base, limits: ModelLimits, { available, isAlone, canGrow }: Means): Quote {
+  const { inputTokens, imageTokens, rates, choices } = base
+  const most = outputBoundOf(limits)
+  const { contextTokens = Infinity, outputTokensDefault } = limits
+  const likelyInput = Math.ceil(inputTokens / BYTES_PER_TOKEN_LEAST)
+  // A vendor refuses a limit that does not fit behind the input.
+  const behindInput = Math.max(contextTokens - likelyInput, limits.outputTokensMin)
+  const wanted = Math.min(outputTokensDefault ?? most, most, behindInput)
   const affordable = affordableTokens(available, inputTokens, rates)
-  const tokens = asked === undefined ? lessTokens(limits, most, { affordable, imageTokens }) : wished
-  const heldTokens = Math.max(tokens, imageTokens)
-  const amount = amountOf(inputTokens, heldTokens, rates)
-  if (amount <= available) return quoted(tokens, amount)
+  const least = Math.max(Math.min(limits.outputTokensMin + imageTokens, wanted), imageTokens)
+  const capped = (tokens: number, reason: CapReason): Quote | undefined =>
+    fixed(base, { tokens, cap: { tokens, reason } }, available)
+  const short = affordable >= least ? undefined : unaffordable(base, least, { most, available })
+  if (outputTokensDefault !== undefined) {
+    return capped(wanted, 'operator') ?? short ?? capped(affordable, 'balance') ?? unreachable()
+  }
+  // A request that takes all there is would keep out those beside it.
+  const room = isAlone ? available - available / BigInt(CAPPED_SHARE) : available / 2n
+  const whole = fixed(base, { tokens: most, cap: undefined }, room)
+  if (whole) return whole
+  if (short) return short
+  if (!canGrow || limits.hidesReasoning || imageTokens > 0) {
+    const share = affordableTokens(available / BigInt(CAPPED_SHARE), 0, rates)
+    const tokens = Math.min(Math.max(share, least), affordable, wanted)
+    return capped(tokens, 'balance') ?? unreachable()
+  }
+  const share = affordableTokens(available / BigInt(FIRST_STEP_SHARE), 0, rates)
+  const step = Math.min(Math.max(share, FIRST_STEP_TOKENS_MIN), FIRST_STEP_TOKENS, affordable, most)
+  return {
+    kind: 'quoted',
+    amount: amountOf(inputTokens, step, rates),
+    inputTokens,
+    outputTokens: step * choices,
+    outputTokensMax: most * choices,
+    cap: undefined,
+    grows: true,
+  }
+}
+
+/** A quote of so many tokens; undefined where it is more than `available`. */
+function fixed(
+  { inputTokens, imageTokens, rates, choices }: Base,
+  { tokens, cap }: Wish,
+  available: NanoUsd,
+): Quote | undefined {
+  const amount = amountOf(inputTokens, Math.max(tokens, imageTokens), rates)
+  if (amount > available) return undefined
+  const outputTokens = tokens * choices
+  return { kind: 'quoted', amount, inputTokens, outputTokens, outputTokensMax: outputTokens, cap, grows: false }
+}
+
+type Fit = { readonly most: number; readonly available: NanoUsd }
+
+function unaffordable({ inputTokens, imageTokens, rates }: Base, tokens: number, { most, available }: Fit): Quote {
+  const affordable = affordableTokens(available, inputTokens, rates)
   const fitting = affordable < imageTokens ? 0 : Math.min(Math.max(affordable, 0), most)
-  return { kind: 'unaffordable', needed: amount, fitting }
+  const needed = amountOf(inputTokens, Math.max(Math.min(tokens, most), imageTokens), rates)
+  return { kind: 'unaffordable', needed, fitting }
+}
+
+/** What a request of this input is to hold where its output, all choices together, may come to so many tokens. */
+export function heldFor(request: QuotedRequest, model: Model, outputTokens: number): NanoUsd {
+  const inputTokens = inputTokensMax(request, model)
+  return amountOf(inputTokens, outputTokens, { ...ratesOf(request, model, inputTokens), choices: 1 })
+}
+
+/** How many tokens of output an amount pays for. */
+export function tokensFor(request: QuotedRequest, model: Model, amount: NanoUsd): number {
+  return affordableTokens(amount, 0, { ...ratesOf(request, model, inputTokensMax(request, model)), choices: 1 })
+}
+
+const ratesOf = ({ choices }: QuotedRequest, { sale }: Model, inputTokens: number): Rates => ({
+  input: dearestInput(sale, inputTokens),
+  output: dearestOutput(sale, inputTokens),
+  choices,
+})
+
+function unreachable(): never {
+  throw new Error('what is affordable was not')
 }
 
 /** Nano-USD per million tokens, and how often the output may come. */
@@ -101,19 +224,8 @@ function affordableTokens(available: NanoUsd, inputTokens: number, { input, outp
   return perToken === 0n ? Number.MAX_SAFE_INTEGER : Number(left / perToken)
 }
 
-type Affordable = { readonly affordable: number; readonly imageTokens: number }
-
-/** The output to hold for where the most is too dear, per choice; where not even the least is affordable, that. */
-function lessTokens(
-  { outputTokensDefault, outputTokensMin }: ModelLimits,
-  most: number,
-  { affordable, imageTokens }: Affordable,
-): number {
-  const usual = Math.min(outputTokensDefault, most)
-  if (affordable >= Math.max(usual, imageTokens)) return usual
-  const least = Math.max(Math.min(outputTokensMin + imageTokens, usual), imageTokens)
-  return affordable >= least ? affordable : least
-}
+const atMost = (outputTokens: number) =>
+  ({ outputTokens, outputTokensMax: outputTokens, cap: undefined, grows: false }) as const
 
 /** Images are bounded by their number: so many tokens or so many pieces, the dearest the request can come to. */
 function quoteImages(
@@ -134,7 +246,7 @@ function quoteImages(
     MILLION,
   )
   if (amount > available) return { kind: 'unaffordable', needed: amount, fitting: 0 }
-  return { kind: 'quoted', amount, inputTokens, outputTokens, cap: undefined }
+  return { kind: 'quoted', amount, inputTokens, ...atMost(outputTokens) }
 }
 
 /** A video is bounded by its length and its pixels; its upscaling is charged apart, and rounded apart. */
@@ -145,5 +257,5 @@ function quoteVideo(body: VideoBody, { limits: { video: facts }, sale }: Model, 
   const upscaling = upscale ? priceOf(usageOfUpscaling(wish.resolution, upscale, bound.seconds), sale) : 0n
   const amount = priceOf(usageOfVideo(sale, wish, bound), sale) + upscaling
   if (amount > available) return { kind: 'unaffordable', needed: amount, fitting: 0 }
-  return { kind: 'quoted', amount, inputTokens: 0, outputTokens: bound.tokens, cap: undefined }
+  return { kind: 'quoted', amount, inputTokens: 0, ...atMost(bound.tokens) }
 }

@@ -69,7 +69,7 @@ export class BoundedEvents implements EventSource {
     if (events <= streamBounds.events && bytes <= streamBounds.bytes) return false
     const { admission, limits } = this.bound
     // Of all choices together.
-    const tokens = admission.quoted.outputTokens
+    const tokens = admission.quoted.outputTokensMax
     const isImage = admission.model.kind === 'image'
     const spoken = isImage ? tokens : Math.min(tokens, wordChars(this.stream))
     const allowance = tokens * WORDLESS_PART + spoken * (1 - WORDLESS_PART)

@@ -24,6 +24,7 @@ import {
 import { EventReader } from '../upstream/event-reader.ts'
 import type { Admission } from './admit.ts'
 import type { Call } from './call.ts'
+import { tryCollected } from './collected.ts'
 import type { Relay } from './context.ts'
 import { isBackground } from './conversation.ts'
 import { GivenEvents, PreparedEvents, type EventSource } from './events.ts'
@@ -47,7 +48,7 @@ export type Failed = {
   readonly progress?: Progress | undefined
 }
 export type Tried =
-  | { readonly kind: 'whole'; reply: PassedReply }
+  | { readonly kind: 'whole'; reply: PassedReply; isCut?: boolean }
   | { readonly kind: 'stream'; open: OpenStream }
   | Failed
 
@@ -91,7 +92,9 @@ export function trialOf(relay: Relay, call: Call, { target, passage, offer, admi
   call.outlivesClient = billsOn || isAwaited(call)
   const destination: Destination = {
     upstreamModel: offer.upstreamModel,
-    outputTokensMax: admission.quoted.outputTokens / call.request.choices,
+    outputTokensMax: admission.quoted.cap?.tokens ?? call.request.outputTokensMax,
+    modelOutputTokensMax: admission.model.limits.outputTokensMax,
+    collected: isCollected(call, admission, passage),
     quirks: preset.quirks,
   }
   const isWhole = !call.request.stream || passage.asEvents !== undefined
@@ -99,8 +102,13 @@ export function trialOf(relay: Relay, call: Call, { target, passage, offer, admi
   return { target, passage, admission, destination, request: passage.request(destination), limits, isWhole }
 }
 
+/** Whether a whole reply is asked for as a stream, so that its hold can grow while it is made. */
+const isCollected = ({ request }: Call, { growing }: Admission, passage: Passage): boolean =>
+  growing !== undefined && !request.stream && 'collector' in passage
+
 export function carriedOut(call: Call, trial: Trial): Promise<Tried> {
   if (call.request.stream) return tryStream(call, trial)
+  if (trial.destination.collected) return tryCollected(call, trial, factsOf(call, trial.admission))
   const { target, passage, destination, request, limits } = trial
   if (passage.split || passage.join) return tryParts(trial)
   return attemptWhole(target, request, limits, (text) => {
@@ -178,7 +186,11 @@ async function openEvents(
   { request, passage }: Opening,
   limits: AttemptLimits,
 ): Promise<{ readonly kind: 'stream'; readonly events: EventReader | GivenEvents } | Failed> {
-  if (!passage.asEvents) return attemptStream(target, request, limits)
+  if (!passage.asEvents) {
+    const streamed = await attemptStream(target, request, limits)
+    if (streamed.kind === 'reply') throw new Error('a stream was asked for')
+    return streamed
+  }
   const attempt = await attemptWhole(target, request, limits, asReply)
   if (attempt.kind === 'failed') return attempt
   return { kind: 'stream', events: new GivenEvents(passage.asEvents(attempt.text)) }

@@ -25,6 +25,8 @@ export type AttemptLimits = {
   readonly eventCharsMax: number
   /** What is asked for is made, and billed, every time it is asked for: the request is never sent again unasked. */
   readonly sendOnce?: boolean | undefined
+  /** Whether an upstream that answers a request for a stream in one piece is taken at its word. */
+  readonly takesWhole?: boolean | undefined
   /** Whoever the attempt is made for, and can stop it. */
   readonly owner: Stoppable
 }
@@ -32,7 +34,7 @@ export type AttemptLimits = {
 type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 type Reply = { readonly kind: 'reply'; readonly text: string }
 export type WholeAttempt = Reply | Failed
-export type StreamAttempt = { readonly kind: 'stream'; readonly events: EventReader } | Failed
+export type StreamAttempt = { readonly kind: 'stream'; readonly events: EventReader } | Reply | Failed
 
 type Sending = {
   readonly target: Target
@@ -125,8 +127,10 @@ export async function attemptStream(
   if (status === 200 && headers.get('content-type')?.includes('text/event-stream')) {
     return { kind: 'stream', events: new EventReader(response, flight, limits) }
   }
-  const text = await readText(response, ERROR_BYTES_MAX)
+  const isWhole = status === 200 && limits.takesWhole === true
+  const text = await readText(response, isWhole ? limits.replyBytesMax : ERROR_BYTES_MAX)
   flight.land()
+  if (isWhole && text !== undefined && !target.failures.hidden(text)) return asReply(text)
   return failed(status === 200 ? notAStream(target, text ?? '') : target.failures.response(status, headers, text ?? ''))
 }
 

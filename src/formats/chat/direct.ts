@@ -1,6 +1,15 @@
 /** Chat to chat: the client's own bytes up, the upstream's own bytes down. */
-import type { AnswerFacts, Destination, Passage, PassedStream, UpstreamRequest, WriterQuirks } from '../format.ts'
+import type {
+  AnswerFacts,
+  Destination,
+  Passage,
+  PassedStream,
+  ReplyCollector,
+  UpstreamRequest,
+  WriterQuirks,
+} from '../format.ts'
 import { readReceived } from '../received.ts'
+import { ChatCollector } from './collector.ts'
 import { chatFailures } from './failure.ts'
 import { readChatReply } from './reply.ts'
 import { writeUpstreamRequest, type ChatRequest } from './request.ts'
@@ -17,18 +26,23 @@ export class DirectChat implements Passage {
     this.client = client
   }
 
-  request({ upstreamModel, outputTokensMax, quirks }: Destination): UpstreamRequest {
+  request({ upstreamModel, outputTokensMax, collected = false, quirks }: Destination): UpstreamRequest {
     const body = writeUpstreamRequest(this.client, {
       upstreamModel,
       outputTokensMax,
       outputMaxField: quirks.outputMaxField,
       askForUsage: quirks.usageInStream === 'on_request',
+      collected,
     })
     return { path: CHAT_PATH, headers: NO_HEADERS, body, dropped: NOTHING }
   }
 
   readReply(text: string, { usageDialect }: WriterQuirks): ReturnType<Passage['readReply']> {
     return readReceived(text, (received) => readChatReply(received, usageDialect))
+  }
+
+  collector(): ReplyCollector {
+    return new ChatCollector()
   }
 
   openStream({ publicModel }: AnswerFacts, { usageDialect }: WriterQuirks): PassedStream {

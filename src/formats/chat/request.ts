@@ -144,6 +144,8 @@ export type UpstreamEdits = {
   /** The field this vendor takes the cap in. */
   readonly outputMaxField: 'max_tokens' | 'max_completion_tokens'
   readonly askForUsage: boolean
+  /** Whether the reply is to come as a stream although its client wants it in one piece. */
+  readonly collected: boolean
 }
 
 /** The body for an upstream: the client's own bytes, but for the model's name, the output cap and the usage option. */
@@ -159,7 +161,8 @@ export function writeUpstreamRequest(request: ChatRequest, edits: UpstreamEdits)
     if (body[known] !== limit) changes.push({ key: known, value: String(limit) })
     if (members.has(other)) changes.push({ key: other, value: undefined })
   }
-  if (request.stream && edits.askForUsage && !request.usageAsked) {
+  if (edits.collected) changes.push({ key: 'stream', value: 'true' })
+  if ((request.stream || edits.collected) && edits.askForUsage && !request.usageAsked) {
     changes.push({ key: 'stream_options', value: JSON.stringify({ ...body.stream_options, include_usage: true }) })
   }
   return changes.length === 0 ? text : editJson(text, members, changes)

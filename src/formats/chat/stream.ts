@@ -96,6 +96,16 @@ export class ChatStream implements PassedStream {
     return { kind: 'chunk', text, meaningful }
   }
 
+  cutAtLength(): string {
+    const { id, created } = this.head
+    const open: object[] = []
+    for (let index = 0; index < this.options.choices; index++) {
+      if (!this.ended.has(index)) open.push({ index, delta: {}, finish_reason: 'length' })
+    }
+    const model = this.options.publicModel
+    return dataEvent(JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices: open }))
+  }
+
   /** The end of the stream for the client: the usage as it is billed where that was not said, then the terminator. */
   end(billed: Usage): string {
     const { usageChunk, usage, told } = this

@@ -16,6 +16,7 @@ import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { asFields, asText, parseFields, type Fields } from '../fields.ts'
 import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide, WriterQuirks } from '../format.ts'
+import { ChatCollector } from './collector.ts'
 import { chatFailures, hiddenError } from './failure.ts'
 import { lostOf } from '../lost.ts'
 import { readChatUsage, type UsageDialect } from './usage.ts'
@@ -27,6 +28,7 @@ export const chatUpstreamSide: UpstreamSide = {
   write,
   readReply,
   decoder: ({ usageDialect }) => new ChatDecoder(usageDialect),
+  collector: () => new ChatCollector(),
 }
 
 function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {

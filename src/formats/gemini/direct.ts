@@ -10,10 +10,12 @@ import type {
   PassedReply,
   PassedStream,
   ReadReply,
+  ReplyCollector,
   UpstreamRequest,
 } from '../format.ts'
 import { asFields, asList, parseFields, type Fields } from '../fields.ts'
 import { readReceived, type Received } from '../received.ts'
+import { GeminiCollector } from './collector.ts'
 import { brokenFinish } from './decoder.ts'
 import { editsOf, wordsOf } from './direct-edits.ts'
 import { geminiFailures, readGeminiError } from './failure.ts'
@@ -35,8 +37,8 @@ export class DirectGemini implements Passage {
     this.obstacle = obstacle
   }
 
-  request({ upstreamModel, outputTokensMax, quirks }: Destination): UpstreamRequest {
-    const { stream } = this.client
+  request({ upstreamModel, outputTokensMax, collected = false, quirks }: Destination): UpstreamRequest {
+    const stream = this.client.stream || collected
     const written = writeUpstreamBody(this.client, outputTokensMax)
     const body = quirks.callIds === 'refused' ? withoutCallIds(written) : written
     const path = upstreamPath(upstreamModel, stream ? 'streamGenerateContent' : 'generateContent')
@@ -45,6 +47,11 @@ export class DirectGemini implements Passage {
 
   readReply(text: string): ReturnType<Passage['readReply']> {
     return readReceived(text, readDirectReply)
+  }
+
+  /** Undefined where images may come: each is decoded as it arrives. */
+  collector?(): ReplyCollector {
+    return new GeminiCollector()
   }
 
   openStream({ publicModel }: AnswerFacts): PassedStream {

@@ -184,10 +184,10 @@ function memberOf(members: Members, name: string): [string, Member] | undefined 
 }
 
 /** The body for an upstream: the client's own bytes, but for the output cap and a model's name beside the path's. */
-export function writeUpstreamBody({ body, text, members }: GeminiRequest, outputTokensMax: number): string {
+export function writeUpstreamBody({ body, text, members }: GeminiRequest, outputTokensMax: number | undefined): string {
   const edits: Edit[] = []
   if (members.has('model')) edits.push({ key: 'model', value: undefined })
-  if (body.generationConfig?.maxOutputTokens !== outputTokensMax) {
+  if (outputTokensMax !== undefined && body.generationConfig?.maxOutputTokens !== outputTokensMax) {
     const [key, member] = memberOf(members, 'generationConfig') ?? ['generationConfig']
     edits.push({ key, value: configWith(member && text.slice(member.start, member.end), outputTokensMax) })
   }

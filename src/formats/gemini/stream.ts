@@ -108,6 +108,15 @@ export class GeminiStream implements PassedStream {
     return meaningful
   }
 
+  cutAtLength(): string {
+    const indexes = this.running.size === 0 ? [0] : [...this.running]
+    const candidates = indexes.map((index) => ({ index, finishReason: 'MAX_TOKENS' }))
+    this.held.push(JSON.stringify({ candidates, modelVersion: this.publicModel }))
+    // What it reported so far was of another end: the last response states what is billed.
+    this.usage = undefined
+    return ''
+  }
+
   end(billed: Usage): string {
     const last = this.held.pop()
     if (last === undefined) return ''

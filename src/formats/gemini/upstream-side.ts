@@ -4,6 +4,7 @@ import type { InputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
 import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
 import { lostOf } from '../lost.ts'
 import { namesOfCalls, writeContents } from './contents.ts'
+import { GeminiCollector } from './collector.ts'
 import { GeminiDecoder, readNeutralReply } from './decoder.ts'
 import { geminiFailures } from './failure.ts'
 import { familyOf, thinkingConfigOf, type Family } from './families.ts'
@@ -18,6 +19,7 @@ export const geminiUpstreamSide: UpstreamSide = {
   write,
   readReply: readNeutralReply,
   decoder: () => new GeminiDecoder(),
+  collector: () => new GeminiCollector(),
 }
 
 /** What no model of this API can be given, and must not be left out in silence. */
@@ -95,7 +97,11 @@ function callingConfigOf(choice: ToolChoice | undefined, isStrict: boolean): obj
 
 const SEED_MAX = 2 ** 31 - 1
 
-type ConfigOptions = { readonly family: Family; readonly outputTokensMax: number; readonly dropped: string[] }
+type ConfigOptions = {
+  readonly family: Family
+  readonly outputTokensMax: number | undefined
+  readonly dropped: string[]
+}
 
 function configOf(turn: Turn, { family, outputTokensMax, dropped }: ConfigOptions): object {
   const { seed, format } = turn

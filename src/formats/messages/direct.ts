@@ -1,6 +1,16 @@
 /** Messages to Messages: the client's own bytes up, the upstream's own bytes down. */
-import type { AnswerFacts, Destination, Passage, PassedStream, ReadReply, UpstreamRequest } from '../format.ts'
+import type {
+  AnswerFacts,
+  Destination,
+  Passage,
+  PassedStream,
+  ReadReply,
+  ReplyCollector,
+  UpstreamRequest,
+} from '../format.ts'
+import { MessagesCollector } from './collector.ts'
 import { messagesFailures } from './failure.ts'
+import { demandedLimit } from './families.ts'
 import { readMessagesReply } from './reply.ts'
 import { writeUpstreamBody, type MessagesRequest } from './request.ts'
 import { MessagesStream } from './stream.ts'
@@ -22,17 +32,23 @@ export class DirectMessages implements Passage {
     this.betas = (betas ?? '').split(',').map((beta) => beta.trim())
   }
 
-  request({ upstreamModel, outputTokensMax }: Destination): UpstreamRequest {
+  request({ upstreamModel, outputTokensMax, modelOutputTokensMax, collected }: Destination): UpstreamRequest {
     const known = this.betas.filter((beta) => BETA.test(beta))
     const dropped = known.filter((beta) => DEARER_BETA.test(beta))
     const kept = known.filter((beta) => !DEARER_BETA.test(beta))
-    const body = writeUpstreamBody(this.client, { upstreamModel, outputTokensMax })
+    const limit = outputTokensMax ?? demandedLimit(upstreamModel, modelOutputTokensMax)
+    const body = writeUpstreamBody(this.client, { upstreamModel, outputTokensMax: limit, collected })
     const headers = kept.length === 0 ? VERSION_HEADER : { ...VERSION_HEADER, 'anthropic-beta': kept.join(',') }
-    return { path: MESSAGES_PATH, headers, body, dropped }
+    const demandedOutputTokensMax = outputTokensMax === undefined ? limit : undefined
+    return { path: MESSAGES_PATH, headers, body, dropped, demandedOutputTokensMax }
   }
 
   readReply(text: string): ReadReply {
     return readMessagesReply(text)
+  }
+
+  collector(): ReplyCollector {
+    return new MessagesCollector()
   }
 
   openStream(answer: AnswerFacts): PassedStream {

@@ -77,6 +77,16 @@ export function familyOf(upstreamModel: string): Family {
   return families.find(({ names }) => names.some((part) => name.includes(part))) ?? other
 }
 
+/** The limit of a model of which nothing is known: every model of this format takes it (2026-11). */
+const UNKNOWN_OUTPUT_TOKENS_MAX = 8_192
+
+/** The output limit of a request that has none, as the format demands one: the most the model is known to give. */
+export function demandedLimit(upstreamModel: string, modelOutputTokensMax: number | undefined): number {
+  const { outputTokensMax } = familyOf(upstreamModel)
+  const most = Math.min(modelOutputTokensMax ?? Infinity, outputTokensMax ?? Infinity)
+  return Number.isFinite(most) ? most : UNKNOWN_OUTPUT_TOKENS_MAX
+}
+
 /** The nearest level that a family has. */
 export function levelOf(effort: Effort, { efforts }: Family): Level | undefined {
   const order: readonly Effort[] = ['none', 'minimal', ...withXhigh]

@@ -174,7 +174,12 @@ function refuseSource({ type, source }: Fields, param: string): Failure | undefi
   return { kind: 'unsupported_parameter', message, param }
 }
 
-export type UpstreamEdits = { readonly upstreamModel: string; readonly outputTokensMax: number }
+export type UpstreamEdits = {
+  readonly upstreamModel: string
+  readonly outputTokensMax: number
+  /** Whether the reply is to come as a stream although its client wants it in one piece. */
+  readonly collected?: boolean | undefined
+}
 
 /**
  * The body for an upstream: the client's own bytes, but for the model's name, a lowered limit, and thoughts that
@@ -186,6 +191,7 @@ export function writeUpstreamBody(request: MessagesRequest, edits: UpstreamEdits
   if (edits.upstreamModel !== request.model) changes.push({ key: 'model', value: JSON.stringify(edits.upstreamModel) })
   if (body.max_tokens !== edits.outputTokensMax)
     changes.push({ key: 'max_tokens', value: String(edits.outputTokensMax) })
+  if (edits.collected) changes.push({ key: 'stream', value: 'true' })
   const messages = withoutStrangers(body.messages)
   if (messages) changes.push({ key: 'messages', value: JSON.stringify(messages) })
   return changes.length === 0 ? text : editJson(text, members, changes)

@@ -7,7 +7,8 @@ import { answerToolName, AnswerReader } from './answer-reader.ts'
 import { conversationOf, unsayable, type Conversation } from './conversation.ts'
 import { MessagesDecoder } from './decoder.ts'
 import { messagesFailures, readMessagesError } from './failure.ts'
-import { budgetOf, familyOf, levelOf, type Family } from './families.ts'
+import { MessagesCollector } from './collector.ts'
+import { budgetOf, demandedLimit, familyOf, levelOf, type Family } from './families.ts'
 import { enforceable } from './schema.ts'
 import { readMessagesUsage } from './usage.ts'
 import { MESSAGES_PATH, VERSION_HEADER } from './wire.ts'
@@ -20,6 +21,7 @@ export const messagesUpstreamSide: UpstreamSide = {
   write,
   readReply: (text, _quirks, turn) => readReply(text, turn),
   decoder: (_quirks, turn) => new MessagesDecoder(turn),
+  collector: () => new MessagesCollector(),
 }
 
 /** What is better refused than left out: an answer without it would be another answer. */
@@ -38,7 +40,9 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
   const dropped = new Set<string>()
   const conversation = conversationOf(turn, family)
   for (const name of conversation.dropped) dropped.add(name)
-  const outputTokensMax = Math.min(to.outputTokensMax, family.outputTokensMax ?? Infinity)
+  const demanded =
+    to.outputTokensMax === undefined ? demandedLimit(to.upstreamModel, to.modelOutputTokensMax) : undefined
+  const outputTokensMax = Math.min(to.outputTokensMax ?? demanded ?? Infinity, family.outputTokensMax ?? Infinity)
   const tools = toolsOf(turn, family, dropped)
   const thinking = thinkingOf(turn, { family, outputTokensMax, conversation, isForced: tools.isForced, dropped })
   const isThinking = thinking.config !== undefined && thinking.config.type !== 'disabled'
@@ -59,7 +63,13 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
     ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
   }
   for (const [name, value] of Object.entries(strangers(turn))) if (value !== undefined) dropped.add(name)
-  return { path: MESSAGES_PATH, headers: VERSION_HEADER, body: JSON.stringify(body), dropped: [...dropped] }
+  return {
+    path: MESSAGES_PATH,
+    headers: VERSION_HEADER,
+    body: JSON.stringify(body),
+    dropped: [...dropped],
+    demandedOutputTokensMax: demanded,
+  }
 }
 
 /** Wishes that have no field here. */

@@ -5,6 +5,7 @@ import { urlOf } from '../chat/upstream-side.ts'
 import { asFields, asList, asText, parseFields, textIn, type Fields } from '../fields.ts'
 import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
 import { lostOf } from '../lost.ts'
+import { ResponsesCollector } from './collector.ts'
 import { finishOf, ResponsesDecoder } from './decoder.ts'
 import { readResponsesUsage } from './usage.ts'
 
@@ -14,6 +15,7 @@ export const responsesUpstreamSide: UpstreamSide = {
   write,
   readReply,
   decoder: () => new ResponsesDecoder(),
+  collector: () => new ResponsesCollector(),
 }
 
 /** Models that never reason: their vendor refuses a request that asks for sealed reasoning (OpenAI, 2026-08). */

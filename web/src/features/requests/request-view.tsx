@@ -111,6 +111,14 @@ function Head({ account, request }: Props) {
               out: show.number(request.output_tokens),
             }),
           ],
+          ...(request.output_cap !== null && request.output_cap_reason !== null
+            ? [
+                [
+                  t('request.outputCap'),
+                  `${show.number(request.output_cap)} · ${t(`request.outputCap.${request.output_cap_reason}`)}`,
+                ] as const,
+              ]
+            : []),
           ...(request.usage_source ? [[t('request.source'), t(`request.${request.usage_source}`)] as const] : []),
         ]}
       />

@@ -35,6 +35,8 @@ export type RequestDetail = RequestRow & {
     readonly started_ms: number
     readonly took_ms: number
   }[]
+  readonly output_cap: number | null
+  readonly output_cap_reason: 'operator' | 'vendor' | 'balance' | 'model_maximum' | null
   readonly price: PriceLines | null
   readonly written_off_nano_usd: string
   readonly released_nano_usd: string

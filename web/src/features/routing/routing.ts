@@ -16,7 +16,7 @@ export type Offer = {
   readonly margin: Margin
 }
 export type RoutedModel = ModelFacts & {
-  readonly output_tokens_default: number
+  readonly output_tokens_default: number | null
   readonly first_event_timeout_ms: number
   readonly origin: Origin
   readonly offers: readonly Offer[]

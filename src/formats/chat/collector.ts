@@ -1,0 +1,92 @@
+/** A chat completion from the chunks of its stream. */
+import type { SseEvent } from '../../lib/sse.ts'
+import { asFields, asList, numberIn, parseFields, type Fields } from '../fields.ts'
+import type { ReplyCollector } from '../format.ts'
+
+type Collected = { [field: string]: unknown }
+type Choice = { message: Collected; finish_reason: unknown; [field: string]: unknown }
+
+/** Words that are said whole, where others come piece by piece; some servers say them in every chunk. */
+const WHOLE = new Set(['role', 'id', 'type', 'name', 'format', 'signature'])
+
+export class ChatCollector implements ReplyCollector {
+  private readonly head: Collected = {}
+  private readonly choices = new Map<number, Choice>()
+
+  add({ data }: SseEvent): void {
+    const chunk = parseFields(data)
+    if (!chunk) return // '[DONE]', or nothing.
+    // Padding against eavesdroppers is of the stream.
+    const { choices, obfuscation: _, ...head } = chunk
+    for (const [name, value] of Object.entries(head)) if ((value ?? null) !== null) this.head[name] = value
+    for (const choice of asList(choices)) this.addChoice(asFields(choice))
+  }
+
+  text(): string {
+    const choices = [...this.choices]
+      .toSorted(([a], [b]) => a - b)
+      .map(([index, { message, finish_reason: finish, ...rest }]) => ({
+        index,
+        message: { role: 'assistant', content: null, ...asInOnePiece(message) },
+        ...rest,
+        finish_reason: finish ?? 'length',
+      }))
+    return JSON.stringify({ ...this.head, object: 'chat.completion', choices })
+  }
+
+  private addChoice({ index, delta, finish_reason: finish, logprobs, ...rest }: Fields): void {
+    const place = numberIn(index) ?? 0
+    const choice: Choice = this.choices.get(place) ?? { message: {}, finish_reason: undefined }
+    this.choices.set(place, choice)
+    merge(choice.message, asFields(delta))
+    Object.assign(choice, rest)
+    if (logprobs === null) choice['logprobs'] ??= null
+    else if (logprobs) merge((choice['logprobs'] ??= {}) as Collected, asFields(logprobs))
+    // Some servers say '' where the format has null.
+    if (finish) choice.finish_reason = finish
+  }
+}
+
+/** Adds what a delta brings: words to words, items to the one with their index or behind the others. */
+function merge(target: Collected, delta: Fields): void {
+  for (const [name, value] of Object.entries(delta)) {
+    const before = target[name] ?? null
+    if (value === null || value === undefined) target[name] ??= null
+    else if (before === null) target[name] = Array.isArray(value) ? merged([], value) : copied(value)
+    else if (typeof value === 'string' && typeof before === 'string') {
+      if (!WHOLE.has(name)) target[name] = before + value
+      else if (before === '') target[name] = value
+    } else if (Array.isArray(value) && Array.isArray(before)) merged(before, value)
+    else if (isObject(value) && isObject(before)) merge(before, value)
+    else target[name] = value
+  }
+}
+
+const isObject = (value: unknown): value is Collected =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function copied(value: unknown): unknown {
+  if (!isObject(value)) return value
+  const copy: Collected = {}
+  merge(copy, value)
+  return copy
+}
+
+function merged(target: unknown[], items: readonly unknown[]): unknown[] {
+  for (const item of items) {
+    const index = isObject(item) ? numberIn(item['index']) : undefined
+    const known = index === undefined ? undefined : target.find((one) => isObject(one) && one['index'] === index)
+    if (isObject(known)) merge(known, asFields(item))
+    else target.push(copied(item))
+  }
+  return target
+}
+
+/** In one piece calls have no index, and what is empty beside them, or beside a refusal, is null. */
+function asInOnePiece(message: Collected): Collected {
+  const { tool_calls: calls, refusal, content } = message
+  const isBeside = Array.isArray(calls) || (typeof refusal === 'string' && refusal !== '')
+  const whole = isBeside && content === '' ? { ...message, content: null } : message
+  if (!Array.isArray(calls)) return whole
+  return { ...whole, tool_calls: calls.map((call) => ({ ...asFields(call), index: undefined })) }
+}

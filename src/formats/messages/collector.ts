@@ -1,0 +1,77 @@
+/** A message from the events of its stream. */
+import type { SseEvent } from '../../lib/sse.ts'
+import { asFields, asText, numberIn, parseFields, type Fields } from '../fields.ts'
+import type { ReplyCollector } from '../format.ts'
+
+type Block = { [field: string]: unknown }
+
+export class MessagesCollector implements ReplyCollector {
+  private message: Fields = {}
+  private usage: Fields = {}
+  private readonly blocks = new Map<number, Block>()
+  /** The input of tools as JSON text: its numbers keep their digits. */
+  private readonly inputs = new Map<number, string>()
+
+  add({ data }: SseEvent): void {
+    const event = parseFields(data)
+    const index = numberIn(event?.['index']) ?? 0
+    switch (event?.['type']) {
+      case 'message_start':
+        this.message = asFields(event['message'])
+        return this.addUsage(this.message['usage'])
+      case 'content_block_start':
+        return void this.blocks.set(index, { ...asFields(event['content_block']) })
+      case 'content_block_delta':
+        return this.addDelta(index, asFields(event['delta']))
+      case 'message_delta':
+        this.message = { ...this.message, ...asFields(event['delta']) }
+        return this.addUsage(event['usage'])
+      default: // Pings, and ends that say nothing more.
+    }
+  }
+
+  text(): string {
+    const { message, usage } = this
+    const stop = message['stop_reason'] ?? 'max_tokens'
+    const head = JSON.stringify({ stop_sequence: null, ...message, content: undefined, stop_reason: stop, usage })
+    const content = [...this.blocks].toSorted(([a], [b]) => a - b).map(([index, block]) => this.blockText(index, block))
+    return `${head.slice(0, -1)},"content":[${content.join(',')}]}`
+  }
+
+  /** An input that was cut off is no JSON: the call is there, without it. */
+  private blockText(index: number, block: Block): string {
+    const input = this.inputs.get(index)
+    if (input === undefined || input === '') return JSON.stringify(block)
+    const written = JSON.stringify({ ...block, input: undefined })
+    return `${written.slice(0, -1)},"input":${parseFields(input) ? input : '{}'}}`
+  }
+
+  private addUsage(usage: unknown): void {
+    for (const [name, value] of Object.entries(asFields(usage))) {
+      if ((value ?? null) !== null) this.usage = { ...this.usage, [name]: value }
+    }
+  }
+
+  private addDelta(index: number, delta: Fields): void {
+    const block = this.blocks.get(index)
+    if (!block) return
+    switch (delta['type']) {
+      case 'text_delta':
+        block['text'] = asText(block['text']) + asText(delta['text'])
+        return
+      case 'thinking_delta':
+        block['thinking'] = asText(block['thinking']) + asText(delta['thinking'])
+        return
+      case 'signature_delta':
+        block['signature'] = asText(block['signature']) + asText(delta['signature'])
+        return
+      case 'citations_delta':
+        block['citations'] = [...((block['citations'] ?? []) as unknown[]), delta['citation']]
+        return
+      case 'input_json_delta':
+        this.inputs.set(index, (this.inputs.get(index) ?? '') + asText(delta['partial_json']))
+        return
+      default: // What the format may grow has no rule yet.
+    }
+  }
+}

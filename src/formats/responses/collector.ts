@@ -1,0 +1,76 @@
+/** A response from the events of its stream. */
+import type { SseEvent } from '../../lib/sse.ts'
+import { asFields, asList, asText, numberIn, parseFields, type Fields } from '../fields.ts'
+import type { ReplyCollector } from '../format.ts'
+
+type Item = { [field: string]: unknown }
+
+/** The list and the field that an event adds words to, by the event's type. */
+const ADDED_TO: Readonly<Record<string, readonly ['content' | 'summary', string, string]>> = {
+  'response.output_text.delta': ['content', 'output_text', 'text'],
+  'response.refusal.delta': ['content', 'refusal', 'refusal'],
+  'response.reasoning_text.delta': ['content', 'reasoning_text', 'text'],
+  'response.reasoning_summary_text.delta': ['summary', 'summary_text', 'text'],
+}
+
+export class ResponsesCollector implements ReplyCollector {
+  /** The response as its last event has it; whole, once `isWhole`. */
+  private response: Fields = {}
+  private isWhole = false
+  private readonly items = new Map<number, Item>()
+
+  add({ data }: SseEvent): void {
+    const event = parseFields(data) ?? {}
+    const type = asText(event['type'])
+    const index = numberIn(event['output_index']) ?? 0
+    const place = ADDED_TO[type]
+    if (place) return addWords(this.item(index), place, event)
+    switch (type) {
+      case 'response.created':
+      case 'response.in_progress':
+        this.response = asFields(event['response'])
+        return
+      case 'response.completed':
+      case 'response.incomplete':
+        this.response = asFields(event['response'])
+        this.isWhole = true
+        return
+      case 'response.output_item.added':
+      case 'response.output_item.done':
+        return void this.items.set(index, { ...asFields(event['item']) })
+      case 'response.function_call_arguments.delta':
+        return addText(this.item(index), 'arguments', event['delta'])
+      case 'response.custom_tool_call_input.delta':
+        return addText(this.item(index), 'input', event['delta'])
+      default: // What only repeats what was said.
+    }
+  }
+
+  text(): string {
+    const output = [...this.items].toSorted(([a], [b]) => a - b).map(([, item]) => item)
+    // Some servers leave the output out of the event that ends the response.
+    if (this.isWhole && asList(this.response['output']).length > 0) return JSON.stringify(this.response)
+    if (this.isWhole) return JSON.stringify({ ...this.response, output })
+    const reason = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
+    return JSON.stringify({ ...this.response, ...reason, output })
+  }
+
+  private item(index: number): Item {
+    const item = this.items.get(index) ?? {}
+    this.items.set(index, item)
+    return item
+  }
+}
+
+function addText(item: Item, field: string, text: unknown): void {
+  item[field] = asText(item[field]) + asText(text)
+}
+
+function addWords(item: Item, [list, type, field]: (typeof ADDED_TO)[string], event: Fields): void {
+  const at = numberIn(event['content_index'] ?? event['summary_index']) ?? 0
+  const parts = [...asList(item[list])] as Item[]
+  const part = { type, ...parts[at] }
+  addText(part, field, event['delta'])
+  parts[at] = part
+  item[list] = parts
+}

@@ -1,0 +1,70 @@
+/** Whole replies that are asked for as a stream, so that their hold can grow. Nothing leaves before the end. */
+import type { UpstreamFailure } from '../domain/failure.ts'
+import type { AnswerFacts, Destination, PassedReply, Passage, UpstreamRequest } from '../formats/format.ts'
+import { attemptStream, type AttemptLimits, type Target } from '../upstream/attempt.ts'
+import type { Admission } from './admit.ts'
+import type { Call } from './call.ts'
+import { capOfSpent } from './growing-hold.ts'
+import { BoundedEvents } from './stream-bounds.ts'
+
+type ToCollect = {
+  readonly target: Target
+  readonly passage: Passage
+  readonly admission: Admission
+  readonly destination: Destination
+  readonly request: UpstreamRequest
+  readonly limits: AttemptLimits
+}
+type Collected =
+  /** `isCut`: it was ended for want of money. */
+  | { readonly kind: 'whole'; readonly reply: PassedReply; readonly isCut: boolean }
+  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+
+const garbage = (message: string): Collected => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
+
+/** Resolves to the reply, cut at its length where the money ended. A failure leaves the next offer free. */
+export async function tryCollected(call: Call, asked: ToCollect, facts: AnswerFacts): Promise<Collected> {
+  const { target, passage, admission, destination, request, limits } = asked
+  const { growing } = admission
+  const collector = passage.collector?.()
+  if (!collector || !growing) throw new Error('a reply is collected where its hold grows')
+  const opened = await attemptStream(target, request, { ...limits, takesWhole: true })
+  if (opened.kind === 'failed') return opened
+  if (opened.kind === 'reply') return readWhole(opened.text, asked)
+  const stream = passage.openStream(facts, destination.quirks)
+  const events = new BoundedEvents(opened.events, stream, { admission, limits })
+  let chars = 0
+  try {
+    for (;;) {
+      const next = await events.next()
+      if (next.kind !== 'events' && stream.finished) return await readWhole(collector.text(), asked)
+      if (next.kind === 'broken') return { kind: 'failed', failure: next.failure }
+      if (next.kind === 'end') return garbage('the stream closed in the middle')
+      for (const event of next.events) {
+        const read = stream.read(event)
+        const isOver = read.kind === 'done' || (read.kind === 'failed' && stream.finished && !read.failure.isExcess)
+        if (isOver) return await readWhole(collector.text(), asked)
+        if (read.kind === 'failed') return read
+        chars += event.data.length
+        if (chars > limits.replyBytesMax) return garbage('the reply is too large')
+        if ((await growing.cover(stream)) === 'spent') {
+          call.outputCap = capOfSpent(admission)
+          const cut = await readWhole(collector.text(), asked)
+          return cut.kind === 'whole' ? { ...cut, isCut: true } : cut
+        }
+        collector.add(event)
+      }
+    }
+  } finally {
+    events.close()
+  }
+}
+
+async function readWhole(text: string, { passage, destination, admission }: ToCollect): Promise<Collected> {
+  const read = await passage.readReply(text, destination.quirks)
+  if (read.kind === 'failed') return read
+  const { produced, usage } = read.reply
+  // One that came in one piece after all is paid for as far as there is money; the rest is written off.
+  await admission.growing?.cover({ produced, usage })
+  return { kind: 'whole', reply: read.reply, isCut: false }
+}

@@ -1,0 +1,151 @@
+/**
+ * A hold that begins with the input and a step of output and grows while the answer arrives, each step durable before
+ * the words it pays for leave. It is for answers without a limit of the client's where the most they could cost is not
+ * to be had, or would keep the account's other requests out.
+ */
+import type { Model } from '../domain/catalog.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import { outputTokens, type Usage } from '../domain/usage.ts'
+import type { PassedStream } from '../formats/format.ts'
+import { asProduced, charsOf as producedChars, type Produced } from '../formats/produced.ts'
+import type { Hold } from '../ledger/ledger.ts'
+import type { Call } from './call.ts'
+import type { Relay } from './context.ts'
+import { heldFor, tokensFor, type OutputCap } from './quote.ts'
+
+/** The tokens of a step: fewer where little is available, so that a crowd finds room. */
+const STEP_TOKENS = 1_024
+const STEP_TOKENS_MIN = 64
+/** The shares that a step may have: of what is available, and of what is held where there is plenty. */
+const SHARE_OF_AVAILABLE = 64
+const SHARE_OF_HELD = 4
+/** A vendor counts words that do not arrive, of tools and the like; more than that is reasoning. */
+const UNSEEN_TOKENS = 256
+/** Vendors count the same words differently: so many of a count of ours are held for as many of theirs, in quarters. */
+const MARGIN_QUARTERS = 5
+
+export type Words = { readonly produced: string | Produced; readonly thoughts: string | Produced }
+
+type Source = Pick<PassedStream, 'produced' | 'thoughts'> & { readonly usage?: Usage | undefined }
+type Counted = { readonly chars: number; readonly tokens: number }
+
+const NOTHING: Counted = { chars: 0, tokens: 0 }
+
+export class GrowingHold {
+  /** Output tokens that are paid for, all choices together. */
+  private tokens: number
+  private counted = NOTHING
+  /** The stream that was counted: after a failure another one begins. */
+  private source: Source | undefined
+  /** What of the stream may leave. */
+  private covered: Words = { produced: '', thoughts: '' }
+  private readonly relay: Relay
+  private readonly call: Call
+  private readonly model: Model
+  private readonly hold: Hold
+
+  constructor(relay: Relay, call: Call, { model, hold, tokens }: { model: Model; hold: Hold; tokens: number }) {
+    this.relay = relay
+    this.call = call
+    this.model = model
+    this.hold = hold
+    this.tokens = tokens
+  }
+
+  get heldTokens(): number {
+    return this.tokens
+  }
+
+  /** What arrived and was paid for. */
+  get words(): Words {
+    return this.covered
+  }
+
+  /**
+   * Has the hold cover what a stream has brought so far. Resolves to `spent` where the money is at its end: what came
+   * last must not leave then.
+   */
+  cover(source: Source): 'covered' | Promise<'covered' | 'spent'> {
+    if (this.source !== source) {
+      this.source = source
+      this.counted = NOTHING
+    }
+    // No text has more tokens than characters, nearly: only when it could pass the hold is it counted.
+    const chars = charsOf(source) - this.counted.chars
+    return this.counted.tokens + chars <= this.tokens ? this.cleared(source) : this.grow(source)
+  }
+
+  /** Whether a vendor's report has reasoning that did not arrive: a hold cannot follow it. */
+  hidesReasoning(usage: Usage): boolean {
+    const { produced, thoughts } = this.covered
+    const thoughtChars = charsOf({ produced: '', thoughts })
+    return usage.outputReasoning > thoughtChars || outputTokens(usage) > charsOf({ produced, thoughts }) + UNSEEN_TOKENS
+  }
+
+  private async grow(source: Source): Promise<'covered' | 'spent'> {
+    await this.count(source)
+    const affordable = this.affordable()
+    const most = Math.max(STEP_TOKENS, Math.ceil(this.tokens / SHARE_OF_HELD))
+    const step = Math.max(STEP_TOKENS_MIN, Math.min(most, Math.floor(affordable / SHARE_OF_AVAILABLE)))
+    const needed = Math.ceil((this.counted.tokens * MARGIN_QUARTERS) / 4) + Math.floor(step / 4)
+    if (needed > this.tokens) await this.extend(Math.min(needed + step, this.tokens + affordable))
+    return this.counted.tokens <= this.tokens ? this.cleared(source) : 'spent'
+  }
+
+  private cleared({ produced, thoughts = '' }: Source): 'covered' {
+    this.covered = { produced: copyOf(produced), thoughts: copyOf(thoughts) }
+    return 'covered'
+  }
+
+  /** Counts what came since the last count; what is not kept of a very long answer is taken to be like what is. */
+  private async count(source: Source): Promise<void> {
+    const chars = charsOf(source)
+    const all = source.thoughts === undefined ? [source.produced] : [source.produced, source.thoughts]
+    const texts = all.map((one) => asProduced(one))
+    const moreChars = texts.reduce((sum, one) => sum + one.moreChars, 0)
+    const reported = source.usage ? outputTokens(source.usage) : 0
+    const { counted } = this
+    let tokens: number
+    if (moreChars > 0 && counted.chars > 0) tokens = Math.ceil((counted.tokens * chars) / counted.chars)
+    else tokens = (await this.relay.tokens.count(texts.map(({ text }) => text))).reduce((sum, one) => sum + one, 0)
+    this.counted = { chars, tokens: Math.max(tokens, reported) }
+  }
+
+  /** Extends the hold to so many tokens, in the tick in which they were affordable; resolves when that is on disk. */
+  private async extend(tokens: number): Promise<void> {
+    const { relay, call, hold, model } = this
+    const amount = heldFor(call.request, model, tokens) - hold.amount
+    if (tokens <= this.tokens || !call.entry.extend(amount)) return
+    const extended = relay.ledger.extend(hold, amount)
+    if (extended.kind === 'insufficient') throw new Error('what is available was not to be had')
+    this.tokens = tokens
+    await extended.durable
+  }
+
+  private affordable(): number {
+    const { available } = this.relay.ledger.balance(this.hold.accountId)
+    const { spendable } = this.call.entry
+    const left: NanoUsd = spendable !== undefined && spendable < available ? spendable : available
+    return tokensFor(this.call.request, this.model, left)
+  }
+}
+
+/** What the record says of an answer that was ended for want of money. */
+export const capOfSpent = ({
+  growing,
+  quoted,
+}: {
+  readonly growing?: GrowingHold | undefined
+  readonly quoted: { readonly outputTokens: number }
+}): OutputCap => ({
+  tokens: growing?.heldTokens ?? quoted.outputTokens,
+  reason: 'balance',
+})
+
+/** What it is now: the stream goes on collecting. */
+const copyOf = (produced: string | Produced): Produced => {
+  const { text, moreChars } = asProduced(produced)
+  return { text, moreChars }
+}
+
+const charsOf = ({ produced, thoughts = '' }: Source): number => producedChars(produced) + producedChars(thoughts)

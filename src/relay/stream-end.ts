@@ -1,0 +1,61 @@
+/** How a stream ends: whole, cut at its length, or broken; and what its client is told. */
+import type { Failure, UpstreamFailure } from '../domain/failure.ts'
+import type { Usage } from '../domain/usage.ts'
+import { failureForClient } from '../formats/chat/failure.ts'
+import type { PassedStream, ReadEvent } from '../formats/format.ts'
+import { charsOf } from '../formats/produced.ts'
+import type { Admission } from './admit.ts'
+import type { StreamServed } from './attempt.ts'
+
+/** Text for the client, and whether the stream goes on. `spent`: the money for more of it is not there. */
+export type Step = { readonly text: string } & (
+  | { readonly end: 'open' | 'done' | 'spent' }
+  | { readonly end: 'broken'; readonly failure: UpstreamFailure }
+)
+
+/** What an event comes to that is no chunk of the answer. */
+export function ended(read: Exclude<ReadEvent, { kind: 'chunk' }>, stream: PassedStream, text: string): Step {
+  if (read.kind === 'done' || (stream.finished && !read.failure.isExcess)) return { end: 'done', text }
+  return { end: 'broken', text, failure: read.failure }
+}
+
+/** The text that ends a stream which came to its end, or was cut at its length. */
+export function endOf({ open: { stream } }: StreamServed, { text, end }: Step, billed: Usage): string {
+  const cut = end === 'spent' ? (stream.cutAtLength?.() ?? '') : ''
+  return text + cut + stream.end(billed)
+}
+
+/** No token is longer: runs of blanks come to this (o200k_base). */
+const CHARS_PER_TOKEN_MAX = 128
+const RUNAWAY_MARGIN_CHARS = 64 * 1024
+export const RUNAWAY: UpstreamFailure = {
+  kind: 'garbage',
+  status: 200,
+  message: 'the upstream passes the output limit',
+}
+
+const CUT_OFF: Failure = {
+  kind: 'upstream_error',
+  message:
+    'The upstream went on beyond the output limit and was cut off. What it reported was charged, or as much as the limit.',
+}
+
+/** Whether more has come than the output that was held for can be: a vendor that knows no limit would never end. */
+export function isRunaway({ produced, thoughts = '' }: PassedStream, { quoted }: Admission): boolean {
+  const bound = quoted.outputTokensMax * CHARS_PER_TOKEN_MAX + RUNAWAY_MARGIN_CHARS
+  return charsOf(produced) + charsOf(thoughts) > bound
+}
+
+const SILENT = 'The upstream went silent in the middle.'
+const BROKEN_OFF = 'The upstream broke off in the middle.'
+const EXCESSIVE = 'The upstream sent more than an answer can need, and was cut off.'
+
+/** In the middle of a stream what arrived has been charged, of images only whole ones: the message must say so. */
+export function inBand(upstream: UpstreamFailure, { delivered }: PassedStream): Failure {
+  if (upstream === RUNAWAY) return CUT_OFF
+  const { kind } = failureForClient(upstream)
+  const timeout = kind === 'upstream_timeout'
+  const message = timeout ? SILENT : upstream.isExcess ? EXCESSIVE : BROKEN_OFF
+  const charged = delivered?.length === 0 ? 'Nothing was charged.' : 'What arrived was charged.'
+  return { kind: timeout ? kind : 'upstream_error', message: `${message} ${charged}` }
+}
