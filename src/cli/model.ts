@@ -71,8 +71,9 @@ const add = command({
     'max-output': { summary: 'most output tokens one answer can have', value: wholeNumber('N', { min: 1, max: 1e9 }) },
   },
   notes:
-    'An OFFER is PROVIDER/MODEL, or provider=…,model=… with cost-input= and cost-output=, cost-cached-input= (dollars\n' +
-    'per million tokens; the sale price without them), priority= (lower is tried first) and weight= (share among equals).',
+    'An OFFER is PROVIDER/MODEL or provider=…,model=…, and behind it, with commas, cost-input= and cost-output=,\n' +
+    'cost-cached-input= (dollars per million tokens; the sale price without them), priority= (lower is tried first)\n' +
+    'and weight= (share among equals).',
   run: async ({ args: { id }, options, program, terminal }) => {
     const offers = options.offer.map(readOffer).filter((offer): offer is OfferInput => typeof offer !== 'string')
     const cached = options['price-cached-input']

@@ -5,6 +5,26 @@ test('the short form is a provider and a model, which may hold slashes', () => {
   expect(readOffer('openrouter/meta/llama-4')).toEqual({ provider: 'openrouter', model: 'meta/llama-4' })
 })
 
+test('the short form takes the same keys behind it', () => {
+  expect(readOffer('fa/up-a,priority=0')).toEqual({ provider: 'fa', model: 'up-a', priority: 0 })
+  expect(readOffer('fa/meta/up-a, weight=3, cost-input=0.1, cost-output=0.2')).toEqual({
+    provider: 'fa',
+    model: 'meta/up-a',
+    weight: 3,
+    cost: { input: '0.1', output: '0.2' },
+  })
+})
+
+test('nothing of an offer ends up in the name of a model', () => {
+  expect(readOffer('fa/up-a,prioritty=0')).toBe("has no 'prioritty'; did you mean priority?")
+  expect(readOffer('fa/up-a,fb/up-b')).toContain("has no 'fb/up-b'; it has ")
+  expect(readOffer('fa/up-a,')).toContain("has no ''")
+  expect(readOffer('fa/up-a,model=up-b')).toBe('has model twice')
+  expect(readOffer('fa/up-a,weight=1,weight=2')).toBe('has weight twice')
+  expect(readOffer('fa/up-a,weight=0')).toBe('weight must be at least 1')
+  expect(readOffer('fa/up-a,priority=')).toBe('needs a value for priority')
+})
+
 test('the long form says everything', () => {
   expect(
     readOffer('provider=openai,model=gpt-x,cost-input=0.1,cost-output=0.2,cost-cached-input=0,priority=0,weight=3'),
