@@ -7,7 +7,7 @@ type ModelView = {
   readonly id: string
   readonly origin: string
   readonly price: { readonly input_usd_per_million: string; readonly tiers: readonly object[] }
-  readonly limits: { readonly context_tokens: number | null }
+  readonly limits: { readonly context_tokens: number | null; readonly output_tokens_max: number | null }
 }
 type ImportView = {
   readonly changes: readonly {
@@ -69,7 +69,7 @@ test('a vendor’s key brings its priced models; a declared one and a stored one
       output_usd_per_million: '18.00',
       tiers: [{ above_input_tokens: 271_999, input_usd_per_million: '6.00', output_usd_per_million: '27.00' }],
     },
-    limits: { context_tokens: 1_050_000 },
+    limits: { context_tokens: 1_050_000, output_tokens_max: 128_000 },
     offers: [{ provider: 'openai', cost: { input_usd_per_million: '2.50' } }],
   })
   const removed = await gateway.operate('model.remove', { id: 'gpt-5.4' }).catch(String)

@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path'
 import { presets } from '../src/providers/presets.ts'
 import { FILE, makePriceList, writePriceList } from './price-list.ts'
 
+const DATE = /^\d{4}-\d\d-\d\d$/
+
 test('the list in the repository is the one that the installed package makes', () => {
   expect(readFileSync(join(resolve(import.meta.dir, '..'), FILE), 'utf8')).toBe(writePriceList(makePriceList()))
 })
@@ -13,6 +15,15 @@ test('every vendor with a key is in it, or why it is not', () => {
   const known = new Set([...Object.keys(vendors), ...Object.keys(unlisted)])
   expect(presets.filter(({ id, keyVariable }) => keyVariable && !known.has(id))).toEqual([])
   expect([...known].filter((id) => !presets.some((preset) => preset.id === id))).toEqual([])
+})
+
+test('every source of contexts and longest answers is pinned and dated', () => {
+  const { modelsDev, litellm } = makePriceList().tokens
+  expect(modelsDev).toMatchObject({
+    commit: expect.stringMatching(/^[0-9a-f]{40}$/),
+    date: expect.stringMatching(DATE),
+  })
+  expect(litellm).toMatchObject({ version: expect.stringMatching(/^[\d.]+$/), taken: expect.stringMatching(DATE) })
 })
 
 test('every model has an input price, and what is not an embedding an output price', () => {

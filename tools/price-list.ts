@@ -2,13 +2,15 @@
  * bun tools/price-list.ts: writes src/prices/price-list.json from the price list that is installed for development.
  * Only what the gateway can sell at its price is taken: models for text, embeddings and images that the vendors of the
  * presets serve now, by the ids their APIs take, priced by the token alone. Current ones that are left out are named
- * with the reason.
+ * with the reason. The list has no longest answers and only some contexts: tools/token-limits.json has those, from two
+ * more sources.
  */
 import { findProvider, type TieredPrices, type ConditionalPrice, type ModelInfo } from '@pydantic/genai-prices'
 import manifest from '../node_modules/@pydantic/genai-prices/package.json' with { type: 'json' }
 import type { ImageFamily } from '../src/domain/image.ts'
 import { parseUsd } from '../src/domain/money.ts'
 import { skips } from '../src/prices/skips.ts'
+import tokenLimits from './token-limits.json' with { type: 'json' }
 import type { ListedModel, ListedPrices, ListedTier, PriceList } from '../src/prices/price-list.ts'
 
 export const FILE = 'src/prices/price-list.json'
@@ -193,14 +195,47 @@ function problemOf({ id }: ModelInfo, prices: Prices): string | undefined {
   return isEmbedding || others.length === 0 ? undefined : `it is billed by ${others.join(', ')} as well`
 }
 
-function modelOf(model: ModelInfo, dates: readonly string[], rows: readonly ConditionalPrice[]): ListedModel {
+type TokenLimits = { readonly context?: number; readonly input?: number; readonly output?: number }
+type TokenLimitsOfVendors = Readonly<
+  Record<string, Readonly<Record<string, { readonly modelsDev?: TokenLimits; readonly litellm?: TokenLimits }>>>
+>
+const limitsByVendor: TokenLimitsOfVendors = tokenLimits.vendors
+
+/** Vendors that end an answer at the context alone: what a source says of their models is its own default. */
+const endedByContext = new Set(['xai'])
+
+const largest = (values: readonly (number | undefined)[]): number | undefined => {
+  const known = values.filter((value) => value !== undefined)
+  return known.length === 0 ? undefined : Math.max(...known)
+}
+
+/**
+ * The context, and of text the longest answer: the larger number where sources differ. With one that is too small an
+ * answer would be cut; one that is too large only meets the vendor's own refusal. Of image models the price list has
+ * the context of the text models they are named after, so there the others come first.
+ */
+function tokenLimitsOf(preset: string, { id, context_window: listed }: ModelInfo, kind: ListedModel['kind']) {
+  const { modelsDev = {}, litellm = {} } = limitsByVendor[preset]?.[id] ?? {}
+  const others = [modelsDev.context, litellm.input]
+  const context = largest(kind === 'image' && largest(others) !== undefined ? others : [listed, ...others])
+  if (kind !== undefined) return { ...(context !== undefined && { context }) }
+  const stated = endedByContext.has(preset) ? context : largest([modelsDev.output, litellm.output])
+  const output = stated === undefined ? undefined : Math.min(stated, context ?? stated)
+  return { ...(context !== undefined && { context }), ...(output !== undefined && { output }) }
+}
+
+type Dated = { readonly dates: readonly string[]; readonly rows: readonly ConditionalPrice[] }
+
+function modelOf(preset: string, model: ModelInfo, { dates, rows }: Dated): ListedModel {
   const isDearerSpoken = rows.some(({ prices }) => Object.keys(prices).some((key) => audioKeys.has(key)))
   const isEmbedding = model.id.includes('embed')
   const family = familyOf(model.id)
+  const kind = isEmbedding ? 'embedding' : family && 'image'
   return {
-    ...(family && { kind: 'image' as const, family }),
-    ...(isEmbedding && { kind: 'embedding' as const, ...vectors[model.id] }),
-    ...(model.context_window !== undefined && { context: model.context_window }),
+    ...(kind && { kind }),
+    ...(family && { family }),
+    ...(isEmbedding && vectors[model.id]),
+    ...tokenLimitsOf(preset, model, kind),
     ...(isDearerSpoken && !isEmbedding && { media: 'refused' as const }),
     prices: dates.map((from, i) => ({ ...(i > 0 && { from }), ...pricesOf(asCharged(pricesAt(rows, from), family)) })),
   }
@@ -221,17 +256,18 @@ export function makePriceList(): PriceList {
         constraint?.type === 'start_date' && constraint.start_date > released ? constraint.start_date : [],
       )
       if (problem !== undefined) leftOut[model.id] = problem
-      else models[model.id] = modelOf(model, [released, ...later.toSorted()], rows)
+      else models[model.id] = modelOf(preset, model, { dates: [released, ...later.toSorted()], rows })
     }
     return [preset, { ...(upstreamPrefix && { upstreamPrefix }), models, leftOut }] as const
   })
   const { name, version, license: licence } = manifest
   const source = { package: name, version, released, licence, home: 'https://github.com/pydantic/genai-prices' }
-  return { source, unlisted, vendors: Object.fromEntries(made) }
+  const tokens = tokenLimits.sources
+  return { source, tokens, unlisted, vendors: Object.fromEntries(made) }
 }
 
 /** JSON with a model a line, so that a new version shows as the models that changed. */
-export function writePriceList({ source, unlisted: reasons, vendors: listed }: PriceList): string {
+export function writePriceList({ source, tokens, unlisted: reasons, vendors: listed }: PriceList): string {
   const lines = (entries: object, indent: string): string =>
     Object.entries(entries)
       .map(([name, value]) => `${indent}${JSON.stringify(name)}: ${JSON.stringify(value)}`)
@@ -243,7 +279,7 @@ export function writePriceList({ source, unlisted: reasons, vendors: listed }: P
     const left = Object.keys(leftOut).length === 0 ? '{}' : `{\n${lines(leftOut, '        ')}\n      }`
     return `    "${preset}": {\n${facts.join('')}      "models": {\n${lines(models, '        ')}\n      },\n      "leftOut": ${left}\n    }`
   })
-  return `{\n  "source": {\n${lines(source, '    ')}\n  },\n  "unlisted": {\n${lines(reasons, '    ')}\n  },\n  "vendors": {\n${blocks.join(',\n')}\n  }\n}\n`
+  return `{\n  "source": {\n${lines(source, '    ')}\n  },\n  "tokens": {\n${lines(tokens, '    ')}\n  },\n  "unlisted": {\n${lines(reasons, '    ')}\n  },\n  "vendors": {\n${blocks.join(',\n')}\n  }\n}\n`
 }
 
 if (import.meta.main) await Bun.write(FILE, writePriceList(makePriceList()))

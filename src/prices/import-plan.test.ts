@@ -61,6 +61,7 @@ test('a model that is not there is new, with its prices and limits', () => {
     { what: 'cost openai/gpt-5 input', before: undefined, after: '1.25' },
     { what: 'cost openai/gpt-5 cached input', before: undefined, after: '0.125' },
     { what: 'cost openai/gpt-5 output', before: undefined, after: '10.00' },
+    { what: 'limit outputTokensMax', before: 'unknown', after: '128000' },
     { what: 'limit contextTokens', before: 'unknown', after: '400000' },
   ])
 })

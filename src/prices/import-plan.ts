@@ -128,8 +128,12 @@ function merged(before: ModelDraft | Model | undefined, listed: ModelDraft): Mod
   )
   if (own && at === -1) offers.push(own)
   else if (own) offers.splice(at, 1, { ...own, priority: offers[at]?.priority ?? 0, weight: offers[at]?.weight ?? 1 })
-  const { outputTokensDefault, ...limits } = listed.limits
-  const suggested = outputTokensDefault === undefined ? {} : { outputTokensDefault }
+  // Bounds of an answer that are there may be the operator's own; what the model is, the list knows better.
+  const { outputTokensDefault, outputTokensMax, ...limits } = listed.limits
+  const suggested = {
+    ...(outputTokensDefault !== undefined && { outputTokensDefault }),
+    ...(outputTokensMax !== undefined && { outputTokensMax }),
+  }
   return {
     ...listed,
     ownedBy: before.ownedBy,

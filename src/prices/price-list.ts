@@ -31,6 +31,8 @@ export type ListedModel = {
   readonly adjustable?: boolean
   /** The longest input and output together, in tokens. */
   readonly context?: number
+  /** Of text: the longest answer, in tokens, thoughts included. */
+  readonly output?: number
   /** Audio is dearer than the price of input says. */
   readonly media?: 'refused'
   /** By date. */
@@ -54,6 +56,8 @@ export type PriceList = {
     readonly licence: string
     readonly home: string
   }
+  /** Where contexts and longest answers are from. */
+  readonly tokens: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Presets whose models the list cannot price, and why. */
   readonly unlisted: Readonly<Record<string, string>>
   /** By preset. */

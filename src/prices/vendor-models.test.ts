@@ -112,14 +112,71 @@ test('images are sold by tokens of their own, and what may be asked for is known
   expect(gpt.limits.image).toMatchObject({ deliveries: ['b64_json'], isSingle: true })
 })
 
+<<<<<<< HEAD
 test('limits: context, dimensions, no audio where it is dearer', () => {
   expect(listed('openai', 'gpt-5').limits).toEqual({ contextTokens: 400_000 })
+=======
+test('limits: context, dimensions, no audio where it is dearer, and an answer that fits a small context', () => {
+  expect(listed('openai', 'gpt-5').limits).toEqual({ contextTokens: 400_000, outputTokensMax: 128_000 })
+>>>>>>> ad7a905 (Take contexts and longest answers of vendors' models from two public lists, pinned and dated)
   expect(listed('openai', 'text-embedding-3-small')).toMatchObject({
     kind: 'embedding',
     limits: { dimensions: 1_536, dimensionsAdjustable: true },
   })
   expect(listed('gemini', 'gemini-2.5-flash').limits).toMatchObject({ mediaInput: 'refused' })
+<<<<<<< HEAD
   expect(listed('moonshot', 'moonshot-v1-8k').limits).toEqual({ contextTokens: 8_192 })
+=======
+  expect(listed('moonshot', 'moonshot-v1-8k').limits).toEqual({
+    contextTokens: 8_192,
+    outputTokensMax: 8_192,
+    outputTokensDefault: 2_048,
+  })
+})
+
+test('every text model has its longest answer and its context, except those that no source knows', () => {
+  const texts = Object.keys(priceList().vendors).flatMap((preset) =>
+    vendorModels(preset, released).filter(({ kind }) => kind === 'text'),
+  )
+  expect(texts.length).toBeGreaterThan(100)
+  const unknown = texts.filter(({ limits }) => limits.outputTokensMax === undefined || !limits.contextTokens)
+  expect(unknown.map(({ id }) => id)).toEqual(['meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8'])
+  for (const { id, limits } of texts) {
+    const { outputTokensMax = 1_024, contextTokens = Infinity } = limits
+    expect([id, Number.isInteger(outputTokensMax), outputTokensMax >= 1_024, outputTokensMax <= contextTokens]).toEqual(
+      [id, true, true, true],
+    )
+  }
+  const drafts = modelsOfVendors(Object.keys(priceList().vendors), { atMs: released, by: 0n })
+  expect(drafts.filter(({ kind, limits }) => kind === 'text' && !limits.outputTokensMax).length).toBe(unknown.length)
+})
+
+test('other kinds have no longest answer: an image is bounded by itself, a vector is none', () => {
+  for (const preset of Object.keys(priceList().vendors))
+    for (const { kind, limits } of vendorModels(preset, released))
+      if (kind !== 'text') expect(limits.outputTokensMax).toBeUndefined()
+})
+
+test('longest answers and contexts are those of a table made by hand', () => {
+  // Context and longest answer, read out of the two sources by hand.
+  const known = [
+    ['openai', 'gpt-4o', 128_000, 16_384],
+    ['openai', 'gpt-4.1', 1_047_576, 32_768],
+    ['openai', 'gpt-5-pro', 400_000, 272_000],
+    ['openai', 'o3', 200_000, 100_000],
+    // models.dev alone has its context, LiteLLM the larger answer.
+    ['anthropic', 'claude-sonnet-4-6', 1_000_000, 128_000],
+    ['anthropic', 'claude-haiku-4-5', 200_000, 64_000],
+    ['gemini', 'gemini-2.5-pro', 1_048_576, 65_536],
+    ['groq', 'llama-3.3-70b-versatile', 131_072, 32_768],
+    ['deepseek', 'deepseek-v4-pro', 1_000_000, 393_216],
+    // Ended by the context alone.
+    ['xai', 'grok-3', 131_072, 131_072],
+    ['moonshot', 'kimi-k2.7-code-highspeed', 262_144, 262_144],
+  ] as const
+  for (const [preset, id, contextTokens, outputTokensMax] of known)
+    expect([id, listed(preset, id).limits]).toMatchObject([id, { contextTokens, outputTokensMax }])
+>>>>>>> ad7a905 (Take contexts and longest answers of vendors' models from two public lists, pinned and dated)
 })
 
 test('of two vendors with the same id the first has it, the other has its name before it', () => {
