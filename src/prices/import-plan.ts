@@ -128,12 +128,9 @@ function merged(before: ModelDraft | Model | undefined, listed: ModelDraft): Mod
   )
   if (own && at === -1) offers.push(own)
   else if (own) offers.splice(at, 1, { ...own, priority: offers[at]?.priority ?? 0, weight: offers[at]?.weight ?? 1 })
-  // Bounds of an answer that are there may be the operator's own; what the model is, the list knows better.
-  const { outputTokensDefault, outputTokensMax, ...limits } = listed.limits
-  const suggested = {
-    ...(outputTokensDefault !== undefined && { outputTokensDefault }),
-    ...(outputTokensMax !== undefined && { outputTokensMax }),
-  }
+  // A longest answer that is there may be the operator's own; what the model is, the list knows better.
+  const { outputTokensMax, ...limits } = listed.limits
+  const suggested = outputTokensMax === undefined ? {} : { outputTokensMax }
   return {
     ...listed,
     ownedBy: before.ownedBy,

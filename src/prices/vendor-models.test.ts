@@ -112,25 +112,16 @@ test('images are sold by tokens of their own, and what may be asked for is known
   expect(gpt.limits.image).toMatchObject({ deliveries: ['b64_json'], isSingle: true })
 })
 
-<<<<<<< HEAD
-test('limits: context, dimensions, no audio where it is dearer', () => {
-  expect(listed('openai', 'gpt-5').limits).toEqual({ contextTokens: 400_000 })
-=======
-test('limits: context, dimensions, no audio where it is dearer, and an answer that fits a small context', () => {
+test('limits: context, longest answer, dimensions, no audio where it is dearer', () => {
   expect(listed('openai', 'gpt-5').limits).toEqual({ contextTokens: 400_000, outputTokensMax: 128_000 })
->>>>>>> ad7a905 (Take contexts and longest answers of vendors' models from two public lists, pinned and dated)
   expect(listed('openai', 'text-embedding-3-small')).toMatchObject({
     kind: 'embedding',
     limits: { dimensions: 1_536, dimensionsAdjustable: true },
   })
   expect(listed('gemini', 'gemini-2.5-flash').limits).toMatchObject({ mediaInput: 'refused' })
-<<<<<<< HEAD
-  expect(listed('moonshot', 'moonshot-v1-8k').limits).toEqual({ contextTokens: 8_192 })
-=======
   expect(listed('moonshot', 'moonshot-v1-8k').limits).toEqual({
     contextTokens: 8_192,
     outputTokensMax: 8_192,
-    outputTokensDefault: 2_048,
   })
 })
 
@@ -176,7 +167,6 @@ test('longest answers and contexts are those of a table made by hand', () => {
   ] as const
   for (const [preset, id, contextTokens, outputTokensMax] of known)
     expect([id, listed(preset, id).limits]).toMatchObject([id, { contextTokens, outputTokensMax }])
->>>>>>> ad7a905 (Take contexts and longest answers of vendors' models from two public lists, pinned and dated)
 })
 
 test('of two vendors with the same id the first has it, the other has its name before it', () => {

@@ -36,12 +36,7 @@ const unitsOf = ({ input, output, cached, write, write1h, ...images }: ListedPri
     imageOutput: images.imageOutput === undefined ? undefined : nano(images.imageOutput),
   })
 
-<<<<<<< HEAD
-function limitsOf({ dimensions, adjustable, context, media, family }: ListedModel): Partial<ModelLimits> {
-=======
 function limitsOf({ dimensions, adjustable, context, output, media, family }: ListedModel): Partial<ModelLimits> {
-  const share = context === undefined ? Infinity : Math.floor(context / OUTPUT_SHARE)
->>>>>>> ad7a905 (Take contexts and longest answers of vendors' models from two public lists, pinned and dated)
   return {
     ...(dimensions !== undefined && { dimensions }),
     ...(adjustable && { dimensionsAdjustable: true }),
