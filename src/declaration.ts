@@ -96,6 +96,7 @@ const offer = strict({
   cost: price.optional(),
   priority: z.int().min(0).default(0),
   weight: count.default(1),
+  context_tokens: count.optional(),
 })
 
 const model = strict({
@@ -231,9 +232,9 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
       if (!(entry.provider in read.providers) && !isImplied(entry.provider, read.sandbox, env)) {
         fail([...path, 'provider'], `no provider '${entry.provider}' is declared`)
       }
-      const { provider: providerId, model: upstreamModel, priority, weight } = entry
-      const cost = entry.cost ? priceOf(entry.cost, [...path, 'cost']) : sale
-      return { providerId, upstreamModel, priority, weight, cost: cost.units, costTiers: cost.tiers }
+      const { provider: providerId, model: upstreamModel, priority, weight, context_tokens: contextTokens } = entry
+      const { units: cost, tiers: costTiers } = entry.cost ? priceOf(entry.cost, [...path, 'cost']) : sale
+      return { providerId, upstreamModel, priority, weight, contextTokens, cost, costTiers }
     })
     const upscaler = declared.video?.upscaler
     if (upscaler !== undefined && !(upscaler in read.providers) && !isImplied(upscaler, read.sandbox, env)) {

@@ -47,6 +47,7 @@ import { lastUsed, totalsSince, usageOf, usageRowOf, usageStatement } from './re
 import { chargedByDay, usageChecks } from './records/usage.ts'
 import { LiveCalls } from './relay/call.ts'
 import { HealthBook } from './relay/health-book.ts'
+import { offersOfProvider } from './router/health.ts'
 import { ProviderTally } from './relay/provider-tally.ts'
 import { failExpired, openTurns, turnCheck, type Turns } from './responses/turns.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
@@ -188,6 +189,7 @@ function officeOf(
     verify,
     lastVerification: () => lastVerification,
     health: () => health.all,
+    resume: (providerId) => health.resume(offersOfProvider(rest.catalog, providerId)),
     tally,
     feed: new RecordFeed(),
     savedViews: new SavedViews(store),

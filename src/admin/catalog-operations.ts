@@ -17,6 +17,7 @@ import type { Said } from '../lib/sentence.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
 import { modelLimitChanges, modelLimitFields, modelLimitsOf } from '../providers/model-limits.ts'
 import { findPreset, isOwnAddress, isSendableKey, presets } from '../providers/presets.ts'
+import { restingOffers } from '../router/health.ts'
 import { probe } from '../upstream/probe.ts'
 import { say } from './refusals.ts'
 import { rules } from './rules.ts'
@@ -72,6 +73,8 @@ const offer = z.strictObject({
   cost: price.optional(),
   priority: z.int().min(0).default(0),
   weight: z.int().min(1).default(1),
+  /** How many tokens it takes, input and output together. Left out: as many as the model. */
+  context_tokens: z.int().min(1).optional(),
 })
 
 /** What may be shown of a provider: never its key. */
@@ -86,11 +89,12 @@ export const providerView = (provider: Provider) => ({
   state: provider.state ?? 'serving',
 })
 
-const offerView = ({ providerId: provider, upstreamModel, priority, weight, cost }: Offer): object => ({
+const offerView = ({ providerId: provider, upstreamModel, priority, weight, contextTokens, cost }: Offer): object => ({
   provider,
   model: upstreamModel,
   priority,
   weight,
+  context_tokens: contextTokens ?? null,
   cost: priceView(cost),
 })
 
@@ -157,7 +161,7 @@ const providerAdd = operation(
     key: z.string().min(1).nullable().optional(),
   }),
   async (
-    { catalog },
+    { catalog, resume },
     { id: name, preset: wanted, base_url: baseUrl, allow_private: allowed, concurrent_requests: most, key },
   ): Promise<Result> => {
     const before = catalog.provider(name)
@@ -178,6 +182,8 @@ const providerAdd = operation(
     const concurrentRequests = most === undefined ? before?.concurrentRequests : (most ?? undefined)
     await catalog.putProvider({ id: name, preset, baseUrl: checked.url.href, reach, secret, concurrentRequests })
     const made = catalog.provider(name)
+    // What it failed for may be mended: whoever asks next finds out.
+    if (before && made && (before.secret !== made.secret || before.baseUrl !== made.baseUrl)) resume(name)
     return made ? done(providerView(made)) : notFound('provider', name)
   },
   ofProvider,
@@ -230,16 +236,20 @@ const modelAdd = operation(
 )
 
 const offersOf = (offers: readonly z.infer<typeof offer>[], sale: UnitPrices): OfferDraft[] =>
-  offers.map(({ provider, model, cost, priority, weight }) => ({
+  offers.map(({ provider, model, cost, priority, weight, context_tokens: contextTokens }) => ({
     providerId: provider,
     upstreamModel: model,
     priority,
     weight,
+    contextTokens,
     cost: cost ?? sale,
   }))
 
-/** Left out: as before, or what the model is sold for; which null is in any case. */
-const offerChange = offer.extend({ cost: price.nullable().optional() })
+/** Left out: as before, or what the model is sold for, and takes; which null is in any case. */
+const offerChange = offer.extend({
+  cost: price.nullable().optional(),
+  context_tokens: offer.shape.context_tokens.unwrap().nullable().optional(),
+})
 
 /** Of a stored model, only what is named. What its offers cost stays where the same offer is there again. */
 const modelChange = operation(
@@ -273,11 +283,12 @@ const modelChange = operation(
       costTiers: each.cost.tiers,
     })
     const wanted = offers?.map((draft): OfferDraft => {
-      const old = draft.cost === undefined ? known(draft) : undefined
-      const { priority, weight } = draft
-      if (old) return { ...asBefore(old), priority, weight }
+      const old = known(draft)
+      const { priority, weight, context_tokens: context } = draft
+      const contextTokens = context === undefined ? old?.contextTokens : (context ?? undefined)
+      if (old && draft.cost === undefined) return { ...asBefore(old), priority, weight, contextTokens }
       const cost = draft.cost ? { cost: draft.cost } : { cost: sold.units, costTiers: sold.tiers }
-      return { providerId: draft.provider, upstreamModel: draft.model, priority, weight, ...cost }
+      return { providerId: draft.provider, upstreamModel: draft.model, priority, weight, contextTokens, ...cost }
     })
     await catalog.putModel({
       id: name,
@@ -305,15 +316,30 @@ const providerState = operation(
   ofProvider,
 )
 
+/** Lets the offers of a provider that rest after failures be asked again at once. */
+const providerResume = operation(
+  z.strictObject({ id: z.string() }),
+  ({ catalog, resume }, { id: name }): Result =>
+    catalog.provider(name) ? done({ id: name, resumed: resume(name) }) : notFound('provider', name),
+  {
+    subject: ({ id: name }) => name,
+    view: ({ catalog, health }, { id: name }) => ({
+      id: name,
+      resting_offers: restingOffers(catalog, { health: health(), nowMs: Date.now() }, name),
+    }),
+  },
+)
+
 export const catalogOperations: Readonly<Record<string, Operation>> = {
   'provider.add': providerAdd,
   'provider.list': operation(z.strictObject({}), ({ catalog }) => done(catalog.providers().map(providerView))),
-  'provider.test': operation(z.strictObject({ id: z.string() }), async ({ catalog }, { id: name }) => {
+  'provider.test': operation(z.strictObject({ id: z.string() }), async ({ catalog, resume }, { id: name }) => {
     const provider = catalog.provider(name)
     const preset = provider && findPreset(provider.preset)
     if (!provider || !preset) return notFound('provider', name)
     if (provider.baseUrl === '') return refused('failed', say('sandbox_absent'))
     const { ok, status, tookMs, models, problem } = await probe(provider, preset)
+    if (ok) resume(name)
     return done({ id: name, ok, status: status ?? null, took_ms: tookMs, models, problem: problem ?? null })
   }),
   'provider.remove': operation(
@@ -325,6 +351,7 @@ export const catalogOperations: Readonly<Record<string, Operation>> = {
     ofProvider,
   ),
   'provider.state': providerState,
+  'provider.resume': providerResume,
   'model.add': modelAdd,
   'model.change': modelChange,
   'model.list': operation(z.strictObject({}), ({ catalog }) => done(catalog.models().map(modelView))),

@@ -50,6 +50,8 @@ export type Office = {
   readonly lastVerification: () => Verification | undefined
   readonly limiter: Limiter
   readonly health: () => ReadonlyMap<string, OfferHealth>
+  /** Ends the rests of a provider's offers: how many rested. */
+  readonly resume: (providerId: string) => number
   readonly tally: ProviderTally
   /** Requests as they end. */
   readonly feed: RecordFeed

@@ -180,9 +180,9 @@ class CatalogBook implements Catalog {
       },
       { run: sql.withdrawOffers, bind: [nowMs, draft.id] },
       ...this.priceSteps('model', draft.id, { prices: draft.price, tiers: draft.priceTiers }),
-      ...draft.offers.flatMap(({ providerId, upstreamModel, priority, weight, cost, costTiers }) => {
+      ...draft.offers.flatMap(({ providerId, upstreamModel, priority, weight, contextTokens, cost, costTiers }) => {
         const id = `${draft.id}@${providerId}/${upstreamModel}`
-        const bind = [id, draft.id, providerId, upstreamModel, priority, weight]
+        const bind = [id, draft.id, providerId, upstreamModel, priority, weight, contextTokens ?? null]
         return [{ run: sql.upsertOffer, bind }, ...this.priceSteps('offer', id, { prices: cost, tiers: costTiers })]
       }),
     ]
@@ -254,6 +254,7 @@ class CatalogBook implements Catalog {
         upstreamModel: row['upstream_model'] as string,
         priority: Number(row['priority']),
         weight: Number(row['weight']),
+        contextTokens: row['context_tokens'] === null ? undefined : Number(row['context_tokens']),
         cost,
         state: stateOf(row),
       }

@@ -27,8 +27,10 @@ export const withdrawDeclaredModels = statement(
      AND id NOT IN (SELECT value FROM json_each(?))`,
 )
 export const upsertOffer = statement(
-  `INSERT INTO offer (id, model_id, provider_id, upstream_model, priority, weight) VALUES (?, ?, ?, ?, ?, ?)
-   ON CONFLICT (id) DO UPDATE SET priority = excluded.priority, weight = excluded.weight, removed_at = NULL`,
+  `INSERT INTO offer (id, model_id, provider_id, upstream_model, priority, weight, context_tokens)
+   VALUES (?, ?, ?, ?, ?, ?, ?)
+   ON CONFLICT (id) DO UPDATE SET priority = excluded.priority, weight = excluded.weight,
+     context_tokens = excluded.context_tokens, removed_at = NULL`,
 )
 export const withdrawOffers = statement('UPDATE offer SET removed_at = ? WHERE model_id = ? AND removed_at IS NULL')
 export const insertCard = statement('INSERT INTO price_card (subject, subject_id, effective_from) VALUES (?, ?, ?)')

@@ -20,6 +20,7 @@ type ModelView = {
     readonly model: string
     readonly priority: number
     readonly weight: number
+    readonly context_tokens: number | null
     readonly cost: Prices
   }[]
 }
@@ -72,8 +73,8 @@ const add = command({
   },
   notes:
     'An OFFER is PROVIDER/MODEL or provider=…,model=…, and behind it, with commas, cost-input= and cost-output=,\n' +
-    'cost-cached-input= (dollars per million tokens; the sale price without them), priority= (lower is tried first)\n' +
-    'and weight= (share among equals).',
+    'cost-cached-input= (dollars per million tokens; the sale price without them), priority= (lower is tried first),\n' +
+    'weight= (share among equals) and context_tokens= (longer requests go to the other offers).',
   run: async ({ args: { id }, options, program, terminal }) => {
     const offers = options.offer.map(readOffer).filter((offer): offer is OfferInput => typeof offer !== 'string')
     const cached = options['price-cached-input']

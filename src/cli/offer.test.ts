@@ -37,6 +37,18 @@ test('the long form says everything', () => {
   })
 })
 
+test('the short form may have more behind it', () => {
+  expect(readOffer('fa/up-a,priority=0,context_tokens=4096')).toEqual({
+    provider: 'fa',
+    model: 'up-a',
+    priority: 0,
+    context_tokens: 4096,
+  })
+  expect(readOffer('fa/up-a,context-tokens=8')).toMatchObject({ context_tokens: 8 })
+  expect(readOffer('fa/up-a,next')).toContain("has no 'next'")
+  expect(readOffer('fa/up-a,context_tokens=many')).toBe('context_tokens must be a whole number')
+})
+
 test('a model may hold an equals sign, as the knobs of the sandbox do', () => {
   expect(readOffer('provider=sandbox,model=sandbox-chat!status=500')).toEqual({
     provider: 'sandbox',

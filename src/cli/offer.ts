@@ -8,12 +8,13 @@ export type OfferInput = {
   readonly cost?: { readonly input: string; readonly output: string; readonly cached_input?: string }
   readonly priority?: number
   readonly weight?: number
+  readonly context_tokens?: number
 }
 
 const name = { problem: (): undefined => undefined }
 const dollars = { problem: priceProblem }
 /** A number of `OfferInput`: the field and the smallest value. */
-const whole = (field: 'priority' | 'weight', min: number) => ({
+const whole = (field: 'priority' | 'weight' | 'context_tokens', min: number) => ({
   field,
   problem: (given: string) => {
     if (!/^\d{1,15}$/.test(given)) return 'must be a whole number'
@@ -30,6 +31,7 @@ const keys = {
   'cost-cached-input': dollars,
   priority: whole('priority', 0),
   weight: whole('weight', 1),
+  context_tokens: whole('context_tokens', 1),
 } as const
 type Key = keyof typeof keys
 const KEYS = Object.keys(keys) as Key[]
@@ -57,7 +59,8 @@ export function readOffer(text: string): OfferInput | string {
 function readPart(part: string, parts: Map<Key, string>): string | undefined {
   const at = part.indexOf('=')
   const named = part.slice(0, at === -1 ? undefined : at).trim()
-  const key = KEYS.find((known) => known === named)
+  // Other words of the command line are joined by dashes.
+  const key = KEYS.find((known) => known === named || known === named.replace('-', '_'))
   if (!key) return `has no '${named}'${didYouMean(named, KEYS) || `; it has ${KEYS.join(', ')}`}`
   const value = part.slice(at + 1).trim()
   if (at === -1 || value === '') return `needs a value for ${key}`
@@ -80,6 +83,6 @@ function offerOf(parts: ReadonlyMap<Key, string>): OfferInput | string {
     provider,
     model,
     ...(input && output && { cost: { input, output, ...(cached && { cached_input: cached }) } }),
-    ...(Object.fromEntries(numbers) as Pick<OfferInput, 'priority' | 'weight'>),
+    ...(Object.fromEntries(numbers) as Pick<OfferInput, 'priority' | 'weight' | 'context_tokens'>),
   }
 }

@@ -169,6 +169,18 @@ const test = command({
     }),
 })
 
+const resume = command({
+  name: 'provider resume',
+  summary: 'Asks a provider again at once whose offers rest after failures.',
+  examples: [['tollgate provider resume groq', 'after its bill is paid, say']],
+  positionals: [provider],
+  notes: 'A test that passes does it, too, and another key or address. Without a running server nothing rests.',
+  run: ({ args: { id }, program }) =>
+    operate<{ id: string; resumed: number }>(program, { name: 'provider.resume', input: { id } }, (value) =>
+      shown(value, `${value.id}  ${value.resumed === 0 ? 'nothing rested' : `offers that rested: ${value.resumed}`}\n`),
+    ),
+})
+
 const remove = command({
   name: 'provider remove',
   summary: 'Removes a provider and every offer that uses it.',
@@ -185,5 +197,5 @@ export const providerGroup = group({
   name: 'provider',
   summary: 'Connections to model vendors.',
   examples: [['tollgate provider add groq --key-env GROQ_API_KEY'], ['tollgate provider test groq']],
-  commands: [add, providers, presets, test, remove],
+  commands: [add, providers, presets, test, resume, remove],
 })

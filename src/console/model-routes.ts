@@ -87,6 +87,7 @@ const offerShape = z.strictObject({
   model: z.string(),
   priority: z.int(),
   weight: z.int(),
+  context_tokens: z.int().nullable().meta({ description: 'how many tokens it takes; null: as many as the model' }),
   state: z.enum(['ready', 'resting', 'drained']),
   resting_until: time.nullable(),
   cost: cardShape,
@@ -112,6 +113,7 @@ function offerView({ office }: Desk, { sale }: Model, offer: Offer): z.infer<typ
     model: offer.upstreamModel,
     priority: offer.priority,
     weight: offer.weight,
+    context_tokens: offer.contextTokens ?? null,
     state: !isServing(offer) ? 'drained' : isResting ? 'resting' : 'ready',
     resting_until: isResting ? isoTime(restUntilMs) : null,
     cost: cardView(offer.cost),
@@ -135,12 +137,23 @@ const offerInput = z.strictObject({
   cost: priceInput.optional().meta({ description: 'left out: what the model is sold for' }),
   priority: z.int().min(0).default(0).meta({ description: 'lower is tried first' }),
   weight: z.int().min(1).default(1).meta({ description: 'share among offers of one priority' }),
+  context_tokens: z
+    .int()
+    .min(1)
+    .optional()
+    .meta({ description: 'tokens it takes, input and output together; left out: as many as the model' }),
 })
 const offerChange = offerInput.extend({
   cost: priceInput
     .nullable()
     .optional()
     .meta({ description: 'left out: as before, where the offer is there; null: what the model is sold for' }),
+  context_tokens: z
+    .int()
+    .min(1)
+    .nullable()
+    .optional()
+    .meta({ description: 'left out: as before, where the offer is there; null: as many as the model' }),
 })
 const offersOf = (offers: readonly z.infer<typeof offerChange>[]): object[] =>
   offers.map(({ cost, ...offer }) => ({ ...offer, ...(cost === undefined ? {} : { cost: cost && pricesOf(cost) }) }))

@@ -4,7 +4,7 @@ import { providerView } from '../admin/catalog-operations.ts'
 import type { Provider } from '../domain/catalog.ts'
 import { imageFamilyNames } from '../domain/image.ts'
 import { videoFamilyNames } from '../domain/video.ts'
-import { healthy } from '../router/health.ts'
+import { offersOfProvider, restingOffers } from '../router/health.ts'
 import { presets } from '../providers/presets.ts'
 import type { Desk } from './desk.ts'
 import { say } from './refusals.ts'
@@ -33,14 +33,10 @@ const providerShape = z.strictObject({
 
 function shownOf({ office }: Desk, provider: Provider): z.infer<typeof providerShape> {
   const { succeeded, failed, lastFailure } = office.tally.of(provider.id)
-  const offers = office.catalog
-    .models()
-    .flatMap((model) => model.offers.filter(({ providerId }) => providerId === provider.id))
-  const nowMs = Date.now()
   return {
     ...providerView(provider),
-    offers: offers.length,
-    resting_offers: offers.filter(({ id }) => (office.health().get(id) ?? healthy).restUntilMs > nowMs).length,
+    offers: offersOfProvider(office.catalog, provider.id).length,
+    resting_offers: restingOffers(office.catalog, { health: office.health(), nowMs: Date.now() }, provider.id),
     since_start: {
       succeeded,
       failed,
@@ -124,6 +120,15 @@ export const providerRoutes: readonly Route[] = [
     run: async ({ desk, operate, params: { provider: id }, body: { state } }) => {
       if (!desk.office.catalog.provider(id)) return missing('provider')
       return answer(await operate('provider.state', { id, state }), () => show(desk, id))
+    },
+  }),
+  route('POST', '/providers/{provider}/resume', {
+    access: 'operator',
+    summary: 'Ask its offers again at once that rest after failures. A test that passes, or another key, does it, too.',
+    answer: z.strictObject({ id: z.string(), resumed: z.int().meta({ description: 'how many offers rested' }) }),
+    run: async ({ desk, operate, params: { provider: id } }) => {
+      if (!desk.office.catalog.provider(id)) return missing('provider')
+      return answer(await operate('provider.resume', { id }), (value) => value)
     },
   }),
   route('POST', '/providers/{provider}/test', {

@@ -51,6 +51,7 @@ export type OfferDraft = {
   readonly upstreamModel: string
   readonly priority: number
   readonly weight: number
+  readonly contextTokens?: number | undefined
   readonly cost: UnitPrices
   readonly costTiers?: readonly PriceTier[] | undefined
 }
@@ -76,6 +77,8 @@ export type Offer = {
   readonly priority: number
   /** Share among offers of the same priority. */
   readonly weight: number
+  /** How many tokens it takes, input and output together. Undefined: as many as the model. */
+  readonly contextTokens?: number | undefined
   readonly cost: PriceCard
   /** Its provider's. */
   readonly state?: ProviderState

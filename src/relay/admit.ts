@@ -7,7 +7,8 @@ import { formatUsd, type NanoUsd } from '../domain/money.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import type { ClientRequest } from '../formats/format.ts'
 import type { Balance, Hold, HoldRequest, HoldResult } from '../ledger/ledger.ts'
-import { planAttempts } from '../router/plan.ts'
+import { estimateTokens } from '../lib/token-estimate.ts'
+import { planAttempts, type RequestLength } from '../router/plan.ts'
 import type { Call } from './call.ts'
 import { wordsOf } from './dialect-words.ts'
 import { adviceOf, limitFailure, type Fitting } from './limit-failure.ts'
@@ -78,7 +79,10 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
     return refuse(noPictures(model, request))
   }
   if (request.leavesFiles && relay.pictures.isShortOfRoom) return refuse(NO_FILES)
-  const plan = planAttempts({ offers: model.offers, health: health.all, nowMs: Date.now(), random: Math.random })
+  const length = lengthOf(request, model)
+  const { offers: all } = model
+  const plan = planAttempts({ offers: all, health: health.all, nowMs: Date.now(), random: Math.random, length })
+  if (plan.length === 0 && length && all.some(({ state }) => state !== 'drained')) return refuse(tooLong(model, length))
   if (plan.length === 0) {
     return refuse({
       kind: 'unavailable',
@@ -130,6 +134,23 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
 /** The model with what its vendors' reports have shown of it. */
 const withHabits = ({ hiddenReasoners }: Relay, model: Model): Model =>
   hiddenReasoners.has(model.id) ? { ...model, limits: { ...model.limits, hidesReasoning: true } } : model
+
+/** About how long a request is, where that decides which offers can take it. */
+function lengthOf(request: ClientRequest, { kind, offers }: Model): RequestLength | undefined {
+  if (kind !== 'text') return undefined
+  let least = Number.POSITIVE_INFINITY
+  for (const { contextTokens } of offers) if (contextTokens !== undefined) least = Math.min(least, contextTokens)
+  const output = (request.outputTokensMax ?? 0) * request.choices
+  // No text has more tokens than bytes: most requests are short enough for anybody.
+  if (request.textBytes + output <= least) return undefined
+  return { inputTokens: estimateTokens(request.promptText()), outputTokens: output }
+}
+
+function tooLong({ id, offers }: Model, { inputTokens }: RequestLength): Failure {
+  const most = Math.max(...offers.map(({ contextTokens = 0 }) => contextTokens))
+  const message = `The request has about ${inputTokens} tokens; '${id}' takes ${most}, input and output together.`
+  return { kind: 'context_length', message, param: 'messages' }
+}
 
 /** Whether none of the offers could be asked, not even after a wait: who hears it now leaves nothing on the disk. */
 const isShut = ({ catalog, seats }: Relay, offers: readonly Offer[], accountId: string): boolean =>

@@ -205,7 +205,8 @@ class Tries {
       relay.health.ended(offer.id)
       return this.failed
     }
-    relay.health.failed(offer.id, failure)
+    // One that was mended meanwhile failed with what it was before.
+    if (isAsItWas(relay, provider)) relay.health.failed(offer.id, failure)
     if (isLast(failure, isWhole)) return this.failed
     this.again = progress?.answered ? undefined : this.repetitionOf(offer, failure)
     return this.goOn()
@@ -226,6 +227,11 @@ class Tries {
  */
 const isLast = ({ kind, isQuoted }: UpstreamFailure, isWhole: boolean): boolean =>
   isFinalFault(kind) || kind === 'unread' || (kind === 'timeout' && isWhole && !isQuoted)
+
+const isAsItWas = ({ catalog }: Relay, { id, secret, baseUrl }: Provider): boolean => {
+  const now = catalog.provider(id)
+  return now?.secret === secret && now?.baseUrl === baseUrl
+}
 
 function choiceOf({ catalog }: Relay, offer: Offer): Choice | undefined {
   const provider = catalog.provider(offer.providerId)

@@ -30,6 +30,13 @@ export class HealthBook {
     this.offers.delete(offerId)
   }
 
+  /** Ends rests: what they were for is mended, or somebody wants to know. How many rested. */
+  resume(offerIds: readonly string[]): number {
+    const resting = offerIds.filter((id) => this.isResting(id)).length
+    for (const id of offerIds) this.offers.delete(id)
+    return resting
+  }
+
   failed(offerId: string, failure: UpstreamFailure): void {
     this.offers.set(offerId, afterFailure(this.offers.get(offerId) ?? healthy, failure, Date.now()))
   }

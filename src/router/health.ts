@@ -2,6 +2,7 @@
  * Health of offers, learnt from attempts. Pure: time is passed in. A request's own fault never counts, or a user with a
  * bad prompt could bench a vendor for everyone; nor does what is a fault of ours.
  */
+import type { Offer } from '../domain/catalog.ts'
 import { isRequestFault, RETRY_AFTER_MS_MAX, type UpstreamFailure } from '../domain/failure.ts'
 
 export type OfferHealth = {
@@ -62,3 +63,20 @@ export const onTrial = (health: OfferHealth, nowMs: number): OfferHealth =>
 /** The health after an attempt that says nothing of the offer: whoever comes next tries it. */
 export const afterNothing = (health: OfferHealth, nowMs: number): OfferHealth =>
   health.isOnTrial ? { ...health, restUntilMs: nowMs, isOnTrial: false } : health
+
+type Offered = { models(): readonly { readonly offers: readonly Pick<Offer, 'id' | 'providerId'>[] }[] }
+
+/** The ids of all offers of a provider. */
+export const offersOfProvider = (catalog: Offered, providerId: string): readonly string[] =>
+  catalog
+    .models()
+    .flatMap(({ offers }) => offers.flatMap((offer) => (offer.providerId === providerId ? [offer.id] : [])))
+
+/** How many of a provider's offers are not tried at the moment. */
+export function restingOffers(
+  catalog: Offered,
+  { health, nowMs }: { readonly health: ReadonlyMap<string, OfferHealth>; readonly nowMs: number },
+  providerId: string,
+): number {
+  return offersOfProvider(catalog, providerId).filter((id) => (health.get(id) ?? healthy).restUntilMs > nowMs).length
+}

@@ -97,3 +97,23 @@ test('a rate limit rests as long as it asks, a wrong credential for minutes', ()
     expect(afterFailure(healthy, failure(kind), 0).restUntilMs).toBe(300_000)
   }
 })
+
+test('an offer that is too small for a request is left out, and one that may be comes after those that it fits', () => {
+  const small = { ...offer('small', 0), contextTokens: 4_096 }
+  const large = offer('large', 1)
+  const planFor = (inputTokens: number, outputTokens = 0, offers = [small, large]): string[] =>
+    planAttempts({
+      offers,
+      health: new Map(),
+      nowMs: 0,
+      random: () => 0.5,
+      length: { inputTokens, outputTokens },
+    }).map(({ id }) => id)
+  expect(planFor(100)).toEqual(['small', 'large'])
+  expect(planFor(4_000, 1_000)).toEqual(['large', 'small'])
+  expect(planFor(4_500)).toEqual(['large', 'small'])
+  expect(planFor(8_000)).toEqual(['large'])
+  expect(planFor(8_000, 0, [small])).toEqual([])
+  // Where there is only the one, the vendor says whether it fits.
+  expect(planFor(4_000, 1_000, [small])).toEqual(['small'])
+})

@@ -10,7 +10,7 @@ import { Facts, Failure, Note } from '../../ui/page.tsx'
 import { Ago } from '../../ui/text.tsx'
 import { ProviderForm } from './provider-form.tsx'
 import { ProviderState } from './provider-table.tsx'
-import { removeProvider, setState, testProvider, type Provider, type Tested } from './providers.ts'
+import { removeProvider, resumeProvider, setState, testProvider, type Provider, type Tested } from './providers.ts'
 
 type Props = { readonly provider: Provider; readonly onClose: () => void }
 
@@ -22,11 +22,12 @@ export function ProviderView({ provider, onClose }: Props) {
   const drain = useMutation({
     mutationFn: () => setState(provider.id, provider.state === 'drained' ? 'serving' : 'drained'),
   })
+  const resume = useMutation({ mutationFn: () => resumeProvider(provider.id) })
   const remove = useMutation({ mutationFn: () => removeProvider(provider.id), onSuccess: onClose })
   const { succeeded, failed, last_failure: failure } = provider.since_start
   if (isEditing)
     return <ProviderForm before={provider} onDone={() => setEditing(false)} onCancel={() => setEditing(false)} />
-  const error = test.error ?? drain.error ?? remove.error
+  const error = test.error ?? drain.error ?? resume.error ?? remove.error
   return (
     <div className="space-y-5">
       <Declared origin={provider.origin} />
@@ -38,6 +39,11 @@ export function ProviderView({ provider, onClose }: Props) {
         <Button busy={drain.isPending} onClick={() => drain.mutate()}>
           {t(provider.state === 'drained' ? 'providers.serve' : 'providers.drain')}
         </Button>
+        {provider.resting_offers > 0 && (
+          <Button busy={resume.isPending} onClick={() => resume.mutate()}>
+            {t('providers.resume')}
+          </Button>
+        )}
         {provider.origin === 'stored' && <Button onClick={() => setEditing(true)}>{t('keys.edit')}</Button>}
       </div>
       {test.data && <TestResult tested={test.data} />}
@@ -59,27 +65,32 @@ export function ProviderView({ provider, onClose }: Props) {
           ],
         ]}
       />
-      {failure && (
-        <section>
-          <h3 className="mb-2 border-b pb-1 font-semibold">{t('providers.lastFailure')}</h3>
-          <p className="text-soft">
-            {[failure.result, failure.status].filter(Boolean).join(' · ')} · <Ago at={failure.at} />
-          </p>
-          {failure.message !== '' && (
-            <pre
-              tabIndex={0}
-              aria-label={t('providers.lastFailure')}
-              className="mt-1 max-h-40 overflow-auto rounded-md bg-sunken p-2 font-mono text-xs break-words whitespace-pre-wrap"
-            >
-              {failure.message}
-            </pre>
-          )}
-        </section>
-      )}
+      {failure && <LastFailure failure={failure} />}
       {provider.origin === 'stored' && (
         <Remove what={t('providers.removeText')} isBusy={remove.isPending} onRemove={() => remove.mutate()} />
       )}
     </div>
+  )
+}
+
+function LastFailure({ failure }: { readonly failure: NonNullable<Provider['since_start']['last_failure']> }) {
+  const t = useT()
+  return (
+    <section>
+      <h3 className="mb-2 border-b pb-1 font-semibold">{t('providers.lastFailure')}</h3>
+      <p className="text-soft">
+        {[failure.result, failure.status].filter(Boolean).join(' · ')} · <Ago at={failure.at} />
+      </p>
+      {failure.message !== '' && (
+        <pre
+          tabIndex={0}
+          aria-label={t('providers.lastFailure')}
+          className="mt-1 max-h-40 overflow-auto rounded-md bg-sunken p-2 font-mono text-xs break-words whitespace-pre-wrap"
+        >
+          {failure.message}
+        </pre>
+      )}
+    </section>
   )
 }
 

@@ -64,6 +64,8 @@ export const addProvider = (id: string, draft: ProviderDraft): Promise<Provider>
 export const changeProvider = (id: string, draft: ProviderDraft): Promise<Provider> =>
   api.patch(path`providers/${id}`, draft)
 export const testProvider = (id: string): Promise<Tested> => api.post(path`providers/${id}/test`)
+export const resumeProvider = (id: string): Promise<{ readonly resumed: number }> =>
+  api.post(path`providers/${id}/resume`)
 export const setState = (id: string, state: Provider['state']): Promise<Provider> =>
   api.put(path`providers/${id}/state`, { state })
 export const removeProvider = (id: string): Promise<unknown> => api.remove(path`providers/${id}`)

@@ -130,7 +130,7 @@ function OfferFields({ offer, kind, ids, onChange, onRemove }: OfferProps) {
   return (
     <div className="space-y-3 rounded-md border p-3">
       <div className="flex items-end gap-2">
-        <div className="grid min-w-0 grow grid-cols-2 gap-3 sm:grid-cols-[1fr_1.4fr_5rem_5rem]">
+        <div className="grid min-w-0 grow grid-cols-2 gap-3 sm:grid-cols-[1fr_1.4fr_5rem_5rem_7rem]">
           <SelectField
             label={t('routing.provider')}
             value={offer.provider}
@@ -156,6 +156,13 @@ function OfferFields({ offer, kind, ids, onChange, onRemove }: OfferProps) {
             min={1}
             value={offer.weight}
             onChange={(event) => onChange({ weight: event.target.value })}
+          />
+          <TextField
+            label={t('routing.context')}
+            type="number"
+            min={1}
+            value={offer.context}
+            onChange={(event) => onChange({ context: event.target.value })}
           />
         </div>
         {onRemove && <IconButton icon="cross" label={t('routing.removeOffer')} onClick={onRemove} className="mb-0.5" />}

@@ -50,6 +50,7 @@ export const offerTones = { ready: 'good', resting: 'warn', drained: 'none' } as
 
 function OfferItem({ offer }: { readonly offer: Offer }) {
   const t = useT()
+  const show = useShow()
   const sides = [
     ['prices.markupIn', 'input'],
     ['prices.markupOut', 'output'],
@@ -64,6 +65,7 @@ function OfferItem({ offer }: { readonly offer: Offer }) {
       </p>
       <p className="text-xs text-soft">
         {t('routing.facts', { priority: offer.priority, weight: offer.weight })}
+        {offer.context_tokens !== null && ` · ${t('routing.takes', { n: show.number(offer.context_tokens) })}`}
         {sides.map(
           ([name, side]) =>
             offer.margin[`${side}_percent`] !== null && (

@@ -10,6 +10,8 @@ export type Offer = {
   readonly model: string
   readonly priority: number
   readonly weight: number
+  /** How many tokens it takes; null: as many as the model. */
+  readonly context_tokens: number | null
   readonly state: 'ready' | 'resting' | 'drained'
   readonly resting_until: string | null
   readonly cost: PriceCard
@@ -70,6 +72,8 @@ export type OfferDraft = {
   readonly model: string
   readonly priority: string
   readonly weight: string
+  /** Empty: as many tokens as the model. */
+  readonly context: string
   readonly cost: PriceDraft
 }
 export type ModelDraft = {
@@ -88,23 +92,24 @@ export function draftOf(before: RoutedModel | undefined): ModelDraft {
     kind,
     limits: limitDraftOf(before),
     price: priceDraftOf(price, kind),
-    offers: offers.map(({ provider, model, priority, weight, cost }) => ({
+    offers: offers.map(({ provider, model, priority, weight, context_tokens: context, cost }) => ({
       provider,
       model,
       priority: String(priority),
       weight: String(weight),
+      context: context === null ? '' : String(context),
       cost: priceDraftOf(cost, kind),
     })),
   }
 }
 
-export const newOffer: OfferDraft = { provider: '', model: '', priority: '0', weight: '1', cost: noPrice }
+export const newOffer: OfferDraft = { provider: '', model: '', priority: '0', weight: '1', context: '', cost: noPrice }
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** What it costs is said where it was changed: left out, it stays, tiers included; null is the sale price. */
 const offersOf = (offers: readonly OfferDraft[], before: readonly OfferDraft[]): readonly object[] =>
-  offers.map(({ provider, model, priority, weight, cost }) => {
+  offers.map(({ provider, model, priority, weight, context, cost }) => {
     const old = before.find((offer) => offer.provider === provider && offer.model === model.trim())
     const prices = old && isSame(old.cost, cost) ? undefined : (pricesOf(cost) ?? (old && null))
     return {
@@ -112,6 +117,7 @@ const offersOf = (offers: readonly OfferDraft[], before: readonly OfferDraft[]):
       model: model.trim(),
       priority: Number(priority || 0),
       weight: Number(weight || 1),
+      ...(context === '' ? old && { context_tokens: null } : { context_tokens: Number(context) }),
       ...(prices === undefined ? {} : { cost: prices }),
     }
   })
