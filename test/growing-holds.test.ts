@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatUsd } from '../src/domain/money.ts'
 import { startGateway, type TestGateway } from './support/gateway.ts'
-import { startWordVendor, type WordVendor } from './support/word-vendor.ts'
+import { limitIn, startWordVendor, type WordVendor } from './support/word-vendor.ts'
 
 /** $ per million tokens, and nano-dollars per token. */
 const OUTPUT = 10
@@ -108,12 +108,6 @@ const balanceOf = async (key: string): Promise<Record<string, unknown>> =>
     string,
     unknown
   >
-
-const limitIn = ({ body }: WordVendor['asked'][number]): unknown =>
-  body['max_tokens'] ??
-  body['max_completion_tokens'] ??
-  body['max_output_tokens'] ??
-  (body['generationConfig'] as Record<string, unknown> | undefined)?.['maxOutputTokens']
 
 describe.each(DIALECTS)('at a vendor that speaks %s', (upstream) => {
   test.each([true, false])('no limit is sent that nobody asked for (stream: %p)', async (stream) => {

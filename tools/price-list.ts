@@ -10,8 +10,8 @@ import manifest from '../node_modules/@pydantic/genai-prices/package.json' with 
 import type { ImageFamily } from '../src/domain/image.ts'
 import { parseUsd } from '../src/domain/money.ts'
 import { skips } from '../src/prices/skips.ts'
-import tokenLimits from './token-limits.json' with { type: 'json' }
 import type { ListedModel, ListedPrices, ListedTier, PriceList } from '../src/prices/price-list.ts'
+import tokenLimits from './token-limits.json' with { type: 'json' }
 
 export const FILE = 'src/prices/price-list.json'
 
@@ -195,11 +195,23 @@ function problemOf({ id }: ModelInfo, prices: Prices): string | undefined {
   return isEmbedding || others.length === 0 ? undefined : `it is billed by ${others.join(', ')} as well`
 }
 
-type TokenLimits = { readonly context?: number; readonly input?: number; readonly output?: number }
 type TokenLimitsOfVendors = Readonly<
   Record<string, Readonly<Record<string, { readonly modelsDev?: TokenLimits; readonly litellm?: TokenLimits }>>>
 >
 const limitsByVendor: TokenLimitsOfVendors = tokenLimits.vendors
+
+type TokenLimits = {
+  readonly context?: number
+  readonly input?: number
+  readonly output?: number
+  readonly reasoning?: boolean
+}
+
+/**
+ * Vendors that bill reasoning without sending it, or send a summary (their documentation, 2026-11). Anthropic's models
+ * reason only where they are asked to.
+ */
+const hidesReasoning = new Set(['openai', 'gemini', 'vertex', 'xai'])
 
 /** Vendors that end an answer at the context alone: what a source says of their models is its own default. */
 const endedByContext = new Set(['xai'])
@@ -221,7 +233,12 @@ function tokenLimitsOf(preset: string, { id, context_window: listed }: ModelInfo
   if (kind !== undefined) return { ...(context !== undefined && { context }) }
   const stated = endedByContext.has(preset) ? context : largest([modelsDev.output, litellm.output])
   const output = stated === undefined ? undefined : Math.min(stated, context ?? stated)
-  return { ...(context !== undefined && { context }), ...(output !== undefined && { output }) }
+  const isHidden = hidesReasoning.has(preset) && (modelsDev.reasoning ?? litellm.reasoning ?? false)
+  return {
+    ...(context !== undefined && { context }),
+    ...(output !== undefined && { output }),
+    ...(isHidden && { reasoning: 'hidden' as const }),
+  }
 }
 
 type Dated = { readonly dates: readonly string[]; readonly rows: readonly ConditionalPrice[] }

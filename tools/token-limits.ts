@@ -26,7 +26,13 @@ const litellm = {
 const LITELLM_LIST = 'model_prices_and_context_window_backup.json'
 
 /** What a source says, in tokens. `context` is input and output together, `input` the input alone. */
-export type TokenLimits = { readonly context?: number; readonly input?: number; readonly output?: number }
+export type TokenLimits = {
+  readonly context?: number
+  readonly input?: number
+  readonly output?: number
+  /** Whether the model reasons before it answers. */
+  readonly reasoning?: boolean
+}
 
 export type TokenLimitsFile = {
   readonly sources: { readonly modelsDev: typeof modelsDev; readonly litellm: typeof litellm }
@@ -62,7 +68,7 @@ function git(folder: string, args: readonly string[]): string | undefined {
   return status === 0 ? stdout : undefined
 }
 
-type Toml = { readonly base_model?: string; readonly limit?: TokenLimits }
+type Toml = { readonly base_model?: string; readonly limit?: TokenLimits; readonly reasoning?: boolean }
 
 /** A file as it was when it was last there: vendors serve models that models.dev has removed as outdated. */
 function readToml(folder: string, path: string): Toml | undefined {
@@ -71,26 +77,35 @@ function readToml(folder: string, path: string): Toml | undefined {
   return text ? Bun.TOML.parse(text) : undefined
 }
 
-const kept = ({ context, input, output }: TokenLimits): TokenLimits => ({
+const kept = ({ context, input, output, reasoning }: TokenLimits): TokenLimits => ({
   ...(context && { context }),
   ...(input && { input }),
   ...(output && { output }),
+  ...(reasoning && { reasoning }),
 })
 
 function ofModelsDev(folder: string, preset: string, id: string): TokenLimits {
   const toml = readToml(folder, `providers/${modelsDevNames[preset] ?? preset}/models/${aliases[id] ?? id}.toml`)
   const base = toml?.base_model && readToml(folder, `models/${toml.base_model}.toml`)
-  return kept({ ...(base && base.limit), ...toml?.limit })
+  const reasoning = toml?.reasoning ?? (base ? base.reasoning : undefined)
+  return kept({ ...(base && base.limit), ...toml?.limit, ...(reasoning && { reasoning }) })
 }
 
 type LitellmList = Readonly<
-  Record<string, { readonly max_input_tokens?: number; readonly max_output_tokens?: number } | undefined>
+  Record<
+    string,
+    | { readonly max_input_tokens?: number; readonly max_output_tokens?: number; readonly supports_reasoning?: boolean }
+    | undefined
+  >
 >
 
 function ofLitellm(list: LitellmList, preset: string, upstreamModel: string): TokenLimits {
-  const { max_input_tokens: input, max_output_tokens: output } =
-    list[`${litellmPrefixes[preset] ?? `${preset}/`}${upstreamModel}`] ?? {}
-  return kept({ ...(input && { input }), ...(output && { output }) })
+  const {
+    max_input_tokens: input,
+    max_output_tokens: output,
+    supports_reasoning: reasoning,
+  } = list[`${litellmPrefixes[preset] ?? `${preset}/`}${upstreamModel}`] ?? {}
+  return kept({ ...(input && { input }), ...(output && { output }), ...(reasoning && { reasoning }) })
 }
 
 /** A model a line, so that a newer source shows as the models that changed. */

@@ -62,6 +62,7 @@ test('a model that is not there is new, with its prices and limits', () => {
     { what: 'cost openai/gpt-5 cached input', before: undefined, after: '0.125' },
     { what: 'cost openai/gpt-5 output', before: undefined, after: '10.00' },
     { what: 'limit outputTokensMax', before: 'unknown', after: '128000' },
+    { what: 'limit hidesReasoning', before: 'false', after: 'true' },
     { what: 'limit contextTokens', before: 'unknown', after: '400000' },
   ])
 })
@@ -103,8 +104,15 @@ test('other offers stay, and so do priorities and limits set by hand', () => {
   const limits = { outputTokensMax: 99, contextTokens: 1 }
   const model = stored({ ...draft, limits, offers: [{ ...own, priority: 1, weight: 7, cost: draft.price }, spare] })
   const { changes } = plan([model], only)
-  expect(wordsOf(changes[0])).toEqual([{ what: 'limit contextTokens', before: '1', after: '400000' }])
-  expect(changes[0]?.draft.limits).toEqual({ outputTokensMax: 99, contextTokens: 400_000 })
+  expect(wordsOf(changes[0])).toEqual([
+    { what: 'limit hidesReasoning', before: 'false', after: 'true' },
+    { what: 'limit contextTokens', before: '1', after: '400000' },
+  ])
+  expect(changes[0]?.draft.limits).toEqual({
+    outputTokensMax: 99,
+    contextTokens: 400_000,
+    hidesReasoning: true,
+  })
   expect(changes[0]?.draft.offers).toMatchObject([
     { providerId: 'openai', priority: 1, weight: 7 },
     { providerId: 'spare', priority: 3 },

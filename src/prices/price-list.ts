@@ -33,6 +33,8 @@ export type ListedModel = {
   readonly context?: number
   /** Of text: the longest answer, in tokens, thoughts included. */
   readonly output?: number
+  /** It bills reasoning that it does not send. */
+  readonly reasoning?: 'hidden'
   /** Audio is dearer than the price of input says. */
   readonly media?: 'refused'
   /** By date. */

@@ -113,7 +113,11 @@ test('images are sold by tokens of their own, and what may be asked for is known
 })
 
 test('limits: context, longest answer, dimensions, no audio where it is dearer', () => {
-  expect(listed('openai', 'gpt-5').limits).toEqual({ contextTokens: 400_000, outputTokensMax: 128_000 })
+  expect(listed('openai', 'gpt-5').limits).toEqual({
+    contextTokens: 400_000,
+    outputTokensMax: 128_000,
+    hidesReasoning: true,
+  })
   expect(listed('openai', 'text-embedding-3-small')).toMatchObject({
     kind: 'embedding',
     limits: { dimensions: 1_536, dimensionsAdjustable: true },

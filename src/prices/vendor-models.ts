@@ -36,12 +36,14 @@ const unitsOf = ({ input, output, cached, write, write1h, ...images }: ListedPri
     imageOutput: images.imageOutput === undefined ? undefined : nano(images.imageOutput),
   })
 
-function limitsOf({ dimensions, adjustable, context, output, media, family }: ListedModel): Partial<ModelLimits> {
+function limitsOf(listed: ListedModel): Partial<ModelLimits> {
+  const { dimensions, adjustable, context, output, reasoning, media, family } = listed
   return {
     ...(dimensions !== undefined && { dimensions }),
     ...(adjustable && { dimensionsAdjustable: true }),
     ...(context !== undefined && { contextTokens: context }),
     ...(output !== undefined && { outputTokensMax: output }),
+    ...(reasoning === 'hidden' && { hidesReasoning: true }),
     ...(media && { mediaInput: media }),
     ...(family && { image: imageFamilies[family] }),
   }

@@ -13,6 +13,13 @@ export type WordVendor = {
   stop(): Promise<void>
 }
 
+/** The output limit of a request, in whichever dialect. */
+export const limitIn = ({ body }: WordVendor['asked'][number]): unknown =>
+  body['max_tokens'] ??
+  body['max_completion_tokens'] ??
+  body['max_output_tokens'] ??
+  (body['generationConfig'] as Record<string, unknown> | undefined)?.['maxOutputTokens']
+
 /** Words in one event. */
 const WORDS_PER_EVENT = 8
 
