@@ -31,6 +31,7 @@ import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { OPENING } from './ledger/own-reasons.ts'
 import { holdLifeCheck, ledgerChecks } from './ledger/verify.ts'
 import { findingsOf, type Check, type Finding } from './lib/checks.ts'
+import { utc } from './lib/time-zone.ts'
 import { Audit } from './records/audit.ts'
 import {
   forgetExpired,
@@ -234,7 +235,7 @@ async function movedOf(
   { accountId, fromHour }: { readonly accountId: string; readonly fromHour: number },
 ): Promise<Moved> {
   const toHour = Math.ceil(Date.now() / HOUR_MS) + 24
-  const usage = { accountId, fromHour, toHour, stepHours: 24, offsetHours: 0, by: undefined } as const
+  const usage = { accountId, fromHour, toHour, stepHours: 24, shifts: utc, by: undefined } as const
   const range = { fromMs: fromHour * HOUR_MS, toMs: toHour * HOUR_MS }
   const queries = [postedBalance(accountId), bookingsBetween(accountId, range), usageStatement(usage, until)]
   const [funds = [], bookings = [], days = []] = await aside.together(queries, accountId)

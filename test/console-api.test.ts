@@ -311,7 +311,7 @@ describe('numbers', () => {
           (await call<{ total: { charged_nano_usd: string } }>(owner, `GET ${at(`/usage?${query}`)}`)).body.total
             .charged_nano_usd
         const total = await charged('step=hour')
-        for (const query of ['step=day', 'by=key', 'by=model&step=hour', 'by=endpoint', 'utc_offset_hours=9']) {
+        for (const query of ['step=day', 'by=key', 'by=model&step=hour', 'by=endpoint', 'time_zone=Asia/Tokyo']) {
           expect({ query, charged: await charged(query) }).toEqual({ query, charged: total })
         }
         const { body: csv } = await call<string>(owner, `GET ${at('/usage?by=model&step=hour&format=csv')}`)

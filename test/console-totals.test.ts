@@ -303,7 +303,14 @@ async function expectStatements({ charges, moves, posted }: ReturnType<typeof bo
 async function expectOneNumber(limit: number, offset: number): Promise<void> {
   const books = booked()
   const { charges } = books
-  const queries = ['step=hour', 'step=day', 'by=key', 'by=model&step=hour', 'by=endpoint', `utc_offset_hours=${offset}`]
+  const queries = [
+    'step=hour',
+    'step=day',
+    'by=key',
+    'by=model&step=hour',
+    'by=endpoint',
+    `time_zone=Etc/GMT${offset < 0 ? '' : '%2B'}${offset}`,
+  ]
   for (const query of queries) await expectUsage(charges, query)
   for (const by of ['account', 'key', 'model']) await expectUsage(charges, `by=${by}`, operator, '/usage')
   await expectPages(charges, limit)

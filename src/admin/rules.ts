@@ -16,6 +16,7 @@ export const rules = {
   provider_id: 'must be lower-case letters, digits, - or _',
   year: 'must be from 1970 to 9998',
   month: 'must be a month, such as 2026-11',
+  time_zone: 'must be a time zone, such as Europe/Berlin or UTC',
   absolute_path: 'must be an absolute path',
   null_refused: 'must have a value: null means nothing here',
 } as const

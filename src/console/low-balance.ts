@@ -1,6 +1,7 @@
 /** How long a balance lasts, and the warning to an account whose balance is below what it wants to be warned at. */
 import { z } from 'zod'
 import type { Account } from '../domain/account.ts'
+import { utc } from '../lib/time-zone.ts'
 import { addUp } from '../records/usage-report.ts'
 import type { Desk } from './desk.ts'
 import { nano } from './shapes.ts'
@@ -31,7 +32,7 @@ export async function lowBalanceOf(
   const { available } = office.ledger.balance(id)
   if (lowBalance === undefined || available >= lowBalance) return null
   const toHour = Math.ceil((Date.now() + 1) / HOUR_MS)
-  const range = { fromHour: toHour - PACE_HOURS, toHour, stepHours: 24, offsetHours: 0 } as const
+  const range = { fromHour: toHour - PACE_HOURS, toHour, stepHours: 24, shifts: utc } as const
   const { sums } = addUp(await office.usage({ ...range, accountId: id, by: undefined }))
   return {
     threshold_nano_usd: lowBalance.toString(),

@@ -42,7 +42,7 @@ const queries: Readonly<Record<string, readonly string[]>> = {
     '?key=k&model=m&endpoint=e&outcome=failed&status=502&provider=p&charged_min_nano_usd=5&total_ms_min=9',
     '?from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z&cursor=req_1',
   ],
-  '/accounts/{account}/usage': ['?by=key', '?by=model&step=hour', '?key=k&model=m', '?utc_offset_hours=5'],
+  '/accounts/{account}/usage': ['?by=key', '?by=model&step=hour', '?key=k&model=m', '?time_zone=Europe/Berlin'],
   '/usage': ['?by=account', '?by=model', '?by=endpoint', '?key=k'],
   '/accounts/{account}/tasks': ['?kind=image&cursor=01', '?kind=video', '?kind=video&cursor=01'],
   '/audit': ['?subject=s', '?actor=a', '?action=account.credit', '?cursor=aud_1'],

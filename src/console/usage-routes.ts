@@ -1,6 +1,8 @@
 /** Usage over time and the overview, both from the sums by the hour. */
 import { z } from 'zod'
+import { rules } from '../admin/rules.ts'
 import { inTurns } from '../lib/end-of-tick.ts'
+import { dateOf, dayOf, hourOfDay, isTimeZone, shiftsOf, type Shifts } from '../lib/time-zone.ts'
 import type { RecordFilter } from '../records/search.ts'
 import type { Sums, UsageGroup, UsageRow } from '../records/usage-report.ts'
 import { percentile, addUp, USAGE_ROWS_MAX, usageGroups } from '../records/usage-report.ts'
@@ -36,6 +38,8 @@ const sumsShape = z.strictObject({
   upstream_cost_nano_usd: nano.optional().meta({ description: 'operators only' }),
 })
 
+const dateAt = (ms: number, shifts: Shifts): string => dateOf(dayOf(ms / HOUR_MS, shifts))
+
 type Seen = { readonly sums: Sums; readonly firsts: readonly number[] }
 
 function sumsView({ sums, firsts }: Seen, isOperator: boolean): z.infer<typeof sumsShape> {
@@ -60,11 +64,13 @@ function sumsView({ sums, firsts }: Seen, isOperator: boolean): z.infer<typeof s
   }
 }
 
+const zone = z.string().max(64).refine(isTimeZone, rules.time_zone).default('UTC')
+
 const query = z.strictObject({
   from: timeInput.optional().meta({ description: 'left out: a week before the end' }),
   to: timeInput.optional().meta({ description: 'left out: now, with the running hour' }),
   step: z.enum(['hour', 'day']).default('day'),
-  utc_offset_hours: z.coerce.number().int().min(-12).max(14).default(0).meta({ description: 'where days begin' }),
+  time_zone: zone.meta({ description: 'where days begin, with their first whole hour of UTC: `Europe/Berlin`' }),
   by: z.enum(['key', 'model', 'endpoint']).optional(),
   key: z.string().optional(),
   model: z.string().optional(),
@@ -83,6 +89,7 @@ const usageShape = z.strictObject({
   data: z.array(
     sumsShape.extend({
       time,
+      date: z.string().nullable().meta({ description: 'of a day, in the time zone: `2026-11-25`' }),
       group: z.string().nullable().meta({ description: 'id of the key or account, or name of the model or endpoint' }),
       name: z.string().nullable().meta({ description: 'what people call it' }),
     }),
@@ -111,11 +118,12 @@ async function usage(call: Call<{ account?: string }, Query>): Promise<Reply> {
   const range = rangeOf(asked)
   if ('kind' in range) return range
   const { step, by, key: keyId, model, endpoint } = asked
+  const shifts = shiftsOf(asked.time_zone, range.fromHour, range.toHour)
   const rows = await desk.office.usage({
     ...range,
     accountId: params.account,
     stepHours: step === 'hour' ? 1 : 24,
-    offsetHours: asked.utc_offset_hours,
+    shifts,
     by,
     keyId,
     model,
@@ -126,6 +134,7 @@ async function usage(call: Call<{ account?: string }, Query>): Promise<Reply> {
   }
   const { total, data } = await inPieces(rows, (row) => ({
     time: isoTime(row.startMs),
+    date: step === 'day' ? dateAt(row.startMs, shifts) : null,
     group: row.group ?? null,
     name: nameOf(desk, by, row.group),
     ...sumsView(row, isOperator(call)),
@@ -138,7 +147,9 @@ async function usage(call: Call<{ account?: string }, Query>): Promise<Reply> {
     total: sumsView(total, isOperator(call)),
     data,
   }
-  return asked.format === 'json' ? json(value) : csvOf(value)
+  if (asked.format === 'json') return json(value)
+  const dates = [range.fromHour, range.toHour - 1].map((hour) => dateOf(dayOf(hour, shifts)))
+  return csvOf(value, `usage-${dates.join('-')}.csv`)
 }
 
 /** So many rows at once take the thread some milliseconds; all that there may be would keep every stream waiting. */
@@ -158,18 +169,17 @@ async function inPieces<V>(
   return { total: addUp(sums), data }
 }
 
-async function csvOf({ from, to, data, total }: UsageShape): Promise<Reply> {
-  const columns = ['time', 'group', 'name', ...Object.keys(total)]
-  const name = `usage-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`
+async function csvOf({ data, total }: UsageShape, name: string): Promise<Reply> {
+  const columns = ['time', 'date', 'group', 'name', ...Object.keys(total)]
   const pieces = [csvText(columns, [])]
   for await (const piece of inTurns(data, PIECE_ROWS)) pieces.push(csvRows(columns, piece))
   return { kind: 'file', contentType: 'text/csv; charset=utf-8', name, text: pieces.join('') }
 }
 
 const ranges = {
-  '24h': { hours: 24, stepHours: 1 },
-  '7d': { hours: 168, stepHours: 1 },
-  '30d': { hours: 720, stepHours: 24 },
+  '24h': { days: 1, stepHours: 1 },
+  '7d': { days: 7, stepHours: 1 },
+  '30d': { days: 30, stepHours: 24 },
 } as const
 
 const overviewShape = z.strictObject({
@@ -185,16 +195,21 @@ const overviewShape = z.strictObject({
   open_holds: z.int(),
 })
 
-async function overview(call: Call<{ account: string }, { range: keyof typeof ranges }>): Promise<Reply> {
+async function overview(
+  call: Call<{ account: string }, { range: keyof typeof ranges; time_zone: string }>,
+): Promise<Reply> {
   const { desk, params } = call
-  const { hours, stepHours } = ranges[call.query.range]
+  const { days, stepHours } = ranges[call.query.range]
   const toHour = Math.ceil((Date.now() + 1) / HOUR_MS)
+  const shifts = shiftsOf(call.query.time_zone, toHour - (days + 1) * 24, toHour)
+  // Whole days where days are shown, today among them: what was spent is then what the days add up to.
+  const fromHour = stepHours === 1 ? toHour - days * 24 : hourOfDay(dayOf(toHour - 1, shifts) - days + 1, shifts)
   const asked = {
     accountId: params.account,
-    fromHour: toHour - hours,
+    fromHour,
     toHour,
     stepHours,
-    offsetHours: 0,
+    shifts,
     by: undefined,
   }
   const { office } = desk
@@ -212,7 +227,7 @@ async function overview(call: Call<{ account: string }, { range: keyof typeof ra
   return json({
     balance: balanceView(desk, params.account),
     spent_nano_usd: total.sums.charged.toString(),
-    days_left: daysLeft(office.ledger.balance(params.account).available, total.sums.charged, hours),
+    days_left: daysLeft(office.ledger.balance(params.account).available, total.sums.charged, toHour - fromHour),
     low_balance_nano_usd: office.accounts.find(params.account)?.lowBalance?.toString() ?? null,
     step: stepHours === 1 ? 'hour' : 'day',
     total: sumsView(total, isOperator(call)),
@@ -231,7 +246,7 @@ export const usageRoutes: readonly Route[] = [
   route('GET', '/accounts/{account}/overview', {
     access: 'account_read',
     summary: 'All of an account’s first page: balance and pace, charts, last failures, first steps.',
-    query: z.strictObject({ range: z.enum(['24h', '7d', '30d']).default('7d') }),
+    query: z.strictObject({ range: z.enum(['24h', '7d', '30d']).default('7d'), time_zone: zone }),
     answer: overviewShape,
     run: overview,
   }),

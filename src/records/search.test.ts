@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { idBound, idTimeMs, timeOrderedId } from '../lib/ids.ts'
+import { utc } from '../lib/time-zone.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
 import { findRecord, recordSteps, storedForm, type Outcome, type RequestRecord } from './records.ts'
 import { edgeStatement, fits, hourStatement, rowsStatement, searchRecords, type RecordFilter } from './search.ts'
@@ -177,7 +178,7 @@ describe('no list reads a whole table, or sorts one', () => {
     }
   }
   const some = ' AND key_id = ? AND model = ? AND outcome = ?'
-  const days = { fromHour: 0, toHour: 90, stepHours: 24, offsetHours: 0 } as const
+  const days = { fromHour: 0, toHour: 90, stepHours: 24, shifts: utc } as const
   const report = (accountId: string | undefined): [string, string][] =>
     [undefined, ...usageGroups].map((by) => [
       `usage of ${accountId ?? 'all'} by ${by ?? 'nothing'}`,

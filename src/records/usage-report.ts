@@ -1,5 +1,6 @@
 /** Usage over time, by key, model, endpoint or account: read from the sums by the hour alone. */
 import { inTurns } from '../lib/end-of-tick.ts'
+import { hourOfDay, type Shifts } from '../lib/time-zone.ts'
 import type { Row, SqlValue } from '../store/statement.ts'
 import type { Queryable } from '../store/store.ts'
 import { firstEventBoundsMs, firstEventColumns, usageSums, type UsageSum } from './usage.ts'
@@ -14,8 +15,8 @@ export type UsageQuery = {
   readonly fromHour: number
   readonly toHour: number
   readonly stepHours: 1 | 24
-  /** Where days begin: hours east of UTC. */
-  readonly offsetHours: number
+  /** Where days begin. */
+  readonly shifts: Shifts
   readonly by: UsageGroup | undefined
   readonly keyId?: string | undefined
   readonly model?: string | undefined
@@ -47,11 +48,12 @@ type Stretch = { readonly table: 'usage_hour' | 'usage_day'; readonly from: numb
  * The stretches of a report: whole days where days are asked for and have been summed up, hours for the rest.
  * `daysUntil`: Unix days, see UsageDays.
  */
-function stretchesOf({ fromHour, toHour, stepHours, offsetHours }: UsageQuery, daysUntil: number): readonly Stretch[] {
+function stretchesOf({ fromHour, toHour, stepHours, shifts }: UsageQuery, daysUntil: number): readonly Stretch[] {
   const hours = (from: number, to: number): readonly Stretch[] => (from < to ? [{ table: 'usage_hour', from, to }] : [])
   const from = Math.ceil(fromHour / 24)
   const to = Math.min(Math.floor(toHour / 24), daysUntil)
-  if (stepHours === 1 || offsetHours !== 0 || from >= to) return hours(fromHour, toHour)
+  const isUtc = shifts.every((shift) => shift.hours === 0)
+  if (stepHours === 1 || !isUtc || from >= to) return hours(fromHour, toHour)
   return [...hours(fromHour, from * 24), { table: 'usage_day', from, to }, ...hours(to * 24, toHour)]
 }
 
@@ -71,7 +73,7 @@ export function usageStatement(
 const ofAll: Partial<Record<UsageGroup, true>> = { model: true, endpoint: true }
 
 function stretchStatement(query: UsageQuery, { table, from, to }: Stretch): { sql: string; bind: readonly SqlValue[] } {
-  const { accountId, by, keyId, model, endpoint, stepHours, offsetHours } = query
+  const { accountId, by, keyId, model, endpoint, stepHours, shifts } = query
   const unit = table === 'usage_hour' ? 'hour' : 'day'
   // Days know all accounts together as an account without a name.
   const isOfAll = accountId === undefined && unit === 'day' && keyId === undefined && (by ?? 'model') in ofAll
@@ -87,7 +89,8 @@ function stretchStatement(query: UsageQuery, { table, from, to }: Stretch): { sq
   // Of all accounts: the hours of each lie together, and are found account by account.
   const source =
     accountId === undefined && !isOfAll ? `account a CROSS JOIN ${table} u ON u.account_id = a.id` : `${table} u`
-  const step = table === 'usage_day' ? 'u.day' : `(u.hour + ${offsetHours}) / ${stepHours}`
+  const step =
+    table === 'usage_day' ? 'u.day' : stepHours === 1 ? 'u.hour' : `(u.hour + ${shiftExpression(shifts)}) / 24`
   const part = by === undefined ? 'NULL' : `u.${groupColumns[by]}`
   const sums = allSums.map((sum) => `sum(u.${sum}) AS ${sum}`).join(', ')
   // By the hour as it is stored: that is the order of the table, and little is sorted where the rest follows it.
@@ -95,6 +98,10 @@ function stretchStatement(query: UsageQuery, { table, from, to }: Stretch): { sq
     WHERE ${stated.map(([condition]) => condition).join(' AND ')} GROUP BY u.${unit}, 2`
   return { sql, bind: stated.map(([, value]) => value) }
 }
+
+/** By how many hours the clock is shifted at an hour: numbers of our own making, never a text of anybody. */
+const shiftExpression = ([first, ...later]: Shifts): string =>
+  later.reduce((before, { fromHour, hours }) => `iif(u.hour < ${fromHour}, ${before}, ${hours})`, String(first.hours))
 
 /** Usage by hour or day, in the order of time and group. `daysUntil`: Unix days, those before are summed up. */
 export async function usageOf(store: Queryable, query: UsageQuery, daysUntil: number): Promise<readonly UsageRow[]> {
@@ -111,8 +118,8 @@ export async function usageOf(store: Queryable, query: UsageQuery, daysUntil: nu
 const ROWS_AT_ONCE = 500
 
 /** A row of `usageStatement`. */
-export const usageRowOf = (row: Row, { stepHours, offsetHours }: UsageQuery): UsageRow => ({
-  startMs: (Number(row['step']) * stepHours - offsetHours) * HOUR_MS,
+export const usageRowOf = (row: Row, { stepHours, shifts }: UsageQuery): UsageRow => ({
+  startMs: (stepHours === 1 ? Number(row['step']) : hourOfDay(Number(row['step']), shifts)) * HOUR_MS,
   group: (row['part'] as string | null) ?? undefined,
   ...readSums(row),
 })

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findingsOf } from '../lib/checks.ts'
+import { utc } from '../lib/time-zone.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
 import { recordSteps, type Outcome, type RequestRecord } from './records.ts'
 import { UsageDays } from './usage-days.ts'
@@ -153,7 +154,7 @@ test('days are summed up once nothing can be added to them, and a report is the 
         [245, 300],
         [250, 262],
       ] as const) {
-        const query = { accountId, fromHour, toHour, stepHours: 24, offsetHours: 0, by } as const
+        const query = { accountId, fromHour, toHour, stepHours: 24, shifts: utc, by } as const
         const whole = await usageOf(store, query, 0)
         expect(whole.length).toBeGreaterThan(0)
         expect(await usageOf(store, query, days.until)).toEqual(whole)
@@ -175,7 +176,7 @@ test('days are summed up once nothing can be added to them, and a report is the 
       fromHour,
       toHour: 20_000,
       stepHours: 24,
-      offsetHours: 0,
+      shifts: utc,
       by: undefined,
     } as const
     expect(addUp(await usageOf(store, all, 0)).sums).toMatchObject(await totalsSince(store, fromHour))
@@ -192,7 +193,7 @@ test('days are summed up once nothing can be added to them, and a report is the 
 
 test('the usage of no time is none', async () => {
   const { store } = await openFresh()
-  const none = { accountId: 'a', fromHour: 48, toHour: 48, stepHours: 24, offsetHours: 0, by: undefined } as const
+  const none = { accountId: 'a', fromHour: 48, toHour: 48, stepHours: 24, shifts: utc, by: undefined } as const
   expect(await usageOf(store, none, 9)).toEqual([])
   expect(await usageOf(store, { ...none, fromHour: 72 }, 0)).toEqual([])
   await store.close()

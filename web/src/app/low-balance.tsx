@@ -26,7 +26,7 @@ export function LowBalance() {
     >
       <span className="min-w-0 grow break-words">
         {t('low.banner', { available: money(available), threshold: money(threshold) })}{' '}
-        {days !== null && t('low.pace', { n: days, shown: show.number(days) })}
+        {days !== null && t('low.pace', { n: days, shown: show.days(days) })}
       </span>
       {/* Not where it leads to. */}
       <Link

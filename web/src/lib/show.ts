@@ -3,6 +3,9 @@ import { useLanguage } from './i18n/language.ts'
 import { usePreferences } from './preferences.ts'
 import { relativeTime, showTime, type Zone } from './time.ts'
 
+/** What is shown of a whole. */
+const LEAST_SHARE = 0.001
+
 /** One formatter each: a column of numbers would spend its time on making them. */
 const formats = new Map<string, Intl.NumberFormat>()
 function format(language: string, options?: Intl.NumberFormatOptions): Intl.NumberFormat {
@@ -18,7 +21,10 @@ export type Show = {
   readonly number: (value: number | string | bigint) => string
   /** `1.2M`, for places where the last digits do not matter; the full number belongs in a title. */
   readonly compact: (value: number) => string
+  /** Never all or nothing where it is not. */
   readonly percent: (share: number) => string
+  /** Tenths of a day below ten, whole days above. */
+  readonly days: (days: number) => string
   readonly time: (at: string | number | Date, shape?: Parameters<typeof showTime>[1]) => string
   readonly ago: (at: string | number) => string
 }
@@ -32,7 +38,13 @@ export function useShow(): Show {
     number: (value) => format(language).format(typeof value === 'string' ? BigInt(value) : value),
     compact: (value) =>
       format(language, { notation: 'compact', maximumFractionDigits: 1, useGrouping: true }).format(value),
-    percent: (share) => format(language, { style: 'percent', maximumFractionDigits: 1 }).format(share),
+    percent: (share) => {
+      const text = (value: number): string =>
+        format(language, { style: 'percent', maximumFractionDigits: 1 }).format(value)
+      if (share > 0 && share < LEAST_SHARE / 2) return `< ${text(LEAST_SHARE)}`
+      return text(share < 1 && share >= 1 - LEAST_SHARE / 2 ? 1 - LEAST_SHARE : share)
+    },
+    days: (days) => format(language, { maximumFractionDigits: days < 10 ? 1 : 0 }).format(days),
     time: (at, shape = 'long') => showTime(at, shape, { language, zone }),
     ago: (at) => relativeTime(at, language),
   }

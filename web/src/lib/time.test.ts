@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { duration, period, relativeTime, showTime } from './time.ts'
+import { duration, period, relativeHour, relativeTime, showTime } from './time.ts'
 
 const at = '2026-03-01T23:05:09Z'
 const now = Date.parse('2026-03-02T00:00:00Z')
@@ -14,7 +14,7 @@ test.each([
   [now - 5_000, '5 sec. ago'],
   [now - 54 * 60_000, '54 min. ago'],
   [now - 23 * 3_600_000, '23 hr. ago'],
-  [now - 24 * 3_600_000, 'yesterday'],
+  [now - 24 * 3_600_000, '1 day ago'],
   [now + 3 * 86_400_000, 'in 3 days'],
   [now - 40 * 86_400_000, '1 mo. ago'],
   [now - 400 * 86_400_000, '1 yr. ago'],
@@ -23,9 +23,22 @@ test.each([
 })
 
 test.each([
+  ['2026-03-02T13:00:00Z', '2026-03-02T13:59:59Z', undefined],
+  ['2026-03-02T12:00:00Z', '2026-03-02T13:00:01Z', '1 hr. ago'],
+  ['2026-03-02T12:00:00Z', '2026-03-02T13:59:59Z', '1 hr. ago'],
+  ['2026-03-01T12:00:00Z', '2026-03-02T11:59:59Z', '23 hr. ago'],
+  ['2026-03-01T12:00:00Z', '2026-03-02T12:00:01Z', '1 day ago'],
+])('what was in the hour of %s is, at %s, %p', (at, now, text) => {
+  expect(relativeHour(at, 'en', Date.parse(now))).toBe(text)
+})
+
+test.each([
   [null, '—'],
   [0, '0 ms'],
   [241.4, '241 ms'],
+  [999.6, '1.00 s'],
+  [59_960, '1 m 00 s'],
+  [3_599_700, '1 h 00 m'],
   [1_284, '1.28 s'],
   [12_840, '12.8 s'],
   [65_000, '1 m 05 s'],

@@ -3,6 +3,10 @@ export type Zone = 'utc' | 'local'
 
 const zoneOf = (zone: Zone): string | undefined => (zone === 'utc' ? 'UTC' : undefined)
 
+/** Its name among the world's: what the API takes. */
+export const zoneName = (zone: Zone): string =>
+  zone === 'utc' ? 'UTC' : new Intl.DateTimeFormat().resolvedOptions().timeZone
+
 /** One formatter each: making one takes longer than using it a hundred times. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 function format(language: string, zone: Zone, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
@@ -32,6 +36,10 @@ export const showTime = (
   { language, zone }: { readonly language: string; readonly zone: Zone },
 ): string => format(language, zone, shapes[shape]).format(new Date(at))
 
+/** The last second of a day such as `2026-11-25`, in the zone. */
+export const endOfDay = (day: string, zone: Zone): string =>
+  new Date(`${day}T23:59:59${zone === 'utc' ? 'Z' : ''}`).toISOString()
+
 const steps = [
   ['second', 1_000, 60_000],
   ['minute', 60_000, 3_600_000],
@@ -44,9 +52,18 @@ const steps = [
 export function relativeTime(at: string | number, language: string, nowMs: number = Date.now()): string {
   const agoMs = new Date(at).getTime() - nowMs
   const [unit, size] = steps.find(([, , below]) => Math.abs(agoMs) < below) ?? ['year', 365 * 86_400_000]
-  // `yesterday` says more than `1 day ago`; `last mo.` would say less than `1 mo. ago`.
-  const numeric = unit === 'month' || unit === 'year' ? 'always' : 'auto'
+  // A day ago was yesterday only for half of the clock, and `last mo.` says less than `1 mo. ago`; only `now` is right.
+  const numeric = unit === 'second' ? 'auto' : 'always'
   return new Intl.RelativeTimeFormat(language, { numeric, style: 'short' }).format(Math.trunc(agoMs / size), unit)
+}
+
+const HOUR_MS = 3_600_000
+
+/** The same of what is known by the hour alone: from hour to hour. Undefined: in the hour that is running. */
+export function relativeHour(at: string, language: string, nowMs: number = Date.now()): string | undefined {
+  const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS
+  const [then, now] = [hourOf(Date.parse(at)), hourOf(nowMs)]
+  return then >= now ? undefined : relativeTime(then, language, now)
 }
 
 /** How long something is set to, to the last digit and no further: `300 ms`, `1.5 s`, `1 m 15 s`, `24 h`. */
@@ -64,8 +81,8 @@ export function period(ms: number): string {
 /** `241 ms`, `1.28 s`, `3 m 05 s`. */
 export function duration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return '—'
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 9_995 ? 2 : 1)} s`
+  if (ms < 999.5) return `${Math.round(ms)} ms`
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(ms < 9_995 ? 2 : 1)} s`
   const seconds = Math.round(ms / 1_000)
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} m ${String(seconds % 60).padStart(2, '0')} s`
   return `${Math.floor(seconds / 3_600)} h ${String(Math.floor((seconds % 3_600) / 60)).padStart(2, '0')} m`

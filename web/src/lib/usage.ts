@@ -1,5 +1,6 @@
 /** Sums of requests over time, as the API gives them: steps without any are left out. */
 import type { Range } from './ranges.ts'
+import type { Zone } from './time.ts'
 
 export type Sums = {
   readonly requests: number
@@ -28,21 +29,33 @@ export const outputTokens = (sums: Sums): number =>
   sums.output_text_tokens + sums.output_reasoning_tokens + sums.output_image_tokens
 
 const HOUR_MS = 3_600_000
-const hours: Readonly<Record<Range, number>> = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24, '90d': 90 * 24 }
+const days: Readonly<Record<Range, number>> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 }
 
-/** Whole hours up to and with the running one; by the day, whole days of the zone. */
-export function boundsOf(range: Range, step: Step, offsetHours = 0, nowMs: number = Date.now()) {
-  const unitMs = step === 'hour' ? HOUR_MS : 24 * HOUR_MS
-  const shiftMs = step === 'hour' ? 0 : offsetHours * HOUR_MS
-  const toMs = Math.ceil((nowMs + shiftMs + 1) / unitMs) * unitMs - shiftMs
-  return { fromMs: toMs - hours[range] * HOUR_MS, toMs, unitMs }
+/** The start of every step of a range, and its end: whole hours up to and with the running one, or days of the zone. */
+export type Steps = { readonly times: readonly number[]; readonly toMs: number }
+
+export function stepsOf(range: Range, step: Step, zone: Zone, nowMs: number = Date.now()): Steps {
+  const count = days[range]
+  if (step === 'day') {
+    const starts = Array.from({ length: count + 1 }, (_, i) => dayStart(zone, nowMs, i + 1 - count))
+    return { times: starts.slice(0, -1), toMs: starts.at(-1) ?? nowMs }
+  }
+  const toMs = (Math.floor(nowMs / HOUR_MS) + 1) * HOUR_MS
+  return { times: Array.from({ length: count * 24 }, (_, i) => toMs - (count * 24 - i) * HOUR_MS), toMs }
 }
 
-/** The start of every step of a range. */
-export function timesOf({ fromMs, toMs, unitMs }: ReturnType<typeof boundsOf>): readonly number[] {
-  return Array.from({ length: Math.round((toMs - fromMs) / unitMs) }, (_, i) => fromMs + i * unitMs)
+/** So many days from today. Sums are kept by whole hours of UTC: a day begins with the first of them in it. */
+function dayStart(zone: Zone, nowMs: number, days: number): number {
+  const now = new Date(nowMs)
+  const midnight =
+    zone === 'utc'
+      ? Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + days)
+      : new Date(now.getFullYear(), now.getMonth(), now.getDate() + days).getTime()
+  return Math.ceil(midnight / HOUR_MS) * HOUR_MS
 }
 
-/** Hours by which the browser's clock is ahead of UTC; days begin with whole hours only. */
-export const offsetHours = (zone: 'utc' | 'local'): number =>
-  zone === 'utc' ? 0 : Math.round(-new Date().getTimezoneOffset() / 60)
+/** A step as it is looked for among requests: from its start to that of the next one. */
+export const stepAt = ({ times, toMs }: Steps, at: number): { readonly from: string; readonly to: string } => ({
+  from: new Date(times[at] ?? toMs).toISOString(),
+  to: new Date(times[at + 1] ?? toMs).toISOString(),
+})

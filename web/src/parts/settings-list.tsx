@@ -61,6 +61,7 @@ function useValue(): (name: string, value: unknown) => string {
     if (typeof value !== 'number') return typeof value === 'string' ? value : JSON.stringify(value)
     if (name.endsWith('Ms')) return period(value)
     if (name.endsWith('_s')) return duration(value * 1_000)
+    if (name === 'memoryBytesMax' && value === 0) return t('gateway.machineMemory')
     if (/bytes/i.test(name)) return bytes(value)
     // A port or a process has a number, but is none.
     return /^(?:port|pid)$/.test(name) ? String(value) : show.number(value)

@@ -4,16 +4,18 @@ import { Charts } from '../features/overview/charts.tsx'
 import { Failures, FirstSteps, Standing } from '../features/overview/standing.tsx'
 import { overviewQuery, overviewRanges } from '../features/overview/overview.ts'
 import { useT } from '../lib/i18n/language.ts'
+import { useShow } from '../lib/show.ts'
 import { Segments } from '../ui/field.tsx'
 import { Failure, PageHead, Waiting } from '../ui/page.tsx'
 
 export function OverviewPage() {
   const t = useT()
   const { account } = useParams({ from: '/inside/a/$account/overview' })
+  const { zone } = useShow()
   const asked = useSearch({ from: '/inside/a/$account/overview' }).range
   const range = overviewRanges.find((known) => known === asked) ?? '7d'
   const navigate = useNavigate({ from: '/a/$account/overview' })
-  const { data, error, refetch } = useQuery(overviewQuery(account, range))
+  const { data, error, refetch } = useQuery(overviewQuery(account, range, zone))
   return (
     <>
       <PageHead title={t('nav.overview')}>

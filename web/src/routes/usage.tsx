@@ -6,7 +6,6 @@ import { UsageTable } from '../features/usage/usage-table.tsx'
 import { useT } from '../lib/i18n/language.ts'
 import { ranges } from '../lib/ranges.ts'
 import { useShow } from '../lib/show.ts'
-import { offsetHours } from '../lib/usage.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Segments, Select } from '../ui/field.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -20,7 +19,7 @@ export function UsagePage() {
   const { range = '30d', by = 'model', measure = 'cost', ...search } = useSearch({ from: '/inside/a/$account/usage' })
   const { model, key, endpoint } = search
   const step = range === '90d' ? 'day' : (search.step ?? (range === '24h' ? 'hour' : 'day'))
-  const asked: Asked = { range, step, by, model, key, endpoint, offsetHours: offsetHours(zone) }
+  const asked: Asked = { range, step, by, model, key, endpoint, zone }
   const { data, error, refetch } = useQuery(usageQuery(account, asked))
   return (
     <>

@@ -4,11 +4,12 @@ import { useRetell, useT } from '../../lib/i18n/language.ts'
 import { shortId } from '../../lib/ids.ts'
 import { columnOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
+import { showTime } from '../../lib/time.ts'
 import { buttonClass, IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Empty, Figure, Panel } from '../../ui/page.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
-import { Id, Money, Nothing, Time } from '../../ui/text.tsx'
+import { Id, Money, Nothing } from '../../ui/text.tsx'
 import { monthAfter, statementFile, type LedgerLine, type Statement } from './billing.ts'
 
 const DAY_MS = 86_400_000
@@ -29,7 +30,7 @@ export function StatementView({ account, statement, onMonth }: Props) {
   return (
     <Panel
       isFlush
-      title={show.time(`${month}-15T00:00:00Z`, 'monthOnly')}
+      title={showTime(`${month}-15T00:00:00Z`, 'monthOnly', { language: show.language, zone: 'utc' })}
       tools={
         <>
           <IconButton
@@ -90,7 +91,7 @@ function Lines({ account, rows, amount }: LinesProps) {
   const columns: readonly Column<LedgerLine>[] = [
     {
       key: 'time',
-      head: t('column.time'),
+      head: t('billing.time'),
       cell: (line) => <When line={line} />,
     },
     { key: 'kind', head: t('billing.kind'), isOptional: true, cell: ({ kind }) => t(`billing.${kind}`) },
@@ -138,29 +139,39 @@ function Reason({ line: { reason, own } }: { readonly line: LedgerLine }) {
 
 type LineProps = { readonly account: string; readonly line: LedgerLine }
 
-/** Charges are of a day. On a phone the day is enough of all, and the year is above; its tooltip has the rest. */
-const When = ({ line: { time, kind } }: { readonly line: LedgerLine }) => (
-  <>
-    <span className="md:hidden">
-      <Time at={time} shape="shortDay" />
-    </span>
-    <span className="hidden md:inline">
-      <Time at={time} shape={kind === 'charges' ? 'dayOnly' : 'long'} />
-    </span>
-  </>
-)
+/**
+ * The ledger's days are those of UTC, and so are all of its times: beside a booking by another clock, a day would be
+ * out of order. The tooltip says when that was here. On a phone the day is enough, and the year is above.
+ */
+function When({ line: { time, kind } }: { readonly line: LedgerLine }) {
+  const show = useShow()
+  const { from, to } = dayOf(time)
+  const title =
+    kind === 'charges' ? `${show.time(from)} – ${show.time(to, 'withSeconds')}` : show.time(time, 'withSeconds')
+  const text = (shape: 'shortDay' | 'dayOnly' | 'long'): string =>
+    showTime(time, shape, { language: show.language, zone: 'utc' })
+  return (
+    <time dateTime={kind === 'charges' ? time.slice(0, 10) : time} title={title} className="whitespace-nowrap">
+      <span className="md:hidden">{text('shortDay')}</span>
+      <span className="hidden md:inline">{text(kind === 'charges' ? 'dayOnly' : 'long')}</span>
+    </time>
+  )
+}
+
+function dayOf(time: string): { readonly from: string; readonly to: string } {
+  const from = `${time.slice(0, 10)}T00:00:00.000Z`
+  return { from, to: new Date(Date.parse(from) + DAY_MS).toISOString() }
+}
 
 /** To the requests of a day, which in the ledger is one of UTC. */
 function DayLink({ account, line: { time, requests } }: LineProps) {
   const t = useT()
   const show = useShow()
-  const from = `${time.slice(0, 10)}T00:00:00.000Z`
-  const to = new Date(Date.parse(from) + DAY_MS).toISOString()
   return (
     <Link
       to="/a/$account/requests"
       params={{ account }}
-      search={{ from, to }}
+      search={dayOf(time)}
       className="hover:text-accent hover:underline"
     >
       {requests === null ? t('billing.part') : t('billing.requests', { n: requests, shown: show.number(requests) })}

@@ -2,6 +2,8 @@ import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
 import { nanoOf, typedDollars } from '../../lib/money.ts'
+import { useShow } from '../../lib/show.ts'
+import { endOfDay } from '../../lib/time.ts'
 import { DollarField } from '../../parts/dollar-field.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
@@ -37,6 +39,7 @@ function Form({ onMade, onCancel }: { readonly onMade: (batch: Batch) => void; r
   const [amount, setAmount] = useState('')
   const [note, setNote] = useState('')
   const [expires, setExpires] = useState('')
+  const { zone } = useShow()
   const dollars = typedDollars(amount)
   const make = useMutation({
     mutationFn: () =>
@@ -44,8 +47,7 @@ function Form({ onMade, onCancel }: { readonly onMade: (batch: Batch) => void; r
         count: Number(count),
         amount_nano_usd: nanoOf(dollars ?? '0').toString(),
         ...(note.trim() === '' ? {} : { note: note.trim() }),
-        // To the end of the day, where the browser is.
-        ...(expires === '' ? {} : { expires_at: new Date(`${expires}T23:59:59`).toISOString() }),
+        ...(expires === '' ? {} : { expires_at: endOfDay(expires, zone) }),
       }),
     onSuccess: onMade,
   })
@@ -77,6 +79,7 @@ function Form({ onMade, onCancel }: { readonly onMade: (batch: Batch) => void; r
       />
       <TextField
         label={t('codes.expires')}
+        hint={t('codes.expiresHint', { zone: t(zone === 'utc' ? 'usage.utc' : 'usage.local') })}
         type="date"
         value={expires}
         onChange={(event) => setExpires(event.target.value)}

@@ -7,6 +7,7 @@ import { Menu } from '../../ui/menu.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Ago, Badge, Money, Nothing, Status } from '../../ui/text.tsx'
 import type { ApiKey } from './keys.ts'
+import { useUsedHour } from './used-hour.ts'
 
 type Props = {
   readonly account: string
@@ -114,11 +115,14 @@ export function KeyTable({ account, rows, onEdit, onRevoke }: Props) {
   )
 }
 
-/** It is known to the hour. */
 function LastUsed({ at }: { readonly at: string | null }) {
-  const t = useT()
+  const { ago, hour } = useUsedHour()
   if (at === null) return <Nothing />
-  return Date.now() - Date.parse(at) < 2 * 3_600_000 ? t('keys.justUsed') : <Ago at={at} />
+  return (
+    <time dateTime={at.slice(0, 13)} title={hour(at)} className="whitespace-nowrap">
+      {ago(at)}
+    </time>
+  )
 }
 
 type SpentProps = {

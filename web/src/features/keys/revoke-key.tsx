@@ -1,12 +1,12 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
-import { useShow } from '../../lib/show.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Failure } from '../../ui/page.tsx'
 import { revokeKey, type ApiKey } from './keys.ts'
+import { useUsedHour } from './used-hour.ts'
 
 type Props = { readonly account: string; readonly apiKey: ApiKey | undefined; readonly onClose: () => void }
 
@@ -22,7 +22,7 @@ export function RevokeKey({ account, apiKey, onClose }: Props) {
 
 function Confirm({ account, apiKey, onClose }: Props & { readonly apiKey: ApiKey }) {
   const t = useT()
-  const show = useShow()
+  const { ago } = useUsedHour()
   const [typed, setTyped] = useState('')
   const revoke = useMutation({ mutationFn: () => revokeKey(account, apiKey.id), onSuccess: onClose })
   const submit = (event: SyntheticEvent): void => {
@@ -34,7 +34,7 @@ function Confirm({ account, apiKey, onClose }: Props & { readonly apiKey: ApiKey
       {revoke.error && <Failure error={revoke.error} />}
       <p>{t('keys.revokeText')}</p>
       <p className="text-soft">
-        {apiKey.last_used_at ? t('keys.revokeUsed', { when: show.ago(apiKey.last_used_at) }) : t('keys.revokeUnused')}
+        {apiKey.last_used_at ? t('keys.revokeUsed', { when: ago(apiKey.last_used_at) }) : t('keys.revokeUnused')}
       </p>
       <TextField
         label={t('keys.typeName', { name: apiKey.name })}

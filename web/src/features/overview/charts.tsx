@@ -3,7 +3,7 @@ import { useT } from '../../lib/i18n/language.ts'
 import { axisMoney, columnOf, dollarsAbout, money } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration, period } from '../../lib/time.ts'
-import { boundsOf, inputTokens, outputTokens, timesOf, type Sums } from '../../lib/usage.ts'
+import { inputTokens, outputTokens, stepAt, stepsOf, type Sums } from '../../lib/usage.ts'
 import { BandLine } from '../../ui/chart/band-line.tsx'
 import { StackedBars } from '../../ui/chart/stacked-bars.tsx'
 import { useTicks } from '../../parts/ticks.ts'
@@ -17,17 +17,15 @@ type Rows = readonly (Sums | undefined)[]
 function useSteps({ account, overview, range }: Props) {
   const show = useShow()
   const navigate = useNavigate()
-  const bounds = boundsOf(range, overview.step)
-  const times = timesOf(bounds)
+  const steps = stepsOf(range, overview.step, show.zone)
+  const { times } = steps
   const byTime = new Map(overview.series.map((sums) => [Date.parse(sums.time), sums]))
   const rows: Rows = times.map((time) => byTime.get(time))
   const frame = {
     labels: times.map((time) => show.time(time, overview.step === 'hour' ? 'long' : 'dayOnly')),
     ticks: useTicks(times, overview.step),
     onPick: (at: number) => {
-      const time = times[at] ?? 0
-      const search = { from: new Date(time).toISOString(), to: new Date(time + bounds.unitMs).toISOString() }
-      void navigate({ to: '/a/$account/requests', params: { account }, search })
+      void navigate({ to: '/a/$account/requests', params: { account }, search: stepAt(steps, at) })
     },
   }
   return { rows, frame }

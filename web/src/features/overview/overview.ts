@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import type { Balance } from '../../lib/accounts.ts'
 import { api, path } from '../../lib/api.ts'
 import type { RequestRow } from '../../lib/requests.ts'
+import { zoneName, type Zone } from '../../lib/time.ts'
 import type { Step, Sums } from '../../lib/usage.ts'
 
 export const overviewRanges = ['24h', '7d', '30d'] as const
@@ -21,9 +22,9 @@ export type Overview = {
   readonly open_holds: number
 }
 
-export const overviewQuery = (account: string, range: OverviewRange) =>
+export const overviewQuery = (account: string, range: OverviewRange, zone: Zone) =>
   queryOptions({
-    queryKey: ['overview', account, range],
-    queryFn: () => api.get<Overview>(path`accounts/${account}/overview`, { range }),
+    queryKey: ['overview', account, range, zone],
+    queryFn: () => api.get<Overview>(path`accounts/${account}/overview`, { range, time_zone: zoneName(zone) }),
     refetchInterval: 30_000,
   })

@@ -81,8 +81,7 @@ function Pace({ daysLeft }: { readonly daysLeft: number | null }) {
   const show = useShow()
   if (daysLeft === null) return t('overview.noPace')
   if (daysLeft > 730) return t('overview.longPace')
-  const days = daysLeft < 10 ? daysLeft : Math.round(daysLeft)
-  const text = t('overview.pace', { n: days, shown: show.number(days) })
+  const text = t('overview.pace', { n: daysLeft, shown: show.days(daysLeft) })
   return daysLeft < 3 ? <span className="text-warn">{text}</span> : text
 }
 

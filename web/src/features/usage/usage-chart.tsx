@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useT } from '../../lib/i18n/language.ts'
 import { axisMoney, columnOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
-import { boundsOf, timesOf } from '../../lib/usage.ts'
+import { stepAt, stepsOf } from '../../lib/usage.ts'
 import { useTicks } from '../../parts/ticks.ts'
 import { StackedBars } from '../../ui/chart/stacked-bars.tsx'
 import type { Series } from '../../ui/chart/frame.tsx'
@@ -16,8 +16,8 @@ export function UsageChart({ account, usage, asked, measure }: Props) {
   const t = useT()
   const show = useShow()
   const navigate = useNavigate()
-  const bounds = boundsOf(asked.range, asked.step, asked.offsetHours)
-  const times = timesOf(bounds)
+  const steps = stepsOf(asked.range, asked.step, asked.zone)
+  const { times } = steps
   const groups = biggestOf(usage.data, measure)
   const names = new Map(groups.slice(0, SHOWN).map(({ group, name }) => [group, name]))
   const isMoney = measure === 'cost'
@@ -52,11 +52,9 @@ export function UsageChart({ account, usage, asked, measure }: Props) {
       ticks={useTicks(times, asked.step)}
       series={series.length > 0 ? series : [seriesOf(t(`measure.${measure}`), () => true, 0)]}
       onPick={(at) => {
-        const time = times[at] ?? 0
         const { model, key, endpoint } = asked
         const search = {
-          from: new Date(time).toISOString(),
-          to: new Date(time + bounds.unitMs).toISOString(),
+          ...stepAt(steps, at),
           ...(model === undefined ? {} : { model }),
           ...(key === undefined ? {} : { key }),
           ...(endpoint === undefined ? {} : { endpoint }),

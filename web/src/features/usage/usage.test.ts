@@ -59,14 +59,14 @@ test('groups of the same name are told apart by their ids', () => {
 })
 
 test('what is exported is what is shown', () => {
-  const asked = { range: '24h', step: 'hour', by: 'key', model: 'a/b', offsetHours: 8 } as const
+  const asked = { range: '24h', step: 'hour', by: 'key', model: 'a/b', zone: 'utc' } as const
   const url = new URL(exportOf('acct_1', asked, 'csv'))
   expect(url.pathname).toBe('/admin/v1/accounts/acct_1/usage')
   expect(Object.fromEntries(url.searchParams)).toMatchObject({
     step: 'hour',
     by: 'key',
     model: 'a/b',
-    utc_offset_hours: '8',
+    time_zone: 'UTC',
     format: 'csv',
   })
 })

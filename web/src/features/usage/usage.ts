@@ -3,7 +3,8 @@ import { addressOf, api, path, type Query } from '../../lib/api.ts'
 import { shortId } from '../../lib/ids.ts'
 import { nano } from '../../lib/money.ts'
 import type { Range } from '../../lib/ranges.ts'
-import { boundsOf, inputTokens, outputTokens, type Step, type Sums } from '../../lib/usage.ts'
+import { zoneName, type Zone } from '../../lib/time.ts'
+import { inputTokens, outputTokens, stepsOf, type Step, type Sums } from '../../lib/usage.ts'
 
 export const groups = ['model', 'key', 'endpoint'] as const
 export type Group = (typeof groups)[number]
@@ -20,13 +21,13 @@ export type Asked = {
   readonly model?: string | undefined
   readonly key?: string | undefined
   readonly endpoint?: string | undefined
-  readonly offsetHours: number
+  readonly zone: Zone
 }
 
-function queryOf({ range, step, by, model, key, endpoint, offsetHours }: Asked): Query {
-  const { fromMs, toMs } = boundsOf(range, step, offsetHours)
-  const iso = (ms: number): string => new Date(ms).toISOString()
-  return { from: iso(fromMs), to: iso(toMs), step, by, model, key, endpoint, utc_offset_hours: offsetHours }
+function queryOf({ range, step, by, model, key, endpoint, zone }: Asked): Query {
+  const { times, toMs } = stepsOf(range, step, zone)
+  const [from, to] = [times[0] ?? toMs, toMs].map((ms) => new Date(ms).toISOString())
+  return { from, to, step, by, model, key, endpoint, time_zone: zoneName(zone) }
 }
 
 export const usageQuery = (account: string, asked: Asked) =>

@@ -171,6 +171,7 @@ export const operator = {
   'codes.note': 'Note',
   'codes.noteHint': 'It becomes a line of the ledger, which the account that redeems the code sees.',
   'codes.expires': 'Expires',
+  'codes.expiresHint': 'At the end of that day, {zone}.',
   'codes.by': 'Redeemed',
   'codes.void': 'Void',
   'codes.voidText': 'At once and for good: nobody can redeem it any more.',
@@ -216,5 +217,6 @@ export const operator = {
   'gateway.declared': 'All of this comes from the environment or tollgate.yaml, and is read-only here.',
   'gateway.version': 'Version',
   'gateway.url': 'Public address',
+  'gateway.machineMemory': 'what the machine or container has',
   'gateway.noUrl': 'not set: as the browser finds it',
 } as const

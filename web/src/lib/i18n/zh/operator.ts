@@ -171,6 +171,7 @@ export const operator = {
   'codes.note': '备注',
   'codes.noteHint': '将成为账本中的一行，兑换该码的账户可见。',
   'codes.expires': '到期',
+  'codes.expiresHint': '于当日结束时失效（{zone}）。',
   'codes.by': '兑换时间',
   'codes.void': '作废',
   'codes.voidText': '立即且永久生效：任何人都无法再兑换。',
@@ -216,5 +217,6 @@ export const operator = {
   'gateway.declared': '以上均来自环境变量或 tollgate.yaml，此处只读。',
   'gateway.version': '版本',
   'gateway.url': '公开地址',
+  'gateway.machineMemory': '以机器或容器的内存为准',
   'gateway.noUrl': '未设置：以浏览器访问的地址为准',
 } as const satisfies Record<keyof typeof english, string>

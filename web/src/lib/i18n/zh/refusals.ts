@@ -82,6 +82,7 @@ export const refusals: Readonly<Record<string, string>> = {
   provider_id: '{param}：只能是小写字母、数字、- 或 _。',
   year: '{param}：应在 1970 至 9998 年之间。',
   month: '{param}：应为月份，如 2026-11。',
+  time_zone: '{param}：应为时区，如 Asia/Shanghai 或 UTC。',
   absolute_path: '{param}：应为绝对路径。',
   null_refused: '{param}：不能为空（null）。',
 

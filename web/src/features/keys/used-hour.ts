@@ -1,0 +1,22 @@
+import { useT } from '../../lib/i18n/language.ts'
+import { useShow } from '../../lib/show.ts'
+import { relativeHour } from '../../lib/time.ts'
+
+const HOUR_MS = 3_600_000
+
+type UsedHour = {
+  /** `this hour`, `3 hr. ago` */
+  readonly ago: (at: string) => string
+  /** `Nov 25, 2026, 13:00 – 14:00` */
+  readonly hour: (at: string) => string
+}
+
+/** When a key was last used is known by the hour: no more is said. */
+export function useUsedHour(): UsedHour {
+  const t = useT()
+  const show = useShow()
+  return {
+    ago: (at) => relativeHour(at, show.language) ?? t('keys.thisHour'),
+    hour: (at) => `${show.time(at)} – ${show.time(Date.parse(at) + HOUR_MS, 'hourOnly')}`,
+  }
+}
