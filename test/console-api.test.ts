@@ -383,7 +383,12 @@ describe('an operator', () => {
     }
     const routed = await call(operator, 'POST /models', model)
     expect(routed.body).toMatchObject({
-      offers: [{ state: 'ready', margin: { input_percent: 50, output_percent: 66.6 } }],
+      offers: [
+        {
+          state: 'ready',
+          margin: { input_percent: 50, output_percent: 66.7, input_markup_percent: 100, output_markup_percent: 200 },
+        },
+      ],
     })
     const ask = async (): Promise<number> => (await chat(gateway, { model: 'house/one' })).status
     expect(await ask()).toBe(200)

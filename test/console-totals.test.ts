@@ -309,7 +309,7 @@ async function expectOneNumber(limit: number, offset: number): Promise<void> {
     'by=key',
     'by=model&step=hour',
     'by=endpoint',
-    `time_zone=Etc/GMT${offset < 0 ? '' : '%2B'}${offset}`,
+    `time_zone=Etc/GMT${offset > 0 ? '-' : '%2B'}${Math.abs(offset)}`,
   ]
   for (const query of queries) await expectUsage(charges, query)
   for (const by of ['account', 'key', 'model']) await expectUsage(charges, `by=${by}`, operator, '/usage')

@@ -203,7 +203,7 @@ function HiddenTable({ caption, series, labels }: Pick<ChartProps, 'caption' | '
         </thead>
         <tbody>
           {labels.map((label, at) => (
-            <tr key={label}>
+            <tr key={at}>
               <th scope="row">{label}</th>
               {series.map((one, nth) => (
                 <td key={nth}>{one.show(at)}</td>
