@@ -81,6 +81,8 @@ export type Accounts = {
   /** Clients' keys. */
   keysOf(accountId: string): readonly ApiKey[]
   findKey(id: string): ApiKey | undefined
+  /** The client's key of a secret, also where it is revoked; undefined: it is none of ours. */
+  keyOfSecret(secret: string): Promise<ApiKey | undefined>
   createKey(key: KeyDraft): Promise<NewKey>
   updateKey(id: string, change: KeyChange): Promise<ApiKey>
   /** A token for the playground, which is let in as a key of the account until the terms end. In memory only. */
@@ -123,17 +125,27 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
   const accounts = new Map<string, Account>()
   const making = new Set<string>()
   const keys = new Map<string, ApiKey>()
+  /** A list of accounts asks for the keys of each: none of them may cost a walk over all keys. */
+  const keyIdsByAccount = new Map<string, string[]>()
   const keyIdByDigest = new Map<string, string>()
   const passes = new Map<string, PassTerms & { readonly keyId: string }>()
   const digestOf = (secret: string): string => new Bun.CryptoHasher('sha256', pepper).update(secret).digest('hex')
 
+  const addKey = (key: ApiKey): void => {
+    keys.set(key.id, key)
+    const own = keyIdsByAccount.get(key.accountId)
+    if (own) own.push(key.id)
+    else keyIdsByAccount.set(key.accountId, [key.id])
+  }
   for (const row of await store.query('SELECT * FROM account')) accounts.set(row['id'] as string, accountOf(row))
   for (const row of await store.query('SELECT * FROM api_key')) {
     const key = keyOf(row)
-    keys.set(key.id, key)
+    addKey(key)
     if (key.revokedAtMs === undefined)
       keyIdByDigest.set(Buffer.from(row['digest'] as Uint8Array).toString('hex'), key.id)
   }
+  const allKeysOf = (accountId: string): ApiKey[] =>
+    (keyIdsByAccount.get(accountId) ?? []).flatMap((id) => keys.get(id) ?? [])
   const callerOf = (keyId: string): Caller | undefined => {
     const key = keys.get(keyId)
     const account = key?.revokedAtMs === undefined ? accounts.get(key?.accountId ?? '') : undefined
@@ -163,13 +175,13 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
     const stored = Buffer.from(digest, 'hex')
     const bind = [key.id, accountId, name, kind, stored, key.last4, allowed, limitsText(limits), key.createdAtMs]
     await write({ run: insertKey, bind })
-    keys.set(key.id, key)
+    addKey(key)
     if (kind === 'client') keyIdByDigest.set(digest, key.id)
     return { key, secret }
   }
   const playgroundKeys = new Map<string, Promise<NewKey>>()
   const playgroundKey = async (accountId: string): Promise<string> => {
-    const known = [...keys.values()].find((key) => key.accountId === accountId && key.kind === 'playground')
+    const known = allKeysOf(accountId).find(({ kind }) => kind === 'playground')
     if (known && known.revokedAtMs === undefined) return known.id
     const making = playgroundKeys.get(accountId) ?? createKey({ accountId, name: 'Playground', kind: 'playground' })
     playgroundKeys.set(accountId, making)
@@ -237,8 +249,14 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
       await write({ run: updateAccount, bind, changes: 1 })
       return account
     },
-    keysOf: (accountId) => [...keys.values()].filter((key) => key.accountId === accountId && key.kind === 'client'),
+    keysOf: (accountId) => allKeysOf(accountId).filter(({ kind }) => kind === 'client'),
     findKey: (id) => keys.get(id),
+    async keyOfSecret(secret) {
+      if (!isKeyShaped(secret)) return undefined
+      const sql = "SELECT id FROM api_key WHERE digest = ? AND kind = 'client'"
+      const [row] = await store.query(sql, [Buffer.from(digestOf(secret), 'hex')])
+      return row && keys.get(row['id'] as string)
+    },
     createKey,
     async updateKey(id, { name, allowedModels, limits }) {
       const before = keys.get(id)

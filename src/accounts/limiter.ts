@@ -118,6 +118,11 @@ export class Limiter {
     return rateHeaders(this.standsOf(caller, nowMs), nowMs, {})
   }
 
+  /** How many requests of a key or an account are under way. */
+  inFlight(id: string): number {
+    return this.subjects.get(id)?.inFlight ?? 0
+  }
+
   standings(caller: Caller): readonly Standing[] {
     const nowMs = this.now()
     return this.standsOf(caller, nowMs).map((stand) => this.standing(stand, nowMs))

@@ -49,8 +49,20 @@ export class ManagementKeys {
     return key && keyStatus(key, users) === 'active' ? key : undefined
   }
 
+  /** The key of a secret, also where it is revoked; undefined: it is none of ours. */
+  async keyOfSecret(secret: string): Promise<ManagementKey | undefined> {
+    const [row] = await this.store.query('SELECT id FROM management_key WHERE digest = ?', [tokenDigest(secret)])
+    return row && this.keys.get(row['id'] as string)
+  }
+
   find(id: string): ManagementKey | undefined {
     return this.keys.get(id)
+  }
+
+  /** How many keys stop when somebody is barred. */
+  activeOf(makerId: string, users: Users): number {
+    return [...this.keys.values()].filter((key) => key.createdBy === makerId && keyStatus(key, users) === 'active')
+      .length
   }
 
   /** Those of an account, or the operators'. */

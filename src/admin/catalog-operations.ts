@@ -161,7 +161,7 @@ const providerAdd = operation(
     key: z.string().min(1).nullable().optional(),
   }),
   async (
-    { catalog, resume },
+    { catalog, resume, tally },
     { id: name, preset: wanted, base_url: baseUrl, allow_private: allowed, concurrent_requests: most, key },
   ): Promise<Result> => {
     const before = catalog.provider(name)
@@ -183,7 +183,10 @@ const providerAdd = operation(
     await catalog.putProvider({ id: name, preset, baseUrl: checked.url.href, reach, secret, concurrentRequests })
     const made = catalog.provider(name)
     // What it failed for may be mended: whoever asks next finds out.
-    if (before && made && (before.secret !== made.secret || before.baseUrl !== made.baseUrl)) resume(name)
+    if (made && (before?.secret !== made.secret || before?.baseUrl !== made.baseUrl)) {
+      resume(name)
+      tally.changed(name)
+    }
     return made ? done(providerView(made)) : notFound('provider', name)
   },
   ofProvider,
@@ -333,13 +336,14 @@ const providerResume = operation(
 export const catalogOperations: Readonly<Record<string, Operation>> = {
   'provider.add': providerAdd,
   'provider.list': operation(z.strictObject({}), ({ catalog }) => done(catalog.providers().map(providerView))),
-  'provider.test': operation(z.strictObject({ id: z.string() }), async ({ catalog, resume }, { id: name }) => {
+  'provider.test': operation(z.strictObject({ id: z.string() }), async ({ catalog, resume, tally }, { id: name }) => {
     const provider = catalog.provider(name)
     const preset = provider && findPreset(provider.preset)
     if (!provider || !preset) return notFound('provider', name)
     if (provider.baseUrl === '') return refused('failed', say('sandbox_absent'))
     const { ok, status, tookMs, models, problem } = await probe(provider, preset)
     if (ok) resume(name)
+    tally.tested(name, { ok, status, problem, atMs: Date.now() })
     return done({ id: name, ok, status: status ?? null, took_ms: tookMs, models, problem: problem ?? null })
   }),
   'provider.remove': operation(

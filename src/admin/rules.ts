@@ -18,6 +18,8 @@ export const rules = {
   month: 'must be a month, such as 2026-11',
   time_zone: 'must be a time zone, such as Europe/Berlin or UTC',
   absolute_path: 'must be an absolute path',
+  secret_in_address:
+    'must not be a key, a link or a code: addresses are kept in logs. Look it up with POST /admin/v1/secrets/lookup',
   null_refused: 'must have a value: null means nothing here',
 } as const
 

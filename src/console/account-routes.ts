@@ -7,7 +7,19 @@ import type { Desk } from './desk.ts'
 import { limitsChange, limitsInput, limitsShape, limitsView } from './limits.ts'
 import { say } from './refusals.ts'
 import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
-import { isoTime, modelIds, nano, nanoInput, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+import {
+  finder,
+  isoTime,
+  listOf,
+  modelIds,
+  nano,
+  nanoInput,
+  origin,
+  pageIn,
+  pageQuery,
+  searchText,
+  time,
+} from './shapes.ts'
 
 export const balanceShape = z.strictObject({
   available_nano_usd: nano,
@@ -64,19 +76,23 @@ const show = (call: Pick<Call, 'desk'>, id: string): Reply => {
 
 const listQuery = z.strictObject({
   ...pageQuery,
-  q: z
-    .string()
-    .max(200)
-    .optional()
-    .meta({ description: 'part of the name, or an id of the account or of a key, or a key’s end' }),
+  q: searchText.meta({ description: 'part of the name or of the id, or the id of a key, or a key’s end: …WXYZ' }),
   status: z.enum(['active', 'suspended']).optional(),
 })
 
-function matches({ office }: Desk, account: Account, { q = '', status }: z.infer<typeof listQuery>): boolean {
-  if (status !== undefined && account.status !== status) return false
-  const wanted = q.trim().toLowerCase()
-  if (wanted === '' || account.name.toLowerCase().includes(wanted) || account.id.startsWith(wanted)) return true
-  return office.accounts.keysOf(account.id).some(({ id, last4 }) => id === wanted || q.trim().endsWith(last4))
+/** The end of a key as it is shown, `sk-tg-…WXYZ`, or alone. Keys are told apart by case. */
+const KEY_END = /^(?:sk-tg-)?(?:…|\.\.\.)?(\w{4})$/
+
+function matcher({ office }: Desk, { q = '', status }: z.infer<typeof listQuery>): (account: Account) => boolean {
+  const wanted = q.trim()
+  const isFound = finder(wanted)
+  const [, end] = KEY_END.exec(wanted) ?? []
+  const owner = office.accounts.findKey(wanted)?.accountId
+  return (account) =>
+    (status === undefined || account.status === status) &&
+    (isFound([account.name], account.id) ||
+      account.id === owner ||
+      (end !== undefined && office.accounts.keysOf(account.id).some(({ last4 }) => last4 === end)))
 }
 
 const draft = z.strictObject({
@@ -123,12 +139,12 @@ const adjustment = z.strictObject({
 export const accountRoutes: readonly Route[] = [
   route('GET', '/accounts', {
     access: 'operator',
-    summary: 'All accounts, or those that fit.',
+    summary: 'All accounts, or those that fit, newest first.',
     query: listQuery,
-    answer: pageOf(accountShape),
+    answer: listOf(accountShape),
     run: ({ desk, query }) => {
-      const fitting = desk.office.accounts.list().filter((account) => matches(desk, account, query))
-      return json(pageIn(fitting, query, (account) => accountView(desk, account)))
+      const fitting = desk.office.accounts.list().filter(matcher(desk, query))
+      return json(pageIn(fitting, query, (account) => accountView(desk, account), { order: 'newest' }))
     },
   }),
   route('POST', '/accounts', {

@@ -7,7 +7,18 @@ import type { Desk } from './desk.ts'
 import { limitsChange, limitsInput, limitsShape, limitsView } from './limits.ts'
 import { say } from './refusals.ts'
 import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
-import { isoTime, isoTimeOrNull, modelIds, nano, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+import {
+  finder,
+  isoTime,
+  isoTimeOrNull,
+  listOf,
+  modelIds,
+  nano,
+  pageIn,
+  pageQuery,
+  searchText,
+  time,
+} from './shapes.ts'
 
 const keyShape = z.strictObject({
   id: z.string(),
@@ -130,15 +141,26 @@ const playground = route('POST', '/accounts/{account}/playground-token', {
 export const keyRoutes: readonly Route[] = [
   route('GET', '/accounts/{account}/keys', {
     access: 'account_read',
-    summary: 'The keys of an account, revoked ones too: their usage remains.',
-    query: z.strictObject({ ...pageQuery, status: z.enum(['active', 'revoked']).optional() }),
-    answer: pageOf(keyShape),
+    summary: 'The keys of an account, newest first; revoked ones, whose usage remains, after all others.',
+    query: z.strictObject({
+      ...pageQuery,
+      q: searchText.meta({ description: 'part of the name or of the id, or the key’s end' }),
+      status: z.enum(['active', 'revoked']).optional(),
+    }),
+    answer: listOf(keyShape),
     run: async ({ desk, params, query }) => {
-      const wanted = ({ revokedAtMs }: ApiKey): boolean =>
-        query.status === undefined || (query.status === 'active') === (revokedAtMs === undefined)
+      const isFound = finder(query.q)
+      const wanted = ({ id, name, last4, revokedAtMs }: ApiKey): boolean =>
+        (query.status === undefined || (query.status === 'active') === (revokedAtMs === undefined)) &&
+        isFound([name, `sk-tg-…${last4}`], id)
       const keys = desk.office.accounts.keysOf(params.account).filter(wanted)
       const used = await usedOf(desk, params.account)
-      return json(pageIn(keys, query, (key) => keyView(desk, key, used.get(key.id))))
+      return json(
+        pageIn(keys, query, (key) => keyView(desk, key, used.get(key.id)), {
+          order: 'newest',
+          isLast: ({ revokedAtMs }) => revokedAtMs !== undefined,
+        }),
+      )
     },
   }),
   route('POST', '/accounts/{account}/keys', {

@@ -12,7 +12,7 @@ import { cardShape, cardView, marginOf, marginShape, priceInput, pricesOf } from
 import { importRoute } from './import-route.ts'
 import { say } from './refusals.ts'
 import { answer, json, missing, problem, route, type Route } from './route.ts'
-import { isoTime, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+import { finder, isoTime, listOf, origin, pageIn, pageQuery, searchText, time } from './shapes.ts'
 
 const factsShape = {
   id: z.string(),
@@ -69,16 +69,27 @@ function catalogView(model: Model): z.infer<typeof catalogShape> {
   return shown
 }
 
+const modelQuery = z.strictObject({
+  ...pageQuery,
+  q: searchText.meta({ description: 'part of the id' }),
+  kind: z.enum(modelKinds).optional(),
+})
+
+/** Whether a model is one that is looked for. */
+function sought({ q, kind }: Partial<z.infer<typeof modelQuery>>): (model: Model) => boolean {
+  const isFound = finder(q)
+  return (model) => (kind === undefined || model.kind === kind) && isFound([model.id])
+}
+
 const publicModels = route('GET', '/public-models', {
   access: 'open',
   summary:
     'Models and their prices for whoever is not signed in, where the operator allows it (TOLLGATE_PUBLIC_MODELS).',
-  query: z.strictObject({ ...pageQuery, kind: z.enum(modelKinds).optional() }),
-  answer: pageOf(catalogShape),
+  query: modelQuery,
+  answer: listOf(catalogShape),
   run: ({ desk, query }) => {
     if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', say('models_hidden'))
-    const models = desk.office.catalog.models().filter(({ kind }) => query.kind === undefined || kind === query.kind)
-    return json(pageIn(models, query, catalogView))
+    return json(pageIn(desk.office.catalog.models().filter(sought(query)), query, catalogView, { order: 'named' }))
   },
 })
 
@@ -171,12 +182,14 @@ const operators: readonly Route[] = [
   route('GET', '/models', {
     access: 'operator',
     summary: 'All models with their offers, costs, margins and mark-ups.',
-    query: z.strictObject({ ...pageQuery, q: z.string().max(200).optional() }),
-    answer: pageOf(modelShape),
+    query: z.strictObject({ ...pageQuery, q: searchText.meta({ description: 'part of the id, or a provider’s id' }) }),
+    answer: listOf(modelShape),
     run: ({ desk, query }) => {
-      const wanted = (query.q ?? '').toLowerCase()
-      const models = desk.office.catalog.models().filter(({ id }) => id.toLowerCase().includes(wanted))
-      return json(pageIn(models, query, (model) => modelView(desk, model)))
+      const isFound = finder(query.q)
+      const models = desk.office.catalog
+        .models()
+        .filter(({ id, offers }) => isFound([id, ...offers.map(({ providerId }) => providerId)]))
+      return json(pageIn(models, query, (model) => modelView(desk, model), { order: 'named' }))
     },
   }),
   route('POST', '/models', {
@@ -348,17 +361,15 @@ const history = route('GET', '/models/{model}/prices', {
 const accountModels = route('GET', '/accounts/{account}/models', {
   access: 'account_read',
   summary: 'The models an account may use, with the prices it pays.',
-  query: z.strictObject({ ...pageQuery, kind: z.enum(modelKinds).optional() }),
-  answer: pageOf(publicShape),
+  query: modelQuery,
+  answer: listOf(publicShape),
   run: (call) => {
     const { allowedModels } = accountIn(call)
     const { desk, query } = call
-    const models = desk.office.catalog
-      .models()
-      .filter(
-        ({ id, kind }) => (allowedModels?.includes(id) ?? true) && (query.kind === undefined || kind === query.kind),
-      )
-    return json(pageIn(models, query, publicView))
+    const allowed = allowedModels && new Set(allowedModels)
+    const models = desk.office.catalog.models().filter(sought(query))
+    const own = allowed ? models.filter(({ id }) => allowed.has(id)) : models
+    return json(pageIn(own, query, publicView, { order: 'named' }))
   },
 })
 

@@ -5,9 +5,24 @@ import type { Code } from '../ledger/codes.ts'
 import type { AuditEntry } from '../records/audit.ts'
 import type { Desk } from './desk.ts'
 import { answer, json, missing, route, type Route } from './route.ts'
-import { isoTime, isoTimeOrNull, nano, nanoInput, pageOf, pageQuery, time, timeInput } from './shapes.ts'
+import {
+  isoTime,
+  isoTimeOrNull,
+  listOf,
+  nano,
+  nanoInput,
+  pageOf,
+  pageQuery,
+  searchText,
+  time,
+  timeInput,
+} from './shapes.ts'
 
 const HOUR_MS = 3_600_000
+/** The log only grows: a page of it must not cost more from year to year. */
+const AUDIT_COUNTED_MAX = 10_000
+
+const codeStates = ['open', 'redeemed', 'voided', 'expired'] as const
 
 const codeShape = z.strictObject({
   id: z.string(),
@@ -15,7 +30,7 @@ const codeShape = z.strictObject({
   code: z.string().meta({ description: 'the code with all but its end left out' }),
   amount_nano_usd: nano,
   note: z.string(),
-  state: z.enum(['open', 'redeemed', 'voided', 'expired']),
+  state: z.enum(codeStates),
   created_at: time,
   expires_at: time.nullable(),
   redeemed_at: time.nullable(),
@@ -36,7 +51,7 @@ const codeView = (code: Code): z.infer<typeof codeShape> => ({
 })
 
 /** A page of a list in the store, which gives one more than was asked for where there is more. */
-function pageOfStored<T, V>(items: readonly T[], limit: number, view: (item: T) => V & { id: string }): object {
+function pageOfStored<T, V>(items: readonly T[], limit: number, view: (item: T) => V & { id: string }) {
   const data = items.slice(0, limit).map(view)
   return { data, next_cursor: items.length > limit ? (data.at(-1)?.id ?? null) : null }
 }
@@ -45,16 +60,21 @@ const codes: readonly Route[] = [
   route('GET', '/codes', {
     access: 'operator',
     summary: 'Redemption codes, newest first.',
-    query: z.strictObject({ ...pageQuery, batch: z.string().optional() }),
-    answer: pageOf(codeShape),
-    run: async ({ desk, query: { batch, cursor, limit } }) =>
-      json(
-        pageOfStored(
-          await desk.office.codes.list({ batchId: batch, before: cursor, limit: limit + 1 }),
-          limit,
-          codeView,
-        ),
-      ),
+    query: z.strictObject({
+      ...pageQuery,
+      q: searchText.meta({ description: 'part of the note, or the code’s end' }),
+      state: z.enum(codeStates).optional(),
+      batch: z.string().optional(),
+    }),
+    answer: listOf(codeShape),
+    run: async ({ desk: { office }, query: { q: text, state, batch: batchId, cursor, limit } }) => {
+      const filter = { text, state, batchId }
+      const [codes, total] = await Promise.all([
+        office.codes.list({ ...filter, before: cursor, limit: limit + 1 }),
+        office.codes.count(filter),
+      ])
+      return json({ ...pageOfStored(codes, limit, codeView), total })
+    },
   }),
   route('POST', '/codes', {
     access: 'operator',
@@ -206,19 +226,24 @@ export const operatorRoutes: readonly Route[] = [
     summary: 'Who changed what, newest first.',
     query: z.strictObject({
       ...pageQuery,
-      subject: z.string().optional(),
+      subject: searchText.meta({ description: 'id of what was changed' }),
       actor: z.string().optional().meta({ description: 'id of a user or a management key' }),
       action: z.string().optional(),
     }),
-    answer: pageOf(entryShape),
-    run: async ({ desk, query: { subject, actor: actorId, action, cursor: before, limit } }) =>
-      json(
-        pageOfStored(
-          await desk.office.audit.list({ subject, actorId, action, before, limit: limit + 1 }),
-          limit,
-          entryView,
-        ),
-      ),
+    answer: pageOf(entryShape).extend({
+      total: z
+        .int()
+        .nullable()
+        .meta({ description: `how many fit, on all pages; null: more than ${AUDIT_COUNTED_MAX}` }),
+    }),
+    run: async ({ desk: { office }, query: { subject, actor: actorId, action, cursor: before, limit } }) => {
+      const filter = { subject, actorId, action }
+      const [entries, total = null] = await Promise.all([
+        office.audit.list({ ...filter, before, limit: limit + 1 }),
+        office.audit.count(filter, AUDIT_COUNTED_MAX),
+      ])
+      return json({ ...pageOfStored(entries, limit, entryView), total })
+    },
   }),
   route('GET', '/settings', {
     access: 'operator',

@@ -9,7 +9,7 @@ import { presets } from '../providers/presets.ts'
 import type { Desk } from './desk.ts'
 import { say } from './refusals.ts'
 import { answer, json, missing, problem, route, type Problem, type Route } from './route.ts'
-import { isoTime, origin, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+import { finder, isoTime, listOf, origin, pageIn, pageQuery, searchText, time } from './shapes.ts'
 
 const providerShape = z.strictObject({
   id: z.string(),
@@ -22,6 +22,10 @@ const providerShape = z.strictObject({
   state: z.enum(['serving', 'drained']),
   offers: z.int(),
   resting_offers: z.int().meta({ description: 'not tried at the moment, after failures' }),
+  last_test: z
+    .strictObject({ ok: z.boolean(), status: z.int().nullable(), problem: z.string().nullable(), at: time })
+    .nullable()
+    .meta({ description: 'of this process, and of the connection as it is; null: none' }),
   since_start: z.strictObject({
     succeeded: z.int(),
     failed: z.int(),
@@ -32,11 +36,19 @@ const providerShape = z.strictObject({
 })
 
 function shownOf({ office }: Desk, provider: Provider): z.infer<typeof providerShape> {
-  const { succeeded, failed, lastFailure } = office.tally.of(provider.id)
+  const { succeeded, failed, lastFailure, lastTest } = office.tally.of(provider.id)
   return {
     ...providerView(provider),
     offers: offersOfProvider(office.catalog, provider.id).length,
     resting_offers: restingOffers(office.catalog, { health: office.health(), nowMs: Date.now() }, provider.id),
+    last_test: lastTest
+      ? {
+          ok: lastTest.ok,
+          status: lastTest.status ?? null,
+          problem: lastTest.problem ?? null,
+          at: isoTime(lastTest.atMs),
+        }
+      : null,
     since_start: {
       succeeded,
       failed,
@@ -79,9 +91,18 @@ export const providerRoutes: readonly Route[] = [
   route('GET', '/providers', {
     access: 'operator',
     summary: 'All providers, with how they have done since the start.',
-    query: z.strictObject(pageQuery),
-    answer: pageOf(providerShape),
-    run: ({ desk, query }) => json(pageIn(desk.office.catalog.providers(), query, (each) => shownOf(desk, each))),
+    query: z.strictObject({
+      ...pageQuery,
+      q: searchText.meta({ description: 'part of the id, the preset or the address' }),
+    }),
+    answer: listOf(providerShape),
+    run: ({ desk, query }) => {
+      const isFound = finder(query.q)
+      const fitting = desk.office.catalog
+        .providers()
+        .filter(({ id, preset, baseUrl }) => isFound([id, preset, baseUrl]))
+      return json(pageIn(fitting, query, (each) => shownOf(desk, each), { order: 'named' }))
+    },
   }),
   route('POST', '/providers', {
     access: 'operator',

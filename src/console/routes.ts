@@ -1,6 +1,7 @@
 /** All routes of the console's API. */
 import { accountRoutes } from './account-routes.ts'
 import { billingRoutes } from './billing-routes.ts'
+import { effectRoutes } from './effect-routes.ts'
 import { keyRoutes } from './key-routes.ts'
 import { modelRoutes } from './model-routes.ts'
 import { operatorRoutes } from './operator-routes.ts'
@@ -10,6 +11,7 @@ import { z } from 'zod'
 import { openApiOf } from './openapi.ts'
 import { json, route, type Route } from './route.ts'
 import { savedViewRoutes } from './saved-view-routes.ts'
+import { secretRoutes } from './secret-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { usageRoutes } from './usage-routes.ts'
 import { userRoutes } from './user-routes.ts'
@@ -25,6 +27,8 @@ const described: readonly Route[] = [
   ...accountRoutes,
   ...userRoutes,
   ...providerRoutes,
+  ...effectRoutes,
+  ...secretRoutes,
   ...operatorRoutes,
 ]
 

@@ -41,19 +41,70 @@ export const pageOf = (item: z.ZodType) =>
     next_cursor: z.string().nullable().meta({ description: 'null: this is the last page' }),
   })
 
+/** What has to be found in a list: never a secret, because what is in an address is kept in histories and logs. */
+export const searchText = z
+  .string()
+  .max(200)
+  .refine((text) => !holdsSecret(text), rules.secret_in_address)
+  .optional()
+/** A list that can be counted. */
+export const listOf = (item: z.ZodType) =>
+  pageOf(item).extend({ total: z.int().meta({ description: 'how many fit, on all pages' }) })
+
+const SECRETS = [/(?:sk|mk)-tg-\w{8,}/i, /setup_\w{20,}/i, /\btg(?:-[0-9a-z]{5}){4}\b/i]
+
+/** Whether a text has a key, a one-time link or a code of ours in it, or most of one. */
+const holdsSecret = (text: string): boolean => SECRETS.some((shape) => shape.test(text))
+
 type Paging = { readonly limit: number; readonly cursor?: string | undefined }
 
 export type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null }
+export type List<T> = Page<T> & { readonly total: number }
 
-/** A page of a list in memory, in the order of the ids of its items, as they are seen. */
-export function pageIn<T extends { readonly id: string }, V>(
+type Identified = { readonly id: string }
+type Listed<T> = {
+  /** `newest`: by ids that grow with time, the last first. */
+  readonly order: 'named' | 'newest'
+  /** Whether it comes after all others, as what is over does. */
+  readonly isLast?: (item: T) => boolean
+}
+
+/** A page of a list in memory, and how long the list is. */
+export function pageIn<T extends Identified, V>(
   items: readonly T[],
   { limit, cursor }: Paging,
   view: (item: T) => V,
-): Page<V> {
-  const left = items.filter(({ id }) => cursor === undefined || id > cursor).toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  const data = left.slice(0, limit)
-  return { data: data.map(view), next_cursor: left.length > limit ? (data.at(-1)?.id ?? null) : null }
+  { order, isLast = () => false }: Listed<T>,
+): List<V> {
+  // The cursor says itself where its item stood: that item may be gone by now, or may have come to stand elsewhere.
+  const placeOf = (item: T): string => `${isLast(item) ? 'z' : 'a'}${item.id}`
+  const sign = order === 'newest' ? -1 : 1
+  const compare = (a: string, b: string): number => {
+    const group = a.charCodeAt(0) - b.charCodeAt(0)
+    return group === 0 ? sign * (a < b ? -1 : a > b ? 1 : 0) : group
+  }
+  const places = items
+    .map((item) => ({ item, place: placeOf(item) }))
+    .filter(({ place }) => cursor === undefined || compare(place, cursor) > 0)
+    .toSorted((a, b) => compare(a.place, b.place))
+  const shown = places.slice(0, limit)
+  const next = places.length > limit ? (shown.at(-1)?.place ?? null) : null
+  return { data: shown.map(({ item }) => view(item)), next_cursor: next, total: items.length }
+}
+
+/** Of an id: fewer of its random letters are in too many others. */
+const ID_LETTERS_MIN = 6
+
+/**
+ * Whether something fits the text of a search: one of its names has the text in it, whatever the case, or its id has,
+ * where the text is long enough. Without a text everything fits.
+ */
+export function finder(q: string | undefined): (names: readonly (string | undefined)[], id?: string) => boolean {
+  const wanted = (q ?? '').trim().toLowerCase()
+  return (names, id) =>
+    wanted === '' ||
+    names.some((name) => name?.toLowerCase().includes(wanted)) ||
+    (wanted.length >= ID_LETTERS_MIN && id !== undefined && id.includes(wanted))
 }
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString()

@@ -6,7 +6,7 @@ import { visibleName } from '../admin/name.ts'
 import { userRoles, type User } from '../domain/user.ts'
 import { say } from './refusals.ts'
 import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
-import { isoTime, isoTimeOrNull, pageIn, pageOf, pageQuery, time } from './shapes.ts'
+import { finder, isoTime, isoTimeOrNull, listOf, pageIn, pageQuery, searchText, time } from './shapes.ts'
 
 const userShape = z.strictObject({
   id: z.string(),
@@ -68,15 +68,28 @@ async function resetUser(call: Call<{ account?: string; user: string }>): Promis
   return user ? answer(await call.operate('user.reset', { user: user.id }), asItIs) : missing('user')
 }
 
-const listQuery = z.strictObject(pageQuery)
+const listQuery = z.strictObject({
+  ...pageQuery,
+  q: searchText.meta({ description: 'part of the name or of the id' }),
+})
+
+/** Those of some users that fit, the newest first. */
+function usersIn(call: Pick<Call, 'desk'>, users: readonly User[], query: z.infer<typeof listQuery>): Reply {
+  const isFound = finder(query.q)
+  const { accounts } = call.desk.office
+  const fitting = users.filter(({ id, name, accountId }) =>
+    isFound([name, accountId === undefined ? undefined : accounts.find(accountId)?.name], id),
+  )
+  return json(pageIn(fitting, query, (user) => viewOf(call, user), { order: 'newest' }))
+}
 
 const users: readonly Route[] = [
   route('GET', '/users', {
     access: 'operator_people',
-    summary: 'All users.',
+    summary: 'All users, newest first.',
     query: listQuery,
-    answer: pageOf(userShape),
-    run: (call) => json(pageIn(call.desk.office.users.list(), call.query, (user) => viewOf(call, user))),
+    answer: listOf(userShape),
+    run: (call) => usersIn(call, call.desk.office.users.list(), call.query),
   }),
   route('POST', '/users', {
     access: 'operator_people',
@@ -100,12 +113,12 @@ const users: readonly Route[] = [
   }),
   route('GET', '/accounts/{account}/users', {
     access: 'account_people',
-    summary: 'The users of an account.',
+    summary: 'The users of an account, newest first.',
     query: listQuery,
-    answer: pageOf(userShape),
+    answer: listOf(userShape),
     run: (call) => {
       const own = call.desk.office.users.list().filter(({ accountId }) => accountId === call.params.account)
-      return json(pageIn(own, call.query, (user) => viewOf(call, user)))
+      return usersIn(call, own, call.query)
     },
   }),
   route('POST', '/accounts/{account}/users', {
@@ -160,8 +173,18 @@ const keyView = ({ users }: Office, key: ManagementKey): z.infer<typeof keyShape
 
 type KeysCall = Call<{ account?: string }, z.infer<typeof listQuery>>
 
-const listKeys = ({ desk, params, query }: KeysCall): Reply =>
-  json(pageIn(desk.office.managementKeys.listOf(params.account), query, (key) => keyView(desk.office, key)))
+function listKeys({ desk: { office }, params, query }: KeysCall): Reply {
+  const isFound = finder(query.q)
+  const fitting = office.managementKeys
+    .listOf(params.account)
+    .filter(({ id, name, last4 }) => isFound([name, `mk-tg-…${last4}`], id))
+  return json(
+    pageIn(fitting, query, (key) => keyView(office, key), {
+      order: 'newest',
+      isLast: ({ revokedAtMs }) => revokedAtMs !== undefined,
+    }),
+  )
+}
 
 const draft = z.strictObject({ name: visibleName })
 
@@ -197,9 +220,9 @@ const managementKeys: readonly Route[] = (
 ).flatMap(([path, access, what]) => [
   route('GET', path, {
     access,
-    summary: `Management keys ${what}.`,
+    summary: `Management keys ${what}, newest first; revoked ones after all others.`,
     query: listQuery,
-    answer: pageOf(keyShape),
+    answer: listOf(keyShape),
     run: listKeys,
   }),
   route('POST', path, {

@@ -3,7 +3,7 @@ import type { NanoUsd } from '../domain/money.ts'
 import { makeVoucher, voucherOf } from '../lib/voucher.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import { tokenDigest } from '../lib/token.ts'
-import { statement, type Row } from '../store/statement.ts'
+import { statement, type Row, type SqlValue } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import type { Ledger } from './ledger.ts'
 import { reasonOfCode } from './own-reasons.ts'
@@ -98,12 +98,26 @@ export class Codes {
     return outcome.kind === 'written'
   }
 
-  /** The newest first; of a batch or of all. */
-  async list({ batchId, before, limit }: CodeFilter): Promise<readonly Code[]> {
-    const where = ['id < ?', ...(batchId === undefined ? [] : ['batch_id = ?'])].join(' AND ')
-    const bind = [before ?? 'code_~', ...(batchId === undefined ? [] : [batchId]), limit]
-    const sql = `SELECT * FROM redemption_code WHERE ${where} ORDER BY id DESC LIMIT ?`
-    return (await this.store.query(sql, bind)).map(codeOf)
+  /** A page of those that fit, the newest first. */
+  async list({ before, limit, ...filter }: CodeFilter & CodePage): Promise<readonly Code[]> {
+    const { where, bind } = conditionsOf(filter)
+    const sql = `SELECT * FROM redemption_code WHERE ${where} AND id < ? ORDER BY id DESC LIMIT ?`
+    return (await this.store.query(sql, [...bind, before ?? 'code_~', limit])).map(codeOf)
+  }
+
+  /** How many fit. */
+  async count(filter: CodeFilter): Promise<number> {
+    const { where, bind } = conditionsOf(filter)
+    const [row] = await this.store.query(`SELECT count(*) AS n FROM redemption_code WHERE ${where}`, bind)
+    return Number(row?.['n'] ?? 0)
+  }
+
+  /** The code that was typed; undefined: it is none of ours. */
+  async codeOfSecret(typed: string): Promise<Code | undefined> {
+    const secret = voucherOf(typed)
+    if (secret === undefined) return undefined
+    const [row] = await this.store.query('SELECT * FROM redemption_code WHERE digest = ?', [tokenDigest(secret)])
+    return row && codeOf(row)
   }
 
   async find(id: string): Promise<Code | undefined> {
@@ -115,8 +129,31 @@ export class Codes {
 export type NewCode = { readonly id: string; readonly secret: string }
 export type CodeFilter = {
   readonly batchId?: string | undefined
-  readonly before?: string | undefined
-  readonly limit: number
+  readonly state?: Code['state'] | undefined
+  /** Part of the note, or the code's end. */
+  readonly text?: string | undefined
+}
+type CodePage = { readonly before?: string | undefined; readonly limit: number }
+
+const OPEN = 'redeemed_at IS NULL AND voided_at IS NULL'
+const states: Readonly<Record<Code['state'], string>> = {
+  open: `${OPEN} AND (expires_at IS NULL OR expires_at > ?)`,
+  expired: `${OPEN} AND expires_at <= ?`,
+  redeemed: 'redeemed_at IS NOT NULL AND ? IS NOT NULL',
+  voided: 'redeemed_at IS NULL AND voided_at IS NOT NULL AND ? IS NOT NULL',
+}
+
+function conditionsOf({ batchId, state, text }: CodeFilter): { readonly where: string; readonly bind: SqlValue[] } {
+  const wanted = text?.trim().toLowerCase()
+  const conditions: [string, SqlValue][] = [
+    ...(batchId === undefined ? [] : [['batch_id = ?', batchId] as [string, SqlValue]]),
+    ...(state === undefined ? [] : [[states[state], Date.now()] as [string, SqlValue]]),
+    ...(wanted ? [["instr(lower(note || ' …' || last4), ?) > 0", wanted] as [string, SqlValue]] : []),
+  ]
+  return {
+    where: ['TRUE', ...conditions.map(([sql]) => sql)].join(' AND '),
+    bind: conditions.map(([, value]) => value),
+  }
 }
 
 function codeOf(row: Row): Code {

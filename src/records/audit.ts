@@ -47,6 +47,8 @@ export type AuditFilter = {
   readonly subject?: string | undefined
   readonly actorId?: string | undefined
   readonly action?: string | undefined
+}
+type AuditPage = {
   /** Entries before this one. */
   readonly before?: string | undefined
   readonly limit: number
@@ -102,19 +104,32 @@ export class Audit {
     await mustWrite(this.store, [{ run: end, bind, changes: 1 }])
   }
 
-  /** The newest first. */
-  async list({ subject, actorId, action, before, limit }: AuditFilter): Promise<readonly AuditEntry[]> {
-    const wanted: [string, string | undefined][] = [
-      ['id < ?', before ?? LAST],
-      ['subject = ?', subject],
-      ['actor_id = ?', actorId],
-      ['action = ?', action],
-    ]
-    const stated = wanted.filter((each): each is [string, string] => each[1] !== undefined)
-    const where = stated.map(([sql]) => sql).join(' AND ')
-    const bind = [...stated.map(([, value]) => value), limit]
-    return (await this.store.query(`SELECT * FROM audit WHERE ${where} ORDER BY id DESC LIMIT ?`, bind)).map(entryOf)
+  /** A page of those that fit, the newest first. */
+  async list({ before, limit, ...filter }: AuditFilter & AuditPage): Promise<readonly AuditEntry[]> {
+    const { where, bind } = conditionsOf(filter, before)
+    const sql = `SELECT * FROM audit WHERE ${where} ORDER BY id DESC LIMIT ?`
+    return (await this.store.query(sql, [...bind, limit])).map(entryOf)
   }
+
+  /** How many fit; undefined: more than `max`. */
+  async count(filter: AuditFilter, max: number): Promise<number | undefined> {
+    const { where, bind } = conditionsOf(filter)
+    const sql = `SELECT count(*) AS n FROM (SELECT 1 FROM audit WHERE ${where} LIMIT ?)`
+    const [row] = await this.store.query(sql, [...bind, max + 1])
+    const count = Number(row?.['n'] ?? 0)
+    return count > max ? undefined : count
+  }
+}
+
+function conditionsOf({ subject, actorId, action }: AuditFilter, before = LAST) {
+  const wanted: [string, string | undefined][] = [
+    ['id < ?', before],
+    ['subject = ?', subject],
+    ['actor_id = ?', actorId],
+    ['action = ?', action],
+  ]
+  const stated = wanted.filter((each): each is [string, string] => each[1] !== undefined)
+  return { where: stated.map(([sql]) => sql).join(' AND '), bind: stated.map(([, value]) => value) }
 }
 
 const optional = (name: string, value: unknown): object => (value === null ? {} : { [name]: value })

@@ -7,6 +7,15 @@ export type ProviderStanding = {
   readonly lastFailure:
     | { readonly result: string; readonly status: number | undefined; readonly message: string; readonly atMs: number }
     | undefined
+  /** The operator's last question whether it can be reached, with the key it has. */
+  readonly lastTest: ProviderTest | undefined
+}
+
+export type ProviderTest = {
+  readonly ok: boolean
+  readonly status: number | undefined
+  readonly problem: string | undefined
+  readonly atMs: number
 }
 
 /** What says nothing of how a vendor does. */
@@ -30,9 +39,19 @@ export class ProviderTally {
     }
   }
 
+  tested(providerId: string, test: ProviderTest): void {
+    this.standings.set(providerId, { ...this.of(providerId), lastTest: test })
+  }
+
+  /** It is another connection by now: what was found of the one before says nothing of it. */
+  changed(providerId: string): void {
+    const standing = this.standings.get(providerId)
+    if (standing) standing.lastTest = undefined
+  }
+
   of(providerId: string): ProviderStanding {
     return { ...(this.standings.get(providerId) ?? untried) }
   }
 }
 
-const untried: ProviderStanding = { succeeded: 0, failed: 0, lastFailure: undefined }
+const untried: ProviderStanding = { succeeded: 0, failed: 0, lastFailure: undefined, lastTest: undefined }

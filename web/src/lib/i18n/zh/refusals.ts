@@ -84,6 +84,7 @@ export const refusals: Readonly<Record<string, string>> = {
   month: '{param}：应为月份，如 2026-11。',
   time_zone: '{param}：应为时区，如 Asia/Shanghai 或 UTC。',
   absolute_path: '{param}：应为绝对路径。',
+  secret_in_address: '{param}：不能是密钥、链接或兑换码：地址会留在日志里。请用 POST /admin/v1/secrets/lookup 查询。',
   null_refused: '{param}：不能为空（null）。',
 
   // 查询与实时

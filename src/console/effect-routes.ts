@@ -1,0 +1,123 @@
+/** What would stop if something were stopped: asked before it is done, so that nobody stops more than is meant. */
+import { z } from 'zod'
+import type { Model } from '../domain/catalog.ts'
+import type { Desk } from './desk.ts'
+import { json, missing, route, type Call, type Reply, type Route } from './route.ts'
+
+const IDS_MAX = 20
+
+const effectsShape = z.strictObject({
+  requests: z.int().meta({ description: 'under way, that would be cut' }),
+  keys: z.int().meta({ description: 'API keys that work now and would no longer' }),
+  management_keys: z.int().meta({ description: 'management keys that work now and would no longer' }),
+  sessions: z.int().meta({ description: 'sign-ins that would end' }),
+  offers: z.int().meta({ description: 'of models that another provider goes on to serve' }),
+  models: z.strictObject({
+    total: z.int().meta({ description: 'models that nobody would offer any more' }),
+    ids: z.array(z.string()).meta({ description: `the first ${IDS_MAX} of them` }),
+  }),
+})
+type Effects = z.infer<typeof effectsShape>
+
+const none: Effects = {
+  requests: 0,
+  keys: 0,
+  management_keys: 0,
+  sessions: 0,
+  offers: 0,
+  models: { total: 0, ids: [] },
+}
+const reply = (effects: Partial<Effects>): Reply => json({ ...none, ...effects })
+
+const idsOf = (models: readonly Model[]): Effects['models'] => ({
+  total: models.length,
+  ids: models.slice(0, IDS_MAX).map(({ id }) => id),
+})
+
+/** Of a provider: the models it alone serves, and the offers of others. */
+function ofProvider({ office }: Desk, providerId: string): Partial<Effects> {
+  const served = office.catalog
+    .models()
+    .filter(({ offers }) => offers.some((offer) => offer.providerId === providerId && offer.state !== 'drained'))
+  const lost = served.filter(({ offers }) =>
+    offers.every((offer) => offer.providerId === providerId || offer.state === 'drained'),
+  )
+  return { offers: served.length - lost.length, models: idsOf(lost) }
+}
+
+/** Of a model: itself, if somebody offers it, and the keys that may use nothing else. */
+function ofModel({ office }: Desk, model: Model): Partial<Effects> {
+  const isOnly = (models: readonly string[] | undefined): boolean => models?.length === 1 && models[0] === model.id
+  const keys = office.accounts
+    .list()
+    .flatMap((account) =>
+      office.accounts
+        .keysOf(account.id)
+        .filter((key) => key.revokedAtMs === undefined && (isOnly(key.allowedModels) || isOnly(account.allowedModels))),
+    )
+  const isServed = model.offers.some(({ state }) => state !== 'drained')
+  return { keys: keys.length, ...(isServed ? { models: idsOf([model]) } : {}) }
+}
+
+function ofUser(call: Call<{ account?: string; user: string }>): Reply {
+  const { office } = call.desk
+  const user = office.users.find(call.params.user)
+  if (!user || (call.params.account !== undefined && user.accountId !== call.params.account)) return missing('user')
+  return reply({
+    sessions: office.sessions.listOf(user.id).length,
+    management_keys: office.managementKeys.activeOf(user.id, office.users),
+  })
+}
+
+const effects = { answer: effectsShape } as const
+
+export const effectRoutes: readonly Route[] = [
+  route('GET', '/providers/{provider}/effects', {
+    ...effects,
+    access: 'operator',
+    summary: 'What would stop if a provider were drained or removed. Requests that run there go on.',
+    run: ({ desk, params: { provider } }) =>
+      desk.office.catalog.provider(provider) ? reply(ofProvider(desk, provider)) : missing('provider'),
+  }),
+  route('GET', '/models/{model}/effects', {
+    ...effects,
+    access: 'operator',
+    summary: 'What would stop if a model were removed. Requests that run go on.',
+    run: ({ desk, params }) => {
+      const model = desk.office.catalog.model(params.model)
+      return model ? reply(ofModel(desk, model)) : missing('model')
+    },
+  }),
+  route('GET', '/accounts/{account}/effects', {
+    ...effects,
+    access: 'operator',
+    summary: 'What would stop if an account were suspended.',
+    run: ({ desk: { office }, params: { account } }) =>
+      reply({
+        requests: office.limiter.inFlight(account),
+        keys: office.accounts.keysOf(account).filter(({ revokedAtMs }) => revokedAtMs === undefined).length,
+      }),
+  }),
+  route('GET', '/accounts/{account}/keys/{key}/effects', {
+    ...effects,
+    access: 'account_write',
+    summary: 'What would stop if a key were revoked.',
+    run: ({ desk: { office }, params }) => {
+      const key = office.accounts.findKey(params.key)
+      if (key?.accountId !== params.account || key.kind !== 'client') return missing('key')
+      return reply({ keys: key.revokedAtMs === undefined ? 1 : 0, requests: office.limiter.inFlight(key.id) })
+    },
+  }),
+  route('GET', '/users/{user}/effects', {
+    ...effects,
+    access: 'operator_people',
+    summary: 'What would stop if a user were disabled.',
+    run: ofUser,
+  }),
+  route('GET', '/accounts/{account}/users/{user}/effects', {
+    ...effects,
+    access: 'account_people',
+    summary: 'What would stop if a user of an account were disabled.',
+    run: ofUser,
+  }),
+]

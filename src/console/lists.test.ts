@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { openConsole, type Caller, type TestConsole } from '../../test/support/console.ts'
+import type { List } from './shapes.ts'
+
+type Named = { readonly id: string; readonly name: string; readonly status: string }
+type Effects = { readonly keys: number; readonly offers: number; readonly models: { readonly total: number } }
+
+const KEYS = 450
+const PEOPLE = 220
+const ACCOUNTS = 230
+
+let desk: TestConsole
+let operator: Caller
+let secret = ''
+
+beforeAll(async () => {
+  desk = await openConsole()
+  const { accounts, users, ledger } = desk.gateway.office
+  for (let at = 0; at < KEYS; at++) {
+    const made = await accounts.createKey({ accountId: desk.accountId, name: `machine ${at}` })
+    if (at === 7) secret = made.secret
+    if (at === 9) await accounts.revokeKey(made.key.id)
+  }
+  for (let at = 0; at < PEOPLE; at++)
+    await users.create({ name: `person ${at}`, role: 'member', accountId: desk.accountId })
+  for (let at = 0; at < ACCOUNTS; at++) ledger.register((await accounts.create({ name: `team ${at}` })).id)
+  operator = await desk.as('operator')
+}, 60_000)
+afterAll(() => desk.close())
+
+const list = async (path: string): Promise<List<Named>> => {
+  const { status, body } = await desk.call<List<Named>>(operator, `GET ${path}`)
+  expect({ path, status }).toEqual({ path, status: 200 })
+  return body
+}
+
+async function everyPage(path: string): Promise<readonly Named[]> {
+  const all: Named[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const more: List<Named> = await list(
+      `${path}?limit=100${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+    )
+    all.push(...more.data)
+    cursor = more.next_cursor
+  }
+  return all
+}
+
+test('lists begin with the newest, say how many there are, and their pages have each once', async () => {
+  for (const [path, newest, total] of [
+    [`/accounts/${desk.accountId}/keys`, `machine ${KEYS - 1}`, KEYS],
+    [`/accounts/${desk.accountId}/users`, `person ${PEOPLE - 1}`, PEOPLE + 2],
+    ['/users', `person ${PEOPLE - 1}`, PEOPLE + 4],
+    ['/accounts', `team ${ACCOUNTS - 1}`, undefined],
+  ] as const) {
+    const first = await list(path)
+    expect([path, first.data[0]?.name, first.data.length]).toEqual([path, newest, 50])
+    if (total !== undefined) expect([path, first.total]).toEqual([path, total])
+    const all = await everyPage(path)
+    expect([path, all.length, new Set(all.map(({ id }) => id)).size]).toEqual([path, first.total, first.total])
+  }
+})
+
+test('revoked keys come last, and one that is revoked between two pages takes no other with it', async () => {
+  const path = `/accounts/${desk.accountId}/keys`
+  expect((await everyPage(path)).at(-1)).toMatchObject({ name: 'machine 9', status: 'revoked' })
+  const first = await list(`${path}?limit=20`)
+  const last = first.data.at(-1)
+  await desk.call(operator, `DELETE ${path}/${last?.id}`)
+  const second = await list(`${path}?limit=20&cursor=${encodeURIComponent(first.next_cursor ?? '')}`)
+  expect(second.data[0]?.name).toBe(`machine ${KEYS - 21}`)
+})
+
+test('a search finds what is on no first page, by name, id, and the end of a key', async () => {
+  const keys = `/accounts/${desk.accountId}/keys`
+  const [key] = (await list(`${keys}?q=MACHINE%207&limit=200`)).data.filter(({ name }) => name === 'machine 7')
+  expect(key).toBeDefined()
+  const end = encodeURIComponent(`sk-tg-…${secret.slice(-4)}`)
+  for (const q of [key?.id, end]) {
+    expect((await list(`${keys}?q=${q}`)).data).toMatchObject([{ id: key?.id }])
+    expect((await list(`/accounts?q=${q}`)).data).toMatchObject([{ id: desk.accountId }])
+  }
+  expect((await list('/accounts?q=team%2021')).data.map(({ name }) => name)).toContain('team 21')
+  expect(await list('/users?q=person%2021&limit=1')).toMatchObject({ total: 11 })
+  expect(await list('/accounts?q=nobody%20at%20all')).toMatchObject({ total: 0, data: [] })
+})
+
+test('a secret in a search is refused before it is looked for, and found where it is sent in a body', async () => {
+  for (const q of [
+    secret,
+    secret.slice(0, 30),
+    `Bearer ${secret}`,
+    'mk-tg-0123456789abcdef',
+    'TG-8K2M4-AAAAA-BBBBB-CCCCC',
+  ]) {
+    for (const path of ['/accounts', '/users', '/models', '/providers', '/codes', `/accounts/${desk.accountId}/keys`]) {
+      const { status, body } = await desk.call<{ error: { message: string } }>(
+        operator,
+        `GET ${path}?q=${encodeURIComponent(q)}`,
+      )
+      expect({ path, q, status }).toEqual({ path, q, status: 400 })
+      expect(body.error.message).not.toContain(q)
+    }
+  }
+  const found = await desk.call(operator, 'POST /secrets/lookup', { secret: ` ${secret}\n` })
+  expect(found.body).toMatchObject({ kind: 'key', name: 'machine 7', account: desk.accountId, account_name: 'acme' })
+  const member = await desk.as('member')
+  const own = `POST /accounts/${desk.accountId}/secrets/lookup`
+  expect((await desk.call(member, own, { secret })).body).toMatchObject({ kind: 'key', name: 'machine 7' })
+  const stranger = await desk.as('stranger')
+  const theirs = `POST /accounts/${desk.otherId}/secrets/lookup`
+  expect((await desk.call(stranger, theirs, { secret })).body).toMatchObject({ kind: 'unknown', name: null })
+  expect((await desk.call(stranger, 'POST /secrets/lookup', { secret })).status).toBe(403)
+})
+
+test('what would stop is counted before it is stopped', async () => {
+  const { accounts, catalog, users, sessions } = desk.gateway.office
+  const effects = async (path: string): Promise<Effects> =>
+    (await desk.call<Effects>(operator, `GET ${path}/effects`)).body
+  const active = accounts.keysOf(desk.accountId).filter(({ revokedAtMs }) => revokedAtMs === undefined).length
+  expect(await effects(`/accounts/${desk.accountId}`)).toMatchObject({ keys: active, requests: 0 })
+  const alone = catalog.models().filter(({ offers }) => offers.every(({ providerId }) => providerId === 'sandbox'))
+  expect(await effects('/providers/sandbox')).toMatchObject({ models: { total: alone.length }, offers: 0 })
+  const [model] = alone
+  await accounts.createKey({ accountId: desk.otherId, name: 'only', allowedModels: [model?.id ?? ''] })
+  expect(await effects(`/models/${encodeURIComponent(model?.id ?? '')}`)).toMatchObject({
+    keys: 1,
+    models: { total: 1 },
+  })
+  const user = await users.create({ name: 'ned', role: 'owner', accountId: desk.accountId })
+  await users.setPassword(user?.id ?? '', 'no hash at all')
+  await sessions.begin(user?.id ?? '', { address: '192.0.2.1', agent: 'test' })
+  await desk.gateway.office.managementKeys.create({ accountId: desk.accountId, name: 'ci', createdBy: user?.id })
+  expect(await effects(`/users/${user?.id}`)).toMatchObject({ sessions: 1, management_keys: 1 })
+})
+
+test('no list of thousands keeps the thread that serves requests', async () => {
+  const { accounts } = desk.gateway.office
+  await Promise.all(
+    Array.from({ length: 3_000 }, (_, at) => accounts.createKey({ accountId: desk.otherId, name: `bulk ${at}` })),
+  )
+  for (const path of [
+    '/accounts?limit=200',
+    '/accounts?q=zzzz',
+    `/accounts/${desk.otherId}/keys?limit=200`,
+    '/users?limit=200',
+  ]) {
+    await list(path)
+    const before = process.threadCpuUsage()
+    await list(path)
+    const { user, system } = process.threadCpuUsage(before)
+    expect({ path, ms: (user + system) / 1000 < 100 ? 'less than 100' : (user + system) / 1000 }).toEqual({
+      path,
+      ms: 'less than 100',
+    })
+  }
+}, 60_000)
+
+test('a provider says how its last test ended, until it is another connection', async () => {
+  type Shown = { readonly last_test: { readonly ok: boolean; readonly problem: string | null } | null }
+  const draft = { id: 'dead', base_url: 'http://127.0.0.1:9/v1', allow_private: true, key: 'one' }
+  expect((await desk.call<Shown>(operator, 'POST /providers', draft)).body.last_test).toBe(null)
+  expect((await desk.call(operator, 'POST /providers/dead/test')).body).toMatchObject({ ok: false })
+  const { body } = await desk.call<Shown>(operator, 'GET /providers/dead')
+  expect(body.last_test).toMatchObject({ ok: false, problem: expect.any(String) })
+  expect((await desk.call<Shown>(operator, 'PATCH /providers/dead', { key: 'two' })).body.last_test).toBe(null)
+})

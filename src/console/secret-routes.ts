@@ -1,0 +1,68 @@
+/**
+ * Whose a secret is that somebody has in hand. It is sent in a body: what is in an address is kept by browsers,
+ * proxies and logs.
+ */
+import { z } from 'zod'
+import { keyStatus } from '../accounts/management-keys.ts'
+import type { Office } from '../admin/operation.ts'
+import { json, route, type Route } from './route.ts'
+
+const kinds = ['key', 'management_key', 'code', 'link', 'unknown'] as const
+
+const holderShape = z.strictObject({
+  kind: z.enum(kinds).meta({ description: 'unknown: none of ours, or not to be seen from here' }),
+  id: z.string().nullable(),
+  name: z.string().nullable().meta({ description: 'of the key; of a code its note' }),
+  status: z.string().nullable(),
+  account: z.string().nullable().meta({ description: 'id of the account it belongs to' }),
+  account_name: z.string().nullable(),
+})
+type Holder = z.infer<typeof holderShape>
+
+const body = z.strictObject({ secret: z.string().min(1).max(500) })
+
+const unknown: Holder = { kind: 'unknown', id: null, name: null, status: null, account: null, account_name: null }
+
+async function holderOf(office: Office, secret: string): Promise<Holder> {
+  const of = (accountId: string | undefined): Pick<Holder, 'account' | 'account_name'> => ({
+    account: accountId ?? null,
+    account_name: (accountId === undefined ? undefined : office.accounts.find(accountId)?.name) ?? null,
+  })
+  const key = await office.accounts.keyOfSecret(secret)
+  if (key) {
+    const status = key.revokedAtMs === undefined ? 'active' : 'revoked'
+    return { kind: 'key', id: key.id, name: key.name, status, ...of(key.accountId) }
+  }
+  const program = await office.managementKeys.keyOfSecret(secret)
+  if (program) {
+    const status = keyStatus(program, office.users)
+    return { kind: 'management_key', id: program.id, name: program.name, status, ...of(program.accountId) }
+  }
+  const code = await office.codes.codeOfSecret(secret)
+  if (code) return { kind: 'code', id: code.id, name: code.note, status: code.state, ...of(code.redeemedBy) }
+  const [token] = /setup_\w+/.exec(secret) ?? []
+  const link = token === undefined ? undefined : office.users.holderOf(token)
+  if (!link) return unknown
+  const user = link.kind === 'user' ? link.user : undefined
+  return { kind: 'link', id: user?.id ?? null, name: user?.name ?? null, status: 'active', ...of(user?.accountId) }
+}
+
+export const secretRoutes: readonly Route[] = [
+  route('POST', '/secrets/lookup', {
+    access: 'operator_people',
+    summary: 'Say what a secret is and whose: an API key, a management key, a code, a one-time link.',
+    body,
+    answer: holderShape,
+    run: async ({ desk: { office }, body: { secret } }) => json(await holderOf(office, secret.trim())),
+  }),
+  route('POST', '/accounts/{account}/secrets/lookup', {
+    access: 'account_read',
+    summary: 'Say which API key of an account a secret is.',
+    body,
+    answer: holderShape,
+    run: async ({ desk: { office }, params, body: { secret } }) => {
+      const holder = await holderOf(office, secret.trim())
+      return json(holder.kind === 'key' && holder.account === params.account ? holder : unknown)
+    },
+  }),
+]
