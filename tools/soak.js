@@ -14,7 +14,7 @@ const HELP = `npm run soak -- [options]
 
 The long forms of the proofs: hours, where npm test takes minutes. Ends with 1 when one of them is broken.
 
-  --only NAME      this one; repeatable
+  --only NAME      this one, and those that are called NAME-…; repeatable
   --count N        so often, instead of the soak's own count
   --minutes N      so long, each of them; with --count, what comes first
   --list           what there is, how often here and in npm test, and what it proves
@@ -26,10 +26,11 @@ const options = read()
 const ROUND_TIMEOUT_MS = 3_600_000
 
 const soaks = JSON.parse(readFileSync('test/soaks.json', 'utf8'))
-const unknown = options.only.find((name) => !soaks.some((soak) => soak.name === name))
+const isMeant = (soak, name) => soak.name === name || soak.name.startsWith(`${name}-`)
+const unknown = options.only.find((name) => !soaks.some((soak) => isMeant(soak, name)))
 if (unknown !== undefined)
   refuse(`There is no soak '${unknown}'; there are ${soaks.map(({ name }) => name).join(', ')}.`)
-const chosen = soaks.filter(({ name }) => options.only.length === 0 || options.only.includes(name))
+const chosen = soaks.filter((soak) => options.only.length === 0 || options.only.some((only) => isMeant(soak, only)))
 
 if (options.help) {
   console.log(HELP)

@@ -19,6 +19,7 @@ import {
   type Operation,
   type Result,
 } from './operation.ts'
+import { safeParse } from '../lib/safe-parse.ts'
 
 const ledgerVerify = operation(z.strictObject({}), async ({ verify, accounts, ledger }) => {
   const startedMs = performance.now()
@@ -86,7 +87,7 @@ export async function runOperation(
 ): Promise<Result> {
   const found = Object.hasOwn(operations, name) ? operations[name] : undefined
   if (!found) return notFound('operation', name)
-  const checked = found.input.safeParse(input, { error: wordsForNull })
+  const checked = safeParse(found.input, input, { error: wordsForNull })
   if (!checked.success) return refused('invalid_input', misfitIn(checked.error))
   const data = checked.data as never
   const { changes } = found

@@ -14,6 +14,7 @@ import { say } from './refusals.ts'
 import { missing, problem, type Call, type Problem, type Reply, type Route } from './route.ts'
 import { routes } from './routes.ts'
 import type { Tail } from './tail.ts'
+import { safeParse } from '../lib/safe-parse.ts'
 
 export type Arrived = {
   readonly exchange: Exchange
@@ -178,7 +179,7 @@ function parsed(body: BodyText | undefined): { readonly json: unknown } | { read
 const queryOf = (query: string): Record<string, string> => Object.fromEntries(new URLSearchParams(query))
 
 function checked(schema: z.ZodType, value: unknown): { readonly value: unknown } | Problem {
-  const result = schema.safeParse(value, { error: wordsForNull })
+  const result = safeParse(schema, value, { error: wordsForNull })
   if (result.success) return { value: result.data }
   const { param, ...said } = misfitIn(result.error)
   return problem(400, 'invalid_value', said, { param })

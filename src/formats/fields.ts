@@ -7,6 +7,9 @@ export type Fields = Readonly<Record<string, unknown>>
 export const asFields = (value: unknown): Fields =>
   typeof value === 'object' && value !== null ? (value as Fields) : {}
 
+export const fieldsIn = (value: unknown): Fields | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
+
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -14,6 +17,19 @@ export const asText = (value: unknown): string => (typeof value === 'string' ? v
 export const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
 export const numberIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
+
+/** What an object holds under a name that its writer chose: never what all objects have, `constructor` say. */
+export const ownIn = (fields: Fields, name: string): unknown => (Object.hasOwn(fields, name) ? fields[name] : undefined)
+
+/** What somebody wrote where a word belongs, for a message that says so. Of no text its kind: it may not become one. */
+export const wordFor = (value: unknown): string =>
+  typeof value === 'string'
+    ? value.slice(0, 100)
+    : value === null
+      ? 'null'
+      : Array.isArray(value)
+        ? 'array'
+        : typeof value
 
 /** What is no longer does no harm: it is read before it could be looked through. */
 const SHORT_CHARS_MAX = 32 * 1024

@@ -11,7 +11,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../../domain/turn.ts'
-import { asFields, asList, asText, numberIn, textIn, type Fields } from '../fields.ts'
+import { asFields, asList, asText, fieldsIn, numberIn, ownIn, textIn, wordFor, type Fields } from '../fields.ts'
 import type { TurnRead } from '../translated.ts'
 import { readCallSignature } from './call-signature.ts'
 import { readDetails } from './reasoning-details.ts'
@@ -104,7 +104,7 @@ function assistantParts(message: BodyMessage): OutputPart[] {
   }
   if (typeof message['refusal'] === 'string') parts.push({ kind: 'refusal', text: message['refusal'] })
   for (const call of calls ?? []) {
-    const body = (call[call.type] ?? {}) as Fields
+    const body = asFields(ownIn(call, call.type))
     const isCustom = call.type === 'custom'
     parts.push({
       kind: 'tool_call',
@@ -126,29 +126,29 @@ function partsOf(content: BodyMessage['content'], path: string): InputPart[] {
 function partOf(part: Fields, path: string): InputPart {
   switch (part['type']) {
     case 'text': {
-      const { ttl } = (part['cache_control'] ?? {}) as { ttl?: unknown }
+      const { ttl } = asFields(part['cache_control'])
       const cache = part['cache_control'] ? (ttl === '1h' ? '1h' : '5m') : undefined
       return { kind: 'text', text: asText(part['text']), cache }
     }
     case 'image_url': {
-      const { url, detail } = (part['image_url'] ?? {}) as { url?: unknown; detail?: unknown }
+      const { url, detail } = asFields(part['image_url'])
       if (typeof url !== 'string') throw new Untranslatable(`${path}.image_url.url`, 'An image needs its url.')
       return { kind: 'image', source: sourceOf(url), detail: textIn(detail) }
     }
     case 'input_audio': {
-      const { data, format } = (part['input_audio'] ?? {}) as { data?: unknown; format?: unknown }
+      const { data, format } = asFields(part['input_audio'])
       if (typeof data !== 'string') throw new Untranslatable(`${path}.input_audio.data`, 'Audio needs its data.')
       const mediaType = format === 'mp3' ? 'audio/mpeg' : `audio/${asText(format) || 'wav'}`
       return { kind: 'audio', source: { kind: 'data', mediaType, base64: data } }
     }
     case 'file': {
-      const { file_data: data, filename } = (part['file'] ?? {}) as { file_data?: unknown; filename?: unknown }
+      const { file_data: data, filename } = asFields(part['file'])
       if (typeof data !== 'string') throw new Untranslatable(`${path}.file.file_data`, 'A file needs its file_data.')
       const source = sourceOf(data.startsWith('data:') ? data : `data:application/pdf;base64,${data}`)
       return { kind: 'file', source, name: textIn(filename) }
     }
     default:
-      throw new Untranslatable(`${path}.type`, `This model takes no '${String(part['type'])}' parts.`)
+      throw new Untranslatable(`${path}.type`, `This model takes no '${wordFor(part['type'])}' parts.`)
   }
 }
 
@@ -179,12 +179,12 @@ function toolOf(tool: NonNullable<ChatBody['tools']>[number], path: string): Too
     }
   }
   if (tool.type === 'custom') {
-    const { name, description, format } = (tool['custom'] ?? {}) as Fields
+    const { name, description, format } = asFields(tool['custom'])
     return {
       kind: 'custom',
       name: asText(name),
       description: textIn(description),
-      format: (format ?? undefined) as Fields | undefined,
+      format: fieldsIn(format),
     }
   }
   throw new Untranslatable(`${path}.type`, `This model takes no '${tool.type}' tools.`)
@@ -193,7 +193,7 @@ function toolOf(tool: NonNullable<ChatBody['tools']>[number], path: string): Too
 function toolChoiceOf(choice: ChatBody['tool_choice']): ToolChoice | undefined {
   if (!choice) return undefined
   if (typeof choice === 'string') return { kind: choice }
-  const named = (choice[choice.type] ?? {}) as Fields
+  const named = asFields(ownIn(choice, choice.type))
   if (choice.type === 'function' || choice.type === 'custom') return { kind: 'tool', name: asText(named['name']) }
   if (choice.type !== 'allowed_tools') throw new Untranslatable('tool_choice.type', 'Unknown kind of tool_choice.')
   const names = asList(named['tools'])
@@ -205,7 +205,7 @@ function toolChoiceOf(choice: ChatBody['tool_choice']): ToolChoice | undefined {
 function formatOf(format: ChatBody['response_format']): OutputFormat | undefined {
   if (!format) return undefined
   if (format.type === 'text' || format.type === 'json_object') return { kind: format.type }
-  const { name, schema, description, strict } = (format['json_schema'] ?? {}) as Fields
+  const { name, schema, description, strict } = asFields(format['json_schema'])
   if (format.type !== 'json_schema' || typeof schema !== 'object' || schema === null) {
     throw new Untranslatable(
       'response_format',

@@ -44,6 +44,11 @@ const plainTiers = new Set<unknown>(['auto', 'default', 'flex', null, undefined]
 const clientTools = new Set(['function', 'custom'])
 /** Parts that are text of the body itself, and so are priced by its length. */
 const textParts = new Set(['text', 'input_text', 'output_text', 'refusal', 'thinking', 'reasoning'])
+/** Parts that hold data, and the field that it is in. */
+const payloads = new Map([
+  ['file', 'file_data'],
+  ['input_audio', 'data'],
+])
 /** Something elsewhere: by an address, not in the body. */
 const ADDRESS = /^(?!data:)[a-z][a-z\d+.-]*:/i
 
@@ -99,7 +104,7 @@ function unboundPart(body: Fields): Failure | undefined {
 function obstacleIn(part: Fields): { readonly field: string; readonly message: string } | undefined {
   const { type } = part
   if (typeof type !== 'string' || textParts.has(type) || type === 'image_url') return undefined
-  const payload = { file: 'file_data', input_audio: 'data' }[type]
+  const payload = payloads.get(type)
   if (payload === undefined) return { field: 'type', message: `'${type.slice(0, 100)}' parts have no price here.` }
   const { [payload]: data, filename: _, format: __, ...others } = asFields(part[type])
   const isInline = typeof data === 'string' && !ADDRESS.test(data.slice(0, 100))

@@ -11,6 +11,7 @@ import { scanRequest } from '../request-json.ts'
 import { countable, type EmbeddingBody, type EmbeddingInput } from './body.ts'
 import { EmbeddingPassage } from './passage.ts'
 import { geminiEmbeddings, openaiEmbeddings } from './upstream.ts'
+import { safeParse } from '../../lib/safe-parse.ts'
 
 const INPUTS_MAX = 2_048
 const TOKEN_MAX = 1_000_000
@@ -39,7 +40,7 @@ export function readEmbeddingClient(text: string): ReadClient {
   if (scan.kind === 'rejected') return scan
   const stranger = lookAlike(scan.members)
   if (stranger) return reject(stranger)
-  const checked = embeddingRequestSchema.safeParse(scan.value)
+  const checked = safeParse(embeddingRequestSchema, scan.value)
   if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scan.value))
   const inputs = inputsOf(checked.data.input)
   if ('message' in inputs) return reject(inputs)
@@ -62,7 +63,7 @@ function lookAlike(members: Members): Failure | undefined {
       return { kind: 'unsupported_parameter', message, param: key }
     }
     const folded = key.normalize('NFKC').toLowerCase()
-    if (folded === key || !(folded in embeddingRequestSchema.shape)) continue
+    if (folded === key || !Object.hasOwn(embeddingRequestSchema.shape, folded)) continue
     return {
       kind: 'unsupported_parameter',
       message: `Unknown parameter: '${key}'. Did you mean '${folded}'?`,

@@ -10,20 +10,31 @@ import { isInline, type RemoteMedium } from '../remote-media.ts'
 import { isInGooglesStore } from './media.ts'
 import { refuseUnpriced } from './unpriced.ts'
 import { camelOf, inCamelCase, SpeltTwice } from './spelling.ts'
+import { safeParse } from '../../lib/safe-parse.ts'
 
 /** The API's JSON takes null for "not set". */
 const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
 const object = z.looseObject({})
 
+const media = {
+  inlineData: optional(z.looseObject({ mimeType: z.string(), data: z.string() })),
+  fileData: optional(z.looseObject({ mimeType: optional(z.string()), fileUri: z.string() })),
+}
+/** A result may hold pictures and files. */
+const resultPart = z.looseObject({ text: optional(z.string()), ...media })
 const part = z.looseObject({
   text: optional(z.string()),
   thought: optional(z.boolean()),
   thoughtSignature: optional(z.string()),
-  inlineData: optional(z.looseObject({ mimeType: z.string(), data: z.string() })),
-  fileData: optional(z.looseObject({ mimeType: optional(z.string()), fileUri: z.string() })),
+  ...media,
   functionCall: optional(z.looseObject({ id: optional(z.string()), name: z.string().min(1), args: optional(object) })),
   functionResponse: optional(
-    z.looseObject({ id: optional(z.string()), name: z.string().min(1), response: optional(object) }),
+    z.looseObject({
+      id: optional(z.string()),
+      name: z.string().min(1),
+      response: optional(object),
+      parts: optional(z.array(resultPart)),
+    }),
   ),
 })
 const content = z.looseObject({
@@ -123,7 +134,7 @@ export function readGeminiRequest({ text, bytes, model, stream, scan = scanReque
   }
   const unpriced = refuseUnpriced(fields)
   if (unpriced) return { kind: 'rejected', failure: unpriced }
-  const checked = geminiRequestSchema.safeParse(fields)
+  const checked = safeParse(geminiRequestSchema, fields)
   if (!checked.success) return { kind: 'rejected', failure: failureOfIssue(checked.error.issues[0], fields) }
   const body = fields as GeminiBody
   const media = mediaOf(body.contents)

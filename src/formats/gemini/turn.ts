@@ -123,12 +123,12 @@ class Conversation {
     return said.length === 0 ? results : [...results, { role: 'user', parts: said }]
   }
 
-  private result({ id, name, response, ...rest }: NonNullable<GeminiPart['functionResponse']>): Message {
+  private result({ id, name, response, parts }: NonNullable<GeminiPart['functionResponse']>): Message {
     const at = this.open.findIndex((call) => (id ? call.id === id : call.name === name))
     const [call] = at === -1 ? [] : this.open.splice(at, 1)
     const fields = asFields(response)
-    const isError = 'error' in fields && !('output' in fields)
-    const media = Array.isArray(rest['parts']) ? (rest['parts'] as GeminiPart[]).flatMap(inputOf) : []
+    const isError = Object.hasOwn(fields, 'error') && !Object.hasOwn(fields, 'output')
+    const media = (parts ?? []).flatMap(inputOf)
     const text = { kind: 'text', text: wordsOfResult(fields) } as const
     return { role: 'tool', callId: call?.id ?? id ?? name, parts: [text, ...media], ...(isError ? { isError } : {}) }
   }
@@ -151,7 +151,7 @@ function wordsOfResult(response: Fields): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function inputOf({ text, inlineData, fileData }: GeminiPart): InputPart[] {
+function inputOf({ text, inlineData, fileData }: Pick<GeminiPart, 'text' | 'inlineData' | 'fileData'>): InputPart[] {
   if (inlineData) {
     const { mimeType: mediaType, data: base64 } = inlineData
     const source = { kind: 'data', mediaType, base64 } as const

@@ -15,6 +15,7 @@ import { piecePrice } from '../../domain/price.ts'
 import { failureOfIssue } from '../chat/issue.ts'
 import { scanRequest } from '../request-json.ts'
 import type { ImageBody } from './body.ts'
+import { safeParse } from '../../lib/safe-parse.ts'
 
 /** A choice of a model's own: a word. */
 const word = z.string().min(1).max(64).nullish()
@@ -52,7 +53,7 @@ export function readImageJson(text: string): ReadImageBody {
 
 /** Checks the fields of a request, from JSON or from a form. */
 export function readImageFields(value: unknown): ReadImageBody {
-  const checked = imageRequestSchema.safeParse(value)
+  const checked = safeParse(imageRequestSchema, value)
   if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], value))
   const { data } = checked
   const body: ImageBody = {

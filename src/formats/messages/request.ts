@@ -9,6 +9,7 @@ import { scanRequest } from '../request-json.ts'
 import type { RemoteMedium } from '../remote-media.ts'
 import { addMedia, allBlocks, blocksOf, remoteMediaOf, type Media } from './content.ts'
 import { readStamp } from './seal.ts'
+import { safeParse } from '../../lib/safe-parse.ts'
 
 /** SDKs and people write null for "not set". */
 const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
@@ -85,7 +86,7 @@ export function readMessagesRequest(
   const { value, members } = scan
   const unpriced = refuseUnpriced(asFields(value), members)
   if (unpriced) return { kind: 'rejected', failure: unpriced }
-  const checked = (purpose === 'answer' ? messagesSchema : countSchema).safeParse(value)
+  const checked = safeParse(purpose === 'answer' ? messagesSchema : countSchema, value)
   if (!checked.success) return { kind: 'rejected', failure: failureOfIssue(checked.error.issues[0], value) }
   const described = describe(value as MessagesBody, { text, bytes, members })
   return 'kind' in described ? { kind: 'rejected', failure: described } : { kind: 'read', request: described }

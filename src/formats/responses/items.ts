@@ -1,6 +1,6 @@
 /** Items of a conversation: what clients send, brought into one shape, so that what is kept is always whole. */
 import type { Failure, FailureKind } from '../../domain/failure.ts'
-import { asFields, asList, textIn, type Fields } from '../fields.ts'
+import { asFields, asList, asText, textIn, wordFor, type Fields } from '../fields.ts'
 import { isInline, type RemoteMedium } from '../remote-media.ts'
 
 export type Item = Fields & { readonly type: string; readonly id: string }
@@ -76,12 +76,12 @@ function objectAt(value: unknown, path: string): Fields {
 export const withIds = (items: readonly Fields[], responseId: string): Item[] =>
   items.map((item, i) => {
     const { id, type, ...rest } = item
-    const kind = String(type)
+    const kind = asText(type)
     return { id: textIn(id) ?? inputItemId(responseId, kind, i), type: kind, ...rest }
   })
 
 const contentTypes = new Set(['input_text', 'text', 'input_image', 'input_file', 'input_audio'])
-const isContent = ({ type, role }: Fields): boolean => role === undefined && contentTypes.has(String(type))
+const isContent = ({ type, role }: Fields): boolean => role === undefined && contentTypes.has(asText(type))
 
 const messageItem = (role: string, content: readonly Fields[], rest: Fields): Fields => ({
   type: 'message',
@@ -112,8 +112,8 @@ function readItem(item: Fields, path: string): Fields {
       need(item, path, ['id'])
       return item
     default: {
-      const message = `Items of type '${String(type).slice(0, 100)}' are not supported.`
-      throw new BadInput('unsupported_parameter', `${path}.type`, message)
+      const message = `Items of type '${wordFor(type)}' are not supported.`
+      throw new BadInput(typeof type === 'string' ? 'unsupported_parameter' : 'invalid_type', `${path}.type`, message)
     }
   }
 }
@@ -132,12 +132,12 @@ const roles = new Set(['user', 'assistant', 'system', 'developer'])
 function readMessage(item: Fields, path: string): Fields {
   need(item, path, ['role'])
   const { role, content, ...rest } = item
-  if (!roles.has(String(role))) {
+  if (!roles.has(asText(role))) {
     const message = `Invalid '${path}.role': must be one of 'user', 'assistant', 'system', 'developer'.`
     throw new BadInput('invalid_value', `${path}.role`, message)
   }
   const parts = readContent(content, `${path}.content`, role === 'assistant' ? 'output' : 'input')
-  return messageItem(String(role), parts, rest)
+  return messageItem(asText(role), parts, rest)
 }
 
 function readContent(content: unknown, path: string, side: 'input' | 'output'): Fields[] {
@@ -172,8 +172,9 @@ function outputPart(part: Fields, path: string): Fields {
 }
 
 function unknownPart({ type }: Fields, path: string): BadInput {
-  const message = `Content of type '${String(type).slice(0, 100)}' is not supported here.`
-  return new BadInput(type === undefined ? 'missing_parameter' : 'invalid_value', `${path}.type`, message)
+  const message = `Content of type '${wordFor(type)}' is not supported here.`
+  const kind = type === undefined ? 'missing_parameter' : typeof type === 'string' ? 'invalid_value' : 'invalid_type'
+  return new BadInput(kind, `${path}.type`, message)
 }
 
 function inputPart(part: Fields, path: string): Fields {

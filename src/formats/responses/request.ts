@@ -7,6 +7,7 @@ import { scanRequest, type ScannedRequest } from '../request-json.ts'
 import type { RemoteMedium } from '../remote-media.ts'
 import { BadInput, readInput, remoteMediaOf } from './items.ts'
 import { isOptional } from './optional-tools.ts'
+import { safeParse } from '../../lib/safe-parse.ts'
 
 /** SDKs and people write null for "not set". */
 const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
@@ -101,7 +102,7 @@ function readBy(
   bytes: number,
 ): ReadResponses<ResponsesRequest> {
   if (scan.kind === 'rejected') return scan
-  const checked = by.safeParse(scan.value)
+  const checked = safeParse(by, scan.value)
   if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scan.value))
   const { input: given, ...rest } = checked.data
   const body = { ...rest, model: checked.data.model ?? '' } as ResponsesBody

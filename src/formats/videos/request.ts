@@ -15,6 +15,7 @@ import { failureOfIssue } from '../chat/issue.ts'
 import type { ScannedRequest } from '../request-json.ts'
 import type { VideoBody } from './body.ts'
 import { contentItem, readContent } from './content.ts'
+import { safeParse } from '../../lib/safe-parse.ts'
 
 const upscaling = z.looseObject({
   resolution: z.enum(upscaleResolutions).nullish(),
@@ -55,7 +56,7 @@ const reject = (failure: Failure): ReadVideo => ({ kind: 'rejected', failure })
 /** Checks the fields of a request. */
 export function readVideo(scanned: ScannedRequest): ReadVideo {
   if (scanned.kind === 'rejected') return scanned
-  const checked = videoRequest.safeParse(scanned.value)
+  const checked = safeParse(videoRequest, scanned.value)
   if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scanned.value))
   const { data } = checked
   const content = readContent(data.content, data.input_type ?? undefined)

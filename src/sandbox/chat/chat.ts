@@ -11,10 +11,11 @@ import { chatRequest, type ChatRequest } from './request.ts'
 import { findConflict } from './rules.ts'
 import { framesOf } from './stream.ts'
 import { countPrompt } from './usage.ts'
+import { safeParse } from '../../lib/safe-parse.ts'
 
 /** `POST /v1/chat/completions` */
 export function answerChat({ body, faults }: Call): Reply {
-  const parsed = chatRequest.safeParse(body, { reportInput: true })
+  const parsed = safeParse(chatRequest, body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const request = parsed.data
   const model = findModel(request.model)

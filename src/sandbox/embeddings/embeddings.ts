@@ -6,6 +6,7 @@ import type { Call } from '../route.ts'
 import { turn } from '../sleeper.ts'
 import { countTokens } from '../tokens.ts'
 import { embed, toBase64 } from './vector.ts'
+import { safeParse } from '../../lib/safe-parse.ts'
 
 /** OpenAI's bound (2026-11). */
 const INPUTS_MAX = 2048
@@ -32,7 +33,7 @@ const SLICE_MS = 10
 
 /** `POST /v1/embeddings` */
 export async function answerEmbeddings({ body, faults }: Call): Promise<Reply> {
-  const parsed = embeddingRequest.safeParse(body, { reportInput: true })
+  const parsed = safeParse(embeddingRequest, body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const { model: id, input, encoding_format: encoding, dimensions: asked } = parsed.data
   const model = findModel(id)

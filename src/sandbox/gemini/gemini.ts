@@ -11,6 +11,7 @@ import { geminiRequest, inCamelCase, type GeminiRequest } from './request.ts'
 import { countBody, responseBody, responseFrames, type Answer } from './response.ts'
 import { findForgery } from './signature.ts'
 import { refuse } from './voice.ts'
+import { safeParse } from '../../lib/safe-parse.ts'
 
 const voice: Voice = { refuse }
 
@@ -54,7 +55,7 @@ async function answerGemini({ body, tail, query, faults, signal }: Call): Promis
   if (action !== 'generateContent' && action !== 'streamGenerateContent') {
     return refuse(404, { message: `There is no method ${action}.`, code: null })
   }
-  const parsed = geminiRequest.safeParse(inCamelCase(body), { reportInput: true })
+  const parsed = safeParse(geminiRequest, inCamelCase(body), { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const request = parsed.data
   const conflict = findConflict(request.contents) ?? findForgery(request.contents)
@@ -105,7 +106,7 @@ async function compose(
 function count(id: string, body: unknown): Reply {
   const camel = inCamelCase(body ?? {}) as { generateContentRequest?: object }
   const { model: _, ...request } = (camel.generateContentRequest ?? camel) as { model?: unknown }
-  const parsed = geminiRequest.safeParse(request, { reportInput: true })
+  const parsed = safeParse(geminiRequest, request, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   return { kind: 'json', status: 200, body: countBody(countPrompt(asChatRequest(id, parsed.data))) }
 }

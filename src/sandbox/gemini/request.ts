@@ -54,7 +54,7 @@ const part = z.strictObject({
 const content = z.strictObject({ role: z.enum(['user', 'model']).optional(), parts: z.array(part).min(1) })
 
 /** Google's older schemas have their types in capitals. */
-const openApiSchema = z.record(z.string(), any).transform((schema) => jsonSchema.parse(lowerTypes(schema)))
+const openApiSchema = z.record(z.string(), any).transform(lowerTypes).pipe(jsonSchema)
 
 function lowerTypes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(lowerTypes)

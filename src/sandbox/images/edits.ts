@@ -6,6 +6,7 @@ import { modern, sidesOf } from './images.ts'
 import type { Canvas } from './paint.ts'
 import { atEasel, decode, layOver, resize, sketch, type Decoded } from './picture.ts'
 import { modernRequest } from './request.ts'
+import { safeParse } from '../../lib/safe-parse.ts'
 
 const IMAGES_MAX = 16
 /** One input image, at any size. */
@@ -19,7 +20,7 @@ export const answerEdits = (call: Call): Promise<Reply> => atEasel(call.signal, 
 
 async function edit({ body, faults }: Call): Promise<Reply> {
   const { image, 'image[]': list, images: linked, mask, ...fields } = Object(body) as Record<string, unknown>
-  const parsed = modernRequest.safeParse(typed(fields), { reportInput: true })
+  const parsed = safeParse(modernRequest, typed(fields), { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const request = parsed.data
   if (findModel(request.model)?.images !== 'modern') return refuseModel(request.model)

@@ -8,6 +8,7 @@ import { countTokens } from '../tokens.ts'
 import type { Canvas } from './paint.ts'
 import { atEasel, encode, picture, type Encoding } from './picture.ts'
 import { classicRequest, modernRequest, type ClassicRequest, type ModernRequest } from './request.ts'
+import { safeParse } from '../../lib/safe-parse.ts'
 
 /** `POST /v1/images/generations` */
 export async function answerImages({ body, faults, origin, signal }: Call): Promise<Reply> {
@@ -15,10 +16,10 @@ export async function answerImages({ body, faults, origin, signal }: Call): Prom
   const model = typeof id === 'string' ? findModel(id) : undefined
   if (typeof id === 'string' && (!model?.images || model.images === 'turn')) return refuseModel(id)
   if (model?.images === 'classic') {
-    const parsed = classicRequest.safeParse(body, { reportInput: true })
+    const parsed = safeParse(classicRequest, body, { reportInput: true })
     return parsed.success ? atEasel(signal, () => classic(parsed.data, origin)) : refuse(400, complain(parsed.error))
   }
-  const parsed = modernRequest.safeParse(body, { reportInput: true })
+  const parsed = safeParse(modernRequest, body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const request = parsed.data
   const sides = sidesOf(request.size)

@@ -7,6 +7,7 @@ import { PromptCache } from './prompt-cache.ts'
 import { countRequest, messagesRequest } from './request.ts'
 import { conflictOfMarks, findConflict } from './rules.ts'
 import { framesOf, messageBody } from './writing.ts'
+import { safeParse } from '../../lib/safe-parse.ts'
 
 /** Anthropic's Messages, with a prompt cache of their own. */
 export function messagesRoutes(): readonly VendorRoute[] {
@@ -45,7 +46,7 @@ const NO_VERSION: Complaint = { message: 'anthropic-version: header is required'
 /** `POST /v1/messages` */
 function answerMessages({ body, faults, headers }: Call, cache: PromptCache): Reply {
   if (headers?.has('anthropic-version') === false) return refuse(400, NO_VERSION)
-  const parsed = messagesRequest.safeParse(body, { reportInput: true })
+  const parsed = safeParse(messagesRequest, body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const request = parsed.data
   const model = findModel(request.model)
@@ -63,7 +64,7 @@ function answerMessages({ body, faults, headers }: Call, cache: PromptCache): Re
 
 /** `POST /v1/messages/count_tokens` */
 function countTokens({ body }: Call): Reply {
-  const parsed = countRequest.safeParse(body, { reportInput: true })
+  const parsed = safeParse(countRequest, body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   if (!findModel(parsed.data.model)) return refuseModel(parsed.data.model)
   const conflict = conflictOfMarks(parsed.data)

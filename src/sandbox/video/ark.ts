@@ -11,6 +11,7 @@ import { changedMs, stateOf, type Job, type Jobs } from './jobs.ts'
 import { linkTo, steerByJob } from './link.ts'
 import { proportionOf, sidesOf } from './sides.ts'
 import { knobsSaid } from './words.ts'
+import { safeParse } from '../../lib/safe-parse.ts'
 
 const TASKS = '/contents/generations/tasks'
 /** Where the gateway expects every vendor, and where Ark has it. */
@@ -45,7 +46,7 @@ const SEED_FOR_ANY = -1
 const FPS = 24
 
 function create({ body, faults }: Call, jobs: Jobs): Reply {
-  const parsed = arkRequest.safeParse(body, { reportInput: true })
+  const parsed = safeParse(arkRequest, body, { reportInput: true })
   if (!parsed.success) return refuseAsArk(400, complain(parsed.error))
   const request = parsed.data
   const videos = findModel(request.model)?.videos

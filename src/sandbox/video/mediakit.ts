@@ -8,6 +8,7 @@ import type { Film } from './film.ts'
 import { stateOf, type Job, type Jobs } from './jobs.ts'
 import { followLink, linkTo, steerByJob } from './link.ts'
 import { resolutionNames, scaledTo, sidesOf } from './sides.ts'
+import { safeParse } from '../../lib/safe-parse.ts'
 
 const enhanceRequest = z.strictObject({
   video_url: z.string().regex(/^https?:\/\//, 'It is no address'),
@@ -57,7 +58,7 @@ function sourceOf(body: unknown, jobs: Jobs): Job | undefined {
 }
 
 function enhance({ body, faults }: Call, jobs: Jobs, idByToken: Map<string, string>): Reply {
-  const parsed = enhanceRequest.safeParse(body, { reportInput: true })
+  const parsed = safeParse(enhanceRequest, body, { reportInput: true })
   if (!parsed.success) return refuseAsMediaKit(400, complain(parsed.error))
   const request = parsed.data
   if (request.resolution !== undefined && request.resolution_limit !== undefined) {

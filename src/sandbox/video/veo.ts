@@ -14,6 +14,7 @@ import type { Shelf } from './shelf.ts'
 import { proportionOf, sidesOf } from './sides.ts'
 import { veoRequest, type VeoRequest } from './veo-request.ts'
 import { knobsSaid } from './words.ts'
+import { safeParse } from '../../lib/safe-parse.ts'
 
 const SUBMIT = ':predictLongRunning'
 const OPERATIONS = '/operations/'
@@ -82,7 +83,7 @@ function create({ body, tail, faults }: Call, jobs: Jobs, folder: string): Reply
     const message = `models/${model} is not found for API version v1beta, or is not supported for predictLongRunning.`
     return refuse(404, { message, code: null })
   }
-  const parsed = veoRequest.safeParse(body, { reportInput: true })
+  const parsed = safeParse(veoRequest, body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const conflict = findConflict(parsed.data)
   if (conflict) return refuse(400, conflict)
