@@ -75,7 +75,8 @@ export type Gateway = {
 
 export type OpenOptions = {
   readonly log: Log
-  readonly sandboxUrl: string | undefined
+  /** Where the built-in sandbox listens; undefined where it does not run. */
+  readonly sandboxUrl: () => string | undefined
   /** Whether an empty store gets its first account and key. */
   readonly firstAccount: 'make' | 'leave'
 }

@@ -52,7 +52,7 @@ async function onFolder<T>(
 ): Promise<Awaited<T>> {
   const [{ openGateway }, { createLog }] = await Promise.all([import('./gateway.ts'), import('./lib/log.ts')])
   // What a start would say: that it upgraded, gave back what a crash had left on hold, or ends for a failed commit.
-  const gateway = await openGateway(config, { log: createLog('warn'), sandboxUrl: undefined, firstAccount })
+  const gateway = await openGateway(config, { log: createLog('warn'), sandboxUrl: () => undefined, firstAccount })
   try {
     return await use(gateway)
   } finally {

@@ -25,7 +25,7 @@ import { Pictures } from './relay/pictures.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
 import { Seats } from './relay/seats.ts'
 import { TokenCounter } from './relay/token-counter.ts'
-import { startOnDemand } from './sandbox/on-demand.ts'
+import { SandboxThread } from './sandbox/thread.ts'
 import { bindPorts, urlHost } from './ports.ts'
 import { Stalls } from './stalls.ts'
 import { startSweeps } from './sweeps.ts'
@@ -60,8 +60,11 @@ export async function serve(config: Config): Promise<Served> {
   const log = createLog(config.logLevel)
   const ports = bindPorts(config, log)
   const { server } = ports
-  const sandbox = config.sandbox ? startOnDemand() : undefined
-  const gateway = await openGateway(config, { log, sandboxUrl: sandbox?.url, firstAccount: 'make' })
+  // Its thread starts while the folder is opened.
+  const starting = config.sandbox ? SandboxThread.start({ onReplaced: (reason) => replaced(log, reason) }) : undefined
+  let sandbox: SandboxThread | undefined
+  const gateway = await openGateway(config, { log, sandboxUrl: () => sandbox?.url, firstAccount: 'make' })
+  sandbox = await starting
   const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, health } = gateway
   const metrics = metricsOf(gateway, () => ({ videos, server }))
   let draining = false
@@ -142,11 +145,15 @@ export async function serve(config: Config): Promise<Served> {
       await live.idle(SOCKETS_CLOSE_MS * 5)
       tokens.stop()
       await control.stop()
-      await sandbox?.stop()
+      sandbox?.stop()
       await store.close()
       log('info', 'drain.done')
     },
   }
+}
+
+function replaced(log: Log, reason: string): void {
+  log('error', 'sandbox.replaced', { reason })
 }
 
 /** `parts`: what there is by the time anybody asks. */

@@ -48,8 +48,8 @@ export type Catalog = {
 export type CatalogOptions = {
   /** Seals the stored credentials. */
   readonly masterKey: Uint8Array
-  /** Where the built-in sandbox listens, if it runs. */
-  readonly sandboxUrl: string | undefined
+  /** Where the built-in sandbox listens, if it runs: a new thread of it may have a new port. */
+  readonly sandboxUrl: () => string | undefined
   readonly declared: {
     readonly providers: readonly ProviderDraft[]
     readonly models: readonly ModelDraft[]
@@ -230,10 +230,13 @@ class CatalogBook implements Catalog {
     const sealed = row['secret'] as Uint8Array | null
     const secret = sealed ? unseal(this.options.masterKey, sealed, context(id, originOf(stored))) : undefined
     const declared = row['declared'] === 1n
+    const { sandboxUrl } = this.options
     return {
       id,
       preset,
-      baseUrl: isBuiltIn ? (this.options.sandboxUrl ?? '') : stored,
+      get baseUrl() {
+        return isBuiltIn ? (sandboxUrl() ?? '') : stored
+      },
       reach: isLocal ? 'private' : 'public',
       secret: declared ? this.declaredSecrets.get(id) : secret,
       hangUp: (row['hang_up'] ?? undefined) as HangUp | undefined,

@@ -1,9 +1,12 @@
 import { listen, type Sandbox, type SandboxOptions, type Vendor } from './listen.ts'
 
-/** Listens at once, which is all a gateway's start needs, and loads the vendor (20 ms) at its first request. */
-export function startOnDemand(options: SandboxOptions = {}): Sandbox {
+/** Listens at once, and loads the vendor (20 ms) at its first request. */
+export function startOnDemand(options: SandboxOptions, onRequest: () => void): Sandbox {
   let loading: Promise<Vendor> | undefined
   const load = async (): Promise<Vendor> => (await import('./server.ts')).createVendor(options)
-  const answer = async (request: Request): Promise<Response> => (await (loading ??= load())).answer(request)
+  const answer = async (request: Request): Promise<Response> => {
+    onRequest()
+    return (await (loading ??= load())).answer(request)
+  }
   return listen({ answer, fault: ({ message }) => new Response(message, { status: 500 }) }, options)
 }

@@ -36,7 +36,7 @@ export async function openConsole(
   { publicUrl, env = {} }: { readonly publicUrl?: string; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<TestConsole> {
   const config = await loadConfig({ TOLLGATE_DATA: folder, TOLLGATE_CONFIG: '', ...env })
-  const gateway = await openGateway(config, { log, sandboxUrl: 'http://127.0.0.1:9', firstAccount: 'leave' })
+  const gateway = await openGateway(config, { log, sandboxUrl: () => 'http://127.0.0.1:9', firstAccount: 'leave' })
   const { office } = gateway
   const accountOf = async (name: string): Promise<string> => {
     const { id } = await office.accounts.create({ name })

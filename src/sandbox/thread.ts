@@ -1,0 +1,94 @@
+export type ToThread = { kind: 'listen'; port: number } | { kind: 'ping' }
+export type FromThread = { kind: 'listening'; url: string } | { kind: 'pong' }
+
+export type ThreadOptions = {
+  /** Hears why a thread gave way to a new one. */
+  onReplaced(reason: string): void
+  /** How long a thread may say nothing. */
+  silenceMs?: number
+  /** The program of the thread. */
+  program?: URL
+}
+
+const PROGRAM = new URL('./thread-worker.ts', import.meta.url)
+/** Longer than a busy machine keeps a thread waiting, or an answer of the sandbox takes. */
+const SILENCE_MS = 10_000
+/** Signs of life are asked for so often in that time. */
+const PINGS = 10
+/** One that ends at once is not started again and again. */
+const PAUSE_MS = 1_000
+
+/**
+ * The sandbox beside a gateway, on a thread of its own: a vendor that is reached over HTTP, as any other. A thread that
+ * ends, or is so busy that it says nothing, gives way to a new one; what it was asked ends with it.
+ */
+export class SandboxThread {
+  readonly #options: ThreadOptions
+  readonly #watch: Timer
+  #worker: Worker | undefined
+  #url = ''
+  #pings = 0
+  #startedMs = 0
+  #pause: Timer | undefined
+
+  private constructor(options: ThreadOptions) {
+    this.#options = options
+    this.#watch = setInterval(() => this.#ping(), (options.silenceMs ?? SILENCE_MS) / PINGS).unref()
+  }
+
+  /** Resolves when it listens. */
+  static start(options: ThreadOptions): Promise<SandboxThread> {
+    const thread = new SandboxThread(options)
+    return new Promise((resolve) => thread.#launch(() => resolve(thread)))
+  }
+
+  /** The base URL for clients, such as `http://127.0.0.1:4010/v1`; empty before it listens. */
+  get url(): string {
+    return this.#url
+  }
+
+  stop(): void {
+    clearInterval(this.#watch)
+    clearTimeout(this.#pause)
+    this.#worker?.terminate()
+    this.#worker = undefined
+  }
+
+  #launch(onListening?: () => void): void {
+    const worker = new Worker((this.#options.program ?? PROGRAM).href)
+    worker.unref()
+    this.#worker = worker
+    this.#pings = 0
+    this.#startedMs = performance.now()
+    worker.onmessage = ({ data }: MessageEvent<FromThread>) => {
+      if (worker !== this.#worker) return
+      this.#pings = 0
+      if (data.kind === 'pong') return
+      this.#url = data.url
+      onListening?.()
+    }
+    let fault = 'it ended'
+    worker.onerror = ({ message }) => {
+      fault = message
+    }
+    worker.addEventListener('close', () => {
+      if (worker === this.#worker) this.#replace(fault)
+    })
+    const port = Number(URL.parse(this.#url)?.port ?? 0)
+    worker.postMessage({ kind: 'listen', port } satisfies ToThread)
+  }
+
+  #ping(): void {
+    if (!this.#worker) return
+    if (this.#pings >= PINGS) return this.#replace('it said nothing for too long')
+    this.#pings += 1
+    this.#worker.postMessage({ kind: 'ping' } satisfies ToThread)
+  }
+
+  #replace(reason: string): void {
+    this.#worker?.terminate()
+    this.#worker = undefined
+    this.#options.onReplaced(reason)
+    this.#pause = setTimeout(() => this.#launch(), Math.max(0, this.#startedMs + PAUSE_MS - performance.now()))
+  }
+}
