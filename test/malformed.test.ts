@@ -5,7 +5,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
+import { leftMb, quietP99Ms, rssMb, sendBombs } from './support/bombing.ts'
+import { chat, freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
+import { bombs } from './support/malformed/bombs.ts'
 import { chatText, VALID, type Case } from './support/malformed/case.ts'
 import { headerCases } from './support/malformed/headers.ts'
 import { jsonCases } from './support/malformed/json.ts'
@@ -29,6 +31,14 @@ const layers = {
   json: { share: 0.3, cases: jsonCases },
   schema: { share: 0.3, cases: schemaCases },
 } as const
+
+/** Of the whole, for each modality: a bomb takes as long as some hundred others. */
+const BOMB_SHARE = 0.003
+const BOMB_SENDERS = 2
+const BOMB_MB_MAX = 200
+/** What was loaded and compiled meanwhile stays. */
+const BOMB_MB_LEFT_MAX = 60
+const HEALTHY_MS_MAX = 250
 
 const BODY_BYTES_MAX = 32 * 1024 * 1024
 /** A body of so many bytes that is all of one thing. */
@@ -252,4 +262,55 @@ describe(`${COUNT} malformed requests`, () => {
   test('nothing of it was an error of the gateway', () => {
     expect(gateway.output()).not.toContain('"level":"error"')
   })
+})
+
+describe('bombs: valid, and all work', () => {
+  let target: TestGateway
+  let idleMb: number
+  let quietMs: number
+
+  beforeAll(async () => {
+    const folder = freshFolder()
+    const { preload, env } = tickMeter(folder)
+    target = await startGateway({
+      folder,
+      preload,
+      env: { ...env, TOLLGATE_LOG: 'error' },
+      balanceUsd: '1000000',
+      yaml: `
+sandbox: true
+providers: { vendor: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true } }
+models: { plain: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: m }] } }
+`,
+    })
+    // What is loaded with the first call is no bomb's.
+    for (const model of ['sandbox-chat', 'plain']) await (await chat(target, { model, max_tokens: 4 })).text()
+    quietMs = await quietP99Ms(target, 'plain')
+    idleMb = rssMb(target.pid)
+  }, 60_000)
+  afterAll(() => target.close(), 60_000)
+
+  test.each(Object.entries(bombs))(
+    '%s: the serving thread goes on, memory is bounded and comes back',
+    async (name, { known, generated }) => {
+      const numRuns = Math.max(150, Math.ceil(COUNT * BOMB_SHARE))
+      const some = [...known, ...fc.sample(generated, { numRuns, seed: SEED })]
+      const { did: toll, longestMs } = await withLongestTick(target, () =>
+        sendBombs(target, some, { key: target.key, healthyModel: 'plain', idleMb, senders: BOMB_SENDERS }),
+      )
+      const { peakMb, p99Ms, statuses } = toll
+      const left = await leftMb(target, idleMb, BOMB_MB_LEFT_MAX)
+      const seen = [...statuses].map(([status, n]) => `${n} × ${status}`).join(', ')
+      const memory = `${peakMb.toFixed(0)} MB above ${idleMb.toFixed(0)}, ${left.toFixed(0)} left`
+      const waits = `p99 ${p99Ms.toFixed(0)} ms, ${quietMs.toFixed(0)} when quiet`
+      console.log(`${name}: longest tick ${longestMs.toFixed(1)} ms; ${memory}; ${waits}; ${seen}; seed ${SEED}`)
+      expect(longestMs).toBeLessThan(TICK_MS_MAX)
+      expect(peakMb).toBeLessThan(BOMB_MB_MAX)
+      expect(left).toBeLessThan(BOMB_MB_LEFT_MAX)
+      // A busy machine keeps everybody waiting, bombs or not.
+      expect(p99Ms).toBeLessThan(HEALTHY_MS_MAX + 10 * quietMs)
+      expect(target.output()).not.toContain('sandbox.replaced')
+    },
+    180_000 + COUNT * 10,
+  )
 })

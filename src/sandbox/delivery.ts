@@ -104,7 +104,7 @@ function serverError({ errors, voice }: Shape): unknown {
   return errors ? errors.envelope(SERVER_ERROR, SERVER_ERROR_STATUS) : errorBody(SERVER_ERROR)
 }
 
-function misshapeBody({ body, json }: JsonReply, shape: Shape): string {
+function misshapeBody({ body, json }: JsonReply, shape: Shape): Piece['text'] {
   const { faults } = shape
   if (faults.emptyStream) return ''
   if (faults.garbage) return GARBAGE

@@ -1,3 +1,4 @@
+import { Slots } from '../lib/slots.ts'
 import { deliver, hangUp } from './delivery.ts'
 import type { FaultPlan } from './fault-plan.ts'
 import { parseKnobText, type ParsedKnobs } from './faults.ts'
@@ -6,9 +7,23 @@ import { splitModelId } from './models.ts'
 import { inDialect, refuse, type Complaint, type JsonReply, type Reply } from './reply.ts'
 import { makeRoom } from './room.ts'
 import type { Call, VendorRoute, Voice } from './route.ts'
-import { Sleeper } from './sleeper.ts'
+import { Sleeper, turn } from './sleeper.ts'
 import type { Stats, Visit } from './stats.ts'
 import { failWith } from './vendor-failure.ts'
+
+/** JSON of more bytes takes a while to read and to answer. */
+const LARGE_BYTES = 64 * 1024
+/** One large request after the other, and small ones in between: together they would take as long, and more memory. */
+const lane = new Slots(1)
+
+async function inLane<T>({ headers }: Request, work: () => T | Promise<T>): Promise<T> {
+  const isForm = headers.get('content-type')?.startsWith('multipart/')
+  if (isForm || Number(headers.get('content-length') ?? 0) <= LARGE_BYTES) return work()
+  return lane.run(async () => {
+    await turn()
+    return work()
+  })
+}
 
 /** What the requests of one sandbox share. */
 export type Shared = { paceMs: number; plan: FaultPlan; stats: Stats }
@@ -30,7 +45,7 @@ export async function exchange(request: Request, addressed: Addressed, shared: S
   const visit = shared.stats.begin(`${route.method} ${route.path}`)
   const leave = makeRoom(request.headers)
   try {
-    const body: Body = leave ? await readBody(request) : { kind: 'no_room' }
+    const body: Body = leave ? await inLane(request, () => readBody(request)) : { kind: 'no_room' }
     return await respond(request, { ...addressed, body }, { ...shared, visit })
   } catch (error) {
     if (request.signal.aborted) return gone(visit)
@@ -66,7 +81,7 @@ async function respond(
   if (signal.aborted) return gone(visit)
   if (knobs.acceptThenClose || knobs.cutAfterBytes === 0) return hangUp(visit)
   const given = { body, tail, query, faults: knobs, headers, origin, signal }
-  const plain = own.kind === 'refused' ? refuseKnobs(own.message) : await replyTo(route, given)
+  const plain = own.kind === 'refused' ? refuseKnobs(own.message) : await inLane(request, () => replyTo(route, given))
   if (knobs.answerLost) return hangUp(visit)
   const { errors, voice } = route
   const reply = plain.kind === 'json' ? inDialect(plain, errors) : plain

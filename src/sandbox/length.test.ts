@@ -73,10 +73,11 @@ test('one text of a batch is as long as the model says', async () => {
 })
 
 test('a large batch gives way to others', async () => {
-  const input = Array.from({ length: 1_000 }, (_, i) => `The lighthouse keeper counts ships, the ${i}th of them too.`)
-  const { status, text, tookMs, longestMs } = await ask('/v1/embeddings', { model: 'sandbox-embedding', input })
+  const input = Array.from({ length: 500 }, (_, i) => `The lighthouse keeper counts ships, the ${i}th of them too.`)
+  const body = { model: 'sandbox-embedding-small', input, encoding_format: 'base64' }
+  const { status, text, tookMs, longestMs } = await ask('/v1/embeddings', body)
   expect(status).toBe(200)
-  expect((JSON.parse(text) as { data: object[] }).data).toHaveLength(1_000)
-  expect(tookMs).toBeGreaterThan(100)
+  expect((JSON.parse(text) as { data: object[] }).data).toHaveLength(500)
+  expect(tookMs).toBeGreaterThan(40)
   expect(longestMs).toBeLessThan(tookMs / 3)
 })

@@ -8,8 +8,8 @@ export type JsonReply = {
   kind: 'json'
   status: number
   body: unknown
-  /** The body as text, where that took a while to make. */
-  json?: string
+  /** The body as text in UTF-8, where that is long. */
+  json?: Uint8Array<ArrayBuffer>
   headers?: Record<string, string>
   /** Of an error: what it says, for dialects that say it in another envelope. */
   complaint?: Complaint

@@ -5,11 +5,38 @@ import type { FromThread, ToThread } from './thread.ts'
 
 declare const self: Worker
 
-/** What answers leave behind is given back so soon: this thread's collector would wait for more of it. */
-const COLLECT_MS = 5_000
+/**
+ * What answers leave behind is given back at once: this thread's collector would wait for more of it. How much it is
+ * shows in the time it took to make. A collection of a heap full of streams takes longer, and comes less often.
+ */
+const LOOK_MS = 50
+const BUSY_MS = 20
+const BUSY_PER_COLLECTION = 8
 
-let requests = 0
-const onRequest = (): void => void (requests += 1)
+let looking: Timer | undefined
+let busyMsMax = BUSY_MS
+let sinceMs = 0
+
+/** Processor time of this thread. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
+function onRequest(): void {
+  looking ??= setTimeout(collect, LOOK_MS)
+}
+
+function collect(): void {
+  looking = undefined
+  const startedMs = cpuMs()
+  if (startedMs - sinceMs < busyMsMax) return
+  Bun.gc(true)
+  sinceMs = cpuMs()
+  busyMsMax = Math.max(BUSY_MS, BUSY_PER_COLLECTION * (sinceMs - startedMs))
+  // What this one still held, an answer on its way, is garbage by the next.
+  looking = setTimeout(collect, LOOK_MS)
+}
 
 /** At the port of the thread before it, unless that one is stuck and still has it. */
 function listen(port: number): Sandbox {
@@ -25,9 +52,3 @@ const say = (message: FromThread): void => self.postMessage(message)
 
 self.onmessage = ({ data }: MessageEvent<ToThread>) =>
   say(data.kind === 'ping' ? { kind: 'pong' } : { kind: 'listening', url: listen(data.port).url })
-
-setInterval(() => {
-  if (requests === 0) return
-  requests = 0
-  Bun.gc(true)
-}, COLLECT_MS)

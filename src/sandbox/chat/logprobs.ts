@@ -2,7 +2,7 @@ import { hashOf, randomFrom } from '../random.ts'
 import { SHORT_WORDS } from '../words.ts'
 
 /** What one of them takes of an answer's budget, in characters. */
-export const LOGPROB_CHARS = 16
+export const LOGPROB_CHARS = 64
 
 /** Plausible, and the same every time: the tokens are certain to a varying degree, the alternatives less so. */
 export function logprobOf(token: string, { seed, top }: { seed: number; top: number }): object {

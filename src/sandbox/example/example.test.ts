@@ -195,6 +195,12 @@ describe('what a schema multiplies', () => {
     'a pattern of long repeats': list(pattern('((a{1000}){1000}){1000}', { maxLength: 3 })),
     'a pattern of many classes': pattern('[\\w\\W\\x00-\\uffff]'.repeat(40_000)),
     'a pattern of groups in groups': pattern(`${'('.repeat(100_000)}a`),
+    'keys of a pattern of groups': {
+      type: 'object',
+      minProperties: 10_000,
+      propertyNames: pattern('('.repeat(50_000)),
+    },
+    'a pattern that repeats nothing': list(pattern('^{9999}'.repeat(2_000), { minLength: 1 })),
     'a pattern that is searched for': pattern('[^q]*q', { minLength: 100_000 }),
     'many branches': list({ anyOf: Array(50_000).fill({ type: 'null' }) }),
     'many parts': list({ allOf: Array(5_000).fill({ minLength: 3 }) }),

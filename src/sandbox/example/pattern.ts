@@ -48,7 +48,7 @@ function triedOn(written: string): RegExp | undefined {
 /** A text in the making. */
 class Draft {
   readonly random: Random
-  repeatsLeft = REPEATS_MAX
+  #repeatsLeft = REPEATS_MAX
   readonly #budget: Budget
   readonly #parts: string[] = []
   #charsLeft: number
@@ -63,8 +63,17 @@ class Draft {
     return this.#charsLeft <= 0 || this.#budget.isSpent
   }
 
+  get mayRepeat(): boolean {
+    return this.#repeatsLeft > 0 && !this.isFull
+  }
+
   get text(): string {
     return this.#parts.join('')
+  }
+
+  repeat(): void {
+    this.#repeatsLeft -= 1
+    this.#budget.spendSteps(1)
   }
 
   write(text: string): void {
@@ -123,7 +132,8 @@ class PatternReader {
   #sequence(): Writer {
     const writers: Writer[] = []
     while (this.#isOpen && this.#peek() !== '|' && this.#peek() !== ')') {
-      writers.push(this.#quantified(this.#atom()))
+      const write = this.#quantified(this.#atom())
+      if (write !== NOTHING) writers.push(write)
     }
     return (draft) => {
       for (const write of writers) {
@@ -156,11 +166,11 @@ class PatternReader {
   #quantified(write: Writer): Writer {
     const [least, most] = this.#bounds()
     this.#skip('?')
-    if (least === 1 && most === 1) return write
+    if (write === NOTHING || (least === 1 && most === 1)) return write
     return (draft) => {
       const times = least + draft.random.below(Math.min(most - least, EXTRA_MAX) + 1)
-      for (let time = 0; time < times && draft.repeatsLeft > 0 && !draft.isFull; time += 1) {
-        draft.repeatsLeft -= 1
+      for (let time = 0; time < times && draft.mayRepeat; time += 1) {
+        draft.repeat()
         write(draft)
       }
     }
