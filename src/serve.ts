@@ -61,10 +61,9 @@ export async function serve(config: Config): Promise<Served> {
   const ports = bindPorts(config, log)
   const { server } = ports
   // Its thread starts while the folder is opened.
-  const starting = config.sandbox ? SandboxThread.start({ onReplaced: (reason) => replaced(log, reason) }) : undefined
-  let sandbox: SandboxThread | undefined
+  const sandbox = config.sandbox ? new SandboxThread({ onReplaced: (reason) => replaced(log, reason) }) : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: () => sandbox?.url, firstAccount: 'make' })
-  sandbox = await starting
+  await sandbox?.ready
   const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, health } = gateway
   const metrics = metricsOf(gateway, () => ({ videos, server }))
   let draining = false

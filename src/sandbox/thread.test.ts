@@ -44,7 +44,8 @@ const answers = async (url: string): Promise<boolean> =>
   )
 
 test('answers as the vendor does, and ends with its requests', async () => {
-  thread = await SandboxThread.start({ onReplaced: (reason) => reasons.push(reason) })
+  thread = new SandboxThread({ onReplaced: (reason) => reasons.push(reason) })
+  await thread.ready
   const { url } = thread
   expect(await (await chat(url)).text()).toContain('hello')
   thread.stop()
@@ -57,11 +58,12 @@ test('a thread that is stuck gives way to a new one at the same address', async 
   const code = `
 import { existsSync, rmSync } from 'node:fs'
 setInterval(() => { if (existsSync(${JSON.stringify(marker)})) { rmSync(${JSON.stringify(marker)}); for (;;); } }, 5)`
-  thread = await SandboxThread.start({
+  thread = new SandboxThread({
     onReplaced: (reason) => reasons.push(reason),
     silenceMs: 2_000,
     program: program('stuck', code),
   })
+  await thread.ready
   const { url } = thread
   expect(await answers(url)).toBeTrue()
   writeFileSync(marker, '')
@@ -76,7 +78,7 @@ test('a thread that fails gives way to a new one', async () => {
   const code = `
 import { existsSync, rmSync } from 'node:fs'
 setInterval(() => { if (existsSync(${JSON.stringify(marker)})) { rmSync(${JSON.stringify(marker)}); throw new Error('a fault') } }, 5)`
-  thread = await SandboxThread.start({
+  thread = new SandboxThread({
     onReplaced: (reason) => reasons.push(reason),
     program: program('failing', code),
   })

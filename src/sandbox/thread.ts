@@ -31,15 +31,13 @@ export class SandboxThread {
   #startedMs = 0
   #pause: Timer | undefined
 
-  private constructor(options: ThreadOptions) {
+  /** Resolves when it listens. */
+  readonly ready: Promise<void>
+
+  constructor(options: ThreadOptions) {
     this.#options = options
     this.#watch = setInterval(() => this.#ping(), (options.silenceMs ?? SILENCE_MS) / PINGS).unref()
-  }
-
-  /** Resolves when it listens. */
-  static start(options: ThreadOptions): Promise<SandboxThread> {
-    const thread = new SandboxThread(options)
-    return new Promise((resolve) => thread.#launch(() => resolve(thread)))
+    this.ready = new Promise((resolve) => this.#launch(resolve))
   }
 
   /** The base URL for clients, such as `http://127.0.0.1:4010/v1`; empty before it listens. */

@@ -26,7 +26,8 @@ const wrapped = (inner: fc.Arbitrary<object>): fc.Arbitrary<object> =>
       .record({ minItems: size(1_000_000), uniqueItems: fc.boolean(), items: inner })
       .map((list) => ({ type: 'array', ...list })),
     fc.tuple(inner, size(10_000)).map(([propertyNames, minProperties]) => ({
-      ...{ type: 'object', propertyNames },
+      type: 'object',
+      propertyNames,
       minProperties,
     })),
     fc.tuple(inner, size(1_000)).map(([schema, count]) => ({
