@@ -8,7 +8,8 @@ import { videoBounds } from './domain/video.ts'
 import { AHEAD_BYTES_MAX } from './inbound/connection.ts'
 import { connectionLimits } from './inbound/connection-limits.ts'
 import { answerLimits, largeAnswerLimits, requestScanLimits } from './lib/json-scan.ts'
-import { DECODING_TIMEOUT_MS, PIXELS_MAX } from './lib/picture.ts'
+import { PIXELS_MAX } from './lib/picture.ts'
+import { decoderBounds } from './lib/picture-decoders.ts'
 import { CONNECT_TIMEOUT_MS } from './outbound/send.ts'
 import { watchBounds } from './records/feed.ts'
 import { retryBounds } from './relay/retry-budget.ts'
@@ -67,7 +68,10 @@ export const fixedLimits = {
   uploadBytesMax: uploadBounds.max,
   uploadBytesPerAccountMax: uploadBounds.shareMax,
   imagePixelsMax: PIXELS_MAX,
-  imageDecodingTimeoutMs: DECODING_TIMEOUT_MS,
+  imageDecodingTimeoutMs: decoderBounds.timeoutMs,
+  imageDecodersMax: decoderBounds.processesMax,
+  imageDecoderBytesMax: decoderBounds.bytesMax,
+  imageDecoderIdleMs: decoderBounds.idleMs,
   imageFetchTimeoutMs: imageFetchBounds.fetchTimeoutMs,
   imageFetchedBytesMax: imageFetchBounds.fetchedBytesMax,
   videoBodyBytesMax: videoBounds.bodyBytesMax,

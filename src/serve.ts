@@ -13,6 +13,7 @@ import { setupUrl, withConsole } from './front.ts'
 import { openGateway, type Gateway } from './gateway.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { MemoryRoom } from './lib/memory-room.ts'
+import { decoders } from './lib/picture.ts'
 import { ReplyMemory } from './lib/reply-memory.ts'
 import { Shares } from './lib/shares.ts'
 import { nanoDigits } from './domain/money.ts'
@@ -67,6 +68,7 @@ export async function serve(config: Config): Promise<Served> {
   const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, health } = gateway
   const metrics = metricsOf(gateway, () => ({ videos, server }))
   let draining = false
+  decoders.fitInto(memoryMaxOf(config))
   const stalls = new Stalls(store, new MemoryRoom(memoryMaxOf(config)), log)
   const [tokens, blobs] = [new TokenCounter(), new Blobs(store, gateway.room)]
   await blobs.sweepStrays()
@@ -143,6 +145,7 @@ export async function serve(config: Config): Promise<Served> {
       ports.monitoring?.close()
       await live.idle(SOCKETS_CLOSE_MS * 5)
       tokens.stop()
+      decoders.stop()
       await control.stop()
       sandbox?.stop()
       await store.close()
@@ -168,6 +171,7 @@ const metricsOf = (
     connections: () => parts().server.connections,
     dismissed: () => parts().server.dropped.dismissed,
     turnedAway: () => parts().server.dropped.turnedAway,
+    decoders,
   })
 
 /** The program is not there as a whole, and the runtime does not look for a missing part of it again. */

@@ -38,6 +38,7 @@ const fresh = (): Metrics =>
     connections: () => 4,
     dismissed: () => 5,
     turnedAway: () => 0,
+    decoders: { size: 0, memoryBytes: 0, lostInAll: 0 },
   })
 
 /** The lines of one metric, without HELP and TYPE. */
@@ -50,7 +51,7 @@ const linesOf = (metrics: Metrics, name: string): string[] =>
 
 test('before the first request every metric is there by name, type and help', () => {
   const text = fresh().text()
-  expect(text.replace(/_bytes \d+/, '_bytes N')).toBe(
+  expect(text.replace(/(?<=process_resident_memory_bytes )\d+/, 'N')).toBe(
     `${[
       ['tollgate_http_responses_total', 'counter', 'HTTP responses by status.'],
       ['tollgate_requests_total', 'counter', 'Requests that held money, by outcome.'],
@@ -69,6 +70,9 @@ test('before the first request every metric is there by name, type and help', ()
       ['tollgate_writes_queued', 'gauge', 'Transactions waiting for the writer.', ' 0'],
       ['tollgate_live_calls', 'gauge', 'Requests under way.', ' 2'],
       ['tollgate_video_tasks', 'gauge', 'Videos under way.', ' 1'],
+      ['tollgate_decoders', 'gauge', 'Processes that decode pictures.', ' 0'],
+      ['tollgate_decoders_resident_bytes', 'gauge', 'Their resident memory.', ' 0'],
+      ['tollgate_decoders_lost_total', 'counter', 'Those that ended at work.', ' 0'],
       ['process_resident_memory_bytes', 'gauge', 'Resident memory.', ' N'],
     ]
       .map(([name, type, help, value]) =>

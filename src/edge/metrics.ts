@@ -1,5 +1,6 @@
 import { outputTokens, inputTokens } from '../domain/usage.ts'
 import { Counter, exposition, Gauge, Histogram, type Metric } from '../lib/prometheus.ts'
+import type { Decoders } from '../lib/picture-decoders.ts'
 import type { RequestRecord } from '../records/records.ts'
 
 export type Gauges = {
@@ -10,6 +11,8 @@ export type Gauges = {
   readonly connections: () => number
   readonly dismissed: () => number
   readonly turnedAway: () => number
+  /** Processes that decode pictures. */
+  readonly decoders: Pick<Decoders, 'size' | 'memoryBytes' | 'lostInAll'>
 }
 
 const LATENCY_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
@@ -41,7 +44,8 @@ export class Metrics {
   private readonly writtenOff = new Counter('tollgate_write_off_nano_usd_total', 'What balances lacked.', ['model'])
   private readonly all: readonly Metric[]
 
-  constructor({ openHolds, writesQueued, liveCalls, videoTasks, connections, dismissed, turnedAway }: Gauges) {
+  constructor(gauges: Gauges) {
+    const { openHolds, writesQueued, liveCalls, videoTasks, connections, dismissed, turnedAway, decoders } = gauges
     this.all = [
       this.answers,
       this.requests,
@@ -60,6 +64,9 @@ export class Metrics {
       new Gauge('tollgate_writes_queued', 'Transactions waiting for the writer.', writesQueued),
       new Gauge('tollgate_live_calls', 'Requests under way.', liveCalls),
       new Gauge('tollgate_video_tasks', 'Videos under way.', videoTasks),
+      new Gauge('tollgate_decoders', 'Processes that decode pictures.', () => decoders.size),
+      new Gauge('tollgate_decoders_resident_bytes', 'Their resident memory.', () => decoders.memoryBytes),
+      new Gauge('tollgate_decoders_lost_total', 'Those that ended at work.', () => decoders.lostInAll, 'counter'),
       new Gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()),
     ]
   }

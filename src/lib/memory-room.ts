@@ -1,4 +1,6 @@
-/** Whether the process has room for more in memory. */
+/** Whether the gateway has room for more in memory, its decoders of pictures included. */
+import { trimNativeHeap } from './native-heap.ts'
+import { decoders } from './picture.ts'
 
 const CHECKED_MS = 250
 /** Beyond this part of what there is, a single large answer may be too much. */
@@ -8,7 +10,15 @@ const COLLECTED_MS = 5_000
 
 type System = { readonly usedBytes: () => number; readonly collect: () => void }
 
-const system: System = { usedBytes: () => process.memoryUsage.rss(), collect: () => Bun.gc(true) }
+const system: System = {
+  usedBytes: () => process.memoryUsage.rss() + decoders.memoryBytes,
+  collect() {
+    decoders.endIdle()
+    Bun.gc(true)
+    // Of what that freed some is still counted in this turn, and no longer when it is asked again.
+    trimNativeHeap()
+  },
+}
 
 export class MemoryRoom {
   readonly bytesMax: number

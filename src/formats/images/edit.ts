@@ -2,7 +2,9 @@
 import type { Failure } from '../../domain/failure.ts'
 import { imageFormBounds } from '../../domain/image.ts'
 import { uploadOf, type FormPart } from '../../lib/form.ts'
-import { inspectPicture, isOpaque, type Picture } from '../../lib/picture.ts'
+import { inspectPicture, isOpaque, type Looked, type Picture } from '../../lib/picture.ts'
+import { NoDecoder } from '../../lib/picture-process.ts'
+import { SIDE_MAX } from '../../lib/picture-job.ts'
 import { TooLate, type Claim } from '../../lib/slots.ts'
 import type { ImageAsk } from './ask.ts'
 import { ImageClient, type ReadClient } from './client.ts'
@@ -18,7 +20,7 @@ export type EditForm = {
   readonly mask: EditFile | undefined
 }
 
-/** What a picture may have, decoded; an interlaced one is held as a whole. */
+/** What a picture may have, decoded. */
 const IMAGE_PIXELS_MAX = 50_000_000
 const MASK_PIXELS_MAX = 25_000_000
 
@@ -33,7 +35,7 @@ export async function readEditClient(form: EditForm, claim: Claim): Promise<Read
   try {
     return await readDecoded(form, claim)
   } catch (error) {
-    if (error instanceof TooLate) return { kind: 'rejected', failure: BUSY }
+    if (error instanceof TooLate || error instanceof NoDecoder) return { kind: 'rejected', failure: BUSY }
     throw error
   }
 }
@@ -90,18 +92,34 @@ function partOf({ path, bytes }: EditFile, name: string, picture: Picture | unde
   }
 }
 
-function unusable({ param }: EditFile, kind: 'too_large' | 'unreadable'): Failure {
-  const message =
-    kind === 'too_large'
-      ? `The image has more than ${IMAGE_PIXELS_MAX / 1e6} megapixels.`
-      : 'The image cannot be decoded: it must be a whole PNG, JPEG or WebP.'
-  return { kind: 'invalid_value', message, param }
+type Unusable = Exclude<Looked['kind'], 'picture'>
+
+const unusable = ({ param }: EditFile, kind: Unusable): Failure => ({
+  kind: 'invalid_value',
+  message: messageOf(kind, { what: 'image', pixelsMax: IMAGE_PIXELS_MAX, formats: 'PNG, JPEG or WebP' }),
+  param,
+})
+
+type Wanted = { readonly what: 'image' | 'mask'; readonly pixelsMax: number; readonly formats: string }
+
+function messageOf(kind: Unusable, { what, pixelsMax, formats }: Wanted): string {
+  switch (kind) {
+    case 'too_large':
+      return `The ${what} has more than ${pixelsMax / 1e6} megapixels.`
+    case 'too_long':
+      return `The ${what} has a side of more than ${SIDE_MAX} pixels.`
+    case 'too_heavy':
+      return `The ${what} takes too much memory to decode: send it smaller, or neither interlaced nor progressive.`
+    case 'unreadable':
+      return `The ${what} cannot be decoded: it must be a whole ${formats}.`
+  }
 }
 
 async function wrongMask(mask: EditFile, image: Picture, claim: Claim): Promise<Failure | undefined> {
   const looked = await inspectPicture(mask.path, claim, MASK_PIXELS_MAX)
-  if (looked.kind === 'too_large') return invalidMask(`The mask has more than ${MASK_PIXELS_MAX / 1e6} megapixels.`)
-  if (looked.kind !== 'picture') return invalidMask('The mask cannot be decoded: it must be a whole PNG or WebP.')
+  if (looked.kind !== 'picture') {
+    return invalidMask(messageOf(looked.kind, { what: 'mask', pixelsMax: MASK_PIXELS_MAX, formats: 'PNG or WebP' }))
+  }
   const { format, hasAlpha, width, height } = looked
   if (format === 'jpeg') return invalidMask('The mask is a JPEG, which has no transparency: send PNG or WebP.')
   if (!hasAlpha) return invalidMask('The mask has no alpha channel: its transparent areas are what is repainted.')

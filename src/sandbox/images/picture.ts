@@ -1,3 +1,4 @@
+import { pixelsOf } from '../../lib/picture.ts'
 import { Slots } from '../../lib/slots.ts'
 import { paint, type Canvas, type PaintOptions } from './paint.ts'
 
@@ -56,17 +57,9 @@ export type Decoded = Canvas & { readonly fileWidth: number; readonly fileHeight
 
 /** The pixels of a PNG, JPEG or WebP, of a large one fewer than it has; undefined when it is none. */
 export async function decode(file: Uint8Array): Promise<Decoded | undefined> {
-  try {
-    const sharp = await library()
-    const image = sharp(file, { failOn: 'warning' })
-    const { width: fileWidth, height: fileHeight } = await image.metadata()
-    const sides = within({ width: fileWidth, height: fileHeight }, PIXELS_MAX)
-    if (fileWidth * fileHeight > PIXELS_MAX) image.resize({ ...sides, fit: 'fill' })
-    const { data, info } = await image.ensureAlpha().raw().toBuffer({ resolveWithObject: true })
-    return { width: info.width, height: info.height, pixels: data, fileWidth, fileHeight }
-  } catch {
-    return undefined // Not a picture; the caller says so.
-  }
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength)
+  const decoded = await pixelsOf(bytes, { share: 'sandbox' }, PIXELS_MAX)
+  return decoded && { ...decoded, pixels: decoded.bytes }
 }
 
 export async function resize(

@@ -1,0 +1,162 @@
+/**
+ * Decodes pictures in a process of its own, one after the other, which ends with its standard input. What a picture
+ * does to it is over with it: it is killed where it takes too long, and ends itself where it takes too much memory.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import sharp, { type Sharp } from 'sharp'
+import { drawingIn, type Drawing } from './drawing.ts'
+import {
+  EXIT_CODE_OF_MEMORY,
+  ROOM_BYTES,
+  SIDE_MAX,
+  type Answer,
+  type Job,
+  type Looked,
+  type Said,
+} from './picture-job.ts'
+
+const MEMORY_CHECKED_MS = 10
+
+const bytesMax = Number(process.argv[2])
+
+// Nothing is looked at twice, and other formats than these have decoders of which nothing is wanted.
+sharp.cache(false)
+sharp.concurrency(1)
+sharp.block({ operation: ['VipsForeignLoad'] })
+sharp.unblock({ operation: ['VipsForeignLoadPng', 'VipsForeignLoadJpeg', 'VipsForeignLoadWebp'] })
+offerToOom()
+
+/** Of all processes on the machine this one is missed least. */
+function offerToOom(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000')
+  } catch {
+    // Another system, or one that does not allow it.
+  }
+}
+
+const open = (bytes: Buffer): Sharp =>
+  sharp(bytes, { failOn: 'warning', limitInputPixels: false, sequentialRead: true })
+
+/** What of a file may be decoded, or why it may not. */
+function drawable(file: Buffer, pixelsMax: number): Drawing | Exclude<Looked, { kind: 'picture' }> {
+  const drawing = drawingIn(file)
+  if (!drawing) return { kind: 'unreadable' }
+  const { width, height, heldBytes } = drawing
+  // By the head alone: a bomb is not even begun.
+  if (width * height > pixelsMax) return { kind: 'too_large' }
+  if (Math.max(width, height) > SIDE_MAX) return { kind: 'too_long' }
+  return heldBytes > bytesMax - ROOM_BYTES ? { kind: 'too_heavy' } : drawing
+}
+
+async function look(file: Buffer, pixelsMax: number): Promise<Looked> {
+  const drawing = drawable(file, pixelsMax)
+  if (drawing.kind !== 'drawing') return drawing
+  const { format, width, height, hasAlpha, pages = 1 } = await open(drawing.bytes).metadata()
+  if (format !== drawing.format || !width || !height || pages > 1) return { kind: 'unreadable' }
+  // Every row is decoded on the way to the average, and none is kept.
+  await open(drawing.bytes).resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw().toBuffer()
+  return { kind: 'picture', format: drawing.format, width, height, hasAlpha }
+}
+
+const PIECE = Buffer.alloc(64 * 1024, 255)
+
+/** Holds a byte a pixel. */
+async function isOpaque(file: Buffer): Promise<boolean> {
+  const drawing = drawingIn(file)
+  const alpha = drawing && (await open(drawing.bytes).extractChannel('alpha').raw().toBuffer())
+  for (let at = 0; alpha && at < alpha.length; at += PIECE.length) {
+    const piece = alpha.subarray(at, at + PIECE.length)
+    if (!piece.equals(PIECE.subarray(0, piece.length))) return false
+  }
+  return true
+}
+
+type Done = { readonly said: Said; readonly bytes?: Buffer }
+
+/** The pixels of a picture, four bytes each, scaled down to so many. */
+async function pixels(file: Buffer, pixelsMax: number): Promise<Done> {
+  const drawing = drawable(file, Number.POSITIVE_INFINITY)
+  if (drawing.kind !== 'drawing') return { said: drawing }
+  const { width: fileWidth, height: fileHeight } = drawing
+  const image = open(drawing.bytes)
+  const scale = Math.min(1, Math.sqrt(pixelsMax / (fileWidth * fileHeight)))
+  const side = (length: number): number => Math.max(1, Math.min(pixelsMax, Math.floor(length * scale)))
+  if (scale < 1) image.resize({ width: side(fileWidth), height: side(fileHeight), fit: 'fill' })
+  const { data: bytes, info } = await image.ensureAlpha().raw().toBuffer({ resolveWithObject: true })
+  return { said: { kind: 'pixels', width: info.width, height: info.height, fileWidth, fileHeight }, bytes }
+}
+
+async function carryOut(job: Job): Promise<Done> {
+  // Of a job that comes with its file, the file is next in any case.
+  const sent = 'bytes' in job ? await input.bytes(job.bytes) : undefined
+  try {
+    const file = sent ?? readFileSync(('path' in job && job.path) || '')
+    switch (job.task) {
+      case 'look':
+        return { said: await look(file, job.pixelsMax) }
+      case 'pixels':
+        return await pixels(file, job.pixelsMax)
+      case 'opacity':
+        return { said: { kind: 'opacity', isOpaque: await isOpaque(file) } }
+    }
+  } catch {
+    return { said: { kind: 'unreadable' } } // Whoever asked says what that means.
+  }
+}
+
+/** Bytes of standard input, read as far as they are asked for. */
+class Input {
+  private readonly reader = Bun.stdin.stream().getReader()
+  private rest: Buffer = Buffer.alloc(0)
+
+  /** Undefined at the end. */
+  async line(): Promise<string | undefined> {
+    const pieces: Buffer[] = []
+    for (;;) {
+      const end = this.rest.indexOf(0x0a)
+      if (end !== -1) {
+        pieces.push(this.rest.subarray(0, end))
+        this.rest = this.rest.subarray(end + 1)
+        return Buffer.concat(pieces).toString()
+      }
+      pieces.push(this.rest)
+      if (!(await this.refill())) return undefined
+    }
+  }
+
+  async bytes(count: number): Promise<Buffer> {
+    const all = Buffer.allocUnsafe(count)
+    for (let at = 0; at < count;) {
+      if (this.rest.length === 0 && !(await this.refill())) process.exit(0)
+      const taken = this.rest.copy(all, at)
+      this.rest = this.rest.subarray(taken)
+      at += taken
+    }
+    return all
+  }
+
+  private async refill(): Promise<boolean> {
+    const { value, done } = await this.reader.read()
+    this.rest = value ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : Buffer.alloc(0)
+    return !done
+  }
+}
+
+const input = new Input()
+// The thread only waits while others decode.
+setInterval(() => {
+  if (process.memoryUsage.rss() > bytesMax) process.exit(EXIT_CODE_OF_MEMORY)
+}, MEMORY_CHECKED_MS)
+
+const write = (bytes: string | Buffer): Promise<void> =>
+  new Promise((done) => process.stdout.write(bytes, () => done()))
+
+for (let line = await input.line(); line !== undefined; line = await input.line()) {
+  const job = JSON.parse(line) as Job
+  const { said, bytes } = await carryOut(job)
+  const answer: Answer = { said, residentBytes: process.memoryUsage.rss(), bytes: bytes?.length ?? 0 }
+  await write(`${JSON.stringify(answer)}\n`)
+  if (bytes) await write(bytes)
+}
+process.exit(0)
