@@ -36,12 +36,17 @@ export const detachedBounds = { callsMax: 256, callsPerAccountMax: 64 }
 /** Of responses that are made in the background, in all and of one account. */
 export const backgroundBounds = { runsMax: 256, runsPerAccountMax: 32 }
 
-/** Of what costs nothing, for one account. Whoever asks after five hundred videos twice a second is let be. */
+/**
+ * Of what costs nothing, for one account. Whoever asks after five hundred videos twice a second is let be. Reading and
+ * counting a megabyte takes 20 to 40 ms of two threads: an account may keep them busy for a second or two of a minute.
+ */
 export const freeBounds = {
   statePerMinute: 60_000,
   stateConcurrent: 64,
   countPerMinute: 1_200,
   countConcurrent: 8,
+  countBytesPerMinute: 48 * 1024 * 1024,
+  countBytesPerMinuteUnfunded: 4 * 1024 * 1024,
   unreadBytesMax: 64 * 1024 * 1024,
 }
 
@@ -117,6 +122,8 @@ export const fixedLimits = {
   freeStateRequestsConcurrent: freeBounds.stateConcurrent,
   freeCountRequestsPerMinute: freeBounds.countPerMinute,
   freeCountRequestsConcurrent: freeBounds.countConcurrent,
+  freeCountBytesPerMinute: freeBounds.countBytesPerMinute,
+  freeCountBytesPerMinuteUnfunded: freeBounds.countBytesPerMinuteUnfunded,
   futileRequestsPerMinute: FUTILE_PER_MINUTE,
   freeUnreadBytesMax: freeBounds.unreadBytesMax,
   watchersMax: watchBounds.watchersMax,

@@ -15,6 +15,8 @@ function setUp(bounds: Partial<FreeBounds>) {
     stateConcurrent: 100,
     countPerMinute: 1e6,
     countConcurrent: 100,
+    countBytesPerMinute: 1e9,
+    countBytesPerMinuteUnfunded: 1e9,
     unreadBytesMax: 1e9,
     ...bounds,
   }

@@ -2,6 +2,7 @@
  * What costs nothing: counting, and responses that are there already. No balance stops it, so it is bounded by account:
  * how often, how many at once, and how many bytes wait for clients that do not read.
  */
+import { Bucket } from '../accounts/bucket.ts'
 import type { Limiter } from '../accounts/limiter.ts'
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
@@ -32,15 +33,24 @@ export type FreeBounds = {
   /** Requests to count, likewise, beside the limits of key and account. */
   readonly countPerMinute: number
   readonly countConcurrent: number
+  /** And how many bytes of them; less where the account has no money. */
+  readonly countBytesPerMinute: number
+  readonly countBytesPerMinuteUnfunded: number
   /** Of an account's answers that wait for their clients; a single one may be larger. */
   readonly unreadBytesMax: number
 }
+
+type Spend = (bytes: number) => void
 
 /** An answer that is never refused. */
 const SMALL_BYTES = 64 * 1024
 const BUSY: Failure = {
   kind: 'rate_limited',
   message: 'This account has too many free requests under way, or had too many in a minute.',
+}
+const MUCH_COUNTED: Failure = {
+  kind: 'rate_limited',
+  message: 'This account has had too many bytes counted in a minute.',
 }
 const UNREAD: Failure = {
   kind: 'rate_limited',
@@ -53,6 +63,8 @@ export class FreeRoutes {
   private readonly desk: Answering
   private readonly states: Visitors
   private readonly counts: Visitors
+  /** By account, of bytes that are counted. */
+  private readonly counted = new Map<string, Bucket>()
   /** By account, of answers that are being sent. */
   private readonly unread = new Map<string, number>()
 
@@ -88,11 +100,12 @@ export class FreeRoutes {
 
   /** `POST /v1/responses/input_tokens` */
   readonly countResponse = (turn: Turn): Promise<void> =>
-    this.counted(turn, async (caller) => {
+    this.counting(turn, async (caller, spend) => {
       const body = await readJsonBody(turn.exchange, this.options.chatBody)
       if (body.kind === 'rejected') return this.desk.refuse(turn, body.failure)
+      spend(body.bytes - this.declaredBytes(turn))
       if (this.lostRight(turn)) return
-      const answer = await countResponse(this.options.relay, caller, body)
+      const answer = await countResponse(this.options.relay, caller, { body, spend })
       if (answer.kind === 'failure') this.desk.refuse(turn, answer.failure)
       else this.desk.replyText(turn, JSON.stringify(answer.body))
     })
@@ -100,16 +113,20 @@ export class FreeRoutes {
   /** Says how many tokens a request would put in, by our own count: nothing is sent and nothing is charged. */
   count(turn: Turn, surface: Surface, write: Required<Surface>['count']): Promise<void> {
     const { relay } = this.options
-    return this.counted(turn, async (caller) => {
+    return this.counting(turn, async (caller, spend) => {
       const received = await receive(turn, surface, this.options)
       try {
         if (received.kind === 'rejected') return this.desk.refuse(turn, received.failure)
         if (this.lostRight(turn)) return
         const { request } = received
         turn.request = request
+        if (this.declaredBytes(turn) === 0) spend(request.textBytes)
         const model = suitableModel(relay.catalog, caller, request)
         if ('message' in model) return this.desk.refuse(turn, model)
-        this.desk.replyText(turn, JSON.stringify(write(await countInput(relay, request, model))))
+        this.desk.replyText(
+          turn,
+          JSON.stringify(write(await countInput(relay, request, { accountId: caller.account.id, model }))),
+        )
       } finally {
         await received.release?.()
       }
@@ -124,11 +141,26 @@ export class FreeRoutes {
     return true
   }
 
-  private counted(turn: Turn, work: (caller: Caller) => Promise<void>): Promise<void> {
+  /** What a body is said to be, where that may be: of others nothing is read. 0: nothing is said of it. */
+  private declaredBytes({ exchange: { declaredBytes = 0 } }: Turn): number {
+    return declaredBytes > this.options.chatBody.bytesMax ? 0 : declaredBytes
+  }
+
+  private counting(turn: Turn, work: (caller: Caller, spend: Spend) => Promise<void>): Promise<void> {
     return this.within(turn, this.counts, async (caller) => {
       const limited = this.options.limiter.enterFree(caller)
       if (limited) return this.desk.refuse(turn, limitFailure(limited))
-      await work(caller)
+      const { id } = caller.account
+      const { relay, free } = this.options
+      const perMinute = relay.ledger.isEmpty(id) ? free.countBytesPerMinuteUnfunded : free.countBytesPerMinute
+      const bucket = this.counted.get(id) ?? new Bucket()
+      this.counted.set(id, bucket)
+      // One larger than all that may be is counted all the same; those behind it wait the longer.
+      const waitMs = bucket.waitMs(perMinute, performance.now(), 1)
+      if (waitMs > 0) return this.desk.refuse(turn, { ...MUCH_COUNTED, retryAfterMs: waitMs })
+      const spend: Spend = (bytes) => bucket.take(perMinute, performance.now(), bytes)
+      spend(this.declaredBytes(turn))
+      await work(caller, spend)
     })
   }
 

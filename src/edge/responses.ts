@@ -163,11 +163,16 @@ async function listInput(ask: Ask): Promise<StateAnswer> {
   return { kind: 'text', text: `{"object":"list","data":[${data}],${JSON.stringify(ends).slice(1)}` }
 }
 
-/** `POST /v1/responses/input_tokens`: how many tokens a request's input has, counted by ourselves. */
+type ReadBytes = { readonly text: string; readonly bytes: number }
+
+/**
+ * `POST /v1/responses/input_tokens`: how many tokens a request's input has, counted by ourselves. `spend` is told how much
+ * of earlier turns is counted with it.
+ */
 export async function countResponse(
   relay: Relay,
   caller: Caller,
-  body: { readonly text: string; readonly bytes: number },
+  { body, spend }: { readonly body: ReadBytes; readonly spend: (bytes: number) => void },
 ): Promise<Exclude<StateAnswer, { kind: 'text' | 'stream' }>> {
   const read = await readers.responses(({ readCountedClient }) => readCountedClient(body.text, body.bytes))
   if (read.kind === 'rejected') return failed(read.failure)
@@ -176,6 +181,7 @@ export async function countResponse(
   if (model && 'message' in model) return failed(model)
   const untold = await recall(relay.turns, scopeOf(caller), request)
   if (untold) return failed(untold)
-  const tokens = await countInput(relay, request, model)
+  spend(request.textBytes - body.bytes)
+  const tokens = await countInput(relay, request, { accountId: caller.account.id, model })
   return { kind: 'body', body: { object: 'response.input_tokens', input_tokens: tokens } }
 }

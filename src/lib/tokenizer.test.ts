@@ -101,3 +101,34 @@ test('a word without an end takes no more than its length', () => {
   for (const letter of ['a', '中', '𐍈']) tokenizer.count(letter.repeat(64 * 1024))
   expect(performance.now() - startedMs).toBeLessThan(10_000)
 })
+
+describe('words that are long', () => {
+  const longWords: Record<string, () => string> = {
+    'one letter': () => point(0x61, 0x7b).repeat(100 + random(412)),
+    letters: () => Array.from({ length: 100 + random(412) }, () => point(0x61, 0x7b)).join(''),
+    'two letters': () => Array.from({ length: 100 + random(412) }, () => pick(['a', 'b'])).join(''),
+    chinese: () => Array.from({ length: 40 + random(472) }, () => point(0x4e00, 0x9fff)).join(''),
+    punctuation: () => Array.from({ length: 100 + random(412) }, () => pick(['#', '%', '=', '-', '>'])).join(''),
+  }
+
+  test.each(Object.entries(longWords))('%s: counted as the library counts them', (_, make) => {
+    for (let i = 0; i < 60; i++) {
+      const text = make()
+      expect([text, tokenizer.count(text)]).toEqual([text, expected(text)])
+    }
+  })
+
+  test('take about as long as prose', () => {
+    const cost = (text: string): number => {
+      tokenizer.count(text)
+      const before = process.cpuUsage().user
+      for (let i = 0; i < 3; i++) tokenizer.count(text)
+      return process.cpuUsage().user - before
+    }
+    const prose = cost(PROSE.repeat(20).slice(0, 131_072))
+    for (const text of ['\u4e00', '漢字仮名', 'ab', '#=', '\u{1f300}'].map((word) =>
+      word.repeat(131_072).slice(0, 131_072),
+    ))
+      expect(cost(text)).toBeLessThan(10 * prose + 50_000)
+  })
+})

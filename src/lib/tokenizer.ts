@@ -1,3 +1,5 @@
+import { NumberHeap } from './number-heap.ts'
+
 /**
  * Counts tokens as byte-pair encoding makes them, with the vocabulary in typed arrays: 5 MB and no object per token,
  * where a map from text to rank takes 95. It counts and does not encode: nobody here needs the tokens themselves.
@@ -28,6 +30,10 @@ const PIECE_BYTES = PIECE_CHARS * 3
 /** Slots of the table; 200,000 tokens fill less than half. */
 const SLOTS = 1 << 19
 const NONE = 0x7fffffff
+/** A longer word's unions are in a heap: looking through them is quadratic, 1 ms for a piece of Chinese. */
+const SCANNED_BYTES_MAX = 96
+/** More than a piece has bytes, so that rank and place are one number. */
+const PLACES = 2048
 
 const hashOf = (bytes: Uint8Array, from: number, to: number): number => {
   let hash = 0x811c9dc5
@@ -47,6 +53,10 @@ export class Tokenizer {
   /** Of the parts of the word at hand: where each begins, and the rank of its union with the next. */
   private readonly parts = new Int32Array(PIECE_BYTES + 1)
   private readonly unions = new Int32Array(PIECE_BYTES + 1)
+  /** Of a long word's parts, by where each begins: where its neighbours do, and whose union may come next. */
+  private readonly before = new Int32Array(PIECE_BYTES + 1)
+  private readonly behind = new Int32Array(PIECE_BYTES + 1)
+  private readonly heap = new NumberHeap(3 * PIECE_BYTES)
 
   /** `vocabulary`: in tiktoken's format, a line for each token in the order of ranks, its bytes in base64 first. */
   constructor(vocabulary: Uint8Array) {
@@ -90,6 +100,7 @@ export class Tokenizer {
 
   /** Joins the two neighbours whose union has the lowest rank, again and again; returns what is left of parts. */
   private merge(bytes: number): number {
+    if (bytes > SCANNED_BYTES_MAX) return this.mergeLong(bytes)
     const { parts, unions } = this
     let count = bytes
     for (let i = 0; i <= bytes; i++) parts[i] = i
@@ -103,6 +114,38 @@ export class Tokenizer {
       count--
       if (lowest + 1 < count) unions[lowest] = this.rankOf(parts[lowest] as number, parts[lowest + 2] as number)
       if (lowest > 0) unions[lowest - 1] = this.rankOf(parts[lowest - 1] as number, parts[lowest + 1] as number)
+    }
+    return count
+  }
+
+  /** The same for a word of which looking through all neighbours for each union would take too long. */
+  private mergeLong(bytes: number): number {
+    const { before, behind, unions, heap } = this
+    heap.clear()
+    const join = (at: number, end: number): void => {
+      const rank = end > bytes ? NONE : this.rankOf(at, end)
+      unions[at] = rank
+      // Of equal ranks the first comes first.
+      if (rank !== NONE) heap.push(rank * PLACES + at)
+    }
+    for (let i = 0; i < bytes; i++) {
+      before[i] = i - 1
+      behind[i] = i + 1
+      join(i, i + 2)
+    }
+    let count = bytes
+    for (let lowest = heap.pop(); lowest !== undefined; lowest = heap.pop()) {
+      const at = lowest % PLACES
+      // What has been joined otherwise meanwhile has another union, or is no part any more.
+      if (unions[at] !== Math.floor(lowest / PLACES)) continue
+      const joined = behind[at] as number
+      const next = behind[joined] as number
+      unions[joined] = NONE
+      behind[at] = next
+      if (next < bytes) before[next] = at
+      count--
+      join(at, next < bytes ? (behind[next] as number) : bytes + 1)
+      if (at > 0) join(before[at] as number, next)
     }
     return count
   }

@@ -9,13 +9,11 @@ const MESSAGE_TOKENS = 4
 export const tokensBesideText = ({ imageParts, messages }: ClientRequest, model: Model | undefined): number =>
   messages * MESSAGE_TOKENS + imageParts * (model?.limits.imageTokensMax ?? 0)
 
-/** One after the other: a settlement that needs the tokenizer waits for one of them at most. */
-let counting: Promise<unknown> = Promise.resolve()
+type Counted = { readonly accountId: string; readonly model: Model | undefined }
 
-/** Counts a request's input as an answer without reported usage would be charged: by our own tokenizer. */
-export async function countInput({ tokens }: Relay, request: ClientRequest, model?: Model): Promise<number> {
-  const count = counting.then(() => tokens.count([request.promptText()]))
-  counting = count
-  const [words = 0] = await count
-  return words + tokensBesideText(request, model)
-}
+/** Estimates a request's input by our own tokenizer, of a long one by samples. */
+export const countInput = async (
+  { tokens }: Relay,
+  request: ClientRequest,
+  { accountId, model }: Counted,
+): Promise<number> => (await tokens.guess(request.promptText(), accountId)) + tokensBesideText(request, model)

@@ -107,7 +107,13 @@ export class GrowingHold {
     const { counted } = this
     let tokens: number
     if (moreChars > 0 && counted.chars > 0) tokens = Math.ceil((counted.tokens * chars) / counted.chars)
-    else tokens = (await this.relay.tokens.count(texts.map(({ text }) => text))).reduce((sum, one) => sum + one, 0)
+    else
+      tokens = (
+        await this.relay.tokens.count(
+          texts.map(({ text }) => text),
+          this.call.caller.account.id,
+        )
+      ).reduce((sum, one) => sum + one, 0)
     this.counted = { chars, tokens: Math.max(tokens, reported) }
   }
 

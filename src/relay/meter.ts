@@ -45,7 +45,9 @@ async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered
   const { usage, delivered = [], begun = 0, painted, admission, complete } = to
   if (call.request.meter) {
     const isInputKnown = usage !== undefined && inputTokens(usage) > 0
-    const [promptTokens = 0] = isInputKnown ? [] : await relay.tokens.count([call.request.promptText()])
+    const [promptTokens = 0] = isInputKnown
+      ? []
+      : await relay.tokens.count([call.request.promptText()], call.caller.account.id)
     return call.request.meter({ usage, delivered, begun, model: admission.model, promptTokens })
   }
   if (!painted) return meterWords(relay, call, to)
@@ -75,7 +77,7 @@ async function meterWords(relay: Relay, call: Call, to: ToMeter): Promise<Metere
   const { request } = call
   const [said, thought] = [asProduced(produced), asProduced(thoughts)]
   const texts = [promptText ?? request.promptText(), said.text, thought.text]
-  const [prompt = 0, saidBegun = 0, thoughtBegun = 0] = await relay.tokens.count(texts)
+  const [prompt = 0, saidBegun = 0, thoughtBegun = 0] = await relay.tokens.count(texts, call.caller.account.id)
   const [words, thinking] = [withRest(saidBegun, said), withRest(thoughtBegun, thought)]
   const { quoted } = admission
   const { wordsMax: bound = heldTokensOf(admission) } = to

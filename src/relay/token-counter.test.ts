@@ -4,7 +4,10 @@ import { TokenCounter } from './token-counter.ts'
 test('words are counted, and text that a tokenizer chokes on is counted in bounded time', async () => {
   const counter = new TokenCounter()
   const startedMs = performance.now()
-  const [words, monster] = await counter.count(['The quick brown fox jumps over the lazy dog.', 'a'.repeat(300_000)])
+  const [words, monster] = await counter.count(
+    ['The quick brown fox jumps over the lazy dog.', 'a'.repeat(300_000)],
+    'a',
+  )
   expect(words).toBe(10)
   expect(monster).toBeGreaterThan(10_000)
   expect(performance.now() - startedMs).toBeLessThan(20_000)
@@ -13,7 +16,7 @@ test('words are counted, and text that a tokenizer chokes on is counted in bound
 
 test('whoever waits when the counter stops gets a rough count', async () => {
   const counter = new TokenCounter()
-  const counting = counter.count(['four', 'x'.repeat(400)])
+  const counting = counter.count(['four', 'x'.repeat(400)], 'a')
   counter.stop()
   expect(await counting).toEqual([1, 100])
 })
@@ -27,9 +30,46 @@ test('of a very long text samples are counted, and its count is close to that of
     text.slice(i * 65_536, (i + 1) * 65_536),
   )
   const [exact, [sampled = 0]] = await Promise.all([
-    Promise.all(pieces.map((piece) => counter.count([piece]))).then((all) => all.flat().reduce((a, b) => a + b, 0)),
-    counter.count([text]),
+    Promise.all(pieces.map((piece) => counter.count([piece], 'a'))).then((all) =>
+      all.flat().reduce((a, b) => a + b, 0),
+    ),
+    counter.count([text], 'a'),
   ])
   expect(Math.abs(sampled / exact - 1)).toBeLessThan(0.1)
+  counter.stop()
+})
+
+test('what a charge waits for comes before what costs nothing, and accounts take turns', async () => {
+  const counter = new TokenCounter()
+  const done: string[] = []
+  const note = (name: string, counted: Promise<unknown>): Promise<void> => counted.then(() => void done.push(name))
+  const text = 'word '.repeat(100)
+  await Promise.all([
+    note('guess a1', counter.guess(text, 'a')),
+    note('guess a2', counter.guess(text, 'a')),
+    note('guess a3', counter.guess(text, 'a')),
+    note('guess b1', counter.guess(text, 'b')),
+    note('charge c1', counter.count([text], 'c')),
+    note('charge c2', counter.count([text], 'c')),
+    note('charge d1', counter.count([text], 'd')),
+  ])
+  // The first was with the worker already.
+  expect(done).toEqual(['guess a1', 'charge c1', 'charge d1', 'charge c2', 'guess a2', 'guess b1', 'guess a3'])
+  counter.stop()
+})
+
+test('a guess is of a bounded sample, near the count of all of it, and always the same', async () => {
+  const counter = new TokenCounter()
+  const text = Array.from(
+    { length: 20_000 },
+    (_, i) => `Line ${i * 7919} of a log, with {"status": ${i % 600}}.\n`,
+  ).join('')
+  const [first, second, [exact = 0]] = await Promise.all([
+    counter.guess(text, 'a'),
+    counter.guess(text, 'b'),
+    counter.count([text], 'a'),
+  ])
+  expect(second).toBe(first)
+  expect(Math.abs(first / exact - 1)).toBeLessThan(0.1)
   counter.stop()
 })

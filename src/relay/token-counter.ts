@@ -1,3 +1,4 @@
+import { FairQueue } from '../lib/fair-queue.ts'
 import type { CountReply, CountRequest } from './token-worker.ts'
 
 const IDLE_MS = 60_000
@@ -5,29 +6,47 @@ const IDLE_MS = 60_000
 const SILENCE_MS = 3_000
 
 /** A longer text is counted in samples: nobody's settlement waits for somebody else's megabytes. */
-const COUNTED_CHARS_MAX = 128 * 1024
+const CHARGED = { charsMax: 128 * 1024, place: (room: number) => Math.floor(Math.random() * (room + 1)) }
+/** The same for what costs nothing. Samples lie where they always lie: the same text has the same count. */
+const GUESSED = { charsMax: 32 * 1024, place: (room: number) => room >> 1 }
 const SAMPLES = 32
-const SAMPLE_CHARS = COUNTED_CHARS_MAX / SAMPLES
 
-type Waiting = { readonly texts: readonly string[]; readonly resolve: (counts: readonly number[]) => void }
+type Sampling = typeof CHARGED
+type Job = {
+  readonly texts: readonly string[]
+  readonly sampling: Sampling
+  readonly resolve: (counts: readonly number[]) => void
+}
 
 /**
- * Estimates token counts where an upstream reported none: after a cut, a hang-up, or from a vendor that never does.
- * The worker is started at the first need and let go after a minute without one.
+ * Estimates token counts where an upstream reported none: after a cut, a hang-up, or from a vendor that never does; and
+ * where a client only asks for them. The worker is started at the first need and let go after a minute without one.
  */
 export class TokenCounter {
   private worker: Worker | undefined
   private idle: Timer | undefined
   private silence: Timer | undefined
-  private next = 1
-  /** In the order of their requests. One at a time is with the worker: each is a copy of its texts. */
-  private readonly waiting = new Map<number, Waiting>()
-  private asked = 0
+  private serial = 0
+  /** With the worker, one at a time: each is a copy of its texts. */
+  private current: Job | undefined
+  /** By account, which take turns: what a charge waits for, and behind all of that what costs nothing. */
+  private readonly charges = new FairQueue<Job>()
+  private readonly guesses = new FairQueue<Job>()
 
-  /** Counts each text. Never fails: should the worker die or hang, four bytes count as a token. */
-  count(texts: readonly string[]): Promise<readonly number[]> {
+  /** Counts each text, for a charge. Never fails: should the worker die or hang, four bytes count as a token. */
+  count(texts: readonly string[], accountId: string): Promise<readonly number[]> {
+    return this.add(this.charges, accountId, { texts, sampling: CHARGED })
+  }
+
+  /** Counts a text for nothing: after all that a charge waits for, and from smaller samples. Never fails. */
+  async guess(text: string, accountId: string): Promise<number> {
+    const [count = 0] = await this.add(this.guesses, accountId, { texts: [text], sampling: GUESSED })
+    return count
+  }
+
+  private add(queue: FairQueue<Job>, accountId: string, job: Omit<Job, 'resolve'>): Promise<readonly number[]> {
     return new Promise((resolve) => {
-      this.waiting.set(this.next++, { texts, resolve })
+      queue.add(accountId, { ...job, resolve })
       clearTimeout(this.idle)
       this.ask()
     })
@@ -35,13 +54,18 @@ export class TokenCounter {
 
   /** Gives the worker the next texts, unless it is at some. */
   private ask(): void {
-    if (this.waiting.has(this.asked)) return
-    const [next] = this.waiting
-    if (!next) return
-    const [id, { texts }] = next
-    this.asked = id
+    if (this.current) return
+    this.current = this.next()
+    if (!this.current) return
+    const { texts, sampling } = this.current
     this.silence = setTimeout(() => this.stop(), SILENCE_MS)
-    this.start().postMessage({ id, texts: texts.map(sampleOf) } satisfies CountRequest)
+    const sampled = texts.map((text) => sampleOf(text, sampling))
+    this.start().postMessage({ id: ++this.serial, texts: sampled } satisfies CountRequest)
+  }
+
+  private next(): Job | undefined {
+    const [, job] = this.charges.next() ?? this.guesses.next() ?? []
+    return job
   }
 
   /** Lets the worker go. Whoever waits for it gets the rough count. */
@@ -50,8 +74,8 @@ export class TokenCounter {
     clearTimeout(this.silence)
     this.worker?.terminate()
     this.worker = undefined
-    for (const { texts, resolve } of this.waiting.values()) resolve(texts.map(quarterOfBytes))
-    this.waiting.clear()
+    for (let job = this.current ?? this.next(); job; job = this.next()) job.resolve(job.texts.map(quarterOfBytes))
+    this.current = undefined
   }
 
   private start(): Worker {
@@ -63,29 +87,31 @@ export class TokenCounter {
   }
 
   private counted({ id, counts }: CountReply): void {
+    // What a worker says that was let go is about nothing that anybody waits for.
+    if (id !== this.serial || !this.current) return
     clearTimeout(this.silence)
-    const { texts = [], resolve } = this.waiting.get(id) ?? {}
-    this.waiting.delete(id)
-    resolve?.(counts.map((count, i) => scaled(count, texts[i] ?? '')))
-    if (this.waiting.size > 0) return this.ask()
+    const { texts, sampling, resolve } = this.current
+    this.current = undefined
+    resolve(counts.map((count, i) => scaled(count, texts[i] ?? '', sampling)))
+    this.ask()
+    if (this.current) return
     clearTimeout(this.idle)
     this.idle = setTimeout(() => this.stop(), IDLE_MS)
   }
 }
 
-/** As much of a text as is counted: samples from all over it, where nobody who wrote it can know. */
-function sampleOf(text: string): string {
-  if (text.length <= COUNTED_CHARS_MAX) return text
-  const stride = Math.floor(text.length / SAMPLES)
-  const room = stride - SAMPLE_CHARS
+/** As much of a text as is counted: samples from all over it. For a charge they lie where nobody who wrote it can know. */
+function sampleOf(text: string, { charsMax, place }: Sampling): string {
+  if (text.length <= charsMax) return text
+  const [stride, chars] = [Math.floor(text.length / SAMPLES), charsMax / SAMPLES]
   return Array.from({ length: SAMPLES }, (_, i) => {
-    const from = i * stride + Math.floor(Math.random() * (room + 1))
-    return text.slice(from, from + SAMPLE_CHARS)
+    const from = i * stride + place(stride - chars)
+    return text.slice(from, from + chars)
   }).join('')
 }
 
 /** The count of a text by that of its samples. */
-const scaled = (count: number, { length }: string): number =>
-  length <= COUNTED_CHARS_MAX ? count : Math.ceil((count * length) / COUNTED_CHARS_MAX)
+const scaled = (count: number, { length }: string, { charsMax }: Sampling): number =>
+  length <= charsMax ? count : Math.ceil((count * length) / charsMax)
 
 const quarterOfBytes = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4)

@@ -111,6 +111,8 @@ export const server = {
   'fixed_limits.freeStateRequestsConcurrent': 'Free questions at once',
   'fixed_limits.freeCountRequestsPerMinute': 'Token counts per minute of one account',
   'fixed_limits.freeCountRequestsConcurrent': 'Token counts at once',
+  'fixed_limits.freeCountBytesPerMinute': 'Bytes of token counts per minute of one account',
+  'fixed_limits.freeCountBytesPerMinuteUnfunded': 'The same of an account without money',
   'fixed_limits.futileRequestsPerMinute': 'Requests per minute of one account that vendors may refuse',
   'fixed_limits.freeUnreadBytesMax': 'Free answers not read yet',
 } as const

@@ -112,6 +112,8 @@ export const server = {
   'fixed_limits.freeStateRequestsConcurrent': '并发免费查询数',
   'fixed_limits.freeCountRequestsPerMinute': '单个账户每分钟的 token 计数请求',
   'fixed_limits.freeCountRequestsConcurrent': '并发 token 计数请求',
+  'fixed_limits.freeCountBytesPerMinute': '单个账户每分钟 token 计数的字节数',
+  'fixed_limits.freeCountBytesPerMinuteUnfunded': '余额为零的账户每分钟 token 计数的字节数',
   'fixed_limits.futileRequestsPerMinute': '单个账户每分钟可被供应商拒绝的请求数',
   'fixed_limits.freeUnreadBytesMax': '尚未读取的免费应答',
 } as const satisfies Record<keyof typeof english, string>
