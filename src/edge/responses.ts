@@ -166,8 +166,8 @@ async function listInput(ask: Ask): Promise<StateAnswer> {
 type ReadBytes = { readonly text: string; readonly bytes: number }
 
 /**
- * `POST /v1/responses/input_tokens`: how many tokens a request's input has, counted by ourselves. `spend` is told how much
- * of earlier turns is counted with it.
+ * `POST /v1/responses/input_tokens`: how many tokens a request's input has, counted by ourselves. `spend` is told how
+ * many bytes of earlier turns are counted with it.
  */
 export async function countResponse(
   relay: Relay,

@@ -100,7 +100,7 @@ export class TokenCounter {
   }
 }
 
-/** As much of a text as is counted: samples from all over it. For a charge they lie where nobody who wrote it can know. */
+/** As much of a text as is counted: samples from all over it, of a charge where nobody who wrote it can know. */
 function sampleOf(text: string, { charsMax, place }: Sampling): string {
   if (text.length <= charsMax) return text
   const [stride, chars] = [Math.floor(text.length / SAMPLES), charsMax / SAMPLES]
