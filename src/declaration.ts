@@ -6,6 +6,7 @@ import { NO_LIMITS, type Limits } from './domain/limits.ts'
 import { parseUsd, type NanoUsd } from './domain/money.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from './domain/price.ts'
 import { checkBaseUrl } from './outbound/guard.ts'
+import { listedCost } from './prices/vendor-models.ts'
 import { imageFactsOf } from './providers/image-facts.ts'
 import { modelLimitFields, modelLimitsOf } from './providers/model-limits.ts'
 import { findPreset, isOwnAddress, isSendableKey, presets, UNSENDABLE_KEY } from './providers/presets.ts'
@@ -233,7 +234,10 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
         fail([...path, 'provider'], `no provider '${entry.provider}' is declared`)
       }
       const { provider: providerId, model: upstreamModel, priority, weight, context_tokens: contextTokens } = entry
-      const { units: cost, tiers: costTiers } = entry.cost ? priceOf(entry.cost, [...path, 'cost']) : sale
+      const preset = read.providers[entry.provider]?.preset ?? findPreset(entry.provider)?.id
+      const { units: cost, tiers: costTiers } = entry.cost
+        ? priceOf(entry.cost, [...path, 'cost'])
+        : (listedCost(preset, entry.model, Date.now()) ?? sale)
       return { providerId, upstreamModel, priority, weight, contextTokens, cost, costTiers }
     })
     const upscaler = declared.video?.upscaler

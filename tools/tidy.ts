@@ -46,7 +46,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   sandbox: layer0,
 
   // The files at the root of src: what the operator declares, then the wiring.
-  declaration: [...layer0, 'providers', 'outbound'],
+  declaration: [...layer0, 'providers', 'prices', 'outbound'],
   'sandbox-offer': layer0,
   config: [...layer0, 'providers', 'prices', 'declaration', 'sandbox-offer'],
   'connection-limit': ['lib', 'config'],

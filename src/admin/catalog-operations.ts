@@ -5,17 +5,16 @@ import {
   type Model,
   type ModelDraft,
   type ModelKind,
+  type ModelLimits,
   type Offer,
-  type OfferDraft,
   type Provider,
   type Reach,
 } from '../domain/catalog.ts'
-import { parseUsd } from '../domain/money.ts'
 import { firstEventTimeoutOf } from '../domain/patience.ts'
-import { unitPrices, type UnitPrices } from '../domain/price.ts'
 import type { Said } from '../lib/sentence.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
 import { modelLimitChanges, modelLimitFields, modelLimitsOf } from '../providers/model-limits.ts'
+import { lossesOf } from '../domain/below-cost.ts'
 import { findPreset, isOwnAddress, isSendableKey, presets } from '../providers/presets.ts'
 import { restingOffers } from '../router/health.ts'
 import { probe } from '../upstream/probe.ts'
@@ -31,46 +30,16 @@ import {
   type Operation,
   type Result,
 } from './operation.ts'
-import { priceView } from './price-view.ts'
+import { cardPrices, isRefused, offersOf, priceInput, pricesOf } from './price-input.ts'
+import { lossView, priceView } from './price-view.ts'
 
 const id = z.string().regex(/^[\w][\w.:/@-]{0,199}$/, rules.model_id)
 const providerId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, rules.provider_id)
 
-/** Dollars per million tokens, as decimal text. */
-const perMillion = z.string().transform((text, context) => {
-  const amount = parseUsd(text)
-  if (amount !== undefined && amount >= 0n) return amount
-  context.addIssue({ code: 'custom', message: rules.dollars_per_million })
-  return z.NEVER
-})
-const price = z
-  .strictObject({
-    input: perMillion,
-    output: perMillion,
-    cached_input: perMillion.optional(),
-    cache_write: perMillion.optional(),
-    cache_write_1h: perMillion.optional(),
-    reasoning: perMillion.optional(),
-    image_input: perMillion.optional(),
-    image_output: perMillion.optional(),
-    /** Dollars for one piece, such as `image/1024x1024`. */
-    each: z.record(z.string().regex(/^[a-z]+(?:\/[\w.-]+)*$/), perMillion).optional(),
-  })
-  .transform((stated): UnitPrices =>
-    unitPrices({
-      ...stated,
-      cachedInput: stated.cached_input,
-      cacheWrite: stated.cache_write,
-      cacheWrite1h: stated.cache_write_1h,
-      imageInput: stated.image_input,
-      imageOutput: stated.image_output,
-    }),
-  )
-
 const offer = z.strictObject({
   provider: z.string(),
   model: z.string().min(1),
-  cost: price.optional(),
+  cost: priceInput.nullable().optional(),
   priority: z.int().min(0).default(0),
   weight: z.int().min(1).default(1),
   /** How many tokens it takes, input and output together. Left out: as many as the model. */
@@ -89,13 +58,18 @@ export const providerView = (provider: Provider) => ({
   state: provider.state ?? 'serving',
 })
 
-const offerView = ({ providerId: provider, upstreamModel, priority, weight, contextTokens, cost }: Offer): object => ({
+const offerView = (
+  { kind, sale }: Model,
+  { providerId: provider, upstreamModel, priority, weight, contextTokens, cost }: Offer,
+): object => ({
   provider,
   model: upstreamModel,
   priority,
   weight,
   context_tokens: contextTokens ?? null,
   cost: priceView(cost),
+  /** What the model is sold for less than this offer costs. */
+  below_cost: lossesOf(kind, sale, cost).map(lossView),
 })
 
 const limitsView = (model: Model): object => ({
@@ -121,7 +95,7 @@ const modelView = (model: Model): object => ({
   limits: limitsView(model),
   ...(model.kind === 'image' ? { image: model.limits.image } : {}),
   ...(model.kind === 'video' ? { video: model.limits.video } : {}),
-  offers: model.offers.map(offerView),
+  offers: model.offers.map((each) => offerView(model, each)),
 })
 
 function originOf(baseUrl: string): string {
@@ -208,29 +182,56 @@ function misfitOf(
   return undefined
 }
 
+/** Of the first offer whose provider is not there. */
+const missingProvider = (
+  catalog: Catalog,
+  offers: readonly { readonly provider: string }[] = [],
+): Result | undefined => {
+  const missing = offers.find(({ provider }) => !catalog.provider(provider))
+  return missing && notFound('provider', missing.provider)
+}
+
+const isTurn = (kind: ModelKind, { image }: Partial<ModelLimits>): boolean =>
+  kind === 'image' && image?.surface === 'turn'
+
+/**
+ * A model, or another in its place: prices are stated as a whole, but for the tiers, which stay unless they are named.
+ * Without them a long request would be sold for less than it costs, and nothing would say so.
+ */
 const modelAdd = operation(
   z.strictObject({
     id,
-    price,
+    price: priceInput,
     owned_by: z.string().min(1).optional(),
     kind: z.enum(modelKinds).optional(),
     ...modelLimitFields,
     offers: z.array(offer).min(1),
   }),
   async ({ catalog }, input): Promise<Result> => {
-    if (catalog.model(input.id)?.origin === 'declared') return declaredElsewhere('model', input.id)
-    const missing = input.offers.find(({ provider }) => !catalog.provider(provider))
-    if (missing) return notFound('provider', missing.provider)
+    const before = catalog.model(input.id)
+    if (before?.origin === 'declared') return declaredElsewhere('model', input.id)
+    const missing = missingProvider(catalog, input.offers)
+    if (missing) return missing
     const limits = modelLimitsOf(input)
-    const problem = misfitOf(catalog, { kind: input.kind ?? 'text', limits, price: input.price })
+    const kind = input.kind ?? 'text'
+    const replaced = before?.kind === kind ? before : undefined
+    const sold = { kind, paintsInTurn: isTurn(kind, limits) }
+    const tiers = replaced && { tiers: cardPrices(replaced.sale).tiers }
+    const sale = pricesOf(input.price, sold, { at: 'price', before: tiers })
+    if (isRefused(sale)) return sale
+    const problem = misfitOf(catalog, { kind, limits, price: sale.units })
     if (problem !== undefined) return invalid(problem)
+    const costs = { ...sold, catalog, before: replaced?.offers ?? [], unnamed: 'listed', sale } as const
+    const offers = offersOf(input.offers, costs)
+    if (isRefused(offers)) return offers
     await catalog.putModel({
       id: input.id,
       ownedBy: input.owned_by,
       kind: input.kind,
       limits,
-      price: input.price,
-      offers: offersOf(input.offers, input.price),
+      price: sale.units,
+      priceTiers: sale.tiers,
+      offers,
     })
     const made = catalog.model(input.id)
     return made ? done(modelView(made)) : notFound('model', input.id)
@@ -238,69 +239,50 @@ const modelAdd = operation(
   ofModel,
 )
 
-const offersOf = (offers: readonly z.infer<typeof offer>[], sale: UnitPrices): OfferDraft[] =>
-  offers.map(({ provider, model, cost, priority, weight, context_tokens: contextTokens }) => ({
-    providerId: provider,
-    upstreamModel: model,
-    priority,
-    weight,
-    contextTokens,
-    cost: cost ?? sale,
-  }))
-
-/** Left out: as before, or what the model is sold for, and takes; which null is in any case. */
-const offerChange = offer.extend({
-  cost: price.nullable().optional(),
-  context_tokens: offer.shape.context_tokens.unwrap().nullable().optional(),
-})
+/** Left out: as before, or what the model takes; which null is in any case. */
+const offerChange = offer.extend({ context_tokens: offer.shape.context_tokens.unwrap().nullable().optional() })
 
 /** Of a stored model, only what is named. What its offers cost stays where the same offer is there again. */
 const modelChange = operation(
   z.strictObject({
     id: z.string(),
-    price: price.optional(),
+    price: priceInput.optional(),
     ...modelLimitChanges,
     offers: z.array(offerChange).min(1).optional(),
   }),
-  async ({ catalog }, { id: name, price: sale, offers, ...changed }): Promise<Result> => {
+  async ({ catalog }, { id: name, price, offers, ...changed }): Promise<Result> => {
     const before = catalog.model(name)
     if (!before) return notFound('model', name)
     if (before.origin !== 'stored') return declaredElsewhere('model', name)
-    const missing = offers?.find(({ provider }) => !catalog.provider(provider))
-    if (missing) return notFound('provider', missing.provider)
+    const missing = missingProvider(catalog, offers)
+    if (missing) return missing
     const stated = modelLimitsOf(changed)
     const limits = { ...before.limits, ...stated }
-    const sold = sale ? { units: sale } : { units: before.sale.nanoPerMillion, tiers: before.sale.tiers }
-    const problem = misfitOf(catalog, {
-      kind: before.kind,
-      // An upscaler that went since is no reason to refuse what does not name it.
-      limits: { image: limits.image, ...stated },
-      price: sold.units,
-    })
+    const { kind } = before
+    const sold = { kind, paintsInTurn: isTurn(kind, limits) }
+    const known = cardPrices(before.sale)
+    const sale = price ? pricesOf(price, sold, { at: 'price', before: known }) : known
+    if (isRefused(sale)) return sale
+    // An upscaler that went since is no reason to refuse what does not name it.
+    const problem = misfitOf(catalog, { kind, limits: { image: limits.image, ...stated }, price: sale.units })
     if (problem !== undefined) return invalid(problem)
-    const known = (draft: z.infer<typeof offerChange>): Model['offers'][number] | undefined =>
-      before.offers.find((each) => each.providerId === draft.provider && each.upstreamModel === draft.model)
-    const asBefore = (each: Model['offers'][number]): OfferDraft => ({
-      ...each,
-      cost: each.cost.nanoPerMillion,
-      costTiers: each.cost.tiers,
-    })
-    const wanted = offers?.map((draft): OfferDraft => {
-      const old = known(draft)
-      const { priority, weight, context_tokens: context } = draft
-      const contextTokens = context === undefined ? old?.contextTokens : (context ?? undefined)
-      if (old && draft.cost === undefined) return { ...asBefore(old), priority, weight, contextTokens }
-      const cost = draft.cost ? { cost: draft.cost } : { cost: sold.units, costTiers: sold.tiers }
-      return { providerId: draft.provider, upstreamModel: draft.model, priority, weight, contextTokens, ...cost }
-    })
+    const asBefore = before.offers.map((each) => ({
+      provider: each.providerId,
+      model: each.upstreamModel,
+      priority: each.priority,
+      weight: each.weight,
+    }))
+    const costs = { ...sold, catalog, before: before.offers, unnamed: 'stays', sale } as const
+    const wanted = offersOf(offers ?? asBefore, costs)
+    if (isRefused(wanted)) return wanted
     await catalog.putModel({
       id: name,
       ownedBy: before.ownedBy,
-      kind: before.kind,
+      kind,
       limits,
-      price: sold.units,
-      priceTiers: sold.tiers,
-      offers: wanted ?? before.offers.map(asBefore),
+      price: sale.units,
+      priceTiers: sale.tiers,
+      offers: wanted,
     })
     const made = catalog.model(name)
     return made ? done(modelView(made)) : notFound('model', name)

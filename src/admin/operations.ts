@@ -8,6 +8,8 @@ import { catalogOperations } from './catalog-operations.ts'
 import { priceOperations } from './price-operations.ts'
 import { managementKeyOperations, userOperations } from './user-operations.ts'
 import { videoOperations } from './video-operations.ts'
+import { modelLosses } from '../domain/below-cost.ts'
+import { lossView } from './price-view.ts'
 import { misfitIn, rules, wordsForNull } from './rules.ts'
 import {
   done,
@@ -46,6 +48,13 @@ const doctor = operation(z.strictObject({}), async ({ status, verify, catalog, l
     providers: catalog.providers().length,
     models: catalog.models().length,
     models_without_offer: unserved,
+    models_below_cost: catalog.models().flatMap((model) =>
+      modelLosses(model).map(({ offer, ...loss }) => ({
+        model: model.id,
+        offer: `${offer.providerId}/${offer.upstreamModel}`,
+        ...lossView(loss),
+      })),
+    ),
     open_holds: ledger.openHolds(),
     ledger_clean: findings.length === 0,
     findings,

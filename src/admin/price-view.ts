@@ -1,6 +1,7 @@
 /** Price cards as operations show them: exact decimal dollars per million tokens. */
 import { formatUsd } from '../domain/money.ts'
 import type { PriceCard, UnitPrices } from '../domain/price.ts'
+import { unitName, type Loss } from '../domain/below-cost.ts'
 
 const unitsView = (prices: UnitPrices): object => ({
   input_usd_per_million: formatUsd(prices.inputFresh),
@@ -25,3 +26,14 @@ export const priceView = ({ id, effectiveFromMs, nanoPerMillion, tiers = [] }: P
   /** What holds instead for requests with more input tokens. */
   tiers: tiers.map((tier) => ({ above_input_tokens: tier.aboveInputTokens, ...unitsView(tier.nanoPerMillion) })),
 })
+
+/** Dollars for a million tokens, or for one piece. */
+export const lossView = ({ unit, aboveInputTokens, sale, cost }: Loss): object => {
+  const per = unit.startsWith('piece:') ? 1_000_000n : 1n
+  return {
+    unit: unitName(unit),
+    above_input_tokens: aboveInputTokens ?? null,
+    sale_usd: formatUsd(sale / per),
+    cost_usd: formatUsd(cost / per),
+  }
+}

@@ -51,6 +51,7 @@ export const refusals = {
   url_other_origin: 'the base URL points to another origin: give the key again',
   key_unsendable: UNSENDABLE_KEY,
   price_needed: 'price: a model for {kind}s needs one',
+  unit_needed: '{unit}: needed in the price of a model of the kind {kind}',
   sold_by_tokens: 'each: what such a model makes is sold by tokens',
   no_upscaler: "video.upscaler: there is no provider '{name}'",
   sandbox_absent: 'the built-in sandbox runs only with the server',

@@ -9,6 +9,8 @@ export const rules = {
   amount: 'must be more than nothing and below a billion dollars, such as 25.00',
   dollars: 'must be dollars, such as 5.00',
   dollars_per_million: 'must be dollars per million tokens, such as 0.15',
+  tokens_above: 'must be a number of input tokens, such as 200000',
+  piece: 'must be what is sold, such as image/1024x1024',
   percentage: 'must be a percentage, such as 20% or 12.5%',
   nano_usd: 'must be an integer of nano-USD as text, such as "25000000000" for $25',
   nano_usd_max: 'must be at most 9223372036854775807',
@@ -65,6 +67,8 @@ function saidOf(issue: Issue): Said {
       return say(tooLittle[issue.origin] ?? 'too_small', { min: Number(issue.minimum) })
     case 'too_big':
       return say(tooMuch[issue.origin] ?? 'too_large', { max: Number(issue.maximum) })
+    case 'invalid_key':
+      return issue.issues[0] ? saidOf(issue.issues[0]) : say('invalid', { why: issue.message })
     case 'invalid_value':
       return say('not_one_of', { values: issue.values.join(', ') })
     case 'unrecognized_keys':

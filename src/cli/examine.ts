@@ -1,4 +1,5 @@
 /** The checks behind `tollgate doctor`. */
+import { lossText, type BelowCost } from './below-cost.ts'
 import { jsonLine } from './outcome.ts'
 import type { Program, Settings } from './program.ts'
 import { probeText, type ProbeView, type ProviderView } from './provider.ts'
@@ -19,6 +20,7 @@ type Facts = {
   readonly account_calls_max: number
   readonly models: number
   readonly models_without_offer: readonly string[]
+  readonly models_below_cost: readonly (BelowCost & { readonly model: string; readonly offer: string })[]
   readonly open_holds: number
   readonly findings: readonly Finding[]
 }
@@ -84,6 +86,7 @@ function factChecks(facts: Facts, { dataFolder, limits }: Settings): Check[] {
         ),
     connectionCheck(facts, limits),
     modelCheck(facts),
+    ...priceChecks(facts),
   ]
 }
 
@@ -107,6 +110,16 @@ function modelCheck({ models, models_without_offer: unserved }: Facts): Check {
   return unserved.length === 0
     ? ok('models', `${models}, each with an offer`)
     : warn('models', `without an offer: ${unserved.join(', ')}`)
+}
+
+const LOSSES_SHOWN = 5
+
+function priceChecks({ models, models_below_cost: losses }: Facts): Check[] {
+  if (models === 0) return []
+  if (losses.length === 0) return [ok('prices', 'no model is sold below the cost of its offers')]
+  const shown = losses.slice(0, LOSSES_SHOWN).map((loss) => `${loss.model} at ${loss.offer}: ${lossText(loss)}`)
+  const rest = losses.length - shown.length
+  return [warn('prices', `sold below cost: ${shown.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`)]
 }
 
 async function providerChecks(program: Program, facts: Facts): Promise<Check[]> {

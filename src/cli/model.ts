@@ -1,11 +1,14 @@
+import { modelKinds } from '../domain/catalog.ts'
+import { lossWarning, type BelowCost } from './below-cost.ts'
 import { command, group } from './command.ts'
 import { modelLimits } from './model-limits.ts'
 import { readOffer, type OfferInput } from './offer.ts'
 import { otherPrices, type Priced } from './other-prices.ts'
-import { operate, shown } from './outcome.ts'
+import { operate, shown, usage, type Shown } from './outcome.ts'
+import { priceOptions, pricesGiven } from './price-options.ts'
 import { table, type Column } from './table.ts'
 import type { Terminal } from './terminal.ts'
-import { price, text, wholeNumber, type ValueRule } from './values.ts'
+import { text, wholeNumber, type ValueRule } from './values.ts'
 
 type Prices = Priced & { readonly cached_input_usd_per_million: string }
 
@@ -22,6 +25,7 @@ type ModelView = {
     readonly weight: number
     readonly context_tokens: number | null
     readonly cost: Prices
+    readonly below_cost: readonly BelowCost[]
   }[]
 }
 
@@ -40,10 +44,25 @@ const columns: readonly Column<ModelView>[] = [
 
 const draw = (views: readonly ModelView[], terminal: Terminal): string => table(views, columns, terminal)
 
+const kinds: readonly string[] = modelKinds
 const kind: ValueRule = {
   placeholder: 'KIND',
-  problem: (given) => (given === 'text' || given === 'embedding' ? undefined : 'must be text or embedding'),
+  problem: (given) => (kinds.includes(given) ? undefined : `must be one of ${kinds.join(', ')}`),
 }
+
+const offerRule: ValueRule = {
+  placeholder: 'OFFER',
+  problem: (given) => {
+    const offer = readOffer(given)
+    return typeof offer === 'string' ? offer : undefined
+  },
+}
+const OFFER_NOTES =
+  'An OFFER is PROVIDER/MODEL or provider=…,model=…, and behind it, with commas, cost-input= and cost-output=,\n' +
+  'cost-cached-input= (dollars per million tokens), cost-above-272000-input= and the like for longer requests,\n' +
+  'cost-each-second/720p= for a piece (without any: the list price, or the sale price where no list has one),\n' +
+  'priority= (lower is tried first), weight= (share among equals) and context_tokens= (longer requests go to the\n' +
+  'other offers).'
 
 const add = command({
   name: 'model add',
@@ -59,11 +78,13 @@ const add = command({
   ],
   positionals: [{ name: 'id', summary: 'what clients send as `model`', value: text('MODEL') }],
   options: {
-    'price-input': { summary: 'sale price of a million input tokens', value: price, takes: 'needed' },
-    'price-output': { summary: 'sale price of a million output tokens', value: price, takes: 'needed' },
-    'price-cached-input': { summary: 'of a million cached input tokens; the input price without it', value: price },
-    offer: { summary: 'who serves it', value: { placeholder: 'OFFER', problem: offerProblem }, takes: 'many' },
-    kind: { summary: 'what it makes: text (unless said), embedding', value: kind },
+    ...priceOptions,
+    offer: { summary: 'who serves it', value: offerRule, takes: 'many' },
+    kind: { summary: 'what it makes: text (unless said), embedding, image, video', value: kind },
+    family: {
+      summary: 'of an image or video model: what it can do, such as gpt-image or seedance-2',
+      value: text('FAMILY'),
+    },
     dimensions: {
       summary: 'of an embedding model: the length of its vectors',
       value: wholeNumber('N', { min: 1, max: 65_536 }),
@@ -71,23 +92,18 @@ const add = command({
     'adjustable-dimensions': { summary: 'requests may ask for shorter vectors' },
     'max-output': { summary: 'most output tokens one answer can have', value: wholeNumber('N', { min: 1, max: 1e9 }) },
   },
-  notes:
-    'An OFFER is PROVIDER/MODEL or provider=…,model=…, and behind it, with commas, cost-input= and cost-output=,\n' +
-    'cost-cached-input= (dollars per million tokens; the sale price without them), priority= (lower is tried first),\n' +
-    'weight= (share among equals) and context_tokens= (longer requests go to the other offers).',
+  notes: OFFER_NOTES,
   run: async ({ args: { id }, options, program, terminal }) => {
     const offers = options.offer.map(readOffer).filter((offer): offer is OfferInput => typeof offer !== 'string')
-    const cached = options['price-cached-input']
-    const sale = {
-      input: options['price-input'],
-      output: options['price-output'],
-      ...(cached && { cached_input: cached }),
-    }
+    const { family } = options
+    if (family !== undefined && options.kind !== 'image' && options.kind !== 'video')
+      return usage('model add: --family is of an image or a video model: say --kind image or --kind video')
     const max = options['max-output']
     const input = {
       id,
-      price: sale,
+      price: pricesGiven(options) ?? {},
       offers,
+      ...(family !== undefined && options.kind && { [options.kind]: { family } }),
       ...(max && { output_tokens_max: Number(max) }),
       ...(options.kind && { kind: options.kind }),
       ...(options.dimensions && { dimensions: Number(options.dimensions) }),
@@ -95,14 +111,37 @@ const add = command({
     }
     if (offers.length === 0)
       return { kind: 'usage', message: 'model add: --offer is needed, such as --offer openai/gpt-x' }
-    return operate<ModelView>(program, { name: 'model.add', input }, (view) => shown(view, draw([view], terminal)))
+    return operate<ModelView>(program, { name: 'model.add', input }, (view) => drawn(view, terminal))
   },
 })
 
-function offerProblem(given: string): string | undefined {
-  const offer = readOffer(given)
-  return typeof offer === 'string' ? offer : undefined
-}
+/** A model as it is now, and beside it what it is sold for less than it costs. */
+const drawn = (view: ModelView, terminal: Terminal): Shown =>
+  shown(view, draw([view], terminal), { talk: lossWarning(view.id, view.offers) })
+
+const set = command({
+  name: 'model set',
+  summary: 'Changes the price or the offers of a stored model. What is not named stays as it is.',
+  examples: [
+    ['tollgate model set fast --price-output 0.80'],
+    ['tollgate model set long --price-above 272000:input=5,output=22.50', 'what requests of more input tokens cost'],
+    ['tollgate model set long --price-above none', 'one price, whatever the length'],
+  ],
+  positionals: [{ name: 'id', summary: 'id of a model', value: text('MODEL') }],
+  options: {
+    ...priceOptions,
+    offer: { summary: 'who serves it, in place of all offers before', value: offerRule, takes: 'many' },
+  },
+  notes: OFFER_NOTES,
+  run: ({ args: { id }, options, program, terminal }) => {
+    const stated = pricesGiven(options)
+    const offers = options.offer.map(readOffer)
+    if (!stated && offers.length === 0)
+      return Promise.resolve(usage('model set: name a price or an offer, such as --price-input 0.15'))
+    const input = { id, ...(stated && { price: stated }), ...(offers.length > 0 && { offers }) }
+    return operate<ModelView>(program, { name: 'model.change', input }, (view) => drawn(view, terminal))
+  },
+})
 
 const models = command({
   name: 'model list',
@@ -134,5 +173,5 @@ export const modelGroup = group({
     ['tollgate model list'],
     ['tollgate model add gpt-4.1-mini --price-input 0.40 --price-output 1.60 --offer openai/gpt-4.1-mini'],
   ],
-  commands: [add, models, modelLimits, remove],
+  commands: [add, set, models, modelLimits, remove],
 })

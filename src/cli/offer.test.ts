@@ -56,12 +56,22 @@ test('a model may hold an equals sign, as the knobs of the sandbox do', () => {
   })
 })
 
+test('longer requests and pieces have costs of their own', () => {
+  expect(
+    readOffer('a/b,cost-input=1,cost-output=2,cost-above-272000-input=2,cost-above-272000-cached-input=0.2'),
+  ).toMatchObject({ cost: { input: '1', output: '2', above: { 272000: { input: '2', cached_input: '0.2' } } } })
+  expect(readOffer('a/b,cost-each-second/720p=0.1,cost-each-upscale=0.01')).toMatchObject({
+    cost: { each: { 'second/720p': '0.1', upscale: '0.01' } },
+  })
+})
+
 test('what is wrong is named', () => {
   expect(readOffer('openai')).toContain('must be PROVIDER/MODEL')
   expect(readOffer('/gpt-x')).toContain('must be PROVIDER/MODEL')
   expect(readOffer('provider=openai')).toBe('needs provider= and model=')
   expect(readOffer('provider=openai,modle=x')).toBe("has no 'modle'; did you mean model?")
-  expect(readOffer('provider=a,model=b,cost-input=1')).toBe('needs cost-input and cost-output together')
+  expect(readOffer('a/b,cost-above-272000-inptu=1')).toContain("has no 'cost-above-272000-inptu'")
+  expect(readOffer('a/b,cost-each-second/720p=x')).toContain('cost-each-second/720p must be dollars')
   expect(readOffer('provider=a,model=b,cost-input=x,cost-output=1')).toContain('cost-input must be dollars')
   expect(readOffer('provider=a,model=b,priority=-1')).toBe('priority must be a whole number')
 })

@@ -1,3 +1,4 @@
+import { costGiven, costKey, type PriceInput } from './price-options.ts'
 import { didYouMean } from './suggest.ts'
 import { priceProblem } from './values.ts'
 
@@ -5,7 +6,7 @@ import { priceProblem } from './values.ts'
 export type OfferInput = {
   readonly provider: string
   readonly model: string
-  readonly cost?: { readonly input: string; readonly output: string; readonly cached_input?: string }
+  readonly cost?: PriceInput
   readonly priority?: number
   readonly weight?: number
   readonly context_tokens?: number
@@ -42,7 +43,7 @@ const KEYS = Object.keys(keys) as Key[]
  */
 export function readOffer(text: string): OfferInput | string {
   const [first = '', ...others] = text.split(',').map((part) => part.trim())
-  const parts = new Map<Key, string>()
+  const parts = new Map<string, string>()
   if (!/^[\w-]+=/.test(first)) {
     const at = first.indexOf('/')
     if (at < 1 || at === first.length - 1) return 'must be PROVIDER/MODEL, or provider=…,model=…,cost-input=…'
@@ -56,33 +57,36 @@ export function readOffer(text: string): OfferInput | string {
 }
 
 /** Adds `KEY=VALUE` to the parts. Of one that cannot be added, the reason. */
-function readPart(part: string, parts: Map<Key, string>): string | undefined {
+function readPart(part: string, parts: Map<string, string>): string | undefined {
   const at = part.indexOf('=')
   const named = part.slice(0, at === -1 ? undefined : at).trim()
   // Other words of the command line are joined by dashes.
-  const key = KEYS.find((known) => known === named || known === named.replace('-', '_'))
-  if (!key) return `has no '${named}'${didYouMean(named, KEYS) || `; it has ${KEYS.join(', ')}`}`
+  const known = KEYS.find((each) => each === named || each === named.replace('-', '_'))
+  const key = known ?? (costKey(named) && named)
+  if (key === undefined) return `has no '${named}'${didYouMean(named, KEYS) || `; it has ${KEYS.join(', ')}`}`
   const value = part.slice(at + 1).trim()
   if (at === -1 || value === '') return `needs a value for ${key}`
   if (parts.has(key)) return `has ${key} twice`
-  const problem = keys[key].problem(value)
+  const problem = (known ? keys[known] : dollars).problem(value)
   if (problem !== undefined) return `${key} ${problem}`
   parts.set(key, value)
   return undefined
 }
 
-function offerOf(parts: ReadonlyMap<Key, string>): OfferInput | string {
+function offerOf(parts: ReadonlyMap<string, string>): OfferInput | string {
   const provider = parts.get('provider')
   const model = parts.get('model')
   if (!provider || !model) return 'needs provider= and model='
-  const [input, output, cached] = [parts.get('cost-input'), parts.get('cost-output'), parts.get('cost-cached-input')]
-  if ((input === undefined) !== (output === undefined) || (cached && !input))
-    return 'needs cost-input and cost-output together'
-  const numbers = [...parts].flatMap(([key, value]) => ('field' in keys[key] ? [[keys[key].field, Number(value)]] : []))
+  const numbers = KEYS.flatMap((key) => {
+    const value = parts.get(key)
+    const known = keys[key]
+    return value !== undefined && 'field' in known ? [[known.field, Number(value)]] : []
+  })
+  const cost = costGiven(parts)
   return {
     provider,
     model,
-    ...(input && output && { cost: { input, output, ...(cached && { cached_input: cached }) } }),
+    ...(cost && { cost }),
     ...(Object.fromEntries(numbers) as Pick<OfferInput, 'priority' | 'weight' | 'context_tokens'>),
   }
 }

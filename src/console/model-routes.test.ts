@@ -90,3 +90,81 @@ test('a margin is the least of what is sold as output, and none where it is paid
   expect(await outputMargin('image', each({ [small]: '40' }), {})).toBe(100)
   expect(await outputMargin('image', { output: '4000' }, each({ [small]: '40' }))).toBeNull()
 })
+
+type Sold = {
+  price: { input: string; cached_input: string; output: string; tiers: readonly { input: string; output: string }[] }
+  offers: readonly {
+    cost: { input: string; tiers: readonly object[] }
+    below_cost: readonly { unit: string; above_input_tokens: number | null; sale: string; cost: string }[]
+  }[]
+}
+
+test('a price edited in one figure keeps its tiers and its cached price, and so do the costs of its offers', async () => {
+  const units = { input: '3', output: '15', cached_input: '1' }
+  const above = { 272000: { input: '6', output: '22' } }
+  const offer = { provider: 'sandbox', model: 'long', cost: { ...units, above } }
+  const made = await desk.call<Sold>(operator, 'POST /models', {
+    id: 'long',
+    price: { ...units, above },
+    offers: [offer],
+  })
+  expect(made.body.price.tiers).toMatchObject([{ above_input_tokens: 272_000, input: '6', output: '22' }])
+  const change = async (body: object): Promise<Sold> =>
+    (await desk.call<Sold>(operator, 'PATCH /models/long', body)).body
+  const dearer = await change({ price: { output: '16' } })
+  expect(dearer.price).toMatchObject({ input: '3', cached_input: '1', output: '16', tiers: [{ input: '6' }] })
+  expect(dearer.offers[0]?.cost.tiers).toHaveLength(1)
+  const cost = { input: '4', output: '15' }
+  const cheaper = await change({ offers: [{ ...offer, cost }] })
+  expect(cheaper.offers[0]).toMatchObject({ cost: { input: '4', tiers: [{ input: '6' }] } })
+  expect(cheaper.offers[0]?.below_cost).toEqual([{ unit: 'input', above_input_tokens: null, sale: '3', cost: '4' }])
+  // Replaced as a whole, it keeps the tiers all the same.
+  const replaced = await desk.call<Sold>(operator, 'POST /models', {
+    id: 'long',
+    price: { input: '5', output: '20' },
+    offers: [{ ...offer, cost }],
+  })
+  expect(replaced.body).toMatchObject({ price: { tiers: [{ input: '6' }] }, offers: [{ cost: { tiers: [{}] } }] })
+  const flat = await change({ price: { above: null } })
+  expect(flat.price).toMatchObject({ input: '5', tiers: [] })
+  expect(flat.offers[0]?.below_cost).toEqual([
+    { unit: 'input', above_input_tokens: 272_000, sale: '5', cost: '6' },
+    { unit: 'output', above_input_tokens: 272_000, sale: '20', cost: '22' },
+  ])
+})
+
+test('by the piece alone is a price; what lacks one is refused by the name of its field', async () => {
+  const offer = { provider: 'sandbox', model: 'pics' }
+  const each = { 'image/1024x1024': '40000000' }
+  const pics = { id: 'pics', kind: 'image', image: { family: 'gpt-image' }, price: { each }, offers: [offer] }
+  expect((await desk.call(operator, 'POST /models', pics)).body).toMatchObject({ price: { each, input: '0' } })
+  const vectors = { id: 'vectors', kind: 'embedding', price: { input: '5' }, offers: [offer] }
+  expect((await desk.call(operator, 'POST /models', vectors)).body).toMatchObject({
+    price: { input: '5', output: '0' },
+  })
+  const refused = async (price: object): Promise<unknown> =>
+    (await desk.call<{ error: unknown }>(operator, 'POST /models', { id: 'no', price, offers: [offer] })).body.error
+  expect(await refused({ input: '1' })).toMatchObject({ reason: 'unit_needed', param: 'price.output' })
+  expect(await refused({ each })).toMatchObject({ reason: 'unit_needed', param: 'price.input' })
+  expect(await refused({ input: '1', output: '1', above: { 9: { input: '1' } } })).toMatchObject({
+    reason: 'unit_needed',
+    param: 'price.above.9.output',
+  })
+  expect(await refused({ input: '1', output: '1', above: { many: { input: '1' } } })).toMatchObject({
+    reason: 'tokens_above',
+  })
+})
+
+test('an empty cost is the list price where a list has one, else the sale price', async () => {
+  const base = { preset: 'openai', base_url: 'https://o.example.com/v1', key: 'k' }
+  await desk.call(operator, 'POST /providers', { id: 'listed', ...base })
+  const price = { input: '1000000000', output: '4000000000' }
+  const offers = ['gpt-5', 'gpt-of-nobody'].map((model) => ({ provider: 'listed', model }))
+  const { body } = await desk.call<Sold>(operator, 'POST /models', { id: 'cheap', price, offers })
+  expect(body.offers.map(({ cost }) => cost.input)).toEqual(['1250000000', '1000000000'])
+  expect(body.offers[0]?.below_cost.map(({ unit }) => unit)).toEqual(['input', 'output'])
+  const costly = { ...offers[0], cost: { input: '0', output: '0' } }
+  await desk.call(operator, 'PATCH /models/cheap', { offers: [costly] })
+  const back = await desk.call<Sold>(operator, 'PATCH /models/cheap', { offers: [{ ...offers[0], cost: null }] })
+  expect(back.body.offers[0]?.cost).toMatchObject({ input: '1250000000' })
+})

@@ -4,11 +4,12 @@ import { modelKinds, type Model, type Offer } from '../domain/catalog.ts'
 import { firstEventTimeoutOf } from '../domain/patience.ts'
 import type { VideoFacts } from '../domain/video.ts'
 import { modelLimitChanges, modelLimitFields } from '../providers/model-limits.ts'
+import { lossesOf } from '../domain/below-cost.ts'
 import { healthy } from '../router/health.ts'
-import { planAttempts } from '../router/plan.ts'
 import { accountIn } from './account-routes.ts'
 import type { Desk } from './desk.ts'
-import { cardShape, cardView, marginOf, marginShape, priceInput, pricesOf } from './price-view.ts'
+import { cardShape, cardView, lossShape, lossView, marginOf, marginShape, priceInput, pricesOf } from './price-view.ts'
+import { explainRoute, isServing } from './explain-route.ts'
 import { importRoute } from './import-route.ts'
 import { say } from './refusals.ts'
 import { answer, json, missing, problem, route, type Route } from './route.ts'
@@ -51,8 +52,6 @@ const factsView = (model: Model) => ({
   price: cardView(model.sale),
   created_at: isoTime(model.createdAtMs),
 })
-
-const isServing = ({ state }: Offer): boolean => state !== 'drained'
 
 /** For whoever pays: who enlarges its videos is the operator's to know; whether somebody does, everybody's. */
 function publicView(model: Model): z.infer<typeof publicShape> {
@@ -103,6 +102,7 @@ const offerShape = z.strictObject({
   resting_until: time.nullable(),
   cost: cardShape,
   margin: marginShape,
+  below_cost: z.array(lossShape).meta({ description: 'what the model is sold for less than this offer costs' }),
 })
 /** The limits that are the operator's own affair. */
 const ownLimitsShape = {
@@ -116,7 +116,7 @@ const ownLimitsShape = {
 }
 const modelShape = z.strictObject({ ...factsShape, ...ownLimitsShape, origin, offers: z.array(offerShape) })
 
-function offerView({ office }: Desk, { sale }: Model, offer: Offer): z.infer<typeof offerShape> {
+function offerView({ office }: Desk, { kind, sale }: Model, offer: Offer): z.infer<typeof offerShape> {
   const { restUntilMs } = office.health().get(offer.id) ?? healthy
   const isResting = restUntilMs > Date.now()
   return {
@@ -129,6 +129,7 @@ function offerView({ office }: Desk, { sale }: Model, offer: Offer): z.infer<typ
     resting_until: isResting ? isoTime(restUntilMs) : null,
     cost: cardView(offer.cost),
     margin: marginOf(sale, offer.cost),
+    below_cost: lossesOf(kind, sale, offer.cost).map(lossView),
   }
 }
 
@@ -145,7 +146,9 @@ const modelView = (desk: Desk, model: Model): z.infer<typeof modelShape> => ({
 const offerInput = z.strictObject({
   provider: z.string(),
   model: z.string().min(1).meta({ description: 'as the provider calls it' }),
-  cost: priceInput.optional().meta({ description: 'left out: what the model is sold for' }),
+  cost: priceInput
+    .optional()
+    .meta({ description: "left out: the vendor's list price, or what the model is sold for where no list has one" }),
   priority: z.int().min(0).default(0).meta({ description: 'lower is tried first' }),
   weight: z.int().min(1).default(1).meta({ description: 'share among offers of one priority' }),
   context_tokens: z
@@ -155,10 +158,9 @@ const offerInput = z.strictObject({
     .meta({ description: 'tokens it takes, input and output together; left out: as many as the model' }),
 })
 const offerChange = offerInput.extend({
-  cost: priceInput
-    .nullable()
-    .optional()
-    .meta({ description: 'left out: as before, where the offer is there; null: what the model is sold for' }),
+  cost: priceInput.nullable().optional().meta({
+    description: 'left out: as before, where the offer is there; null: the list price, or what the model is sold for',
+  }),
   context_tokens: z
     .int()
     .min(1)
@@ -194,7 +196,8 @@ const operators: readonly Route[] = [
   }),
   route('POST', '/models', {
     access: 'operator',
-    summary: 'Make a model, or replace one that is stored. A changed price is a new dated card.',
+    summary:
+      'Make a model, or replace a stored one, whose tiers stay unless `above` is named. A changed price is a new card.',
     body: draft,
     answer: modelShape,
     run: async ({ desk, operate, body }) => {
@@ -215,7 +218,7 @@ const operators: readonly Route[] = [
   route('PATCH', '/models/{model}', {
     access: 'operator',
     summary:
-      'Change the sale price, the limits or the offers of a stored model. What is left out stays; null takes a limit back.',
+      'Change price, limits or offers of a stored model. What is left out stays, tiers, too; null takes it back.',
     body: z.strictObject({
       price: priceInput.optional(),
       ...modelLimitChanges,
@@ -248,98 +251,6 @@ const modelOf = (desk: Desk, id: string): unknown => {
   const model = desk.office.catalog.model(id)
   return model && modelView(desk, model)
 }
-
-const stepShape = z.strictObject({
-  provider: z.string(),
-  model: z.string(),
-  verdict: z.enum(['first', 'next', 'last_resort', 'skipped']),
-  share_percent: z.number().meta({ description: 'of requests, how many would try it first' }),
-  reason: z.string(),
-})
-
-/** Offers as a request at this moment would meet them: each with why it is where it is. */
-function explain({ office }: Desk, model: Model): z.infer<typeof stepShape>[] {
-  const nowMs = Date.now()
-  const restUntil = ({ id }: Offer): number => (office.health().get(id) ?? healthy).restUntilMs
-  const isReady = (offer: Offer): boolean => isServing(offer) && restUntil(offer) <= nowMs
-  const ready = model.offers.filter(isReady)
-  const lowest = Math.min(...ready.map(({ priority }) => priority))
-  const weights = ready.reduce((sum, { priority, weight }) => (priority === lowest ? sum + weight : sum), 0)
-  // Without chance the heavier of one priority comes first.
-  const order = planAttempts({ offers: model.offers, health: office.health(), nowMs, random: () => 0.5 })
-  const steps = order.map((offer, at): z.infer<typeof stepShape> => {
-    const isFirstChoice = isReady(offer) && offer.priority === lowest
-    const share = isFirstChoice ? Math.round((offer.weight * 1_000) / weights) / 10 : at === 0 ? 100 : 0
-    const resting = `rests after failures until ${isoTime(restUntil(offer))}; tried when nothing else is left`
-    const placed = isFirstChoice
-      ? `priority ${offer.priority}, the lowest; weight ${offer.weight} of ${weights}`
-      : `priority ${offer.priority}; tried when those before it have failed`
-    const verdict = isReady(offer) ? (at === 0 ? 'first' : 'next') : 'last_resort'
-    return {
-      provider: offer.providerId,
-      model: offer.upstreamModel,
-      verdict,
-      share_percent: share,
-      reason: isReady(offer) ? placed : resting,
-    }
-  })
-  const skipped = model.offers
-    .filter((offer) => !isServing(offer))
-    .map((offer): z.infer<typeof stepShape> => ({
-      provider: offer.providerId,
-      model: offer.upstreamModel,
-      verdict: 'skipped',
-      share_percent: 0,
-      reason: `the provider '${offer.providerId}' is drained`,
-    }))
-  return [...steps, ...skipped]
-}
-
-const lackNames = ['account_suspended', 'key_revoked', 'account_model', 'key_model', 'balance', 'offer'] as const
-const lacks: Readonly<Record<(typeof lackNames)[number], string>> = {
-  account_suspended: 'the account is suspended',
-  key_revoked: 'the key is revoked',
-  account_model: 'the account may not use it',
-  key_model: 'the key may not use it',
-  balance: 'the account has nothing available',
-  offer: 'nobody offers it',
-}
-
-const explainRoute = route('POST', '/models/{model}/explain', {
-  access: 'operator',
-  summary:
-    'Explain a request: which offers it would try, in which order, and why; and whether an account may ask at all.',
-  body: z.strictObject({ account: z.string().optional(), key: z.string().optional() }),
-  answer: z.strictObject({
-    model: z.string(),
-    admitted: z.boolean(),
-    reason: z.string(),
-    lacking: z.array(z.enum(lackNames)).meta({ description: 'the same for programs; empty: admitted' }),
-    steps: z.array(stepShape),
-  }),
-  run: ({ desk, params, body }) => {
-    const { office } = desk
-    const model = office.catalog.model(params.model)
-    if (!model) return missing('model')
-    const key = body.key === undefined ? undefined : office.accounts.findKey(body.key)
-    if (body.key !== undefined && !key) return missing('key')
-    const account = office.accounts.find(body.account ?? key?.accountId ?? '')
-    if (body.account !== undefined && !account) return missing('account')
-    const lacking = [
-      ...(account?.status === 'suspended' ? (['account_suspended'] as const) : []),
-      ...(key?.revokedAtMs !== undefined ? (['key_revoked'] as const) : []),
-      ...(account?.allowedModels?.includes(model.id) === false ? (['account_model'] as const) : []),
-      ...(key?.allowedModels?.includes(model.id) === false ? (['key_model'] as const) : []),
-      ...(account && office.ledger.balance(account.id).available <= 0n ? (['balance'] as const) : []),
-      ...(model.offers.some(isServing) ? [] : (['offer'] as const)),
-    ]
-    const reason =
-      lacking.length === 0
-        ? 'it would be tried at the offers below, in this order'
-        : lacking.map((lack) => lacks[lack]).join('; ')
-    return json({ model: model.id, admitted: lacking.length === 0, reason, lacking, steps: explain(desk, model) })
-  },
-})
 
 const history = route('GET', '/models/{model}/prices', {
   access: 'operator',

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { formatUsd } from '../domain/money.ts'
 import { unitPriceOfPiece, type PriceCard, type UnitPrices } from '../domain/price.ts'
 import type { PieceUnit, UsageBucket } from '../domain/usage.ts'
+import { unitName, type Loss } from '../domain/below-cost.ts'
 import { isoTime, nano, nanoInput, time } from './shapes.ts'
 
 const unitsShape = z.strictObject({
@@ -57,26 +58,65 @@ export const cardView = ({
   tiers: tiers.map((tier) => ({ above_input_tokens: tier.aboveInputTokens, ...unitsView(tier.nanoPerMillion) })),
 })
 
-/** Prices as they are set; what is left out follows from input and output. */
-export const priceInput = z.strictObject({
-  input: nanoInput,
-  output: nanoInput,
-  cached_input: nanoInput.optional(),
-  cache_write: nanoInput.optional(),
-  cache_write_1h: nanoInput.optional(),
-  reasoning: nanoInput.optional(),
-  image_input: nanoInput.optional(),
-  image_output: nanoInput.optional(),
-  each: z.record(z.string(), nanoInput).optional(),
+const unit = nanoInput.nullable().optional()
+const unitsInput = z.strictObject({
+  input: unit,
+  output: unit,
+  cached_input: unit,
+  cache_write: unit,
+  cache_write_1h: unit,
+  reasoning: unit,
+  image_input: unit,
+  image_output: unit,
+  each: z.record(z.string(), nanoInput).nullable().optional().meta({ description: 'for one piece; null: none' }),
+})
+/**
+ * Prices as they are set. What is left out is as before where the model is changed, else it follows from input and
+ * output; which null does in any case. By the piece alone `each` is enough.
+ */
+export const priceInput = unitsInput.extend({
+  above: z.record(z.string(), unitsInput).nullable().optional().meta({
+    description: 'by a number of input tokens: what a longer request costs; left out: as before; null: no tier',
+  }),
 })
 
 /** The same as operations take it: dollars as text, exact. */
-export function pricesOf({ each, ...tokens }: z.infer<typeof priceInput>): object {
-  const dollars = (prices: Readonly<Record<string, bigint | undefined>>): object =>
-    Object.fromEntries(
-      Object.entries(prices).flatMap(([name, price]) => (price === undefined ? [] : [[name, formatUsd(price)]])),
-    )
-  return { ...dollars(tokens), ...(each === undefined ? {} : { each: dollars(each) }) }
+export const pricesOf = ({ above, ...units }: z.infer<typeof priceInput>): object => ({
+  ...unitsOf(units),
+  ...(above === undefined ? {} : { above: above && mapValues(above, unitsOf) }),
+})
+
+const unitsOf = ({ each, ...tokens }: z.infer<typeof unitsInput>): object => ({
+  ...dollarsOf(tokens),
+  ...(each === undefined ? {} : { each: each && dollarsOf(each) }),
+})
+
+const mapValues = <V>(values: Readonly<Record<string, V>>, of: (value: V) => unknown): object =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, of(value)]))
+
+const dollarsOf = (prices: Readonly<Record<string, bigint | null | undefined>>): object =>
+  Object.fromEntries(
+    Object.entries(prices).flatMap(([name, price]) =>
+      price === undefined ? [] : [[name, price === null ? null : formatUsd(price)]],
+    ),
+  )
+
+export const lossShape = z.strictObject({
+  unit: z.string().meta({ description: 'as a price names it, or a kind of piece' }),
+  above_input_tokens: z.int().nullable(),
+  sale: nano,
+  cost: nano,
+})
+
+/** Per million tokens, or for one piece. */
+export const lossView = ({ unit, aboveInputTokens, sale, cost }: Loss): z.infer<typeof lossShape> => {
+  const per = isPiece(unit) ? MILLION : 1n
+  return {
+    unit: unitName(unit),
+    above_input_tokens: aboveInputTokens ?? null,
+    sale: (sale / per).toString(),
+    cost: (cost / per).toString(),
+  }
 }
 
 export const marginShape = z.strictObject({

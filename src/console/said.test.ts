@@ -47,7 +47,7 @@ test('facts that are words have words', () => {
     ...things.map((thing) => `what:${thing}`),
     ...Object.keys(urlFaults).map((fault) => `fault:${fault}`),
     ...['hour', 'day'].map((step) => `step:${step}`),
-    ...['image', 'video'].map((kind) => `kind:${kind}`),
+    ...['text', 'embedding', 'image', 'video'].map((kind) => `kind:${kind}`),
   ]
   expect(facts.filter((name) => !isChinese(sayings.refusals[name]))).toEqual([])
 })

@@ -10,10 +10,10 @@ import {
 import { imageFamilies, imageFamilyNames, type ImageFacts } from '../domain/image.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { PriceTier, UnitPrices } from '../domain/price.ts'
-import type { UsageBucket } from '../domain/usage.ts'
 import type { MarkUp } from './mark-up.ts'
 import { priceList } from './price-list.ts'
 import { say, skip, skipAsListed, type Skipped } from './skips.ts'
+import { isStated, priceUnits } from '../domain/price-units.ts'
 import { draftOf, vendorModels, type VendorModel } from './vendor-models.ts'
 
 export type ImportRequest = {
@@ -182,25 +182,6 @@ const offerName = ({ providerId, upstreamModel }: Pick<OfferDraft, 'providerId' 
 /** Values in words, by what people call them. */
 type Named = ReadonlyMap<string, Omit<About, 'kind' | 'offer'> & { readonly value: string }>
 
-type Unit = {
-  readonly unit: UsageBucket
-  /** In the API, and for people. */
-  readonly name: string
-  readonly words: string
-  /** What it costs as much as where nobody states it apart: then it is not worth a line. */
-  readonly like?: UsageBucket
-}
-const units: readonly Unit[] = [
-  { unit: 'inputFresh', name: 'input', words: 'input' },
-  { unit: 'inputCached', name: 'cached_input', words: 'cached input', like: 'inputFresh' },
-  { unit: 'cacheWrite5m', name: 'cache_write', words: 'cache write', like: 'inputFresh' },
-  { unit: 'cacheWrite1h', name: 'cache_write_1h', words: 'cache write of an hour', like: 'cacheWrite5m' },
-  { unit: 'outputText', name: 'output', words: 'output' },
-  { unit: 'outputReasoning', name: 'reasoning', words: 'reasoning', like: 'outputText' },
-  { unit: 'inputImage', name: 'image_input', words: 'image input', like: 'inputFresh' },
-  { unit: 'outputImage', name: 'image_output', words: 'image output', like: 'outputText' },
-]
-
 type Prices = { readonly nanoPerMillion: UnitPrices; readonly tiers?: readonly PriceTier[] | undefined }
 
 function namedPrices(card: Prices | undefined): Named {
@@ -218,8 +199,8 @@ function namedPrices(card: Prices | undefined): Named {
 type Line = readonly [words: string, { readonly name: string; readonly value: string }]
 
 const priceLines = (prices: UnitPrices): readonly Line[] => [
-  ...units
-    .filter(({ unit, like }) => like === undefined || prices[unit] !== prices[like])
+  ...priceUnits
+    .filter((unit) => isStated(prices, unit))
     .map(({ unit, name, words }): Line => [words, { name, value: formatUsd(prices[unit]) }]),
   ...Object.entries(prices)
     .filter(([unit]) => unit.startsWith('piece:'))

@@ -74,6 +74,18 @@ export function vendorModels(preset: string, atMs: number): VendorModel[] {
   })
 }
 
+/** What a vendor asks for a model at a moment, by its upstream name; undefined where the list does not say. */
+export function listedCost(
+  preset: string | undefined,
+  upstreamModel: string,
+  atMs: number,
+): { readonly units: UnitPrices; readonly tiers: readonly PriceTier[] } | undefined {
+  const model = preset === undefined ? undefined : vendorModels(preset, atMs).find(isNamed(upstreamModel))
+  return model && { units: model.cost, tiers: model.costTiers }
+}
+
+const isNamed = (upstreamModel: string) => (model: VendorModel) => model.upstreamModel === upstreamModel
+
 /** A model sold at its list price and a mark-up, offered by one provider. */
 export const draftOf = (
   { upstreamModel, kind, limits, cost, costTiers }: VendorModel,

@@ -24,6 +24,13 @@ export type Margin = {
   readonly input_markup_percent: number | null
   readonly output_markup_percent: number | null
 }
+/** What is sold for less than it costs: nano-dollars for a million tokens, or for one piece. */
+export type Loss = {
+  readonly unit: string
+  readonly above_input_tokens: number | null
+  readonly sale: string
+  readonly cost: string
+}
 export type PriceCard = UnitPrices & {
   readonly card: number
   readonly effective_from: string

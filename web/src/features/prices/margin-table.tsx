@@ -43,7 +43,15 @@ export function MarginTable({ models }: { readonly models: readonly SoldModel[] 
           className: 'max-w-40 truncate',
           cell: ({ offer }) =>
             offer ? (
-              <span title={offer.model}>{offer.provider}</span>
+              <span title={offer.model}>
+                {offer.provider}
+                {offer.below_cost.length > 0 && (
+                  <>
+                    {' '}
+                    <Status tone="bad">{t('prices.belowCost')}</Status>
+                  </>
+                )}
+              </span>
             ) : (
               <Status tone="bad">{t('routing.nobody')}</Status>
             ),

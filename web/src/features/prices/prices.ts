@@ -2,13 +2,14 @@ import { queryOptions } from '@tanstack/react-query'
 import type { Origin } from '../../lib/accounts.ts'
 import { api, type Page } from '../../lib/api.ts'
 import type { Facts } from '../../lib/i18n/said.ts'
-import type { Margin, ModelFacts, PriceCard } from '../../lib/models.ts'
+import type { Loss, Margin, ModelFacts, PriceCard } from '../../lib/models.ts'
 
 type Offer = {
   readonly provider: string
   readonly model: string
   readonly cost: PriceCard
   readonly margin: Margin
+  readonly below_cost: readonly Loss[]
 }
 export type SoldModel = ModelFacts & { readonly origin: Origin; readonly offers: readonly Offer[] }
 

@@ -47,7 +47,6 @@ export function ModelForm({ before, onDone, onCancel }: Props) {
       {!before && <Identity draft={draft} onChange={setDraft} />}
       <fieldset>
         <legend className="mb-1 font-semibold">{t('routing.sale')}</legend>
-        {before && before.price.tiers.length > 0 && <p className="mb-2 text-xs text-soft">{t('routing.tiers')}</p>}
         <PriceFields
           draft={draft.price}
           kind={draft.kind}

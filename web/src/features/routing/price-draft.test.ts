@@ -48,8 +48,26 @@ test.each<[string, ModelKind, UnitPrices]>([
 test('nothing that is said is nothing that is sent', () => {
   expect(pricesOf(noPrice)).toBeUndefined()
   expect(
-    pricesOf({ tokens: { input: ' ' }, pieces: [{ unit: 'image', size: '', rest: '', price: '' }] }),
+    pricesOf({ ...noPrice, tokens: { input: ' ' }, pieces: [{ unit: 'image', size: '', rest: '', price: '' }] }),
   ).toBeUndefined()
+})
+
+test('tiers go through the form; what is emptied is taken back, and tiers that nobody touched are not sent', () => {
+  const tier = { ...flat('5000000000', '22500000000'), above_input_tokens: 272_000 }
+  const card = { ...flat('2500000000', '15000000000'), cached_input: '250000000', tiers: [tier] }
+  const before = priceDraftOf(card, 'text')
+  expect(pricesOf(before)).toMatchObject({ above: { 272000: { input: '5000000000', output: '22500000000' } } })
+  const dearer = { ...before, tokens: { ...before.tokens, output: '16', cached_input: ' ' } }
+  expect(pricesOf(dearer, before)).toEqual({ input: '2500000000', output: '16000000000', cached_input: null })
+  expect(pricesOf({ ...before, tiers: [] }, before)).toMatchObject({ above: null })
+  const moved = { ...before, tiers: [{ above: '200000', tokens: { input: '4', output: '20' } }] }
+  expect(pricesOf(moved, before)).toMatchObject({ above: { 200000: { input: '4000000000', output: '20000000000' } } })
+  const pieces = priceDraftOf({ ...flat('0', '0'), each: { image: '7' } }, 'image')
+  expect(pricesOf({ ...noPrice, tokens: { output: '40' } }, pieces)).toMatchObject({
+    output: '40000000000',
+    each: null,
+  })
+  expect(areAmounts({ ...noPrice, tiers: [{ above: '1', tokens: { input: 'x' } }] })).toBe(false)
 })
 
 test('limits are sent as the API has them, abilities below their kind', () => {
@@ -118,5 +136,5 @@ test('what is no amount is not sent: it would be sold for nothing', () => {
   expect(areAmounts({ ...noPrice, tokens })).toBe(false)
   expect(() => pricesOf({ ...noPrice, tokens })).toThrow('free')
   expect(areAmounts({ ...noPrice, pieces: [{ unit: 'image', size: '', rest: '', price: '0,5' }] })).toBe(false)
-  expect(areAmounts({ tokens: { input: ' ', output: '$1,000.50' }, pieces: [] })).toBe(true)
+  expect(areAmounts({ ...noPrice, tokens: { input: ' ', output: '$1,000.50' } })).toBe(true)
 })

@@ -1,5 +1,5 @@
 /** Prices as they are typed: dollars per million tokens, and for one piece. */
-import type { ModelKind, UnitPrices } from '../../lib/models.ts'
+import type { ModelKind, PriceCard, UnitPrices } from '../../lib/models.ts'
 import { asTyped, isAmount, nanoOf, typedDollars } from '../../lib/money.ts'
 
 export type TokenUnit = Exclude<keyof UnitPrices, 'each'>
@@ -27,12 +27,16 @@ export type PieceDraft = {
   readonly rest: string
   readonly price: string
 }
+type TokenPrices = Readonly<Partial<Record<TokenUnit, string>>>
+/** What requests of more input tokens cost. */
+export type TierDraft = { readonly above: string; readonly tokens: TokenPrices }
 export type PriceDraft = {
-  readonly tokens: Readonly<Partial<Record<TokenUnit, string>>>
+  readonly tokens: TokenPrices
   readonly pieces: readonly PieceDraft[]
+  readonly tiers: readonly TierDraft[]
 }
 
-export const noPrice: PriceDraft = { tokens: {}, pieces: [] }
+export const noPrice: PriceDraft = { tokens: {}, pieces: [], tiers: [] }
 
 /** What a price follows from where it is not said. */
 const same: Partial<Record<TokenUnit, TokenUnit>> = {
@@ -55,22 +59,29 @@ function tokensOf(prices: UnitPrices, kind: ModelKind): PriceDraft['tokens'] {
   return Object.fromEntries(stated.map((unit) => [unit, asTyped(prices[unit])]))
 }
 
-export const priceDraftOf = (prices: UnitPrices, kind: ModelKind): PriceDraft => ({
+type Priced = UnitPrices & Partial<Pick<PriceCard, 'tiers'>>
+
+export const priceDraftOf = (prices: Priced, kind: ModelKind): PriceDraft => ({
   tokens: tokensOf(prices, kind),
   pieces: Object.entries(prices.each).map(([name, price]) => {
     const [unit = '', size = '', ...rest] = name.split('/')
     return { unit, size, rest: rest.join('/'), price: asTyped(price) }
   }),
+  tiers: (prices.tiers ?? []).map((tier) => ({
+    above: String(tier.above_input_tokens),
+    tokens: tokensOf(tier, kind),
+  })),
 })
 
 /** Units that a form of such a model shows: those of its kind, and whatever else was priced before. */
-export const unitsShown = ({ tokens }: PriceDraft, kind: ModelKind): readonly TokenUnit[] => [
+export const unitsShown = ({ tokens }: Pick<PriceDraft, 'tokens'>, kind: ModelKind): readonly TokenUnit[] => [
   ...tokenUnits[kind],
   ...allUnits.filter((unit) => !tokenUnits[kind].includes(unit) && tokens[unit] !== undefined),
 ]
 
-export const areAmounts = ({ tokens, pieces }: PriceDraft): boolean =>
-  [...Object.values(tokens), ...pieces.map(({ price }) => price)].every(isAmount)
+export const areAmounts = ({ tokens, pieces, tiers }: PriceDraft): boolean =>
+  [tokens, ...tiers.map((tier) => tier.tokens)].every((typed) => Object.values(typed).every(isAmount)) &&
+  pieces.every(({ price }) => isAmount(price))
 
 export const nameOf = ({ unit, size, rest }: PieceDraft): string =>
   [unit, size, ...rest.split('/')]
@@ -84,17 +95,43 @@ function nanoText(typed: string): string {
   return nanoOf(dollars).toString()
 }
 
-/** As the API takes them; undefined where nothing is said. Throws on what are no amounts: none of them is nothing. */
-export function pricesOf({ tokens, pieces }: PriceDraft): object | undefined {
-  const stated = Object.entries(tokens).filter(([, typed]) => typed.trim() !== '')
-  const priced = pieces.filter(({ price }) => price.trim() !== '')
-  if (stated.length === 0 && priced.length === 0) return undefined
+const isTyped = (text: string | undefined): boolean => text !== undefined && text.trim() !== ''
+
+/** What is typed; null for what was and is not any more. */
+const tokensToSend = (tokens: TokenPrices, before: TokenPrices): object => ({
+  input: '0',
+  output: '0',
+  ...Object.fromEntries(
+    allUnits.flatMap((unit): [string, string | null][] => {
+      const typed = tokens[unit] ?? ''
+      if (isTyped(typed)) return [[unit, nanoText(typed)]]
+      return same[unit] !== undefined && isTyped(before[unit]) ? [[unit, null]] : []
+    }),
+  ),
+})
+
+function tiersToSend(tiers: readonly TierDraft[], before: readonly TierDraft[]): object {
+  if (JSON.stringify(tiers) === JSON.stringify(before)) return {}
+  if (tiers.length === 0) return { above: null }
+  const old = (above: string): TokenPrices => before.find((tier) => tier.above === above)?.tokens ?? {}
   return {
-    input: '0',
-    output: '0',
-    ...Object.fromEntries(stated.map(([unit, typed]) => [unit, nanoText(typed)])),
-    ...(priced.length === 0
-      ? {}
-      : { each: Object.fromEntries(priced.map((piece) => [nameOf(piece), nanoText(piece.price)])) }),
+    above: Object.fromEntries(
+      tiers.map(({ above, tokens }) => [above.trim(), tokensToSend(tokens, old(above.trim()))]),
+    ),
+  }
+}
+
+/**
+ * As the API takes them, with null for what was there before and is not any more; undefined where nothing is said.
+ * Throws on what are no amounts: none of them is nothing.
+ */
+export function pricesOf({ tokens, pieces, tiers }: PriceDraft, before: PriceDraft = noPrice): object | undefined {
+  const priced = pieces.filter(({ price }) => isTyped(price))
+  if (!Object.values(tokens).some(isTyped) && priced.length === 0 && tiers.length === 0) return undefined
+  const each = Object.fromEntries(priced.map((piece) => [nameOf(piece), nanoText(piece.price)]))
+  return {
+    ...tokensToSend(tokens, before.tokens),
+    ...(priced.length > 0 ? { each } : before.pieces.length > 0 ? { each: null } : {}),
+    ...tiersToSend(tiers, before.tiers),
   }
 }

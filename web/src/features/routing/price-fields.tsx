@@ -4,7 +4,9 @@ import type { ModelKind } from '../../lib/models.ts'
 import { DollarField } from '../../parts/dollar-field.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { pieceUnits, unitsShown, type PieceDraft, type PriceDraft, type TokenUnit } from './price-draft.ts'
+import { pieceUnits, type PieceDraft, type PriceDraft } from './price-draft.ts'
+import { TierFields } from './tier-fields.tsx'
+import { TokenFields } from './token-fields.tsx'
 
 type Props = {
   readonly draft: PriceDraft
@@ -12,12 +14,6 @@ type Props = {
   readonly onChange: (draft: PriceDraft) => void
   /** Whether a price must be said at all. */
   readonly isRequired: boolean
-}
-
-const labels: Partial<Record<TokenUnit, Key>> = {
-  input: 'models.input',
-  cached_input: 'models.cached',
-  output: 'models.output',
 }
 
 export function PriceFields({ draft, kind, onChange, isRequired }: Props) {
@@ -28,17 +24,12 @@ export function PriceFields({ draft, kind, onChange, isRequired }: Props) {
   const [unit] = pieceUnits[kind]
   return (
     <div className="space-y-3">
-      <div className="grid grid-cols-2 gap-3 sm:grid-cols-3">
-        {unitsShown(draft, kind).map((name) => (
-          <DollarField
-            key={name}
-            label={t(labels[name] ?? (`price.${name}` as Key))}
-            value={tokens[name] ?? ''}
-            required={isRequired && unit === undefined && name === 'input'}
-            onType={(text) => onChange({ ...draft, tokens: { ...tokens, [name]: text } })}
-          />
-        ))}
-      </div>
+      <TokenFields
+        tokens={tokens}
+        kind={kind}
+        isRequired={isRequired && unit === undefined}
+        onChange={(changed) => onChange({ ...draft, tokens: changed })}
+      />
       {pieces.map((piece, at) => (
         <Piece
           key={at}
@@ -55,6 +46,9 @@ export function PriceFields({ draft, kind, onChange, isRequired }: Props) {
         >
           {t('routing.addPiece')}
         </Button>
+      )}
+      {(kind === 'text' || draft.tiers.length > 0) && (
+        <TierFields tiers={draft.tiers} kind={kind} onChange={(tiers) => onChange({ ...draft, tiers })} />
       )}
     </div>
   )

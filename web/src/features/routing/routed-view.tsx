@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Fragment, useState } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
+import { BelowCost } from '../../parts/below-cost.tsx'
 import { Declared } from '../../parts/declared.tsx'
 import { earnedBy, MarkUp } from '../../parts/margin.tsx'
 import { CurrentPrice, PriceTable } from '../../parts/prices.tsx'
@@ -82,6 +83,7 @@ function OfferItem({ offer }: { readonly offer: Offer }) {
           </>
         )}
       </p>
+      <BelowCost losses={offer.below_cost} />
       <details className="mt-1">
         <summary className="min-h-6 text-soft">{t('routing.costs')}</summary>
         <PriceTable card={offer.cost} />

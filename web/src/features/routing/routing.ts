@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Origin } from '../../lib/accounts.ts'
 import { api, path, type Page } from '../../lib/api.ts'
-import type { Margin, ModelFacts, ModelKind, PriceCard } from '../../lib/models.ts'
+import type { Loss, Margin, ModelFacts, ModelKind, PriceCard } from '../../lib/models.ts'
 import { limitDraftOf, limitsOf, noLimits, type LimitDraft } from './limit-draft.ts'
 import { noPrice, priceDraftOf, pricesOf, type PriceDraft } from './price-draft.ts'
 
@@ -16,6 +16,7 @@ export type Offer = {
   readonly resting_until: string | null
   readonly cost: PriceCard
   readonly margin: Margin
+  readonly below_cost: readonly Loss[]
 }
 export type RoutedModel = ModelFacts & {
   readonly output_tokens_default: number | null
@@ -107,11 +108,11 @@ export const newOffer: OfferDraft = { provider: '', model: '', priority: '0', we
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** What it costs is said where it was changed: left out, it stays, tiers included; null is the sale price. */
+/** What it costs is said where it was changed: left out, it stays; null is the list price. */
 const offersOf = (offers: readonly OfferDraft[], before: readonly OfferDraft[]): readonly object[] =>
   offers.map(({ provider, model, priority, weight, context, cost }) => {
     const old = before.find((offer) => offer.provider === provider && offer.model === model.trim())
-    const prices = old && isSame(old.cost, cost) ? undefined : (pricesOf(cost) ?? (old && null))
+    const prices = old && isSame(old.cost, cost) ? undefined : (pricesOf(cost, old?.cost) ?? (old && null))
     return {
       provider,
       model: model.trim(),
@@ -133,7 +134,7 @@ export const addModel = ({ id, kind, limits, price, offers }: ModelDraft): Promi
 
 /** Sends what was changed. */
 export const changeModel = (before: ModelDraft, after: ModelDraft): Promise<RoutedModel> => {
-  const prices = isSame(before.price, after.price) ? undefined : pricesOf(after.price)
+  const prices = isSame(before.price, after.price) ? undefined : pricesOf(after.price, before.price)
   return api.patch(path`models/${before.id}`, {
     ...limitsOf(after.limits, after.kind, before.limits),
     ...(prices && { price: prices }),

@@ -1,0 +1,102 @@
+/** What a request for a model would meet, and in which order, at this moment. */
+import { z } from 'zod'
+import type { Model, Offer } from '../domain/catalog.ts'
+import { healthy } from '../router/health.ts'
+import { planAttempts } from '../router/plan.ts'
+import type { Desk } from './desk.ts'
+import { json, missing, route, type Route } from './route.ts'
+import { isoTime } from './shapes.ts'
+
+export const isServing = ({ state }: Offer): boolean => state !== 'drained'
+
+const stepShape = z.strictObject({
+  provider: z.string(),
+  model: z.string(),
+  verdict: z.enum(['first', 'next', 'last_resort', 'skipped']),
+  share_percent: z.number().meta({ description: 'of requests, how many would try it first' }),
+  reason: z.string(),
+})
+
+/** Offers as a request at this moment would meet them: each with why it is where it is. */
+function explain({ office }: Desk, model: Model): z.infer<typeof stepShape>[] {
+  const nowMs = Date.now()
+  const restUntil = ({ id }: Offer): number => (office.health().get(id) ?? healthy).restUntilMs
+  const isReady = (offer: Offer): boolean => isServing(offer) && restUntil(offer) <= nowMs
+  const ready = model.offers.filter(isReady)
+  const lowest = Math.min(...ready.map(({ priority }) => priority))
+  const weights = ready.reduce((sum, { priority, weight }) => (priority === lowest ? sum + weight : sum), 0)
+  // Without chance the heavier of one priority comes first.
+  const order = planAttempts({ offers: model.offers, health: office.health(), nowMs, random: () => 0.5 })
+  const steps = order.map((offer, at): z.infer<typeof stepShape> => {
+    const isFirstChoice = isReady(offer) && offer.priority === lowest
+    const share = isFirstChoice ? Math.round((offer.weight * 1_000) / weights) / 10 : at === 0 ? 100 : 0
+    const resting = `rests after failures until ${isoTime(restUntil(offer))}; tried when nothing else is left`
+    const placed = isFirstChoice
+      ? `priority ${offer.priority}, the lowest; weight ${offer.weight} of ${weights}`
+      : `priority ${offer.priority}; tried when those before it have failed`
+    const verdict = isReady(offer) ? (at === 0 ? 'first' : 'next') : 'last_resort'
+    return {
+      provider: offer.providerId,
+      model: offer.upstreamModel,
+      verdict,
+      share_percent: share,
+      reason: isReady(offer) ? placed : resting,
+    }
+  })
+  const skipped = model.offers
+    .filter((offer) => !isServing(offer))
+    .map((offer): z.infer<typeof stepShape> => ({
+      provider: offer.providerId,
+      model: offer.upstreamModel,
+      verdict: 'skipped',
+      share_percent: 0,
+      reason: `the provider '${offer.providerId}' is drained`,
+    }))
+  return [...steps, ...skipped]
+}
+
+const lackNames = ['account_suspended', 'key_revoked', 'account_model', 'key_model', 'balance', 'offer'] as const
+const lacks: Readonly<Record<(typeof lackNames)[number], string>> = {
+  account_suspended: 'the account is suspended',
+  key_revoked: 'the key is revoked',
+  account_model: 'the account may not use it',
+  key_model: 'the key may not use it',
+  balance: 'the account has nothing available',
+  offer: 'nobody offers it',
+}
+
+export const explainRoute: Route = route('POST', '/models/{model}/explain', {
+  access: 'operator',
+  summary:
+    'Explain a request: which offers it would try, in which order, and why; and whether an account may ask at all.',
+  body: z.strictObject({ account: z.string().optional(), key: z.string().optional() }),
+  answer: z.strictObject({
+    model: z.string(),
+    admitted: z.boolean(),
+    reason: z.string(),
+    lacking: z.array(z.enum(lackNames)).meta({ description: 'the same for programs; empty: admitted' }),
+    steps: z.array(stepShape),
+  }),
+  run: ({ desk, params, body }) => {
+    const { office } = desk
+    const model = office.catalog.model(params.model)
+    if (!model) return missing('model')
+    const key = body.key === undefined ? undefined : office.accounts.findKey(body.key)
+    if (body.key !== undefined && !key) return missing('key')
+    const account = office.accounts.find(body.account ?? key?.accountId ?? '')
+    if (body.account !== undefined && !account) return missing('account')
+    const lacking = [
+      ...(account?.status === 'suspended' ? (['account_suspended'] as const) : []),
+      ...(key?.revokedAtMs !== undefined ? (['key_revoked'] as const) : []),
+      ...(account?.allowedModels?.includes(model.id) === false ? (['account_model'] as const) : []),
+      ...(key?.allowedModels?.includes(model.id) === false ? (['key_model'] as const) : []),
+      ...(account && office.ledger.balance(account.id).available <= 0n ? (['balance'] as const) : []),
+      ...(model.offers.some(isServing) ? [] : (['offer'] as const)),
+    ]
+    const reason =
+      lacking.length === 0
+        ? 'it would be tried at the offers below, in this order'
+        : lacking.map((lack) => lacks[lack]).join('; ')
+    return json({ model: model.id, admitted: lacking.length === 0, reason, lacking, steps: explain(desk, model) })
+  },
+})

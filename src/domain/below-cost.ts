@@ -1,0 +1,88 @@
+/** Where a model is sold for less than an offer of it costs: every unit, in every tier. */
+import { usageBuckets, type PieceUnit, type UsageBucket } from './usage.ts'
+import type { Model, ModelKind } from './catalog.ts'
+import { unitPriceOfPiece, type PriceCard, type UnitPrices } from './price.ts'
+import { priceUnits } from './price-units.ts'
+
+/** One unit that is sold below its cost. Nano-USD per million of it, of tokens and pieces alike. */
+export type Loss = {
+  readonly unit: UsageBucket | PieceUnit
+  /** In requests with more input tokens than this; undefined: in all up to the first tier. */
+  readonly aboveInputTokens: number | undefined
+  readonly sale: bigint
+  readonly cost: bigint
+}
+
+const imageUnits: ReadonlySet<UsageBucket> = new Set(['inputImage', 'outputImage'])
+const outputUnits: ReadonlySet<UsageBucket> = new Set(['outputText', 'outputReasoning'])
+
+/** What of a model of a kind is ever counted. */
+function unitsOf(kind: ModelKind): readonly UsageBucket[] {
+  if (kind === 'image') return usageBuckets
+  return usageBuckets.filter((unit) => !imageUnits.has(unit) && !(kind === 'embedding' && outputUnits.has(unit)))
+}
+
+/** The prices of requests with just more input tokens. */
+const pricesAbove = ({ nanoPerMillion, tiers = [] }: PriceCard, tokens: number): UnitPrices =>
+  tiers.findLast(({ aboveInputTokens }) => aboveInputTokens <= tokens)?.nanoPerMillion ?? nanoPerMillion
+
+const isPiece = (unit: string): unit is PieceUnit => unit.startsWith('piece:')
+const piecesOf = ({ nanoPerMillion }: PriceCard): readonly PieceUnit[] => Object.keys(nanoPerMillion).filter(isPiece)
+const kindOf = (unit: PieceUnit): string => unit.replace(/\/.*/, '')
+const isFree = (prices: UnitPrices): boolean => usageBuckets.every((unit) => prices[unit] === 0n)
+
+/**
+ * Tokens can be compared with tokens and a kind of piece with the same kind. How many tokens a picture is, or a second,
+ * no card says: where one side sells by the piece alone and the other by the token, nothing is compared.
+ */
+export function lossesOf(kind: ModelKind, sale: PriceCard, cost: PriceCard): readonly Loss[] {
+  return [...tokenLosses(kind, sale, cost), ...pieceLosses(sale, cost)]
+}
+
+function tokenLosses(kind: ModelKind, sale: PriceCard, cost: PriceCard): readonly Loss[] {
+  if (piecesOf(sale).length > 0 && isFree(sale.nanoPerMillion)) return []
+  const bounds = [sale, cost].flatMap(({ tiers = [] }) => tiers.map(({ aboveInputTokens }) => aboveInputTokens))
+  const losses: Loss[] = []
+  for (const from of new Set([0, ...bounds.toSorted((a, b) => a - b)])) {
+    const [sold, paid] = [pricesAbove(sale, from), pricesAbove(cost, from)]
+    for (const unit of unitsOf(kind)) {
+      if (sold[unit] >= paid[unit] || isSaidBy(unit, sold, paid)) continue
+      const loss = { unit, aboveInputTokens: from === 0 ? undefined : from, sale: sold[unit], cost: paid[unit] }
+      const before = losses.findLast((one) => one.unit === unit)
+      if (before?.sale !== loss.sale || before.cost !== loss.cost) losses.push(loss)
+    }
+  }
+  return losses
+}
+
+/** A unit that costs what another does on both sides is no loss of its own. */
+function isSaidBy(unit: UsageBucket, sold: UnitPrices, paid: UnitPrices): boolean {
+  const like = priceUnits.find((one) => one.unit === unit)?.like
+  return like !== undefined && sold[unit] === sold[like] && paid[unit] === paid[like]
+}
+
+function pieceLosses(sale: PriceCard, cost: PriceCard): readonly Loss[] {
+  const [sold, paid] = [piecesOf(sale), piecesOf(cost)]
+  const shared = new Set(sold.map(kindOf)).intersection(new Set(paid.map(kindOf)))
+  return [...new Set([...sold, ...paid])]
+    .filter((unit) => shared.has(kindOf(unit)))
+    .map((unit) => ({
+      unit,
+      aboveInputTokens: undefined,
+      sale: unitPriceOfPiece(sale, unit),
+      cost: unitPriceOfPiece(cost, unit),
+    }))
+    .filter(({ sale: price, cost: paidPrice }) => price < paidPrice)
+}
+
+/** All there are of a model, with the offer that costs more. */
+export const modelLosses = ({
+  kind,
+  sale,
+  offers,
+}: Model): readonly (Loss & { readonly offer: Model['offers'][0] })[] =>
+  offers.flatMap((offer) => lossesOf(kind, sale, offer.cost).map((loss) => ({ ...loss, offer })))
+
+/** A unit as the API names it: `cached_input`, `second/720p`. */
+export const unitName = (unit: UsageBucket | PieceUnit): string =>
+  isPiece(unit) ? unit.slice('piece:'.length) : (priceUnits.find((one) => one.unit === unit)?.name ?? unit)

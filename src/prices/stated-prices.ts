@@ -1,0 +1,109 @@
+/** Prices as somebody states them, put into what is there: what is not named stays. */
+import type { ModelKind } from '../domain/catalog.ts'
+import { unitPrices, type PriceTier, type UnitPrices } from '../domain/price.ts'
+import { isStated, priceUnits } from '../domain/price-units.ts'
+
+const tokenNames = [
+  'input',
+  'output',
+  'cached_input',
+  'cache_write',
+  'cache_write_1h',
+  'reasoning',
+  'image_input',
+  'image_output',
+] as const
+type TokenName = (typeof tokenNames)[number]
+
+/** Nano-USD per million tokens; `each`: for one piece. Undefined: not named. Null: taken back, it follows another. */
+export type StatedUnits = { readonly [Name in TokenName]?: bigint | null | undefined } & {
+  readonly each?: Readonly<Record<string, bigint>> | null | undefined
+}
+export type StatedPrices = StatedUnits & {
+  /** By a number of input tokens: what all tokens of a longer request cost. */
+  readonly above?: Readonly<Record<string, StatedUnits>> | null | undefined
+}
+
+export type Prices = { readonly units: UnitPrices; readonly tiers: readonly PriceTier[] }
+/** What is there. Without units, those are stated as a whole. */
+export type PricesBefore = { readonly units?: UnitPrices | undefined; readonly tiers: readonly PriceTier[] }
+
+/** A unit that a model of a kind cannot be sold without, and that nobody stated. */
+export type MissingUnit = { readonly path: readonly string[]; readonly unit: string }
+
+const hasTokens = (stated: StatedUnits): boolean =>
+  tokenNames.some((name) => stated[name] !== undefined && stated[name] !== null)
+const hasPieces = ({ each }: StatedUnits): boolean => Object.keys(each ?? {}).length > 0
+const isByPieceAlone = (stated: StatedUnits): boolean => hasPieces(stated) && !hasTokens(stated)
+
+const pieces = (prices: UnitPrices | undefined): readonly (readonly [string, bigint])[] =>
+  Object.entries(prices ?? {}).filter(([unit]) => unit.startsWith('piece:'))
+const soldTokens = (prices: UnitPrices): boolean => priceUnits.some(({ unit }) => prices[unit] > 0n)
+
+/**
+ * What a statement makes of the units that were there. A price by the piece alone takes the place of one by tokens, and
+ * the other way round; a card that has both keeps what is not named.
+ */
+function unitsOf(stated: StatedUnits, before: UnitPrices | undefined): UnitPrices {
+  const kept = isByPieceAlone(stated) ? undefined : before
+  const named = (name: TokenName): bigint | undefined => {
+    const value = stated[name]
+    if (value !== undefined) return value ?? undefined
+    const unit = priceUnits.find((each) => each.name === name)
+    return kept && unit && isStated(kept, unit) ? kept[unit.unit] : undefined
+  }
+  const units = unitPrices({
+    input: named('input') ?? 0n,
+    output: named('output') ?? 0n,
+    cachedInput: named('cached_input'),
+    cacheWrite: named('cache_write'),
+    cacheWrite1h: named('cache_write_1h'),
+    reasoning: named('reasoning'),
+    imageInput: named('image_input'),
+    imageOutput: named('image_output'),
+    each: stated.each ?? undefined,
+  })
+  const staysByPiece = stated.each === undefined && before && (!hasTokens(stated) || soldTokens(before))
+  return staysByPiece ? { ...units, ...Object.fromEntries(pieces(before)) } : units
+}
+
+/** The prices that a statement makes of those before, tiers by rising length. */
+export function pricesFrom(stated: StatedPrices, before?: PricesBefore): Prices {
+  const { above } = stated
+  const known = before?.tiers ?? []
+  const units = unitsOf(stated, before?.units)
+  if (above === undefined) return { units, tiers: isByPieceAlone(stated) ? [] : known }
+  const tiers = Object.entries(above ?? {}).map(([tokens, tier]) => {
+    const aboveInputTokens = Number(tokens)
+    const old = known.find((one) => one.aboveInputTokens === aboveInputTokens)
+    return { aboveInputTokens, nanoPerMillion: unitsOf(tier, old?.nanoPerMillion) }
+  })
+  return { units, tiers: tiers.toSorted((a, b) => a.aboveInputTokens - b.aboveInputTokens) }
+}
+
+type Sold = {
+  readonly kind: ModelKind
+  /** An image model that answers with words, too. */
+  readonly paintsInTurn: boolean
+}
+
+/** What a model could not be sold without. A unit that is there before needs no naming. */
+export function missingUnit(stated: StatedPrices, sold: Sold, before?: PricesBefore): MissingUnit | undefined {
+  const { above } = stated
+  const missing = missingOf(stated, sold, before?.units)
+  if (missing !== undefined) return { path: [missing], unit: missing }
+  for (const [tokens, tier] of Object.entries(above ?? {})) {
+    const old = before?.tiers.find(({ aboveInputTokens }) => aboveInputTokens === Number(tokens))
+    const unit = missingOf(tier, sold, old?.nanoPerMillion)
+    if (unit !== undefined) return { path: ['above', tokens, unit], unit }
+  }
+  return undefined
+}
+
+function missingOf(stated: StatedUnits, { kind, paintsInTurn }: Sold, before: UnitPrices | undefined) {
+  const isThere = before !== undefined && !isByPieceAlone(stated)
+  const lacks = (name: 'input' | 'output'): boolean => (stated[name] === undefined ? !isThere : stated[name] === null)
+  if ((kind === 'text' || kind === 'embedding') && lacks('input')) return 'input'
+  if ((kind === 'text' || paintsInTurn) && lacks('output')) return 'output'
+  return hasPieces(stated) || hasTokens(stated) || before !== undefined ? undefined : 'input'
+}
