@@ -285,6 +285,9 @@ models: { plain: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, 
     })
     // What is loaded with the first call is no bomb's.
     for (const model of ['sandbox-chat', 'plain']) await (await chat(target, { model, max_tokens: 4 })).text()
+    const headers = { authorization: `Bearer ${target.key}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ model: 'sandbox-image', prompt: 'a door', quality: 'low' })
+    await (await fetch(`${target.baseUrl}/images/generations`, { method: 'POST', headers, body })).arrayBuffer()
     quietMs = await quietP99Ms(target, 'plain')
     idleMb = rssMb(target.pid)
   }, 60_000)

@@ -117,7 +117,7 @@ test('bombs of clients and of vendors', async () => {
   const wrong: string[] = []
   let count = 0
   try {
-    for await (const { name, file, holds } of pictureBombs()) {
+    for (const { name, file, holds } of pictureBombs()) {
       count++
       const edited = await edit(file)
       if (file.length > LONG_REPLY_BYTES) long.push({ name, file, holds, edited })

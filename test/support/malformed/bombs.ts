@@ -3,6 +3,7 @@
  * what unpacks. A modality is a generator; each is sent by test/malformed.test.ts.
  */
 import type fc from 'fast-check'
+import { knownPictureBombs, pictureBombsLike } from './picture-bombs.ts'
 import { knownTextBombs, textBombs } from './text-bombs.ts'
 
 export type Bomb = {
@@ -21,4 +22,7 @@ export type Modality = {
   readonly generated: fc.Arbitrary<Bomb>
 }
 
-export const bombs: Readonly<Record<string, Modality>> = { text: { known: knownTextBombs, generated: textBombs } }
+export const bombs: Readonly<Record<string, Modality>> = {
+  text: { known: knownTextBombs, generated: textBombs },
+  pictures: { known: knownPictureBombs, generated: pictureBombsLike },
+}

@@ -3,7 +3,6 @@
  * pictures of 64 × 64, and none is larger than 24 MB.
  */
 import { crc32, deflateSync } from 'node:zlib'
-import sharp from 'sharp'
 
 export type PictureBomb = {
   readonly name: string
@@ -198,14 +197,14 @@ const jpegs = (base: Buffer, progressive: Buffer): Record<string, () => Made> =>
 
 // WebP
 
-const part = (type: string, data: Buffer): Buffer =>
+const riffPart = (type: string, data: Buffer): Buffer =>
   Buffer.concat([latin1(type), u32le(data.length), data, Buffer.alloc(data.length & 1)])
 const riff = (...parts: Buffer[]): Buffer => {
   const body = Buffer.concat([latin1('WEBP'), ...parts])
   return Buffer.concat([latin1('RIFF'), u32le(body.length), body])
 }
 const extended = (flags: number, width = 64, height = 64): Buffer =>
-  part(
+  riffPart(
     'VP8X',
     Buffer.concat([Buffer.from([flags, 0, 0, 0]), u32le(width - 1).subarray(0, 3), u32le(height - 1).subarray(0, 3)]),
   )
@@ -214,7 +213,7 @@ const losslessHead = (width: number, height: number): Buffer => {
   return Buffer.concat([Buffer.from([0x2f]), u32le(bits), Buffer.alloc(32)])
 }
 const frame = (picture: Buffer): Buffer =>
-  part(
+  riffPart(
     'ANMF',
     Buffer.concat([
       Buffer.alloc(6),
@@ -224,21 +223,21 @@ const frame = (picture: Buffer): Buffer =>
       picture,
     ]),
   )
-const ANIM = part('ANIM', Buffer.alloc(6))
+const ANIM = riffPart('ANIM', Buffer.alloc(6))
 
 /** `image`: the chunk of a picture of 64 × 64. */
 const webps = (image: Buffer): Record<string, () => Made> => ({
-  'WebP: EXIF of 20 MB': () => picture(riff(extended(0x08), image, part('EXIF', Buffer.alloc(20 * MB, 'MM')))),
-  'WebP: XMP of 20 MB': () => picture(riff(extended(0x04), image, part('XMP ', Buffer.alloc(20 * MB, '<x>')))),
-  'WebP: a profile of 20 MB': () => picture(riff(extended(0x20), part('ICCP', Buffer.alloc(20 * MB)), image)),
+  'WebP: EXIF of 20 MB': () => picture(riff(extended(0x08), image, riffPart('EXIF', Buffer.alloc(20 * MB, 'MM')))),
+  'WebP: XMP of 20 MB': () => picture(riff(extended(0x04), image, riffPart('XMP ', Buffer.alloc(20 * MB, '<x>')))),
+  'WebP: a profile of 20 MB': () => picture(riff(extended(0x20), riffPart('ICCP', Buffer.alloc(20 * MB)), image)),
   'WebP: a million chunks that nobody knows': () =>
-    picture(riff(extended(0), image, times(MB, part('abcd', latin1('1234'))))),
+    picture(riff(extended(0), image, times(MB, riffPart('abcd', latin1('1234'))))),
   'WebP: an animation of 5,000 frames': () => nothing(riff(extended(0x02), ANIM, times(5_000, frame(image)))),
   'WebP: an animation of 5,000 frames, without a word of it': () => nothing(riff(times(5_000, frame(image)))),
   'WebP: a canvas of 16 million by 16 million': () => nothing(riff(extended(0, 1 << 24, 1 << 24), image)),
   'WebP: a canvas of 7,000 by 7,000 for 64': () => nothing(riff(extended(0, 7_000, 7_000), image)),
-  'WebP: 16,383 by 16,383 in 40 bytes': () => nothing(riff(part('VP8L', losslessHead(16_383, 16_383)))),
-  'WebP: 7,000 by 7,000 in 40 bytes': () => nothing(riff(part('VP8L', losslessHead(7_000, 7_000)))),
+  'WebP: 16,383 by 16,383 in 40 bytes': () => nothing(riff(riffPart('VP8L', losslessHead(16_383, 16_383)))),
+  'WebP: 7,000 by 7,000 in 40 bytes': () => nothing(riff(riffPart('VP8L', losslessHead(7_000, 7_000)))),
   'WebP: longer than the file': () => {
     const file = riff(image)
     file.writeUInt32LE(0xffff_fff0, 4)
@@ -250,7 +249,7 @@ const webps = (image: Buffer): Record<string, () => Made> => ({
     return nothing(file)
   },
   'WebP: two pictures': () => nothing(riff(image, image)),
-  'WebP: nothing but metadata': () => nothing(riff(extended(0x08), part('EXIF', Buffer.alloc(MB)))),
+  'WebP: nothing but metadata': () => nothing(riff(extended(0x08), riffPart('EXIF', Buffer.alloc(MB)))),
   'WebP: an archive behind it': () =>
     picture(Buffer.concat([riff(image), latin1('PK\x03\x04'), Buffer.alloc(20 * MB)])),
 })
@@ -284,13 +283,54 @@ const others: Record<string, () => Made> = {
   'nothing at all': () => nothing(Buffer.from([0])),
 }
 
-/** Makes them one at a time: together they are half a gigabyte. */
-export async function* pictureBombs(): AsyncGenerator<PictureBomb, void> {
-  const plain = sharp({ create: { width: 64, height: 64, channels: 3, background: '#a05' } })
-  const base = await plain.clone().jpeg().toBuffer()
-  const progressive = await plain.clone().jpeg({ progressive: true }).toBuffer()
-  const image = (await plain.clone().webp().toBuffer()).subarray(12)
-  for (const [name, make] of Object.entries({ ...pngs, ...jpegs(base, progressive), ...webps(image), ...others })) {
-    yield { name, ...make() }
+/** One colour on 64 × 64 pixels: a JPEG in one scan, a progressive one, and the chunk of a WebP. */
+const BASE = Buffer.from(
+  [
+    '/9j/2wBDABsSFBcUERsXFhceHBsgKEIrKCUlKFE6PTBCYFVlZF9VXVtqeJmBanGQc1tdhbWGkJ6jq62rZ4C8ybqmx5moq6T/2wBDARweHigj',
+    'KE4rK06kbl1upKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKT/wAARCABAAEADASIAAhEBAxEB/8QA',
+    'FQABAQAAAAAAAAAAAAAAAAAAAAX/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/8QAFgEBAQEAAAAAAAAAAAAAAAAAAAMF/8QAFBEBAAAAAAAAAAAA',
+    'AAAAAAAAAP/aAAwDAQACEQMRAD8AlgKNYAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB//9k=',
+  ].join(''),
+  'base64',
+)
+const PROGRESSIVE = Buffer.from(
+  [
+    '/9j/2wBDABsSFBcUERsXFhceHBsgKEIrKCUlKFE6PTBCYFVlZF9VXVtqeJmBanGQc1tdhbWGkJ6jq62rZ4C8ybqmx5moq6T/2wBDARweHigj',
+    'KE4rK06kbl1upKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKT/wgARCABAAEADASIAAhEBAxEB/8QA',
+    'FQABAQAAAAAAAAAAAAAAAAAAAAT/xAAWAQEBAQAAAAAAAAAAAAAAAAAAAgT/2gAMAwEAAhADEAAAAZRWsAAAAAAAAAAAAAAD/8QAFBABAAAA',
+    'AAAAAAAAAAAAAAAAYP/aAAgBAQABBQIB/8QAFBEBAAAAAAAAAAAAAAAAAAAAQP/aAAgBAwEBPwEH/8QAFBEBAAAAAAAAAAAAAAAAAAAAQP/a',
+    'AAgBAgEBPwEH/8QAFBABAAAAAAAAAAAAAAAAAAAAYP/aAAgBAQAGPwIB/8QAFBABAAAAAAAAAAAAAAAAAAAAYP/aAAgBAQABPyEB/9oADAMB',
+    'AAIAAwAAABAAAAAAAAAAAAAAAAD/xAAUEQEAAAAAAAAAAAAAAAAAAABA/9oACAEDAQE/EAf/xAAUEQEAAAAAAAAAAAAAAAAAAABA/9oACAEC',
+    'AQE/EAf/xAAUEAEAAAAAAAAAAAAAAAAAAABg/9oACAEBAAE/EAH/2Q==',
+  ].join(''),
+  'base64',
+)
+const WEBP_IMAGE = Buffer.from(
+  'UklGRkYAAABXRUJQVlA4IDoAAADQAwCdASpAAEAAP3G412Q0ryumoggCkC4JaQAW30CBunFJKHxrssAA/uX6BNz/9Su/DzVWARooAAAA',
+  'base64',
+).subarray(12)
+
+/** Those that have megabytes, or of which much has to be packed. */
+const LARGE = /million|megapixels|\d+ MB|300|500|palettes|archive|zeros/
+
+/** Makes them one at a time: together they are half a gigabyte. `small`: those that take no time to make. */
+export function* pictureBombs(which: 'all' | 'small' = 'all'): Generator<PictureBomb, void> {
+  const all = { ...pngs, ...jpegs(BASE, PROGRESSIVE), ...webps(WEBP_IMAGE), ...others }
+  for (const [name, make] of Object.entries(all)) {
+    if (which === 'all' || !LARGE.test(name)) yield { name, ...make() }
   }
+}
+
+/** A part that draws nothing, so many times in a picture of each format. */
+export function withMetadata(
+  format: 'png' | 'jpeg' | 'webp',
+  type: number,
+  part: { data: Buffer; count: number },
+): Buffer {
+  const { data, count } = part
+  const letters = ['zTXt', 'iTXt', 'iCCP', 'eXIf', 'tEXt', 'sPLT', 'abCd', 'gAMA', 'acTL', 'fdAT'] as const
+  if (format === 'png') return png(times(count, chunk(letters[type % letters.length] ?? 'zTXt', data)))
+  if (format === 'jpeg') return inJpeg(BASE, times(count, segment(0xe0 + (type % 16), data.subarray(0, 65_000))))
+  const chunks = ['EXIF', 'XMP ', 'ICCP', 'abcd'] as const
+  return riff(extended(type & 0x2c), WEBP_IMAGE, times(count, riffPart(chunks[type % chunks.length] ?? 'EXIF', data)))
 }
