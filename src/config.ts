@@ -67,6 +67,8 @@ export type Config = {
   readonly sandbox: boolean
   /** On list prices. `off`: a vendor's key brings no models. */
   readonly markUp: MarkUp | 'off'
+  /** Whether what vendors say of failures is kept for the operator, without what is the request's. */
+  readonly upstreamMessages: 'kept' | 'dropped'
   readonly declared: Declared & { readonly vendorModels: readonly ModelDraft[] }
   /** Where the declaration came from, for messages. */
   readonly configFile: string | undefined
@@ -164,6 +166,13 @@ function publicModels(env: Environment): Config['publicModels'] {
   throw new ConfigError(`TOLLGATE_PUBLIC_MODELS must be on or off, not '${text}'`)
 }
 
+/** The environment before the file, as elsewhere. */
+function upstreamMessages(env: Environment, declared: boolean | undefined): Config['upstreamMessages'] {
+  const text = env['TOLLGATE_UPSTREAM_MESSAGES'] || (declared === false ? 'off' : 'on')
+  if (text === 'on' || text === 'off') return text === 'on' ? 'kept' : 'dropped'
+  throw new ConfigError(`TOLLGATE_UPSTREAM_MESSAGES must be on or off, not '${text}'`)
+}
+
 /** Reads the whole configuration. Rejects with ConfigError, or DeclarationError. */
 export async function loadConfig(env: Environment): Promise<Config> {
   const configFile = configFileOf(env)
@@ -192,6 +201,7 @@ export async function loadConfig(env: Environment): Promise<Config> {
     masterKey: env['TOLLGATE_MASTER_KEY'] || undefined,
     sandbox,
     markUp: by,
+    upstreamMessages: upstreamMessages(env, file?.upstreamMessages),
     declared: { providers, models, vendorModels: modelsBrought(implied, models, by), accounts: file?.accounts ?? [] },
     configFile,
   })

@@ -24,7 +24,10 @@ export type Declared = {
   readonly accounts: readonly AccountDraft[]
 }
 
-export type Declaration = Declared & { readonly sandbox: boolean | undefined }
+export type Declaration = Declared & {
+  readonly sandbox: boolean | undefined
+  readonly upstreamMessages: boolean | undefined
+}
 
 /** A declaration that cannot be used; the message names file and line. */
 class DeclarationError extends Error {
@@ -130,6 +133,7 @@ const account = strict({
 
 const declaration = strict({
   sandbox: z.boolean().optional(),
+  upstream_messages: z.boolean().optional(),
   providers: z.record(z.string(), provider).default({}),
   models: z.record(z.string(), model).default({}),
   accounts: z.record(z.string(), account).default({}),
@@ -257,7 +261,7 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
       limits: stated,
     }),
   )
-  return { sandbox: read.sandbox, providers, models, accounts }
+  return { sandbox: read.sandbox, upstreamMessages: read.upstream_messages, providers, models, accounts }
 }
 
 /** The base URL as it was understood. */

@@ -18,7 +18,7 @@ import { ReplyMemory } from './lib/reply-memory.ts'
 import { Shares } from './lib/shares.ts'
 import { nanoDigits } from './domain/money.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
-import type { RequestRecord } from './records/records.ts'
+import type { AttemptNote, RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
 import { Backgrounds } from './relay/background.ts'
 import { Drains } from './relay/drains.ts'
@@ -73,7 +73,7 @@ export async function serve(config: Config): Promise<Served> {
   const [tokens, blobs] = [new TokenCounter(), new Blobs(store, gateway.room)]
   await blobs.sweepStrays()
   const onRecord = recorder(gateway, metrics, log)
-  const videos = openVideos(gateway, { log, blobs, health, limits: config.limits, onRecord })
+  const videos = openVideos(gateway, { log, blobs, health, config, onRecord })
   const relay: Relay = {
     accounts,
     catalog,
@@ -91,6 +91,7 @@ export async function serve(config: Config): Promise<Served> {
     drains: new Drains(drainBounds),
     hiddenReasoners: new Set(),
     limits: { ...config.limits, ...answerBounds },
+    upstreamMessages: config.upstreamMessages,
     log,
     notReady: () => (draining ? 'shutting down' : stalls.reason()),
     onRecord: (record, { clientAddress }) => onRecord(record, clientAddress),
@@ -110,12 +111,11 @@ export async function serve(config: Config): Promise<Served> {
     metricsToken: config.metricsToken,
   })
   const control = serveControl(config.dataFolder, gateway.office)
-  const { limits } = config
   await videos.resume()
   ports.open({ ...edge, handle: withConsole(edge, gateway, { config, log }) })
-  const sweeps = startSweeps(gateway, blobs, { log, limits, isDraining: () => draining })
+  const sweeps = startSweeps(gateway, blobs, { log, limits: config.limits, isDraining: () => draining })
   const watch = setInterval(() => {
-    live.endOverdue(limits.requestTimeoutMs)
+    live.endOverdue(config.limits.requestTimeoutMs)
     live.cutLapsed()
     stalls.reason()
   }, WATCH_MS)
@@ -207,18 +207,18 @@ function boundsOf(config: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'repl
   }
 }
 
-type Studio = Pick<VideosOptions, 'log' | 'blobs' | 'onRecord'> & Pick<Relay, 'health'> & Pick<Config, 'limits'>
+type Studio = Pick<VideosOptions, 'log' | 'blobs' | 'onRecord'> & Pick<Relay, 'health'> & { readonly config: Config }
 
 /** The work on videos, as far as it reaches into the rest of the gateway. */
-function openVideos(gateway: Gateway, { log, blobs, health, limits, onRecord }: Studio): Videos {
+function openVideos(gateway: Gateway, { health, config, ...shared }: Studio): Videos {
+  const { limits, upstreamMessages } = config
   const { tasks, catalog, ledger, limiter, accounts } = gateway
   return new Videos({
     tasks,
     catalog,
     ledger,
-    blobs,
-    log,
-    onRecord,
+    ...shared,
+    upstreamMessages,
     pollMs: limits.videoPollMs,
     keptMs: limits.videoKeptMs,
     learn: (offerId, failure) => (failure ? health.failed(offerId, failure) : health.succeeded(offerId)),
@@ -228,6 +228,15 @@ function openVideos(gateway: Gateway, { log, blobs, health, limits, onRecord }: 
     },
   })
 }
+
+/** What a vendor said in an attempt, as far as it is kept. */
+const saidIn = ({ requestId: id, status, code, type, message }: AttemptNote): object => ({
+  id,
+  status,
+  code,
+  type,
+  message,
+})
 
 /** The one line per request: who, what, how much, how long. No prompts, no outputs, no secrets. */
 function logRecord(log: Log, record: RequestRecord, client: string | undefined): void {
@@ -245,6 +254,7 @@ function logRecord(log: Log, record: RequestRecord, client: string | undefined):
     code: errorCode,
     provider: record.providerId,
     attempts: attempts.map(({ providerId, result }) => `${providerId}:${result}`),
+    upstream: attempts.map(saidIn),
     inputTokens: inputTokens(usage),
     outputTokens: outputTokens(usage),
     usage: record.usageSource,

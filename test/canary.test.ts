@@ -96,6 +96,18 @@ for (const status of [400, 401, 403, 404, 422, 429, 500, 503])
     const word = body.includes(planted.promptWord) ? planted.promptWord : 'none'
     return Response.json({ error: { message: 'no', code: word, type: word } }, { status })
   }
+/** Where an id of a request would be, and in a message beside words that are the vendor's own. */
+for (const status of [200, 400, 401, 429, 500])
+  scripts[`echo-id-${status}`] = (request, body) => {
+    const word = body.includes(planted.promptWord) ? planted.promptWord : 'none'
+    const [, credential = ''] = request.headers.get('authorization')?.split(' ') ?? []
+    const headers = { 'x-request-id': status === 401 ? credential : word }
+    if (status === 200) return Response.json(choice({ content: planted.output }), { headers })
+    const own = [word, planted.imageUrl, planted.userField, planted.prompt, credential.slice(3, 30)]
+    const quoted = word === 'none' ? word : own.join(', ')
+    const error = { message: `shard 7 is out of memory for ${quoted}`, type: word, request_id: word }
+    return Response.json({ error, request_id: word }, { status, headers })
+  }
 for (const status of [400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 502, 503, 529])
   scripts[`echo-${status}`] = (request, body) => Response.json(echo(request, body), { status })
 
@@ -263,6 +275,12 @@ describe('of what was planted nothing is found', () => {
     for (const { id } of records) views.push(await gateway.operate('request.show', { request: id }))
     for (const name of ['account.list', 'provider.list', 'model.list']) views.push(await gateway.operate(name))
     expect(found(JSON.stringify(views), { ...secrets(), idempotencyKey })).toEqual([])
+  })
+
+  test('and what is the vendor’s own is there for the operator', async () => {
+    const records = await gateway.operate<{ model: string; attempts: string }[]>('request.list', { limit: 1_000 })
+    const [attempts = ''] = records.flatMap((record) => (record.model === 'echo-id-500' ? [record.attempts] : []))
+    expect(attempts).toContain('shard 7 is out of memory for')
   })
 
   test('in what other clients are told', async () => {

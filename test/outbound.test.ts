@@ -276,9 +276,10 @@ test('origins are forgotten when there are too many, with their connections; wha
   expect(client.idleCount).toBeWithin(1, 5)
 })
 
-test('a kept connection that closes without a byte of an answer is the keep-alive race: one more try', async () => {
+/** Answers the first request, and closes the connection at the second one. */
+function closingAtSecond(): ReturnType<typeof upstream> & { requests: () => number } {
   let requests = 0
-  const { origin, callers } = upstream({
+  const served = upstream({
     onData(caller) {
       if (!isComplete(caller)) return
       caller.received = ''
@@ -286,10 +287,38 @@ test('a kept connection that closes without a byte of an answer is the keep-aliv
       else caller.socket.write(whole('ok'))
     },
   })
+  return { ...served, requests: () => requests }
+}
+
+test('a kept connection that closes without a byte of an answer is the keep-alive race: one more try for a GET', async () => {
+  const { origin, callers, requests } = closingAtSecond()
   const client = outbound()
-  for (let i = 0; i < 2; i++) expect(text(await client.sendForText(post(origin), 100))).toBe('ok')
-  expect(requests).toBe(3)
+  const get = { ...post(origin), method: 'GET', body: undefined } as const
+  for (let i = 0; i < 2; i++) expect(text(await client.sendForText(get, 100))).toBe('ok')
+  expect(requests()).toBe(3)
   expect(callers).toHaveLength(2)
+})
+
+test('a POST that has left may have been carried out: it is not sent again', async () => {
+  const { origin, callers, requests } = closingAtSecond()
+  const client = outbound()
+  await client.sendForText(post(origin), 100)
+  expect(await client.sendForText(post(origin), 100)).toMatchObject({ kind: 'network', reached: true })
+  expect([requests(), callers.length]).toEqual([2, 1])
+  expect(text(await client.sendForText(post(origin), 100))).toBe('ok')
+})
+
+test('a connection is given up before an upstream would that was seen to close idle ones', async () => {
+  const { origin, callers } = upstream(answering(() => whole('ok')))
+  const client = outbound()
+  await client.sendForText(post(origin), 100)
+  callers[0]?.socket.end()
+  await until(() => client.idleCount === 0)
+  await client.sendForText(post(origin), 100)
+  expect(client.idleCount).toBe(1)
+  // It is still open at the other end, and would be kept for half a minute.
+  for (let i = 0; i < 100 && client.idleCount > 0; i++) await Bun.sleep(100)
+  expect(client.idleCount).toBe(0)
 })
 
 test('what must be sent once goes over a connection of its own, and never again', async () => {
@@ -322,15 +351,16 @@ test('the race is lost but once, a fresh connection has none, and neither has a 
     },
   })
   const client = outbound()
-  await client.sendForText(post(origin), 100)
-  expect(await client.sendForText(post(origin), 100)).toMatchObject({ kind: 'network', reached: true })
+  const get = { ...post(origin), method: 'GET', body: undefined } as const
+  await client.sendForText(get, 100)
+  expect(await client.sendForText(get, 100)).toMatchObject({ kind: 'network', reached: true })
   expect(requests).toBe(3)
-  expect(await client.sendForText(post(origin), 100)).toMatchObject({ kind: 'network', reached: true })
+  expect(await client.sendForText(get, 100)).toMatchObject({ kind: 'network', reached: true })
   expect(requests).toBe(4)
   requests = 0
   answer = 'H'
-  await client.sendForText(post(origin), 100)
-  expect(await client.sendForText(post(origin), 100)).toMatchObject({ kind: 'network', reached: true })
+  await client.sendForText(get, 100)
+  expect(await client.sendForText(get, 100)).toMatchObject({ kind: 'network', reached: true })
   expect(requests).toBe(2)
 })
 

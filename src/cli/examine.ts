@@ -18,6 +18,7 @@ type Facts = {
   readonly accounts: number
   readonly connections_max: number
   readonly account_calls_max: number
+  readonly upstream_messages: 'kept' | 'dropped'
   readonly models: number
   readonly models_without_offer: readonly string[]
   readonly models_below_cost: readonly (BelowCost & { readonly model: string; readonly offer: string })[]
@@ -87,6 +88,7 @@ function factChecks(facts: Facts, { dataFolder, limits }: Settings): Check[] {
     connectionCheck(facts, limits),
     modelCheck(facts),
     ...priceChecks(facts),
+    ok("vendors' messages", `${facts.upstream_messages} with failed attempts (TOLLGATE_UPSTREAM_MESSAGES)`),
   ]
 }
 

@@ -10,7 +10,10 @@ export type Attempt = {
   readonly result: string
   readonly status: number | null
   readonly code: string | null
+  readonly type: string | null
   readonly message: string | null
+  /** The vendor's id of the request. */
+  readonly upstream_request_id: string | null
   readonly started_ms: number
   readonly took_ms: number
 }
@@ -96,7 +99,9 @@ type StoredAttempt = {
   readonly result: string
   readonly status?: number
   readonly code?: string
+  readonly type?: string
   readonly message?: string
+  readonly requestId?: string
   readonly startedMs: number
   readonly tookMs: number
 }
@@ -107,7 +112,9 @@ const readAttempt = (note: StoredAttempt): Attempt => ({
   result: note.result,
   status: note.status ?? null,
   code: note.code ?? null,
+  type: note.type ?? null,
   message: note.message ?? null,
+  upstream_request_id: note.requestId ?? null,
   started_ms: Math.round(note.startedMs),
   took_ms: Math.round(note.tookMs),
 })

@@ -93,7 +93,21 @@ const capReasons: Readonly<Record<string, string>> = {
   model_maximum: "the model's maximum",
 }
 
-const drawAttempts = (attempts: readonly Attempt[], terminal: Terminal): string =>
+/** With what vendors said below, each on lines of its own: their ids and words are long. */
+function drawAttempts(attempts: readonly Attempt[], terminal: Terminal): string {
+  const said = attempts.flatMap((attempt, i) => {
+    const { code, type, message, upstream_request_id: id } = attempt
+    const words = [code, type === code ? null : type, message].filter((word) => word !== null).join(', ')
+    const pairs = [
+      [`attempt ${i + 1}, the vendor's id`, id],
+      [`attempt ${i + 1}, what was said`, words || null],
+    ] as const
+    return pairs.filter(([, value]) => value !== null)
+  })
+  return tableOfAttempts(attempts, terminal) + (said.length === 0 ? '' : `\n${details(said, terminal)}`)
+}
+
+const tableOfAttempts = (attempts: readonly Attempt[], terminal: Terminal): string =>
   table(
     attempts,
     [
@@ -102,7 +116,6 @@ const drawAttempts = (attempts: readonly Attempt[], terminal: Terminal): string 
       { title: 'status', of: ({ status }) => status, kind: 'count' },
       { title: 'at ms', of: (attempt) => attempt.started_ms, kind: 'count' },
       { title: 'took ms', of: (attempt) => attempt.took_ms, kind: 'count' },
-      { title: 'message', of: ({ message }) => message },
     ],
     terminal,
   )

@@ -55,9 +55,15 @@ const attemptShape = z.strictObject({
   code: z.string().nullable(),
   started_ms: count.meta({ description: 'from the start of the request' }),
   took_ms: count,
-  provider: z.string().optional().meta({ description: 'operators only, as upstream_model and message' }),
+  provider: z.string().optional().meta({ description: 'operators only, as what follows' }),
   upstream_model: z.string().optional(),
-  message: z.string().nullable().optional(),
+  type: z.string().nullable().optional().meta({ description: 'the vendor’s word for the kind of error' }),
+  message: z
+    .string()
+    .nullable()
+    .optional()
+    .meta({ description: 'the vendor’s, bounded, without words of the request; or what we saw' }),
+  upstream_request_id: z.string().nullable().optional().meta({ description: 'the vendor’s id of the request' }),
 })
 const phaseShape = z.strictObject({ phase: z.enum(['before', 'attempt', 'answer']), started_ms: count, took_ms: count })
 
@@ -178,7 +184,13 @@ const attemptView = (note: AttemptNote, { isOperator }: Viewer): z.infer<typeof 
   started_ms: Math.max(0, Math.round(note.startedMs)),
   took_ms: Math.max(0, Math.round(note.tookMs)),
   ...(isOperator
-    ? { provider: note.providerId, upstream_model: note.upstreamModel, message: note.message ?? null }
+    ? {
+        provider: note.providerId,
+        upstream_model: note.upstreamModel,
+        type: note.type ?? null,
+        message: note.message ?? null,
+        upstream_request_id: note.requestId ?? null,
+      }
     : {}),
 })
 

@@ -80,51 +80,19 @@ export type UpstreamFailure = {
   readonly isQuoted?: true
   /** More came than an answer can need: it breaks an answer that was complete by then, too. */
   readonly isExcess?: true
+  /** What may be kept of that for the operator. */
+  readonly keptMessage?: string
   /** The words of its message that its kind was judged by. */
   readonly evidence?: string
   /** These words are in the request as well: they may be its author's, who must not rest an offer for everybody. */
   readonly isDoubtful?: true
   readonly code?: string
+  /** The vendor's word for the kind of error, where it is another than its code. */
+  readonly type?: string
+  /** The vendor's id of the request, which its support asks for. */
+  readonly requestId?: string
   readonly param?: string
   readonly retryAfterMs?: number
-}
-
-/** A shorter word in common with a credential says nothing. */
-const PART_OF_SECRET_CHARS = 8
-
-/**
- * A failure without a code or a field's name that repeats the credential or a long part of it, and without a code that
- * is a word of the request: both look like what a vendor would send, and the code is kept in the record and in the log.
- */
-export function discreet(
-  { code, param, ...failure }: UpstreamFailure,
-  secret: string | undefined,
-  isOfRequest: (word: string) => boolean,
-): UpstreamFailure {
-  const tellsSecret = (word: string): boolean =>
-    !!secret && (word.includes(secret) || (word.length >= PART_OF_SECRET_CHARS && secret.includes(word)))
-  const { evidence } = failure
-  return {
-    ...failure,
-    ...(evidence !== undefined && isOfRequest(evidence) ? { isDoubtful: true } : {}),
-    ...(code === undefined || tellsSecret(code) || isOfRequest(code) ? {} : { code }),
-    ...(param === undefined || tellsSecret(param) ? {} : { param }),
-  }
-}
-
-type Told = { readonly status?: number; readonly code?: string; readonly message?: string }
-
-/**
- * What a record keeps of a failure: an upstream's status and code, and words of ours that nothing of its answer is in.
- * What is wrong with an answer is said by us, whatever its status.
- */
-export function toldOf({ kind, isQuoted, status, code, message }: UpstreamFailure): Told {
-  const isOurs = !isQuoted && ((status === undefined && code === undefined) || kind === 'garbage')
-  return {
-    ...(status === undefined ? {} : { status }),
-    ...(code === undefined ? {} : { code }),
-    ...(isOurs ? { message: message.slice(0, 200) } : {}),
-  }
 }
 
 /** No upstream's wish to be left alone is believed for longer, nor passed on: some ask for a year. */

@@ -39,8 +39,8 @@ export type ClientRequest = {
   readonly messages: number
   /** The words of the prompt, without media, for an estimate. */
   promptText(): string
-  /** Whether a word is one of the request's own, so that nobody else's message may be kept for it. */
-  mentions?(word: string): boolean
+  /** All that the client sent, so that no vendor's message that repeats any of it is kept. Left out: the prompt. */
+  wholeText?(): string
   readonly failures: FailureWriter
   /** The comment that fills silence in its streams, where the usual one (`: ping\n`) would be misread. */
   readonly heartbeat?: string

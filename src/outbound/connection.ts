@@ -30,6 +30,7 @@ export class Connection implements Carrier {
   isReused = false
   /** Until when it may be idle, or linger. */
   untilMs = 0
+  idleSinceMs = 0
   private readonly home: Home
   private readonly security: ConnectionOptions['security']
   private onReady: ConnectionOptions['onReady'] | undefined

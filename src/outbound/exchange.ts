@@ -74,6 +74,8 @@ const QUEUED_BYTES_MAX = 256 * 1024
 const RELEASED_BYTES_MAX = 64 * 1024
 /** A keep-alive connection that was closed before our request came shows it within a round trip. */
 const RACE_MS = 2_000
+/** May be carried out twice (RFC 9110, section 9.2.2). */
+const IDEMPOTENT = new Set(['GET', 'HEAD'])
 
 const NO_BYTES = Buffer.alloc(0)
 const NO_HEADERS: HeaderFields = new Map<string, string>()
@@ -200,7 +202,9 @@ export class Exchange {
     if (this.stage === 'head') {
       const isRace =
         this.requestHead !== '' && this.connection?.isReused && performance.now() - this.startedMs < RACE_MS
-      if (!isRace || this.hasRetried) return this.fail(message ?? 'closed without an answer')
+      // What has left may have been carried out, and billed: a second one would be no part of the same attempt.
+      const isHarmless = !this.reached || IDEMPOTENT.has(this.method)
+      if (!isRace || !isHarmless || this.hasRetried) return this.fail(message ?? 'closed without an answer')
       this.hasRetried = true
       this.stage = 'connecting'
       this.connection = undefined

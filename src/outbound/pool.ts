@@ -33,6 +33,11 @@ const KEEP_ALIVE_MARGIN_MS = 1_000
 const IDLE_MAX = 256
 const LINGER_MS = 2_000
 const SWEEP_MS = 1_000
+/** How long a connection is kept idle at least, and what of the time is used after which the upstream closed one. */
+const IDLE_MS_MIN = 1_000
+const IDLE_SHARE = 0.8
+/** An upstream that was started again closes all of them: for so long that is believed to be its habit. */
+const HABIT_MS = 300_000
 
 export class Pool implements Home {
   private readonly origin: Origin
@@ -42,6 +47,8 @@ export class Pool implements Home {
   private readonly lingering = new Set<Connection>()
   private timer: Timer | undefined
   private isClosed = false
+  /** How long the upstream has been seen to keep idle connections: who is first to close has no race. */
+  private habit = { idleMs: IDLE_MS, untilMs: 0 }
 
   constructor(origin: Origin, options: PoolOptions) {
     this.origin = origin
@@ -79,9 +86,12 @@ export class Pool implements Home {
 
   put(connection: Connection, keepAliveMs: number): void {
     this.lingering.delete(connection)
-    const idleMs = Math.min(IDLE_MS, keepAliveMs - KEEP_ALIVE_MARGIN_MS)
+    const nowMs = performance.now()
+    const usualMs = nowMs < this.habit.untilMs ? this.habit.idleMs : IDLE_MS
+    const idleMs = Math.min(usualMs, keepAliveMs - KEEP_ALIVE_MARGIN_MS)
     if (this.isClosed || this.idle.length >= IDLE_MAX || idleMs <= 0) return connection.destroy()
-    connection.untilMs = performance.now() + idleMs
+    connection.untilMs = nowMs + idleMs
+    connection.idleSinceMs = nowMs
     // An idle connection is no reason for the process to stay.
     connection.socket.unref()
     this.idle.push(connection)
@@ -97,7 +107,11 @@ export class Pool implements Home {
   forget(connection: Connection): void {
     this.lingering.delete(connection)
     const at = this.idle.lastIndexOf(connection)
-    if (at !== -1) this.idle.splice(at, 1)
+    if (at === -1) return
+    this.idle.splice(at, 1)
+    const nowMs = performance.now()
+    const idleMs = Math.max(IDLE_MS_MIN, (nowMs - connection.idleSinceMs) * IDLE_SHARE)
+    if (nowMs > this.habit.untilMs || idleMs < this.habit.idleMs) this.habit = { idleMs, untilMs: nowMs + HABIT_MS }
   }
 
   /** Keeps no connection from now on; what is under way ends as it would. */

@@ -22,8 +22,8 @@ export type OutboundRequest = {
   readonly body?: string | Upload | undefined
   readonly stop: Stop
   /**
-   * It costs every time it arrives: it goes over a connection of its own. On a kept one it would be sent again where
-   * that turns out to be closed, and it may have arrived.
+   * It costs much, and every time it arrives: it goes over a connection of its own. A kept one may turn out to be
+   * closed, and then nobody knows whether it arrived.
    */
   readonly sendOnce?: boolean | undefined
   /** How far it may go. */

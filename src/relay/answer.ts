@@ -3,6 +3,7 @@ import type { Failure } from '../domain/failure.ts'
 import { imagesOf } from '../domain/image.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { Metered, PassedStream } from '../formats/format.ts'
+import { asProduced } from '../formats/produced.ts'
 import { isLong, joinInOwnTurn } from '../lib/long-text.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { Transcript, type KeptAnswer } from '../records/idempotency.ts'
@@ -312,19 +313,18 @@ export class StreamAnswer {
       return text
     }
     const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure, served.open.stream)
-    if (!cancelled) noteBroken(this.call, discreetly(step.failure, this.secretOf(served), this.call))
+    const { produced, thoughts = '' } = served.open.stream
+    const output = [produced, thoughts].map((text) => asProduced(text).text)
+    const told = discreetly(this.relay, this.call, step.failure, { offer: served.offer, output })
+    if (!cancelled) noteBroken(this.call, told)
     const text = await this.settle(served, {
       outcome: cancelled ? outcomeOf(cancelled) : 'cut',
       failure: cancelled === 'client_closed' ? undefined : failure,
       repeatable: cancelled === undefined,
       end: (usage) => step.text + served.open.stream.fail(failure, usage),
     })
-    if (!cancelled) this.relay.health.failed(served.offer.id, step.failure)
+    if (!cancelled) this.relay.health.failed(served.offer.id, told)
     return text
-  }
-
-  private secretOf({ offer }: StreamServed): string | undefined {
-    return this.relay.catalog.provider(offer.providerId)?.secret
   }
 
   /** Reads on without a client, to learn the bill. */

@@ -1,11 +1,43 @@
 /** What is written down of an attempt: what came of it, and no words that only its two ends may know. */
 import type { Offer } from '../domain/catalog.ts'
-import { discreet, toldOf, type UpstreamFailure } from '../domain/failure.ts'
+import { discreet, keptOf } from '../domain/discreet.ts'
+import type { UpstreamFailure } from '../domain/failure.ts'
+import { PRIVATE_CHARS_MAX, PrivateTexts } from '../domain/kept-words.ts'
+import type { ClientRequest } from '../formats/format.ts'
 import type { Call } from './call.ts'
+import type { Relay } from './context.ts'
+
+/** What was exchanged with an offer. */
+export type Exchanged = {
+  readonly offer: Offer
+  /** What came of its answer, where it had begun: nothing of that is kept either. */
+  readonly output?: readonly string[]
+}
 
 /** A failure of this call as it may be told and kept. */
-export const discreetly = (failure: UpstreamFailure, secret: string | undefined, { request }: Call): UpstreamFailure =>
-  discreet(failure, secret, (word) => request.mentions?.(word) ?? request.promptText().includes(word))
+export function discreetly(
+  relay: Relay,
+  call: Call,
+  failure: UpstreamFailure,
+  { offer, output = [] }: Exchanged,
+): UpstreamFailure {
+  const { upstreamRequestId: requestId } = call
+  return discreet(requestId === undefined ? failure : { requestId, ...failure }, {
+    secret: relay.catalog.provider(offer.providerId)?.secret,
+    texts: new PrivateTexts(textsOf(call, output)),
+    known: [offer.upstreamModel, offer.modelId],
+    keepsMessages: relay.upstreamMessages === 'kept',
+  })
+}
+
+/** What no word may be kept of; undefined where putting it together would take too long. */
+function textsOf({ request }: Call, output: readonly string[]): readonly string[] | undefined {
+  if (request.textBytes + request.mediaBytes > PRIVATE_CHARS_MAX) return undefined
+  const whole = request.wholeText?.() ?? ''
+  const addresses = request.remoteMedia?.map(({ url }) => url) ?? []
+  // Pictures as they were sent: what a vendor would repeat of one is no word.
+  return [whole.length > PRIVATE_CHARS_MAX / 2 ? '' : whole, request.promptText(), ...addresses, ...output]
+}
 
 /** Notes what came of an attempt that began `startedMs` into the call. */
 export function note(call: Call, offer: Offer, startedMs: number, came: UpstreamFailure | 'full' | 'ok'): void {
@@ -17,13 +49,24 @@ export function note(call: Call, offer: Offer, startedMs: number, came: Upstream
   const isAborted = isCut && call.upstreamStopped
   const result = typeof came === 'string' ? came : isAborted ? 'aborted' : came.kind
   const attempt = { offerId, providerId, upstreamModel, result, startedMs: Math.round(startedMs), tookMs }
-  call.attempts.push(failure && !isAborted ? { ...attempt, ...toldOf(failure) } : attempt)
+  call.attempts.push({ ...attempt, ...(failure ? (isAborted ? {} : keptOf(failure)) : idOf(call)) })
 }
+
+/** In a longer request an id is not looked for: that would take longer than the request takes us. */
+const SEARCHED_CHARS_MAX = 64 * 1024
+
+function idOf({ upstreamRequestId: requestId, request }: Call): { readonly requestId?: string } {
+  if (requestId === undefined) return {}
+  const whole = request.textBytes + request.mediaBytes > SEARCHED_CHARS_MAX ? '' : wordsOf(request)
+  return whole.length <= SEARCHED_CHARS_MAX && whole.includes(requestId) ? {} : { requestId }
+}
+
+const wordsOf = (request: ClientRequest): string => request.wholeText?.() ?? request.promptText()
 
 /** Notes that the attempt that served came to nothing good in the middle of its stream. */
 export function noteBroken(call: Call, failure: UpstreamFailure): void {
   const served = call.attempts.pop()
   if (!served) return
   const tookMs = Math.round(call.elapsedMs() - served.startedMs)
-  call.attempts.push({ ...served, result: failure.kind, tookMs, ...toldOf(failure) })
+  call.attempts.push({ ...served, result: failure.kind, tookMs, ...keptOf(failure) })
 }

@@ -169,6 +169,7 @@ class Tries {
     const trial = trialOf(relay, call, { target, passage, offer, admission })
     if ('kind' in trial) return this.failedAt(trial, { choice, seat, startedMs, dropped: NOTHING, isWhole: false })
     relay.health.tried(offer.id)
+    call.upstreamRequestId = undefined
     const { demandedOutputTokensMax: demanded } = trial.request
     call.outputCap = demanded === undefined ? admission.quoted.cap : { tokens: demanded, reason: 'vendor' }
     const asked = { choice, seat, startedMs, dropped: trial.request.dropped, isWhole: trial.isWhole }
@@ -192,7 +193,7 @@ class Tries {
     const { relay, call } = this
     const { choice, seat, startedMs, dropped, isWhole } = asked
     const { offer, provider } = choice
-    const failure = discreetly(said, provider.secret, call)
+    const failure = discreetly(relay, call, said, { offer })
     note(call, offer, startedMs, failure)
     call.replyMemory?.forget()
     seat.leave()

@@ -41,6 +41,8 @@ export class Call implements Stoppable, Listed {
   /** Held from before the admission until the end is on disk. */
   claim: Claim | undefined
   readonly attempts: AttemptNote[] = []
+  /** The vendor's id of the request, of the attempt that is under way. */
+  upstreamRequestId: string | undefined
   firstEventMs: number | undefined
   /** The output limit that its upstream was sent, or its answer was ended at, without the client having set it. */
   outputCap: OutputCap | undefined
@@ -96,6 +98,10 @@ export class Call implements Stoppable, Listed {
 
   landed(flight: Abortable): void {
     this.flights = this.flights.filter((one) => one !== flight)
+  }
+
+  heard(requestId: string | undefined): void {
+    this.upstreamRequestId = requestId
   }
 
   /** Calls `tell` when the call is cancelled, at once if it has been already. */

@@ -15,6 +15,8 @@ import type { RetryBudget } from './retry-budget.ts'
 import type { Seats } from './seats.ts'
 import type { TokenCounter } from './token-counter.ts'
 
+export type UpstreamMessages = 'kept' | 'dropped'
+
 export type RelayLimits = {
   readonly eventGapTimeoutMs: number
   readonly wholeReplyTimeoutMs: number
@@ -45,6 +47,8 @@ export type Relay = {
   readonly backgrounds: Backgrounds
   readonly videos: Videos
   readonly limits: RelayLimits
+  /** Whether the operator wants to read what vendors say of failures. */
+  readonly upstreamMessages: UpstreamMessages
   readonly log: Log
   /** Why new work is refused at the moment; undefined while it is not. */
   readonly notReady: () => string | undefined

@@ -1,4 +1,5 @@
 /** The end of a request: what it cost, settled or released once, with its record in the same transaction. */
+import type { Offer } from '../domain/catalog.ts'
 import { isRequestFault, type Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
 import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
@@ -146,6 +147,14 @@ const sentence = (words: string): string => (/[.!?。！？]$/.test(words) ? wor
 /** Shorter ones keep nobody out, and would be found in ordinary words. */
 const SECRET_CHARS_MIN = 8
 
+/** Names that only mean something inside a vendor's network, and addresses without a name. */
+const INTERNAL_HOST =
+  /\b(?:[\w-]+\.)+(?:internal|local|localdomain|lan|corp|svc|intranet)(?:\.[\w-]+)*(?::\d+)?|\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b/gi
+
+/** The model's name at its vendor, with what a vendor puts behind it: a date, a deployment. */
+const deploymentsOf = ({ upstreamModel }: Offer): RegExp =>
+  new RegExp(`${RegExp.escape(upstreamModel)}(?:[:@/-][\\w:@/-]*(?:\\.\\w[\\w:@/-]*)*)?`, 'g')
+
 /** An upstream's words on a rejected request, with its own names for things replaced by ours. */
 export function scrubbed(
   relay: Pick<Relay, 'catalog'>,
@@ -155,15 +164,14 @@ export function scrubbed(
   if (!last) return failure
   const provider = relay.catalog.provider(last.offer.providerId)
   const host = provider && URL.canParse(provider.baseUrl) ? new URL(provider.baseUrl).host : ''
-  let { message } = failure
+  let message = failure.message.replaceAll(INTERNAL_HOST, '[upstream]')
   for (const [theirs, ours, charsMin] of [
     [provider?.secret ?? '', '[redacted]', SECRET_CHARS_MIN],
     [host, '[upstream]', 1],
-    [last.offer.upstreamModel, last.offer.modelId, 1],
   ] as const) {
     if (theirs.length >= charsMin) message = message.replaceAll(theirs, ours)
   }
-  return { ...failure, message }
+  return { ...failure, message: message.replaceAll(deploymentsOf(last.offer), () => last.offer.modelId) }
 }
 
 export const INTERNAL: Failure = { kind: 'internal', message: 'Internal error.' }

@@ -7,11 +7,13 @@ import type { UpstreamFailure } from '../domain/failure.ts'
 import type { FailureReader, UpstreamRequest } from '../formats/format.ts'
 import { ERROR_BYTES_MAX, outbound, type OutboundRequest, type WholeResult } from '../outbound/send.ts'
 import { inOwnTurn } from '../lib/long-text.ts'
+import type { HeaderFields } from '../lib/message-head.ts'
 import { readText } from '../outbound/text.ts'
 import type { Preset } from '../providers/preset.ts'
 import { sendAs, type Headers, type Sends } from './credentials.ts'
 import { EventReader } from './event-reader.ts'
 import { Flight, type Stoppable } from './flight.ts'
+import { requestIdIn, requestIdInText } from './request-id.ts'
 
 /** Where an attempt goes: a provider, what its preset says of it, and how it says what went wrong. */
 export type Target = { readonly provider: Provider; readonly preset: Preset; readonly failures: FailureReader }
@@ -23,7 +25,7 @@ export type AttemptLimits = {
   readonly eventGapTimeoutMs: number
   readonly replyBytesMax: number
   readonly eventCharsMax: number
-  /** What is asked for is made, and billed, every time it is asked for: the request is never sent again unasked. */
+  /** What is asked for is dear, and billed every time: it goes over a connection that nobody can have closed. */
   readonly sendOnce?: boolean | undefined
   /** Whether an upstream that answers a request for a stream in one piece is taken at its word. */
   readonly takesWhole?: boolean | undefined
@@ -98,9 +100,8 @@ export function attemptWhole<Read>(
     if (sent.kind === 'failed') return sent
     if (sent.kind === 'network') return failed(flight.failure(sent))
     const { status, headers, text } = sent
-    if (status !== 200) {
-      return failed(target.failures.response(status, headers, text ?? ''))
-    }
+    if (status !== 200) return failed(refusalOf(target, { status, headers }, text ?? ''))
+    limits.owner.heard?.(requestIdIn(headers, target.provider.secret))
     if (text !== undefined) return inOwnTurn(text, read)
     return failed(flight.failure({ message: 'the reply broke off or is too large', reached: true }))
   })
@@ -124,6 +125,7 @@ export async function attemptStream(
   }
   const { response } = sent
   const { status, headers } = response
+  limits.owner.heard?.(requestIdIn(headers, target.provider.secret))
   if (status === 200 && headers.get('content-type')?.includes('text/event-stream')) {
     return { kind: 'stream', events: new EventReader(response, flight, limits) }
   }
@@ -131,7 +133,15 @@ export async function attemptStream(
   const text = await readText(response, isWhole ? limits.replyBytesMax : ERROR_BYTES_MAX)
   flight.land()
   if (isWhole && text !== undefined && !target.failures.hidden(text)) return asReply(text)
-  return failed(status === 200 ? notAStream(target, text ?? '') : target.failures.response(status, headers, text ?? ''))
+  return failed(status === 200 ? notAStream(target, text ?? '') : refusalOf(target, { status, headers }, text ?? ''))
+}
+
+type Head = { readonly status: number; readonly headers: HeaderFields }
+
+/** What an error response means, with the vendor's id of the request. */
+function refusalOf({ failures, provider }: Target, { status, headers }: Head, text: string): UpstreamFailure {
+  const requestId = requestIdIn(headers, provider.secret) ?? requestIdInText(text)
+  return { ...failures.response(status, headers, text), ...(requestId === undefined ? {} : { requestId }) }
 }
 
 /** Some vendors answer a stream request with 200 and a JSON error. */

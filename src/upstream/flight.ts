@@ -10,6 +10,8 @@ export type Stoppable = {
   /** An attempt began: it is to be aborted when the upstream's work is no longer wanted. */
   took(flight: Abortable): void
   landed(flight: Abortable): void
+  /** The head of an answer arrived, with the vendor's id of the request, where it has one. */
+  heard?(requestId: string | undefined): void
   /** What long whole replies take their memory from; without it they take what they need. */
   claimMemory?(): ReplyClaim | undefined
 }

@@ -117,6 +117,7 @@ function verdict(task: VideoTask, offerId: string, { why, code }: Extract<VideoS
     upstreamModel: offer?.upstreamModel ?? '',
     result: why,
     ...(code === undefined ? {} : { code }),
+    ...(task.upstreamId === undefined ? {} : { requestId: task.upstreamId }),
     startedMs: 0,
     tookMs: Date.now() - task.createdAtMs,
   }

@@ -64,6 +64,8 @@ export type Workshop = {
   readonly downloads: Slots
   /** By account. */
   readonly inlining: Slots
+  /** Whether the operator wants to read what vendors say of failures. */
+  readonly upstreamMessages: 'kept' | 'dropped'
   /** What an attempt taught about its offer; undefined: that it works. */
   readonly learn: (offerId: string, failure: UpstreamFailure | undefined) => void
   readonly onRecord: (record: RequestRecord) => void

@@ -1,5 +1,8 @@
 /** The submission of a task: its offers in order, until one takes it, or may have taken it. */
-import { discreet, isFinalFault, toldOf, type UpstreamFailure } from '../domain/failure.ts'
+import { discreet, keptOf } from '../domain/discreet.ts'
+import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
+import { PrivateTexts } from '../domain/kept-words.ts'
+import { isInline } from '../formats/remote-media.ts'
 import type { Offer } from '../domain/catalog.ts'
 import type { VideoBody } from '../formats/videos/body.ts'
 import type { ReadSubmission } from '../formats/videos/adapter.ts'
@@ -49,7 +52,13 @@ async function submitTo(shop: Workshop, job: Job, { offer, body }: Try): Promise
   const submit = async (whole: VideoBody): Promise<ReadSubmission> => {
     const sent = await submitOrder(shop, vendor, { body: whole, wish, upstreamModel: offer.upstreamModel })
     if (sent.kind !== 'failed') return sent
-    const failure = discreet(sent.failure, vendor.provider.secret, (word) => body.prompt.includes(word))
+    const addresses = body.media.flatMap(({ url }) => (isInline(url) ? [] : [url]))
+    const failure = discreet(sent.failure, {
+      secret: vendor.provider.secret,
+      texts: new PrivateTexts([body.prompt, ...addresses]),
+      known: [offer.upstreamModel, offer.modelId],
+      keepsMessages: shop.upstreamMessages === 'kept',
+    })
     return { ...sent, failure }
   }
   if (vendor.adapter.media !== 'inline' || !namesMedia(body)) return submit(body)
@@ -63,7 +72,7 @@ async function submitTo(shop: Workshop, job: Job, { offer, body }: Try): Promise
   )
 }
 
-/** As in any record: the vendor's code and our words, never the vendor's, which may quote the prompt. */
+/** As in any record: what may be kept of a failure. Of a task that was taken, its id there. */
 function note(job: Job, offer: Offer, startedMs: number, result: ReadSubmission): void {
   const { id: offerId, providerId, upstreamModel } = offer
   const failure = result.kind === 'failed' ? result.failure : undefined
@@ -72,7 +81,7 @@ function note(job: Job, offer: Offer, startedMs: number, result: ReadSubmission)
     providerId,
     upstreamModel,
     result: failure?.kind ?? 'ok',
-    ...(failure && toldOf(failure)),
+    ...(failure ? keptOf(failure) : result.kind === 'accepted' ? { requestId: result.upstreamId } : {}),
     startedMs,
     tookMs: Date.now() - job.task.createdAtMs - startedMs,
   })

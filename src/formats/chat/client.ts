@@ -75,8 +75,8 @@ class ChatClient implements ClientRequest {
     return dataEvent(writeFailure(failure).body)
   }
 
-  mentions(word: string): boolean {
-    return this.request.text.includes(word)
+  wholeText(): string {
+    return this.request.text
   }
 
   passage(offered: readonly Dialect[]): Passage {

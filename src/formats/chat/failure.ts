@@ -118,6 +118,7 @@ export function readUpstreamError(status: number | undefined, body: unknown, ret
   const fields = errorFields(body)
   const stated = text(fields.code)
   const code = stated !== undefined && PLAIN_CODE.test(stated) ? stated : undefined
+  const type = text(fields.type)
   const named = stated ?? text(fields.type) ?? ''
   const numeric = Number(fields.code)
   // In a stream the status was 200; OpenRouter and Ark put the real one into the code.
@@ -138,6 +139,7 @@ export function readUpstreamError(status: number | undefined, body: unknown, ret
     isQuoted: true,
     ...(status === undefined ? {} : { status }),
     ...(code === undefined ? {} : { code }),
+    ...(type !== undefined && PLAIN_CODE.test(type) ? { type } : {}),
     ...(param === undefined ? {} : { param }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   }

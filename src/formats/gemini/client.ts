@@ -48,6 +48,10 @@ export class GeminiClient implements ClientRequest {
     return paintsInTurn(model) ? checkPainting(this.request.body, model) : wantsImages(this.request.body, model)
   }
 
+  wholeText(): string {
+    return this.request.text
+  }
+
   promptText(): string {
     const read = geminiTurn(this.request.body)
     if (read.kind === 'rejected') return ''

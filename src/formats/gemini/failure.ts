@@ -147,6 +147,7 @@ export function readGeminiError(status: number | undefined, body: unknown, retry
     ...(status === undefined ? {} : { status }),
     // The client of a rejected request is told in its own dialect's codes.
     ...(PLAIN_CODE.test(name) && kind !== 'bad_request' ? { code: name } : {}),
+    ...(reasons[0] !== undefined && PLAIN_CODE.test(reasons[0]) ? { type: reasons[0] } : {}),
     ...(typeof field === 'string' ? { param: field.slice(0, 200) } : {}),
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
   }

@@ -65,6 +65,10 @@ export class ImageClient implements ClientRequest {
     return checkImage(this.body, this.images, model)
   }
 
+  wholeText(): string {
+    return `${this.body.prompt}\n${this.body.user ?? ''}`
+  }
+
   promptText(): string {
     return this.body.prompt
   }

@@ -58,6 +58,10 @@ class MessagesClient implements ClientRequest {
     this.messages = request.body.messages.length
   }
 
+  wholeText(): string {
+    return this.request.text
+  }
+
   promptText(): string {
     const { system, messages, tools } = this.request.body
     const texts: string[] = []

@@ -131,6 +131,7 @@ export function readMessagesError(status: number | undefined, body: unknown, ret
     isQuoted: true,
     ...(status === undefined ? {} : { status }),
     ...(code === undefined ? {} : { code }),
+    ...(PLAIN_CODE.test(type) ? { type } : {}),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   }
 }

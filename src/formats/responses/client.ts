@@ -32,10 +32,12 @@ class ResponsesClient implements ClientRequest {
   readonly remoteMedia: ResponsesRequest['remoteMedia']
   readonly conversation: ResponsesConversation
   private readonly bytes: number
+  private readonly body: ResponsesRequest['body']
 
   constructor(request: ResponsesRequest) {
     const { body, bytes, remoteMedia } = request
     this.model = body.model
+    this.body = body
     this.remoteMedia = remoteMedia
     // Nobody waits for an answer in the background: what there is of it can be read while it is made.
     this.stream = (body.stream ?? false) || (body.background ?? false)
@@ -59,6 +61,10 @@ class ResponsesClient implements ClientRequest {
 
   get messages(): number {
     return this.turn.messages.length
+  }
+
+  wholeText(): string {
+    return JSON.stringify(this.body)
   }
 
   promptText(): string {

@@ -136,7 +136,7 @@ function usePhases(request: RequestDetail): readonly Phase[] {
     const number = request.attempts_made.length - attempts.length
     return {
       name: attempt?.provider ?? t('request.attempt', { n: number }),
-      note: attempt && attemptNote(attempt),
+      note: attempt && attemptNote(attempt, t),
       startMs,
       tookMs,
       look: attempt?.result === 'ok' ? 'good' : 'bad',
@@ -144,8 +144,10 @@ function usePhases(request: RequestDetail): readonly Phase[] {
   })
 }
 
-const attemptNote = ({ result, status, code, upstream_model: model, message }: Attempt): string | undefined => {
-  const words = result === 'ok' ? [model] : [result, status, code, model, message]
+function attemptNote(attempt: Attempt, t: ReturnType<typeof useT>): string | undefined {
+  const { result, status, code, type, upstream_model: model, message, upstream_request_id: id } = attempt
+  const known = [model, id ? t('request.upstreamId', { id }) : undefined]
+  const words = result === 'ok' ? known : [result, status, code, type === code ? null : type, ...known, message]
   return words.filter((word) => word !== null && word !== undefined && word !== '').join(' · ') || undefined
 }
 

@@ -26,7 +26,10 @@ export type Attempt = {
   /** Operators alone know these. */
   readonly provider?: string
   readonly upstream_model?: string
+  readonly type?: string | null
   readonly message?: string | null
+  /** The vendor's id of the request. */
+  readonly upstream_request_id?: string | null
 }
 export type RequestDetail = RequestRow & {
   readonly attempts_made: readonly Attempt[]

@@ -112,6 +112,7 @@ export const account = {
   'request.phase.before': 'Checks and hold',
   'request.phase.answer': 'Answer streamed',
   'request.attempt': 'Attempt {n}',
+  'request.upstreamId': 'its request ID {id}',
   'request.free': 'Nothing was charged.',
   'request.held': 'Held',
   'request.settled': 'Settled',

@@ -110,6 +110,7 @@ export const account = {
   'request.phase.before': '检查与预扣',
   'request.phase.answer': '传送应答',
   'request.attempt': '第 {n} 次尝试',
+  'request.upstreamId': '供应商请求 ID {id}',
   'request.free': '未收费。',
   'request.held': '预扣',
   'request.settled': '结算',

@@ -1,0 +1,46 @@
+/** The id by which a vendor knows a request: its support asks for it. */
+import { tellsSecret } from '../domain/discreet.ts'
+import type { HeaderFields } from '../lib/message-head.ts'
+
+/** By vendors' documentation and SDKs (November 2026), the vendor's own before that of what stands before it. */
+const HEADERS = [
+  'x-request-id', // OpenAI, Groq, DashScope, Together, xAI, Mistral …
+  'request-id', // Anthropic
+  'x-goog-request-id',
+  'apim-request-id', // Azure
+  'x-ms-request-id',
+  'x-amzn-requestid', // Amazon Bedrock
+  'x-amzn-request-id',
+  'x-tt-logid', // Volcengine Ark
+  'x-ds-trace-id', // DeepSeek
+  'x-siliconcloud-trace-id',
+  'minimax-request-id',
+  'trace-id',
+  'x-trace-id',
+  'x-generation-id', // OpenRouter
+  'x-oneapi-request-id', // one-api, new-api
+  'x-litellm-call-id',
+  'msh-request-id', // Moonshot
+  'x-b3-traceid',
+  'cf-ray', // Cloudflare, before many of them
+] as const
+
+/** What an id looks like; anything else could be anything. */
+const PLAIN_ID = /^[\w.:/=+@-]{1,128}$/
+
+/** The credential is none, whoever sends it back. */
+export function requestIdIn(headers: HeaderFields, secret: string | undefined): string | undefined {
+  for (const name of HEADERS) {
+    const id = headers.get(name)
+    if (id !== undefined && PLAIN_ID.test(id) && !tellsSecret(id, secret)) return id
+  }
+  return undefined
+}
+
+/** In a body: DashScope, Anthropic, Volcengine, Zhipu, Fireworks and others name it there. */
+const IN_BODY = /"(?:request_?id|requestId|trace_?id|log_?id)"\s*:\s*"([\w.:/=+@-]{1,128})"/i
+/** As a part of the message: Volcengine, OpenAI, one-api. */
+const IN_WORDS = /\brequest.?id:?\s*`?([\w-]{8,64})/i
+
+/** The same in the text of an error. */
+export const requestIdInText = (text: string): string | undefined => (IN_BODY.exec(text) ?? IN_WORDS.exec(text))?.[1]
