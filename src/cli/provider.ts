@@ -153,7 +153,8 @@ const presets = command({
 /** One line about a probe: what came back, how fast, and what it means. */
 export function probeText({ ok, status, took_ms: tookMs, models, problem }: ProbeView): string {
   const answered = status === null ? '' : `status ${status} in ${tookMs} ms, `
-  return answered + (ok ? `${models.length} models` : printable(problem ?? 'no reason given'))
+  const listed = models.length === 0 ? 'no list of models' : `${models.length} models`
+  return answered + (ok ? listed : printable(problem ?? 'no reason given'))
 }
 
 const test = command({

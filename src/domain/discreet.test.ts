@@ -45,3 +45,9 @@ test('a failure that is judged by words of the request rests no offer', () => {
   expect(discreet({ ...judged, evidence: 'arrears' }, options)).not.toHaveProperty('isDoubtful')
   expect(discreet({ kind: 'funds', message: '' }, options)).not.toHaveProperty('isDoubtful')
 })
+
+test('a credential as short as a letter is found in no ordinary word', () => {
+  const failure: UpstreamFailure = { kind: 'server', message: 'a bucket broke', isQuoted: true, code: 'ok_bucket' }
+  const kept = { code: 'ok_bucket', keptMessage: 'a bucket broke' }
+  expect(discreet(failure, { ...options, secret: 'k' })).toMatchObject(kept)
+})

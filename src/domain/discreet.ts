@@ -5,9 +5,11 @@ import { keptWords, type KeptWordsOptions } from './kept-words.ts'
 /** A shorter word in common with a credential says nothing. */
 const PART_OF_SECRET_CHARS = 8
 
-/** Whether a word repeats a credential, or a long part of it. */
-export const tellsSecret = (word: string, secret: string | undefined): boolean =>
-  !!secret && (word.includes(secret) || (word.length >= PART_OF_SECRET_CHARS && secret.includes(word)))
+/** Whether a word repeats a credential, or a long part of it. A short one would be found in ordinary words. */
+export function tellsSecret(word: string, secret = ''): boolean {
+  if (secret.length < PART_OF_SECRET_CHARS) return word === secret
+  return word.includes(secret) || (word.length >= PART_OF_SECRET_CHARS && secret.includes(word))
+}
 
 export type DiscreetOptions = KeptWordsOptions & {
   /** Whether the operator wants to read what vendors say. */

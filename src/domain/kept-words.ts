@@ -152,9 +152,10 @@ function hideIdeographs(
 
 /** Where a part of the credential stands in a text. */
 function* partsOfSecret(text: string, secret = ''): Generator<readonly [from: number, to: number]> {
-  const chars = Math.min(secret.length, PART_CHARS)
-  if (chars === 0) return
-  for (let i = 0; i + chars <= text.length; i++) if (secret.includes(text.slice(i, i + chars))) yield [i, i + chars]
+  // A shorter one would be found in ordinary words.
+  if (secret.length < PART_CHARS) return
+  for (let i = 0; i + PART_CHARS <= text.length; i++)
+    if (secret.includes(text.slice(i, i + PART_CHARS))) yield [i, i + PART_CHARS]
 }
 
 function written(text: string, hidden: Uint8Array): string | undefined {
