@@ -87,7 +87,7 @@ function begin(accountId: string, limits: Limits = NO_LIMITS, limiter = new Limi
   const held = ledger.hold({ id: `${accountId}-${serial++}`, accountId, amount: quoted.amount })
   if (held.kind !== 'held') throw new Error('what was quoted was not to be had')
   entry.reserve(quoted.amount, 0)
-  const call = { request, entry } as unknown as Call
+  const call = { request, entry, caller } as unknown as Call
   const relay = { ledger, tokens } as unknown as Relay
   const growing = new GrowingHold(relay, call, { model, hold: held.hold, tokens: quoted.outputTokens })
   return {

@@ -17,6 +17,7 @@ const relay = {
 } as unknown as Relay
 const call = {
   id: 'r',
+  caller: { account: { id: 'a' } },
   request: {
     promptText: () => 'as many words as seven tokens are',
     imageParts: 0,
