@@ -42,6 +42,7 @@ import {
 } from './records/idempotency.ts'
 import { RecordFeed } from './records/feed.ts'
 import { chargedFor, findRecord, recentRecords } from './records/records.ts'
+import { RefusedRequests } from './records/refused.ts'
 import { findAnywhere, searchRecords } from './records/search.ts'
 import { UsageDays } from './records/usage-days.ts'
 import { lastUsed, totalsSince, usageOf, usageRowOf, usageStatement } from './records/usage-report.ts'
@@ -68,6 +69,7 @@ export type Gateway = {
   readonly room: DiskRoom
   readonly health: HealthBook
   readonly usageDays: UsageDays
+  readonly refused: RefusedRequests
   readonly office: Office
   /** The first account's first key, made when the store was empty. Shown once. */
   readonly firstKey: string | undefined
@@ -119,6 +121,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
   const health = new HealthBook()
   const usageDays = await UsageDays.open(store)
+  const refused = new RefusedRequests(store)
   const people = { users, sessions, managementKeys: await ManagementKeys.open(store) }
   const office = officeOf(store, config, {
     accounts,
@@ -128,6 +131,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     live,
     health,
     usageDays,
+    refused,
     secrets,
     owner,
     ...people,
@@ -147,6 +151,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     room,
     health,
     usageDays,
+    refused,
     office,
     firstKey,
   }
@@ -154,7 +159,10 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
 
 const HOUR_MS = 3_600_000
 
-type Parts = Pick<Office, 'accounts' | 'catalog' | 'ledger' | 'limiter' | 'users' | 'sessions' | 'managementKeys'> & {
+type Parts = Pick<
+  Office,
+  'accounts' | 'catalog' | 'ledger' | 'limiter' | 'users' | 'sessions' | 'managementKeys' | 'refused'
+> & {
   readonly live: LiveCalls
   readonly health: HealthBook
   readonly usageDays: UsageDays

@@ -7,7 +7,7 @@
 import type { Config } from './config.ts'
 import { connectionsMaxOf, MONITORING_CONNECTIONS_MAX } from './connection-limit.ts'
 import { Cors } from './edge/cors.ts'
-import type { Edge } from './edge/edge.ts'
+import type { Edge } from './edge/edge-options.ts'
 import { startingEdge } from './edge/starting.ts'
 import { listen, type Server } from './inbound/server.ts'
 import type { Log } from './lib/log.ts'

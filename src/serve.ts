@@ -3,7 +3,8 @@ import { serveControl } from './admin/control.ts'
 import { Blobs } from './blobs/blobs.ts'
 import { Uploads } from './blobs/uploads.ts'
 import type { Config } from './config.ts'
-import { createEdge, type EdgeOptions } from './edge/edge.ts'
+import { createEdge } from './edge/edge.ts'
+import type { EdgeOptions } from './edge/edge-options.ts'
 import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
 import { loadReaders } from './edge/readers.ts'
@@ -65,7 +66,7 @@ export async function serve(config: Config): Promise<Served> {
   const sandbox = config.sandbox ? new SandboxThread({ onReplaced: (reason) => replaced(log, reason) }) : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: () => sandbox?.url, firstAccount: 'make' })
   await sandbox?.ready
-  const { store, accounts, ledger, catalog, limiter, idempotency, turns, live, health } = gateway
+  const { store, accounts, ledger, catalog, idempotency, turns, live, health } = gateway
   const metrics = metricsOf(gateway, () => ({ videos, server }))
   let draining = false
   decoders.fitInto(memoryMaxOf(config))
@@ -100,7 +101,7 @@ export async function serve(config: Config): Promise<Served> {
     relay,
     metrics,
     log,
-    limiter,
+    ...countersOf(gateway),
     ...boundsOf(config),
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
@@ -146,7 +147,7 @@ export async function serve(config: Config): Promise<Served> {
       await live.idle(SOCKETS_CLOSE_MS * 5)
       tokens.stop()
       decoders.stop()
-      await control.stop()
+      await Promise.all([control.stop(), gateway.refused.flush()])
       sandbox?.stop()
       await store.close()
       log('info', 'drain.done')
@@ -192,6 +193,9 @@ const recorder =
 
 /** What the process may have, in bytes. */
 const memoryMaxOf = ({ limits }: Config): number => limits.memoryBytesMax || process.constrainedMemory()
+
+/** What counts the requests of accounts, let in or not. */
+const countersOf = ({ limiter, refused }: Gateway): Pick<EdgeOptions, 'limiter' | 'refused'> => ({ limiter, refused })
 
 /** What clients may send and have for nothing, and upstreams answer. */
 function boundsOf(config: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'replies' | 'chatBody'> {

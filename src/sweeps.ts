@@ -13,9 +13,9 @@ type Sweeping = Pick<Config, 'limits'> & { readonly log: Log; readonly isDrainin
 /** Forgets what is old, and verifies the books, as long as the gateway lives. */
 export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDraining }: Sweeping): { stop(): void } {
   const unswept = (event: string) => (error: unknown) => log('error', event, { message: String(error) })
-  const { turns, idempotency, tasks, usageDays, store } = gateway
+  const { turns, idempotency, tasks, usageDays, refused, store } = gateway
   const { sessions } = gateway.office
-  const rows = { responses: turns, idempotency, video: tasks, sessions, usage: usageDays }
+  const rows = { responses: turns, idempotency, video: tasks, sessions, usage: usageDays, refused }
   const sweep = (): void => {
     const swept = Object.entries(rows).map(([name, one]) => one.sweep().catch(unswept(`${name}.unswept`)))
     // What they deleted goes back to the disk.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createConnection } from 'node:net'
 import { loadConfig } from '../src/config.ts'
-import type { Edge } from '../src/edge/edge.ts'
+import type { Edge } from '../src/edge/edge-options.ts'
 import { bindPorts, type Ports } from '../src/ports.ts'
 import { freshFolder, startGateway } from './support/gateway.ts'
 

@@ -81,6 +81,8 @@ export type Accounts = {
   /** Clients' keys. */
   keysOf(accountId: string): readonly ApiKey[]
   findKey(id: string): ApiKey | undefined
+  /** The key that was presented, also where it is revoked; undefined: it is none of ours. From memory. */
+  keyPresented(presented: string): ApiKey | undefined
   /** The client's key of a secret, also where it is revoked; undefined: it is none of ours. */
   keyOfSecret(secret: string): Promise<ApiKey | undefined>
   createKey(key: KeyDraft): Promise<NewKey>
@@ -127,6 +129,7 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
   const keys = new Map<string, ApiKey>()
   /** A list of accounts asks for the keys of each: none of them may cost a walk over all keys. */
   const keyIdsByAccount = new Map<string, string[]>()
+  /** Revoked ones, too: who still sends one is to be told of it. */
   const keyIdByDigest = new Map<string, string>()
   const passes = new Map<string, PassTerms & { readonly keyId: string }>()
   const digestOf = (secret: string): string => new Bun.CryptoHasher('sha256', pepper).update(secret).digest('hex')
@@ -141,8 +144,7 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
   for (const row of await store.query('SELECT * FROM api_key')) {
     const key = keyOf(row)
     addKey(key)
-    if (key.revokedAtMs === undefined)
-      keyIdByDigest.set(Buffer.from(row['digest'] as Uint8Array).toString('hex'), key.id)
+    keyIdByDigest.set(Buffer.from(row['digest'] as Uint8Array).toString('hex'), key.id)
   }
   const allKeysOf = (accountId: string): ApiKey[] =>
     (keyIdsByAccount.get(accountId) ?? []).flatMap((id) => keys.get(id) ?? [])
@@ -251,6 +253,8 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
     },
     keysOf: (accountId) => allKeysOf(accountId).filter(({ kind }) => kind === 'client'),
     findKey: (id) => keys.get(id),
+    keyPresented: (presented) =>
+      isKeyShaped(presented) ? keys.get(keyIdByDigest.get(digestOf(presented)) ?? '') : undefined,
     async keyOfSecret(secret) {
       if (!isKeyShaped(secret)) return undefined
       const sql = "SELECT id FROM api_key WHERE digest = ? AND kind = 'client'"
@@ -284,7 +288,6 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
       if (!key || key.revokedAtMs !== undefined) return false
       const revokedAtMs = Date.now()
       keys.set(id, { ...key, revokedAtMs })
-      for (const [digest, keyId] of keyIdByDigest) if (keyId === id) keyIdByDigest.delete(digest)
       onBarred({ keyId: id })
       await write({ run: revokeKeyStatement, bind: [revokedAtMs, id], changes: 1 })
       return true

@@ -5,6 +5,7 @@ import { formatUsd, parseUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Booking, StoredHold } from '../ledger/bookings.ts'
 import { OPENING } from '../ledger/own-reasons.ts'
+import type { KeptRefusal } from '../records/refused.ts'
 import type { RecentPage, StoredRecord } from '../records/records.ts'
 import { visibleName } from './name.ts'
 import { changedLimits, limitsInput, limitsView } from './limits-input.ts'
@@ -116,6 +117,22 @@ function chosenAccounts({ accounts }: Office, wanted: string | undefined): reado
 
 type Named = StoredRecord & { readonly account: string }
 
+/** A request that was refused; `refused` tells it from a record. */
+const refusalView = ({ accounts }: Office, kept: KeptRefusal): object => ({
+  refused: true,
+  id: kept.id,
+  account: kept.accountId === undefined ? null : (accounts.find(kept.accountId)?.name ?? kept.accountId),
+  key_id: kept.keyId ?? null,
+  method: kept.method,
+  endpoint: kept.endpoint,
+  model: kept.model ?? null,
+  status: kept.status,
+  code: kept.code,
+  created_at: new Date(kept.atMs).toISOString(),
+  repeats: kept.repeats,
+  last_at: new Date(kept.lastAtMs).toISOString(),
+})
+
 /** The newest requests of an account, each with the account's name. */
 async function requestsOf(office: Office, { id, name: account }: Account, page: RecentPage): Promise<readonly Named[]> {
   return (await office.requests(id, page)).map((record) => ({ ...record, account }))
@@ -123,7 +140,8 @@ async function requestsOf(office: Office, { id, name: account }: Account, page: 
 
 const noKey = (name: string): Result => refused('not_found', say('no_key', { name }))
 
-const byIdDescending = (a: Named, b: Named): number => (String(a['id']) < String(b['id']) ? 1 : -1)
+const byIdDescending = (a: { readonly [name: string]: unknown }, b: { readonly [name: string]: unknown }): number =>
+  String(a['id']) < String(b['id']) ? 1 : -1
 
 const adjustment = z.strictObject({
   account: reference,
@@ -308,6 +326,24 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       return done(lists.flat().toSorted(byIdDescending).slice(0, limit))
     },
   ),
+  'request.refused': operation(
+    z.strictObject({
+      account: reference.optional(),
+      limit: z.int().min(1).max(1000).default(20),
+      before: reference.optional(),
+      code: reference.optional(),
+      status: z.int().min(400).max(599).optional(),
+    }),
+    async (office, { account: wanted, ...page }) => {
+      const chosen = chosenAccounts(office, wanted)
+      if (!chosen) return notFound('account', wanted ?? '')
+      // Those of nobody that is known are the operator's to see.
+      const ids = [...chosen.map(({ id }) => id), ...(wanted === undefined ? [''] : [])]
+      const lists = await Promise.all(ids.map((id) => office.refused.list(id, page)))
+      const newest = lists.flat().toSorted(byIdDescending).slice(0, page.limit)
+      return done(newest.map((one) => refusalView(office, one)))
+    },
+  ),
   'request.show': operation(
     z.strictObject({ account: reference.optional(), request: reference }),
     async (office, { account: wanted, request }) => {
@@ -324,6 +360,8 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
         const why = whyUnrecorded[hold.state]
         if (why) return refused('not_found', say(why, { name: request, amount: formatUsd(hold.amount) }))
       }
+      const refusal = await office.refused.find(request, wanted === undefined ? undefined : chosen[0]?.id)
+      if (refusal) return done(refusalView(office, refusal))
       return wanted === undefined
         ? notFound('request', request)
         : refused('not_found', say('no_request_of_account', { name: request }))

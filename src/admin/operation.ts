@@ -17,6 +17,7 @@ import type { MarkUp } from '../prices/mark-up.ts'
 import type { Actor, Audit } from '../records/audit.ts'
 import type { RecordFeed } from '../records/feed.ts'
 import type { RecentPage, StoredRecord } from '../records/records.ts'
+import type { RefusedRequests } from '../records/refused.ts'
 import type { RecordPage, RecordSearch } from '../records/search.ts'
 import type { Totals, UsageQuery, UsageRow } from '../records/usage-report.ts'
 import type { ProviderTally } from '../relay/provider-tally.ts'
@@ -70,6 +71,8 @@ export type Office = {
   readonly oldestHold: () => Promise<number | undefined>
   readonly searchRecords: (accountId: string, search: RecordSearch) => Promise<RecordPage>
   /** A request of whichever account. */
+  /** Requests that were refused before any money was held. */
+  readonly refused: Pick<RefusedRequests, 'list' | 'find' | 'counted'>
   readonly findAnywhere: (id: string) => Promise<StoredRecord | undefined>
   readonly requests: (accountId: string, page: RecentPage) => Promise<readonly StoredRecord[]>
   readonly request: (accountId: string, id: string) => Promise<StoredRecord | undefined>

@@ -43,5 +43,6 @@ export async function costOnRecord(
 ): Promise<string | null> {
   if (requestId === null || !/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname)) return null
   const result = await program.consult('request.show', { request: requestId })
-  return result?.ok ? formatUsd(BigInt((result.value as { charged: string }).charged)) : null
+  const { charged } = (result?.ok ? result.value : {}) as { readonly charged?: string }
+  return charged === undefined ? null : formatUsd(BigInt(charged))
 }

@@ -1,6 +1,7 @@
 import { command, group } from './command.ts'
-import { operate, shown } from './outcome.ts'
+import { operate, shown, usage } from './outcome.ts'
 import { readRecord, type Attempt, type RecordView, type StoredRow } from './record.ts'
+import { drawRefusal, drawRefusals, isRefusal, type RefusalView } from './refusal.ts'
 import { details, shortTime, table, usd } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { text, wholeNumber } from './values.ts'
@@ -10,6 +11,7 @@ const requests = command({
   summary: 'Lists the newest requests, newest first.',
   examples: [
     ['tollgate request list'],
+    ['tollgate request list acme --refused', 'what was turned away, and why'],
     ['tollgate request list acme --limit 1000 --json', 'with --before and the last id of these: the next 1000'],
   ],
   positionals: [
@@ -18,12 +20,21 @@ const requests = command({
   options: {
     limit: { summary: 'how many, up to 1000; 20 without it', value: wholeNumber('N', { min: 1, max: 1000 }) },
     before: { summary: 'only requests older than this one', value: text('ID') },
+    refused: { summary: 'those that were refused before any money was held, with their code' },
+    code: { summary: 'with --refused: only of this code', value: text('CODE') },
   },
-  run: ({ args: { account }, options: { limit, before }, program, terminal }) => {
+  run: ({ args: { account }, options: { limit, before, refused, code }, program, terminal }) => {
     const input = {
       ...(account !== undefined && { account }),
       ...(limit && { limit: Number(limit) }),
       ...(before !== undefined && { before }),
+    }
+    if (code !== undefined && !refused) return Promise.resolve(usage('request list: --code goes with --refused'))
+    if (refused) {
+      const wanted = { ...input, ...(code !== undefined && { code }) }
+      return operate<readonly RefusalView[]>(program, { name: 'request.refused', input: wanted }, (views) =>
+        shown(views, drawRefusals(views, terminal), { talk: views.length === 0 ? 'None was refused.' : undefined }),
+      )
     }
     return operate<readonly StoredRow[]>(program, { name: 'request.list', input }, (rows) => {
       const views = rows.map(readRecord)
@@ -122,11 +133,12 @@ const tableOfAttempts = (attempts: readonly Attempt[], terminal: Terminal): stri
 
 const show = command({
   name: 'request show',
-  summary: 'Shows one request: tokens, money, and every attempt.',
+  summary: 'Shows one request: tokens, money, and every attempt; or why it was refused.',
   examples: [['tollgate request show req_01kpzt5x3c', 'the id is in the header x-request-id of the answer']],
   positionals: [{ name: 'id', summary: 'id of the request', value: text('REQUEST_ID') }],
   run: ({ args: { id }, program, terminal }) =>
-    operate<StoredRow>(program, { name: 'request.show', input: { request: id } }, (row) => {
+    operate<StoredRow | RefusalView>(program, { name: 'request.show', input: { request: id } }, (row) => {
+      if (isRefusal(row)) return shown(row, drawRefusal(id, row, terminal))
       const view = readRecord(row)
       return shown(view, drawRecord(view, terminal))
     }),

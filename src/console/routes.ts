@@ -6,6 +6,7 @@ import { keyRoutes } from './key-routes.ts'
 import { modelRoutes } from './model-routes.ts'
 import { operatorRoutes } from './operator-routes.ts'
 import { providerRoutes } from './provider-routes.ts'
+import { refusedRoutes } from './refused-routes.ts'
 import { requestRoutes } from './request-routes.ts'
 import { z } from 'zod'
 import { openApiOf } from './openapi.ts'
@@ -21,6 +22,7 @@ const described: readonly Route[] = [
   ...usageRoutes,
   ...keyRoutes,
   ...requestRoutes,
+  ...refusedRoutes,
   ...savedViewRoutes,
   ...billingRoutes,
   ...modelRoutes,

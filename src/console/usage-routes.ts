@@ -10,6 +10,7 @@ import { balanceShape, balanceView } from './account-routes.ts'
 import { csvRows, csvText } from './csv.ts'
 import type { Desk } from './desk.ts'
 import { daysLeft } from './low-balance.ts'
+import { refusedCountsShape } from './refused-routes.ts'
 import { requestShape, requestView } from './request-view.ts'
 import { say } from './refusals.ts'
 import { isOperator, json, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
@@ -86,6 +87,7 @@ const usageShape = z.strictObject({
   step: z.enum(['hour', 'day']),
   by: z.enum(usageGroups).nullable(),
   total: sumsShape,
+  refused: refusedCountsShape,
   data: z.array(
     sumsShape.extend({
       time,
@@ -145,6 +147,7 @@ async function usage(call: Call<{ account?: string }, Query>): Promise<Reply> {
     step,
     by: by ?? null,
     total: sumsView(total, isOperator(call)),
+    refused: [...(await desk.office.refused.counted(params.account, range))],
     data,
   }
   if (asked.format === 'json') return json(value)

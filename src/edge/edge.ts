@@ -1,16 +1,11 @@
 /** The public API: routes, keys, bodies, failures in their envelope. Between request and answer is the relay. */
 import { Entry } from '../accounts/limiter.ts'
-import type { Blobs } from '../blobs/blobs.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import type { Malformed } from '../inbound/request-head.ts'
 import { timeOrderedId } from '../lib/ids.ts'
-import type { Log } from '../lib/log.ts'
-import type { ReplyMemory } from '../lib/reply-memory.ts'
-import type { Shares } from '../lib/shares.ts'
-import type { TrustedProxies } from '../lib/trusted-proxies.ts'
 import type { Answer } from '../relay/answer.ts'
 import { INVALID_KEY, modelFor, SUSPENDED, turnedAway, unready } from '../relay/admit.ts'
 import { Call, CLIENT_CLOSED } from '../relay/call.ts'
@@ -20,48 +15,21 @@ import { limitFailure } from '../relay/limit-failure.ts'
 import { relayChat, type Relayed } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
 import { Content, CONTENT_PATH, type Recipient } from './content.ts'
-import type { Cors } from './cors.ts'
 import { digestsEqual } from './digests-equal.ts'
-import { FreeRoutes, type FreeOptions } from './free.ts'
+import { FreeRoutes } from './free.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
 import { receive, type Received } from './receive.ts'
-import type { Metrics } from './metrics.ts'
-import { linkBaseOf, type Links } from './links.ts'
+import { linkBaseOf } from './links.ts'
+import type { Edge, EdgeOptions } from './edge-options.ts'
 import { decoded, modelObject } from './model-view.ts'
 import { bearerOf, presentedKey } from './presented-key.ts'
 import { RefusalLog } from './refusal-log.ts'
+import { refusedNote } from './refused-note.ts'
 import { stateRoute } from './responses.ts'
 import { presenceOf, replyWithStream, type EventSource } from './stream-reply.ts'
 import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
 import { noRoute, refusedLine, type Answering, type Route, type Turn } from './turn.ts'
 import { contentOf, serveVideo, videoRoute } from './videos.ts'
-import type { VisitorLimits } from './visitors.ts'
-
-export type EdgeOptions = FreeOptions & {
-  /** Memory for bodies that are arriving, by account. */
-  readonly arriving: Shares
-  /** Memory for long whole replies of upstreams. */
-  readonly replies: ReplyMemory
-  readonly metrics: Metrics
-  readonly log: Log
-  readonly cors: Cors
-  readonly proxies: TrustedProxies
-  readonly blobs: Blobs
-  /** How much of its files anybody may fetch. */
-  readonly visitors: VisitorLimits
-  readonly links: Links
-  /** What `/metrics` and the reasons of `/readyz` are shown for; undefined: nobody sees them on this port. */
-  readonly metricsToken: string | undefined
-}
-
-/** What the server is started with. */
-export type Edge = {
-  /** The public API. */
-  readonly handle: (exchange: Exchange) => void
-  /** What a monitoring port of the operator's own shows. */
-  readonly monitor: (exchange: Exchange) => void
-  readonly refuse: (malformed: Malformed) => { readonly headers: ReplyHeaders; readonly body: string }
-}
 
 const STREAM_TYPE = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -183,7 +151,10 @@ class Desk implements Answering {
   /** Writes a failure and its log line. */
   refuse(turn: Turn, failure: Failure, extra?: ReplyHeaders): void {
     const { status, code, body, headers } = turn.failures.write(failure, turn.id)
-    this.refusals.write(refusedLine(turn, this.options.relay.catalog, { client: this.clientOf(turn), status, code }))
+    const { relay, refused } = this.options
+    this.refusals.write(refusedLine(turn, relay.catalog, { client: this.clientOf(turn), status, code }))
+    const isNoted = turn.port === 'public' && !turn.isRecorded
+    if (isNoted) refused.note(refusedNote(turn, relay.accounts, { status, code }))
     this.write(turn, status, { ...JSON_TYPE, ...headers, ...extra }, body)
   }
 
@@ -302,6 +273,7 @@ class Desk implements Answering {
     switch (relayed.kind) {
       case 'failure':
         if (relayed.failure === CLIENT_CLOSED) return undefined
+        turn.isRecorded = call.attempts.length > 0
         return this.refuse(turn, relayed.failure, entry.withRates(failureHeaders(call.attempts, call.paid)))
       case 'repeated': {
         const { answer, requestId } = relayed

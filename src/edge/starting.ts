@@ -4,7 +4,7 @@ import type { Exchange } from '../inbound/exchange.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import { JSON_TYPE } from '../relay/headers.ts'
 import type { Cors } from './cors.ts'
-import type { Edge } from './edge.ts'
+import type { Edge } from './edge-options.ts'
 import { chatFailureWriter, surfaceOf } from './surface.ts'
 
 const STARTING: Failure = { kind: 'unavailable', message: 'Not ready: starting.', retryAfterMs: 1_000 }

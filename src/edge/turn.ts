@@ -21,6 +21,8 @@ export type Turn = {
   /** Whose key it came with, and what it asks for: once that is known. */
   caller?: Caller
   request?: Pick<ClientRequest, 'endpoint' | 'model'>
+  /** It held money, so it has a record. */
+  isRecorded?: boolean
 }
 
 type Told = { readonly client: string; readonly status: number; readonly code: string }

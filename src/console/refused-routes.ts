@@ -1,0 +1,62 @@
+/** Requests that were refused before any money was held: what a client's request id leads to then. */
+import { z } from 'zod'
+import type { KeptRefusal } from '../records/refused.ts'
+import { json, missing, route, type Route } from './route.ts'
+import { isoTime, pageOf, pageQuery, time } from './shapes.ts'
+
+const refusalShape = z.strictObject({
+  id: z.string(),
+  created_at: time,
+  key: z.string().nullable().meta({ description: 'id of the key, also of one that is revoked' }),
+  method: z.string(),
+  endpoint: z.string(),
+  model: z.string().nullable().meta({ description: 'as it was asked for, where it was read and could be a name' }),
+  status: z.int(),
+  code: z.string().meta({ description: 'as the client was told' }),
+  repeats: z.int().meta({ description: 'how many like it followed within the minute, without rows of their own' }),
+  last_at: time,
+})
+
+const refusalView = (kept: KeptRefusal): z.infer<typeof refusalShape> => ({
+  id: kept.id,
+  created_at: isoTime(kept.atMs),
+  key: kept.keyId ?? null,
+  method: kept.method,
+  endpoint: kept.endpoint,
+  model: kept.model ?? null,
+  status: kept.status,
+  code: kept.code,
+  repeats: kept.repeats,
+  last_at: isoTime(kept.lastAtMs),
+})
+
+export const refusedCountsShape = z
+  .array(z.strictObject({ status: z.int(), code: z.string(), requests: z.int() }))
+  .meta({ description: 'requests that were refused before any money was held, the most first; they are no `requests`' })
+
+export const refusedRoutes: readonly Route[] = [
+  route('GET', '/accounts/{account}/refused-requests', {
+    access: 'account_read',
+    summary: 'Requests that were refused before any money was held, newest first: the newest thousand are kept.',
+    query: z.strictObject({
+      ...pageQuery,
+      code: z.string().max(100).optional(),
+      status: z.coerce.number().int().min(400).max(599).optional(),
+    }),
+    answer: pageOf(refusalShape),
+    run: async ({ desk, params, query: { limit, cursor, code, status } }) => {
+      const rows = await desk.office.refused.list(params.account, { limit: limit + 1, before: cursor, code, status })
+      const data = rows.slice(0, limit).map(refusalView)
+      return json({ data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null })
+    },
+  }),
+  route('GET', '/accounts/{account}/refused-requests/{request}', {
+    access: 'account_read',
+    summary: 'One that was refused, by its request id; or the one that stands for it, where many came at once.',
+    answer: refusalShape,
+    run: async ({ desk, params }) => {
+      const kept = await desk.office.refused.find(params.request, params.account)
+      return kept ? json(refusalView(kept)) : missing('request')
+    },
+  }),
+]

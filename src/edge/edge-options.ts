@@ -1,0 +1,43 @@
+/** What the public server works with, and what it is. */
+import type { Blobs } from '../blobs/blobs.ts'
+import type { Malformed } from '../inbound/request-head.ts'
+import type { Log } from '../lib/log.ts'
+import type { ReplyMemory } from '../lib/reply-memory.ts'
+import type { Shares } from '../lib/shares.ts'
+import type { TrustedProxies } from '../lib/trusted-proxies.ts'
+import type { RefusedRequests } from '../records/refused.ts'
+import type { Cors } from './cors.ts'
+import type { Metrics } from './metrics.ts'
+import type { VisitorLimits } from './visitors.ts'
+import type { Exchange } from '../inbound/exchange.ts'
+import type { ReplyHeaders } from '../inbound/reply-head.ts'
+import type { FreeOptions } from './free.ts'
+import type { Links } from './links.ts'
+
+export type EdgeOptions = FreeOptions & {
+  /** Memory for bodies that are arriving, by account. */
+  readonly arriving: Shares
+  /** Memory for long whole replies of upstreams. */
+  readonly replies: ReplyMemory
+  readonly metrics: Metrics
+  readonly log: Log
+  /** Where refusals are kept. */
+  readonly refused: Pick<RefusedRequests, 'note'>
+  readonly cors: Cors
+  readonly proxies: TrustedProxies
+  readonly blobs: Blobs
+  /** How much of its files anybody may fetch. */
+  readonly visitors: VisitorLimits
+  readonly links: Links
+  /** What `/metrics` and the reasons of `/readyz` are shown for; undefined: nobody sees them on this port. */
+  readonly metricsToken: string | undefined
+}
+
+/** What the server is started with. */
+export type Edge = {
+  /** The public API. */
+  readonly handle: (exchange: Exchange) => void
+  /** What a monitoring port of the operator's own shows. */
+  readonly monitor: (exchange: Exchange) => void
+  readonly refuse: (malformed: Malformed) => { readonly headers: ReplyHeaders; readonly body: string }
+}
