@@ -199,7 +199,7 @@ describe('before anything is there', () => {
     for (const args of [['serve'], ['account', 'list'], ['verify-ledger']]) {
       const { code, err } = await run(folder, args)
       expect(code).toBe(1)
-      expect(err).toMatch(/^tollgate: .*tollgate\.yaml:1: .*unknown key 'modles'; there are [a-z, ]+\n$/)
+      expect(err).toMatch(/^tollgate: .*tollgate\.yaml:1: .*unknown key 'modles'; there are [a-z_, ]+\n$/)
     }
     const unusable = { code: 'config_error', exit: 1 }
     expect(await errorOf(folder, ['account', 'list'], { env: { PORT: 'x' } })).toEqual(unusable)

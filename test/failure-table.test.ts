@@ -39,6 +39,9 @@ const rows = seenFailures.map((row, i) => ({ row, name: `row-${i}` }))
 /** What decides is in the body: then it does as the first event of a stream that began with 200, too. */
 const told = rows.filter(({ row }) => (row.code ?? row.words) !== undefined && dialectOf(row) === 'chat')
 
+/** What is judged by its words alone, and would rest an offer. */
+const rested = told.filter(({ row }) => row.code === undefined && row.means === 'funds' && row.status === 400)
+
 let vendor: Bun.Server<unknown>
 let gateway: TestGateway
 const asked = new Map<string, number>()
@@ -71,9 +74,11 @@ beforeAll(async () => {
     idleTimeout: 0,
     async fetch(request) {
       const body = await request.text()
-      const name = /(?:alone-|stream-)?row-\d+|good/.exec(body + new URL(request.url).pathname)?.[0] ?? ''
+      const name = /(?:alone-|stream-|doubt-)?row-\d+|good/.exec(body + new URL(request.url).pathname)?.[0] ?? ''
       asked.set(name, (asked.get(name) ?? 0) + 1)
-      const found = rows.find((one) => name.endsWith(one.name) && name.replace(/^(alone|stream)-/, '') === one.name)
+      const found = rows.find(
+        (one) => name.endsWith(one.name) && name.replace(/^(alone|stream|doubt)-/, '') === one.name,
+      )
       const isStreamed = body.includes('"stream":true')
       if (!found) return isStreamed ? sse(GOOD_CHUNK) : Response.json(GOOD)
       const { status, body: said } = found.row
@@ -98,6 +103,8 @@ ${Object.entries(presets)
 models:
 ${rows.map(({ row, name }) => model(name, offer(row, name), second)).join('\n')}
 ${rows.map(({ row, name }) => model(`alone-${name}`, offer(row, `alone-${name}`))).join('\n')}
+${rested.map(({ row, name }) => model(`doubt-${name}`, offer(row, `doubt-${name}`), second)).join('\n')}
+${model('choices', '{ provider: messages, model: good }', second)}
 ${told.map(({ row, name }) => model(`stream-${name}`, offer(row, `stream-${name}`), second)).join('\n')}
 `,
     env: { TOLLGATE_ATTEMPTS_MAX: '3' },
@@ -172,4 +179,27 @@ describe('without another offer', () => {
       expect(error.message).toContain('the operator has the details')
     }
   })
+})
+
+describe('what is in the request as well', () => {
+  test.each(rested)('rests no offer for everybody: $row.vendor ($name)', async ({ row, name }) => {
+    const model = `doubt-${name}`
+    const ask = (content: string): Promise<Response> =>
+      chat(gateway, { model, max_tokens: 5, messages: [{ role: 'user', content }] })
+    for (let i = 1; i <= 2; i++) {
+      const response = await ask(`What does "${saidBy(row)}" mean?`)
+      expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('from the second')])
+      expect(asked.get(model)).toBe(i)
+    }
+    await (await ask('hi')).text()
+    expect(asked.get(model)).toBe(3)
+    await (await ask('hi')).text()
+    expect(asked.get(model)).toBe(3)
+  })
+})
+
+test('a request that cannot be said in the dialect of the first offer goes to the second', async () => {
+  const response = await chat(gateway, { model: 'choices', n: 2, max_tokens: 5 })
+  expect(response.status).toBe(200)
+  expect(await resultsOf(response)).toEqual(['bad_request', 'ok'])
 })

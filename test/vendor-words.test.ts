@@ -24,6 +24,8 @@ let vendor: Bun.Server<unknown>
 let gateway: TestGateway
 let silent: TestGateway
 
+const OVERDUE = { error: { code: 'AccountOverdueError', message: WORDS, type: 'Forbidden' } }
+
 const chunk = (content: string): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`
 
@@ -80,12 +82,20 @@ beforeAll(async () => {
   vendor = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    fetch: async (request) => answer(((await request.json()) as { model: string }).model),
+    async fetch(request) {
+      const { model } = (await request.json()) as { model: string }
+      const isMedia = /images|tasks/.test(new URL(request.url).pathname)
+      return isMedia ? Response.json(OVERDUE, { status: 403, headers: { 'x-tt-logid': ID } }) : answer(model)
+    },
   })
   const yaml = `
 sandbox: false
-providers: { vendor: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true, key: k } }
+providers:
+  vendor: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true, key: k }
+  ark: { preset: ark, base_url: 'http://127.0.0.1:${vendor.port}/api/v3', allow_private: true, key: k }
 models:
+  pic: { kind: image, price: { each: { image: 0.01 } }, image: { family: open }, offers: [{ provider: vendor, model: pic }] }
+  film: { kind: video, price: { each: { second: 0.1 } }, video: { family: seedance-2 }, offers: [{ provider: ark, model: doubao-seedance-2-0-260128, cost: { each: { token: 0.000007 } } }] }
 ${models.map((model) => `  ${idOf(model)}: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: '${model}' }] }`).join('\n')}
 `
   const env = { TOLLGATE_ATTEMPTS_MAX: '1' }
@@ -160,4 +170,30 @@ test('an operator who wants no words of vendors has none, and doctor says so', a
   expect(silent.output()).not.toContain('shard 7')
   expect(await silent.operate('doctor')).toMatchObject({ upstream_messages: 'dropped' })
   expect(await gateway.operate('doctor')).toMatchObject({ upstream_messages: 'kept' })
+})
+
+test('of pictures and videos the operator has the details, too', async () => {
+  const bodies = {
+    'images/generations': { model: 'pic', prompt: 'a lighthouse' },
+    videos: { model: 'film', content: [{ type: 'text', text: 'a lighthouse' }], duration: 5 },
+  }
+  for (const [path, body] of Object.entries(bodies)) {
+    const response = await fetch(`${gateway.baseUrl}/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    expect([path, response.status]).toEqual([path, 503])
+    expect(await response.text()).not.toContain('shard')
+    const id = response.headers.get('x-request-id') ?? ''
+    const { attempts } = await runJson<{ attempts: Attempt[] }>(gateway.folder, ['request', 'show', id])
+    expect(attempts[0]).toMatchObject({
+      result: 'funds',
+      status: 403,
+      code: 'AccountOverdueError',
+      type: 'Forbidden',
+      message: WORDS,
+      upstream_request_id: ID,
+    })
+  }
 })

@@ -149,8 +149,8 @@ class Tries {
   private ask(choice: Choice, seat: Seat): Attempted | Promise<Attempted> {
     const { relay, call } = this
     const isOver = this.left === 0 || (this.full.length > 0 && isForNobody(call))
-    // What was too long for one offer is no load that a vendor which is down would have to be spared.
-    const isFree = !this.failed.last || this.failed.failure.kind === 'context_length'
+    // What was beyond one offer is no load that a vendor which is down would have to be spared.
+    const isFree = !this.failed.last || isBeyond(this.failed.failure)
     if (isOver || (!isFree && !relay.retries.spend(performance.now()))) {
       seat.leave()
       return this.failed
@@ -199,8 +199,8 @@ class Tries {
     seat.leave()
     const last = { offer, dropped }
     const came = { last, progress, cancelled: call.cancelled, stopped: call.upstreamStopped }
-    // Too long for this offer: that it is too long for all of them is only known where none failed otherwise.
-    const isMoot = failure.kind === 'context_length' && this.failed.last && this.failed.failure.kind !== failure.kind
+    // More than this offer can do: that it is more than any can is only known where none failed otherwise.
+    const isMoot = isBeyond(failure) && this.failed.last && !isBeyond(this.failed.failure)
     this.failed = { kind: 'failed', ...came, failure: isMoot ? this.failed.failure : failure }
     if (isForNobody(call)) {
       relay.health.ended(offer.id)
@@ -226,8 +226,15 @@ class Tries {
  * A whole reply that timed out may have been made and billed: asking another vendor would pay twice for one answer.
  * Where the vendor itself says that it is late, it has given up.
  */
-const isLast = ({ kind, isQuoted }: UpstreamFailure, isWhole: boolean): boolean =>
-  isFinalFault(kind) || kind === 'unread' || (kind === 'timeout' && isWhole && !isQuoted)
+const isLast = (failure: UpstreamFailure, isWhole: boolean): boolean => {
+  const { kind, isQuoted } = failure
+  if (isBeyond(failure)) return false
+  return isFinalFault(kind) || kind === 'unread' || (kind === 'timeout' && isWhole && !isQuoted)
+}
+
+/** Whether a request is fine, and only more than this offer takes: too long, or not to be said in its dialect. */
+const isBeyond = ({ kind, isQuoted }: UpstreamFailure): boolean =>
+  kind === 'context_length' || (kind === 'bad_request' && !isQuoted)
 
 const isAsItWas = ({ catalog }: Relay, { id, secret, baseUrl }: Provider): boolean => {
   const now = catalog.provider(id)

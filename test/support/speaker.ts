@@ -15,7 +15,7 @@ models:
   slow: { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!pace=20' }] }
   late: { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=400' }] }
   stuck: { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=30000' }] }
-  failing: { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!status=500' }] }
+  failing: { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!status=501' }] }
   'late-failing': { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=400,status=500' }] }
   cut: { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!cutAfterBytes=4000,pace=2' }] }
   'no-usage': { price: ${price}, offers: [{ provider: vendor, model: 'sandbox-chat!noUsage' }] }
