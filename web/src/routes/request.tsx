@@ -2,8 +2,10 @@ import { useQuery, useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { requestQuery, requestsAfter, requestsQuery } from '../features/requests/requests.ts'
+import { REFUSED, refusalQuery } from '../features/requests/refused.ts'
+import { RefusedView } from '../features/requests/refused-view.tsx'
 import { RequestView } from '../features/requests/request-view.tsx'
-import type { Page } from '../lib/api.ts'
+import { isStatus, type Page } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
 import type { RequestFilters } from '../lib/request-filters.ts'
 import type { RequestRow } from '../lib/requests.ts'
@@ -18,6 +20,8 @@ export function RequestDrawer() {
   const filters = useSearch({ from: '/inside/a/$account/requests' })
   const navigate = useNavigate()
   const { data, error, refetch, isPlaceholderData } = useQuery(requestQuery(account, id))
+  // What was refused has no record, but its id leads here all the same.
+  const refused = useQuery({ ...refusalQuery(account, id), enabled: isStatus(error, 404) })
   const { history } = useRouter()
   const { newerThan, mayGoOlder, olderThan } = useNeighbours(account, filters)
   const go = (other: string | undefined): void => {
@@ -51,7 +55,8 @@ export function RequestDrawer() {
         </>
       }
     >
-      {error && <Failure error={error} onRetry={refetch} />}
+      {error && refused.data && <RefusedView asked={id} refusal={refused.data} />}
+      {error && !refused.data && !refused.isLoading && <Failure error={error} onRetry={refetch} />}
       {!data && !error && <Waiting />}
       {data && !error && (
         <div className={isPlaceholderData ? 'opacity-60' : ''}>
@@ -82,7 +87,16 @@ const PAGES_MAX = 20
  * on for. A request that is not in what was read so far knows only what is older.
  */
 function useNeighbours(account: string, filters: RequestFilters) {
-  const { data: list, hasNextPage, fetchNextPage } = useInfiniteQuery(requestsQuery(account, filters))
+  // The API has no such outcome: what was refused is a list of its own.
+  const isRefused = filters.outcome === REFUSED
+  const {
+    data: list,
+    hasNextPage,
+    fetchNextPage,
+  } = useInfiniteQuery({
+    ...requestsQuery(account, filters),
+    enabled: !isRefused,
+  })
   const ids = idsOf(list)
   const readOn = async (id: string): Promise<string | undefined> => {
     for (let pages = 0; pages < PAGES_MAX; pages++) {
@@ -95,8 +109,9 @@ function useNeighbours(account: string, filters: RequestFilters) {
   }
   return {
     newerThan: (id: string): string | undefined => ids[ids.indexOf(id) - 1],
-    mayGoOlder: (id: string): boolean => !ids.includes(id) || id !== ids.at(-1) || hasNextPage,
+    mayGoOlder: (id: string): boolean => !isRefused && (!ids.includes(id) || id !== ids.at(-1) || hasNextPage),
     olderThan: async (id: string): Promise<string | undefined> => {
+      if (isRefused) return undefined
       if (!ids.includes(id)) return search(account, filters, id)
       return ids[ids.indexOf(id) + 1] ?? (hasNextPage ? readOn(id) : undefined)
     },

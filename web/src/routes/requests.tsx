@@ -4,6 +4,8 @@ import { useCallback, useMemo, useState } from 'react'
 import { Filters } from '../features/requests/filters.tsx'
 import { LiveSwitch, useLiveChoice, Waited } from '../features/requests/live-switch.tsx'
 import { useLive } from '../features/requests/live.ts'
+import { REFUSED } from '../features/requests/refused.ts'
+import { RefusedList } from '../features/requests/refused-list.tsx'
 import { RequestList } from '../features/requests/request-list.tsx'
 import { requestsQuery } from '../features/requests/requests.ts'
 import { SavedViews } from '../features/requests/saved-views.tsx'
@@ -18,13 +20,18 @@ export function RequestsPage() {
   const { request: openId } = useParams({ strict: false })
   const filters = useSearch({ from: '/inside/a/$account/requests' })
   const navigate = useNavigate()
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = useInfiniteQuery(
-    requestsQuery(account, filters),
-  )
+  const isRefused = filters.outcome === REFUSED
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = useInfiniteQuery({
+    ...requestsQuery(account, filters),
+    enabled: !isRefused,
+  })
   const rows = useMemo(() => data?.pages.flatMap((page) => page.data), [data])
   const [isReading, setReading] = useState(false)
   const [isOn, setOn] = useLiveChoice()
-  const live = useLive(account, filters, { isOn: isOn && rows !== undefined && !isPlaceholderData, isReading })
+  const live = useLive(account, filters, {
+    isOn: isOn && !isRefused && rows !== undefined && !isPlaceholderData,
+    isReading,
+  })
   const onMore = useCallback(() => {
     if (!isFetchingNextPage) void fetchNextPage()
   }, [isFetchingNextPage, fetchNextPage])
@@ -40,8 +47,9 @@ export function RequestsPage() {
       </PageHead>
       <Filters account={account} filters={filters} onChange={change} />
       {error && <Failure error={error} onRetry={refetch} />}
-      {!rows && !error && <Waiting />}
-      {rows && (
+      {isRefused && <RefusedList account={account} filters={filters} />}
+      {!rows && !error && !isRefused && <Waiting />}
+      {rows && !isRefused && (
         <div className="relative">
           <Waited live={live} />
           <Panel isFlush>

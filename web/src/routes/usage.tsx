@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { exportOf, groups, measures, usageQuery, type Asked, type Measure } from '../features/usage/usage.ts'
+import { RefusedCounts } from '../features/usage/refused-counts.tsx'
 import { UsageChart } from '../features/usage/usage-chart.tsx'
 import { UsageTable } from '../features/usage/usage-table.tsx'
 import { useT } from '../lib/i18n/language.ts'
@@ -51,6 +52,7 @@ export function UsagePage() {
               <Empty>{t('chart.empty')}</Empty>
             )}
           </Panel>
+          <RefusedCounts account={account} counts={data.refused} />
         </div>
       )}
     </>

@@ -10,6 +10,7 @@ import type { RequestFilters } from '../../lib/request-filters.ts'
 import { endpoints, outcomes } from '../../lib/requests.ts'
 import { isOperator, useMe } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'
+import { REFUSED } from './refused.ts'
 import { Button } from '../../ui/button.tsx'
 import { Select, type Choice } from '../../ui/field.tsx'
 
@@ -55,7 +56,7 @@ export function Filters({ account, filters, onChange }: Props) {
         value={filters.outcome ?? ''}
         choices={[
           { ...any, label: t('filter.anyStatus') },
-          ...outcomes.map((value) => ({ value, label: t(`outcome.${value}`) })),
+          ...[...outcomes, REFUSED].map((value) => ({ value, label: t(`outcome.${value}`) })),
         ]}
         onChoose={choose('outcome')}
       />

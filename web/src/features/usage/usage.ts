@@ -12,7 +12,12 @@ export const measures = ['cost', 'requests', 'input', 'output', 'errors'] as con
 export type Measure = (typeof measures)[number]
 
 export type UsageRow = Sums & { readonly time: string; readonly group: string | null; readonly name: string | null }
-export type Usage = { readonly total: Sums; readonly data: readonly UsageRow[] }
+export type RefusedCount = { readonly status: number; readonly code: string; readonly requests: number }
+export type Usage = {
+  readonly refused: readonly RefusedCount[]
+  readonly total: Sums
+  readonly data: readonly UsageRow[]
+}
 
 export type Asked = {
   readonly range: Range

@@ -1,0 +1,34 @@
+import { useT } from '../../lib/i18n/language.ts'
+import { useShow } from '../../lib/show.ts'
+import { Facts, Note } from '../../ui/page.tsx'
+import { Id, Nothing, Status, Time } from '../../ui/text.tsx'
+import type { Refusal } from './refused.ts'
+
+/** One request that was refused; `asked` is the id that led here, which may be that of another like it. */
+export function RefusedView({ asked, refusal }: { readonly asked: string; readonly refusal: Refusal }) {
+  const t = useT()
+  const show = useShow()
+  const { id, status, code, model, key, repeats } = refusal
+  return (
+    <div className="space-y-4">
+      <Note>{t('refused.note')}</Note>
+      {asked !== id && <Note>{t('refused.oneOf')}</Note>}
+      <Facts
+        rows={[
+          [
+            t('column.status'),
+            <Status key="status" tone="bad">
+              {status} {code}
+            </Status>,
+          ],
+          [t('column.time'), <Time key="time" at={refusal.created_at} />],
+          [t('column.endpoint'), `${refusal.method} ${refusal.endpoint}`],
+          [t('column.model'), model ?? <Nothing key="model" />],
+          [t('column.key'), key === null ? <Nothing key="key" /> : <Id key="key" id={key} />],
+          [t('refused.repeats'), repeats === 0 ? <Nothing key="repeats" /> : show.number(repeats)],
+          [t('refused.id'), <Id key="id" id={id} isShort={false} />],
+        ]}
+      />
+    </div>
+  )
+}
