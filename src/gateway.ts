@@ -230,7 +230,7 @@ function officeOf(
       uptime_s: Math.round((Date.now() - startedAtMs) / 1000),
       connections_max: connectionsMaxOf(config),
       account_calls_max: accountCallsMax(config),
-      upstream_messages: config.upstreamMessages,
+      upstream_messages: config.upstreamMessages === 'kept',
       live_requests: live.size,
       writes_queued: store.queued(),
       rss_bytes: process.memoryUsage.rss(),

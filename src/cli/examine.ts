@@ -18,7 +18,8 @@ type Facts = {
   readonly accounts: number
   readonly connections_max: number
   readonly account_calls_max: number
-  readonly upstream_messages: 'kept' | 'dropped'
+  /** Whether what vendors say of failures is kept. */
+  readonly upstream_messages: boolean
   readonly models: number
   readonly models_without_offer: readonly string[]
   readonly models_below_cost: readonly (BelowCost & { readonly model: string; readonly offer: string })[]
@@ -88,7 +89,10 @@ function factChecks(facts: Facts, { dataFolder, limits }: Settings): Check[] {
     connectionCheck(facts, limits),
     modelCheck(facts),
     ...priceChecks(facts),
-    ok("vendors' messages", `${facts.upstream_messages} with failed attempts (TOLLGATE_UPSTREAM_MESSAGES)`),
+    ok(
+      "vendors' messages",
+      `${facts.upstream_messages ? 'kept' : 'not kept'} with failed attempts (TOLLGATE_UPSTREAM_MESSAGES)`,
+    ),
   ]
 }
 

@@ -15,6 +15,7 @@ export const server = {
   uptime_s: 'Running for',
   connections_max: 'Room for connections of clients',
   account_calls_max: 'Requests of one account at once',
+  upstream_messages: 'Vendors’ messages of failures are kept',
   live_requests: 'Requests under way',
   writes_queued: 'Writes waiting',
   rss_bytes: 'Memory in use',

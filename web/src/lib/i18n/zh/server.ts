@@ -16,6 +16,7 @@ export const server = {
   uptime_s: '运行时长',
   connections_max: '可容纳的客户端连接数',
   account_calls_max: '单个账户的并发请求',
+  upstream_messages: '保留供应商的失败消息',
   live_requests: '进行中的请求',
   writes_queued: '等待写入',
   rss_bytes: '内存占用',
