@@ -1,5 +1,7 @@
 /** Whoever was refused has a request id, and the operator finds by it what it was. */
 import { expect, test } from 'bun:test'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { runCommand, runJson } from './support/command.ts'
 import { startGateway } from './support/gateway.ts'
 
@@ -53,3 +55,34 @@ test('every refusal is found by its id: what it was, whose, for which model, and
   expect([list.code, list.out.includes('no-such'), list.out.includes('ZZZ')]).toEqual([0, true, false])
   expect(list.out).not.toContain('the prompt')
 })
+
+test('a flood of refused calls keeps few rows, is counted whole, and healthy calls are answered meanwhile', async () => {
+  const gateway = await startGateway()
+  const { key, baseUrl, folder } = gateway
+  const ask = async (model: string): Promise<number> => {
+    const response = await fetch(`${baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
+    })
+    await response.arrayBuffer()
+    return response.status
+  }
+  const sizeOf = (): number =>
+    ['tollgate.db', 'tollgate.db-wal'].reduce((sum, name) => sum + sizeAt(join(folder, name)), 0)
+  const before = sizeOf()
+  const flood = Array.from({ length: 16 }, async () => {
+    for (let i = 0; i < 250; i++) expect(await ask('no-such')).toBe(404)
+  })
+  const healthy: number[] = []
+  for (let i = 0; i < 20; i++) healthy.push(await ask('sandbox-chat'))
+  await Promise.all(flood)
+  expect(new Set(healthy)).toEqual(new Set([200]))
+  const kept = await gateway.operate<Refusal[]>('request.refused', { limit: 1_000 })
+  // At most two minutes, and their fifty rows each.
+  expect(kept.length).toBeLessThanOrEqual(150)
+  expect(kept.reduce((sum, { repeats }) => sum + 1 + repeats, 0)).toBe(4_000)
+  expect(sizeOf() - before).toBeLessThan(8 * 1024 * 1024)
+}, 120_000)
+
+const sizeAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
