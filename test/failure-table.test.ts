@@ -42,6 +42,9 @@ const told = rows.filter(({ row }) => (row.code ?? row.words) !== undefined && d
 /** What is judged by its words alone, and would rest an offer. */
 const rested = told.filter(({ row }) => row.code === undefined && row.means === 'funds' && row.status === 400)
 
+/** More than are tried of those that fail. */
+const smalls = told.filter(({ row }) => row.means === 'context_length').slice(0, 5)
+
 let vendor: Bun.Server<unknown>
 let gateway: TestGateway
 const asked = new Map<string, number>()
@@ -104,6 +107,7 @@ models:
 ${rows.map(({ row, name }) => model(name, offer(row, name), second)).join('\n')}
 ${rows.map(({ row, name }) => model(`alone-${name}`, offer(row, `alone-${name}`))).join('\n')}
 ${rested.map(({ row, name }) => model(`doubt-${name}`, offer(row, `doubt-${name}`), second)).join('\n')}
+${model('smalls', ...smalls.map(({ row, name }) => offer(row, name)), second)}
 ${model('choices', '{ provider: messages, model: good }', second)}
 ${told.map(({ row, name }) => model(`stream-${name}`, offer(row, `stream-${name}`), second)).join('\n')}
 `,
@@ -202,4 +206,10 @@ test('a request that cannot be said in the dialect of the first offer goes to th
   const response = await chat(gateway, { model: 'choices', n: 2, max_tokens: 5 })
   expect(response.status).toBe(200)
   expect(await resultsOf(response)).toEqual(['bad_request', 'ok'])
+})
+
+test('however many offers are too small, the one that is not is reached', async () => {
+  const response = await chat(gateway, { model: 'smalls', max_tokens: 5 })
+  expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('from the second')])
+  expect(await resultsOf(response)).toEqual([...smalls.map(() => 'context_length'), 'ok'])
 })

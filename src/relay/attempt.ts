@@ -209,6 +209,8 @@ class Tries {
     // One that was mended meanwhile failed with what it was before.
     if (isAsItWas(relay, provider)) relay.health.failed(offer.id, failure)
     if (isLast(failure, isWhole)) return this.failed
+    // However many offers are too small, the one that is not must be reached.
+    if (isBeyond(failure)) this.left++
     this.again = progress?.answered ? undefined : this.repetitionOf(offer, failure)
     return this.goOn()
   }

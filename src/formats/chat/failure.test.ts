@@ -46,6 +46,10 @@ test('no vendor’s wish to be left alone is passed on for a year', () => {
   expect(waitOf([['retry-after', '31536000']])).toBe(300_000)
   expect(waitOf([['retry-after-ms', '99999999999']])).toBe(300_000)
   expect(waitOf([['retry-after', '7']])).toBe(7_000)
+  const inMs = (ms: number): string => new Date(Date.now() + ms).toUTCString()
+  expect(waitOf([['retry-after', inMs(60_000)]])).toBeWithin(50_000, 60_001)
+  expect(waitOf([['retry-after', inMs(-60_000)]])).toBe(0)
+  expect(waitOf([['retry-after', inMs(3_600_000)]])).toBe(300_000)
   expect(
     waitOf([
       ['retry-after-ms', 'soon'],
