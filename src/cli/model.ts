@@ -6,11 +6,12 @@ import { readOffer, type OfferInput } from './offer.ts'
 import { otherPrices, type Priced } from './other-prices.ts'
 import { operate, shown, usage, type Shown } from './outcome.ts'
 import { priceOptions, pricesGiven } from './price-options.ts'
-import { table, type Column } from './table.ts'
+import { table, usd, type Column } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { text, wholeNumber, type ValueRule } from './values.ts'
 
-type Prices = Priced & { readonly cached_input_usd_per_million: string }
+type Tier = Priced & { readonly above_input_tokens: number }
+type Prices = Priced & { readonly cached_input_usd_per_million: string; readonly tiers: readonly Tier[] }
 
 /** The value of `model.list`, one of them. */
 type ModelView = {
@@ -32,12 +33,20 @@ type ModelView = {
 /** `price list` shows all. */
 const OTHERS_SHOWN = 2
 
+const tierText = (tier: Tier): string =>
+  `above ${tier.above_input_tokens} ${usd(tier.input_usd_per_million)} in, ${usd(tier.output_usd_per_million)} out`
+
+/** What is sold beside words, and what longer requests cost. */
+const othersOf = (card: Prices): string | undefined =>
+  [otherPrices(card, OTHERS_SHOWN), ...card.tiers.map(tierText)].filter((part) => part !== undefined).join(', ') ||
+  undefined
+
 const columns: readonly Column<ModelView>[] = [
   { title: 'id', of: ({ id }) => id },
   { title: 'input/1M', of: (view) => view.price.input_usd_per_million, kind: 'money' },
   { title: 'cached/1M', of: (view) => view.price.cached_input_usd_per_million, kind: 'money' },
   { title: 'output/1M', of: (view) => view.price.output_usd_per_million, kind: 'money' },
-  { title: 'other', of: ({ price: card }) => otherPrices(card, OTHERS_SHOWN) },
+  { title: 'other', of: ({ price: card }) => othersOf(card) },
   { title: 'origin', of: ({ origin }) => origin },
   { title: 'offers', of: ({ offers }) => offers.map(({ provider, model }) => `${provider}/${model}`).join(', ') },
 ]

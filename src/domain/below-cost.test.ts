@@ -47,6 +47,11 @@ test('a tier of the cost without one of the sale is a loss from there on, and so
   ])
 })
 
+test('a tier that begins one token later is no loss', () => {
+  const cost = card({ input: 10n, output: 40n }, { 271999: { input: 20n, output: 60n } })
+  expect(said('text', card({ input: 10n, output: 40n }, { 272000: { input: 20n, output: 60n } }), cost)).toEqual([])
+})
+
 test('an embedding has no output, a text no images', () => {
   expect(said('embedding', card({ input: 1n, output: 0n }), card({ input: 1n, output: 9n }))).toEqual([])
   expect(said('text', card({ input: 1n, output: 1n }), card({ input: 1n, output: 1n, imageInput: 9n }))).toEqual([])

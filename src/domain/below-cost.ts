@@ -41,9 +41,8 @@ export function lossesOf(kind: ModelKind, sale: PriceCard, cost: PriceCard): rea
 
 function tokenLosses(kind: ModelKind, sale: PriceCard, cost: PriceCard): readonly Loss[] {
   if (piecesOf(sale).length > 0 && isFree(sale.nanoPerMillion)) return []
-  const bounds = [sale, cost].flatMap(({ tiers = [] }) => tiers.map(({ aboveInputTokens }) => aboveInputTokens))
   const losses: Loss[] = []
-  for (const from of new Set([0, ...bounds.toSorted((a, b) => a - b)])) {
+  for (const from of boundsOf(sale, cost)) {
     const [sold, paid] = [pricesAbove(sale, from), pricesAbove(cost, from)]
     for (const unit of unitsOf(kind)) {
       if (sold[unit] >= paid[unit] || isSaidBy(unit, sold, paid)) continue
@@ -53,6 +52,13 @@ function tokenLosses(kind: ModelKind, sale: PriceCard, cost: PriceCard): readonl
     }
   }
   return losses
+}
+
+/** Where prices change. Above 271,999 and above 272,000 are one line, drawn twice: the token between is no loss. */
+function boundsOf(...cards: readonly PriceCard[]): readonly number[] {
+  const all = cards.flatMap(({ tiers = [] }) => tiers.map(({ aboveInputTokens }) => aboveInputTokens))
+  const bounds = [...new Set([0, ...all])].toSorted((a, b) => a - b)
+  return bounds.filter((bound, i) => bound === 0 || bounds[i + 1] !== bound + 1)
 }
 
 /** A unit that costs what another does on both sides is no loss of its own. */
