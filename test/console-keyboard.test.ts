@@ -40,7 +40,7 @@ test('sign in by a link, go to keys, make one, revoke it', async () => {
   await page.appears('text=Hello, kim')
   await tabTo(page, /^New password/)
   await type(page, 'correct horse battery')
-  await tabTo(page, /^The same again/)
+  await tabTo(page, /^Confirm password/)
   await type(page, 'correct horse battery')
   await press(page, 'Enter')
   await page.appears('figure')

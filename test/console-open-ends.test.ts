@@ -38,7 +38,7 @@ test('an owner is warned on every page below the balance they chose', async () =
   const page = await stage.enter({ name: 'wanda', role: 'owner' })
   const { accountId } = stage.gateway
   await page.goto(`${stage.url}/a/${accountId}/settings?tab=limits`)
-  await page.fill('role=textbox[name="Warn below, dollars"]', '4000000')
+  await page.fill('role=textbox[name="Warn below (dollars)"]', '4000000')
   await page.click('role=button[name="Save"]')
   await page.appears('text=/left, below your warning at \\$4,000,000.00/')
   expect(await violationsOf(page)).toEqual([])

@@ -23,7 +23,7 @@ beforeAll(async () => {
   page = browser.open({ viewport: { width: 1280, height: 800 } })
   await page.goto(origin + invited.setup_path)
   await page.fill('role=textbox[name="New password"]', PASSWORD)
-  await page.fill('role=textbox[name="The same again"]', PASSWORD)
+  await page.fill('role=textbox[name="Confirm password"]', PASSWORD)
   await page.click('role=button[name="Save and sign in"]')
   await page.appears('#main h1')
 }, 90_000)

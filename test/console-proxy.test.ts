@@ -36,7 +36,7 @@ test('pages, files and questions stay below the path', async () => {
   const link = new URL(await stage.invite({ name: 'kim', role: 'owner' }))
   await page.goto(outside + link.pathname + link.hash)
   await page.fill('role=textbox[name="New password"]', 'correct horse battery')
-  await page.fill('role=textbox[name="The same again"]', 'correct horse battery')
+  await page.fill('role=textbox[name="Confirm password"]', 'correct horse battery')
   await page.click('role=button[name="Save and sign in"]')
   await page.appears('figure')
   expect(await page.evaluate<string>('location.pathname')).toMatch(/^\/x\/y\/console\/a\/acct_\w+\/overview$/)

@@ -66,7 +66,7 @@ beforeAll(async () => {
   page = stage.browser.open({ viewport: { width: 1280, height: 900 } })
   await page.goto(link)
   await page.fill(field('New password'), PASSWORD)
-  await page.fill(field('The same again'), PASSWORD)
+  await page.fill(field('Confirm password'), PASSWORD)
   await page.click(button('Save and sign in'))
   await page.appears('#main h1')
   const answer = await fetch(new URL('/admin/v1/session', stage.url), {
@@ -109,7 +109,7 @@ test('a management key, which is not even shown', async () => {
 test('codes, after their dialog', async () => {
   await open('/operator/codes?dialog=new', inDialog(field('Dollars each')))
   await page.fill(inDialog(field('Dollars each')), '1.00')
-  await page.click(inDialog(button('Make codes')))
+  await page.click(inDialog(button('Create codes')))
   expect((await page.text(inDialog('pre'))).trim()).toBe(await noted('code'))
   await page.click(inDialog(button('Done')))
   await expectForgotten()

@@ -48,7 +48,7 @@ test('a limit that is emptied is no limit, and a cost that is emptied is the sal
   })
   await page.goto(`${stage.url}/operator/models?open=bound`)
   await page.click(inDialog(button('Edit')))
-  for (const name of ['Longest output', 'Wait for the first token, ms']) await page.fill(inDialog(field(name)), '')
+  for (const name of ['Max output', 'Wait for the first token, ms']) await page.fill(inDialog(field(name)), '')
   for (const name of ['Input / 1M', 'Output / 1M'])
     await page.fill(inDialog(`role=group[name="Offers"] >> role=textbox[name="${name}"]`), '')
   expect(await violationsOf(page)).toEqual([])
@@ -67,7 +67,7 @@ test('a limit that is emptied is no limit, and a cost that is emptied is the sal
   expect(bound?.offers[0]?.cost).toMatchObject({ input_usd_per_million: '1.00', output_usd_per_million: '2.00' })
   await page.click(inDialog(button('Edit')))
   const valueOf = (name: string): Promise<string> => page.call('inputValue', inDialog(field(name)))
-  expect(await valueOf('Longest output')).toBe('')
+  expect(await valueOf('Max output')).toBe('')
   expect(await valueOf('Wait for the first token, ms')).toBe('60000')
 }, 60_000)
 
@@ -102,7 +102,7 @@ test('the key of a provider is taken away, and its address is its vendor’s aga
   await page.click(inDialog(button('Save')))
   // The key is for the mirror.
   await page.appears(inDialog('role=alert'))
-  await page.click(inDialog('role=checkbox[name="Forget the stored key"]'))
+  await page.click(inDialog('role=checkbox[name="Delete the stored key"]'))
   await page.click(inDialog(button('Save')))
   await page.appears(inDialog('text=https://api.mistral.ai/v1'))
   type View = { id: string }
@@ -174,14 +174,14 @@ test('the name of an account that is looked at can be read whole on a phone', as
     const { id } = await stage.gateway.operate<{ id: string }>('account.create', { name })
     await page.goto(`${stage.url}/operator/accounts?open=${id}`)
     await page.click(inDialog(button('View as a member')))
-    await page.appears(button('Stop looking'))
+    await page.appears(button('Exit view'))
     const banner = '[role=status]:has(button)'
     expect(await page.text(banner)).toContain(name)
     const cut = `[...document.querySelectorAll('${banner}, ${banner} *')].filter((one) =>
       one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== 'inline').length`
     expect([name, await page.evaluate<number>(cut)]).toEqual([name, 0])
     expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
-    await page.click(button('Stop looking'))
+    await page.click(button('Exit view'))
     await page.appears('role=heading[name="Accounts"]')
   }
 }, 60_000)

@@ -99,7 +99,7 @@ export const group = (table: Omit<Group, 'kind'>): Group => ({ kind: 'group', ..
 export const sharedOptions = {
   data: { summary: 'data folder (TOLLGATE_DATA, else ./data)', value: text('DIR') },
   config: { summary: 'declaration (TOLLGATE_CONFIG, else ./tollgate.yaml)', value: text('FILE') },
-  json: { summary: 'print JSON on one line, errors too' },
+  json: { summary: 'print JSON on one line, with exact amounts; errors too' },
   'no-color': { summary: 'no colours (also NO_COLOR)' },
   'no-input': { summary: 'never ask, fail instead' },
   help: { summary: 'print this', short: 'h' },

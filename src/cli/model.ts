@@ -43,9 +43,9 @@ const othersOf = (card: Prices): string | undefined =>
 
 const columns: readonly Column<ModelView>[] = [
   { title: 'id', of: ({ id }) => id },
-  { title: 'input/1M', of: (view) => view.price.input_usd_per_million, kind: 'money' },
-  { title: 'cached/1M', of: (view) => view.price.cached_input_usd_per_million, kind: 'money' },
-  { title: 'output/1M', of: (view) => view.price.output_usd_per_million, kind: 'money' },
+  { title: 'input/1M', of: (view) => view.price.input_usd_per_million, kind: 'price' },
+  { title: 'cached/1M', of: (view) => view.price.cached_input_usd_per_million, kind: 'price' },
+  { title: 'output/1M', of: (view) => view.price.output_usd_per_million, kind: 'price' },
   { title: 'other', of: ({ price: card }) => othersOf(card) },
   { title: 'origin', of: ({ origin }) => origin },
   { title: 'offers', of: ({ offers }) => offers.map(({ provider, model }) => `${provider}/${model}`).join(', ') },

@@ -3,7 +3,7 @@ import { details, table, usd } from './table.ts'
 
 const plain = { paint: (_: unknown, text: string): string => text }
 
-test('text stands left, money right with equal decimals, and nothing is a dash', () => {
+test('text stands left, money right in one precision, and nothing is a dash', () => {
   const rows = [
     { name: 'acme', usd: '1200.5', note: null },
     { name: '漢字', usd: '0.000123', note: 'x' },
@@ -17,7 +17,7 @@ test('text stands left, money right with equal decimals, and nothing is a dash',
     ],
     plain,
   )
-  expect(drawn).toBe(['NAME           USD  NOTE', 'acme  $1200.500000  —', '漢字     $0.000123  x', ''].join('\n'))
+  expect(drawn).toBe(['NAME        USD  NOTE', 'acme  $1200.500  —', '漢字    <$0.001  x', ''].join('\n'))
 })
 
 test('no rows are no table', () => expect(table([], [{ title: 'a', of: () => 1 }], plain)).toBe(''))

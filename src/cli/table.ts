@@ -1,3 +1,4 @@
+import { amountsOf, priceOf } from './amounts.ts'
 import { printable, type Terminal } from './terminal.ts'
 
 type Cell = string | number | null | undefined
@@ -5,8 +6,8 @@ type Cell = string | number | null | undefined
 export type Column<Row> = {
   readonly title: string
   readonly of: (row: Row) => Cell
-  /** Text stands left, counts right, and money right with a dollar sign and as many decimals as the longest has. */
-  readonly kind?: 'text' | 'count' | 'money'
+  /** Text stands left, counts right, and so does money, rounded: amounts of one precision, or prices in short form. */
+  readonly kind?: 'text' | 'count' | 'money' | 'price'
 }
 
 const NONE = '—'
@@ -19,14 +20,11 @@ export const usd = (amount: string): string => (amount.startsWith('-') ? `-$${am
 
 function cells<Row>({ of, kind = 'text' }: Column<Row>, rows: readonly Row[]): string[] {
   const values = rows.map((row) => of(row))
-  if (kind !== 'money')
-    return values.map((value) => (value === null || value === undefined ? NONE : printable(String(value))) || NONE)
-  const decimals = Math.max(...values.map((value) => String(value ?? '').split('.')[1]?.length ?? 0))
-  return values.map((value) => {
-    if (value === null || value === undefined) return NONE
-    const [whole = '0', fraction = ''] = String(value).split('.')
-    return usd(`${whole}.${fraction.padEnd(decimals, '0')}`)
-  })
+  const isThere = (value: Cell): value is string | number => value !== null && value !== undefined
+  if (kind === 'price') return values.map((value) => (isThere(value) ? priceOf(String(value)) : NONE))
+  if (kind !== 'money') return values.map((value) => (isThere(value) ? printable(String(value)) : NONE) || NONE)
+  const amounts = [...amountsOf(values.filter(isThere).map(String))]
+  return values.map((value) => (isThere(value) ? (amounts.shift() ?? NONE) : NONE))
 }
 
 /** An aligned table with a line of titles. Empty for no rows. */

@@ -44,7 +44,7 @@ const page = (hasViewer: boolean, guides: readonly Guide[]): string => `<!doctyp
 <script defer src="docs/theme.js"></script>
 ${hasViewer ? '<script defer src="docs/viewer.js"></script>\n' : ''}</head>
 <body style="margin:0">
-<openapi-explorer spec-url="openapi.json" hide-server-selection>
+<openapi-explorer spec-url="openapi.json" hide-server-selection use-path-in-nav-bar="true">
 <main style="font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere">
 <h1>Tollgate API</h1>
 <p>The OpenAPI 3.1 document is at <a href="openapi.json">openapi.json</a>, a summary at <a href="llms.txt">llms.txt</a>.</p>

@@ -37,7 +37,7 @@ export async function openStage(options?: GatewayOptions): Promise<ConsoleStage>
       const page = browser.open(pageOptions)
       await page.goto(await invite(user))
       await page.fill('role=textbox[name="New password"]', PASSWORD)
-      await page.fill('role=textbox[name="The same again"]', PASSWORD)
+      await page.fill('role=textbox[name="Confirm password"]', PASSWORD)
       await page.click('role=button[name="Save and sign in"]')
       await page.appears('#main h1')
       return page

@@ -107,7 +107,7 @@ async function enter({ stage, values }: Scene, look: Look, who: string): Promise
   const made = await stage.gateway.operate<{ setup_path: string }>('user.create', { ...person, ...account })
   await page.goto(new URL(stage.url).origin + made.setup_path)
   await page.fill('role=textbox[name="New password"]', PASSWORD)
-  await page.fill('role=textbox[name="The same again"]', PASSWORD)
+  await page.fill('role=textbox[name="Confirm password"]', PASSWORD)
   await page.click('role=button[name="Save and sign in"]')
   await page.appears('#main h1')
   const chosen = { language, ...(who === 'operator' && { account: values['account'] }) }

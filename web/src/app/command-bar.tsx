@@ -87,7 +87,9 @@ function Finder({ accountId, onClose }: Omit<Props, 'open'>) {
             className={classes('flex min-h-8 items-center gap-2.5 px-4', index === chosen && 'bg-hover')}
           >
             <Icon name={target.icon} className="text-soft" />
-            <span className="min-w-0 grow truncate">{target.name}</span>
+            <span title={target.name} className="min-w-0 grow truncate">
+              {target.name}
+            </span>
             <span className="shrink-0 text-xs text-soft">{target.group}</span>
           </li>
         ))}

@@ -126,7 +126,7 @@ function PeopleTable({ people, label, isOfAll, onChange, onReset }: TableProps) 
     head: t('shell.account'),
     isOptional: true,
     className: 'max-w-48 truncate',
-    cell: (person) => person.account_name ?? '—',
+    cell: ({ account_name: name }) => (name === null ? '—' : <span title={name}>{name}</span>),
   }
   return (
     <Table

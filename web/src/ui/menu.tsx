@@ -46,7 +46,12 @@ export function Menu({
                     )}
                   >
                     {item.icon && <Icon name={item.icon} />}
-                    <span className="max-w-64 grow truncate">{item.label}</span>
+                    <span
+                      title={typeof item.label === 'string' ? item.label : undefined}
+                      className="max-w-64 grow truncate"
+                    >
+                      {item.label}
+                    </span>
                     {item.isChosen && <Icon name="check" className="text-accent" />}
                   </Base.Item>
                 ))}

@@ -188,14 +188,14 @@ export function Failures({ account, rows }: { readonly account: string; readonly
             key: 'model',
             head: t('column.model'),
             className: 'max-w-28 truncate sm:max-w-56',
-            cell: (row) => row.model,
+            cell: (row) => <span title={row.model}>{row.model}</span>,
           },
           {
             key: 'key',
             head: t('column.key'),
             isOptional: true,
             className: 'max-w-40 truncate',
-            cell: (row) => row.key.name,
+            cell: (row) => <span title={row.key.name}>{row.key.name}</span>,
           },
           {
             key: 'outcome',

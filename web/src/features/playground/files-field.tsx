@@ -81,7 +81,9 @@ export function FilesField({ label, accept, max, files, onFiles, closed, hint }:
             className="flex min-w-0 items-center gap-1.5 rounded border py-0.5 pl-1.5 text-xs"
           >
             <Preview file={file} />
-            <span className="max-w-40 truncate">{file.name}</span>
+            <span title={file.name} className="max-w-40 truncate">
+              {file.name}
+            </span>
             <IconButton
               icon="cross"
               label={t('play.removeNamed', { name: file.name })}

@@ -25,7 +25,9 @@ export function Watched({ started }: { readonly started: Started }) {
           <div className="flex flex-wrap items-center gap-3">
             <TaskProgress task={task} />
             {isOpen(task) && <span className="text-soft">{duration(task.elapsed_ms)}</span>}
-            <span className="min-w-0 truncate text-soft">{started.model}</span>
+            <span title={started.model} className="min-w-0 truncate text-soft">
+              {started.model}
+            </span>
             <Id id={task.id} />
           </div>
           {isOpen(task) && <Poster address={started.poster} />}

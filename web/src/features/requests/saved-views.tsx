@@ -58,7 +58,9 @@ export function SavedViews({ filters, onChoose }: Props) {
       <Menu
         trigger={
           <Button icon="star">
-            <span className="max-w-40 truncate">{current?.name ?? t('views.name')}</span>
+            <span title={current?.name} className="max-w-40 truncate">
+              {current?.name ?? t('views.name')}
+            </span>
           </Button>
         }
         groups={[choices, changes].filter((group) => group.length > 0)}

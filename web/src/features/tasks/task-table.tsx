@@ -59,7 +59,7 @@ export function TaskTable({ account, tasks, kind, onDelete }: Props) {
       head: t('column.model'),
       isOptional: true,
       className: 'max-w-56 truncate',
-      cell: (task) => task.model,
+      cell: (task) => <span title={task.model}>{task.model}</span>,
     },
     {
       key: 'status',

@@ -136,7 +136,7 @@ export const account = {
   'models.each': '每件',
   'models.available': '可用',
   'models.unavailable': '暂不可用',
-  'models.owner': '提供者',
+  'models.owner': '厂商',
   'models.dimensions': '维度',
   'models.sizes': '尺寸',
   'models.try': '试用',

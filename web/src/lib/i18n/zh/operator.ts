@@ -50,7 +50,7 @@ export const operator = {
   'routing.addOffer': '添加供应',
   'routing.removeOffer': '移除供应',
   'routing.provider': '供应商',
-  'routing.upstream': '上游模型名',
+  'routing.upstream': '厂商模型名',
   'routing.priority': '优先级',
   'routing.weight': '权重',
   'routing.context': '上下文 Token 数',
