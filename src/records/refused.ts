@@ -190,7 +190,7 @@ export class RefusedRequests {
     const atMs = idTimeMs('req_', id)
     const [only, other] = await this.store.aside.query(
       `SELECT * FROM refused_request WHERE id > ? AND id < ? AND ${whose} AND repeats > 0 AND last_at >= ? LIMIT 2`,
-      [idBound('req_', atMs - MINUTE_MS), id, scope, scope, atMs],
+      [idBound('req_', atMs - MINUTE_MS), idBound('req_', atMs + 1), scope, scope, atMs],
     )
     return only && !other ? keptOf(only) : undefined
   }
@@ -201,10 +201,12 @@ export class RefusedRequests {
     { fromHour, toHour }: { readonly fromHour: number; readonly toHour: number },
   ): Promise<readonly RefusedCount[]> {
     await this.flush()
+    // Either has an index of its own.
+    const whose = accountId === undefined ? '' : ' AND account_id = ?'
     const rows = await this.store.aside.query(
       `SELECT status, code, sum(requests) AS requests FROM refused_hour
-       WHERE (?1 IS NULL OR account_id = ?1) AND hour >= ?2 AND hour < ?3 GROUP BY status, code ORDER BY requests DESC, code`,
-      [accountId ?? null, fromHour, toHour],
+       WHERE hour >= ? AND hour < ?${whose} GROUP BY status, code ORDER BY requests DESC, code`,
+      [fromHour, toHour, ...(accountId === undefined ? [] : [accountId])],
       accountId,
     )
     return rows.map((row) => ({

@@ -26,3 +26,4 @@ CREATE TABLE refused_hour (
   requests      INTEGER NOT NULL,
   PRIMARY KEY (account_id, hour, status, code)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX refused_hour_hour ON refused_hour (hour);
