@@ -78,7 +78,7 @@ const program: Program = {
     const [config, { serve }] = await Promise.all([readConfig(), import('./serve.ts')])
     // A Tollgate that has the folder may have the port as well, but the folder is what there is to say.
     if (await consult('account.list', {})) (await import('./store/lock.ts')).lockFolder(config.dataFolder).release()
-    const { baseUrl, firstKey, setupUrl, gateway, drain } = await serve(config)
+    const { baseUrl, firstKey, setupUrl, gateway, open, drain } = await serve(config)
     const [account] = gateway.accounts.list()
     const models = gateway.catalog.models().map(({ id }) => id)
     return {
@@ -89,6 +89,7 @@ const program: Program = {
       models,
       callable: models.filter((id) => account?.allowedModels?.includes(id) ?? true),
       dataFolder: config.dataFolder,
+      open,
       drain,
     }
   },

@@ -40,6 +40,8 @@ export type Served = {
   /** Where the first operator chooses a password; undefined once there is one. */
   readonly setupUrl: string | undefined
   readonly gateway: Gateway
+  /** From now on the gateway answers. What it was sent before has waited. */
+  readonly open: () => void
   /** Refuses new work, lets the running requests end, settles the rest, closes everything. */
   readonly drain: () => Promise<void>
 }
@@ -57,7 +59,7 @@ const SOCKETS_CLOSE_MS = 1_000
 /** Nobody waits for the first answer any more. */
 const READ_AHEAD_MS = 1_000
 
-/** Starts everything. Resolves when the public port answers. Throws where a port cannot be had. */
+/** Starts everything but the answers of its ports. Throws where a port cannot be had. */
 export async function serve(config: Config): Promise<Served> {
   const log = createLog(config.logLevel)
   const ports = bindPorts(config, log)
@@ -113,7 +115,6 @@ export async function serve(config: Config): Promise<Served> {
   })
   const control = serveControl(config.dataFolder, gateway.office)
   await videos.resume()
-  ports.open({ ...edge, handle: withConsole(edge, gateway, { config, log }) })
   const sweeps = startSweeps(gateway, blobs, { log, limits: config.limits, isDraining: () => draining })
   const watch = setInterval(() => {
     live.endOverdue(config.limits.requestTimeoutMs)
@@ -127,6 +128,7 @@ export async function serve(config: Config): Promise<Served> {
     setupUrl: await setupUrl(gateway, origin),
     firstKey: gateway.firstKey,
     gateway,
+    open: () => ports.open({ ...edge, handle: withConsole(edge, gateway, { config, log }) }),
     async drain() {
       if (draining) return
       draining = true

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
+import { join } from 'node:path'
+import { bunEnv } from '../bin/bun-env.js'
 import { loadConfig } from '../src/config.ts'
 import type { Edge } from '../src/edge/edge-options.ts'
 import { bindPorts, type Ports } from '../src/ports.ts'
@@ -50,6 +53,25 @@ test('a port that has listened once is never refused or reset again, and a start
     expect(wrong).toEqual([])
     process.kill(gateway.pid, 'SIGTERM')
     await gateway.exited
+  }
+})
+
+test('whoever sees that it is ready finds the first key and the set-up link in what was printed', async () => {
+  for (let round = 0; round < 5; round++) {
+    const [folder, port] = [freshFolder(), freePort()]
+    const printed = join(folder, 'printed')
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, '../src/main.ts'), 'serve'], {
+      env: { ...process.env, ...bunEnv, PORT: String(port), TOLLGATE_DATA: join(folder, 'data') },
+      cwd: folder,
+      stdout: Bun.file(printed),
+      stderr: 'ignore',
+    })
+    let met: Met = 'refused'
+    while (typeof met === 'string' || met.status !== 200) met = await meet(port)
+    const text = readFileSync(printed, 'utf8')
+    expect([text.includes('sk-tg-'), text.includes('#setup_')]).toEqual([true, true])
+    child.kill('SIGTERM')
+    await child.exited
   }
 })
 

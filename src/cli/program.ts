@@ -12,6 +12,8 @@ export type Serving = {
   /** The models that this account may use. */
   readonly callable: readonly string[]
   readonly dataFolder: string
+  /** From now on the server answers. */
+  open(): void
   drain(): Promise<void>
 }
 

@@ -37,6 +37,8 @@ export const serve = command({
       return listenFailure(error, ...addressesOf(process.env)) ?? failureOf(error)
     }
     terminal.data(terminal.json ? `${jsonLine(servingValue(serving))}\n` : servingText(serving, terminal))
+    // Whoever sees that it is ready finds the first key and the set-up link there.
+    serving.open()
     await stop
     await serving.drain()
     return ended(0)
