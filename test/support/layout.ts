@@ -1,0 +1,7 @@
+/** The faults of a page's layout as an expression to evaluate in it: a list of sentences. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const source = readFileSync(join(import.meta.dir, 'layout-faults.js'), 'utf8').replace('export function', 'function')
+
+export const LAYOUT_FAULTS = `(() => { ${source}; return layoutFaults() })()`
