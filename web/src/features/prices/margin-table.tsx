@@ -40,18 +40,15 @@ export function MarginTable({ models }: { readonly models: readonly SoldModel[] 
           key: 'offer',
           head: t('routing.provider'),
           isOptional: true,
-          className: 'max-w-40 truncate',
+          className: 'max-w-40',
           cell: ({ offer }) =>
             offer ? (
-              <span title={offer.model}>
-                {offer.provider}
-                {offer.below_cost.length > 0 && (
-                  <>
-                    {' '}
-                    <Status tone="bad">{t('prices.belowCost')}</Status>
-                  </>
-                )}
-              </span>
+              <>
+                <span title={offer.model} className="block truncate">
+                  {offer.provider}
+                </span>
+                {offer.below_cost.length > 0 && <Status tone="bad">{t('prices.belowCost')}</Status>}
+              </>
             ) : (
               <Status tone="bad">{t('routing.nobody')}</Status>
             ),
