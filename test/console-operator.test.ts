@@ -55,6 +55,8 @@ test('a vendor is added, tested, given a model, explained, called, and drained',
   expect((await call()).status).toBe(200)
   await page.goto(`${stage.url}/operator/providers?open=nearby`)
   await page.click(inDialog(button('Drain')))
+  await page.appears('text=/1 model loses its only vendor/')
+  await page.click(`role=dialog[name=/^Drain/] >> ${button('Drain')}`)
   await page.appears(inDialog(button('Resume')))
   expect((await call()).status).toBe(503)
   await expectQuiet(page, [400])

@@ -14,7 +14,7 @@ export async function requireSession(href: string): Promise<void> {
   }
 }
 
-/** To one's own account; of all accounts an operator sees the one looked at last, or the oldest. */
+/** To one's own account; of all accounts an operator sees the one looked at last, or the newest. */
 export async function goHome(): Promise<void> {
   const { account, user } = await queryClient.ensureQueryData(sessionQuery)
   if (account) redirect({ to: '/a/$account/overview', params: { account: account.id }, replace: true, throw: true })

@@ -1,14 +1,14 @@
 import { Dialog } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
-import { accountQuery, accountsQuery } from '../lib/accounts.ts'
+import { accountQuery } from '../lib/accounts.ts'
+import { accountChoices } from '../lib/choices.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { isOperator, useMe } from '../lib/session.ts'
 import { useStarted } from '../lib/started.ts'
+import { Picker } from '../parts/picker.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { IconButton } from '../ui/button.tsx'
-import { Menu } from '../ui/menu.tsx'
 import { accountPlaces, operatorPlaces, type Place } from './places.ts'
 
 type Props = { readonly accountId: string | undefined }
@@ -124,32 +124,16 @@ function AccountName({ accountId }: { readonly accountId: string }) {
 function AccountSwitch({ accountId }: { readonly accountId: string }) {
   const t = useT()
   const navigate = useNavigate()
-  const [isAsked, setAsked] = useState(false)
   const { data: account } = useQuery(accountQuery(accountId))
-  const { data: accounts } = useQuery({ ...accountsQuery, enabled: isAsked })
-  const name = account?.name ?? '…'
-  const go = (id: string): void => void navigate({ to: '/a/$account/overview', params: { account: id } })
-  const items = (accounts?.data ?? (account ? [account] : [])).map(({ id, name: label }) => ({
-    label,
-    isChosen: id === accountId,
-    onPick: () => go(id),
-  }))
   return (
-    <Menu
-      trigger={
-        <button
-          type="button"
-          title={name}
-          onPointerEnter={() => setAsked(true)}
-          onFocus={() => setAsked(true)}
-          className={`${nameLook} hover:bg-hover`}
-        >
-          <span className="sr-only">{t('shell.switch')}</span>
-          <span className="min-w-0 grow truncate">{name}</span>
-          <Icon name="down" className="!size-3" />
-        </button>
-      }
-      groups={[items, [{ label: t('shell.allAccounts'), onPick: () => void navigate({ to: '/operator/accounts' }) }]]}
+    <Picker
+      name={t('shell.switch')}
+      value={accountId}
+      shown={account?.name ?? '…'}
+      query={accountChoices}
+      after={{ label: t('shell.allAccounts'), onPick: () => void navigate({ to: '/operator/accounts' }) }}
+      onChoose={(id) => void navigate({ to: '/a/$account/overview', params: { account: id } })}
+      trigger={<button type="button" className={`${nameLook} hover:bg-hover`} />}
     />
   )
 }

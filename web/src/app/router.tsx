@@ -8,7 +8,7 @@ import {
   redirect,
   type ErrorComponentProps,
 } from '@tanstack/react-router'
-import { oneOf, only, textOf } from '../lib/search.ts'
+import { oneOf, only, readAddress, textOf, writeAddress } from '../lib/search.ts'
 import { ranges } from '../lib/ranges.ts'
 import { showsModels } from '../lib/show-models.ts'
 import { filtersOf, type RequestFilters } from '../lib/request-filters.ts'
@@ -71,7 +71,13 @@ const overview = createRoute({
 const keys = createRoute({
   getParentRoute: () => account,
   path: '/keys',
-  validateSearch: (raw: Raw) => only({ dialog: oneOf(raw, 'dialog', ['new']), key: textOf(raw, 'key') }),
+  validateSearch: (raw: Raw) =>
+    only({
+      q: textOf(raw, 'q'),
+      status: oneOf(raw, 'status', ['active', 'revoked']),
+      dialog: oneOf(raw, 'dialog', ['new']),
+      key: textOf(raw, 'key'),
+    }),
   component: lazyRouteComponent(() => import('../routes/keys.tsx'), 'KeysPage'),
 })
 const requests = createRoute({
@@ -160,6 +166,7 @@ const open = (raw: Raw) =>
     open: textOf(raw, 'open'),
     q: textOf(raw, 'q'),
     tab: textOf(raw, 'tab'),
+    state: textOf(raw, 'state'),
     dialog: oneOf(raw, 'dialog', ['new']),
   })
 const providers = createRoute({
@@ -231,6 +238,8 @@ const routeTree = root.addChildren([
 export const router = createRouter({
   routeTree,
   basepath: new URL(document.baseURI).pathname,
+  parseSearch: readAddress,
+  stringifySearch: writeAddress,
   defaultPreload: 'intent',
   defaultPendingMinMs: 0,
   defaultErrorComponent: ({ error, reset }: ErrorComponentProps) => <Broken error={error} reset={reset} />,

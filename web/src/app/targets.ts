@@ -1,12 +1,15 @@
 /** Where the command bar can lead, and what it can do. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { accountsQuery, type Account } from '../lib/accounts.ts'
+import type { Account } from '../lib/accounts.ts'
 import { api, path, type Page } from '../lib/api.ts'
+import { accountChoices } from '../lib/choices.ts'
 import { chooseLanguage, useLanguage, useT } from '../lib/i18n/language.ts'
 import { readId, type IdKind } from '../lib/ids.ts'
 import { prefer } from '../lib/preferences.ts'
+import { secretIn } from '../lib/secrets.ts'
 import { isOperator, useCanWrite, useMe } from '../lib/session.ts'
+import { useSettled } from '../lib/settled.ts'
 import type { IconName } from '../ui/icon.tsx'
 import { accountPlaces, operatorPlaces } from './places.ts'
 import { useSignOut } from './sign-out.ts'
@@ -17,11 +20,16 @@ const SHOWN_MAX = 40
 
 export function useTargets(accountId: string | undefined, wanted: string): readonly Target[] {
   const byId = useTargetById(accountId, wanted)
-  const all = [...usePages(accountId), ...useActions(accountId), ...useAccounts()]
+  const isSecret = secretIn(wanted) !== undefined
+  const found = useAccounts(isSecret ? '' : wanted)
+  const all = [...usePages(accountId), ...useActions(accountId)]
+  const secret = useSecret(accountId, wanted)
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean)
   const fits = ({ name, group }: Target): boolean =>
     words.every((word) => `${name} ${group}`.toLowerCase().includes(word))
-  return [...byId, ...all.filter(fits)].slice(0, SHOWN_MAX)
+  if (isSecret && secret) return [secret]
+  // The server has found these already, by more than their names.
+  return [...byId, ...all.filter(fits), ...found].slice(0, SHOWN_MAX)
 }
 
 function usePages(accountId: string | undefined): readonly Target[] {
@@ -39,15 +47,35 @@ function usePages(accountId: string | undefined): readonly Target[] {
   })
 }
 
-function useAccounts(): readonly Target[] {
+function useAccounts(wanted: string): readonly Target[] {
   const t = useT()
   const me = useMe()
   const navigate = useNavigate()
-  const { data: accounts } = useQuery({ ...accountsQuery, enabled: isOperator(me) })
-  return (accounts?.data ?? []).map(({ id, name }): Target => {
+  const settled = useSettled(wanted.trim())
+  const { data: accounts } = useQuery({ ...accountChoices(settled), enabled: isOperator(me) })
+  return (accounts?.choices ?? []).map(({ value: id, label: name }): Target => {
     const go = (): void => void navigate({ to: '/a/$account/overview', params: { account: id } })
     return { name, group: t('nav.accounts'), icon: 'people', go }
   })
+}
+
+/** A secret that was pasted: whoever may ask whose it is gets to its key, or to its account. Undefined: it is none. */
+function useSecret(accountId: string | undefined, wanted: string): Target | undefined {
+  const t = useT()
+  const isOperators = isOperator(useMe())
+  const navigate = useNavigate()
+  const kind = secretIn(wanted)
+  if (kind === undefined || kind === 'video') return undefined
+  const route = isOperators ? 'secrets/lookup' : path`accounts/${accountId ?? ''}/secrets/lookup`
+  const go = async (): Promise<void> => {
+    type Holder = { readonly kind: string; readonly id: string | null; readonly account: string | null }
+    const { kind: found, id, account } = await api.post<Holder>(route, { secret: wanted.trim() })
+    if (found === 'key' && id !== null && account !== null)
+      await navigate({ to: '/a/$account/keys', params: { account }, search: { key: id } })
+    else if (isOperators)
+      await navigate({ to: '/operator/accounts', search: account === null ? {} : { open: account } })
+  }
+  return { name: t('secret.lookUp'), group: t(`secret.${kind}`), icon: 'search', go: () => void go() }
 }
 
 /** Whose a request or a key is, for those who may look at every account; undefined: nobody’s, or it cannot be told. */

@@ -1,6 +1,6 @@
 /** The account that a page is about, as the API shows it. */
 import { queryOptions } from '@tanstack/react-query'
-import { api, path, type Page } from './api.ts'
+import { api, path } from './api.ts'
 
 export type Limits = {
   readonly requests_per_minute: number | null
@@ -31,8 +31,3 @@ export type Account = {
 
 export const accountQuery = (id: string) =>
   queryOptions({ queryKey: ['account', id], queryFn: () => api.get<Account>(path`accounts/${id}`), staleTime: 5_000 })
-
-export const accountsQuery = queryOptions({
-  queryKey: ['accounts', 'all'],
-  queryFn: () => api.get<Page<Account>>('accounts', { limit: 200 }),
-})

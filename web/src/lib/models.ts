@@ -1,6 +1,7 @@
 /** The models that an account may use, with their sale prices. */
 import { queryOptions } from '@tanstack/react-query'
-import { api, path, type Page } from './api.ts'
+import { path } from './api.ts'
+import { listQuery, wholeList } from './lists.ts'
 
 export const modelKinds = ['text', 'embedding', 'image', 'video'] as const
 export type ModelKind = (typeof modelKinds)[number]
@@ -97,9 +98,15 @@ export type Model = ModelFacts & { readonly available: boolean }
 /** What whoever is not signed in is shown of it. */
 export type PublicModel = Omit<Model, 'owned_by' | 'created_at'>
 
-export const modelsQuery = (account: string) =>
+export type ModelFilter = { readonly kind?: string; readonly q?: string }
+
+export const modelsQuery = (account: string, wanted: ModelFilter) =>
+  listQuery<Model>('models', path`accounts/${account}/models`, wanted)
+
+/** All models of a kind, with what can be asked of each. */
+export const modelsOfKindQuery = (account: string, kind: ModelKind) =>
   queryOptions({
-    queryKey: ['models', account],
-    queryFn: () => api.get<Page<Model>>(path`accounts/${account}/models`, { limit: 200 }),
+    queryKey: ['models', account, kind],
+    queryFn: () => wholeList<Model>(path`accounts/${account}/models`, { kind }),
     staleTime: 60_000,
   })

@@ -1,9 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, type Page } from './api.ts'
+import { wholeList } from './lists.ts'
 
-/** The ids of all providers, for whoever chooses one: of the list that their page shows. */
+/** The ids of all providers, for whoever chooses one. */
 export const providerIdsQuery = queryOptions({
-  queryKey: ['providers'],
-  queryFn: () => api.get<Page<{ readonly id: string }>>('providers', { limit: 200 }),
-  select: ({ data }) => data.map(({ id }) => id),
+  queryKey: ['providers', 'ids'],
+  queryFn: async () => (await wholeList<{ readonly id: string }>('providers')).map(({ id }) => id),
 })

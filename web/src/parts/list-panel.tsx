@@ -1,40 +1,63 @@
 import type { ReactNode } from 'react'
+import { useT } from '../lib/i18n/language.ts'
+import type { Rows } from '../lib/lists.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty, Failure, Panel, Waiting } from '../ui/page.tsx'
+import { ListFoot } from './list-foot.tsx'
+import { SearchField } from './search-field.tsx'
 
 type Props<Row> = {
   readonly title: string
   /** What the button says that adds to it. */
   readonly add: string
   readonly onAdd: () => void
-  /** Undefined: not read yet. */
-  readonly rows: readonly Row[] | undefined
+  readonly list: Rows<Row>
+  readonly search: string | undefined
+  readonly onSearch: (text: string | undefined) => void
+  /** Where it can be asked whose a secret is that is pasted into the search. */
+  readonly lookUpAt?: string | undefined
   /** Said where there are none. */
   readonly empty: string
-  /** What went wrong, in reading it or in changing it; `onRetry` where it can be read again. */
+  /** What went wrong in changing it. */
   readonly problem: Error | null
-  readonly onRetry: (() => unknown) | undefined
   readonly children: (rows: readonly Row[]) => ReactNode
 }
 
-/** A list that can be added to, in whichever state it is. */
-export const ListPanel = <Row,>({ title, add, onAdd, rows, empty, problem, onRetry, children }: Props<Row>) => (
-  <Panel
-    isFlush
-    title={title}
-    tools={
-      <Button kind="primary" icon="plus" onClick={onAdd}>
-        {add}
-      </Button>
-    }
-  >
-    {problem && (
-      <div className="p-4">
-        <Failure error={problem} onRetry={onRetry} />
-      </div>
-    )}
-    {!rows && !problem && <Waiting />}
-    {rows?.length === 0 && <Empty>{empty}</Empty>}
-    {rows && rows.length > 0 && children(rows)}
-  </Panel>
-)
+/** A list that can be added to and searched, in whichever state it is. */
+export function ListPanel<Row>({ title, add, onAdd, list, empty, problem, children, ...searching }: Props<Row>) {
+  const t = useT()
+  const { rows, error, refetch } = list
+  const { search, onSearch, lookUpAt } = searching
+  const failure = error ?? problem
+  return (
+    <>
+      <Panel
+        isFlush
+        title={title}
+        tools={
+          <>
+            <SearchField
+              name={t('list.search', { what: title })}
+              value={search}
+              onSearch={onSearch}
+              {...(lookUpAt !== undefined && { lookUpAt })}
+            />
+            <Button kind="primary" icon="plus" onClick={onAdd}>
+              {add}
+            </Button>
+          </>
+        }
+      >
+        {failure && (
+          <div className="p-4">
+            <Failure error={failure} onRetry={error ? refetch : undefined} />
+          </div>
+        )}
+        {!rows && !failure && <Waiting />}
+        {rows?.length === 0 && <Empty>{search === undefined ? empty : t('list.noneFit')}</Empty>}
+        {rows && rows.length > 0 && children(rows)}
+      </Panel>
+      <ListFoot list={list} />
+    </>
+  )
+}

@@ -1,22 +1,35 @@
 /** Which models may be used: all, or those that are ticked. */
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { FoundQuery } from '../lib/choices.ts'
 import { useT } from '../lib/i18n/language.ts'
+import { secretIn } from '../lib/secrets.ts'
+import { useSettled } from '../lib/settled.ts'
+import { useShow } from '../lib/show.ts'
 import { Checkbox, Segments } from '../ui/field.tsx'
 
 type Props = {
-  readonly ids: readonly string[]
+  /** The models that fit a text. */
+  readonly query: (q: string) => FoundQuery
   /** null: all. */
   readonly chosen: readonly string[] | null
   readonly onChange: (chosen: readonly string[] | null) => void
 }
 
-export function ModelChoice({ ids, chosen, onChange }: Props) {
+export function ModelChoice({ query, chosen, onChange }: Props) {
   const t = useT()
   const [wanted, setWanted] = useState('')
   // What is chosen stands first, and stays to be seen if it is gone since. Nothing moves while somebody is ticking.
   const [before] = useState(chosen ?? [])
-  const all = [...new Set([...before, ...ids, ...(chosen ?? [])])]
-  const shown = all.filter((id) => id.toLowerCase().includes(wanted.toLowerCase()))
+  const show = useShow()
+  const settled = useSettled(secretIn(wanted) === undefined ? wanted.trim() : '')
+  const { data } = useQuery({ ...query(settled), enabled: chosen !== null })
+  const own = [...new Set([...before, ...(chosen ?? [])])].filter((id) =>
+    id.toLowerCase().includes(wanted.toLowerCase()),
+  )
+  const found = data?.choices.map(({ value }) => value) ?? []
+  const shown = [...new Set([...own.filter((id) => before.includes(id)), ...found, ...own])]
+  const total = data?.total ?? 0
   return (
     <fieldset className="min-w-0">
       <legend className="mb-1 font-medium">{t('modelChoice.title')}</legend>
@@ -31,7 +44,7 @@ export function ModelChoice({ ids, chosen, onChange }: Props) {
       />
       {chosen !== null && (
         <div className="mt-2 rounded-md border p-2">
-          {all.length > 8 && (
+          {(wanted !== '' || shown.length > 8) && (
             <input
               className="field mb-2"
               aria-label={t('modelChoice.filter')}
@@ -52,6 +65,11 @@ export function ModelChoice({ ids, chosen, onChange }: Props) {
               />
             ))}
           </div>
+          {total > found.length && (
+            <p role="status" className="mt-1 text-xs text-soft">
+              {t('picker.more', { last: show.number(found.length), all: show.number(total) })}
+            </p>
+          )}
           {chosen.length === 0 && <p className="mt-1 text-xs text-bad">{t('modelChoice.atLeastOne')}</p>}
         </div>
       )}

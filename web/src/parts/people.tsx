@@ -1,8 +1,10 @@
 /** People who may sign in: of an account, or all of them. */
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useState, type ReactNode, type SyntheticEvent } from 'react'
-import { api, path, type Page } from '../lib/api.ts'
+import { api, path } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
+import { listQuery, useRows } from '../lib/lists.ts'
+import { only } from '../lib/search.ts'
 import { useMe, type Role } from '../lib/session.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog.tsx'
@@ -12,6 +14,7 @@ import { Failure, Note } from '../ui/page.tsx'
 import { Table, type Column } from '../ui/table.tsx'
 import { Ago, CodeBlock, Status } from '../ui/text.tsx'
 import { ListPanel } from './list-panel.tsx'
+import { StopDialog } from './stop.tsx'
 
 type Person = {
   readonly id: string
@@ -24,6 +27,8 @@ type Person = {
 }
 /** `setup_path`: the one-time link by which a password is chosen. */
 type Invited = Person & { readonly setup_path: string }
+/** What is asked before it is done. */
+type Asked = { readonly person: Person; readonly change: Change }
 type Change = { readonly id: string; readonly role?: Role; readonly status?: 'active' | 'disabled' }
 
 /** `base`: `users`, or `accounts/…/users`. */
@@ -33,11 +38,19 @@ export function People({ base, roles, title }: Props) {
   const t = useT()
   const [isInviting, setInviting] = useState(false)
   const [linked, setLinked] = useState<Invited>()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['people', base],
-    queryFn: () => api.get<Page<Person>>(base, { limit: 200 }),
+  const [q, setQ] = useState<string>()
+  const [asked, setAsked] = useState<Asked>()
+  const list = useRows(listQuery<Person>('people', base, only({ q })))
+  const change = useMutation({
+    mutationFn: ({ id, ...body }: Change) => api.patch<Person>(`${base}/${id}`, body),
+    onSuccess: () => setAsked(undefined),
   })
-  const change = useMutation({ mutationFn: ({ id, ...body }: Change) => api.patch<Person>(`${base}/${id}`, body) })
+  const ask = (person: Person, wanted: Change): void => {
+    change.reset()
+    // What gives somebody more, or back what they had, stops nothing.
+    if (wanted.status === 'disabled' || wanted.role === 'member') setAsked({ person, change: wanted })
+    else change.mutate(wanted)
+  }
   const reset = useMutation({
     mutationFn: (id: string) => api.post<Invited>(`${base}/${id}/reset`),
     onSuccess: setLinked,
@@ -48,21 +61,30 @@ export function People({ base, roles, title }: Props) {
         title={title}
         add={t('people.invite')}
         onAdd={() => setInviting(true)}
-        rows={data?.data}
+        list={list}
+        search={q}
+        onSearch={setQ}
+        lookUpAt={base === 'users' ? 'secrets/lookup' : undefined}
         empty={t('people.empty')}
-        problem={error ?? change.error ?? reset.error}
-        onRetry={error ? refetch : undefined}
+        problem={(asked ? null : change.error) ?? reset.error}
       >
         {(people) => (
-          <PeopleTable
-            people={people}
-            label={title}
-            isOfAll={base === 'users'}
-            onChange={change.mutate}
-            onReset={reset.mutate}
-          />
+          <PeopleTable people={people} label={title} isOfAll={base === 'users'} onChange={ask} onReset={reset.mutate} />
         )}
       </ListPanel>
+      <StopDialog
+        open={asked !== undefined}
+        onClose={() => setAsked(undefined)}
+        title={t(asked?.change.status ? 'people.disableTitle' : 'people.demoteTitle', {
+          name: asked?.person.name ?? '',
+        })}
+        text={t(asked?.change.status ? 'people.disableText' : 'people.demoteText')}
+        of={asked && `${base}/${asked.person.id}`}
+        action={t(asked?.change.status ? 'people.disable' : 'people.make.member')}
+        isBusy={change.isPending}
+        error={change.error}
+        onStop={() => asked && change.mutate(asked.change)}
+      />
       <Dialog open={isInviting} onClose={() => setInviting(false)} title={t('people.invite')}>
         <InviteForm
           base={base}
@@ -90,7 +112,7 @@ type TableProps = {
   readonly label: string
   /** Of every account, so that each has to be named. */
   readonly isOfAll: boolean
-  readonly onChange: (change: Change) => void
+  readonly onChange: (person: Person, change: Change) => void
   readonly onReset: (id: string) => void
 }
 
@@ -109,13 +131,17 @@ function PeopleTable({ people, label, isOfAll, onChange, onReset }: TableProps) 
           [
             ...(role === 'operator'
               ? []
-              : [{ label: t(`people.make.${other}`), onPick: () => onChange({ id, role: other }) }]),
+              : [{ label: t(`people.make.${other}`), onPick: () => onChange(person, { id, role: other }) }]),
             { label: t('people.reset'), onPick: () => onReset(id) },
           ],
           [
             status === 'disabled'
-              ? { label: t('people.enable'), onPick: () => onChange({ id, status: 'active' }) }
-              : { label: t('people.disable'), kind: 'danger', onPick: () => onChange({ id, status: 'disabled' }) },
+              ? { label: t('people.enable'), onPick: () => onChange(person, { id, status: 'active' }) }
+              : {
+                  label: t('people.disable'),
+                  kind: 'danger',
+                  onPick: () => onChange(person, { id, status: 'disabled' }),
+                },
           ],
         ]}
       />

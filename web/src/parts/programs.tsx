@@ -1,8 +1,10 @@
 /** Management keys: programs that may do here what people may, with their secrets shown once. */
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
-import { api, type Page } from '../lib/api.ts'
+import { api } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
+import { listQuery, useRows } from '../lib/lists.ts'
+import { only } from '../lib/search.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -10,6 +12,7 @@ import { Failure } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
 import { Ago, CodeBlock, Status } from '../ui/text.tsx'
 import { ListPanel } from './list-panel.tsx'
+import { StopDialog } from './stop.tsx'
 
 type Program = {
   readonly id: string
@@ -26,30 +29,44 @@ type NewProgram = Program & { readonly secret: string }
 export function Programs({ base }: { readonly base: string }) {
   const t = useT()
   const [isMaking, setMaking] = useState(false)
-  const { data, error, refetch } = useQuery({
-    queryKey: ['programs', base],
-    queryFn: () => api.get<Page<Program>>(base, { limit: 200 }),
+  const [q, setQ] = useState<string>()
+  const [revoking, setRevoking] = useState<Program>()
+  const list = useRows(listQuery<Program>('programs', base, only({ q })))
+  const revoke = useMutation({
+    mutationFn: (id: string) => api.remove<Program>(`${base}/${id}`),
+    onSuccess: () => setRevoking(undefined),
   })
-  const revoke = useMutation({ mutationFn: (id: string) => api.remove<Program>(`${base}/${id}`) })
   return (
     <>
       <ListPanel
         title={t('programs.title')}
         add={t('programs.create')}
         onAdd={() => setMaking(true)}
-        rows={data?.data}
+        list={list}
+        search={q}
+        onSearch={setQ}
+        lookUpAt={base === 'management-keys' ? 'secrets/lookup' : undefined}
         empty={t('programs.empty')}
-        problem={error ?? revoke.error}
-        onRetry={error ? refetch : undefined}
+        problem={null}
       >
-        {(programs) => <ProgramTable programs={programs} onRevoke={revoke.mutate} />}
+        {(programs) => <ProgramTable programs={programs} onRevoke={setRevoking} />}
       </ListPanel>
+      <StopDialog
+        open={revoking !== undefined}
+        onClose={() => setRevoking(undefined)}
+        title={t('programs.revoke', { name: revoking?.name ?? '' })}
+        text={t('programs.revokeText')}
+        action={t('keys.revoke')}
+        isBusy={revoke.isPending}
+        error={revoke.error}
+        onStop={() => revoking && revoke.mutate(revoking.id)}
+      />
       <NewProgramDialog base={base} open={isMaking} onClose={() => setMaking(false)} />
     </>
   )
 }
 
-type TableProps = { readonly programs: readonly Program[]; readonly onRevoke: (id: string) => void }
+type TableProps = { readonly programs: readonly Program[]; readonly onRevoke: (program: Program) => void }
 
 function ProgramTable({ programs, onRevoke }: TableProps) {
   const t = useT()
@@ -92,13 +109,13 @@ function ProgramTable({ programs, onRevoke }: TableProps) {
           key: 'do',
           head: <span className="sr-only">{t('column.do')}</span>,
           align: 'right',
-          cell: ({ id, status, name }) =>
-            status !== 'revoked' && (
+          cell: (program) =>
+            program.status !== 'revoked' && (
               <Button
                 kind="quiet_danger"
                 className="-my-1 -mr-2 !px-2 align-middle"
-                aria-label={t('programs.revoke', { name })}
-                onClick={() => onRevoke(id)}
+                aria-label={t('programs.revoke', { name: program.name })}
+                onClick={() => onRevoke(program)}
               >
                 {t('keys.revoke')}
               </Button>

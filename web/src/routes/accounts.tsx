@@ -1,38 +1,55 @@
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState, type SyntheticEvent } from 'react'
 import { AccountView } from '../features/accounts/account-view.tsx'
 import { accountListQuery, createAccount } from '../features/accounts/accounts.ts'
-import type { Account } from '../lib/accounts.ts'
+import { accountQuery, type Account } from '../lib/accounts.ts'
 import { useT } from '../lib/i18n/language.ts'
+import { useRows } from '../lib/lists.ts'
 import { columnOf, isAmount, nanoOf, typedDollars } from '../lib/money.ts'
 import { only } from '../lib/search.ts'
 import { OriginBadge } from '../parts/declared.tsx'
 import { DollarField } from '../parts/dollar-field.tsx'
+import { ListFoot } from '../parts/list-foot.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog, DialogButtons, Drawer } from '../ui/dialog.tsx'
-import { TextField } from '../ui/field.tsx'
+import { Select, TextField } from '../ui/field.tsx'
 import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
 import { Ago, Money, Status } from '../ui/text.tsx'
 
+const states = ['active', 'suspended'] as const
+
 export function AccountsPage() {
   const t = useT()
-  const { open, q, dialog } = useSearch({ from: '/inside/operator/accounts' })
+  const { open, q, state, dialog } = useSearch({ from: '/inside/operator/accounts' })
   const navigate = useNavigate({ from: '/operator/accounts' })
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(accountListQuery(q))
-  const accounts = data?.pages.flatMap((page) => page.data)
-  const close = (): void => void navigate({ search: only({ q }) })
+  const filter = only({ q, state: states.find((one) => one === state) })
+  const list = useRows(accountListQuery(only({ q, status: filter.state })))
+  const { rows: accounts, error, refetch } = list
+  const { data: opened } = useQuery({ ...accountQuery(open ?? ''), enabled: open !== undefined })
+  const close = (): void => void navigate({ search: filter })
   return (
     <>
       <PageHead title={t('nav.accounts')} hint={t('accounts.hint')}>
         <SearchField
           name={t('accounts.search')}
           value={q}
-          onSearch={(next) => void navigate({ search: only({ q: next }), replace: true })}
+          lookUpAt="secrets/lookup"
+          onSearch={(next) => void navigate({ search: only({ ...filter, q: next }), replace: true })}
         />
-        <Button kind="primary" icon="plus" onClick={() => void navigate({ search: { ...only({ q }), dialog: 'new' } })}>
+        <Select
+          name={t('column.status')}
+          className="!w-auto"
+          value={filter.state ?? ''}
+          choices={[
+            { value: '', label: t('filter.anyStatus') },
+            ...states.map((value) => ({ value, label: t(`account.${value}`) })),
+          ]}
+          onChoose={(next) => void navigate({ search: only({ q, state: next || undefined }), replace: true })}
+        />
+        <Button kind="primary" icon="plus" onClick={() => void navigate({ search: { ...filter, dialog: 'new' } })}>
           {t('accounts.create')}
         </Button>
       </PageHead>
@@ -40,29 +57,30 @@ export function AccountsPage() {
       {!accounts && !error && <Waiting />}
       {accounts && (
         <Panel isFlush>
-          {accounts.length > 0 ? <AccountTable accounts={accounts} q={q} /> : <Empty>{t('accounts.none')}</Empty>}
+          {accounts.length > 0 ? (
+            <AccountTable accounts={accounts} filter={filter} />
+          ) : (
+            <Empty>{t('accounts.none')}</Empty>
+          )}
         </Panel>
       )}
-      {hasNextPage && (
-        <Button className="mt-3" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {t('more')}
-        </Button>
-      )}
+      <ListFoot list={list} />
       <Dialog open={dialog === 'new'} onClose={close} title={t('accounts.create')}>
         <NewAccount onDone={(id) => void navigate({ search: { open: id } })} onCancel={close} />
       </Dialog>
-      <Drawer
-        open={open !== undefined}
-        onClose={close}
-        title={accounts?.find(({ id }) => id === open)?.name ?? t('shell.account')}
-      >
+      <Drawer open={open !== undefined} onClose={close} title={opened?.id === open ? opened?.name : t('shell.account')}>
         {open !== undefined && <AccountView key={open} id={open} />}
       </Drawer>
     </>
   )
 }
 
-function AccountTable({ accounts, q }: { readonly accounts: readonly Account[]; readonly q: string | undefined }) {
+type TableProps = {
+  readonly accounts: readonly Account[]
+  readonly filter: { readonly q?: string; readonly state?: string }
+}
+
+function AccountTable({ accounts, filter }: TableProps) {
   const t = useT()
   const available = columnOf(accounts.map(({ balance }) => balance.available_nano_usd))
   const held = columnOf(accounts.map(({ balance }) => balance.held_nano_usd))
@@ -80,7 +98,7 @@ function AccountTable({ accounts, q }: { readonly accounts: readonly Account[]; 
             <span className="flex items-center gap-2">
               <Link
                 to="/operator/accounts"
-                search={{ ...only({ q }), open: id }}
+                search={{ ...filter, open: id }}
                 title={name}
                 className="truncate font-medium hover:text-accent hover:underline"
               >

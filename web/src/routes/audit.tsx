@@ -1,10 +1,9 @@
-import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { api, type Page } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
+import { listQuery, useRows } from '../lib/lists.ts'
 import { only } from '../lib/search.ts'
+import { ListFoot } from '../parts/list-foot.tsx'
 import { SearchField } from '../parts/search-field.tsx'
-import { Button } from '../ui/button.tsx'
 import { Drawer } from '../ui/dialog.tsx'
 import { Empty, Facts, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
@@ -28,20 +27,12 @@ type Entry = {
   readonly outcome: string | null
 }
 
-const auditQuery = (subject: string | undefined) =>
-  infiniteQueryOptions({
-    queryKey: ['audit', subject],
-    queryFn: ({ pageParam: cursor }) => api.get<Page<Entry>>('audit', { subject, cursor, limit: 100 }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
-  })
-
 export function AuditPage() {
   const t = useT()
   const { open, q } = useSearch({ from: '/inside/operator/audit' })
   const navigate = useNavigate({ from: '/operator/audit' })
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(auditQuery(q))
-  const entries = data?.pages.flatMap((page) => page.data)
+  const list = useRows(listQuery<Entry>('audit', 'audit', only({ subject: q })))
+  const { rows: entries, error, refetch } = list
   const entry = entries?.find(({ id }) => id === open)
   const show = (id: string | undefined): void => void navigate({ search: only({ q, open: id }) })
   return (
@@ -50,6 +41,7 @@ export function AuditPage() {
         <SearchField
           name={t('audit.subject')}
           value={q}
+          lookUpAt="secrets/lookup"
           onSearch={(next) => void navigate({ search: only({ q: next }), replace: true })}
         />
       </PageHead>
@@ -64,11 +56,7 @@ export function AuditPage() {
           )}
         </Panel>
       )}
-      {hasNextPage && (
-        <Button className="mt-3" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {t('more')}
-        </Button>
-      )}
+      <ListFoot list={list} />
       <Drawer open={entry !== undefined} onClose={() => show(undefined)} title={entry?.action ?? ''}>
         {entry && <EntryView entry={entry} />}
       </Drawer>

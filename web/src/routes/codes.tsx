@@ -1,4 +1,3 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { codesQuery, type Code } from '../features/codes/codes.ts'
@@ -6,40 +5,65 @@ import { MakeCodes } from '../features/codes/make-codes.tsx'
 import { VoidCode } from '../features/codes/void-code.tsx'
 import { useT } from '../lib/i18n/language.ts'
 import { columnOf } from '../lib/money.ts'
+import { useRows } from '../lib/lists.ts'
+import { only } from '../lib/search.ts'
+import { ListFoot } from '../parts/list-foot.tsx'
+import { SearchField } from '../parts/search-field.tsx'
 import { Button } from '../ui/button.tsx'
+import { Select } from '../ui/field.tsx'
 import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
 import { Ago, Money, Nothing, Status, Time } from '../ui/text.tsx'
 
+const states = ['open', 'redeemed', 'voided', 'expired'] as const
+
 export function CodesPage() {
   const t = useT()
-  const { dialog } = useSearch({ from: '/inside/operator/codes' })
+  const { dialog, q, state } = useSearch({ from: '/inside/operator/codes' })
   const navigate = useNavigate({ from: '/operator/codes' })
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(codesQuery)
-  const codes = data?.pages.flatMap((page) => page.data)
+  const filter = only({ q, state: states.find((one) => one === state) })
+  const list = useRows(codesQuery(filter))
+  const { rows: codes, error, refetch } = list
+  const isFiltered = q !== undefined || filter.state !== undefined
   const make = (
-    <Button kind="primary" icon="plus" onClick={() => void navigate({ search: { dialog: 'new' } })}>
+    <Button kind="primary" icon="plus" onClick={() => void navigate({ search: { ...filter, dialog: 'new' } })}>
       {t('codes.make')}
     </Button>
   )
   return (
     <>
       <PageHead title={t('nav.codes')} hint={t('codes.hint')}>
+        <SearchField
+          name={t('codes.search')}
+          value={q}
+          lookUpAt="secrets/lookup"
+          onSearch={(next) => void navigate({ search: only({ ...filter, q: next }), replace: true })}
+        />
+        <Select
+          name={t('column.status')}
+          className="!w-auto"
+          value={filter.state ?? ''}
+          choices={[
+            { value: '', label: t('filter.anyStatus') },
+            ...states.map((value) => ({ value, label: t(`codes.${value}`) })),
+          ]}
+          onChoose={(next) => void navigate({ search: only({ q, state: next || undefined }), replace: true })}
+        />
         {make}
       </PageHead>
       {error && <Failure error={error} onRetry={refetch} />}
       {!codes && !error && <Waiting />}
       {codes && (
         <Panel isFlush>
-          {codes.length > 0 ? <CodeTable codes={codes} /> : <Empty action={make}>{t('codes.empty')}</Empty>}
+          {codes.length > 0 ? (
+            <CodeTable codes={codes} />
+          ) : (
+            <Empty action={!isFiltered && make}>{t(isFiltered ? 'list.noneFit' : 'codes.empty')}</Empty>
+          )}
         </Panel>
       )}
-      {hasNextPage && (
-        <Button className="mt-3" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {t('more')}
-        </Button>
-      )}
-      <MakeCodes open={dialog === 'new'} onClose={() => void navigate({ search: {} })} />
+      <ListFoot list={list} />
+      <MakeCodes open={dialog === 'new'} onClose={() => void navigate({ search: filter })} />
     </>
   )
 }

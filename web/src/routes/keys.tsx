@@ -4,44 +4,67 @@ import { useState } from 'react'
 import { CreateKey } from '../features/keys/create-key.tsx'
 import { KeyForm } from '../features/keys/key-form.tsx'
 import { KeyTable } from '../features/keys/key-table.tsx'
-import { changeKey, keysQuery, type ApiKey, type KeyDraft } from '../features/keys/keys.ts'
+import { changeKey, keyQuery, keysQuery, type ApiKey, type KeyDraft } from '../features/keys/keys.ts'
 import { RevokeKey } from '../features/keys/revoke-key.tsx'
+import { path } from '../lib/api.ts'
 import { editing } from '../lib/editing.ts'
 import { useT } from '../lib/i18n/language.ts'
+import { useRows } from '../lib/lists.ts'
+import { only } from '../lib/search.ts'
 import { useCanWrite } from '../lib/session.ts'
+import { ListFoot } from '../parts/list-foot.tsx'
+import { SearchField } from '../parts/search-field.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { Select } from '../ui/field.tsx'
 import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
 
 export function KeysPage() {
   const t = useT()
   const canWrite = useCanWrite()
   const { account } = useParams({ from: '/inside/a/$account/keys' })
-  const { dialog, key: openId } = useSearch({ from: '/inside/a/$account/keys' })
+  const { dialog, key: openId, q, status } = useSearch({ from: '/inside/a/$account/keys' })
   const navigate = useNavigate({ from: '/a/$account/keys' })
   const [revoking, setRevoking] = useState<ApiKey>()
-  const { data, error, refetch } = useQuery(keysQuery(account))
-  const go = (search: { dialog?: 'new'; key?: string }): void => void navigate({ search })
-  // What can still be used comes first, the newest of it at the top.
-  const rows = data?.data.toSorted(
-    (a, b) => a.status.localeCompare(b.status) || b.created_at.localeCompare(a.created_at),
-  )
+  const filter = only({ q, status })
+  const list = useRows(keysQuery(account, filter))
+  const { data: open } = useQuery({ ...keyQuery(account, openId ?? ''), enabled: openId !== undefined })
+  const go = (search: { dialog?: 'new'; key?: string }): void => void navigate({ search: { ...filter, ...search } })
+  const { rows } = list
   const create = canWrite && (
     <Button kind="primary" icon="plus" onClick={() => go({ dialog: 'new' })}>
       {t('keys.create')}
     </Button>
   )
+  const isFiltered = q !== undefined || status !== undefined
   return (
     <>
       <PageHead title={t('nav.keys')} hint={t('keys.hint')}>
+        <SearchField
+          name={t('keys.search')}
+          value={q}
+          lookUpAt={path`accounts/${account}/secrets/lookup`}
+          onSearch={(next) => void navigate({ search: only({ status, q: next }), replace: true })}
+        />
+        <Select
+          name={t('column.status')}
+          className="!w-auto"
+          value={status ?? ''}
+          choices={[
+            { value: '', label: t('filter.anyStatus') },
+            { value: 'active', label: t('keys.active') },
+            { value: 'revoked', label: t('keys.revoked') },
+          ]}
+          onChoose={(next) => void navigate({ search: only({ q, status: next || undefined }), replace: true })}
+        />
         {create}
       </PageHead>
-      {error && <Failure error={error} onRetry={refetch} />}
-      {!rows && !error && <Waiting />}
+      {list.error && <Failure error={list.error} onRetry={list.refetch} />}
+      {!rows && !list.error && <Waiting />}
       {rows && (
         <Panel isFlush>
           {rows.length === 0 ? (
-            <Empty action={create}>{t('keys.empty')}</Empty>
+            <Empty action={!isFiltered && create}>{t(isFiltered ? 'keys.noneFit' : 'keys.empty')}</Empty>
           ) : (
             <KeyTable
               account={account}
@@ -52,8 +75,13 @@ export function KeysPage() {
           )}
         </Panel>
       )}
+      <ListFoot list={list} />
       {canWrite && <CreateKey account={account} open={dialog === 'new'} onClose={() => go({})} />}
-      <EditKey account={account} apiKey={rows?.find(({ id }) => id === openId)} onClose={() => go({})} />
+      <EditKey
+        account={account}
+        apiKey={openId === undefined || open?.id !== openId ? undefined : open}
+        onClose={() => go({})}
+      />
       <RevokeKey account={account} apiKey={revoking} onClose={() => setRevoking(undefined)} />
     </>
   )

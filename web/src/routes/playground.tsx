@@ -4,7 +4,7 @@ import { Chat } from '../features/playground/chat.tsx'
 import { ImageStudio } from '../features/playground/image.tsx'
 import { VideoStudio } from '../features/playground/video.tsx'
 import { useT } from '../lib/i18n/language.ts'
-import { modelsQuery, type Model } from '../lib/models.ts'
+import { modelsOfKindQuery, type Model } from '../lib/models.ts'
 import { useCanWrite } from '../lib/session.ts'
 import { Segments } from '../ui/field.tsx'
 import { Empty, Failure, Note, PageHead, Panel, Waiting } from '../ui/page.tsx'
@@ -25,8 +25,11 @@ export function PlaygroundPage() {
   const { account } = useParams({ from: '/inside/a/$account/playground' })
   const { kind = 'chat', model: wanted, wish } = useSearch({ from: '/inside/a/$account/playground' })
   const navigate = useNavigate({ from: '/a/$account/playground' })
-  const { data, error, refetch } = useQuery(modelsQuery(account))
-  const models = data?.data.filter(isFor(kind))
+  const { data, error, refetch, isPlaceholderData } = useQuery(
+    modelsOfKindQuery(account, kind === 'chat' ? 'text' : kind),
+  )
+  // While those of another kind are asked for, none of the last one is offered.
+  const models = isPlaceholderData ? undefined : data?.filter(isFor(kind))
   const model = models?.find(({ id }) => id === wanted) ?? models?.[0]
   const Studio = studios[kind]
   return (
@@ -40,7 +43,7 @@ export function PlaygroundPage() {
         />
       </PageHead>
       {error && <Failure error={error} onRetry={refetch} />}
-      {!data && !error && <Waiting />}
+      {!models && !error && <Waiting />}
       {!canWrite && <Note kind="warn">{t('play.readOnly')}</Note>}
       {canWrite && models && !model && (
         <Panel>

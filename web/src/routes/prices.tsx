@@ -1,9 +1,12 @@
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ImportPanel } from '../features/prices/import-panel.tsx'
 import { MarginTable } from '../features/prices/margin-table.tsx'
 import { soldQuery } from '../features/prices/prices.ts'
 import { useT } from '../lib/i18n/language.ts'
+import { useRows } from '../lib/lists.ts'
+import { only } from '../lib/search.ts'
+import { ListFoot } from '../parts/list-foot.tsx'
+import { SearchField } from '../parts/search-field.tsx'
 import { Segments } from '../ui/field.tsx'
 import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
 
@@ -11,12 +14,19 @@ const tabs = ['margins', 'import'] as const
 
 export function PricesPage() {
   const t = useT()
-  const asked = useSearch({ from: '/inside/operator/prices' }).tab
+  const { tab: asked, q } = useSearch({ from: '/inside/operator/prices' })
   const navigate = useNavigate({ from: '/operator/prices' })
   const tab = tabs.find((one) => one === asked) ?? 'margins'
   return (
     <>
       <PageHead title={t('nav.prices')} hint={t('prices.hint')}>
+        {tab === 'margins' && (
+          <SearchField
+            name={t('modelChoice.filter')}
+            value={q}
+            onSearch={(next) => void navigate({ search: only({ q: next }), replace: true })}
+          />
+        )}
         <Segments
           name={t('nav.prices')}
           value={tab}
@@ -24,19 +34,21 @@ export function PricesPage() {
           onChoose={(value) => void navigate({ search: { tab: value } })}
         />
       </PageHead>
-      {tab === 'margins' ? <Margins /> : <ImportPanel />}
+      {tab === 'margins' ? <Margins q={q} /> : <ImportPanel />}
     </>
   )
 }
 
-function Margins() {
+function Margins({ q }: { readonly q: string | undefined }) {
   const t = useT()
-  const { data, error, refetch } = useQuery(soldQuery)
+  const list = useRows(soldQuery(only({ q })))
+  const { rows, error, refetch } = list
   if (error) return <Failure error={error} onRetry={refetch} />
-  if (!data) return <Waiting />
+  if (!rows) return <Waiting />
   return (
-    <Panel isFlush>
-      {data.data.length > 0 ? <MarginTable models={data.data} /> : <Empty>{t('models.none')}</Empty>}
-    </Panel>
+    <>
+      <Panel isFlush>{rows.length > 0 ? <MarginTable models={rows} /> : <Empty>{t('models.none')}</Empty>}</Panel>
+      <ListFoot list={list} />
+    </>
   )
 }

@@ -3,38 +3,56 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ProviderForm } from '../features/providers/provider-form.tsx'
 import { ProviderTable } from '../features/providers/provider-table.tsx'
 import { ProviderView } from '../features/providers/provider-view.tsx'
-import { providersQuery } from '../features/providers/providers.ts'
+import { providerQuery, providersQuery } from '../features/providers/providers.ts'
 import { useT } from '../lib/i18n/language.ts'
+import { useRows } from '../lib/lists.ts'
+import { only } from '../lib/search.ts'
+import { ListFoot } from '../parts/list-foot.tsx'
+import { SearchField } from '../parts/search-field.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog, Drawer } from '../ui/dialog.tsx'
 import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
 
+const REFRESH_MS = 15_000
+
 export function ProvidersPage() {
   const t = useT()
-  const { open, dialog } = useSearch({ from: '/inside/operator/providers' })
+  const { open, q, dialog } = useSearch({ from: '/inside/operator/providers' })
   const navigate = useNavigate({ from: '/operator/providers' })
-  const { data, error, refetch } = useQuery(providersQuery)
-  const provider = data?.data.find(({ id }) => id === open)
-  const close = (): void => void navigate({ search: {} })
+  const list = useRows(providersQuery(only({ q })), { refetchInterval: REFRESH_MS })
+  const { rows } = list
+  const { data: provider, error } = useQuery({ ...providerQuery(open ?? ''), enabled: open !== undefined })
+  const close = (): void => void navigate({ search: only({ q }) })
   return (
     <>
       <PageHead title={t('nav.providers')} hint={t('providers.hint')}>
-        <Button kind="primary" icon="plus" onClick={() => void navigate({ search: { dialog: 'new' } })}>
+        <SearchField
+          name={t('providers.search')}
+          value={q}
+          onSearch={(next) => void navigate({ search: only({ q: next }), replace: true })}
+        />
+        <Button kind="primary" icon="plus" onClick={() => void navigate({ search: { ...only({ q }), dialog: 'new' } })}>
           {t('providers.add')}
         </Button>
       </PageHead>
-      {error && <Failure error={error} onRetry={refetch} />}
-      {!data && !error && <Waiting />}
-      {data && (
+      {list.error && <Failure error={list.error} onRetry={list.refetch} />}
+      {!rows && !list.error && <Waiting />}
+      {rows && (
         <Panel isFlush>
-          {data.data.length > 0 ? <ProviderTable providers={data.data} /> : <Empty>{t('providers.empty')}</Empty>}
+          {rows.length > 0 ? (
+            <ProviderTable providers={rows} />
+          ) : (
+            <Empty>{t(q === undefined ? 'providers.empty' : 'list.noneFit')}</Empty>
+          )}
         </Panel>
       )}
+      <ListFoot list={list} />
       <Dialog open={dialog === 'new'} onClose={close} title={t('providers.add')}>
         <ProviderForm onDone={(id) => void navigate({ search: { open: id } })} onCancel={close} />
       </Dialog>
-      <Drawer open={provider !== undefined} onClose={close} title={provider?.id ?? ''}>
-        {provider && <ProviderView key={provider.id} provider={provider} onClose={close} />}
+      <Drawer open={open !== undefined} onClose={close} title={open ?? ''}>
+        {error && <Failure error={error} />}
+        {provider?.id === open && provider && <ProviderView key={provider.id} provider={provider} onClose={close} />}
       </Drawer>
     </>
   )

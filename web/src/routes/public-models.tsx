@@ -1,19 +1,23 @@
 /** Models and prices for whoever comes by, where the operator shows them. */
-import { QueryClient, QueryClientProvider, useInfiniteQuery } from '@tanstack/react-query'
+import { keepPreviousData, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { LanguageButton } from '../features/door/door.tsx'
-import { fitting, ModelFilters } from '../features/models/model-filters.tsx'
+import { ModelFilters } from '../features/models/model-filters.tsx'
 import { ModelFacts } from '../features/models/model-facts.tsx'
 import { modelLink, ModelTable } from '../features/models/model-table.tsx'
 import { api, type Page } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
+import { listQuery, useRows } from '../lib/lists.ts'
 import type { PublicModel } from '../lib/models.ts'
 import { only } from '../lib/search.ts'
-import { Button, buttonClass } from '../ui/button.tsx'
+import { ListFoot } from '../parts/list-foot.tsx'
+import { buttonClass } from '../ui/button.tsx'
 import { Drawer } from '../ui/dialog.tsx'
 import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
 
-const client = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 60_000 } } })
+const client = new QueryClient({
+  defaultOptions: { queries: { retry: false, staleTime: 60_000, placeholderData: keepPreviousData } },
+})
 
 export function PublicModelsPage() {
   return (
@@ -48,25 +52,19 @@ function Models() {
   const t = useT()
   const { kind, q, model: openId } = useSearch({ from: '/models' })
   const navigate = useNavigate({ from: '/models' })
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: ['public-models'],
-    queryFn: ({ pageParam: cursor }) => api.get<Page<PublicModel>>('public-models', { limit: 200, cursor }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
-  })
-  const models = data?.pages.flatMap((page) => page.data)
-  const fits = models && fitting(models, { kind, q })
-  const open = models?.find(({ id }) => id === openId)
   const search = only({ kind, q })
+  const list = useRows(listQuery<PublicModel>('public-models', 'public-models', search))
+  const { rows: fits, error, refetch } = list
+  const { data: named } = useQuery({
+    queryKey: ['public-models', openId],
+    queryFn: () => api.get<Page<PublicModel>>('public-models', { q: openId, limit: 200 }),
+    enabled: openId !== undefined,
+  })
+  const open = [...(fits ?? []), ...(named?.data ?? [])].find(({ id }) => id === openId)
   return (
     <>
       <PageHead title={t('nav.models')} hint={t('models.publicHint')}>
-        <ModelFilters
-          models={models}
-          kind={kind}
-          q={q}
-          onChange={(next) => void navigate({ search: only(next), replace: true })}
-        />
+        <ModelFilters kind={kind} q={q} onChange={(next) => void navigate({ search: only(next), replace: true })} />
       </PageHead>
       {error && <Failure error={error} onRetry={refetch} />}
       {!fits && !error && <Waiting />}
@@ -85,11 +83,7 @@ function Models() {
           )}
         </Panel>
       )}
-      {hasNextPage && (
-        <Button className="mt-3" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {t('more')}
-        </Button>
-      )}
+      <ListFoot list={list} />
       <Drawer open={open !== undefined} onClose={() => void navigate({ search })} title={open?.id ?? ''}>
         <div className="space-y-6">{open && <ModelFacts model={open} />}</div>
       </Drawer>

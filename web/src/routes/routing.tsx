@@ -1,15 +1,16 @@
-import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ModelForm } from '../features/routing/model-form.tsx'
 import { offerTones, RoutedView } from '../features/routing/routed-view.tsx'
 import { routedQuery, type RoutedModel } from '../features/routing/routing.ts'
 import { useT } from '../lib/i18n/language.ts'
+import { useRows } from '../lib/lists.ts'
 import { nano, shortPrice } from '../lib/money.ts'
 import { only } from '../lib/search.ts'
 import { OriginBadge } from '../parts/declared.tsx'
 import { earnedBy, MarkUp } from '../parts/margin.tsx'
 import { Amounts, outputOf, usePieces } from '../parts/prices.tsx'
+import { ListFoot } from '../parts/list-foot.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog, Drawer } from '../ui/dialog.tsx'
@@ -21,7 +22,8 @@ export function RoutingPage() {
   const t = useT()
   const { open, q, dialog } = useSearch({ from: '/inside/operator/models' })
   const navigate = useNavigate({ from: '/operator/models' })
-  const { data, error, refetch } = useQuery(routedQuery(q))
+  const list = useRows(routedQuery(only({ q })))
+  const { rows, error, refetch } = list
   const close = (): void => void navigate({ search: only({ q }) })
   return (
     <>
@@ -36,16 +38,17 @@ export function RoutingPage() {
         </Button>
       </PageHead>
       {error && <Failure error={error} onRetry={refetch} />}
-      {!data && !error && <Waiting />}
-      {data && (
+      {!rows && !error && <Waiting />}
+      {rows && (
         <Panel isFlush>
-          {data.data.length > 0 ? (
-            <Models models={data.data} q={q} />
+          {rows.length > 0 ? (
+            <Models models={rows} q={q} />
           ) : (
             <Empty>{t(q === undefined ? 'routing.empty' : 'models.none')}</Empty>
           )}
         </Panel>
       )}
+      <ListFoot list={list} />
       <Dialog open={dialog === 'new'} onClose={close} title={t('routing.add')} wide>
         <ModelForm onDone={(id) => void navigate({ search: { ...only({ q }), open: id } })} onCancel={close} />
       </Dialog>

@@ -16,7 +16,7 @@ export type MenuItem = {
  * In the page and not beside it: whoever goes by landmarks finds it there. What a dialog opens lies above the dialog,
  * under which the page is: there the list goes where the dialog itself is.
  */
-const placeOf = (): HTMLElement | undefined =>
+export const placeOf = (): HTMLElement | undefined =>
   document.activeElement?.closest('[role=dialog]') ? undefined : (document.getElementById('main') ?? undefined)
 
 /** A button that opens a list of what can be done. */

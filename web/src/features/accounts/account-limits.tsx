@@ -1,7 +1,7 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import type { Account } from '../../lib/accounts.ts'
-import { api, type Page } from '../../lib/api.ts'
+import { anyModelChoices } from '../../lib/choices.ts'
 import { editing } from '../../lib/editing.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { draftOf, limitsOf, LimitsFields } from '../../parts/limits-fields.tsx'
@@ -15,10 +15,6 @@ type Props = { readonly account: Account; readonly onDone: () => void }
 /** What the account may use: all there is, or some of it, and how much. */
 export function AccountLimits({ account, onDone }: Props) {
   const t = useT()
-  const { data: models } = useQuery({
-    queryKey: ['routed', undefined],
-    queryFn: () => api.get<Page<{ readonly id: string }>>('models', { limit: 200 }),
-  })
   const [chosen, setChosen] = useState(account.models)
   const [draft, setDraft] = useState(draftOf(account.limits))
   const limits = limitsOf(draft)
@@ -33,7 +29,7 @@ export function AccountLimits({ account, onDone }: Props) {
   return (
     <form onSubmit={submit} className="space-y-4">
       {save.error && <Failure error={save.error} />}
-      <ModelChoice ids={models?.data.map(({ id }) => id) ?? []} chosen={chosen} onChange={setChosen} />
+      <ModelChoice query={anyModelChoices} chosen={chosen} onChange={setChosen} />
       <LimitsFields draft={draft} onChange={setDraft} />
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>{t('cancel')}</Button>

@@ -2,12 +2,13 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accountQuery, type Account } from '../../lib/accounts.ts'
-import { api } from '../../lib/api.ts'
+import { api, path } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { sessionQuery, type Me } from '../../lib/session.ts'
 import { Declared } from '../../parts/declared.tsx'
 import { LimitsList } from '../../parts/limits-list.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
+import { StopDialog } from '../../parts/stop.tsx'
 import { Facts, Failure, Figure, Waiting } from '../../ui/page.tsx'
 import { Id, Money, Status, Time } from '../../ui/text.tsx'
 import { AccountLimits } from './account-limits.tsx'
@@ -23,15 +24,29 @@ export function AccountView({ id }: { readonly id: string }) {
 function View({ account }: { readonly account: Account }) {
   const t = useT()
   const [doing, setDoing] = useState<'adjust' | 'limits'>()
+  const [isAsking, setAsking] = useState(false)
+  const isActive = account.status === 'active'
   const status = useMutation({
-    mutationFn: () => changeAccount(account.id, { status: account.status === 'active' ? 'suspended' : 'active' }),
+    mutationFn: () => changeAccount(account.id, { status: isActive ? 'suspended' : 'active' }),
+    onSuccess: () => setAsking(false),
   })
   const done = (): void => setDoing(undefined)
   const { balance, origin } = account
   return (
     <div className="space-y-5">
       <Declared origin={origin} />
-      {status.error && <Failure error={status.error} />}
+      {status.error && !isAsking && <Failure error={status.error} />}
+      <StopDialog
+        open={isAsking}
+        onClose={() => setAsking(false)}
+        title={t('accounts.suspendTitle', { name: account.name })}
+        text={t('accounts.suspendText')}
+        of={path`accounts/${account.id}`}
+        action={t('accounts.suspend')}
+        isBusy={status.isPending}
+        error={status.error}
+        onStop={() => status.mutate()}
+      />
       <BalanceFigures balance={balance} />
       <div className="flex flex-wrap gap-2">
         <Link to="/a/$account/overview" params={{ account: account.id }} className={buttonClass()}>
@@ -42,11 +57,11 @@ function View({ account }: { readonly account: Account }) {
           {t('accounts.adjust')}
         </Button>
         <Button
-          kind={account.status === 'active' ? 'danger' : 'plain'}
+          kind={isActive ? 'danger' : 'plain'}
           busy={status.isPending}
-          onClick={() => status.mutate()}
+          onClick={() => (isActive ? setAsking(true) : status.mutate())}
         >
-          {t(account.status === 'active' ? 'accounts.suspend' : 'accounts.resume')}
+          {t(isActive ? 'accounts.suspend' : 'accounts.resume')}
         </Button>
       </div>
       {doing === 'adjust' && <Adjust id={account.id} onDone={done} />}
@@ -64,22 +79,32 @@ function View({ account }: { readonly account: Account }) {
           [t('column.created'), <Time key="created" at={account.created_at} />],
         ]}
       />
-      <section>
-        <div className="mb-2 flex items-center border-b pb-1">
-          <h3 className="grow font-semibold">{t('limit.title')}</h3>
-          {origin === 'stored' && doing !== 'limits' && (
-            <Button kind="quiet" className="-my-1 -mr-3" onClick={() => setDoing('limits')}>
-              {t('keys.edit')}
-            </Button>
-          )}
-        </div>
-        {doing === 'limits' ? (
-          <AccountLimits account={account} onDone={done} />
-        ) : (
-          <LimitsList limits={account.limits} />
-        )}
-      </section>
+      <LimitsSection account={account} isEditing={doing === 'limits'} onEdit={setDoing} onDone={done} />
     </div>
+  )
+}
+
+type LimitsProps = {
+  readonly account: Account
+  readonly isEditing: boolean
+  readonly onEdit: (what: 'limits') => void
+  readonly onDone: () => void
+}
+
+function LimitsSection({ account, isEditing, onEdit, onDone }: LimitsProps) {
+  const t = useT()
+  return (
+    <section>
+      <div className="mb-2 flex items-center border-b pb-1">
+        <h3 className="grow font-semibold">{t('limit.title')}</h3>
+        {account.origin === 'stored' && !isEditing && (
+          <Button kind="quiet" className="-my-1 -mr-3" onClick={() => onEdit('limits')}>
+            {t('keys.edit')}
+          </Button>
+        )}
+      </div>
+      {isEditing ? <AccountLimits account={account} onDone={onDone} /> : <LimitsList limits={account.limits} />}
+    </section>
   )
 }
 

@@ -1,14 +1,9 @@
-import { infiniteQueryOptions } from '@tanstack/react-query'
 import type { Account, Limits } from '../../lib/accounts.ts'
-import { api, path, type Page } from '../../lib/api.ts'
+import { api, path } from '../../lib/api.ts'
+import { listQuery } from '../../lib/lists.ts'
 
-export const accountListQuery = (q: string | undefined) =>
-  infiniteQueryOptions({
-    queryKey: ['accounts', 'list', q],
-    queryFn: ({ pageParam: cursor }) => api.get<Page<Account>>('accounts', { q, cursor, limit: 100 }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
-  })
+export const accountListQuery = (wanted: { readonly q?: string; readonly status?: string }) =>
+  listQuery<Account>('accounts', 'accounts', wanted)
 
 export const adjustmentKinds = ['credit', 'debit', 'refund'] as const
 export type Adjustment = {

@@ -1,5 +1,5 @@
-import { infiniteQueryOptions } from '@tanstack/react-query'
-import { api, path, type Page } from '../../lib/api.ts'
+import { api, path } from '../../lib/api.ts'
+import { listQuery } from '../../lib/lists.ts'
 
 export type Code = {
   readonly id: string
@@ -21,11 +21,7 @@ export type CodeDraft = {
   readonly expires_at?: string
 }
 
-export const codesQuery = infiniteQueryOptions({
-  queryKey: ['codes'],
-  queryFn: ({ pageParam: cursor }) => api.get<Page<Code>>('codes', { cursor, limit: 100 }),
-  initialPageParam: undefined as string | undefined,
-  getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
-})
+export const codesQuery = (wanted: { readonly q?: string; readonly state?: string }) =>
+  listQuery<Code>('codes', 'codes', wanted)
 export const makeCodes = (draft: CodeDraft): Promise<Batch> => api.post('codes', draft)
 export const voidCode = (id: string): Promise<Code> => api.remove(path`codes/${id}`)

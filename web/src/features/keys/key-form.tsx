@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode, type SyntheticEvent } from 'react'
 import { useT } from '../../lib/i18n/language.ts'
-import { modelsQuery } from '../../lib/models.ts'
+import { modelChoices } from '../../lib/choices.ts'
 import { draftOf, limitsOf, LimitsFields } from '../../parts/limits-fields.tsx'
 import { ModelChoice } from '../../parts/model-choice.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -24,7 +23,6 @@ type Props = {
 /** The name is all that is needed; what else can be said has its default written out. */
 export function KeyForm({ account, before, submit, isBusy, error, onSubmit, onCancel }: Props) {
   const t = useT()
-  const { data: models } = useQuery(modelsQuery(account))
   const [name, setName] = useState(before?.name ?? '')
   const [chosen, setChosen] = useState<readonly string[] | null>(before?.models ?? null)
   const [limits, setLimits] = useState(draftOf(before?.limits))
@@ -46,7 +44,7 @@ export function KeyForm({ account, before, submit, isBusy, error, onSubmit, onCa
         autoFocus
         required
       />
-      <ModelChoice ids={models?.data.map(({ id }) => id) ?? []} chosen={chosen} onChange={setChosen} />
+      <ModelChoice query={modelChoices(account)} chosen={chosen} onChange={setChosen} />
       <Fold title={t('limit.title')} isOpen={before !== undefined} isMarked={checked === undefined}>
         <LimitsFields draft={limits} onChange={setLimits} />
       </Fold>

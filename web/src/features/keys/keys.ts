@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Limits } from '../../lib/accounts.ts'
-import { api, path, type Page } from '../../lib/api.ts'
+import { api, path } from '../../lib/api.ts'
+import { listQuery } from '../../lib/lists.ts'
 
 export type ApiKey = {
   readonly id: string
@@ -20,11 +21,11 @@ export type ApiKey = {
 export type NewKey = ApiKey & { readonly secret: string }
 export type KeyDraft = { readonly name: string; readonly models?: readonly string[] | null; readonly limits?: Limits }
 
-export const keysQuery = (account: string) =>
-  queryOptions({
-    queryKey: ['keys', account],
-    queryFn: () => api.get<Page<ApiKey>>(path`accounts/${account}/keys`, { limit: 200 }),
-  })
+export const keysQuery = (account: string, wanted: { readonly q?: string; readonly status?: ApiKey['status'] }) =>
+  listQuery<ApiKey>('keys', path`accounts/${account}/keys`, wanted)
+
+export const keyQuery = (account: string, id: string) =>
+  queryOptions({ queryKey: ['key', id], queryFn: () => api.get<ApiKey>(path`accounts/${account}/keys/${id}`) })
 
 export const createKey = (account: string, { models, ...draft }: KeyDraft): Promise<NewKey> =>
   api.post(path`accounts/${account}/keys`, { ...draft, ...(models ? { models } : {}) })

@@ -1,6 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
+import { path } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
+import { WhatStops } from '../../parts/stop.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -36,6 +38,7 @@ function Confirm({ account, apiKey, onClose }: Props & { readonly apiKey: ApiKey
       <p className="text-soft">
         {apiKey.last_used_at ? t('keys.revokeUsed', { when: ago(apiKey.last_used_at) }) : t('keys.revokeUnused')}
       </p>
+      <WhatStops of={path`accounts/${account}/keys/${apiKey.id}`} />
       <TextField
         label={t('keys.typeName', { name: apiKey.name })}
         value={typed}

@@ -2,9 +2,21 @@ import { useT } from '../../lib/i18n/language.ts'
 import type { Model } from '../../lib/models.ts'
 import { nano, shortPrice } from '../../lib/money.ts'
 import { outputOf, usePieces } from '../../parts/prices.tsx'
-import { SelectField } from '../../ui/field.tsx'
+import { Picker } from '../../parts/picker.tsx'
+import { Field } from '../../ui/field.tsx'
 
 type Props = { readonly models: readonly Model[]; readonly model: Model; readonly onChoose: (id: string) => void }
+
+const SHOWN_MAX = 100
+
+/** All of them are here: nobody has to be asked. */
+const among = (models: readonly Model[]) => (q: string) => ({
+  queryKey: ['choices', 'here', models.length, q],
+  queryFn: () => {
+    const fits = models.filter(({ id }) => id.toLowerCase().includes(q.toLowerCase()))
+    return { choices: fits.slice(0, SHOWN_MAX).map(({ id }) => ({ value: id, label: id })), total: fits.length }
+  },
+})
 
 export function ModelPicker({ models, model, onChoose }: Props) {
   const t = useT()
@@ -17,12 +29,17 @@ export function ModelPicker({ models, model, onChoose }: Props) {
   // Of a video the cost is said in full once it is chosen what is to be made; its pieces are of several kinds.
   const hint = kind === 'video' ? undefined : [tokens, pieces].filter((part) => part !== undefined).join(' · ')
   return (
-    <SelectField
-      label={t('column.model')}
-      hint={hint}
-      value={model.id}
-      choices={models.map(({ id }) => ({ value: id, label: id }))}
-      onChoose={onChoose}
-    />
+    <Field label={t('column.model')} hint={hint}>
+      {({ id }) => (
+        <Picker
+          id={id}
+          name={t('column.model')}
+          value={model.id}
+          shown={model.id}
+          query={among(models)}
+          onChoose={onChoose}
+        />
+      )}
+    </Field>
   )
 }

@@ -1,6 +1,6 @@
-import { queryOptions } from '@tanstack/react-query'
 import type { Origin } from '../../lib/accounts.ts'
-import { api, type Page } from '../../lib/api.ts'
+import { api } from '../../lib/api.ts'
+import { listQuery } from '../../lib/lists.ts'
 import type { Facts } from '../../lib/i18n/said.ts'
 import type { Loss, Margin, ModelFacts, PriceCard } from '../../lib/models.ts'
 
@@ -14,10 +14,7 @@ type Offer = {
 export type SoldModel = ModelFacts & { readonly origin: Origin; readonly offers: readonly Offer[] }
 
 /** The same answer as the page of models and routes has. */
-export const soldQuery = queryOptions({
-  queryKey: ['routed', undefined],
-  queryFn: () => api.get<Page<SoldModel>>('models', { limit: 200 }),
-})
+export const soldQuery = (wanted: { readonly q?: string }) => listQuery<SoldModel>('routed', 'models', wanted)
 
 export type Wanted = { readonly provider?: string; readonly markup?: string; readonly approved?: string }
 export type About = {

@@ -88,8 +88,11 @@ export function ProviderTable({ providers }: { readonly providers: readonly Prov
 
 export function ProviderState({ provider }: { readonly provider: Provider }) {
   const t = useT()
+  const { last_test: test } = provider
   if (provider.state === 'drained') return <Status tone="none">{t('providers.drained')}</Status>
   if (provider.resting_offers > 0)
     return <Status tone="warn">{t('providers.resting', { n: provider.resting_offers })}</Status>
+  // Nothing rests yet, but whoever asks there next will fail.
+  if (test?.ok === false) return <Status tone="bad">{t('providers.failedTest')}</Status>
   return <Status tone="good">{t('providers.serving')}</Status>
 }

@@ -1,13 +1,14 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import { path } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration } from '../../lib/time.ts'
 import { Declared } from '../../parts/declared.tsx'
-import { Remove } from '../../parts/remove.tsx'
+import { StopDialog } from '../../parts/stop.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Facts, Failure, Note } from '../../ui/page.tsx'
-import { Ago } from '../../ui/text.tsx'
+import { Ago, Status } from '../../ui/text.tsx'
 import { ProviderForm } from './provider-form.tsx'
 import { ProviderState } from './provider-table.tsx'
 import { removeProvider, resumeProvider, setState, testProvider, type Provider, type Tested } from './providers.ts'
@@ -16,18 +17,20 @@ type Props = { readonly provider: Provider; readonly onClose: () => void }
 
 export function ProviderView({ provider, onClose }: Props) {
   const t = useT()
-  const show = useShow()
   const [isEditing, setEditing] = useState(false)
   const test = useMutation({ mutationFn: () => testProvider(provider.id) })
+  const [asking, setAsking] = useState<'drain' | 'remove'>()
+  const isDrained = provider.state === 'drained'
   const drain = useMutation({
-    mutationFn: () => setState(provider.id, provider.state === 'drained' ? 'serving' : 'drained'),
+    mutationFn: () => setState(provider.id, isDrained ? 'serving' : 'drained'),
+    onSuccess: () => setAsking(undefined),
   })
   const resume = useMutation({ mutationFn: () => resumeProvider(provider.id) })
   const remove = useMutation({ mutationFn: () => removeProvider(provider.id), onSuccess: onClose })
-  const { succeeded, failed, last_failure: failure } = provider.since_start
+  const { last_failure: failure } = provider.since_start
   if (isEditing)
     return <ProviderForm before={provider} onDone={() => setEditing(false)} onCancel={() => setEditing(false)} />
-  const error = test.error ?? drain.error ?? resume.error ?? remove.error
+  const error = test.error ?? (asking ? null : drain.error) ?? resume.error
   return (
     <div className="space-y-5">
       <Declared origin={provider.origin} />
@@ -36,8 +39,8 @@ export function ProviderView({ provider, onClose }: Props) {
         <Button kind="primary" icon="plug" busy={test.isPending} onClick={() => test.mutate()}>
           {t('providers.test')}
         </Button>
-        <Button busy={drain.isPending} onClick={() => drain.mutate()}>
-          {t(provider.state === 'drained' ? 'providers.serve' : 'providers.drain')}
+        <Button busy={drain.isPending} onClick={() => (isDrained ? drain.mutate() : setAsking('drain'))}>
+          {t(isDrained ? 'providers.serve' : 'providers.drain')}
         </Button>
         {provider.resting_offers > 0 && (
           <Button busy={resume.isPending} onClick={() => resume.mutate()}>
@@ -47,29 +50,51 @@ export function ProviderView({ provider, onClose }: Props) {
         {provider.origin === 'stored' && <Button onClick={() => setEditing(true)}>{t('keys.edit')}</Button>}
       </div>
       {test.data && <TestResult tested={test.data} />}
-      <Facts
-        rows={[
-          [t('column.status'), <ProviderState key="state" provider={provider} />],
-          [t('providers.preset'), provider.preset === 'custom' ? t('providers.custom') : provider.preset],
-          [
-            t('providers.url'),
-            <code key="url" className="font-mono text-xs break-all">
-              {provider.base_url}
-            </code>,
-          ],
-          [t('providers.key'), t(provider.has_key ? 'providers.hasKey' : 'providers.noKey')],
-          [t('providers.offers'), show.number(provider.offers)],
-          [
-            t('providers.sinceStart'),
-            t('providers.counts', { ok: show.number(succeeded), failed: show.number(failed) }),
-          ],
-        ]}
-      />
+      <ProviderFacts provider={provider} />
       {failure && <LastFailure failure={failure} />}
       {provider.origin === 'stored' && (
-        <Remove what={t('providers.removeText')} isBusy={remove.isPending} onRemove={() => remove.mutate()} />
+        <div className="border-t pt-4">
+          <Button kind="danger" onClick={() => setAsking('remove')}>
+            {t('remove')}
+          </Button>
+        </div>
       )}
+      <StopDialog
+        open={asking !== undefined}
+        onClose={() => setAsking(undefined)}
+        title={t(asking === 'remove' ? 'providers.removeTitle' : 'providers.drainTitle', { name: provider.id })}
+        text={t(asking === 'remove' ? 'providers.removeText' : 'providers.drainText')}
+        of={path`providers/${provider.id}`}
+        action={t(asking === 'remove' ? 'remove' : 'providers.drain')}
+        isBusy={drain.isPending || remove.isPending}
+        error={asking === 'remove' ? remove.error : drain.error}
+        onStop={() => (asking === 'remove' ? remove : drain).mutate()}
+      />
     </div>
+  )
+}
+
+function ProviderFacts({ provider }: Pick<Props, 'provider'>) {
+  const t = useT()
+  const show = useShow()
+  const { succeeded, failed } = provider.since_start
+  return (
+    <Facts
+      rows={[
+        [t('column.status'), <ProviderState key="state" provider={provider} />],
+        [t('providers.preset'), provider.preset === 'custom' ? t('providers.custom') : provider.preset],
+        [
+          t('providers.url'),
+          <code key="url" className="font-mono text-xs break-all">
+            {provider.base_url}
+          </code>,
+        ],
+        [t('providers.key'), t(provider.has_key ? 'providers.hasKey' : 'providers.noKey')],
+        [t('providers.lastTest'), <LastTest key="test" test={provider.last_test} />],
+        [t('providers.offers'), show.number(provider.offers)],
+        [t('providers.sinceStart'), t('providers.counts', { ok: show.number(succeeded), failed: show.number(failed) })],
+      ]}
+    />
   )
 }
 
@@ -91,6 +116,18 @@ function LastFailure({ failure }: { readonly failure: NonNullable<Provider['sinc
         </pre>
       )}
     </section>
+  )
+}
+
+function LastTest({ test }: { readonly test: Provider['last_test'] }) {
+  const t = useT()
+  if (!test) return t('providers.untested')
+  return (
+    <>
+      <Status tone={test.ok ? 'good' : 'bad'}>{t(test.ok ? 'providers.passed' : 'providers.failedTest')}</Status>{' '}
+      <Ago at={test.at} />
+      {test.problem !== null && <span className="block text-xs break-words text-soft">{test.problem}</span>}
+    </>
   )
 }
 

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Origin } from '../../lib/accounts.ts'
-import { api, path, type Page } from '../../lib/api.ts'
+import { api, path } from '../../lib/api.ts'
+import { listQuery } from '../../lib/lists.ts'
 
 export type Provider = {
   readonly id: string
@@ -14,6 +15,13 @@ export type Provider = {
   readonly state: 'serving' | 'drained'
   readonly offers: number
   readonly resting_offers: number
+  /** Null: none since the start, or since it was changed. */
+  readonly last_test: {
+    readonly ok: boolean
+    readonly status: number | null
+    readonly problem: string | null
+    readonly at: string
+  } | null
   readonly since_start: {
     readonly succeeded: number
     readonly failed: number
@@ -49,11 +57,13 @@ export type ProviderDraft = {
   readonly key?: string | null
 }
 
-export const providersQuery = queryOptions({
-  queryKey: ['providers'],
-  queryFn: () => api.get<Page<Provider>>('providers', { limit: 200 }),
-  refetchInterval: 15_000,
-})
+export const providersQuery = (wanted: { readonly q?: string }) => listQuery<Provider>('providers', 'providers', wanted)
+export const providerQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['provider', id],
+    queryFn: () => api.get<Provider>(path`providers/${id}`),
+    refetchInterval: 15_000,
+  })
 export const presetsQuery = queryOptions({
   queryKey: ['presets'],
   queryFn: () => api.get<{ readonly data: readonly Preset[] }>('presets'),

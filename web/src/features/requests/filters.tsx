@@ -1,18 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState, type SyntheticEvent } from 'react'
-import { api, path, type Page } from '../../lib/api.ts'
+import { api, path } from '../../lib/api.ts'
+import { keyChoices, modelChoices, providerChoices } from '../../lib/choices.ts'
 import { useT } from '../../lib/i18n/language.ts'
-import { modelsQuery } from '../../lib/models.ts'
-import { providerIdsQuery } from '../../lib/providers.ts'
 import { ranges } from '../../lib/ranges.ts'
 import type { RequestFilters } from '../../lib/request-filters.ts'
 import { endpoints, outcomes } from '../../lib/requests.ts'
 import { isOperator, useMe } from '../../lib/session.ts'
+import { secretIn } from '../../lib/secrets.ts'
 import { useShow } from '../../lib/show.ts'
 import { REFUSED } from './refused.ts'
+import { Picker } from '../../parts/picker.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Select, type Choice } from '../../ui/field.tsx'
+import { Select } from '../../ui/field.tsx'
 
 type Props = {
   readonly account: string
@@ -29,17 +30,13 @@ const named = 'sm:min-w-44 sm:max-w-44'
 export function Filters({ account, filters, onChange }: Props) {
   const t = useT()
   const seesProviders = isOperator(useMe())
-  const { names, ask } = useNames(account, seesProviders)
   const span = useSpan(filters)
   const any = { value: '', label: '' }
   const choose = (name: keyof RequestFilters) => (value: string) => onChange((before) => changed(before, name, value))
-  const list = (name: 'model' | 'key' | 'provider', all: readonly Choice[]): readonly Choice[] => {
-    const value = filters[name]
-    const known = value === undefined || all.some((one) => one.value === value)
-    return known ? all : [...all, { value: value, label: value }]
-  }
+  const keyName = useKeyName(account, filters.key)
+  const anyOf = (words: 'filter.anyModel' | 'filter.anyKey') => [{ ...any, label: t(words) }]
   return (
-    <div className={row} onFocus={ask} onPointerEnter={ask}>
+    <div className={row}>
       <Select
         name={t('range.name')}
         value={span === undefined ? (filters.range ?? '') : SPAN}
@@ -60,18 +57,22 @@ export function Filters({ account, filters, onChange }: Props) {
         ]}
         onChoose={choose('outcome')}
       />
-      <Select
+      <Picker
         name={t('column.model')}
         value={filters.model ?? ''}
+        shown={filters.model ?? t('filter.anyModel')}
         className={named}
-        choices={[{ ...any, label: t('filter.anyModel') }, ...list('model', names.models)]}
+        always={anyOf('filter.anyModel')}
+        query={modelChoices(account)}
         onChoose={choose('model')}
       />
-      <Select
+      <Picker
         name={t('column.key')}
         value={filters.key ?? ''}
+        shown={keyName ?? t('filter.anyKey')}
         className={named}
-        choices={[{ ...any, label: t('filter.anyKey') }, ...list('key', names.keys)]}
+        always={anyOf('filter.anyKey')}
+        query={keyChoices(account)}
         onChoose={choose('key')}
       />
       <Select
@@ -80,15 +81,7 @@ export function Filters({ account, filters, onChange }: Props) {
         choices={[{ ...any, label: t('filter.anyEndpoint') }, ...endpoints.map((value) => ({ value, label: value }))]}
         onChoose={choose('endpoint')}
       />
-      {seesProviders && (
-        <Select
-          name={t('routing.provider')}
-          value={filters.provider ?? ''}
-          className={named}
-          choices={[{ ...any, label: t('filter.anyProvider') }, ...list('provider', names.providers)]}
-          onChoose={choose('provider')}
-        />
-      )}
+      {seesProviders && <ProviderFilter value={filters.provider} onChoose={choose('provider')} />}
       <Bounds filters={filters} choose={choose} />
       <FindRequest account={account} filters={filters} />
       {Object.keys(filters).length > 0 && (
@@ -97,6 +90,23 @@ export function Filters({ account, filters, onChange }: Props) {
         </Button>
       )}
     </div>
+  )
+}
+
+type ProviderFilterProps = { readonly value: string | undefined; readonly onChoose: (value: string) => void }
+
+function ProviderFilter({ value, onChoose }: ProviderFilterProps) {
+  const t = useT()
+  return (
+    <Picker
+      name={t('routing.provider')}
+      value={value ?? ''}
+      shown={value ?? t('filter.anyProvider')}
+      className={named}
+      always={[{ value: '', label: t('filter.anyProvider') }]}
+      query={providerChoices}
+      onChoose={onChoose}
+    />
   )
 }
 
@@ -135,23 +145,14 @@ function changed(before: RequestFilters, name: keyof RequestFilters, value: stri
   return value === '' ? kept : { ...kept, [name]: value }
 }
 
-/** Names are asked for when somebody is about to choose one: a page needs no more than its own rows. */
-function useNames(account: string, seesProviders: boolean) {
-  const [isAsked, setAsked] = useState(false)
-  const { data: models } = useQuery({ ...modelsQuery(account), enabled: isAsked })
-  const { data: keys } = useQuery({
-    queryKey: ['keys', account],
-    queryFn: () =>
-      api.get<Page<{ readonly id: string; readonly name: string }>>(path`accounts/${account}/keys`, { limit: 200 }),
-    enabled: isAsked,
+/** What the key that is filtered by is called; its id until that is known. */
+function useKeyName(account: string, id: string | undefined): string | undefined {
+  const { data } = useQuery({
+    queryKey: ['key', id],
+    queryFn: () => api.get<{ readonly id: string; readonly name: string }>(path`accounts/${account}/keys/${id ?? ''}`),
+    enabled: id !== undefined,
   })
-  const { data: providers } = useQuery({ ...providerIdsQuery, enabled: isAsked && seesProviders })
-  const names = {
-    providers: providers?.map((id) => ({ value: id, label: id })) ?? [],
-    models: models?.data.map(({ id }) => ({ value: id, label: id })) ?? [],
-    keys: keys?.data.map(({ id, name }) => ({ value: id, label: name })) ?? [],
-  }
-  return { names, ask: () => setAsked(true) }
+  return id !== undefined && data?.id === id ? data.name : id
 }
 
 type LeastProps = {
@@ -206,8 +207,9 @@ function FindRequest({ account, filters }: Pick<Props, 'account' | 'filters'>) {
   const go = (event: SyntheticEvent): void => {
     event.preventDefault()
     const request = text.trim()
-    if (!/^[\w-]{1,100}$/.test(request)) return
     setText('')
+    // A key has the letters of an id, too: it must not get into the address.
+    if (!/^[\w-]{1,100}$/.test(request) || secretIn(request) !== undefined) return
     void navigate({ to: '/a/$account/requests/$request', params: { account, request }, search: filters })
   }
   return (

@@ -1,10 +1,11 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { accountsQuery } from '../../lib/accounts.ts'
+import { accountChoices } from '../../lib/choices.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
+import { Picker } from '../../parts/picker.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Select } from '../../ui/field.tsx'
+import type { Choice } from '../../ui/field.tsx'
 import { Failure, Note } from '../../ui/page.tsx'
 import { Ago, Status } from '../../ui/text.tsx'
 import { explain, type Explanation, type Offer, type RoutedModel } from './routing.ts'
@@ -14,24 +15,21 @@ const tones = { first: 'good', next: 'busy', last_resort: 'warn', skipped: 'none
 /** Where a request for this model would go at this moment, and why. */
 export function ExplainPanel({ model: { id, offers } }: { readonly model: RoutedModel }) {
   const t = useT()
-  const [account, setAccount] = useState('')
-  const [isAsked, setAsked] = useState(false)
-  const { data: accounts } = useQuery({ ...accountsQuery, enabled: isAsked })
-  const asking = useMutation({ mutationFn: () => explain(id, account === '' ? {} : { account }) })
-  const choices = [
-    { value: '', label: t('routing.anyAccount') },
-    ...(accounts?.data.map((one) => ({ value: one.id, label: one.name })) ?? []),
-  ]
+  const any = { value: '', label: t('routing.anyAccount') }
+  const [account, setAccount] = useState<Choice>(any)
+  const asking = useMutation({ mutationFn: () => explain(id, account.value === '' ? {} : { account: account.value }) })
   return (
     <section>
       <h3 className="mb-2 border-b pb-1 font-semibold">{t('routing.explain')}</h3>
-      <div className="flex flex-wrap gap-2" onFocus={() => setAsked(true)} onPointerEnter={() => setAsked(true)}>
-        <Select
+      <div className="flex flex-wrap gap-2">
+        <Picker
           name={t('shell.account')}
           className="!w-60 max-w-full"
-          choices={choices}
-          value={account}
-          onChoose={setAccount}
+          value={account.value}
+          shown={account.label}
+          always={[any]}
+          query={accountChoices}
+          onChoose={(_, choice) => setAccount(choice)}
         />
         <Button busy={asking.isPending} onClick={() => asking.mutate()}>
           {t('routing.ask')}

@@ -1,12 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Fragment, useState } from 'react'
+import { path } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { BelowCost } from '../../parts/below-cost.tsx'
 import { Declared } from '../../parts/declared.tsx'
 import { earnedBy, MarkUp } from '../../parts/margin.tsx'
 import { CurrentPrice, PriceTable } from '../../parts/prices.tsx'
-import { Remove } from '../../parts/remove.tsx'
+import { StopDialog } from '../../parts/stop.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure, Waiting } from '../../ui/page.tsx'
 import { Ago, Status } from '../../ui/text.tsx'
@@ -19,6 +20,7 @@ type Props = { readonly id: string; readonly onClose: () => void }
 export function RoutedView({ id, onClose }: Props) {
   const t = useT()
   const [isEditing, setEditing] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   const { data: model, error, refetch } = useQuery(routedModelQuery(id))
   const remove = useMutation({ mutationFn: () => removeModel(id), onSuccess: onClose })
   if (error) return <Failure error={error} onRetry={refetch} />
@@ -27,7 +29,6 @@ export function RoutedView({ id, onClose }: Props) {
   return (
     <div className="space-y-6">
       <Declared origin={model.origin} />
-      {remove.error && <Failure error={remove.error} />}
       {model.origin === 'stored' && <Button onClick={() => setEditing(true)}>{t('keys.edit')}</Button>}
       <CurrentPrice card={model.price} />
       <section>
@@ -41,8 +42,23 @@ export function RoutedView({ id, onClose }: Props) {
       <ExplainPanel model={model} />
       <History id={id} />
       {model.origin === 'stored' && (
-        <Remove what={t('routing.removeText')} isBusy={remove.isPending} onRemove={() => remove.mutate()} />
+        <div className="border-t pt-4">
+          <Button kind="danger" onClick={() => setAsking(true)}>
+            {t('remove')}
+          </Button>
+        </div>
       )}
+      <StopDialog
+        open={isAsking}
+        onClose={() => setAsking(false)}
+        title={t('routing.removeTitle', { name: id })}
+        text={t('routing.removeText')}
+        of={path`models/${id}`}
+        action={t('remove')}
+        isBusy={remove.isPending}
+        error={remove.error}
+        onStop={() => remove.mutate()}
+      />
     </div>
   )
 }

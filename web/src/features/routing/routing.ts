@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Origin } from '../../lib/accounts.ts'
-import { api, path, type Page } from '../../lib/api.ts'
+import { api, path } from '../../lib/api.ts'
+import { listQuery } from '../../lib/lists.ts'
 import type { Loss, Margin, ModelFacts, ModelKind, PriceCard } from '../../lib/models.ts'
 import { limitDraftOf, limitsOf, noLimits, type LimitDraft } from './limit-draft.ts'
 import { noPrice, priceDraftOf, pricesOf, type PriceDraft } from './price-draft.ts'
@@ -44,8 +45,7 @@ export type Explanation = {
   }[]
 }
 
-export const routedQuery = (q: string | undefined) =>
-  queryOptions({ queryKey: ['routed', q], queryFn: () => api.get<Page<RoutedModel>>('models', { limit: 200, q }) })
+export const routedQuery = (wanted: { readonly q?: string }) => listQuery<RoutedModel>('routed', 'models', wanted)
 
 export const routedModelQuery = (id: string) =>
   queryOptions({ queryKey: ['routed-model', id], queryFn: () => api.get<RoutedModel>(path`models/${id}`) })

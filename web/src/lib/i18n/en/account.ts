@@ -42,6 +42,8 @@ export const account = {
   'keys.revokeText':
     'At once and for good: calls with it are refused, and what runs with it is cut off. Its usage stays on record.',
   'keys.revokeUsed': 'Last used {when}.',
+  'keys.search': 'Name, or end of the key',
+  'keys.noneFit': 'No key fits.',
   'keys.revokeUnused': 'Not used in the last 30 days.',
   'keys.typeName': 'Type “{name}” to confirm',
   'keys.made': 'Key {name}',

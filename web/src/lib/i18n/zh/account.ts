@@ -42,6 +42,8 @@ export const account = {
   'keys.revokeTitle': '吊销 {name}？',
   'keys.revokeText': '立即且永久生效：使用它的请求会被拒绝，进行中的会被中断。用量记录保留。',
   'keys.revokeUsed': '最近使用：{when}。',
+  'keys.search': '名称或密钥末尾',
+  'keys.noneFit': '没有符合的密钥。',
   'keys.revokeUnused': '最近 30 天未使用。',
   'keys.typeName': '输入“{name}”以确认',
   'keys.made': '密钥 {name}',

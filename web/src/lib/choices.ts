@@ -1,0 +1,30 @@
+/** What can be chosen from, by a part of the name: as many as are looked through, and how many there are. */
+import { api, path, type Query } from './api.ts'
+import type { List } from './lists.ts'
+
+const SHOWN_MAX = 50
+
+export type Found = {
+  readonly choices: readonly { readonly value: string; readonly label: string }[]
+  readonly total: number
+}
+export type FoundQuery = { readonly queryKey: readonly unknown[]; readonly queryFn: () => Found | Promise<Found> }
+
+type Item = { readonly id: string; readonly name?: string }
+
+const choicesOf =
+  (route: string, more: Query = {}) =>
+  (q: string): FoundQuery => ({
+    queryKey: ['choices', route, more, q],
+    queryFn: async () => {
+      const { data, total } = await api.get<List<Item>>(route, { ...more, q, limit: SHOWN_MAX })
+      return { choices: data.map(({ id, name = id }) => ({ value: id, label: name })), total: total ?? data.length }
+    },
+  })
+
+export const accountChoices = choicesOf('accounts')
+export const providerChoices = choicesOf('providers')
+export const keyChoices = (account: string) => choicesOf(path`accounts/${account}/keys`)
+export const modelChoices = (account: string) => choicesOf(path`accounts/${account}/models`)
+/** Of all models, for operators. */
+export const anyModelChoices = choicesOf('models')

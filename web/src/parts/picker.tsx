@@ -1,0 +1,186 @@
+/** Choosing one of many by a part of its name: a button says what is chosen, the server searches the list. */
+import { Popover } from '@base-ui/react/popover'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useId, useState, type KeyboardEvent, type ReactElement } from 'react'
+import type { Found, FoundQuery } from '../lib/choices.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { secretIn } from '../lib/secrets.ts'
+import { useSettled } from '../lib/settled.ts'
+import { useShow } from '../lib/show.ts'
+import { classes } from '../ui/classes.ts'
+import type { Choice } from '../ui/field.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { placeOf } from '../ui/menu.tsx'
+
+type Props = {
+  /** What is chosen, for those who do not see where the button stands. */
+  readonly name: string
+  readonly value: string
+  /** What the button says. */
+  readonly shown: string
+  readonly onChoose: (value: string, choice: Choice) => void
+  /** The choices that fit a text. */
+  readonly query: (q: string) => FoundQuery
+  /** What can be chosen whatever is looked for: `any key`. */
+  readonly always?: readonly Choice[]
+  /** What else the list leads to. */
+  readonly after?: { readonly label: string; readonly onPick: () => void }
+  readonly className?: string | undefined
+  readonly id?: string | undefined
+  /** Another look than that of a field. */
+  readonly trigger?: ReactElement<Record<string, unknown>>
+}
+
+export function Picker({ name, shown, className, id, trigger, ...list }: Props) {
+  const [isOpen, setOpen] = useState(false)
+  const [place, setPlace] = useState<HTMLElement>()
+  const open = (next: boolean): void => {
+    // Only now: once it is open, what has the focus is in a dialog of its own.
+    if (next) setPlace(placeOf())
+    setOpen(next)
+  }
+  const look = classes('field flex items-center gap-2 text-left', className)
+  return (
+    <Popover.Root open={isOpen} onOpenChange={open}>
+      <Popover.Trigger
+        id={id}
+        role="combobox"
+        aria-label={name}
+        title={shown}
+        render={trigger ?? <button type="button" className={look} />}
+      >
+        <span className="min-w-0 grow truncate">{shown}</span>
+        <Icon name="down" className="!size-3" />
+      </Popover.Trigger>
+      <Popover.Portal container={place}>
+        <Popover.Positioner sideOffset={4} align="start" className="z-20 outline-none">
+          <Popover.Popup
+            aria-label={name}
+            className="enter-fade w-72 max-w-[calc(100vw-1.5rem)] overflow-hidden rounded-md border bg-panel shadow-float outline-none"
+          >
+            <Search name={name} {...list} onDone={() => setOpen(false)} />
+          </Popover.Popup>
+        </Popover.Positioner>
+      </Popover.Portal>
+    </Popover.Root>
+  )
+}
+
+type SearchProps = Pick<Props, 'name' | 'value' | 'onChoose' | 'query' | 'always' | 'after'> & {
+  readonly onDone: () => void
+}
+
+/** As far as one press of Page up or Page down goes. */
+const LEAP = 10
+const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: LEAP, PageUp: -LEAP }
+
+function Search({ name, value, onChoose, query, always = [], after, onDone }: SearchProps) {
+  const t = useT()
+  const list = useId()
+  const [wanted, setWanted] = useState('')
+  const isSecret = secretIn(wanted) !== undefined
+  const settled = useSettled(isSecret ? '' : wanted.trim())
+  const { data, isPlaceholderData } = useQuery({ ...query(settled), placeholderData: keepPreviousData })
+  const choices = [...(wanted === '' ? always : []), ...(isSecret ? [] : (data?.choices ?? []))]
+  const [at, setAt] = useState<number>()
+  // At first on what is chosen; where it is not on the list, or something is looked for, on the first.
+  const chosen = Math.max(
+    0,
+    choices.findIndex((choice) => choice.value === value),
+  )
+  const active = Math.min(at ?? (wanted === '' ? chosen : 0), choices.length - 1)
+  const pick = (choice: Choice | undefined): void => {
+    if (!choice) return
+    onDone()
+    onChoose(choice.value, choice)
+  }
+  const onKey = (event: KeyboardEvent): void => {
+    const step = steps[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      const next = active + step
+      const isOver = next < 0 || next >= choices.length
+      // One step more than there is goes round; a leap stops at the end.
+      const round = next < 0 ? choices.length - 1 : 0
+      setAt(!isOver ? next : Math.abs(step) === 1 ? round : Math.max(0, Math.min(next, choices.length - 1)))
+    }
+    // What is shown may still be what was looked for before.
+    if (event.key === 'Enter') {
+      event.preventDefault()
+      if (wanted.trim() === settled && !isPlaceholderData) pick(choices[active])
+    }
+  }
+  return (
+    <>
+      <input
+        role="combobox"
+        aria-label={t('picker.search', { name })}
+        placeholder={t('picker.type')}
+        aria-expanded="true"
+        aria-controls={list}
+        aria-autocomplete="list"
+        aria-activedescendant={active < 0 ? undefined : `${list}-${active}`}
+        autoComplete="off"
+        spellCheck={false}
+        autoFocus
+        value={wanted}
+        onChange={(event) => {
+          setWanted(event.target.value)
+          setAt(undefined)
+        }}
+        onKeyDown={onKey}
+        className="w-full border-b bg-transparent px-3 py-2 outline-none"
+      />
+      <ul id={list} role="listbox" aria-label={name} className="max-h-72 overflow-y-auto py-1">
+        {choices.map((choice, index) => (
+          <li
+            key={choice.value}
+            id={`${list}-${index}`}
+            role="option"
+            aria-selected={choice.value === value}
+            title={choice.label}
+            ref={(row) => {
+              if (index === active) row?.scrollIntoView({ block: 'nearest' })
+            }}
+            onPointerMove={() => setAt(index)}
+            onClick={() => pick(choice)}
+            className={classes('flex min-h-8 items-center gap-2 px-3', index === active && 'bg-hover')}
+          >
+            <span className="min-w-0 grow truncate">{choice.label}</span>
+            {choice.value === value && <Icon name="check" className="text-accent" />}
+          </li>
+        ))}
+      </ul>
+      <Foot found={data} isSecret={isSecret} />
+      {after && (
+        <button
+          type="button"
+          onClick={() => {
+            onDone()
+            after.onPick()
+          }}
+          className="block min-h-8 w-full border-t px-3 text-left hover:bg-hover"
+        >
+          {after.label}
+        </button>
+      )}
+    </>
+  )
+}
+
+function Foot({ found, isSecret }: { readonly found: Found | undefined; readonly isSecret: boolean }) {
+  const t = useT()
+  const show = useShow()
+  const said = (): string => {
+    if (isSecret) return t('picker.secret')
+    if (!found) return t('loading')
+    if (found.total === 0) return t('picker.none')
+    const [last, all] = [show.number(found.choices.length), show.number(found.total)]
+    return found.choices.length < found.total ? t('picker.more', { last, all }) : t('list.of', { last, all })
+  }
+  return (
+    <p role="status" className="border-t px-3 py-1.5 text-xs text-soft">
+      {said()}
+    </p>
+  )
+}

@@ -1,0 +1,68 @@
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { api } from '../lib/api.ts'
+import { useT } from '../lib/i18n/language.ts'
+import { secretIn } from '../lib/secrets.ts'
+import { IconButton } from '../ui/button.tsx'
+import { Failure, Note } from '../ui/page.tsx'
+
+type Holder = {
+  readonly kind: 'key' | 'management_key' | 'code' | 'link' | 'unknown'
+  readonly id: string | null
+  readonly name: string | null
+  readonly account: string | null
+  readonly account_name: string | null
+}
+
+type Props = {
+  readonly secret: string
+  /** Where it can be asked whose it is: `secrets/lookup`, or an account's. */
+  readonly lookUpAt: string | undefined
+  readonly onClose: () => void
+}
+
+/** Said of a secret that was pasted into a search: it went into no address, and whose it is. */
+export function SecretNote({ secret, lookUpAt, onClose }: Props) {
+  const t = useT()
+  const { mutate, data, error } = useMutation({
+    mutationFn: (at: string) => api.post<Holder>(at, { secret: secret.trim() }),
+  })
+  useEffect(() => {
+    if (lookUpAt !== undefined) mutate(lookUpAt)
+  }, [lookUpAt, mutate, secret])
+  return (
+    <Note kind="warn" action={<IconButton icon="cross" label={t('close')} onClick={onClose} />}>
+      <p>{t('secret.kept', { what: t(`secret.${secretIn(secret) ?? 'other'}`) })}</p>
+      {error && <Failure error={error} />}
+      {data && <Whose holder={data} isOperators={lookUpAt === 'secrets/lookup'} />}
+    </Note>
+  )
+}
+
+function Whose({ holder, isOperators }: { readonly holder: Holder; readonly isOperators: boolean }) {
+  const t = useT()
+  const { kind, id, account, name, account_name: owner } = holder
+  if (kind === 'unknown') return <p>{t('secret.unknown')}</p>
+  const text =
+    owner === null
+      ? t('secret.whose', { what: t(`secret.${kind}`), name: name ?? '' })
+      : t('secret.whoseOf', { what: t(`secret.${kind}`), name: name ?? '', account: owner })
+  if (account === null) return <p>{text}</p>
+  const look = 'underline hover:text-ink'
+  return (
+    <p>
+      {text}{' '}
+      {isOperators && (
+        <Link to="/operator/accounts" search={{ open: account }} className={look}>
+          {t('secret.openAccount')}
+        </Link>
+      )}{' '}
+      {kind === 'key' && id !== null && (
+        <Link to="/a/$account/keys" params={{ account }} search={{ key: id }} className={look}>
+          {t('secret.openKey')}
+        </Link>
+      )}
+    </p>
+  )
+}
