@@ -42,6 +42,8 @@ const limitRules = {
 
 export type Limits = { readonly [Name in keyof typeof limitRules]: number }
 
+type SandboxFor = 'first_account' | 'everyone'
+
 export type Config = {
   readonly host: string
   readonly port: number
@@ -65,11 +67,17 @@ export type Config = {
   readonly keyPepper: string | undefined
   readonly masterKey: string | undefined
   readonly sandbox: boolean
+  /** Who has its models once there is another vendor; an account's own allow-list may name them besides. */
+  readonly sandboxFor: SandboxFor
   /** On list prices. `off`: a vendor's key brings no models. */
   readonly markUp: MarkUp | 'off'
   /** Whether what vendors say of failures is kept for the operator, without what is the request's. */
   readonly upstreamMessages: 'kept' | 'dropped'
-  readonly declared: Declared & { readonly vendorModels: readonly ModelDraft[] }
+  readonly declared: Declared & {
+    readonly vendorModels: readonly ModelDraft[]
+    /** Models that are the first account's alone once there is another vendor. */
+    readonly reserved: readonly string[]
+  }
   /** Where the declaration came from, for messages. */
   readonly configFile: string | undefined
 }
@@ -178,14 +186,16 @@ export async function loadConfig(env: Environment): Promise<Config> {
   const configFile = configFileOf(env)
   const file = configFile ? await readFile(configFile, env) : undefined
   const sandbox = file?.sandbox ?? true
+  // Where nothing is said, beside vendors it is for the operator's own tries.
+  const sandboxFor = file?.sandbox ? 'everyone' : 'first_account'
   const providers = [...(file?.providers ?? [])]
   const implied = providersOf(env).filter((provider) => !providers.some(({ id }) => id === provider.id))
   providers.push(...implied)
   const models = [...(file?.models ?? [])]
-  if (sandbox) {
-    providers.push(sandboxProvider)
-    models.push(...sandboxModels.filter(({ id }) => !models.some((model) => model.id === id)))
-  }
+  const builtIn = sandbox ? sandboxModels.filter(({ id }) => !models.some((model) => model.id === id)) : []
+  if (sandbox) providers.push(sandboxProvider)
+  models.push(...builtIn)
+  const reserved = sandboxFor === 'everyone' ? [] : builtIn.map(({ id }) => id)
   const by = markUpOf(env)
   return Object.freeze({
     ...listening(env),
@@ -200,9 +210,16 @@ export async function loadConfig(env: Environment): Promise<Config> {
     keyPepper: env['TOLLGATE_KEY_PEPPER'] || undefined,
     masterKey: env['TOLLGATE_MASTER_KEY'] || undefined,
     sandbox,
+    sandboxFor,
     markUp: by,
     upstreamMessages: upstreamMessages(env, file?.upstreamMessages),
-    declared: { providers, models, vendorModels: modelsBrought(implied, models, by), accounts: file?.accounts ?? [] },
+    declared: {
+      providers,
+      models,
+      vendorModels: modelsBrought(implied, models, by),
+      reserved,
+      accounts: file?.accounts ?? [],
+    },
     configFile,
   })
 }

@@ -73,6 +73,7 @@ export const settingsOf = (config: Config): Facts['settings'] => ({
   cors_origins: config.corsOrigins,
   log_level: config.logLevel,
   sandbox: config.sandbox,
+  sandbox_for: config.sandbox ? config.sandboxFor : null,
   markup: config.markUp === 'off' ? 'off' : formatMarkUp(config.markUp),
   metrics_token: config.metricsToken !== undefined,
   limits: config.limits,

@@ -79,15 +79,15 @@ const program: Program = {
     // A Tollgate that has the folder may have the port as well, but the folder is what there is to say.
     if (await consult('account.list', {})) (await import('./store/lock.ts')).lockFolder(config.dataFolder).release()
     const { baseUrl, firstKey, setupUrl, gateway, open, drain } = await serve(config)
-    const [account] = gateway.accounts.list()
-    const models = gateway.catalog.models().map(({ id }) => id)
+    const [{ accountMayUse }, [account]] = [await import('./domain/account.ts'), gateway.accounts.list()]
+    const models = gateway.catalog.models()
     return {
       baseUrl,
       firstKey,
       setupUrl,
       account: account?.name ?? 'default',
-      models,
-      callable: models.filter((id) => account?.allowedModels?.includes(id) ?? true),
+      models: models.map(({ id }) => id),
+      callable: models.filter((model) => !account || accountMayUse(account, model)).map(({ id }) => id),
       dataFolder: config.dataFolder,
       open,
       drain,

@@ -141,6 +141,9 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
     else keyIdsByAccount.set(key.accountId, [key.id])
   }
   for (const row of await store.query('SELECT * FROM account')) accounts.set(row['id'] as string, accountOf(row))
+  // Ids are in the order of time.
+  const first = accounts.get([...accounts.keys()].toSorted()[0] ?? '')
+  if (first) accounts.set(first.id, { ...first, isFirst: true })
   for (const row of await store.query('SELECT * FROM api_key')) {
     const key = keyOf(row)
     addKey(key)
@@ -213,6 +216,7 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
         limits,
         origin,
         createdAtMs: Date.now(),
+        isFirst: accounts.size + making.size === 0,
       }
       const { id, status, createdAtMs } = account
       const declared = declaredFlag(origin)

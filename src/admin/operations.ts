@@ -47,6 +47,7 @@ const doctor = operation(z.strictObject({}), async ({ status, verify, catalog, l
     accounts: accounts.list().length,
     providers: catalog.providers().length,
     models: catalog.models().length,
+    models_reserved: catalog.models().filter(({ audience }) => audience !== undefined).length,
     models_without_offer: unserved,
     models_below_cost: catalog.models().flatMap((model) =>
       modelLosses(model).map(({ offer, ...loss }) => ({

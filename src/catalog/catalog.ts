@@ -55,6 +55,8 @@ export type CatalogOptions = {
     readonly models: readonly ModelDraft[]
     /** What vendors' keys bring: a stored model of the same id comes first. */
     readonly vendorModels: readonly ModelDraft[]
+    /** Those of `models` that are the first account's alone once there is a vendor beside the sandbox. */
+    readonly reserved?: readonly string[]
   }
 }
 
@@ -68,6 +70,8 @@ export async function openCatalog(store: Store, options: CatalogOptions): Promis
   return book
 }
 
+const sandboxPreset = 'sandbox'
+
 type Prices = { readonly prices: UnitPrices; readonly tiers: readonly PriceTier[] | undefined }
 type Cards = ReadonlyMap<string, PriceCard>
 
@@ -76,14 +80,18 @@ class CatalogBook implements Catalog {
   private readonly options: CatalogOptions
   private readonly declaredSecrets: ReadonlyMap<string, string | undefined>
   private readonly vendorModelIds: ReadonlySet<string>
+  private readonly reservedIds: ReadonlySet<string>
   private modelsById = new Map<string, Model>()
   private providersById = new Map<string, Provider>()
   private cards: Cards = new Map()
+  /** Whether there is one beside the built-in sandbox. */
+  private hasVendor = false
 
   constructor(store: Store, options: CatalogOptions) {
     this.store = store
     this.options = options
     this.declaredSecrets = new Map(options.declared.providers.map(({ id, secret }) => [id, secret]))
+    this.reservedIds = new Set(options.declared.reserved)
     this.vendorModelIds = new Set(options.declared.vendorModels.map(({ id }) => id))
   }
 
@@ -206,6 +214,7 @@ class CatalogBook implements Catalog {
       this.store.query(sql.selectOffers),
     ])
     this.cards = cards
+    this.hasVendor = providers.some((row) => row['preset'] !== sandboxPreset)
     this.providersById = new Map(providers.map((row) => [row['id'] as string, this.providerOf(row)]))
     const offersOf = Map.groupBy(
       offers.flatMap((row) => this.offerOf(row) ?? []),
@@ -225,7 +234,7 @@ class CatalogBook implements Catalog {
     const preset = row['preset'] as string
     const stored = row['base_url'] as string
     // The built-in sandbox: it listens on this machine, wherever the start of the server put it.
-    const isBuiltIn = stored === '' && preset === 'sandbox'
+    const isBuiltIn = stored === '' && preset === sandboxPreset
     const isLocal = isBuiltIn || row['allow_private'] === 1n || isOwnAddress(preset, stored)
     const sealed = row['secret'] as Uint8Array | null
     const secret = sealed ? unseal(this.options.masterKey, sealed, context(id, originOf(stored))) : undefined
@@ -276,7 +285,12 @@ class CatalogBook implements Catalog {
       origin: row['declared'] === 1n ? declared : 'stored',
       sale,
       offers,
+      audience: row['declared'] === 1n && this.isReserved(id) ? 'first_account' : undefined,
     }
+  }
+
+  private isReserved(modelId: string): boolean {
+    return this.reservedIds.has(modelId) && this.hasVendor
   }
 }
 

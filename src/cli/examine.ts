@@ -21,6 +21,8 @@ type Facts = {
   /** Whether what vendors say of failures is kept. */
   readonly upstream_messages: boolean
   readonly models: number
+  /** Of the sandbox, and not for every account. */
+  readonly models_reserved: number
   readonly models_without_offer: readonly string[]
   readonly models_below_cost: readonly (BelowCost & { readonly model: string; readonly offer: string })[]
   readonly open_holds: number
@@ -111,10 +113,11 @@ function connectionCheck(
   )
 }
 
-function modelCheck({ models, models_without_offer: unserved }: Facts): Check {
+function modelCheck({ models, models_reserved: reserved, models_without_offer: unserved }: Facts): Check {
   if (models === 0) return warn('models', 'none yet (tollgate model add --help)')
+  const whose = `${reserved} of the sandbox for the first account, and for those whose list names them`
   return unserved.length === 0
-    ? ok('models', `${models}, each with an offer`)
+    ? ok('models', `${models}, each with an offer${reserved === 0 ? '' : `; ${whose}`}`)
     : warn('models', `without an offer: ${unserved.join(', ')}`)
 }
 

@@ -3,7 +3,7 @@ import { readDeclaration } from '../declaration.ts'
 import { exampleConfig } from './example-config.ts'
 
 test('the example is a valid declaration as it is', () => {
-  expect(readDeclaration(exampleConfig, 'tollgate.yaml', {})).toMatchObject({ sandbox: true, models: [] })
+  expect(readDeclaration(exampleConfig, 'tollgate.yaml', {})).toMatchObject({ sandbox: undefined, models: [] })
 })
 
 test('the example is a valid declaration with every setting uncommented', () => {

@@ -7,8 +7,10 @@ export const exampleConfig = `\
 ## Everything in it may also be made with the commands (tollgate provider, model, account), which keep it in the store.
 ## \${NAME} stands for a variable of the environment: keys do not belong in a file.
 
-## The built-in vendor that answers without a model: for first steps and tests. Off in production.
-sandbox: true
+## The built-in vendor that answers without a model: for first steps and tests. Off in production: false.
+## Beside other vendors only the first account has its models, and accounts whose 'models' name them; with true every
+## account has them.
+# sandbox: false
 
 ## Providers: connections to vendors. A preset knows the address (tollgate provider presets).
 ## Servers on this machine or a private network are called only where allow_private says so.

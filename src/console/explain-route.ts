@@ -1,5 +1,6 @@
 /** What a request for a model would meet, and in which order, at this moment. */
 import { z } from 'zod'
+import { accountMayUse } from '../domain/account.ts'
 import type { Model, Offer } from '../domain/catalog.ts'
 import { healthy } from '../router/health.ts'
 import { planAttempts } from '../router/plan.ts'
@@ -88,7 +89,7 @@ export const explainRoute: Route = route('POST', '/models/{model}/explain', {
     const lacking = [
       ...(account?.status === 'suspended' ? (['account_suspended'] as const) : []),
       ...(key?.revokedAtMs !== undefined ? (['key_revoked'] as const) : []),
-      ...(account?.allowedModels?.includes(model.id) === false ? (['account_model'] as const) : []),
+      ...(account && !accountMayUse(account, model) ? (['account_model'] as const) : []),
       ...(key?.allowedModels?.includes(model.id) === false ? (['key_model'] as const) : []),
       ...(account && office.ledger.balance(account.id).available <= 0n ? (['balance'] as const) : []),
       ...(model.offers.some(isServing) ? [] : (['offer'] as const)),

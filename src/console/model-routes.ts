@@ -1,5 +1,6 @@
 /** Models: what an account may use and what it costs; and for operators what stands behind them. */
 import { z } from 'zod'
+import { accountMayUse } from '../domain/account.ts'
 import { modelKinds, type Model, type Offer } from '../domain/catalog.ts'
 import { firstEventTimeoutOf } from '../domain/patience.ts'
 import type { VideoFacts } from '../domain/video.ts'
@@ -88,7 +89,8 @@ const publicModels = route('GET', '/public-models', {
   answer: listOf(catalogShape),
   run: ({ desk, query }) => {
     if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', say('models_hidden'))
-    return json(pageIn(desk.office.catalog.models().filter(sought(query)), query, catalogView, { order: 'named' }))
+    const shown = desk.office.catalog.models().filter(({ audience }) => audience === undefined)
+    return json(pageIn(shown.filter(sought(query)), query, catalogView, { order: 'named' }))
   },
 })
 
@@ -275,11 +277,10 @@ const accountModels = route('GET', '/accounts/{account}/models', {
   query: modelQuery,
   answer: listOf(publicShape),
   run: (call) => {
-    const { allowedModels } = accountIn(call)
+    const account = accountIn(call)
     const { desk, query } = call
-    const allowed = allowedModels && new Set(allowedModels)
     const models = desk.office.catalog.models().filter(sought(query))
-    const own = allowed ? models.filter(({ id }) => allowed.has(id)) : models
+    const own = models.filter((model) => accountMayUse(account, model))
     return json(pageIn(own, query, publicView, { order: 'named' }))
   },
 })
@@ -289,9 +290,9 @@ const accountModel = route('GET', '/accounts/{account}/models/{model}', {
   summary: 'One model, with the prices it was sold for before.',
   answer: publicShape.extend({ price_history: z.array(cardShape) }),
   run: async (call) => {
-    const { allowedModels } = accountIn(call)
+    const account = accountIn(call)
     const model = call.desk.office.catalog.model(call.params.model)
-    if (!model || allowedModels?.includes(model.id) === false) return missing('model')
+    if (!model || !accountMayUse(account, model)) return missing('model')
     const cards = await call.desk.office.catalog.priceHistory(model.id)
     const sold = cards.filter(({ subject }) => subject === 'model').map(({ card }) => cardView(card))
     return json({ ...publicView(model), price_history: sold })

@@ -1,4 +1,4 @@
-import type { Origin } from './catalog.ts'
+import type { Model, Origin } from './catalog.ts'
 import type { Limits } from './limits.ts'
 import type { NanoUsd } from './money.ts'
 
@@ -15,6 +15,8 @@ export type Account = {
   readonly lowBalance?: NanoUsd | undefined
   readonly origin: Origin
   readonly createdAtMs: number
+  /** The oldest account: the operator's own. */
+  readonly isFirst?: boolean
 }
 
 export type ApiKey = {
@@ -40,10 +42,15 @@ export type Caller = {
   readonly stands?: () => boolean
 }
 
-/** Whether both allow-lists, the account's and the key's, admit a model. */
-export function mayUse({ key, account }: Caller, modelId: string): boolean {
-  return (
-    (account.allowedModels === undefined || account.allowedModels.includes(modelId)) &&
-    (key.allowedModels === undefined || key.allowedModels.includes(modelId))
-  )
+type Sold = Pick<Model, 'id' | 'audience'>
+
+/** Whether an account may use a model: its allow-list admits it, and where only the first account has it, names it. */
+export function accountMayUse({ allowedModels, isFirst }: Account, { id, audience }: Sold): boolean {
+  if (allowedModels) return allowedModels.includes(id)
+  return audience !== 'first_account' || isFirst === true
+}
+
+/** Whether both the account and the key may use a model. */
+export function mayUse({ key, account }: Caller, model: Sold): boolean {
+  return accountMayUse(account, model) && (key.allowedModels === undefined || key.allowedModels.includes(model.id))
 }

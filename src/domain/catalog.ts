@@ -126,6 +126,8 @@ export type Model = {
   readonly origin: ModelOrigin
   readonly sale: PriceCard
   readonly offers: readonly Offer[]
+  /** `first_account`: others have it only where their allow-list names it. Undefined: everybody's. */
+  readonly audience?: 'first_account' | undefined
 }
 
 /** Whether a model makes images as part of a turn, in its vendor's own dialect, and nowhere else. */

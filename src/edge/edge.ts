@@ -195,7 +195,7 @@ class Desk implements Answering {
   models(turn: Turn): void {
     const caller = this.callerOf(turn)
     if ('kind' in caller) return this.refuse(turn, caller)
-    const usable = this.options.relay.catalog.models().filter(({ id }) => mayUse(caller, id))
+    const usable = this.options.relay.catalog.models().filter((model) => mayUse(caller, model))
     this.reply(turn, 200, { object: 'list', data: usable.map(modelObject) })
   }
 

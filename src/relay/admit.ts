@@ -198,7 +198,7 @@ export function modelFor(catalog: Catalog, caller: Caller, id: string): Model | 
     const message = `The model '${id.slice(0, 200)}' does not exist. GET /v1/models lists the models of this key.`
     return { kind: 'model_not_found', message, param: 'model' }
   }
-  if (mayUse(caller, id)) return model
+  if (mayUse(caller, model)) return model
   return { kind: 'model_not_allowed', message: `This key may not use the model '${id}'.`, param: 'model' }
 }
 

@@ -49,6 +49,8 @@ export type GatewayOptions = {
   readonly descriptors?: number | undefined
   /** Files that the gateway's process loads before the program, to measure it from inside. */
   readonly preload?: readonly string[]
+  /** Whether a file that says nothing of the sandbox gets a line that opens it to every account. */
+  readonly sandboxForAll?: boolean
 }
 
 let serial = 0
@@ -64,9 +66,10 @@ export async function startGateway({
   onSpawn,
   descriptors,
   preload = [],
+  sandboxForAll = true,
 }: GatewayOptions = {}): Promise<TestGateway> {
   const configFile = join(folder, 'tollgate.yaml')
-  if (yaml !== undefined) await Bun.write(configFile, yaml)
+  if (yaml !== undefined) await Bun.write(configFile, sandboxForAll ? withSandbox(yaml) : yaml)
   const program = [...preload.map((file) => `--preload=${file}`), join(root, 'src/main.ts'), 'serve']
   const { child, baseUrl, output } = await startProcess(
     program,
@@ -120,6 +123,9 @@ export async function startGateway({
     },
   }
 }
+
+/** Tests have accounts of their own: where the file says nothing, these have the sandbox's models, too. */
+const withSandbox = (yaml: string): string => (/^sandbox:/m.test(yaml) ? yaml : `${yaml}\nsandbox: true\n`)
 
 export const freshFolder = (): string => mkdtempSync(join(tmpdir(), 'tollgate-test-'))
 

@@ -9,6 +9,7 @@ export const server = {
   cors_origins: 'Allowed web origins (CORS)',
   log_level: 'Log level',
   sandbox: 'Built-in sandbox',
+  sandbox_for: 'Who has its models beside vendors',
   markup: 'Mark-up on list prices',
   metrics_token: 'Token for /metrics',
   pid: 'Process ID',

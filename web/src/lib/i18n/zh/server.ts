@@ -10,6 +10,7 @@ export const server = {
   cors_origins: '允许调用 API 的网页来源',
   log_level: '日志级别',
   sandbox: '内置沙盒',
+  sandbox_for: '配置供应商后可用沙盒模型的账户',
   markup: '目录价加价',
   metrics_token: '/metrics 令牌',
   pid: '进程号',
