@@ -164,9 +164,11 @@ describe('spend', () => {
 
   test('a request without max_tokens is cut to what the limit leaves', async () => {
     const who = await member({ spend_per_month: '0.004' })
-    const answer = await chat(who, { model: 'priced' })
+    const answer = await chat(who, { model: 'priced', messages: [{ role: 'user', content: 'write 900 tokens' }] })
     expect(answer.status).toBe(200)
-    expect(answer.headers.get('x-tollgate-max-output-tokens')).toBe('400')
+    expect(await answer.json()).toMatchObject({ choices: [{ finish_reason: 'length' }] })
+    expect(Number(answer.headers.get('x-tollgate-max-output-tokens'))).toBeWithin(380, 401)
+    expect(Number(answer.headers.get('x-tollgate-cost-usd'))).toBeWithin(0.003, 0.004_001)
   })
 
   test('of a month: spent is refused until it is over', async () => {

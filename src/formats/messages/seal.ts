@@ -22,6 +22,17 @@ export function readStamp(signature: string): Stamped | undefined {
   const [, belongsTo, named = '', form = '', ...rest] = signature.split(':')
   const origin = dialects.find((dialect): dialect is Dialect => dialect === named)
   if (!origin || origin === 'messages') return { sealed: undefined, belongsTo: 'thought' }
-  const sealed = { origin, data: rest.join(':'), form: form === '' ? undefined : decodeURIComponent(form) }
+  const decoded = decodedForm(form)
+  // A client made it up, or cut it: there is nothing in it that its maker could read.
+  if (decoded === 'malformed') return { sealed: undefined, belongsTo: 'thought' }
+  const sealed = { origin, data: rest.join(':'), form: decoded.text }
   return { sealed, belongsTo: belongsTo === 'call' ? 'call' : 'thought' }
+}
+
+function decodedForm(form: string): { readonly text: string | undefined } | 'malformed' {
+  try {
+    return { text: form === '' ? undefined : decodeURIComponent(form) }
+  } catch {
+    return 'malformed'
+  }
 }
