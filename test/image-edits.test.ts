@@ -210,6 +210,29 @@ describe('every way to write it', () => {
   })
 })
 
+test('a file that nobody chose is none: browsers send it empty and without a name', async () => {
+  const blank = (name: string, filename = '; filename=""'): string =>
+    `--b\r\ncontent-disposition: form-data; name="${name}"${filename}\r\n\r\n\r\n`
+  const field = (name: string, value: string): string =>
+    `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+  const send = (parts: string): Promise<Response> => {
+    const head = `${field('model', 'modern')}${field('prompt', 'x')}${parts}--b\r\ncontent-disposition: form-data; name="image"; filename="a.png"\r\n\r\n`
+    const body = Buffer.concat([Buffer.from(head), image, Buffer.from('\r\n--b--\r\n')])
+    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'multipart/form-data; boundary=b' }
+    return fetch(`${gateway.baseUrl}/images/edits`, { method: 'POST', headers, body: new Uint8Array(body) })
+  }
+  for (const parts of [blank('mask'), blank('mask', ''), blank('mask') + blank('image') + blank('image[]')]) {
+    expect((await send(parts)).status).toBe(200)
+  }
+  for (const parts of [
+    blank('mask', '; filename="mask.png"'),
+    field('mask', 'x'),
+    blank('image', '; filename="b.png"'),
+  ]) {
+    expect((await send(parts)).status).toBe(400)
+  }
+})
+
 describe('masks that are none', () => {
   const rss = async (): Promise<number> =>
     Number(/^process_resident_memory_bytes (\S+)/m.exec(await gateway.metrics())?.[1] ?? 0)

@@ -59,7 +59,8 @@ test('HEAD, Range and If-None-Match are answered', async () => {
   const etag = head.headers.get('etag') ?? ''
   expect((await ask({ range: 'bytes=0-9', 'if-range': '"other"' }))[0]).toBe(200)
   for (const tags of [etag, `W/${etag}`, `"other" ,${etag}`, '*']) {
-    expect((await ask({ 'if-none-match': tags }))[0]).toBe(304)
+    const known = await fetch(url, { headers: { 'if-none-match': tags } })
+    expect([known.status, known.headers.get('content-length')]).toEqual([304, null])
   }
   expect((await ask({ 'if-none-match': '"other", W/"one"' }))[0]).toBe(200)
 })

@@ -76,7 +76,7 @@ beforeAll(async () => {
       return oddVendor(body, origin)
     },
   })
-  const pieces = ['by-url', 'by-slow-url', 'truncated', 'half', 'too-many', 'nothing'].map(
+  const pieces = ['by-url', 'by-slow-url', 'unrevised', 'truncated', 'half', 'too-many', 'nothing'].map(
     (id) =>
       `  ${id}: { kind: image, price: { each: { image: 0.01 } }, image: { n_max: 4 }, offers: [{ provider: odd, model: ${id} }] }`,
   )
@@ -207,6 +207,11 @@ describe('what is asked for comes', () => {
       Array.from({ length: 3 }, () => 'a lighthouse at dusk, in bold shapes'),
     )
     expect(new Set(several.data.map(({ b64_json: bytes }) => bytes)).size).toBe(3)
+  })
+
+  test('with its own prompt, where the vendor revised none', async () => {
+    const { data } = await generate({ model: 'unrevised', prompt: 'as it is' })
+    expect(data).toMatchObject([{ revised_prompt: 'as it is' }])
   })
 
   test('from an upstream that answers with an address', async () => {

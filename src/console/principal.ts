@@ -13,7 +13,7 @@ type People = Pick<Office, 'managementKeys' | 'sessions' | 'users'>
 /** What the console's pages say of what they ask while nobody is at them. */
 const UNATTENDED = 'x-tollgate-unattended'
 
-const BEARER = /^bearer +(\S+)$/i
+const BEARER = /^bearer +(\S+) *$/i
 
 export function principalOf(
   { office, facts }: { readonly office: People; readonly facts: Pick<Facts, 'isSecure'> },

@@ -36,6 +36,8 @@ const STREAM_TYPE = {
   'cache-control': 'no-cache',
   'x-accel-buffering': 'no',
 }
+/** A browser takes an answer for what it is said to be, and for nothing else. */
+const NOSNIFF = { 'x-content-type-options': 'nosniff' }
 const READ = ['GET', 'HEAD']
 const MODEL_PATH = '/v1/models/'
 
@@ -136,7 +138,7 @@ class Desk implements Answering {
   open(exchange: Exchange, port: Turn['port']): Turn {
     const id = timeOrderedId('req_')
     const forPages = isForPages(port, exchange.head.path) ? this.options.cors.headersFor(exchange) : {}
-    const headers = { ...forPages, 'x-request-id': id }
+    const headers = { ...forPages, ...NOSNIFF, 'x-request-id': id }
     return { exchange, id, startedMs: performance.now(), port, failures: chatFailureWriter, headers }
   }
 
@@ -164,7 +166,7 @@ class Desk implements Answering {
     const { code, body } = chatFailureWriter.write({ kind: 'malformed_request', message })
     this.refusals.write({ request: id, status, code })
     this.options.metrics.answered(status)
-    return { headers: { ...JSON_TYPE, 'x-request-id': id }, body }
+    return { headers: { ...JSON_TYPE, ...NOSNIFF, 'x-request-id': id }, body }
   }
 
   ready(turn: Turn): void {

@@ -20,7 +20,16 @@ const malformed = (message: string): Failure => ({ kind: 'malformed_request', me
 /** What a part of a form is for. */
 type Open =
   | { readonly kind: 'field'; readonly name: string; readonly pieces: Buffer[]; bytes: number }
-  | { readonly kind: 'image' | 'mask'; readonly name: string; readonly upload: Upload; bytes: number }
+  | {
+      readonly kind: 'image' | 'mask'
+      readonly name: string
+      readonly upload: Upload
+      /** Whether it is named as browsers name the file that nobody chose. */
+      readonly isNameless: boolean
+      bytes: number
+    }
+  /** What should be a file, and is nothing as long as it is empty. */
+  | { readonly kind: 'blank'; readonly of: 'image' | 'mask'; readonly name: string }
   /** Too large, or one too many: the rest of it is let go by. */
   | { readonly kind: 'dropped' }
 
@@ -107,21 +116,23 @@ class FormCollector {
       if (filename !== undefined) return this.fail({ kind: 'invalid_value', message: `'${param}' is no file.`, param })
       return { kind: 'field', name, pieces: [], bytes: 0 }
     }
-    if (filename === undefined) {
-      return this.fail({ kind: 'invalid_type', message: `'${param}' must be a file.`, param: kind })
-    }
+    if (filename === undefined) return { kind: 'blank', of: kind, name: param }
     this.counts[kind]++
     if (this.counts.mask > 1) return this.fail(invalidMask('More than one mask was sent.'))
     if (this.counts.image > imageFormBounds.filesMax) {
       const message = `A form may have ${imageFormBounds.filesMax} images at most.`
       return this.fail({ kind: 'invalid_value', message, param: 'image' })
     }
-    return { kind, name, upload: this.batch.create(), bytes: 0 }
+    return { kind, name, upload: this.batch.create(), isNameless: filename === '', bytes: 0 }
   }
 
   private data(bytes: Buffer): void {
     const { open } = this
     if (open.kind === 'dropped' || this.failure) return
+    if (open.kind === 'blank') {
+      this.open = this.fail({ kind: 'invalid_type', message: `'${open.name}' must be a file.`, param: open.of })
+      return
+    }
     open.bytes += bytes.length
     const bytesMax = imageFormBounds[`${open.kind}BytesMax`]
     if (open.bytes > bytesMax) this.open = this.fail(tooLarge(open, bytesMax))
@@ -132,8 +143,13 @@ class FormCollector {
   private end(): void {
     const { open } = this
     this.open = { kind: 'dropped' }
-    if (open.kind === 'dropped' || this.failure) return
+    if (open.kind === 'dropped' || open.kind === 'blank' || this.failure) return
     if (open.kind !== 'field') {
+      if (open.isNameless && open.bytes === 0) {
+        open.upload.end()
+        this.counts[open.kind]--
+        return
+      }
       this.files.push({ ...open.upload.end(), name: open.name, kind: open.kind })
       return
     }
@@ -160,7 +176,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** `image[2]` says where it belongs; the others stay in the order in which they came. */
 const placeOf = ({ name }: Taken): number => Number(IMAGE_NAME.exec(name)?.[1] || 0)
 
-function tooLarge({ kind, name }: Exclude<Open, { kind: 'dropped' }>, bytesMax: number): Failure {
+function tooLarge({ kind, name }: Exclude<Open, { kind: 'dropped' | 'blank' }>, bytesMax: number): Failure {
   if (kind === 'mask') return invalidMask(`The mask is larger than ${bytesMax} bytes.`)
   const what = kind === 'image' ? 'The image' : `'${name.slice(0, 100)}'`
   return { kind: 'request_too_large', message: `${what} is larger than ${bytesMax} bytes.`, param: name.slice(0, 100) }

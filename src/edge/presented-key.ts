@@ -1,8 +1,8 @@
 import type { Exchange } from '../inbound/exchange.ts'
 
-const BEARER = /^bearer +(\S+)/i
+const BEARER = /^bearer +(\S+) *$/i
 
-/** The token of an `Authorization: Bearer` header; undefined without one. */
+/** The token of an `Authorization: Bearer` header; undefined without one, and where anything stands behind it. */
 export const bearerOf = (exchange: Exchange): string | undefined =>
   BEARER.exec(exchange.header('authorization') ?? '')?.[1]
 

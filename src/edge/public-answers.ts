@@ -68,7 +68,7 @@ export const images = z.looseObject({
     z.looseObject({
       b64_json: z.string().optional(),
       url: z.string().optional().meta({ description: 'an address of the gateway’s own, for 60 minutes' }),
-      revised_prompt: z.string().optional(),
+      revised_prompt: z.string(),
     }),
   ),
 })

@@ -160,8 +160,8 @@ export class Exchange {
   reply(status: number, headers: ReplyHeaders, body: string | Uint8Array, always?: ReplyHeaders): void {
     if (this.state !== 'waiting') throw new Error('this request has an answer already')
     const { connection, head } = this
-    // A 204 ends with its head and must not speak of a length (RFC 9110, 8.6).
-    const isEmpty = status === 204
+    // They end with their heads. The length of a 204 is nobody's, and that of a 304 would be the file's (RFC 9110, 8.6).
+    const isEmpty = status === 204 || status === 304
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
     const length = isEmpty ? '' : `content-length: ${bytes}\r\n`
     const text = replyHead(status, headers, length + connection.persistence(this), always)

@@ -64,3 +64,17 @@ test('a head of which a part is still to come is not known yet, wherever it is c
   for (let end = 0; end < bytes.length; end++) expect(last.again(bytes.subarray(0, end), 0)).toBeUndefined()
   expect(last.again(bytes, 0)).toBeDefined()
 })
+
+test.each(['', ' ', ':80', 'a:99999', 'a b', 'a/b', 'a,b', 'user@a'])('a Host of %j names no host', (host) => {
+  const text = ['POST /v1/x HTTP/1.1', `Host: ${host}`].join('\r\n')
+  expect(readRequestHead(text)).toMatchObject({
+    kind: 'malformed',
+    status: 400,
+    message: 'The Host header names no host.',
+  })
+  expect(readRequestHead(text.replace('1.1', '1.0'))).toMatchObject({ kind: 'malformed', status: 400 })
+})
+
+test.each(['a', 'a:', 'a:65535', '[::1]:80', '127.0.0.1'])('a Host of %j names one', (host) => {
+  expect(readRequestHead(['POST /v1/x HTTP/1.1', `Host: ${host}`].join('\r\n')).kind).toBe('read')
+})

@@ -23,8 +23,14 @@ const REQUEST_LINE =
   /^([A-Z]{1,24}) (\/[!-~]{0,8191}|https?:\/\/[!-.0->@-~]{1,255}(?:[/?][!-~]{0,8191})?|\*) HTTP\/(1\.[01])$/
 const CLOSE = /(?:^|,)\s*close\s*(?:,|$)/i
 /** A name or an address, with or without a port. */
-const HOST = /^(?:[\w.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
+const HOST = /^(?:[\w.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::(\d{1,5})?)?$/i
+const PORT_MAX = 65_535
 const KEEP_ALIVE = /(?:^|,)\s*keep-alive\s*(?:,|$)/i
+
+function isHost(text: string): boolean {
+  const match = HOST.exec(text)
+  return match !== null && Number(match[1] ?? 0) <= PORT_MAX
+}
 
 const malformed = (status: Malformed['status'], message: string): Malformed & { readonly kind: 'malformed' } => ({
   kind: 'malformed',
@@ -43,7 +49,7 @@ export function readRequestHead(text: string): ReadHead | (Malformed & { readonl
   const host = headers.get('host')
   if (version === '1.1' && host === undefined) return malformed(400, 'The Host header is missing.')
   // A name that is none is meant for somebody who builds addresses of it.
-  if (host && !HOST.test(host)) return malformed(400, 'The Host header names no host.')
+  if (host !== undefined && !isHost(host)) return malformed(400, 'The Host header names no host.')
   const framing = framingOf(headers, NO_BODY)
   if (!framing || (framing.kind === 'chunked' && version === '1.0')) {
     return malformed(400, 'Content-Length and Transfer-Encoding do not say how long the body is.')

@@ -118,7 +118,26 @@ test.each([
   '-1\r\n',
   '123456789\r\n',
   `1;${'x'.repeat(300)}`,
+  '5;\r\nabcde',
+  '5; \r\nabcde',
+  '5;=x\r\nabcde',
+  '5;a=\r\nabcde',
+  '5;a=b;\r\nabcde',
+  '5;;a\r\nabcde',
+  '5;a b\r\nabcde',
+  '5;a="b\r\nabcde',
+  '5;a=b \r\nabcde',
+  '5;a\0\r\nabcde',
 ])('a chunked body broken by %j is broken', (text) => expect(read({ kind: 'chunked' }, [text]).state).toBe('broken'))
+
+test.each(['5;a\r\n', '5;a=b\r\n', '5 ; a = "q; \\""\r\n', '5;a;b="";c\r\n', '5\t;a\r\n'])(
+  'the extensions of a chunk are passed over: %j',
+  (line) =>
+    expect(read({ kind: 'chunked' }, [...`${line}abcde\r\n0\r\n\r\n`])).toMatchObject({
+      text: 'abcde',
+      state: 'ended',
+    }),
+)
 
 test('endless trailers break the body', () => {
   expect(read({ kind: 'chunked' }, ['0\r\n', ...Array.from({ length: 20 }, () => 'a: b\r\n'.repeat(100))]).state).toBe(

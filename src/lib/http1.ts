@@ -63,6 +63,10 @@ export class HeadReader {
 }
 
 const SEMICOLON = 0x3b
+const SPACE = 0x20
+/** Each has a name, and perhaps a value (RFC 9112, 7.1.1). Blanks may stand around both, but not behind the last. */
+const EXTENSIONS =
+  /^(?:[\t ]*;[\t ]*[\w!#$%&'*+.^`|~-]+(?:[\t ]*=[\t ]*(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)+$/
 /** A size line with its extensions, and all trailers together. */
 const SIZE_LINE_MAX = 256
 const TRAILERS_MAX = 8 * 1024
@@ -82,7 +86,8 @@ export class BodyReader {
   private left: number
   private stage: 'size' | 'extension' | 'size-lf' | 'payload' | 'cr' | 'lf' | 'trailers' = 'size'
   private digits = 0
-  private lineBytes = 0
+  /** What stands behind the size, in the line of it. */
+  private extensions = ''
   private trailer = ''
 
   constructor(framing: Framing) {
@@ -185,18 +190,24 @@ export class BodyReader {
           this.left = this.left * 16 + digit
           this.digits++
         } else if (this.digits > 0 && code === CR) this.stage = 'size-lf'
-        else if (this.digits > 0 && code === SEMICOLON) this.stage = 'extension'
-        else this.state = 'broken'
+        else if (this.digits > 0 && (code === SEMICOLON || code === SPACE || code === TAB)) {
+          this.stage = 'extension'
+          this.extensions = String.fromCharCode(code)
+        } else this.state = 'broken'
         break
       }
       case 'extension':
-        if (code === CR) this.stage = 'size-lf'
-        else if (++this.lineBytes > SIZE_LINE_MAX || (code < 0x20 && code !== TAB)) this.state = 'broken'
+        if (code !== CR) {
+          this.extensions += String.fromCharCode(code)
+          if (this.extensions.length > SIZE_LINE_MAX) this.state = 'broken'
+        } else if (EXTENSIONS.test(this.extensions)) this.stage = 'size-lf'
+        else this.state = 'broken'
         break
       case 'size-lf':
         if (code === LF) this.stage = this.left === 0 ? 'trailers' : 'payload'
         else this.state = 'broken'
-        this.digits = this.lineBytes = 0
+        this.digits = 0
+        this.extensions = ''
         break
       case 'cr':
         if (code === CR) this.stage = 'lf'

@@ -37,6 +37,29 @@ test('a stream fed byte by byte gives the same events', () => {
   expect([...events, ...decoder.end()]).toEqual(expected)
 })
 
+test('lines may end with CR alone, wherever the stream is cut', () => {
+  const bytes = new TextEncoder().encode(
+    'event: a\rdata: {"b":1}\r\rdata: one\r\ndata: two\n\rdata:x\r\r\n: c\r\rdata: last',
+  )
+  const all = [
+    { name: 'a', data: '{"b":1}' },
+    { name: undefined, data: 'one\ntwo' },
+    { name: undefined, data: 'x' },
+    { name: undefined, data: 'last' },
+  ]
+  for (let cut = 0; cut <= bytes.length; cut++) {
+    const decoder = new SseDecoder(1_000)
+    const events = [...decoder.push(bytes.subarray(0, cut)), ...decoder.push(bytes.subarray(cut)), ...decoder.end()]
+    expect(events).toEqual(all)
+  }
+  const decoder = new SseDecoder(1_000)
+  expect([...bytes].flatMap((byte) => decoder.push(Uint8Array.of(byte))).concat(decoder.end())).toEqual(all)
+})
+
+test('an event that ends with CR is there at once', () => {
+  expect(new SseDecoder(1_000).push(new TextEncoder().encode('data: 1\r\r'))).toEqual([{ name: undefined, data: '1' }])
+})
+
 test('an endless event is refused', () => {
   const decoder = new SseDecoder(100)
   expect(() => decoder.push(new TextEncoder().encode(`data: ${'x'.repeat(200)}`))).toThrow(RangeError)

@@ -3,17 +3,21 @@ import { detached } from './detached.ts'
 /** One server-sent event: its name, if it has one, and its data lines joined. */
 export type SseEvent = { readonly name: string | undefined; readonly data: string }
 
+const CR = /\r\n?/g
+
 /** From here on the unfinished rest of a read must not keep the whole read in memory. */
 const DETACH_FROM_CHARS = 16 * 1024
 
 /**
- * Cuts a byte stream into server-sent events. Comments, ids and retry hints are dropped; CRLF and a missing space
- * after the colon are accepted, as clients do. It holds at most one unfinished event, of `eventCharsMax` characters,
+ * Cuts a byte stream into server-sent events. Comments, ids and retry hints are dropped; CRLF, a CR alone and a missing
+ * space after the colon are accepted, as clients do (WHATWG HTML, 9.2.5). It holds at most one unfinished event, of `eventCharsMax` characters,
  * and reads no more than twice as many without one.
  */
 export class SseDecoder {
   private readonly utf8 = new TextDecoder('utf-8', { fatal: true })
   private rest = ''
+  /** The last read ended with CR, which ended a line: an LF that follows is a part of it. */
+  private isBehindCr = false
   private name: string | undefined
   private data: string | undefined
   private finished: SseEvent | undefined
@@ -35,11 +39,19 @@ export class SseDecoder {
     return this.take(`${this.utf8.decode()}\n\n`)
   }
 
-  private take(incoming: string): SseEvent[] {
+  private take(read: string): SseEvent[] {
+    const incoming = this.withPlainEnds(read)
     const events = this.eventsIn(incoming)
     this.idleChars = events.length > 0 ? 0 : this.idleChars + incoming.length
     if (this.idleChars > 2 * this.eventCharsMax) throw new RangeError('too much without an event')
     return events
+  }
+
+  /** With LF at the end of every line. */
+  private withPlainEnds(read: string): string {
+    const text = this.isBehindCr && read.startsWith('\n') ? read.slice(1) : read
+    if (read !== '') this.isBehindCr = read.endsWith('\r')
+    return text.includes('\r') ? text.replaceAll(CR, '\n') : text
   }
 
   private eventsIn(incoming: string): SseEvent[] {
@@ -53,7 +65,7 @@ export class SseDecoder {
     const events: SseEvent[] = []
     let start = 0
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
-      this.line(text, start, text.charCodeAt(end - 1) === 0x0d && end > start ? end - 1 : end)
+      this.line(text, start, end)
       start = end + 1
       if (this.finished !== undefined) {
         events.push(this.finished)

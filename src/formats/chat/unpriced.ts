@@ -1,6 +1,7 @@
 /** What is refused because it would cost more than the model's price says, or because nobody here can bound it. */
 import type { Failure } from '../../domain/failure.ts'
 import { asFields, asList, type Fields } from '../fields.ts'
+import { isMediaData } from '../media-data.ts'
 
 /** Fields the gateway prices or edits. */
 const pricedFields = new Set([
@@ -49,8 +50,6 @@ const payloads = new Map([
   ['file', 'file_data'],
   ['input_audio', 'data'],
 ])
-/** Something elsewhere: by an address, not in the body. */
-const ADDRESS = /^(?!data:)[a-z][a-z\d+.-]*:/i
 
 const refuse = (param: string, message: string): Failure => ({ kind: 'unsupported_parameter', message, param })
 
@@ -107,8 +106,8 @@ function obstacleIn(part: Fields): { readonly field: string; readonly message: s
   const payload = payloads.get(type)
   if (payload === undefined) return { field: 'type', message: `'${type.slice(0, 100)}' parts have no price here.` }
   const { [payload]: data, filename: _, format: __, ...others } = asFields(part[type])
-  const isInline = typeof data === 'string' && !ADDRESS.test(data.slice(0, 100))
+  const isInline = typeof data === 'string' && isMediaData(data)
   if (isInline && !Object.values(others).some(isSet)) return undefined
-  const message = `What is not in the request itself has no price here: send the data as '${payload}'.`
+  const message = `What is not in the request itself has no price here: send '${payload}' as base64 or a data: URL.`
   return { field: type, message }
 }

@@ -1,6 +1,7 @@
 /** What is refused because it would cost more than the model's price says, or because nobody here can bound it. */
 import type { Failure } from '../../domain/failure.ts'
 import { asFields, asList, asText, type Fields } from '../fields.ts'
+import { isBase64 } from '../media-data.ts'
 import { isImageFile } from './media.ts'
 
 /** Fields the gateway prices or edits, folded: some servers match keys without regard to case. */
@@ -23,6 +24,7 @@ export function refuseUnpriced(body: Fields): Failure | undefined {
     lookAlike(config, 'generationConfig.') ??
     lookAlike(asFields(config['imageConfig']), 'generationConfig.imageConfig.') ??
     unboundContext(body) ??
+    strayData(body) ??
     dearerOutput(config) ??
     serverTool(body)
   )
@@ -54,6 +56,28 @@ function unboundContext(body: Fields): Failure | undefined {
     }
   }
   return undefined
+}
+
+/** Data that is none could be an address to an upstream. */
+function strayData(body: Fields): Failure | undefined {
+  const look = (parts: unknown, path: string): Failure | undefined => {
+    for (const [i, part] of asList(parts).entries()) {
+      const { inlineData, functionResponse } = asFields(part)
+      const data = asFields(inlineData)['data']
+      if (typeof data === 'string' && !isBase64(data)) {
+        const param = `${path}[${i}].inlineData.data`
+        return { kind: 'invalid_value', message: `Invalid '${param}': must be base64.`, param }
+      }
+      const inner = look(asFields(functionResponse)['parts'], `${path}[${i}].functionResponse.parts`)
+      if (inner) return inner
+    }
+    return undefined
+  }
+  for (const [i, content] of asList(body['contents']).entries()) {
+    const found = look(asFields(content)['parts'], `contents[${i}].parts`)
+    if (found) return found
+  }
+  return look(asFields(body['systemInstruction'])['parts'], 'systemInstruction.parts')
 }
 
 /** Whether a model may answer with images is known once the model is. */

@@ -55,7 +55,8 @@ export async function pictureOf(entry: Fields, ask: ImageAsk, desk: ImageDesk): 
     format: info.format,
     entry: {
       ...(hosted ?? inline),
-      ...(revised === undefined ? {} : { revised_prompt: revised }),
+      // A vendor that says nothing of it revised nothing.
+      revised_prompt: revised ?? ask.body.prompt,
     },
   }
 }

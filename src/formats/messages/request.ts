@@ -5,6 +5,7 @@ import type { Members } from '../../lib/json-members.ts'
 import { editJson, type Edit } from '../../lib/json-scan.ts'
 import { failureOfIssue } from '../chat/issue.ts'
 import { asFields, asList, asText, type Fields } from '../fields.ts'
+import { isBase64 } from '../media-data.ts'
 import { scanRequest } from '../request-json.ts'
 import type { RemoteMedium } from '../remote-media.ts'
 import { addMedia, allBlocks, blocksOf, remoteMediaOf, type Media } from './content.ts'
@@ -169,6 +170,10 @@ function refuseSource({ type, source }: Fields, param: string): Failure | undefi
   const kind = asFields(source)['type']
   if (kind === 'file') {
     return { kind: 'unsupported_parameter', message: 'Files stored at a vendor cannot be used; send the bytes.', param }
+  }
+  const data = asFields(source)['data']
+  if (kind === 'base64' && typeof data === 'string' && !isBase64(data)) {
+    return { kind: 'invalid_value', message: `Invalid '${param}': the data of a source must be base64.`, param }
   }
   if (type !== 'document' || kind !== 'url') return undefined
   const message = 'A document behind a URL has no bound to hold for; send it as base64.'

@@ -1,6 +1,7 @@
 /** Items of a conversation: what clients send, brought into one shape, so that what is kept is always whole. */
 import type { Failure, FailureKind } from '../../domain/failure.ts'
 import { asFields, asList, asText, textIn, wordFor, type Fields } from '../fields.ts'
+import { isMediaData } from '../media-data.ts'
 import { isInline, type RemoteMedium } from '../remote-media.ts'
 
 export type Item = Fields & { readonly type: string; readonly id: string }
@@ -197,13 +198,20 @@ function inputPart(part: Fields, path: string): Fields {
         throw new BadInput('unsupported_parameter', `${path}.file_url`, message)
       }
       need(part, path, ['file_data'])
+      needData(part['file_data'], `${path}.file_data`)
       return part
     case 'input_audio':
       need(asFields(part['input_audio']), `${path}.input_audio`, ['data'])
+      needData(asFields(part['input_audio'])['data'], `${path}.input_audio.data`)
       return part
     default:
       throw unknownPart(part, path)
   }
+}
+
+function needData(value: unknown, path: string): void {
+  if (typeof value === 'string' && isMediaData(value)) return
+  throw new BadInput('invalid_value', path, `Invalid '${path}': must be base64 or a data: URL.`)
 }
 
 function refuseFileId(part: Fields, path: string): void {
