@@ -239,11 +239,11 @@ for (const served of [true, false]) {
     })
 
     test('an account is made, shown, allowed, suspended and resumed', async () => {
-      const made = await json(folder, 'account', 'create', 'acme', '--balance', '25.00', '--models', 'a,b')
+      const made = await json(folder, 'account', 'create', 'acme', '--balance', '25.00', '--models', 'sandbox-chat,sandbox-mini')
       expect(made).toMatchObject({
         name: 'acme',
         status: 'active',
-        models: ['a', 'b'],
+        models: ['sandbox-chat', 'sandbox-mini'],
         available_usd: '25.00',
         active_keys: 0,
       })

@@ -372,7 +372,7 @@ describe('what is refused', () => {
     [{ response_format: 'url' }, 'response_format', 'b64_json'],
     [{ style: 'vivid' }, 'style', 'unsupported_parameter'],
     [{ stream: true, partial_images: 4 }, 'partial_images', 'invalid_value'],
-    [{ model: 'unpriced' }, 'quality', 'no price'],
+    [{ model: 'unpriced' }, null, 'no price'],
     [{ model: 'unpriced', size: '256x256' }, 'size', 'no price'],
     [{ model: 'sandbox-chat' }, 'model', 'model_not_supported'],
     [{ model: 'no-such' }, 'model', 'model_not_found'],

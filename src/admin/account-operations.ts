@@ -7,6 +7,7 @@ import type { Booking, StoredHold } from '../ledger/bookings.ts'
 import { OPENING } from '../ledger/own-reasons.ts'
 import type { KeptRefusal } from '../records/refused.ts'
 import type { RecentPage, StoredRecord } from '../records/records.ts'
+import { strayModel } from './allowed-models.ts'
 import { visibleName } from './name.ts'
 import { changedLimits, limitsInput, limitsView } from './limits-input.ts'
 import { say } from './refusals.ts'
@@ -29,6 +30,13 @@ const dollars = z.string().transform((text, context) => {
   const amount = parseUsd(text)
   if (amount !== undefined && amount > 0n) return amount
   context.addIssue({ code: 'custom', message: rules.amount })
+  return z.NEVER
+})
+/** What an account begins with, which may be nothing. */
+const openingBalance = z.string().transform((text, context) => {
+  const amount = parseUsd(text)
+  if (amount !== undefined && amount >= 0n) return amount
+  context.addIssue({ code: 'custom', message: rules.opening_balance })
   return z.NEVER
 })
 const models = z.array(z.string().min(1)).min(1)
@@ -190,18 +198,20 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({
       name: visibleName,
       models: models.optional(),
-      balance: dollars.optional(),
+      balance: openingBalance.optional(),
       limits: limitsInput.optional(),
     }),
     async (office, { name: wanted, models: allowedModels, balance, limits = {} }) => {
       if (office.accounts.isTaken(wanted)) return conflict(say('account_taken', { name: wanted }))
+      const stray = strayModel(office, allowedModels)
+      if (stray) return stray
       const account = await office.accounts.create({
         name: wanted,
         allowedModels,
         limits: changedLimits(NO_LIMITS, limits),
       })
       office.ledger.register(account.id)
-      if (balance !== undefined) {
+      if (balance !== undefined && balance > 0n) {
         const ref = `opening:${account.id}`
         await office.ledger.adjust({
           accountId: account.id,
@@ -234,9 +244,10 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
   'account.models': operation(
     z.strictObject({ account: reference, models: models.nullable() }),
     (office, { account: wanted, models: allowedModels }) =>
-      withAccount(office, wanted, async ({ id, origin }) => {
+      withAccount(office, wanted, async ({ id, origin, allowedModels: before }) => {
         if (origin === 'declared') return declaredElsewhere('account', wanted)
-        return done(accountView(office, await office.accounts.update(id, { allowedModels })))
+        const stray = strayModel(office, allowedModels, { before })
+        return stray ?? done(accountView(office, await office.accounts.update(id, { allowedModels })))
       }),
     ofAccount,
   ),
@@ -267,6 +278,8 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     }),
     (office, { account: wanted, name: keyName, models: allowedModels, limits = {} }) =>
       withAccount(office, wanted, async (account) => {
+        const stray = strayModel(office, allowedModels, { account })
+        if (stray) return stray
         const { key, secret } = await office.accounts.createKey({
           accountId: account.id,
           name: keyName,
@@ -295,8 +308,15 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
   ),
   'key.update': operation(
     z.strictObject({ key: reference, name: visibleName.optional(), models: models.nullable().optional() }),
-    async ({ accounts }, { key: id, name: keyName, models: allowedModels }) => {
-      if (!accounts.findKey(id)) return noKey(id)
+    async (office, { key: id, name: keyName, models: allowedModels }) => {
+      const { accounts } = office
+      const key = accounts.findKey(id)
+      if (!key) return noKey(id)
+      const stray = strayModel(office, allowedModels, {
+        before: key.allowedModels,
+        account: accounts.find(key.accountId),
+      })
+      if (stray) return stray
       const changed = await accounts.updateKey(id, { name: keyName, allowedModels })
       return done(keyView(changed, accounts.find(changed.accountId)))
     },

@@ -1,8 +1,10 @@
 /** Everything an operator can do, by name. The control socket and the CLI run these; so does the console's API. */
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
+import { priceGapsOf } from '../domain/image.ts'
 import { accountOperations } from './account-operations.ts'
 import type { Actor } from '../records/audit.ts'
+import { strayModels } from './allowed-models.ts'
 import { codeOperations } from './code-operations.ts'
 import { catalogOperations } from './catalog-operations.ts'
 import { priceOperations } from './price-operations.ts'
@@ -56,6 +58,11 @@ const doctor = operation(z.strictObject({}), async ({ status, verify, catalog, l
         ...lossView(loss),
       })),
     ),
+    models_with_gaps: catalog.models().flatMap((model) => {
+      const gaps = priceGapsOf(model)
+      return gaps.length === 0 ? [] : [{ id: model.id, gaps }]
+    }),
+    unknown_models: strayModels({ accounts, catalog }),
     open_holds: ledger.openHolds(),
     ledger_clean: findings.length === 0,
     findings,

@@ -54,6 +54,8 @@ export const refusals = {
   unit_needed: '{unit}: needed in the price of a model of the kind {kind}',
   sold_by_tokens: 'each: what such a model makes is sold by tokens',
   no_upscaler: "video.upscaler: there is no provider '{name}'",
+  no_model: "models: there is no model '{name}'",
+  no_model_of_account: "models: the account may use no model '{name}'",
   sandbox_absent: 'the built-in sandbox runs only with the server',
   import_stale: 'the catalogue has changed since this was shown; look at the import again',
 } as const

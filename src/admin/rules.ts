@@ -7,6 +7,7 @@ export const rules = {
   name_letters: 'must be 1 to 100 characters, none a slash, a control character or a mark of direction',
   name_unseen: 'must have no characters that cannot be seen',
   amount: 'must be more than nothing and below a billion dollars, such as 25.00',
+  opening_balance: 'must be dollars, such as 25.00, or 0',
   dollars: 'must be dollars, such as 5.00',
   dollars_per_million: 'must be dollars per million tokens, such as 0.15',
   tokens_above: 'must be a number of input tokens, such as 200000',

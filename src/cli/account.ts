@@ -6,7 +6,7 @@ import type { Program } from './program.ts'
 import { details, shortTime, table, usd } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { isEarly } from './thrown.ts'
-import { dollars, list, listOf, text } from './values.ts'
+import { dollars, list, listOf, openingBalance, text } from './values.ts'
 
 /** The value of `account.show`. */
 type AccountView = {
@@ -54,7 +54,7 @@ const create = command({
   ],
   positionals: [{ name: 'name', summary: 'a new name', value: text('NAME') }],
   options: {
-    balance: { summary: 'opening balance in dollars; nothing without it', value: dollars },
+    balance: { summary: 'opening balance in dollars; nothing without it', value: openingBalance },
     models: { summary: 'models the account may use; all without it', value: list },
     ...limitOptions,
   },

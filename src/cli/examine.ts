@@ -25,6 +25,8 @@ type Facts = {
   readonly models_reserved: number
   readonly models_without_offer: readonly string[]
   readonly models_below_cost: readonly (BelowCost & { readonly model: string; readonly offer: string })[]
+  readonly models_with_gaps: readonly { readonly id: string; readonly gaps: readonly string[] }[]
+  readonly unknown_models: readonly string[]
   readonly open_holds: number
   readonly findings: readonly Finding[]
 }
@@ -95,6 +97,7 @@ function factChecks(facts: Facts, { dataFolder, limits }: Settings): Check[] {
       "vendors' messages",
       `${facts.upstream_messages ? 'kept' : 'not kept'} with failed attempts (TOLLGATE_UPSTREAM_MESSAGES)`,
     ),
+    ...gapChecks(facts),
   ]
 }
 
@@ -129,6 +132,17 @@ function priceChecks({ models, models_below_cost: losses }: Facts): Check[] {
   const shown = losses.slice(0, LOSSES_SHOWN).map((loss) => `${loss.model} at ${loss.offer}: ${lossText(loss)}`)
   const rest = losses.length - shown.length
   return [warn('prices', `sold below cost: ${shown.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`)]
+}
+
+/** What somebody may ask for and would be refused: only where there is such a thing. */
+function gapChecks({ models_with_gaps: models, unknown_models: unknown }: Facts): Check[] {
+  const priceless = models.map(({ id, gaps }) => `${id} has no price for ${gaps.join(', ')}`)
+  return [
+    ...(priceless.length === 0
+      ? []
+      : [warn('image prices', `requests for these are refused: ${priceless.join('; ')}`)]),
+    ...(unknown.length === 0 ? [] : [warn('allow-lists', `these name no model: ${unknown.join('; ')}`)]),
+  ]
 }
 
 async function providerChecks(program: Program, facts: Facts): Promise<Check[]> {

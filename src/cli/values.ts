@@ -22,6 +22,12 @@ export const dollars: ValueRule = {
   },
 }
 
+/** What an account begins with: nothing is allowed. */
+export const openingBalance: ValueRule = {
+  placeholder: 'AMOUNT',
+  problem: (given) => ((parseUsd(given) ?? -1n) >= 0n ? undefined : 'must be dollars, such as 25.00, or 0'),
+}
+
 /** Dollars per million tokens; free is allowed. */
 export const price: ValueRule = { placeholder: 'USD', problem: priceProblem }
 

@@ -212,6 +212,30 @@ export function unitsOf(facts: ImageFacts, { size, quality }: ImageWish): PieceU
   return choices(size, facts.sizeDefault, facts.sizes).flatMap((one) => qualities.map((other) => imageUnit(one, other)))
 }
 
+const GAPS_NAMED_MAX = 5
+
+/**
+ * What may be asked of an image model that its card has no price for: `1536x1024/low`, `other sizes`. Empty where it
+ * sells by tokens. A few are named, the rest is counted: `12 more`.
+ */
+export function priceGapsOf({ kind, sale, limits: { image: facts } }: PricedImages): string[] {
+  if (kind !== 'image' || !sellsPieces(sale)) return []
+  const qualities = facts.qualities.filter((one) => one !== 'auto')
+  const sizes = facts.sizes.filter((one) => one !== 'auto')
+  const units = sizes.flatMap((size) => (qualities.length === 0 ? [''] : qualities).map((one) => imageUnit(size, one)))
+  const gaps = units.filter((unit) => piecePrice(sale, unit) === undefined).map((unit) => unit.slice(IMAGE.length))
+  if (facts.freeSizes && piecePrice(sale, 'piece:image') === undefined) gaps.push('other sizes')
+  const more = gaps.length - GAPS_NAMED_MAX
+  return more > 1 ? [...gaps.slice(0, GAPS_NAMED_MAX), `${more} more`] : gaps
+}
+
+type PricedImages = {
+  readonly kind: string
+  readonly sale: PriceCard
+  readonly limits: { readonly image: ImageFacts }
+}
+const IMAGE = 'piece:image/'
+
 /** Whether a card sells images by the piece at all. */
 export const sellsPieces = ({ nanoPerMillion }: PriceCard): boolean =>
   Object.keys(nanoPerMillion).some((unit) => unit === 'piece:image' || unit.startsWith('piece:image/'))

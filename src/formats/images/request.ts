@@ -11,7 +11,8 @@ import {
   type ImageFacts,
   type ImageWish,
 } from '../../domain/image.ts'
-import { piecePrice } from '../../domain/price.ts'
+import { piecePrice, type PriceCard } from '../../domain/price.ts'
+import type { PieceUnit } from '../../domain/usage.ts'
 import { failureOfIssue } from '../chat/issue.ts'
 import { scanRequest } from '../request-json.ts'
 import type { ImageBody } from './body.ts'
@@ -134,11 +135,23 @@ export function checkImage(
   if (wish.inputs > 0 && facts.inputsMax === 0) {
     return { kind: 'model_not_supported', message: `The model '${id}' does not edit images.`, param: 'model' }
   }
-  if (sellsPieces(sale) && unitsOf(facts, wish).some((unit) => piecePrice(sale, unit) === undefined)) {
-    return refuse(
-      size === undefined ? 'quality' : 'size',
-      'This model has no price for images of this size and quality.',
-    )
-  }
-  return undefined
+  return sellsPieces(sale) ? unpriced(body, unitsOf(facts, wish), sale) : undefined
 }
+
+/** A kind of image without a price. One that the request did not name is among those that the model may choose. */
+function unpriced({ size, quality }: ImageBody, units: readonly PieceUnit[], sale: PriceCard): Failure | undefined {
+  const gap = units.find((unit) => piecePrice(sale, unit) === undefined)
+  if (gap === undefined) return undefined
+  const sold = Object.keys(sale.nanoPerMillion)
+    .filter((unit) => unit.startsWith(IMAGE_UNIT))
+    .map((unit) => unit.slice(IMAGE_UNIT.length))
+  const message =
+    units.length === 1
+      ? `This model has no price for images of ${gap.slice(IMAGE_UNIT.length)}; it has some for ${sold.join(', ')}.`
+      : `This model may choose ${gap.slice(IMAGE_UNIT.length)}, for which it has no price. Name 'size' and 'quality': ` +
+        `there are prices for ${sold.join(', ')}.`
+  const param = size !== undefined && size !== 'auto' ? 'size' : quality === undefined ? undefined : 'quality'
+  return { kind: 'invalid_value', message, ...(param === undefined ? {} : { param }) }
+}
+
+const IMAGE_UNIT = 'piece:image/'

@@ -56,6 +56,8 @@ export const refusals: Readonly<Record<string, string>> = {
   unit_needed: '{unit}：{kind}模型的价格需要它。',
   sold_by_tokens: '此类模型按 token 计价，不能按件定价。',
   no_upscaler: '超分：没有供应商“{name}”。',
+  no_model: '模型：没有名为“{name}”的模型。',
+  no_model_of_account: '模型：此账户不能使用模型“{name}”。',
   sandbox_absent: '内置沙盒只随服务器运行。',
 
   // 字段
@@ -74,6 +76,7 @@ export const refusals: Readonly<Record<string, string>> = {
   name_letters: '{param}：应为 1 到 100 个字符，不含斜杠、控制字符或方向标记。',
   name_unseen: '{param}：不能含有看不见的字符。',
   amount: '{param}：应大于零且小于十亿美元，如 25.00。',
+  opening_balance: '{param}：应为美元金额，如 25.00，或 0。',
   dollars: '{param}：应为美元金额，如 5.00。',
   dollars_per_million: '{param}：应为每百万 token 的美元价格，如 0.15。',
   tokens_above: '{param}：应为输入 token 数，如 200000。',

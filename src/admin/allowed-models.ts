@@ -1,0 +1,40 @@
+/** Lists of the models that an account or a key may use. */
+import type { Account, ApiKey } from '../domain/account.ts'
+import { refused, type Office, type Refused } from './operation.ts'
+import { say } from './refusals.ts'
+
+type Listing = {
+  /** The list as it is: a model that went since is no reason to refuse what leaves it there. */
+  readonly before?: readonly string[] | undefined
+  /** Whose key it is for: it can use no more than its account. */
+  readonly account?: Account | undefined
+}
+
+/** Why a list cannot be taken: a name in it stands for no model, which is a slip of the pen. */
+export function strayModel(
+  { catalog }: Pick<Office, 'catalog'>,
+  named: readonly string[] | null | undefined,
+  { before = [], account }: Listing = {},
+): Refused | undefined {
+  const within = account?.allowedModels
+  const isUsable = (name: string): boolean => catalog.model(name) !== undefined && (within?.includes(name) ?? true)
+  const stray = named?.find((name) => !before.includes(name) && !isUsable(name))
+  if (stray === undefined) return undefined
+  return {
+    ...refused('invalid_input', say(within ? 'no_model_of_account' : 'no_model', { name: stray })),
+    param: 'models',
+  }
+}
+
+/** The lists with names in them that no model has, for whoever looks after them. */
+export function strayModels({ accounts, catalog }: Pick<Office, 'accounts' | 'catalog'>): string[] {
+  const straysOf = ({ allowedModels = [] }: Pick<Account | ApiKey, 'allowedModels'>): string[] =>
+    allowedModels.filter((name) => !catalog.model(name))
+  return accounts.list().flatMap((account) => {
+    const keys = accounts.keysOf(account.id).filter(({ revokedAtMs }) => revokedAtMs === undefined)
+    return [
+      ...straysOf(account).map((name) => `account ${account.name}: ${name}`),
+      ...keys.flatMap((key) => straysOf(key).map((name) => `key ${key.id}: ${name}`)),
+    ]
+  })
+}
