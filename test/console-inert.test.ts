@@ -92,15 +92,15 @@ async function place(): Promise<void> {
   const price = { input: '1000000', output: '1000000' }
   const url = `http://127.0.0.1:${vendor.port}/v1`
   await call('POST /providers', { id: 'odd', preset: 'custom', base_url: url, allow_private: true, key: 'k' })
+  for (const [id, model] of Object.entries(models)) {
+    await call('POST /models', { id, owned_by: payloads[0], price, offers: [{ provider: 'odd', model }] })
+  }
   for (const [i, model] of payloads.entries()) {
-    await call(`POST ${at}/keys`, { name: model, models: [model, oddModel] })
+    await call(`POST ${at}/keys`, { name: model, models: Object.keys(models) })
     await call(`POST ${at}/management-keys`, { name: model })
     await call('POST /accounts', { name: model })
     await call(`POST ${at}/users`, { name: `${i}${model}`.slice(0, 100), role: 'member' })
     await call('POST /users', { name: `o${i}${model}`.slice(0, 100), role: 'operator' })
-  }
-  for (const [id, model] of Object.entries(models)) {
-    await call('POST /models', { id, owned_by: payloads[0], price, offers: [{ provider: 'odd', model }] })
   }
   for (const text of texts) {
     await call('POST /codes', { count: 1, amount_nano_usd: '1', note: text })

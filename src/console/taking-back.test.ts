@@ -142,6 +142,7 @@ test('limits, models and the warning of an account and a key are lifted one by o
     spend_per_month_nano_usd: '5',
   }
   const account = `/accounts/${desk.accountId}`
+  await desk.call(operator, 'POST /models', { id: 'a', price, offers })
   const key = await desk.call<{ id: string }>(operator, `POST ${account}/keys`, { name: 'k', models: ['a'], limits })
   await desk.call(operator, `PATCH ${account}`, { models: ['a'], limits })
   for (const path of [account, `${account}/keys/${key.body.id}`]) {
