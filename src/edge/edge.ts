@@ -28,7 +28,7 @@ import { refusedNote } from './refused-note.ts'
 import { stateRoute } from './responses.ts'
 import { presenceOf, replyWithStream, type EventSource } from './stream-reply.ts'
 import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
-import { noRoute, refusedLine, type Answering, type Route, type Turn } from './turn.ts'
+import { NOSNIFF, noRoute, refusedLine, type Answering, type Route, type Turn } from './turn.ts'
 import { contentOf, serveVideo, videoRoute } from './videos.ts'
 
 const STREAM_TYPE = {
@@ -36,8 +36,6 @@ const STREAM_TYPE = {
   'cache-control': 'no-cache',
   'x-accel-buffering': 'no',
 }
-/** A browser takes an answer for what it is said to be, and for nothing else. */
-const NOSNIFF = { 'x-content-type-options': 'nosniff' }
 const READ = ['GET', 'HEAD']
 const MODEL_PATH = '/v1/models/'
 

@@ -8,6 +8,9 @@ import type { LogFields } from '../lib/log.ts'
 import type { EventSource } from './stream-reply.ts'
 import type { Surface } from './surface.ts'
 
+/** With every answer: a browser takes it for what it is said to be, and for nothing else. */
+export const NOSNIFF = { 'x-content-type-options': 'nosniff' }
+
 /** A request on its way through the edge. */
 export type Turn = {
   readonly exchange: Exchange

@@ -160,7 +160,7 @@ export class Exchange {
   reply(status: number, headers: ReplyHeaders, body: string | Uint8Array, always?: ReplyHeaders): void {
     if (this.state !== 'waiting') throw new Error('this request has an answer already')
     const { connection, head } = this
-    // They end with their heads. The length of a 204 is nobody's, and that of a 304 would be the file's (RFC 9110, 8.6).
+    // Both end with their heads. A 204 has no length, and that of a 304 would be the file's (RFC 9110, 8.6).
     const isEmpty = status === 204 || status === 304
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
     const length = isEmpty ? '' : `content-length: ${bytes}\r\n`

@@ -10,8 +10,8 @@ const DETACH_FROM_CHARS = 16 * 1024
 
 /**
  * Cuts a byte stream into server-sent events. Comments, ids and retry hints are dropped; CRLF, a CR alone and a missing
- * space after the colon are accepted, as clients do (WHATWG HTML, 9.2.5). It holds at most one unfinished event, of `eventCharsMax` characters,
- * and reads no more than twice as many without one.
+ * space after the colon are accepted, as clients do (WHATWG HTML, 9.2.5). It holds at most one unfinished event, of
+ * `eventCharsMax` characters, and reads no more than twice as many without one.
  */
 export class SseDecoder {
   private readonly utf8 = new TextDecoder('utf-8', { fatal: true })

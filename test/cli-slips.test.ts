@@ -1,0 +1,65 @@
+/** Slips of the pen on the command line: each is said where it is made, and not when somebody is refused for it. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { runCommand, runJson } from './support/command.ts'
+import { freshFolder } from './support/gateway.ts'
+
+const folder = freshFolder()
+const env = { MINE: 'gsk-nobody-calls', TOLLGATE_CONFIG: join(folder, 'tollgate.yaml') }
+const operate = (line: string): Promise<unknown> => runJson(folder, line.split(' '), env)
+const slip = async (line: string): Promise<readonly [number, string]> => {
+  const { code, out, err } = await runCommand(folder, line.split(' '), env)
+  return [code, out + err]
+}
+
+beforeAll(async () => {
+  await operate('init')
+  await operate('provider add groq --key-env MINE')
+  await operate('model add fast --price-input 1 --price-output 2 --offer groq/any,priority=3')
+  await operate('model add slow --price-input 1 --price-output 2 --offer groq/any')
+  await operate('account create acme --models fast')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('a key of an offer is no part of the name of its model', async () => {
+  const [fast] = (await operate('model list')) as { id: string; offers: object[] }[]
+  expect(fast?.offers).toMatchObject([{ provider: 'groq', model: 'any', priority: 3 }])
+  expect(await slip('model add m --price-input 1 --price-output 1 --offer groq/a,priorty=0')).toEqual([
+    2,
+    expect.stringContaining("has no 'priorty'; did you mean priority?"),
+  ])
+})
+
+test('an allowed model is one that exists, and for a key one of its account', async () => {
+  for (const line of ['account create b --models fast,fsat', 'account models acme fsat']) {
+    expect(await slip(line)).toEqual([1, expect.stringContaining("there is no model 'fsat'")])
+  }
+  for (const name of ['fsat', 'slow']) {
+    expect(await slip(`key create acme --name k --models ${name}`)).toEqual([
+      1,
+      expect.stringContaining(`the account may use no model '${name}'`),
+    ])
+  }
+  await operate('key create acme --name k --models fast')
+})
+
+test('one that went since stays in the list, and doctor names it', async () => {
+  await operate('account create later --models slow,fast')
+  await operate('model remove slow --yes')
+  expect(await operate('account models later fast,slow')).toMatchObject({ models: ['fast', 'slow'] })
+  const { out } = await runCommand(folder, ['doctor'], env)
+  expect(out).toMatch(/warn {2}allow-lists +these name no model: account later: slow/)
+})
+
+test('an account may begin with nothing, and with nothing less', async () => {
+  expect(await operate('account create penniless --balance 0')).toMatchObject({ posted_usd: '0.00' })
+  expect(await slip('account create debtor --balance -1')).toEqual([2, expect.stringContaining('--balance')])
+})
+
+test('an embedding model has no price for output; others need one', async () => {
+  const add = 'model add vectors --price-input 0.02 --offer groq/e,cost-input=0.01'
+  expect(await operate(`${add} --kind embedding`)).toMatchObject({ kind: 'embedding' })
+  expect(await slip(add)).toEqual([2, expect.stringContaining('--price-output is needed')])
+  expect(await slip(`${add} --price-output 1`)).toEqual([2, expect.stringContaining('cost-output together')])
+})
