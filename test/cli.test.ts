@@ -284,15 +284,8 @@ for (const served of [true, false]) {
     })
 
     test('key create prints the key alone, and revoke ends it', async () => {
-      const { code, out, err } = await run(folder, [
-        'key',
-        'create',
-        'acme',
-        '--name',
-        'my app',
-        '--models',
-        'sandbox-mini',
-      ])
+      const create = ['key', 'create', 'acme', '--name', 'my app', '--models', 'sandbox-mini']
+      const { code, out, err } = await run(folder, create)
       expect(code).toBe(0)
       expect(out).toMatch(/^sk-tg-\w{49}\n$/)
       expect(err).toContain('shown only now')

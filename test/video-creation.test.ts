@@ -209,8 +209,6 @@ const rules: readonly Rule[] = [
 
 /** What one model cannot do. */
 const ofModels: readonly Rule[] = [
-  ['frames beside references', content(image('first_frame'), image()), 'content', /of frames or of references/],
-  ['audio with words alone', content(words('x'), audio()), 'content', /only together with an image or a video/],
   ['1080p of a fast model', { model: 'seed-fast', resolution: '1080p' }, 'resolution', /'480p', '720p' for this model/],
   [
     'upscaling without an upscaler',
@@ -315,7 +313,8 @@ describe('taken', () => {
     const { body } = vendor.tasks.at(-1) ?? expect.unreachable()
     return (body['content'] as { role?: string }[]).flatMap(({ role }) => role ?? [])
   }
-  const taken: [string, object, string[]][] = [
+  /** A body, the roles that the vendor is told, and what has no effect. */
+  const taken: [string, object, string[], string?][] = [
     ['a text alone', {}, []],
     ['nine images', content(...times(9, image())), times(9, 'reference_image')],
     ['an image alone is a reference', content(image()), ['reference_image']],
@@ -338,12 +337,31 @@ describe('taken', () => {
       [],
     ],
     ['a random seed by its word', { seed: -1 }, []],
-    ['the lowest limit', upscale({ resolution_limit: 64 }), []],
+    ['the lowest limit', upscale({ resolution_limit: 64 }), [], 'super_resolution_config'],
+    ['a limit that the video has already', upscale({ resolution_limit: 720 }), [], 'super_resolution_config'],
+    ['an upscaling to nothing', upscale({}), [], 'super_resolution_config'],
+    ['an upscaling to nothing in particular', upscale({ scene: 'ugc', fps: 24 }), [], 'super_resolution_config'],
+    [
+      'an upscaling to nothing where there is none',
+      { model: 'seed-fast', ...upscale({}) },
+      [],
+      'super_resolution_config',
+    ],
+    ['a frame, and an image without a role', content(image('first_frame'), image()), ['first_frame'], 'content[1]'],
+    [
+      'frames before references of every kind',
+      content(image(), image('first_frame'), video(), audio(), image('last_frame'), image('reference_image')),
+      ['first_frame', 'last_frame'],
+      'content[0], content[2], content[3], content[5]',
+    ],
+    ['a text with a sound', content(words('x'), audio('reference_audio')), [], 'content[1]'],
+    ['a sound beside an image', content(image(), audio()), ['reference_image', 'reference_audio']],
     ['fields that have no effect', { camera_fixed: 3, frames: {}, callback_url: 'x', return_last_frame: [] }, []],
     ['fields that nobody knows', { n: 7, service_tier: 'flex', draft: true }, []],
   ]
-  test.each(taken)('%s', async (_, body, expected) => {
+  test.each(taken)('%s', async (_, body, expected, ...[dropped]) => {
     const response = await client.create(body)
+    expect(response.headers.get('x-tollgate-dropped') ?? undefined).toBe(dropped as never)
     expect([response.status, await response.text()]).toEqual([200, expect.any(String) as string])
     expect(roles()).toEqual(expected)
     expect(Object.keys(vendor.tasks.at(-1)?.body ?? {})).not.toContain('service_tier')

@@ -39,5 +39,7 @@ export type Preset = {
   /** How it is asked for videos, and to upscale them; undefined where it makes none. */
   readonly videoApi?: VideoApi | undefined
   readonly upscaleApi?: UpscaleApi | undefined
+  /** Whether it shows its list of models to everybody: it says nothing of a key then. */
+  readonly hasOpenList?: boolean
   readonly quirks: Quirks
 }

@@ -121,12 +121,15 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     keyVariable: 'DASHSCOPE_API_KEY',
   }),
+  // Its chat endpoint ended on 2026-09-27; the Agent API answers at /v1/responses, too, and shows its list of models
+  // without a key (docs.perplexity.ai, "Migrate from Sonar to the Agent API", 2026-11).
   preset({
     id: 'perplexity',
     label: 'Perplexity',
-    baseUrl: 'https://api.perplexity.ai',
+    baseUrl: 'https://api.perplexity.ai/v1',
     keyVariable: 'PERPLEXITY_API_KEY',
-    quirks: { usageDialect: 'reasoning_apart' },
+    dialects: ['responses'],
+    hasOpenList: true,
   }),
   preset({
     id: 'gemini',

@@ -7,7 +7,7 @@ import { SEED_MAX } from '../domain/video.ts'
 import type { VideoTask } from '../domain/video-task.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import type { VideoBody } from '../formats/videos/body.ts'
-import { wishOf } from '../formats/videos/check.ts'
+import { fitted, wishOf } from '../formats/videos/check.ts'
 import { showCreated } from '../formats/videos/view.ts'
 import { base62 } from '../lib/ids.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
@@ -27,12 +27,14 @@ type Relayed =
 /** Makes the task. Row and hold are on disk before anything is sent, and it goes on whether its client waits or not. */
 export async function relayVideo(relay: Relay, call: Call, body: VideoBody): Promise<Relayed> {
   let task: VideoTask | undefined
+  let fit: ReturnType<typeof fitted> = { body, dropped: [] }
   const refused = permitted(relay, call) ?? relay.videos.obstacle()
   const admission = refused
     ? { kind: 'refused' as const, failure: refused }
     : admit(relay, call, (agreement) => {
-        task = taskOf(call, body, agreement)
-        return [...insertSteps(task), ...(call.claim?.keep(answerOf(task)) ?? [])]
+        fit = fitted(body, agreement.model.limits.video)
+        task = taskOf(call, fit.body, agreement)
+        return [...insertSteps(task), ...(call.claim?.keep(answerOf(task, fit.dropped)) ?? [])]
       })
   if (admission.kind === 'refused' || !task) {
     call.claim?.end()
@@ -43,9 +45,9 @@ export async function relayVideo(relay: Relay, call: Call, body: VideoBody): Pro
   try {
     await admission.held.durable
     const reservation = call.entry
-    const accepted = await relay.videos.begin({ task, body, reservation, undo: call.claim?.drop() ?? [] })
+    const accepted = await relay.videos.begin({ task, body: fit.body, reservation, undo: call.claim?.drop() ?? [] })
     if (accepted.kind === 'refused') return { kind: 'failure', failure: failureOf(relay, accepted) }
-    const { headers, body: text } = answerOf(task)
+    const { headers, body: text } = answerOf(task, fit.dropped)
     return { kind: 'answer', answer: { kind: 'whole', headers, text } }
   } finally {
     relay.live.delete(call)
@@ -91,9 +93,13 @@ function taskOf(call: Call, body: VideoBody, { model, offers, quoted, createdAtM
   }
 }
 
-const answerOf = (task: VideoTask): KeptAnswer & { readonly body: string } => ({
+const answerOf = (task: VideoTask, dropped: readonly string[]): KeptAnswer & { readonly body: string } => ({
   status: 200,
-  headers: { ...JSON_TYPE, 'x-tollgate-held-usd': formatUsd(task.held) },
+  headers: {
+    ...JSON_TYPE,
+    'x-tollgate-held-usd': formatUsd(task.held),
+    ...(dropped.length === 0 ? {} : { 'x-tollgate-dropped': dropped.join(', ') }),
+  },
   body: JSON.stringify(showCreated(task)),
 })
 

@@ -32,8 +32,12 @@ function otherQuestion({ upscaleApi, videoApi, dialects }: Preset): Question | u
   if (videoApi === 'ark') return { method: 'GET', path: '/contents/generations/tasks?page_num=1&page_size=1' }
   if (upscaleApi) return { method: 'GET', path: '/tasks/none' }
   if (dialects.includes('chat')) return { method: 'POST', path: '/chat/completions', body: '{}' }
+  if (dialects.includes('responses')) return { method: 'POST', path: '/responses', body: '{}' }
   return dialects.includes('messages') ? { method: 'POST', path: '/messages', body: '{}' } : undefined
 }
+
+/** What a list is taken for that everybody is shown. */
+const MISSING: Judged = { ok: false, status: 404, models: [], problem: 'it has no list of models of a key' }
 
 /** Statuses of what is not there. */
 const isMissing = (status: number): boolean => status === 404 || status === 405 || status === 501
@@ -43,7 +47,7 @@ export async function probe(provider: Provider, preset: Preset): Promise<Probe> 
   const startedMs = performance.now()
   const stop = new Stop()
   const timer = setTimeout(() => stop.stop(), PROBE_TIMEOUT_MS)
-  const listed = judgedList(preset, await asked({ provider, preset, stop }, LIST))
+  const listed = preset.hasOpenList ? MISSING : judgedList(preset, await asked({ provider, preset, stop }, LIST))
   const other = listed.status !== undefined && isMissing(listed.status) ? otherQuestion(preset) : undefined
   const told = other ? judgedAnswer(preset, await asked({ provider, preset, stop }, other)) : listed
   clearTimeout(timer)

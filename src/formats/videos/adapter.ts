@@ -82,3 +82,47 @@ export const garbage = (message: string): Failed => ({ kind: 'failed', failure: 
 
 /** An id of a vendor's that may stand in a path. */
 export const isPlainId = (id: string): boolean => /^[\w][\w.:-]{0,199}$/.test(id)
+
+/**
+ * The words for how far a task is: those of Ark (queued, running, succeeded, failed, cancelled, expired) and MediaKit
+ * (completed, canceled; 2026-08), and what relays of theirs make of them: new-api (NOT_START, SUBMITTED, IN_PROGRESS,
+ * SUCCESS, FAILURE; its dto/task.go, 2026-08), Kling (submitted, processing, succeed), Hailuo (Preparing, Queueing,
+ * Processing, Success, Fail), Alibaba (PENDING, RUNNING, SUCCEEDED, CANCELED), OpenAI (in_progress, completed).
+ */
+const phases = {
+  queued: [
+    'queued',
+    'queueing',
+    'queuing',
+    'in_queue',
+    'pending',
+    'submitted',
+    'submitting',
+    'not_start',
+    'not_started',
+    'waiting',
+    'created',
+    'preparing',
+    'scheduled',
+  ],
+  running: ['running', 'processing', 'in_progress', 'inprogress', 'generating', 'started'],
+  done: ['succeeded', 'succeed', 'success', 'successful', 'completed', 'complete', 'done', 'finished'],
+  failed: ['failed', 'fail', 'failure', 'error', 'errored', 'rejected'],
+  cancelled: ['cancelled', 'canceled', 'aborted', 'terminated', 'stopped'],
+  expired: ['expired', 'timeout', 'timed_out', 'timedout'],
+} as const
+export type Phase = keyof typeof phases
+const phaseByWord = new Map<string, Phase>(
+  Object.entries(phases).flatMap(([phase, words]) => words.map((word) => [word, phase as Phase] as const)),
+)
+
+/** How far a task is by its vendor's word, whatever its case, blanks and dashes; undefined for a word nobody knows. */
+export const phaseOf = (word: unknown): Phase | undefined =>
+  typeof word === 'string'
+    ? phaseByWord.get(
+        word
+          .trim()
+          .toLowerCase()
+          .replaceAll(/[\s-]+/g, '_'),
+      )
+    : undefined

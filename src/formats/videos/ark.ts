@@ -6,6 +6,7 @@ import type { FailureReader, UpstreamRequest } from '../format.ts'
 import {
   garbage,
   isPlainId,
+  phaseOf,
   stateOf,
   type ReadState,
   type ReadSubmission,
@@ -50,18 +51,19 @@ function readState(text: string): ReadState {
   const task = parseFields(text)
   if (!task) return garbage('the answer is no JSON object')
   const code = codeIn(asFields(task['error'])['code'])
-  switch (task['status']) {
+  switch (phaseOf(task['status'])) {
     case 'queued':
       return stateOf({ kind: 'queued' })
     case 'running':
       return stateOf({ kind: 'running' })
-    case 'succeeded':
+    case 'done':
       return readVideo(task)
     case 'failed':
       return stateOf({ kind: 'failed', why: POLICY.test(code ?? '') ? 'policy' : 'fault', code })
     case 'cancelled':
+      return stateOf({ kind: 'failed', why: 'cancelled', code })
     case 'expired':
-      return stateOf({ kind: 'failed', why: task['status'], code })
+      return stateOf({ kind: 'failed', why: 'expired', code })
     default:
       return garbage('the task has no state that is known')
   }

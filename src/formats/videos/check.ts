@@ -2,9 +2,16 @@
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import { piecePrice } from '../../domain/price.ts'
-import { DURATION_AUTO, shorterEdge, type VideoFacts, type VideoWish } from '../../domain/video.ts'
+import {
+  DURATION_AUTO,
+  shorterEdge,
+  type UpscaleWish,
+  type VideoFacts,
+  type VideoResolution,
+  type VideoWish,
+} from '../../domain/video.ts'
 import { sellsVideo, upscaleUnit } from '../../domain/video-price.ts'
-import type { VideoBody, VideoRole } from './body.ts'
+import type { VideoBody, VideoMedium, VideoRole } from './body.ts'
 
 const refuse = (param: string, message: string): Failure => ({ kind: 'invalid_value', message, param })
 const unsupported = (param: string, what: string): Failure => ({
@@ -14,6 +21,24 @@ const unsupported = (param: string, what: string): Failure => ({
 })
 const listed = (values: readonly (string | number)[]): string => values.map((value) => `'${value}'`).join(', ')
 
+const isFrame = ({ role }: VideoMedium): boolean => role === 'first_frame' || role === 'last_frame'
+
+/**
+ * The media that the model is given of a request, and which items are left out: every request that the contract allows
+ * is taken, as far as its model goes. Frames come before references where it takes only one of both, and a text before
+ * audio that the model does not take alone.
+ */
+export function fittedMedia(
+  { media, prompt }: Pick<VideoBody, 'media' | 'prompt'>,
+  { mixesFramesWithReferences, takesAudioAlone }: VideoFacts,
+): { readonly media: readonly VideoMedium[]; readonly dropped: readonly string[] } {
+  const framed = !mixesFramesWithReferences && media.some(isFrame) ? media.filter(isFrame) : media
+  const isHeardOnly = !takesAudioAlone && prompt !== '' && framed.every(({ kind }) => kind === 'audio')
+  const kept = isHeardOnly ? [] : framed
+  const dropped = media.filter((one) => !kept.includes(one)).map(({ param }) => param.replace(/\..*/s, ''))
+  return { media: kept, dropped }
+}
+
 /** `seed`: what is drawn where the client names none. */
 export function wishOf(body: VideoBody, facts: VideoFacts, seed: number): VideoWish {
   return {
@@ -21,16 +46,55 @@ export function wishOf(body: VideoBody, facts: VideoFacts, seed: number): VideoW
     ratio: body.ratio,
     seconds: body.duration ?? facts.durationDefault,
     audio: facts.audio === 'always' || (facts.audio === 'optional' && (body.audio ?? facts.audioDefault)),
-    withVideo: body.media.some(({ kind }) => kind === 'video'),
+    withVideo: fittedMedia(body, facts).media.some(({ kind }) => kind === 'video'),
     seed: body.seed ?? seed,
-    upscale: body.upscale,
+    upscale: body.upscale && fittedUpscale(body.upscale, body.resolution ?? facts.resolutionDefault, facts).upscale,
   }
+}
+
+/**
+ * The super-resolution that changes something, and which of its fields do not: a limit or a frame rate that the video
+ * does not pass leaves it as it is. Undefined where nothing would change: then there is nothing to pay for.
+ */
+function fittedUpscale(
+  wish: UpscaleWish,
+  original: VideoResolution,
+  { fps: originalFps }: VideoFacts,
+): { readonly upscale: UpscaleWish | undefined; readonly dropped: readonly string[] } {
+  const isLimit = wish.limit !== undefined && wish.limit > shorterEdge[original]
+  const isFaster = wish.fps !== undefined && wish.fps > originalFps
+  const fitted = { ...wish, limit: isLimit ? wish.limit : undefined, fps: isFaster ? wish.fps : undefined }
+  const isNothing = wish.resolution === undefined && !isLimit && !isFaster
+  const all = 'super_resolution_config'
+  if (isNothing) return { upscale: undefined, dropped: [all] }
+  const idle = [
+    ...(wish.limit !== undefined && !isLimit ? ['resolution_limit'] : []),
+    ...(wish.fps !== undefined && !isFaster ? ['fps'] : []),
+  ]
+  return { upscale: fitted, dropped: idle.map((name) => `${all}.${name}`) }
+}
+
+/** What a video is made of for its model, and what of the request has no effect there. */
+export function fitted(
+  body: VideoBody,
+  facts: VideoFacts,
+): { readonly body: VideoBody; readonly dropped: readonly string[] } {
+  const { media, dropped } = fittedMedia(body, facts)
+  const idle = body.upscale
+    ? fittedUpscale(body.upscale, body.resolution ?? facts.resolutionDefault, facts).dropped
+    : []
+  return { body: { ...body, media }, dropped: [...dropped, ...idle] }
 }
 
 /** What the model cannot do of a request; undefined when it can do everything. */
 export function checkVideo(body: VideoBody, { limits: { video: facts }, sale }: Model): Failure | undefined {
   const wish = wishOf(body, facts, 0)
-  return checkFields(body, facts) ?? checkMedia(body, facts) ?? checkUpscale(wish, facts) ?? checkPrice()
+  return (
+    checkFields(body, facts) ??
+    checkMedia(fittedMedia(body, facts).media, facts) ??
+    checkUpscale(wish, facts) ??
+    checkPrice()
+  )
 
   function checkPrice(): Failure | undefined {
     if (!sellsVideo(sale, wish)) return refuse('resolution', 'This model has no price for such a video.')
@@ -65,9 +129,8 @@ function checkFields(body: VideoBody, facts: VideoFacts): Failure | undefined {
   return undefined
 }
 
-function checkMedia({ media }: VideoBody, facts: VideoFacts): Failure | undefined {
+function checkMedia(media: readonly VideoMedium[], facts: VideoFacts): Failure | undefined {
   const count = (role: VideoRole): number => media.filter((one) => one.role === role).length
-  const frames = count('first_frame') + count('last_frame')
   const bounds = [
     ['reference_image', facts.referenceImagesMax, 'reference images'],
     ['reference_video', facts.referenceVideosMax, 'reference videos'],
@@ -79,9 +142,6 @@ function checkMedia({ media }: VideoBody, facts: VideoFacts): Failure | undefine
     if (count(role) <= max) continue
     if (max === 0) return unsupported('content', what)
     return refuse('content', `Invalid 'content': this model takes at most ${max} items with the role '${role}'.`)
-  }
-  if (frames > 0 && frames < media.length && !facts.mixesFramesWithReferences) {
-    return refuse('content', "Invalid 'content': this model makes a video of frames or of references, not of both.")
   }
   const isHeardOnly = media.length > 0 && media.every(({ kind }) => kind === 'audio')
   if (isHeardOnly && !facts.takesAudioAlone) {

@@ -2,7 +2,7 @@
 import { chatFailures } from '../chat/failure.ts'
 import { asFields, asText, codeIn, numberIn, parseFields, type Fields } from '../fields.ts'
 import type { UpstreamRequest } from '../format.ts'
-import { garbage, isPlainId, stateOf, type ReadState, type TaskAdapter, type UpscaleOrder } from './adapter.ts'
+import { garbage, isPlainId, phaseOf, stateOf, type ReadState, type TaskAdapter, type UpscaleOrder } from './adapter.ts'
 
 function submit({ url, wish, token }: UpscaleOrder): UpstreamRequest {
   const fields = {
@@ -28,12 +28,12 @@ function factsIn(text: string): Fields | undefined {
 function readState(text: string): ReadState {
   const facts = factsIn(text)
   if (!facts) return garbage('the answer is no JSON object')
-  switch (facts['status']) {
+  switch (phaseOf(facts['status'])) {
     case 'queued':
       return stateOf({ kind: 'queued' })
     case 'running':
       return stateOf({ kind: 'running' })
-    case 'completed': {
+    case 'done': {
       const url = [facts['play_url'], facts['video_url'], facts['url']].map(asText).find((one) => one !== '')
       if (url === undefined) return garbage('the task has completed without a video')
       const made = { tokens: undefined, seconds: numberIn(facts['duration']) }
@@ -41,9 +41,10 @@ function readState(text: string): ReadState {
     }
     case 'failed':
       return stateOf({ kind: 'failed', why: 'fault', code: codeOf(facts) })
-    case 'canceled':
     case 'cancelled':
       return stateOf({ kind: 'failed', why: 'cancelled', code: codeOf(facts) })
+    case 'expired':
+      return stateOf({ kind: 'failed', why: 'expired', code: codeOf(facts) })
     default:
       return garbage('the task has no state that is known')
   }
