@@ -5,7 +5,7 @@ const DATA_URL = /^data:[\w.+/;=-]{0,200},/i
 /** An address is at its end before; and a medium can be as large as a request. */
 const LOOKED_AT_CHARS = 64 * 1024
 
-/** Whether a text is base64 alone, of either alphabet, with or without line ends. Of a long one its beginning counts. */
+/** Whether a text is base64 alone, of either alphabet, line ends or not. Of a long one, whether it begins so. */
 export const isBase64 = (text: string): boolean =>
   text.length > LOOKED_AT_CHARS ? CHARACTERS.test(text.slice(0, LOOKED_AT_CHARS)) : BASE64.test(text)
 
