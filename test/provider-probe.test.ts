@@ -1,54 +1,65 @@
-/** Vendors without a list of models: their test asks something else that costs nothing. */
+/** `provider test` tells a provider that works from one that does not, whether it has a list of models or not. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from './support/gateway.ts'
 
-let vendor: Bun.Server<unknown>
 let gateway: TestGateway
+let vendor: Bun.Server<undefined>
+const KEY = 'right'
+
+const refusal = (status: number, message: string, code: string | null = null): Response =>
+  Response.json({ error: { message, type: 'invalid_request_error', param: null, code } }, { status })
+
+/** Vendors by the first segment of their path. */
+const vendors: Readonly<Record<string, (path: string, request: Request) => Response>> = {
+  listed: (path) => (path === '/models' ? Response.json({ data: [{ id: 'a' }, { id: 'b' }] }) : refusal(404, 'no')),
+  bare: (path) => (path === '/models' ? Response.json([{ id: 'a' }]) : refusal(404, 'no')),
+  listless: (path) => (path === '/chat/completions' ? refusal(400, 'model is required') : refusal(404, 'Not Found')),
+  unscoped: (path) =>
+    path === '/models' ? refusal(403, 'Missing scopes: api.model.read') : refusal(422, 'messages: field required'),
+  nowhere: () => new Response('<html>404</html>', { status: 404, headers: { 'content-type': 'text/html' } }),
+  page: () => new Response('<html>hello</html>', { headers: { 'content-type': 'text/html' } }),
+  poor: () => refusal(429, 'You exceeded your current quota', 'insufficient_quota'),
+  agent: (path) =>
+    path === '/responses' ? refusal(400, 'input is required') : Response.json({ data: [{ id: 'open' }] }),
+  ark: (path) =>
+    path === '/contents/generations/tasks' ? Response.json({ total: 0, items: [] }) : refusal(404, 'no such path'),
+  kit: (path) => (path.startsWith('/tasks/') ? refusal(404, 'task not found') : refusal(405, 'no')),
+}
 
 beforeAll(async () => {
   vendor = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch(request) {
-      const { pathname } = new URL(request.url)
-      const isRight = request.headers.get('authorization') === 'Bearer right'
-      const nobody = new Response('<html>404 page not found</html>', { status: 404 })
-      if (pathname.endsWith('/models')) return nobody
-      if (pathname.startsWith('/nowhere')) return nobody
-      if (!isRight) return Response.json({ error: { message: 'Invalid credentials' } }, { status: 401 })
-      if (pathname === '/chat/v1/chat/completions')
-        return Response.json({ error: { message: 'model: field required' } }, { status: 400 })
-      if (pathname === '/kit/api/v1/tasks/none')
-        return Response.json({ error: { message: 'no such task', code: 'NotFound' } }, { status: 404 })
-      return nobody
+      const [, name = '', rest = ''] = /^\/([a-z]+)(\/.*)$/.exec(new URL(request.url).pathname) ?? []
+      const isOpen = name === 'agent' && rest === '/models'
+      const isKnown = request.headers.get('authorization') === `Bearer ${KEY}`
+      return isKnown || isOpen ? (vendors[name]?.(rest, request) ?? refusal(404, 'no')) : refusal(401, 'Wrong key')
     },
   })
-  const base = `http://127.0.0.1:${vendor.port}`
-  const provider = (id: string, preset: string, path: string, key: string): string =>
-    `  ${id}: { preset: ${preset}, base_url: '${base}/${path}', key: ${key}, allow_private: true }`
-  gateway = await startGateway({
-    yaml: `
-sandbox: false
-providers:
-${[
-  provider('chat', 'perplexity', 'chat/v1', 'right'),
-  provider('chat-wrong', 'perplexity', 'chat/v1', 'wrong'),
-  provider('kit', 'mediakit', 'kit/api/v1', 'right'),
-  provider('kit-wrong', 'mediakit', 'kit/api/v1', 'wrong'),
-  provider('nowhere', 'custom', 'nowhere/v1', 'right'),
-].join('\n')}
-`,
-  })
-})
+  const presets: Readonly<Record<string, string>> = { agent: 'perplexity', ark: 'ark', kit: 'mediakit' }
+  const entry = (id: string, key: string): string =>
+    `  ${id}${key === KEY ? '' : '-locked'}: { preset: ${presets[id] ?? 'custom'}, base_url: 'http://127.0.0.1:${vendor.port}/${id}', key: ${key}, allow_private: true }`
+  const yaml = ['providers:', ...Object.keys(vendors).flatMap((id) => [entry(id, KEY), entry(id, 'wrong')])]
+  gateway = await startGateway({ yaml: `${yaml.join('\n')}\n` })
+}, 30_000)
 afterAll(async () => {
   await gateway.close()
   await vendor.stop(true)
 })
 
-test('a vendor without a list is good where it takes the credential, and bad where it does not, or is not there', async () => {
-  const tested = (id: string): Promise<object> => gateway.operate('provider.test', { id })
-  for (const id of ['chat', 'kit']) expect(await tested(id)).toMatchObject({ ok: true, models: [], problem: null })
-  for (const id of ['chat-wrong', 'kit-wrong'])
-    expect(await tested(id)).toMatchObject({ ok: false, status: 401, problem: 'auth: Invalid credentials' })
-  expect(await tested('nowhere')).toMatchObject({ ok: false, status: 404 })
+test.each([
+  ['listed', true, ['a', 'b']],
+  ['bare', true, ['a']],
+  ['listless', true, []],
+  ['unscoped', true, []],
+  ['agent', true, []],
+  ['ark', true, []],
+  ['kit', true, []],
+  ['nowhere', false, []],
+  ['page', false, []],
+  ['poor', false, []],
+] as const)('%s', async (id, ok, models) => {
+  expect(await gateway.operate('provider.test', { id })).toMatchObject({ ok, models: [...models] })
+  expect(await gateway.operate('provider.test', { id: `${id}-locked` })).toMatchObject({ ok: false, status: 401 })
 })

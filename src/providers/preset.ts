@@ -39,7 +39,10 @@ export type Preset = {
   /** How it is asked for videos, and to upscale them; undefined where it makes none. */
   readonly videoApi?: VideoApi | undefined
   readonly upscaleApi?: UpscaleApi | undefined
-  /** Whether it shows its list of models to everybody: it says nothing of a key then. */
-  readonly hasOpenList?: boolean
+  /**
+   * What shows that address and key work, for nothing. `models`: its list of models, or how it refuses an empty call;
+   * `empty_call`: that alone; `video_tasks`: its list of tasks; `unknown_task`: how it answers for a task there is not.
+   */
+  readonly probe: 'models' | 'empty_call' | 'video_tasks' | 'unknown_task'
   readonly quirks: Quirks
 }

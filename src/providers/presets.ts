@@ -18,6 +18,7 @@ const preset = ({ quirks, ...vendor }: Vendor): Preset => ({
   keyVariable: undefined,
   auth: 'bearer',
   dialects: ['chat'],
+  probe: 'models',
   ...vendor,
   quirks: { ...standard, ...quirks },
 })
@@ -129,7 +130,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://api.perplexity.ai/v1',
     keyVariable: 'PERPLEXITY_API_KEY',
     dialects: ['responses'],
-    hasOpenList: true,
+    probe: 'empty_call',
   }),
   preset({
     id: 'gemini',
@@ -156,6 +157,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://ark.cn-beijing.volces.com/api/v3',
     keyVariable: 'ARK_API_KEY',
     videoApi: 'ark',
+    probe: 'video_tasks',
   }),
   preset({
     id: 'modelark',
@@ -163,6 +165,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3',
     keyVariable: 'MODELARK_API_KEY',
     videoApi: 'ark',
+    probe: 'video_tasks',
   }),
   preset({
     id: 'mediakit',
@@ -170,6 +173,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://amk.cn-beijing.volces.com/api/v1',
     keyVariable: 'MEDIAKIT_API_KEY',
     upscaleApi: 'mediakit',
+    probe: 'unknown_task',
   }),
   preset({ id: 'ollama', label: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', auth: 'none' }),
   // Serves /v1/messages beside /v1/chat/completions (2026-08).

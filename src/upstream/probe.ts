@@ -1,6 +1,7 @@
 /** One real call to a provider, to see whether address and credential work. */
 import type { Provider } from '../domain/catalog.ts'
-import { parseFields } from '../formats/fields.ts'
+import type { UpstreamFailure } from '../domain/failure.ts'
+import type { Dialect } from '../domain/turn.ts'
 import { upstreamSideOf } from '../formats/upstream-sides.ts'
 import { outbound } from '../outbound/send.ts'
 import { Stop } from '../outbound/stop.ts'
@@ -21,92 +22,130 @@ const PROBE_TIMEOUT_MS = 15_000
 const VERTEX_PLACE = /\/projects\/[^/]+\/locations\/[^/]+(?=\/publishers\/)/
 const PROBE_BYTES_MAX = 4 * 1024 * 1024
 
+type Found = Pick<Probe, 'ok' | 'status' | 'problem'> & { readonly models?: readonly string[] }
+type Reply =
+  | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly failure: UpstreamFailure }
+  | { readonly kind: 'none'; readonly found: Found }
 type Question = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: string }
-const LIST: Question = { method: 'GET', path: '/models' }
+type Ask = (question: Question) => Promise<Reply>
 
-/**
- * What is asked of a vendor without a list of models: what it refuses, for nothing, once address and credential are
- * right. Undefined: every vendor of the kind has a list. (Perplexity and MediaKit have none, November 2026.)
- */
-function otherQuestion({ upscaleApi, videoApi, dialects }: Preset): Question | undefined {
-  if (videoApi === 'ark') return { method: 'GET', path: '/contents/generations/tasks?page_num=1&page_size=1' }
-  if (upscaleApi) return { method: 'GET', path: '/tasks/none' }
-  if (dialects.includes('chat')) return { method: 'POST', path: '/chat/completions', body: '{}' }
-  if (dialects.includes('responses')) return { method: 'POST', path: '/responses', body: '{}' }
-  return dialects.includes('messages') ? { method: 'POST', path: '/messages', body: '{}' } : undefined
-}
-
-/** What a list is taken for that everybody is shown. */
-const MISSING: Judged = { ok: false, status: 404, models: [], problem: 'it has no list of models of a key' }
-
-/** Statuses of what is not there. */
-const isMissing = (status: number): boolean => status === 404 || status === 405 || status === 501
-
-/** Asks for the provider's model list: it costs nothing and needs a valid credential nearly everywhere. */
+/** Asks a question that costs nothing and needs a valid credential: which, is the preset's to say. */
 export async function probe(provider: Provider, preset: Preset): Promise<Probe> {
   const startedMs = performance.now()
   const stop = new Stop()
   const timer = setTimeout(() => stop.stop(), PROBE_TIMEOUT_MS)
-  const listed = preset.hasOpenList ? MISSING : judgedList(preset, await asked({ provider, preset, stop }, LIST))
-  const other = listed.status !== undefined && isMissing(listed.status) ? otherQuestion(preset) : undefined
-  const told = other ? judgedAnswer(preset, await asked({ provider, preset, stop }, other)) : listed
+  const found = await probes[preset.probe](asker(provider, preset, stop), preset)
   clearTimeout(timer)
-  return { ...told, tookMs: Math.round(performance.now() - startedMs) }
+  return { models: [], ...found, tookMs: Math.round(performance.now() - startedMs) }
 }
 
-type Asked = { readonly provider: Provider; readonly preset: Preset; readonly stop: Stop }
-type Answered = Awaited<ReturnType<typeof asked>>
-type Judged = Omit<Probe, 'tookMs'>
-
-function asked({ provider, preset, stop }: Asked, { method, path, body }: Question) {
-  const url = `${provider.baseUrl.replace(VERTEX_PLACE, '')}${path}`
+function asker(provider: Provider, preset: Preset, stop: Stop): Ask {
+  const side = upstreamSideOf(preset.dialects)
   const { reach } = provider
-  const own = { ...upstreamSideOf(preset.dialects).headers, ...(body ? { 'content-type': 'application/json' } : {}) }
-  return sendAs(
-    { provider, preset },
-    (credential) =>
-      outbound.sendForText({ url, method, headers: { ...own, ...credential }, body, stop, reach }, PROBE_BYTES_MAX),
-    { statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined) },
-  )
+  const base = provider.baseUrl.replace(VERTEX_PLACE, '')
+  return async ({ method, path, body }) => {
+    const sent = await sendAs(
+      { provider, preset },
+      (credential) => {
+        const type = body === undefined ? {} : { 'content-type': 'application/json' }
+        const headers = { ...side.headers, ...credential, ...type }
+        const request = { url: base + path, method, headers, stop, reach }
+        return outbound.sendForText(body === undefined ? request : { ...request, body }, PROBE_BYTES_MAX)
+      },
+      { statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined) },
+    )
+    if (sent.kind === 'failed') {
+      const { kind, status, message } = sent.failure
+      return { kind: 'none', found: { ok: false, status, problem: `${kind}: ${message}` } }
+    }
+    if (sent.kind === 'network') {
+      return { kind: 'none', found: { ok: false, status: undefined, problem: `no connection (${sent.message})` } }
+    }
+    const { status, text = '' } = sent
+    return { kind: 'answer', status, text, failure: side.failures.response(status, sent.headers, text) }
+  }
 }
 
-const bad = (problem: string, status?: number): Judged => ({ ok: false, status, models: [], problem })
-
-function judgedList(preset: Preset, sent: Answered): Judged {
-  if (sent.kind === 'failed') return bad(`${sent.failure.kind}: ${sent.failure.message}`, sent.failure.status)
-  if (sent.kind === 'network') return bad(`no connection (${sent.message})`)
-  const { status, text } = sent
-  if (status !== 200) return refusal(preset, sent)
-  const models = modelIds(text)
-  if (!models) return bad('it answered, but not with a model list', status)
-  return { ok: true, status, models, problem: undefined }
+const probes: Readonly<Record<Preset['probe'], (ask: Ask, preset: Preset) => Promise<Found>>> = {
+  models: probeModels,
+  empty_call: probeCall,
+  video_tasks: (ask) => probeReading(ask, '/contents/generations/tasks?page_num=1&page_size=1'),
+  unknown_task: (ask) => probeReading(ask, '/tasks/amk-tool-none'),
 }
 
-/** Whether a vendor without a list took the credential: it answers, or refuses what was asked as it should be. */
-function judgedAnswer(preset: Preset, sent: Answered): Judged {
-  if (sent.kind !== 'whole') return judgedList(preset, sent)
-  const { status, text = '' } = sent
-  const { kind } = upstreamSideOf(preset.dialects).failures.response(status, sent.headers, text)
-  // A page of HTML says that nobody is there.
-  const isTaken = status === 200 || kind === 'bad_request' || (kind === 'model_gone' && parseFields(text) !== undefined)
-  return isTaken ? { ok: true, status, models: [], problem: undefined } : refusal(preset, sent)
+const works = (status: number, models: readonly string[] = []): Found => ({
+  ok: true,
+  status,
+  models,
+  problem: undefined,
+})
+const fails = ({ status, failure }: Extract<Reply, { kind: 'answer' }>): Found => ({
+  ok: false,
+  status,
+  problem: `${failure.kind}: ${failure.message}`,
+})
+
+/** What a vendor answers that has no model list, or none for this key. */
+const LISTLESS = new Set([400, 403, 404, 405, 501])
+
+/** Its list of models. A vendor without one is known by how it refuses an empty call. */
+async function probeModels(ask: Ask, preset: Preset): Promise<Found> {
+  const reply = await ask({ method: 'GET', path: '/models' })
+  if (reply.kind === 'none') return reply.found
+  const { status } = reply
+  const models = status === 200 ? modelIds(reply.text) : undefined
+  if (models) return works(status, models)
+  const found = status === 200 ? { ok: false, status, problem: 'it answered, but not with a model list' } : fails(reply)
+  if (status !== 200 && !LISTLESS.has(status)) return found
+  const called = await probeCall(ask, preset)
+  return called.ok ? called : found
 }
 
-function refusal({ dialects }: Preset, { status, headers, text = '' }: Extract<Answered, { kind: 'whole' }>): Judged {
-  const { kind, message } = upstreamSideOf(dialects).failures.response(status, headers, text)
-  return bad(`${kind}: ${message}`, status)
+const callPaths: Readonly<Partial<Record<Dialect, string>>> = {
+  chat: '/chat/completions',
+  responses: '/responses',
+  messages: '/messages',
 }
 
-/** OpenAI's lists have ids, Google's names. */
+/** A call without a model: whoever takes address and key refuses it as incomplete, and makes nothing. */
+async function probeCall(ask: Ask, { dialects }: Preset): Promise<Found> {
+  const path = dialects.map((dialect) => callPaths[dialect]).find((one) => one !== undefined)
+  if (path === undefined) return { ok: false, status: undefined, problem: 'it has no model list' }
+  const reply = await ask({ method: 'POST', path, body: '{}' })
+  if (reply.kind === 'none') return reply.found
+  const { status, failure, text } = reply
+  const isRefusal = (status === 400 || status === 422) && failure.kind === 'bad_request' && isJson(text)
+  const isUnknownModel = status === 404 && isJson(text) && /model/i.test(`${failure.code ?? ''} ${failure.message}`)
+  return isRefusal || isUnknownModel ? works(status) : fails(reply)
+}
+
+/** Something to be read. That it is not there is an answer, too: whoever has the wrong key is not told so. */
+async function probeReading(ask: Ask, path: string): Promise<Found> {
+  const reply = await ask({ method: 'GET', path })
+  if (reply.kind === 'none') return reply.found
+  const { status, text } = reply
+  return (status === 200 || status === 400 || status === 404) && isJson(text) ? works(status) : fails(reply)
+}
+
+/** OpenAI's lists have ids, Google's names; Together's list stands alone (2026-11). */
 type Listed = { readonly id?: unknown; readonly name?: unknown }
 const GOOGLE_PREFIX = /^(?:publishers\/google\/)?models\//
 
-function modelIds(text: string | undefined): string[] | undefined {
+function modelIds(text: string): string[] | undefined {
+  const answer = jsonOf(text) as Partial<Record<string, Listed[]>> | Listed[] | undefined
+  const list = Array.isArray(answer) ? answer : (answer?.['data'] ?? answer?.['models'] ?? answer?.['publisherModels'])
+  if (!Array.isArray(list)) return undefined
+  const ids = list.map((one: Listed | null) => one?.id ?? one?.name)
+  return ids.flatMap((id) => (typeof id === 'string' ? [id.replace(GOOGLE_PREFIX, '')] : []))
+}
+
+function jsonOf(text: string): object | undefined {
   try {
-    const { data, models, publisherModels } = JSON.parse(text ?? '') as Partial<Record<string, Listed[]>>
-    const named = (data ?? models ?? publisherModels)?.map(({ id, name }) => id ?? name)
-    return named?.flatMap((id) => (typeof id === 'string' ? [id.replace(GOOGLE_PREFIX, '')] : []))
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
   } catch {
-    return undefined // Not a model list.
+    return undefined // Not an answer of an API.
   }
 }
+
+const isJson = (text: string): boolean => jsonOf(text) !== undefined

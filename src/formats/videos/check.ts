@@ -28,7 +28,7 @@ const isFrame = ({ role }: VideoMedium): boolean => role === 'first_frame' || ro
  * is taken, as far as its model goes. Frames come before references where it takes only one of both, and a text before
  * audio that the model does not take alone.
  */
-export function fittedMedia(
+function fittedMedia(
   { media, prompt }: Pick<VideoBody, 'media' | 'prompt'>,
   { mixesFramesWithReferences, takesAudioAlone }: VideoFacts,
 ): { readonly media: readonly VideoMedium[]; readonly dropped: readonly string[] } {
