@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import type { Facts } from './console/desk.ts'
 import { isForConsole, openDoor } from './console/door.ts'
 import type { Edge } from './edge/edge-options.ts'
+import { replyWithInternalError } from './edge/internal-error.ts'
 import { fixedLimits } from './fixed-limits.ts'
 import type { Gateway } from './gateway.ts'
 import type { Exchange } from './inbound/exchange.ts'
@@ -43,8 +44,11 @@ function documentsOf(log: Log): (exchange: Exchange) => void {
     loaded
       .then((reply) => exchange.isGone || reply(exchange))
       .catch((error: unknown) => {
-        log('error', 'documents.internal', { message: String(error) })
-        exchange.destroy()
+        const { stack = '' } = error as Error
+        log('error', 'documents.internal', { message: String(error), stack })
+        // Another request may find them: a file that was not there, or could not be read.
+        loaded = undefined
+        replyWithInternalError(exchange)
       })
   }
 }

@@ -235,6 +235,7 @@ function officeOf(
       writes_queued: store.queued(),
       rss_bytes: process.memoryUsage.rss(),
     }),
+    ignoredProxies: () => config.trustedProxies.ignored,
   }
 }
 

@@ -105,13 +105,14 @@ const program: Program = {
       import('./domain/catalog.ts'),
       import('./domain/patience.ts'),
     ])
-    const { host, port, dataFolder, configFile, publicUrl, limits } = await readConfig()
+    const { host, port, dataFolder, configFile, publicUrl, trustedProxies, limits } = await readConfig()
     return {
       host,
       port,
       dataFolder,
       configFile,
       publicUrl,
+      trustsProxies: !trustedProxies.isEmpty,
       limits: named(limits),
       modelLimits: named({ ...defaultModelLimits, ...patienceMs }),
       fixedLimits: named(fixedLimits),

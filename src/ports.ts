@@ -8,7 +8,9 @@ import type { Config } from './config.ts'
 import { connectionsMaxOf, MONITORING_CONNECTIONS_MAX } from './connection-limit.ts'
 import { Cors } from './edge/cors.ts'
 import type { Edge } from './edge/edge-options.ts'
+import { replyWithInternalError } from './edge/internal-error.ts'
 import { startingEdge } from './edge/starting.ts'
+import type { Exchange } from './inbound/exchange.ts'
 import { listen, type Server } from './inbound/server.ts'
 import type { Log } from './lib/log.ts'
 
@@ -29,8 +31,17 @@ export function bindPorts(config: Config, log: Log): Ports {
   let edge = startingEdge(new Cors(config.corsOrigins))
   const onError = ({ message, stack }: Error): void => log('error', 'inbound.internal', { message, stack })
   const shared = { isHeld: true, refuse: (malformed) => edge.refuse(malformed), onError } satisfies Partial<Shared>
-  const server = bindPublic(config, log, { ...shared, handle: (exchange) => edge.handle(exchange) })
-  const monitoring = bindMonitoring(config, log, { ...shared, handle: (exchange) => edge.monitor(exchange) })
+  /** A programmer's error is an answer, whoever made it. */
+  const guarded = (handle: (exchange: Exchange) => void) => (exchange: Exchange) => {
+    try {
+      handle(exchange)
+    } catch (error) {
+      onError(error as Error)
+      replyWithInternalError(exchange)
+    }
+  }
+  const server = bindPublic(config, log, { ...shared, handle: guarded((exchange) => edge.handle(exchange)) })
+  const monitoring = bindMonitoring(config, log, { ...shared, handle: guarded((exchange) => edge.monitor(exchange)) })
   const begin = (): void => {
     clearTimeout(waiting)
     server.begin()

@@ -98,6 +98,7 @@ test('an image can hold what the program needs and nothing of the machine it is 
   expect(admitted.toSorted()).toEqual([
     'LICENSE',
     'bin',
+    'docs',
     'package-lock.json',
     'package.json',
     'src',

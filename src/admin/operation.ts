@@ -96,6 +96,8 @@ export type Office = {
   readonly backup: (request: BackupRequest) => Promise<Result>
   /** Facts of this process for `doctor`. */
   readonly status: () => Readonly<Record<string, unknown>>
+  /** Addresses nearby whose `X-Forwarded-For` does not count. */
+  readonly ignoredProxies: () => readonly string[]
 }
 
 export type Moved = {

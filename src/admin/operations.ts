@@ -38,7 +38,7 @@ const ledgerVerify = operation(z.strictObject({}), async ({ verify, accounts, le
   })
 })
 
-const doctor = operation(z.strictObject({}), async ({ status, verify, catalog, ledger, accounts }) => {
+const doctor = operation(z.strictObject({}), async ({ status, ignoredProxies, verify, catalog, ledger, accounts }) => {
   const findings = await verify()
   const unserved = catalog
     .models()
@@ -66,6 +66,7 @@ const doctor = operation(z.strictObject({}), async ({ status, verify, catalog, l
     open_holds: ledger.openHolds(),
     ledger_clean: findings.length === 0,
     findings,
+    ignored_proxies: ignoredProxies(),
   })
 })
 

@@ -29,6 +29,7 @@ type Facts = {
   readonly unknown_models: readonly string[]
   readonly open_holds: number
   readonly findings: readonly Finding[]
+  readonly ignored_proxies: readonly string[]
 }
 
 type Got<V> = { readonly ok: true; readonly value: V } | { readonly ok: false; readonly message: string }
@@ -76,7 +77,19 @@ function bindCheck({ host, port, publicUrl }: Settings): Check {
   return warn('address', `${host}:${port} is public, but TOLLGATE_PUBLIC_URL does not say at which address`)
 }
 
-function factChecks(facts: Facts, { dataFolder, limits }: Settings): Check[] {
+/** What the running server has met comes before what this shell's settings say. */
+function proxyCheck({ ignored_proxies: ignored }: Facts, { publicUrl, trustsProxies }: Settings): Check {
+  const isBehindOne = publicUrl?.startsWith('https:') && !trustsProxies
+  if (ignored.length === 0 && !isBehindOne) return ok('proxy', trustsProxies ? 'trusted' : 'none')
+  const who = ignored.length > 0 ? `${ignored.join(', ')} sends X-Forwarded-For` : `${publicUrl} is a proxy's address`
+  return warn(
+    'proxy',
+    `${who}, and TOLLGATE_TRUSTED_PROXIES does not name it: its clients count as one, and lock each other out`,
+  )
+}
+
+function factChecks(facts: Facts, settings: Settings): Check[] {
+  const { dataFolder, limits } = settings
   const server =
     facts.pid === process.pid
       ? 'no server runs'
@@ -91,6 +104,7 @@ function factChecks(facts: Facts, { dataFolder, limits }: Settings): Check[] {
           facts.findings.map(({ invariant, subject, detail }) => `${invariant}: ${subject} (${detail})`).join('; '),
         ),
     connectionCheck(facts, limits),
+    proxyCheck(facts, settings),
     modelCheck(facts),
     ...priceChecks(facts),
     ok(

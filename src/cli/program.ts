@@ -24,6 +24,8 @@ export type Settings = {
   readonly dataFolder: string
   readonly configFile: string | undefined
   readonly publicUrl: string | undefined
+  /** Whether any proxy is trusted. */
+  readonly trustsProxies: boolean
   /** By name, in the unit that the name ends in. */
   readonly limits: Readonly<Record<string, number>>
   /** The same of a model that has none of its own. */

@@ -48,8 +48,8 @@ export function openDoor({ office, facts, proxies, log }: DoorOptions): (exchang
   const answer = async (exchange: Exchange): Promise<void> => {
     const requestId = timeOrderedId('req_')
     const { method } = exchange.head
-    const reading = method === 'GET' || method === 'HEAD' ? undefined : read(exchange)
     try {
+      const reading = method === 'GET' || method === 'HEAD' ? undefined : read(exchange)
       if (isPage(exchange.head.path)) {
         pages ??= import('./pages.ts').then((module) => new module.Pages(facts))
         return await (await pages).answer(exchange)
@@ -64,7 +64,10 @@ export function openDoor({ office, facts, proxies, log }: DoorOptions): (exchang
     } catch (error) {
       const { stack = '' } = error as Error
       log('error', 'console.internal', { request: requestId, message: String(error), stack })
-      if (!exchange.isUnanswered || exchange.isGone) return
+      if (exchange.isGone) return
+      if (!exchange.isUnanswered) return exchange.destroy()
+      // A file that was not there, or could not be read, may be there for the next.
+      pages = undefined
       const told = { type: 'server_error', param: null, code: 'internal_error', ...say('internal_error') }
       const body = JSON.stringify({ error: told })
       const headers = { ...securityHeaders('data', facts.isSecure), 'content-type': 'application/json; charset=utf-8' }

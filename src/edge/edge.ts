@@ -28,7 +28,7 @@ import { refusedNote } from './refused-note.ts'
 import { stateRoute } from './responses.ts'
 import { presenceOf, replyWithStream, type EventSource } from './stream-reply.ts'
 import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
-import { NOSNIFF, noRoute, refusedLine, type Answering, type Route, type Turn } from './turn.ts'
+import { INTERNAL, NOSNIFF, noRoute, refusedLine, type Answering, type Route, type Turn } from './turn.ts'
 import { contentOf, serveVideo, videoRoute } from './videos.ts'
 
 const STREAM_TYPE = {
@@ -127,10 +127,10 @@ class Desk implements Answering {
   }
 
   private failed(turn: Turn, error: unknown): void {
-    const { stack = '' } = error as Error
-    this.options.log('error', 'edge.internal', { request: turn.id, message: String(error), stack })
-    if (!turn.exchange.isUnanswered) return turn.exchange.destroy()
-    this.refuse(turn, { kind: 'internal', message: 'Internal error. The request id helps the operator to find it.' })
+    const told = { request: turn.id, message: String(error), stack: (error as Error).stack }
+    this.options.log('error', 'edge.internal', told)
+    if (turn.exchange.isUnanswered) this.refuse(turn, INTERNAL)
+    else turn.exchange.destroy()
   }
 
   open(exchange: Exchange, port: Turn['port']): Turn {

@@ -51,6 +51,11 @@ export function refusedLine(
   }
 }
 
+export const INTERNAL: Failure = {
+  kind: 'internal',
+  message: 'Internal error. The request id helps the operator to find it.',
+}
+
 /** Most who meet it have given their client a base URL that is too short, or has its end twice. */
 export function noRoute(method: string, path: string): Failure {
   const isMisplaced =

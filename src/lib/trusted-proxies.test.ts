@@ -19,3 +19,26 @@ test('addresses are counted by their network, but for those that many may be beh
     expect([address, proxies.originOf(address)]).toEqual([address, origin])
   }
 })
+
+test('a neighbour whose X-Forwarded-For does not count is told of once; strangers and trusted ones are not', () => {
+  const proxies = new TrustedProxies(['10.0.0.1'])
+  const told: string[] = []
+  proxies.onUnheard = (address) => told.push(address)
+  for (const address of [
+    '127.0.0.1',
+    '::ffff:127.0.0.1',
+    '172.17.0.1',
+    '::1',
+    '10.0.0.1',
+    '203.0.113.7',
+    '2001:db8::1',
+  ]) {
+    proxies.clientOf(address, '198.51.100.4')
+    proxies.clientOf(address, undefined)
+  }
+  proxies.clientOf('192.168.1.5', undefined)
+  expect(told).toEqual(['127.0.0.1', '172.17.0.1', '::1'])
+  expect(proxies.ignored).toEqual(told)
+  for (let i = 0; i < 100; i++) proxies.clientOf(`10.1.1.${i}`, 'x')
+  expect(proxies.ignored).toHaveLength(16)
+})

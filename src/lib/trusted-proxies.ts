@@ -4,7 +4,12 @@ import { networkOf } from './network.ts'
 /** Whose `X-Forwarded-For` counts. */
 export class TrustedProxies {
   private readonly list = new BlockList()
-  private readonly isEmpty: boolean
+  /** Whether it trusts nobody. */
+  readonly isEmpty: boolean
+  /** Who looks like a proxy that was forgotten. */
+  private readonly unheard = new Set<string>()
+  /** Told of each of them once. */
+  onUnheard: ((address: string) => void) | undefined
 
   /** Addresses and ranges (`10.0.0.0/8`, `::1`). Throws RangeError naming one that is neither. */
   constructor(ranges: readonly string[]) {
@@ -27,7 +32,10 @@ export class TrustedProxies {
    */
   clientOf(remoteAddress: string, forwardedFor: string | undefined): string {
     let address = plain(remoteAddress)
-    if (this.isEmpty || !this.includes(address)) return address
+    if (this.isEmpty || !this.includes(address)) {
+      if (forwardedFor !== undefined) this.noteUnheard(address)
+      return address
+    }
     const hops = (forwardedFor ?? '').split(',')
     for (const hop of hops.toReversed()) {
       const next = plain(hop.trim())
@@ -44,10 +52,44 @@ export class TrustedProxies {
     return LOOPBACK.test(address) || this.includes(address) ? undefined : networkOf(address)
   }
 
+  /** The addresses, near ones and not trusted, whose `X-Forwarded-For` did not count so far; a few of them. */
+  get ignored(): readonly string[] {
+    return [...this.unheard]
+  }
+
+  /** A stranger may claim what it likes. A neighbour that says for whom it speaks is a proxy, as a rule. */
+  private noteUnheard(address: string): void {
+    if (this.unheard.has(address) || this.unheard.size >= UNHEARD_MAX || isIP(address) === 0) return
+    if (!NEAR.check(address, familyOf(address))) return
+    this.unheard.add(address)
+    this.onUnheard?.(address)
+  }
+
   private includes(address: string): boolean {
     const version = isIP(address)
     return version !== 0 && this.list.check(address, version === 4 ? 'ipv4' : 'ipv6')
   }
+}
+
+const UNHEARD_MAX = 16
+/** This machine, and networks that nobody is in who was not let in. */
+const NEAR = new BlockList()
+for (const [address, bits] of [
+  ['127.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['100.64.0.0', 10],
+  ['169.254.0.0', 16],
+  ['::1', 128],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const) {
+  NEAR.addSubnet(address, bits, familyOf(address))
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
 }
 
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1)$/
