@@ -28,6 +28,7 @@ const START_WAIT_MS = 1_000
 
 /** Throws what the system says about a port that cannot be had. */
 export function bindPorts(config: Config, log: Log): Ports {
+  watchProxies(config, log)
   let edge = startingEdge(new Cors(config.corsOrigins))
   const onError = ({ message, stack }: Error): void => log('error', 'inbound.internal', { message, stack })
   const shared = { isHeld: true, refuse: (malformed) => edge.refuse(malformed), onError } satisfies Partial<Shared>
@@ -88,3 +89,11 @@ function bindMonitoring(
 /** How a URL names the address that is listened on. */
 export const urlHost = (host: string): string =>
   host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+
+/** Behind a proxy that is not trusted all clients are one: what one of them may not do any more, none may. */
+function watchProxies({ trustedProxies, publicUrl }: Config, log: Log): void {
+  const help = 'name the proxy in TOLLGATE_TRUSTED_PROXIES, or all clients behind it count as one'
+  trustedProxies.onUnheard = (proxy) => log('warn', 'proxy.untrusted', { proxy, help })
+  // This server speaks no TLS: something in front of it does.
+  if (publicUrl?.startsWith('https:') && trustedProxies.isEmpty) log('warn', 'proxy.untrusted', { publicUrl, help })
+}

@@ -63,7 +63,6 @@ const READ_AHEAD_MS = 1_000
 export async function serve(config: Config): Promise<Served> {
   const log = createLog(config.logLevel)
   const ports = bindPorts(config, log)
-  watchProxies(config, log)
   const { server } = ports
   // Its thread starts while the folder is opened.
   const sandbox = config.sandbox ? new SandboxThread({ onReplaced: (reason) => replaced(log, reason) }) : undefined
@@ -177,14 +176,6 @@ const metricsOf = (
     turnedAway: () => parts().server.dropped.turnedAway,
     decoders,
   })
-
-/** Behind a proxy that is not trusted all clients are one: what one of them may not do any more, none may. */
-function watchProxies({ trustedProxies, publicUrl }: Config, log: Log): void {
-  const help = 'name the proxy in TOLLGATE_TRUSTED_PROXIES, or all clients behind it count as one'
-  trustedProxies.onUnheard = (proxy) => log('warn', 'proxy.untrusted', { proxy, help })
-  // This server speaks no TLS: something in front of it does.
-  if (publicUrl?.startsWith('https:') && trustedProxies.isEmpty) log('warn', 'proxy.untrusted', { publicUrl, help })
-}
 
 /** The program is not there as a whole, and the runtime does not look for a missing part of it again. */
 function giveUp(log: Log, { message }: Error): never {

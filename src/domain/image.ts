@@ -212,6 +212,26 @@ export function unitsOf(facts: ImageFacts, { size, quality }: ImageWish): PieceU
   return choices(size, facts.sizeDefault, facts.sizes).flatMap((one) => qualities.map((other) => imageUnit(one, other)))
 }
 
+/**
+ * The kind of image to ask for where a request leaves the choice to the model and the card has prices for some kinds
+ * only: the first size that has a price, at the usual quality. Undefined where nothing has to be chosen, or can be.
+ */
+export function soldChoice(
+  wish: ImageWish,
+  { sale, limits: { image: facts } }: PricedImages,
+): Pick<ImageWish, 'size' | 'quality'> | undefined {
+  if (!sellsPieces(sale)) return undefined
+  const isSold = (unit: PieceUnit): boolean => piecePrice(sale, unit) !== undefined
+  const units = unitsOf(facts, wish)
+  const sold = units.filter(isSold)
+  if (sold.length === 0 || sold.length === units.length) return undefined
+  const [size = '', ...others] = (sold[0] ?? '').slice(IMAGE.length).split('/')
+  const usual = [facts.qualityDefault, 'medium', 'standard', ...others].find((one) =>
+    sold.includes(imageUnit(size, one)),
+  )
+  return { size, quality: usual }
+}
+
 const GAPS_NAMED_MAX = 5
 
 /**

@@ -1,7 +1,7 @@
 /** A client that asks for images, in OpenAI's format. */
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
-import { imageTokensMax, type ImageFacts, type ImageWish } from '../../domain/image.ts'
+import { imageTokensMax, soldChoice, type ImageFacts, type ImageWish } from '../../domain/image.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import { writeFailure } from '../chat/failure.ts'
 import type { ClientRequest, ImageMeter, Metered, Passage, PassageContext } from '../format.ts'
@@ -43,9 +43,9 @@ export class ImageClient implements ClientRequest {
   readonly imageParts: number
   readonly mediaBytes = 0
   readonly messages = 0
-  readonly images: ImageWish
+  images: ImageWish
   readonly leavesFiles: boolean
-  private readonly body: ImageBody
+  private body: ImageBody
   private readonly source: Source
 
   constructor(body: ImageBody, source: Source) {
@@ -62,6 +62,11 @@ export class ImageClient implements ClientRequest {
   }
 
   check(model: Model): Failure | undefined {
+    const chosen = soldChoice(this.images, model)
+    if (chosen) {
+      this.body = { ...this.body, ...chosen }
+      this.images = { ...this.images, ...chosen }
+    }
     return checkImage(this.body, this.images, model)
   }
 
