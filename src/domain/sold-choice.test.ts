@@ -5,7 +5,7 @@ import { unitPrices, type PriceCard } from './price.ts'
 const card = (units: Record<string, bigint>): PriceCard => ({
   id: 1,
   effectiveFromMs: 0,
-  nanoPerMillion: { ...unitPrices({ input: 0n, output: 0n }), ...units } as PriceCard['nanoPerMillion'],
+  nanoPerMillion: { ...unitPrices({ input: 0n, output: 0n }), ...units },
 })
 const model = (units: Record<string, bigint>) => ({
   kind: 'image',
