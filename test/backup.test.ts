@@ -6,6 +6,9 @@ import { join } from 'node:path'
 import { runCommand, runJson } from './support/command.ts'
 import { chat, freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
 
+/** With a vendor of their own the sandbox's models are not everybody's, unless it is said. */
+const OPEN = 'sandbox: true\n'
+
 const folders: string[] = []
 const folderFor = (): string => {
   const folder = freshFolder()
@@ -202,7 +205,7 @@ describe('the secrets', () => {
     expect(again.secrets).toEqual({ key_pepper: 'matches', master_key: 'differs' })
     expect((await runJson<Failed>(other, ['account', 'list'])).error.message).toContain('master.key is not the one')
     const environment = { TOLLGATE_MASTER_KEY: readFileSync(join(folder, 'master.key'), 'utf8').trim() }
-    const next = await startGateway({ folder: other, env: environment })
+    const next = await startGateway({ folder: other, env: environment, yaml: OPEN })
     expect(await charged(next, key)).toBe(200)
     await next.close()
   })
@@ -217,7 +220,7 @@ describe('the secrets', () => {
       key_pepper: 'unchanged',
       master_key: 'unchanged',
     })
-    const next = await startGateway({ folder })
+    const next = await startGateway({ folder, yaml: OPEN })
     expect(await charged(next, key)).toBe(401)
     expect(await charged(next, next.key)).toBe(200)
     const providers = await next.operate<{ id: string; has_key: boolean }[]>('provider.list')
@@ -276,7 +279,7 @@ describe('restore', () => {
     const aside = readdirSync(folder).find((name) => name.startsWith('master.key.before-restore')) ?? ''
     expect(readFileSync(join(folder, aside), 'utf8')).toBe('half a sec')
     expect(readdirSync(folder).filter((name) => name.includes('.restoring'))).toEqual([])
-    const next = await startGateway({ folder })
+    const next = await startGateway({ folder, yaml: OPEN })
     expect(await charged(next, source.key)).toBe(200)
     await next.close()
   })

@@ -67,7 +67,7 @@ test('sign in by a link, go to keys, make one, revoke it', async () => {
   await page.appears('role=dialog')
   await type(page, 'typed')
   await press(page, 'Enter')
-  await page.appears('text=Revoked')
+  await page.appears('tbody >> text=Revoked')
   await page.close()
 }, 60_000)
 

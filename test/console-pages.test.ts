@@ -61,7 +61,7 @@ describe.each(['light', 'dark'])('%s', (scheme) => {
 
 /** A page is three at most: who one is, whose page it is, and what it shows. A dialog over it may ask what it needs. */
 const limitOf = (name: string): number =>
-  /^(?:key-|request|model$|operator-.*-new|operator-model$|operator-account$)/.test(name) ? 5 : 3
+  /^(?:key-|request|model$|operator-.*-new|operator-model$|operator-provider$|operator-account$)/.test(name) ? 5 : 3
 
 test('the door', async () => {
   const page = stage.browser.open({ viewport: { width: 360, height: 700 } })

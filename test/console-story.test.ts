@@ -92,7 +92,7 @@ test('a key is made, limited, used and revoked by its name; the next call is ref
   expect(await page.call<boolean>('isDisabled', inDialog(button('Revoke')))).toBe(true)
   await page.fill(inDialog('role=textbox'), 'to be revoked')
   await page.click(inDialog(button('Revoke')))
-  await page.appears('text=Revoked')
+  await page.appears('tbody >> text=Revoked')
   expect((await chatWith(secret)).status).toBe(401)
   await expectQuiet(page)
   await page.close()

@@ -28,7 +28,7 @@ type AccountView = { readonly posted_nano_usd: string; readonly held_nano_usd: s
 
 test('a database of schema 1 opens, keeps every number, and is charged further', async () => {
   const folder = releasedFolder()
-  const gateway = await startGateway({ folder, env })
+  const gateway = await startGateway({ folder, env, yaml: 'sandbox: true\n' })
   const caller = { baseUrl: gateway.baseUrl, key: KEY }
   const account = (): Promise<AccountView> => gateway.operate('account.show', { account: 'acme' })
 

@@ -27,6 +27,11 @@ const collect = (dialect: string, stream: string, events = Infinity): Record<str
 /** What no stream says. */
 const unsaid = (key: string, value: unknown): unknown => (key === 'annotations' ? undefined : value)
 
+test('an index beyond all measure makes no list of that length', () => {
+  const event = { type: 'response.output_text.delta', output_index: 0, content_index: 4e9, delta: 'x' }
+  expect(collect('responses', `data: ${JSON.stringify(event)}\n\n`)).toMatchObject({ output: [{}] })
+})
+
 describe.each(Object.keys(collectors))('a stream of %s', (dialect) => {
   test.each(['tools', 'structured', 'length', 'refusal'])(
     '%s: collected is what the vendor gives in one piece',

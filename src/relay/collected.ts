@@ -4,7 +4,7 @@ import type { AnswerFacts, Destination, PassedReply, Passage, UpstreamRequest } 
 import { attemptStream, type AttemptLimits, type Target } from '../upstream/attempt.ts'
 import type { Admission } from './admit.ts'
 import type { Call } from './call.ts'
-import { capOfSpent } from './growing-hold.ts'
+import { capOfSpent, type GrowingHold } from './growing-hold.ts'
 import { BoundedEvents } from './stream-bounds.ts'
 
 type ToCollect = {
@@ -30,7 +30,7 @@ export async function tryCollected(call: Call, asked: ToCollect, facts: AnswerFa
   if (!collector || !growing) throw new Error('a reply is collected where its hold grows')
   const opened = await attemptStream(target, request, { ...limits, takesWhole: true })
   if (opened.kind === 'failed') return opened
-  if (opened.kind === 'reply') return readWhole(opened.text, asked)
+  if (opened.kind === 'reply') return paidWhole(await readWhole(opened.text, asked), growing)
   const stream = passage.openStream(facts, destination.quirks)
   const events = new BoundedEvents(opened.events, stream, { admission, limits })
   let chars = 0
@@ -60,11 +60,17 @@ export async function tryCollected(call: Call, asked: ToCollect, facts: AnswerFa
   }
 }
 
-async function readWhole(text: string, { passage, destination, admission }: ToCollect): Promise<Collected> {
+async function readWhole(text: string, { passage, destination }: ToCollect): Promise<Collected> {
   const read = await passage.readReply(text, destination.quirks)
   if (read.kind === 'failed') return read
-  const { produced, usage } = read.reply
-  // One that came in one piece after all is paid for as far as there is money; the rest is written off.
-  await admission.growing?.cover({ produced, usage })
   return { kind: 'whole', reply: read.reply, isCut: false }
+}
+
+/**
+ * A reply that came in one piece after all is paid for as far as there is money; the rest is written off. The next one of
+ * this model is not asked for like this.
+ */
+async function paidWhole(read: Collected, growing: GrowingHold): Promise<Collected> {
+  if (read.kind === 'whole') await growing.coverWhole(read.reply)
+  return read
 }

@@ -46,7 +46,7 @@ export function settle(relay: Relay, call: Call, ending: Ending): Promise<Settle
     record = recordOf(call, ending, { charged, writtenOff, upstreamCost })
     const output = outputTokens(metered.usage)
     // The next hold for this model has to be for all of an answer.
-    if (admission.growing?.hidesReasoning(metered.usage)) relay.hiddenReasoners.add(admission.model.id)
+    if (admission.growing?.cannotFollow(metered.usage)) relay.hiddenReasoners.add(admission.model.id)
     call.entry.settle(charged, inputTokens(metered.usage) + output, outcome === 'completed' ? output : undefined)
     const steps = recordSteps(record)
     if (call.claim) steps.push(...call.claim.keep(ending.answer?.(record) ?? NOT_REPEATABLE))

@@ -37,6 +37,7 @@ export class GrowingHold {
   private counted = NOTHING
   /** The stream that was counted: after a failure another one begins. */
   private source: Source | undefined
+  private cameWhole = false
   /** What of the stream may leave. */
   private covered: Words = { produced: '', thoughts: '' }
   private readonly relay: Relay
@@ -75,8 +76,15 @@ export class GrowingHold {
     return this.counted.tokens + chars <= this.tokens ? this.cleared(source) : this.grow(source)
   }
 
-  /** Whether a vendor's report has reasoning that did not arrive: a hold cannot follow it. */
-  hidesReasoning(usage: Usage): boolean {
+  /** The same for a reply that came in one piece, where it was asked for as a stream. */
+  async coverWhole(reply: Pick<Source, 'produced' | 'usage'>): Promise<void> {
+    this.cameWhole = true
+    await this.cover(reply)
+  }
+
+  /** Whether a hold cannot follow such answers: a report has reasoning that did not arrive, or all came at its end. */
+  cannotFollow(usage: Usage): boolean {
+    if (this.cameWhole) return true
     const { produced, thoughts } = this.covered
     const thoughtChars = charsOf({ produced: '', thoughts })
     return usage.outputReasoning > thoughtChars || outputTokens(usage) > charsOf({ produced, thoughts }) + UNSEEN_TOKENS

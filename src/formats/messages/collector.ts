@@ -66,7 +66,7 @@ export class MessagesCollector implements ReplyCollector {
         block['signature'] = asText(block['signature']) + asText(delta['signature'])
         return
       case 'citations_delta':
-        block['citations'] = [...((block['citations'] ?? []) as unknown[]), delta['citation']]
+        ;((block['citations'] ??= []) as unknown[]).push(delta['citation'])
         return
       case 'input_json_delta':
         this.inputs.set(index, (this.inputs.get(index) ?? '') + asText(delta['partial_json']))

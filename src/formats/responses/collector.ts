@@ -62,12 +62,17 @@ export class ResponsesCollector implements ReplyCollector {
   }
 }
 
+/** Parts of one item. */
+const PARTS_MAX = 1_024
+
 function addText(item: Item, field: string, text: unknown): void {
   item[field] = asText(item[field]) + asText(text)
 }
 
 function addWords(item: Item, [list, type, field]: (typeof ADDED_TO)[string], event: Fields): void {
   const at = numberIn(event['content_index'] ?? event['summary_index']) ?? 0
+  // An index is a vendor's word: a list that long would not be an answer.
+  if (!Number.isInteger(at) || at < 0 || at >= PARTS_MAX) return
   const parts = [...asList(item[list])] as Item[]
   const part = { type, ...parts[at] }
   addText(part, field, event['delta'])
