@@ -91,7 +91,7 @@ export function Chat({ account, models, model, onModel }: StudioProps) {
           onStop={stop}
         />
       </div>
-      <aside aria-label={t('play.settings')} className="space-y-3 self-start rounded-lg border bg-panel p-4">
+      <aside aria-label={t('play.settings')} className="min-w-0 space-y-3 self-start rounded-lg border bg-panel p-4">
         <ModelPicker models={models} model={model} onChoose={onModel} />
         <Parameters
           settings={settings}

@@ -38,6 +38,7 @@ export function ModelPicker({ models, model, onChoose }: Props) {
           shown={model.id}
           query={among(models)}
           onChoose={onChoose}
+          className="w-full min-w-0"
         />
       )}
     </Field>
