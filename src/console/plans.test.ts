@@ -34,8 +34,8 @@ afterAll(async () => {
 })
 
 /**
- * Accounts are few, and walked one by one; open holds have an index of nothing else; two are tables of one query. How many
- * codes there are is counted on an index alone: a million take 10 ms of the reader's thread.
+ * Accounts are few, and walked one by one; open holds have an index of nothing else; two are tables of one query. Codes
+ * are counted on an index alone: a million take 10 ms of the reader's thread.
  */
 const allowed =
   /^SCAN (?:a\b|recent\b|older\b|account\b|hold USING INDEX hold_open|usage_days_until|json_each|redemption_code USING COVERING INDEX|\(subquery)/

@@ -67,8 +67,8 @@ async function readWhole(text: string, { passage, destination }: ToCollect): Pro
 }
 
 /**
- * A reply that came in one piece after all is paid for as far as there is money; the rest is written off. The next one of
- * this model is not asked for like this.
+ * A reply that came in one piece after all is paid for as far as there is money; the rest is written off. The next one
+ * of this model is not asked for like this.
  */
 async function paidWhole(read: Collected, growing: GrowingHold): Promise<Collected> {
   if (read.kind === 'whole') await growing.coverWhole(read.reply)

@@ -19,7 +19,7 @@ export type ConsoleStage = {
 
 export type Person = { readonly name: string; readonly role: 'operator' | 'owner' | 'member' }
 
-/** The people of a test are not of the first account: with a vendor beside it the sandbox is theirs where the file says so. */
+/** The people of a test are not of the first account: beside a vendor the sandbox is theirs where the file says so. */
 const OPEN = 'sandbox: true\n'
 
 export async function openStage(options?: GatewayOptions): Promise<ConsoleStage> {
