@@ -23,10 +23,18 @@ export function withConsole(
   return (exchange) => {
     const { path } = exchange.head
     if (isForConsole(path)) door(exchange)
+    else if (path === '/' && wantsPage(exchange)) exchange.reply(302, TO_CONSOLE, '')
     else if (isDocument(path)) documents(exchange)
     else edge.handle(exchange)
   }
 }
+
+/** Relative: it holds below whatever path a proxy has put the gateway at. */
+const TO_CONSOLE = { location: 'console/', 'cache-control': 'no-store', vary: 'accept' }
+
+/** Whether a browser asks, for a person. Programs get the API's 404. */
+const wantsPage = (exchange: Exchange): boolean =>
+  ['GET', 'HEAD'].includes(exchange.head.method) && /\btext\/html\b/.test(exchange.header('accept') ?? '')
 
 const isDocument = (path: string): boolean =>
   path === '/docs' || path === '/openapi.json' || path === '/llms.txt' || path.startsWith('/docs/')

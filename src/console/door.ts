@@ -51,7 +51,9 @@ export function openDoor({ office, facts, proxies, log }: DoorOptions): (exchang
     try {
       const reading = method === 'GET' || method === 'HEAD' ? undefined : read(exchange)
       if (isPage(exchange.head.path)) {
-        pages ??= import('./pages.ts').then((module) => new module.Pages(facts))
+        pages ??= import('./pages.ts').then(
+          (module) => new module.Pages({ ...facts, hasOperator: () => office.users.hasOperator() }),
+        )
         return await (await pages).answer(exchange)
       }
       dispatcher ??= import('./dispatch.ts').then(({ createDispatcher }) => createDispatcher(office, facts))

@@ -10,7 +10,10 @@ let folder: string
 beforeAll(() => {
   folder = `${mkdtempSync(join(tmpdir(), 'tollgate-pages-'))}/`
   mkdirSync(join(folder, 'assets'))
-  writeFileSync(join(folder, 'index.html'), '<base href="/" /><script nonce="NONCE"></script>')
+  writeFileSync(
+    join(folder, 'index.html'),
+    '<base href="/" /><meta name="operator" content="known" /><script nonce="NONCE"></script>',
+  )
   writeFileSync(join(folder, 'assets/app-abc.js'), 'console.log(1)')
   writeFileSync(join(folder, 'manifest.json'), '{}')
 })
@@ -33,8 +36,12 @@ async function ask(pages: Pages, path: string, { method = 'GET', zipped = false 
   return answer
 }
 
+let hasOperator = true
 const open = (publicUrl?: string): Pages =>
-  new Pages({ publicUrl, isSecure: publicUrl !== undefined, publicModels: 'shown' }, folder)
+  new Pages(
+    { publicUrl, isSecure: publicUrl !== undefined, publicModels: 'shown', hasOperator: () => hasOperator },
+    folder,
+  )
 
 test('every page is the one page, below the path of the public address, with a nonce of its own', async () => {
   const pages = open('https://models.example/a"b/')
@@ -61,8 +68,18 @@ test('files are named by what was built, and by nothing else', async () => {
 })
 
 test('it says so where nothing is built, and what it does not do', async () => {
-  const empty = new Pages({ publicUrl: undefined, isSecure: false, publicModels: 'hidden' }, join(folder, 'nowhere/'))
+  const empty = new Pages(
+    { publicUrl: undefined, isSecure: false, publicModels: 'hidden', hasOperator: () => true },
+    join(folder, 'nowhere/'),
+  )
   expect((await ask(empty, '/console/')).status).toBe(503)
   expect((await ask(open(), '/console/', { method: 'POST' })).status).toBe(405)
   expect((await ask(open(), '/console')).headers['location']).toBe('console/')
+})
+
+test('a page says whether there is an operator yet', async () => {
+  expect((await ask(open(), '/console/')).body).toContain('name="operator" content="known"')
+  hasOperator = false
+  expect((await ask(open(), '/console/sign-in')).body).toContain('name="operator" content="missing"')
+  hasOperator = true
 })

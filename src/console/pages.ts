@@ -26,7 +26,10 @@ type Asset = {
   readonly plain: Uint8Array
   readonly zipped: Uint8Array
 }
-type PagesFacts = Pick<Facts, 'publicUrl' | 'isSecure' | 'publicModels'>
+type PagesFacts = Pick<Facts, 'publicUrl' | 'isSecure' | 'publicModels'> & {
+  /** Whether anybody can sign in yet. */
+  readonly hasOperator: () => boolean
+}
 
 export class Pages {
   private readonly facts: PagesFacts
@@ -82,13 +85,14 @@ export class Pages {
 
   private async page(exchange: Exchange): Promise<void> {
     this.index ??= readFile(`${this.folder}index.html`, 'utf8')
-    const { publicUrl, isSecure, publicModels } = this.facts
+    const { publicUrl, isSecure, publicModels, hasOperator } = this.facts
     const below = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
     const nonce = makeToken()
     const text = (await this.index)
       .replace('<base href="/" />', `<base href="${escaped(below)}${ROOT}/" />`)
       .replace('nonce="NONCE"', `nonce="${nonce}"`)
       .replace('name="models" content="hidden"', `name="models" content="${publicModels}"`)
+      .replace('name="operator" content="known"', `name="operator" content="${hasOperator() ? 'known' : 'missing'}"`)
     const headers = {
       ...pageHeaders(isSecure, nonce),
       'content-type': 'text/html; charset=utf-8',

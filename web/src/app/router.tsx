@@ -10,7 +10,7 @@ import {
 } from '@tanstack/react-router'
 import { oneOf, only, readAddress, textOf, writeAddress } from '../lib/search.ts'
 import { ranges } from '../lib/ranges.ts'
-import { showsModels } from '../lib/show-models.ts'
+import { showsModels } from '../lib/page-facts.ts'
 import { filtersOf, type RequestFilters } from '../lib/request-filters.ts'
 import { wantedIn } from '../lib/video-wanted.ts'
 import { Missing, Broken } from './last-resort.tsx'

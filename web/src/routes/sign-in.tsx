@@ -4,12 +4,29 @@ import { Door } from '../features/door/door.tsx'
 import { useForm } from '../features/door/use-form.ts'
 import { api } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
-import { showsModels } from '../lib/show-models.ts'
+import { hasOperator, showsModels } from '../lib/page-facts.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Failure } from '../ui/page.tsx'
 
 export function SignInPage() {
+  return hasOperator() ? <SignIn /> : <NoOperator />
+}
+
+/** Nobody can sign in yet: where the link is that makes the first operator. */
+function NoOperator() {
+  const t = useT()
+  return (
+    <Door title={t('signIn.first')} hint={t('signIn.firstLink')}>
+      <p className="text-soft">{t('signIn.firstAgain')}</p>
+      <pre className="mt-2 overflow-x-auto rounded-md bg-sunken px-3 py-2 text-xs">
+        npx tollgate user create NAME --role operator
+      </pre>
+    </Door>
+  )
+}
+
+function SignIn() {
   const t = useT()
   const router = useRouter()
   const { next } = useSearch({ from: '/sign-in' })
