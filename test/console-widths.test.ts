@@ -75,9 +75,7 @@ const pageOf = (zone: string): BrowserPage => {
 /** What people of the rich account see: amounts of every size, and names that are as long as can be. */
 const richNames = ['overview', 'keys', 'key-edit', 'usage', 'requests', 'request', 'tasks', 'billing']
 const places: readonly (readonly [name: string, place: Place, isRich: boolean])[] = [
-  ...[...accountPlaces, ...operatorPlaces]
-    .filter(({ name }) => name !== 'key-edit')
-    .map((place) => [place.name, place, false] as const),
+  ...[...accountPlaces, ...operatorPlaces].map((place) => [place.name, place, false] as const),
   ...accountPlaces
     .filter(({ name }) => richNames.includes(name))
     .map((place) => [`${place.name}, rich`, place, true] as const),

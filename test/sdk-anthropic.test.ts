@@ -166,7 +166,7 @@ function testFailures(vendor: Vendor): void {
   const ask = asking(modelOf(vendor))
 
   test('refusals of the gateway: class, type, code, request id, and nothing charged', async () => {
-    const me = await join({ models: [modelOf(vendor), 'gone'] })
+    const me = await join({ models: [modelOf(vendor)] })
     const failing = (body: Ask, who: { key: string } = me): Promise<InstanceType<typeof Anthropic.APIError>> =>
       thrown(anthropic(who).messages.create(body))
     const expectError = async (

@@ -246,7 +246,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     (office, { account: wanted, models: allowedModels }) =>
       withAccount(office, wanted, async ({ id, origin, allowedModels: before }) => {
         if (origin === 'declared') return declaredElsewhere('account', wanted)
-        const stray = strayModel(office, allowedModels, { before })
+        const stray = strayModel(office, allowedModels, before)
         return stray ?? done(accountView(office, await office.accounts.update(id, { allowedModels })))
       }),
     ofAccount,
@@ -278,7 +278,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     }),
     (office, { account: wanted, name: keyName, models: allowedModels, limits = {} }) =>
       withAccount(office, wanted, async (account) => {
-        const stray = strayModel(office, allowedModels, { account })
+        const stray = strayModel(office, allowedModels)
         if (stray) return stray
         const { key, secret } = await office.accounts.createKey({
           accountId: account.id,
@@ -312,10 +312,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       const { accounts } = office
       const key = accounts.findKey(id)
       if (!key) return noKey(id)
-      const stray = strayModel(office, allowedModels, {
-        before: key.allowedModels,
-        account: accounts.find(key.accountId),
-      })
+      const stray = strayModel(office, allowedModels, key.allowedModels)
       if (stray) return stray
       const changed = await accounts.updateKey(id, { name: keyName, allowedModels })
       return done(keyView(changed, accounts.find(changed.accountId)))

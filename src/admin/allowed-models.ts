@@ -3,27 +3,19 @@ import type { Account, ApiKey } from '../domain/account.ts'
 import { refused, type Office, type Refused } from './operation.ts'
 import { say } from './refusals.ts'
 
-type Listing = {
-  /** The list as it is: a model that went since is no reason to refuse what leaves it there. */
-  readonly before?: readonly string[] | undefined
-  /** Whose key it is for: it can use no more than its account. */
-  readonly account?: Account | undefined
-}
-
-/** Why a list cannot be taken: a name in it stands for no model, which is a slip of the pen. */
+/**
+ * Why a list cannot be taken: a name in it stands for no model, which is a slip of the pen. `before`: the list as it
+ * is; a model that went since is no reason to refuse what leaves it there. A key's list may name what its account lacks:
+ * both have to admit a model.
+ */
 export function strayModel(
   { catalog }: Pick<Office, 'catalog'>,
   named: readonly string[] | null | undefined,
-  { before = [], account }: Listing = {},
+  before: readonly string[] = [],
 ): Refused | undefined {
-  const within = account?.allowedModels
-  const isUsable = (name: string): boolean => catalog.model(name) !== undefined && (within?.includes(name) ?? true)
-  const stray = named?.find((name) => !before.includes(name) && !isUsable(name))
+  const stray = named?.find((name) => !before.includes(name) && !catalog.model(name))
   if (stray === undefined) return undefined
-  return {
-    ...refused('invalid_input', say(within ? 'no_model_of_account' : 'no_model', { name: stray })),
-    param: 'models',
-  }
+  return { ...refused('invalid_input', say('no_model', { name: stray })), param: 'models' }
 }
 
 /** The lists with names in them that no model has, for whoever looks after them. */

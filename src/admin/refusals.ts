@@ -55,7 +55,6 @@ export const refusals = {
   sold_by_tokens: 'each: what such a model makes is sold by tokens',
   no_upscaler: "video.upscaler: there is no provider '{name}'",
   no_model: "models: there is no model '{name}'",
-  no_model_of_account: "models: the account may use no model '{name}'",
   sandbox_absent: 'the built-in sandbox runs only with the server',
   import_stale: 'the catalogue has changed since this was shown; look at the import again',
 } as const

@@ -57,7 +57,6 @@ export const refusals: Readonly<Record<string, string>> = {
   sold_by_tokens: '此类模型按 token 计价，不能按件定价。',
   no_upscaler: '超分：没有供应商“{name}”。',
   no_model: '模型：没有名为“{name}”的模型。',
-  no_model_of_account: '模型：此账户不能使用模型“{name}”。',
   sandbox_absent: '内置沙盒只随服务器运行。',
 
   // 字段
