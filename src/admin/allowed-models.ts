@@ -4,9 +4,8 @@ import { refused, type Office, type Refused } from './operation.ts'
 import { say } from './refusals.ts'
 
 /**
- * Why a list cannot be taken: a name in it stands for no model, which is a slip of the pen. `before`: the list as it
- * is; a model that went since is no reason to refuse what leaves it there. A key's list may name what its account lacks:
- * both have to admit a model.
+ * Why a list cannot be taken: a name in it stands for no model, which is a slip of the pen. `before` is the list as it
+ * is: a model that went since stays in it. A key's list may name what its account lacks: both have to admit a model.
  */
 export function strayModel(
   { catalog }: Pick<Office, 'catalog'>,
