@@ -90,7 +90,8 @@ function record({ name, choices = 1, framing = 'chunked', chunkBytes, parts }: S
   const events = parts.flatMap(({ text, meaning }, i) => {
     at += texts[i]?.length ?? 0
     // Where the end of the connection ends the body, it ends a line and an event as well.
-    const last = framing === 'close' ? at - (text.length - text.trimEnd().length) : at
+    // A CR ends a line, whether an LF is to follow or not.
+    const last = framing === 'close' ? at - (text.length - text.trimEnd().length) : text.endsWith('\r\n') ? at - 1 : at
     return meaning ? [{ ...meaning, endsAt: (places[last - 1] ?? 0) + 1 }] : []
   })
   return { name, choices, framing, bytes, events }
