@@ -50,7 +50,13 @@ function cutOf(serial: number): Cut {
   return { recording, afterBytes, by: (at + round) % 2 ? 'rst' : 'fin', pieceBytes: round < 2 ? undefined : 29 * round }
 }
 
-type Plan = Cut & { readonly id: string; readonly model: 'single' | 'pair'; cutsLeft: number }
+type Plan = Cut & {
+  readonly id: string
+  readonly model: 'single' | 'pair'
+  cutsLeft: number
+  /** How many requests reached the vendor. */
+  met: number
+}
 const plans = new Map<string, Plan>()
 
 let vendor: RawUpstream
@@ -68,6 +74,7 @@ beforeAll(async () => {
       caller.received = ''
       const link = proxy.links.get(caller.socket.remotePort)
       if (!plan || !link) return caller.socket.terminate()
+      plan.met++
       const { recording, afterBytes, by, pieceBytes } = plan
       if (plan.cutsLeft-- > 0) {
         const pieces = pieceBytes === undefined ? {} : { slice: { bytes: pieceBytes, pauseMs: 0 } }
@@ -197,7 +204,7 @@ const port = (): number => Number(new URL(gateway.baseUrl).port)
 async function cut(serial: number, who: Member): Promise<void> {
   const model = serial % PAIR_EVERY === 0 ? 'pair' : 'single'
   const id = String(100_000 + (serial % 900_000))
-  const plan: Plan = { ...cutOf(serial), id, model, cutsLeft: model === 'pair' ? 1 : Number.POSITIVE_INFINITY }
+  const plan: Plan = { ...cutOf(serial), id, model, cutsLeft: model === 'pair' ? 1 : Infinity, met: 0 }
   plans.set(id, plan)
   const stream = !('json' in plan.recording)
   const body = {
@@ -214,6 +221,12 @@ async function cut(serial: number, who: Member): Promise<void> {
   const about = `${plan.recording.name}, ${plan.by} after ${plan.afterBytes} bytes, ${model}\n${answer.body}`
   const outcomes = outcomesOf(plan)
   const outcome = outcomes.findLast(({ zone, words }) => Bun.deepEquals({ zone, words }, seen))
+  // A POST that met a connection which was just closed is not sent again: it is the next cut that says something.
+  const isRace = plan.met < (model === 'pair' ? 2 : 1)
+  if (!outcome && isRace && typeof seen === 'object' && seen.zone === 'nothing') {
+    who.unpaid.set(answer.requestId, { ...plan, outcome: NOTHING })
+    return cut(serial, who)
+  }
   if (!outcome) expect(seen as Seen | undefined, about).toEqual(outcomes.at(-1))
   else {
     figures[outcome.zone]++
