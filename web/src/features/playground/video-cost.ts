@@ -40,10 +40,25 @@ export function costOf(
   const tokens = BigInt(tokensMax(facts, wish, longest + (withVideo ? facts.inputVideoSecondsMax : 0)))
   const byTokens = (token ?? 0n) * tokens + (perMillion * tokens + MILLION - 1n) / MILLION
   const making = (second ?? 0n) * BigInt(longest) + byTokens
-  const perSecond = wish.upscale && pieceOf(price.each, upscaleUnit(wish.resolution, wish.upscale))
-  if (wish.upscale && perSecond === undefined) return undefined
+  const upscale = wish.upscale && fittedUpscale(wish.upscale, wish.resolution, facts)
+  const perSecond = upscale && pieceOf(price.each, upscaleUnit(wish.resolution, upscale))
+  if (upscale && perSecond === undefined) return undefined
   const upscaling = perSecond === undefined ? undefined : perSecond * BigInt(longest)
   return { making, upscaling, isBound: wish.seconds === -1 || byTokens > 0n }
+}
+
+/** What of a super-resolution changes the video: what does not is neither made nor charged. */
+function fittedUpscale(wish: Upscale, original: string, facts: VideoFacts): Upscale | undefined {
+  const { resolution, limit, fps, ...rest } = wish
+  const isLimit = limit !== undefined && limit > (shorterEdge[original] ?? 0)
+  const isFaster = fps !== undefined && fps > facts.fps
+  if (resolution === undefined && !isLimit && !isFaster) return undefined
+  return {
+    ...rest,
+    ...(resolution !== undefined && { resolution }),
+    ...(isLimit && { limit }),
+    ...(isFaster && { fps }),
+  }
 }
 
 function upscaleUnit(original: string, { resolution, limit, version, fps = 0 }: Upscale): string {
