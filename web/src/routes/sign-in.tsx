@@ -19,9 +19,7 @@ function NoOperator() {
   return (
     <Door title={t('signIn.first')} hint={t('signIn.firstLink')}>
       <p className="text-soft">{t('signIn.firstAgain')}</p>
-      <pre className="mt-2 overflow-x-auto rounded-md bg-sunken px-3 py-2 text-xs">
-        npx tollgate user create NAME --role operator
-      </pre>
+      <pre className="mt-2 overflow-x-auto rounded-md bg-sunken px-3 py-2 text-xs">{t('signIn.firstCommand')}</pre>
     </Door>
   )
 }

@@ -75,6 +75,7 @@ export const words = {
   'signIn.first': 'No operator yet',
   'signIn.firstLink': 'Open the set-up link that the gateway printed when it started. It makes you the operator.',
   'signIn.firstAgain': 'The next start prints a new one. This command prints a link, too:',
+  'signIn.firstCommand': 'npx tollgate user create NAME --role operator',
   'signIn.lost': 'Forgot your password? Whoever invited you can make a new link.',
   'setup.first': 'Set up this gateway',
   'setup.firstHint': 'You become its operator. Choose a name and a password.',

@@ -75,6 +75,7 @@ export const words = {
   'signIn.first': '尚无运营者',
   'signIn.firstLink': '请打开网关启动时打印的设置链接，即可成为运营者。',
   'signIn.firstAgain': '下次启动会打印新链接。此命令也会打印链接：',
+  'signIn.firstCommand': 'npx tollgate user create 名称 --role operator',
   'signIn.lost': '忘记密码？请邀请您的人生成新链接。',
   'setup.first': '设置此网关',
   'setup.firstHint': '您将成为运营者，请选择用户名和密码。',
