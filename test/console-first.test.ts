@@ -28,3 +28,8 @@ test('before the first operator the console says where the link is, and shows no
   await page.goto(`${stage.url}/sign-in`)
   await page.appears('role=button[name="Sign in"]')
 }, 60_000)
+
+test('a method that a path of the admin API does not have is told which ones it has', async () => {
+  const answer = await fetch(new URL('/admin/v1/providers', stage.url), { method: 'PUT' })
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST'])
+})

@@ -105,7 +105,8 @@ function findRoute(method: string, path: string): Found | Problem {
   if (one)
     return { route: one.route, params: Object.fromEntries(one.names.map((name, i) => [name, one.values[i] ?? ''])) }
   if (fitting.length === 0) return problem(404, 'not_found', say('no_route', { method, path: path.slice(0, 200) }))
-  return problem(405, 'method_not_allowed', say('method_not_allowed', { method }))
+  const allow = [...new Set(fitting.map(({ route }) => route.method))].toSorted()
+  return problem(405, 'method_not_allowed', say('method_not_allowed', { method }), { allow })
 }
 
 function decoded(part: string): string {
@@ -232,11 +233,12 @@ function sent(reply: Reply, headers: Readonly<Record<string, string>>): Sent {
       return { kind: 'events', status: 200, headers: { ...headers, ...type }, tail, first }
     }
     case 'problem': {
-      const { status, code, said, param = null, retryAfterMs } = reply
+      const { status, code, said, param = null, retryAfterMs, allow } = reply
       const { message, reason, facts } = said
       const wait = retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
+      const allowed = allow === undefined ? {} : { allow: allow.join(', ') }
       const text = JSON.stringify({ error: { message, type: typeOf(status), param, code, reason, facts } })
-      return { kind: 'whole', status, headers: { ...headers, 'content-type': JSON_TYPE, ...wait }, text }
+      return { kind: 'whole', status, headers: { ...headers, 'content-type': JSON_TYPE, ...wait, ...allowed }, text }
     }
   }
 }

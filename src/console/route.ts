@@ -31,6 +31,8 @@ export type Problem = {
   readonly said: Said
   readonly param?: string | undefined
   readonly retryAfterMs?: number
+  /** The methods of a path, where the one that was asked for is none of them. */
+  readonly allow?: readonly string[]
 }
 
 export type Reply =
@@ -85,7 +87,7 @@ export const isOperator = ({ principal }: Pick<Call, 'principal'>): boolean =>
 export const json = (value: unknown, cookie?: string): Reply =>
   cookie === undefined ? { kind: 'json', value } : { kind: 'json', value, cookie }
 
-type More = Pick<Problem, 'param' | 'retryAfterMs'>
+type More = Pick<Problem, 'param' | 'retryAfterMs' | 'allow'>
 
 export const problem = (status: number, code: string, said: Said, more: More = {}): Problem => ({
   ...more,
