@@ -15,14 +15,20 @@ const collectors: Readonly<Record<string, () => ReplyCollector>> = {
   gemini: () => new GeminiCollector(),
   responses: () => new ResponsesCollector(),
 }
-const collect = (dialect: string, stream: string, events = Infinity): Record<string, unknown> => {
+function collectorOf(dialect: string, stream: string): ReplyCollector {
   const collector = collectors[dialect]?.()
   if (!collector) throw new Error(dialect)
   const decoder = new SseDecoder(1_000_000)
-  const all = [...decoder.push(Buffer.from(stream)), ...decoder.end()]
-  for (const event of all.slice(0, events)) collector.add(event)
-  return JSON.parse(collector.text(), unsaid) as Record<string, unknown>
+  for (const event of [...decoder.push(Buffer.from(stream)), ...decoder.end()]) collector.add(event)
+  return collector
 }
+const collect = (dialect: string, stream: string): Record<string, unknown> =>
+  JSON.parse(collectorOf(dialect, stream).text(), unsaid) as Record<string, unknown>
+const events = (...all: readonly (object | string)[]): string =>
+  all.map((one) => `data: ${typeof one === 'string' ? one : JSON.stringify(one)}\n\n`).join('')
+const calling = (name: string, more: object = {}): object => ({
+  choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { name, ...more } }] } }],
+})
 
 /** What no stream says. */
 const unsaid = (key: string, value: unknown): unknown => (key === 'annotations' ? undefined : value)
@@ -30,6 +36,87 @@ const unsaid = (key: string, value: unknown): unknown => (key === 'annotations' 
 test('an index beyond all measure makes no list of that length', () => {
   const event = { type: 'response.output_text.delta', output_index: 0, content_index: 4e9, delta: 'x' }
   expect(collect('responses', `data: ${JSON.stringify(event)}\n\n`)).toMatchObject({ output: [{}] })
+})
+
+test('a name that comes in pieces is joined, and one that is repeated is not', () => {
+  const whole = { choices: [{ message: { tool_calls: [{ function: { name: 'get_weather', arguments: '{}' } }] } }] }
+  const pieces = [calling('get_'), calling('weather', { arguments: '' }), calling('', { arguments: '{}' })]
+  expect(collect('chat', events(...pieces))).toMatchObject(whole)
+  const again = [calling('get_weather', { arguments: '{' }), calling('get_weather', { arguments: '}' })]
+  expect(collect('chat', events(...again))).toMatchObject(whole)
+})
+
+const NUMBERS = '{"id":12345678901234567890,"at":1.0,"many":[1e3,-0],"few":0.10}'
+const numbered: Readonly<Record<string, readonly (object | string)[]>> = {
+  chat: [`{"choices":[{"index":0,"delta":{"content":"a"},"x":${NUMBERS}}]}`],
+  messages: [
+    { type: 'message_start', message: { role: 'assistant' } },
+    `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","name":"f","input":${NUMBERS}}}`,
+    `{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":7},"x":${NUMBERS}}`,
+  ],
+  gemini: [`{"candidates":[{"index":0,"content":{"parts":[{"functionCall":{"name":"f","args":${NUMBERS}}}]}}]}`],
+  responses: [
+    `{"type":"response.output_item.done","output_index":0,"item":{"type":"x","x":${NUMBERS}}}`,
+    `{"type":"response.completed","response":{"output":[],"x":${NUMBERS}}}`,
+  ],
+}
+test.each(Object.keys(collectors))('numbers of %s keep their source text', (dialect) => {
+  const all = numbered[dialect] ?? []
+  const times = events(...all).split(NUMBERS).length
+  expect(
+    collectorOf(dialect, events(...all))
+      .text()
+      .split(NUMBERS).length,
+  ).toBe(times)
+})
+
+test('what is under way when a response is cut is incomplete', () => {
+  const item = { type: 'function_call', status: 'in_progress', call_id: 'c', name: 'f', arguments: '' }
+  const added = { type: 'response.output_item.added', output_index: 1, item }
+  const done = { type: 'response.output_item.done', output_index: 0, item: { type: 'message', status: 'completed' } }
+  const piece = { type: 'response.function_call_arguments.delta', output_index: 1, delta: '{"a' }
+  expect(collect('responses', events(done, added, piece))).toMatchObject({
+    status: 'incomplete',
+    output: [{ status: 'completed' }, { status: 'incomplete', arguments: '{"a' }],
+  })
+})
+
+test('a message keeps what this format may grow', () => {
+  const start = { type: 'message_start', message: { role: 'assistant', usage: { input_tokens: 1 } } }
+  const block = { type: 'content_block_start', index: 0, content_block: { type: 'compaction', content: null } }
+  const delta = (content: string): object => ({
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'compaction_delta', content, places: [content.length] },
+  })
+  const end = {
+    type: 'message_delta',
+    delta: { stop_reason: 'end_turn', container: { id: 'c' } },
+    usage: { output_tokens: 2 },
+    context_management: { applied_edits: [] },
+  }
+  expect(collect('messages', events(start, block, delta('ab'), delta('c'), end))).toEqual({
+    role: 'assistant',
+    content: [{ type: 'compaction', content: 'abc', places: [2, 1] }],
+    container: { id: 'c' },
+    context_management: { applied_edits: [] },
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 1, output_tokens: 2 },
+  })
+})
+
+test('an input that was cut off is given as text, and never as the input of a whole call', () => {
+  const block = { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', name: 'f', input: {} } }
+  const piece = { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"a":' } }
+  expect(collect('messages', events(block, piece))).toMatchObject({ content: [{ input: '{"a":' }] })
+})
+
+test.each(Object.keys(collectors))('a reply of %s that was cut before its first word is one', (dialect) => {
+  const collector = collectorOf(dialect, '')
+  collector.cutAtLength?.()
+  const { choices = [], candidates = [], content, output } = JSON.parse(collector.text()) as Record<string, unknown[]>
+  expect([...choices, ...candidates].length + Number(content !== undefined || output !== undefined)).toBe(1)
 })
 
 describe.each(Object.keys(collectors))('a stream of %s', (dialect) => {

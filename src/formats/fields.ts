@@ -1,4 +1,5 @@
 /** Reading JSON that somebody else wrote: what is not as expected reads as absent. */
+import { isRawNumber, parseExact } from '../lib/exact-json.ts'
 import { answerLimits, scanJson } from '../lib/json-scan.ts'
 import { inOwnTurn } from '../lib/long-text.ts'
 
@@ -16,7 +17,8 @@ export const asText = (value: unknown): string => (typeof value === 'string' ? v
 
 export const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
-export const numberIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
+export const numberIn = (value: unknown): number | undefined =>
+  typeof value === 'number' ? value : isRawNumber(value) ? Number(value.rawJSON) : undefined
 
 /** What an object holds under a name that its writer chose: never what all objects have, `constructor` say. */
 export const ownIn = (fields: Fields, name: string): unknown => (Object.hasOwn(fields, name) ? fields[name] : undefined)
@@ -43,10 +45,10 @@ export function weigh(text: string): 'light' | 'large' | 'broken' {
 }
 
 /** JSON that an upstream wrote. Throws for what is none, and for what is out of all proportion. */
-export function parseAnswer(text: string): unknown {
+export function parseAnswer(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
   const weight = weigh(text)
   if (weight !== 'light') throw new SyntaxError(weight)
-  return JSON.parse(text)
+  return parse(text)
 }
 
 /** The JSON object in a text; undefined when it is none. `parse` throws where it is no JSON. */
@@ -59,7 +61,11 @@ export function parseFields(text: string, parse: (text: string) => unknown = par
   }
 }
 
-/** The same for a text that may be very long: it is read in the turn after the one that looked through it. */
+/** The same with numbers that are written again as they stood: those of a tool's arguments are its caller's affair. */
+export const parseExactFields = (text: string): Fields | undefined =>
+  parseFields(text, (json) => parseAnswer(json, parseExact))
+
+/** `parseFields` for a text that may be very long: it is read in the turn after the one that looked through it. */
 export async function parseLongFields(text: string): Promise<Fields | undefined> {
   return weigh(text) === 'light' ? inOwnTurn(text, () => parseFields(text, JSON.parse)) : undefined
 }

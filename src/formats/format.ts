@@ -266,6 +266,8 @@ export type PassedStream = {
 /** Puts the events of a stream together to the reply that the upstream would have given in one piece. */
 export type ReplyCollector = {
   add(event: SseEvent): void
+  /** The reply was cut at its length: it is one also where nothing of it came. Left out where it is one anyway. */
+  cutAtLength?(): void
   /** The reply as JSON text, ended as `length` where its last events say nothing of an end. */
   text(): string
 }

@@ -49,6 +49,7 @@ export async function tryCollected(call: Call, asked: ToCollect, facts: AnswerFa
         if (chars > limits.replyBytesMax) return garbage('the reply is too large')
         if ((await growing.cover(stream)) === 'spent') {
           call.outputCap = capOfSpent(admission)
+          collector.cutAtLength?.()
           const cut = await readWhole(collector.text(), asked)
           return cut.kind === 'whole' ? { ...cut, isCut: true } : cut
         }

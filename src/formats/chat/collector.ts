@@ -1,25 +1,31 @@
 /** A chat completion from the chunks of its stream. */
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asList, numberIn, parseFields, type Fields } from '../fields.ts'
+import { isRawNumber } from '../../lib/exact-json.ts'
+import { asFields, asList, numberIn, parseExactFields, type Fields } from '../fields.ts'
 import type { ReplyCollector } from '../format.ts'
+import { longerName } from './call-name.ts'
 
 type Collected = { [field: string]: unknown }
 type Choice = { message: Collected; finish_reason: unknown; [field: string]: unknown }
 
 /** Words that are said whole, where others come piece by piece; some servers say them in every chunk. */
-const WHOLE = new Set(['role', 'id', 'type', 'name', 'format', 'signature'])
+const WHOLE = new Set(['role', 'id', 'type', 'format', 'signature'])
 
 export class ChatCollector implements ReplyCollector {
   private readonly head: Collected = {}
   private readonly choices = new Map<number, Choice>()
 
   add({ data }: SseEvent): void {
-    const chunk = parseFields(data)
+    const chunk = parseExactFields(data)
     if (!chunk) return // '[DONE]', or nothing.
     // Padding against eavesdroppers is of the stream.
     const { choices, obfuscation: _, ...head } = chunk
     for (const [name, value] of Object.entries(head)) if ((value ?? null) !== null) this.head[name] = value
     for (const choice of asList(choices)) this.addChoice(asFields(choice))
+  }
+
+  cutAtLength(): void {
+    if (this.choices.size === 0) this.choices.set(0, { message: {}, finish_reason: undefined })
   }
 
   text(): string {
@@ -54,16 +60,20 @@ function merge(target: Collected, delta: Fields): void {
     if (value === null || value === undefined) target[name] ??= null
     else if (before === null) target[name] = Array.isArray(value) ? merged([], value) : copied(value)
     else if (typeof value === 'string' && typeof before === 'string') {
-      if (!WHOLE.has(name)) target[name] = before + value
-      else if (before === '') target[name] = value
+      target[name] = joined(name, before, value)
     } else if (Array.isArray(value) && Array.isArray(before)) merged(before, value)
     else if (isObject(value) && isObject(before)) merge(before, value)
     else target[name] = value
   }
 }
 
+function joined(name: string, before: string, piece: string): string {
+  if (name === 'name') return longerName(before, piece)
+  return WHOLE.has(name) && before !== '' ? before : before + piece
+}
+
 const isObject = (value: unknown): value is Collected =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)
 
 function copied(value: unknown): unknown {
   if (!isObject(value)) return value

@@ -16,6 +16,7 @@ import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { asFields, asText, parseFields, type Fields } from '../fields.ts'
 import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide, WriterQuirks } from '../format.ts'
+import { longerName } from './call-name.ts'
 import { ChatCollector } from './collector.ts'
 import { chatFailures, hiddenError } from './failure.ts'
 import { lostOf } from '../lost.ts'
@@ -206,6 +207,8 @@ function outputParts(message: Fields): OutputPart[] {
   return parts
 }
 
+type Call = Extract<Delta, { kind: 'call' }>
+
 /** Reads the chunks of a stream. */
 class ChatDecoder implements StreamDecoder {
   usage: Usage | undefined
@@ -213,6 +216,8 @@ class ChatDecoder implements StreamDecoder {
   private readonly running = new Set<number>()
   private ended = 0
   private readonly calls = new Set<string>()
+  /** The call whose name may go on: its arguments have not begun. */
+  private naming: Call | undefined
 
   constructor(usageDialect: UsageDialect) {
     this.usageDialect = usageDialect
@@ -240,18 +245,25 @@ class ChatDecoder implements StreamDecoder {
     const before = deltas.length
     const fields = asFields(delta)
     const say = (kind: 'text' | 'refusal' | 'reasoning', text: unknown): void => {
-      if (typeof text === 'string' && text !== '') deltas.push({ kind, choice, text })
+      if (typeof text === 'string' && text !== '') deltas.push(...this.named(), { kind, choice, text })
     }
     say('reasoning', fields['reasoning_content'] ?? fields['reasoning'])
     say('text', fields['content'])
     say('refusal', fields['refusal'])
     const calls = fields['tool_calls']
     for (const [i, call] of (Array.isArray(calls) ? calls : []).entries()) this.call(choice, i, asFields(call), deltas)
-    if (deltas.length > before) this.running.add(choice)
+    if (deltas.length > before || this.naming?.choice === choice) this.running.add(choice)
     if (finish === null || finish === undefined) return
     this.running.delete(choice)
     this.ended++
-    deltas.push({ kind: 'finish', choice, reason: finishOf(finish) })
+    deltas.push(...this.named(), { kind: 'finish', choice, reason: finishOf(finish) })
+  }
+
+  /** The call whose name has come, in front of what comes next. */
+  private named(): Delta[] {
+    const { naming } = this
+    this.naming = undefined
+    return naming ? [naming] : []
   }
 
   private call(
@@ -264,11 +276,17 @@ class ChatDecoder implements StreamDecoder {
     const tool = type === 'custom' || custom !== undefined ? 'custom' : 'function'
     const body = asFields(tool === 'custom' ? custom : fn)
     const key = `${choice}/${call}`
+    const name = asText(body['name'])
+    const { naming } = this
     if (!this.calls.has(key)) {
       this.calls.add(key)
-      deltas.push({ kind: 'call', choice, call, id: asText(id), name: asText(body['name']), tool })
+      deltas.push(...this.named())
+      this.naming = { kind: 'call', choice, call, id: asText(id), name, tool }
+    } else if (naming?.choice === choice && naming.call === call) {
+      this.naming = { ...naming, id: naming.id || asText(id), name: longerName(naming.name, name) }
     }
     const words = tool === 'custom' ? body['input'] : body['arguments']
-    if (typeof words === 'string' && words !== '') deltas.push({ kind: 'arguments', choice, call, text: words })
+    if (typeof words !== 'string' || words === '') return
+    deltas.push(...this.named(), { kind: 'arguments', choice, call, text: words })
   }
 }

@@ -1,6 +1,6 @@
 /** A response of Gemini's API from the responses of its stream. */
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asList, asText, numberIn, parseFields, type Fields } from '../fields.ts'
+import { asFields, asList, asText, numberIn, parseExactFields, type Fields } from '../fields.ts'
 import type { ReplyCollector } from '../format.ts'
 
 type Candidate = { readonly fields: Fields; readonly parts: Fields[] }
@@ -10,9 +10,13 @@ export class GeminiCollector implements ReplyCollector {
   private readonly candidates = new Map<number, Candidate>()
 
   add({ data }: SseEvent): void {
-    const { candidates, ...head } = parseFields(data) ?? {}
+    const { candidates, ...head } = parseExactFields(data) ?? {}
     this.head = { ...this.head, ...head }
     for (const candidate of asList(candidates).map(asFields)) this.addCandidate(candidate)
+  }
+
+  cutAtLength(): void {
+    if (this.candidates.size === 0) this.candidates.set(0, { fields: {}, parts: [] })
   }
 
   text(): string {

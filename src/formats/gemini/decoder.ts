@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { Delta, OutputPart, Reply } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asList, asText, numberIn, parseFields, type Fields } from '../fields.ts'
+import { asFields, asList, asText, numberIn, parseExactFields, type Fields } from '../fields.ts'
 import type { Decoded, StreamDecoder } from '../format.ts'
 import { readGeminiError } from './failure.ts'
 import { finishOf, isBrokenFinish, readParts } from './parts.ts'
@@ -25,7 +25,7 @@ export const brokenFinish = (reason: unknown): Failed =>
   failed({ kind: 'server', status: 200, code: asText(reason), message: `the answer ended with ${asText(reason)}` })
 
 export function readNeutralReply(text: string): { readonly kind: 'reply'; readonly reply: Reply } | Failed {
-  const response = parseFields(text)
+  const response = parseExactFields(text)
   if (!response) return failed({ kind: 'garbage', status: 200, message: 'the reply is not a JSON object' })
   if (response['error']) return failed(readGeminiError(undefined, response))
   const stopped = blocked(response)
@@ -58,7 +58,7 @@ export class GeminiDecoder implements StreamDecoder {
 
   decode({ data }: SseEvent): Decoded {
     if (data === '') return { kind: 'deltas', deltas: [] }
-    const response = parseFields(data)
+    const response = parseExactFields(data)
     if (!response) return failed({ kind: 'garbage', message: 'an event is not a JSON object' })
     if (response['error']) return failed(readGeminiError(undefined, response))
     // A running total: the last one counts.

@@ -49,8 +49,7 @@ export class DirectGemini implements Passage {
     return readReceived(text, readDirectReply)
   }
 
-  /** Undefined where images may come: each is decoded as it arrives. */
-  collector?(): ReplyCollector {
+  collector(): ReplyCollector {
     return new GeminiCollector()
   }
 

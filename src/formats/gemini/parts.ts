@@ -1,7 +1,7 @@
 /** Parts of an answer, between the neutral turn and Gemini's API: the same for whole replies and streams. */
 import type { FinishReason, OutputPart, Sealed } from '../../domain/turn.ts'
 import { randomId } from '../../lib/ids.ts'
-import { asFields, asList, asText, parseFields, type Fields } from '../fields.ts'
+import { asFields, asList, asText, parseExactFields, type Fields } from '../fields.ts'
 import { readSignature, writeSignature } from './signature.ts'
 
 const finishes: Readonly<Record<string, FinishReason>> = {
@@ -74,7 +74,7 @@ export const sealedPart = (sealed: Sealed): object => ({
 /** The part of a call; undefined when its arguments broke off. A function must not be called with half of them. */
 export function callPart(call: Extract<OutputPart, { kind: 'tool_call' }>): object | undefined {
   const { id, name, tool, sealed, arguments: words } = call
-  const args = tool === 'custom' ? { input: words } : words.trim() === '' ? {} : parseFields(words)
+  const args = tool === 'custom' ? { input: words } : words.trim() === '' ? {} : parseExactFields(words)
   if (!args) return undefined
   return { functionCall: { id, name, args }, ...(sealed ? { thoughtSignature: writeSignature(sealed) } : {}) }
 }

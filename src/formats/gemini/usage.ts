@@ -1,15 +1,19 @@
 /** Usage of Gemini's API, normalised to disjoint buckets. The only place that builds one from its wire fields. */
 import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
 import { estimatedUsage } from '../chat/usage.ts'
-import { asFields, asList } from '../fields.ts'
+import { asFields, asList, numberIn } from '../fields.ts'
 import type { Metered, Painted } from '../format.ts'
 
 /** More tokens than any one answer can have. */
 const TOKENS_MAX = 1_000_000_000
 
 /** A token count, or undefined. Negative, fractional, absurd and non-numeric counts are lies and count as absent. */
-const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : undefined
+function count(value: unknown): number | undefined {
+  const tokens = numberIn(value)
+  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= TOKENS_MAX
+    ? tokens
+    : undefined
+}
 
 type Kind = { readonly modality: unknown; readonly tokens: number }
 

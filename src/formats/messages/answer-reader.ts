@@ -66,7 +66,8 @@ export class AnswerReader {
   private call({ id, name, input }: Fields): OutputPart {
     const called = asText(name)
     const kind = this.kindOf(called)
-    const json = JSON.stringify(input ?? {})
+    // A collected reply has the input that was cut off as text.
+    const json = typeof input === 'string' ? input : JSON.stringify(input ?? {})
     if (kind === 'answer') return { kind: 'text', text: json }
     const words = kind === 'custom' ? freeText(json) : json
     return { kind: 'tool_call', id: asText(id), name: called, arguments: words, tool: kind }

@@ -3,7 +3,7 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Delta, FinishReason, OutputPart, Reply, Sealed } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { namedEvent } from '../../lib/sse.ts'
-import { parseFields } from '../fields.ts'
+import { parseExactFields } from '../fields.ts'
 import type { AnswerFacts, ClientSide, StreamEncoder } from '../format.ts'
 import { writeMessagesFailure } from './failure.ts'
 import { signatureOf } from './seal.ts'
@@ -65,7 +65,7 @@ function blocksOf(part: OutputPart, { showThoughts }: ClientWish): object[] {
       return [thought(showThoughts ? part.text : '', part.sealed)]
     case 'tool_call': {
       const { id, name, sealed } = part
-      const call = { type: 'tool_use', id, name, input: parseFields(part.arguments) ?? {} }
+      const call = { type: 'tool_use', id, name, input: parseExactFields(part.arguments) ?? {} }
       return sealed ? [{ type: 'thinking', thinking: '', signature: signatureOf(sealed, 'call') }, call] : [call]
     }
   }

@@ -1,6 +1,6 @@
 /** A message from the events of its stream. */
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asText, numberIn, parseFields, type Fields } from '../fields.ts'
+import { asFields, asText, numberIn, parseExactFields, parseFields, type Fields } from '../fields.ts'
 import type { ReplyCollector } from '../format.ts'
 
 type Block = { [field: string]: unknown }
@@ -13,7 +13,7 @@ export class MessagesCollector implements ReplyCollector {
   private readonly inputs = new Map<number, string>()
 
   add({ data }: SseEvent): void {
-    const event = parseFields(data)
+    const event = parseExactFields(data)
     const index = numberIn(event?.['index']) ?? 0
     switch (event?.['type']) {
       case 'message_start':
@@ -23,9 +23,11 @@ export class MessagesCollector implements ReplyCollector {
         return void this.blocks.set(index, { ...asFields(event['content_block']) })
       case 'content_block_delta':
         return this.addDelta(index, asFields(event['delta']))
-      case 'message_delta':
-        this.message = { ...this.message, ...asFields(event['delta']) }
-        return this.addUsage(event['usage'])
+      case 'message_delta': {
+        const { type: _, delta, usage, ...rest } = event
+        this.message = { ...this.message, ...rest, ...asFields(delta) }
+        return this.addUsage(usage)
+      }
       default: // Pings, and ends that say nothing more.
     }
   }
@@ -38,12 +40,12 @@ export class MessagesCollector implements ReplyCollector {
     return `${head.slice(0, -1)},"content":[${content.join(',')}]}`
   }
 
-  /** An input that was cut off is no JSON: the call is there, without it. */
+  /** An input that was cut off is no JSON: it is given as the text that came of it. */
   private blockText(index: number, block: Block): string {
     const input = this.inputs.get(index)
     if (input === undefined || input === '') return JSON.stringify(block)
     const written = JSON.stringify({ ...block, input: undefined })
-    return `${written.slice(0, -1)},"input":${parseFields(input) ? input : '{}'}}`
+    return `${written.slice(0, -1)},"input":${parseFields(input) ? input : JSON.stringify(input)}}`
   }
 
   private addUsage(usage: unknown): void {
@@ -52,26 +54,22 @@ export class MessagesCollector implements ReplyCollector {
     }
   }
 
-  private addDelta(index: number, delta: Fields): void {
+  private addDelta(index: number, { type, ...delta }: Fields): void {
     const block = this.blocks.get(index)
     if (!block) return
-    switch (delta['type']) {
-      case 'text_delta':
-        block['text'] = asText(block['text']) + asText(delta['text'])
-        return
-      case 'thinking_delta':
-        block['thinking'] = asText(block['thinking']) + asText(delta['thinking'])
-        return
-      case 'signature_delta':
-        block['signature'] = asText(block['signature']) + asText(delta['signature'])
-        return
-      case 'citations_delta':
-        ;((block['citations'] ??= []) as unknown[]).push(delta['citation'])
-        return
-      case 'input_json_delta':
-        this.inputs.set(index, (this.inputs.get(index) ?? '') + asText(delta['partial_json']))
-        return
-      default: // What the format may grow has no rule yet.
+    if (type === 'input_json_delta') {
+      this.inputs.set(index, (this.inputs.get(index) ?? '') + asText(delta['partial_json']))
+    } else if (type === 'citations_delta') {
+      ;((block['citations'] ??= []) as unknown[]).push(delta['citation'])
+    } else {
+      // Text, thoughts, signatures, and what the format may grow.
+      for (const [name, value] of Object.entries(delta)) block[name] = longer(block[name], value)
     }
   }
+}
+
+function longer(before: unknown, piece: unknown): unknown {
+  if (typeof before === 'string' && typeof piece === 'string') return before + piece
+  if (Array.isArray(before) && Array.isArray(piece)) return [...(before as unknown[]), ...(piece as unknown[])]
+  return piece ?? before
 }

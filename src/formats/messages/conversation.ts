@@ -9,7 +9,7 @@ import type {
   TextPart,
   Turn,
 } from '../../domain/turn.ts'
-import { parseFields } from '../fields.ts'
+import { parseExactFields } from '../fields.ts'
 
 type Block = { type: string; cache_control?: object; [field: string]: unknown }
 type WireMessage = { readonly role: 'user' | 'assistant' | 'system'; content: Block[] }
@@ -170,7 +170,7 @@ const isText = (mediaType: string): boolean => mediaType.startsWith('text/') || 
 const callId = (id: string): string => id.replace(/[^\w-]/g, '_') || '_'
 
 /** Arguments that are no JSON object are handed back as what they were: the model is told what it wrote. */
-const argumentsOf = (text: string): object => parseFields(text) ?? (text.trim() === '' ? {} : { arguments: text })
+const argumentsOf = (text: string): object => parseExactFields(text) ?? (text.trim() === '' ? {} : { arguments: text })
 
 function lostThought(messages: readonly WireMessage[]): boolean {
   const [caller, answer] = [messages.at(-2), messages.at(-1)]

@@ -2,7 +2,7 @@
 import type { Delta, Turn } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asText, parseFields, type Fields } from '../fields.ts'
+import { asFields, asText, parseExactFields, type Fields } from '../fields.ts'
 import { OPEN_BLOCKS_MAX, TOO_MANY_BLOCKS } from '../excess.ts'
 import type { Decoded, StreamDecoder } from '../format.ts'
 import { AnswerReader, freeText, redactedSeal, refusalOf, thoughtSeal, type CallKind } from './answer-reader.ts'
@@ -39,7 +39,7 @@ export class MessagesDecoder implements StreamDecoder {
     if (plain !== undefined) return { kind: 'deltas', deltas: [{ kind: 'text', choice, text: plain }] }
     if (data === '') return NO_DELTAS
     if (data === '[DONE]') return { kind: 'done' }
-    const event = parseFields(data)
+    const event = parseExactFields(data)
     const type = asText(event?.['type'])
     if (!event || type === '') {
       return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not of the format' } }

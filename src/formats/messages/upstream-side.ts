@@ -1,7 +1,7 @@
 /** The Messages format towards upstreams, for clients of another dialect. */
 import type { Failure, UpstreamFailure } from '../../domain/failure.ts'
 import type { Reply, Tool, Turn } from '../../domain/turn.ts'
-import { asFields, parseFields } from '../fields.ts'
+import { asFields, parseExactFields } from '../fields.ts'
 import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
 import { answerToolName, AnswerReader } from './answer-reader.ts'
 import { conversationOf, unsayable, type Conversation } from './conversation.ts'
@@ -217,7 +217,7 @@ function readReply(
   text: string,
   turn: Turn,
 ): { kind: 'reply'; reply: Reply } | { kind: 'failed'; failure: UpstreamFailure } {
-  const parsed = parseFields(text)
+  const parsed = parseExactFields(text)
   if (!parsed) return garbage('the reply is not a JSON object')
   if (parsed['error']) return { kind: 'failed', failure: readMessagesError(undefined, parsed) }
   const { content } = parsed

@@ -1,13 +1,17 @@
 /** Usage of the Messages format in disjoint buckets. The only place that builds one from its wire fields. */
 import { outputTokens, type Usage } from '../../domain/usage.ts'
-import { asFields, asList, type Fields } from '../fields.ts'
+import { asFields, asList, numberIn, type Fields } from '../fields.ts'
 
 /** More tokens than any one answer can have. */
 const TOKENS_MAX = 1_000_000_000
 
 /** A token count, or undefined. Negative, fractional, absurd and non-numeric counts are lies and count as absent. */
-const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : undefined
+function count(value: unknown): number | undefined {
+  const tokens = numberIn(value)
+  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= TOKENS_MAX
+    ? tokens
+    : undefined
+}
 
 /** The counts of one usage object, as far as it has them. */
 type Counts = {

@@ -1,6 +1,6 @@
 /** A response from the events of its stream. */
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asList, asText, numberIn, parseFields, type Fields } from '../fields.ts'
+import { asFields, asList, asText, numberIn, parseExactFields, type Fields } from '../fields.ts'
 import type { ReplyCollector } from '../format.ts'
 
 type Item = { [field: string]: unknown }
@@ -20,7 +20,7 @@ export class ResponsesCollector implements ReplyCollector {
   private readonly items = new Map<number, Item>()
 
   add({ data }: SseEvent): void {
-    const event = parseFields(data) ?? {}
+    const event = parseExactFields(data) ?? {}
     const type = asText(event['type'])
     const index = numberIn(event['output_index']) ?? 0
     const place = ADDED_TO[type]
@@ -52,7 +52,7 @@ export class ResponsesCollector implements ReplyCollector {
     if (this.isWhole && asList(this.response['output']).length > 0) return JSON.stringify(this.response)
     if (this.isWhole) return JSON.stringify({ ...this.response, output })
     const reason = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
-    return JSON.stringify({ ...this.response, ...reason, output })
+    return JSON.stringify({ ...this.response, ...reason, output: output.map(asCut) })
   }
 
   private item(index: number): Item {
@@ -61,6 +61,9 @@ export class ResponsesCollector implements ReplyCollector {
     return item
   }
 }
+
+/** What was under way when the answer was cut is no longer. */
+const asCut = (item: Item): Item => (item['status'] === 'in_progress' ? { ...item, status: 'incomplete' } : item)
 
 /** Parts of one item. */
 const PARTS_MAX = 1_024

@@ -1,0 +1,32 @@
+/**
+ * JSON whose numbers keep their source text. `JSON.parse` reads `1.0`, `1e3` and digits beyond 2^53 as numbers that are
+ * written differently, the last ones as other numbers. Here such a number is read as `JSON.rawJSON` of its source:
+ * `JSON.stringify` writes it as it stood. All others are plain numbers.
+ */
+
+/** https://tc39.es/proposal-json-parse-with-source/, which TypeScript does not know yet (2026-11). */
+type SourceText = {
+  rawJSON(source: string): RawNumber
+  isRawJSON(value: unknown): value is RawNumber
+  parse(text: string, revive: (name: string, value: unknown, context: { source?: string }) => unknown): unknown
+}
+type RawNumber = { readonly rawJSON: string }
+
+const exact = JSON as unknown as SourceText
+
+/** A number may be written otherwise: many digits, an exponent, a zero at the end of a fraction, a minus zero. */
+const INEXACT = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|[\d.]+[eE]|\d+\.\d*0(?!\d)|0\.0{6})|-0(?![.\d])/
+
+/** A value costs 150 ns: a longer text, of numbers alone, would take the thread for 100 ms. It is read as usual. */
+const EXACT_CHARS_MAX = 512 * 1024
+
+/** Reads JSON text. Throws a `SyntaxError` for what is none. */
+export function parseExact(text: string): unknown {
+  if (text.length > EXACT_CHARS_MAX || !INEXACT.test(text)) return JSON.parse(text)
+  return exact.parse(text, (_, value, { source }) =>
+    typeof value === 'number' && source !== undefined && String(value) !== source ? exact.rawJSON(source) : value,
+  )
+}
+
+/** Whether a value is a number that `parseExact` read as its source. */
+export const isRawNumber = (value: unknown): value is RawNumber => exact.isRawJSON(value)
