@@ -19,7 +19,8 @@ function NoOperator() {
   return (
     <Door title={t('signIn.first')} hint={t('signIn.firstLink')}>
       <p className="text-soft">{t('signIn.firstAgain')}</p>
-      <pre className="mt-2 overflow-x-auto rounded-md bg-sunken px-3 py-2 text-xs">{t('signIn.firstCommand')}</pre>
+      <pre className="my-2 overflow-x-auto rounded-md bg-sunken px-3 py-2 text-xs">{t('signIn.firstCommand')}</pre>
+      <ModelsLink />
     </Door>
   )
 }
@@ -61,12 +62,19 @@ function SignIn() {
           {t('signIn.submit')}
         </Button>
         <p className="text-xs text-soft">{t('signIn.lost')}</p>
-        {showsModels() && (
-          <Link to="/models" search={{}} className="inline-block text-accent underline">
-            {t('nav.models')}
-          </Link>
-        )}
+        <ModelsLink />
       </form>
     </Door>
+  )
+}
+
+/** Anyone may see the models and prices of a gateway that shows them. */
+function ModelsLink() {
+  const t = useT()
+  if (!showsModels()) return null
+  return (
+    <Link to="/models" search={{}} className="inline-block text-accent underline">
+      {t('nav.models')}
+    </Link>
   )
 }
