@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { failures } from '../src/edge/public-answers.ts'
 import { described, publicOpenApi, type Described } from '../src/edge/public-api.ts'
 import { failureCodes } from '../src/formats/chat/failure.ts'
 import { startGateway, type TestGateway } from './support/gateway.ts'
@@ -67,6 +68,64 @@ test('an edit, as a form', async () => {
   expect(answer.status).toBe(200)
   const { answer: shape } = described.find(({ path }) => path === '/v1/images/edits') ?? expect.unreachable()
   expect(typeof shape === 'string' || shape.safeParse(await answer.json()).success).toBe(true)
+})
+
+describe('a refusal is in the envelope of the path', () => {
+  const envelopes = { chat: 'Error', messages: 'MessagesError', gemini: 'GeminiError' } as const
+  type Paths = Readonly<Record<string, Readonly<Record<string, { responses: { default: object } }>>>>
+  const { paths } = JSON.parse(JSON.stringify(publicOpenApi('0'))) as { paths: Paths }
+  const dialectOf = (path: string): keyof typeof envelopes => {
+    if (/^\/v1\/messages(?:\/|$)/.test(path)) return 'messages'
+    return path.startsWith('/v1beta') || /:(?:stream)?[gG]enerateContent$/.test(path) ? 'gemini' : 'chat'
+  }
+  const expectEnvelope = async (path: string, answer: Response): Promise<void> => {
+    const value: unknown = await answer.json()
+    const { error } = failures[dialectOf(path)].safeParse(value)
+    expect({ path, status: answer.status, problem: error?.message, value }).toMatchObject({ problem: undefined })
+    expect(answer.headers.has('request-id')).toBe(dialectOf(path) === 'messages')
+  }
+
+  test.each(described.filter(({ open }) => open !== true).map((route) => [`${route.method} ${route.path}`, route]))(
+    '%s',
+    async (_, route) => {
+      const { path } = route as Described
+      const { default: refused } = paths[path]?.[(route as Described).method]?.responses ?? expect.unreachable()
+      expect(JSON.stringify(refused)).toContain(`"#/components/schemas/${envelopes[dialectOf(path)]}"`)
+      const method = (route as Described).method.toUpperCase()
+      const noKey = await fetch(addressOf(route as Described), { method, ...(method === 'POST' ? { body: '{}' } : {}) })
+      expect(noKey.status).toBe(401)
+      await expectEnvelope(path, noKey)
+      const wrongMethod = await fetch(addressOf(route as Described), { method: 'PUT', headers: headers(), body: '{}' })
+      expect(wrongMethod.status).toBe(405)
+      await expectEnvelope(path, wrongMethod)
+      if (!(route as Described).body) return
+      const notJson = { ...headers(), 'content-type': 'text/plain' }
+      const wrongType = await fetch(addressOf(route as Described), { method, headers: notJson, body: '{' })
+      expect([400, 415]).toContain(wrongType.status)
+      await expectEnvelope(path, wrongType)
+    },
+  )
+
+  test.each([
+    ['GET', '/v1/messages/batches'],
+    ['POST', '/v1/messages/batches'],
+    ['DELETE', '/v1/messages/'],
+    ['GET', '/v1beta'],
+    ['POST', '/v1beta/models/sandbox-chat:predict'],
+    ['GET', '/v1beta/files'],
+    ['GET', '/v1/models/sandbox-chat:generateContent'],
+    ['POST', '/v1/files'],
+    ['POST', '/v1/messagesx'],
+    ['POST', '/nope'],
+  ])('%s %s, which is no route', async (method, path) => {
+    const answer = await fetch(origin + path, {
+      method,
+      headers: headers(),
+      ...(method === 'POST' ? { body: '{}' } : {}),
+    })
+    expect([404, 405]).toContain(answer.status)
+    await expectEnvelope(path, answer)
+  })
 })
 
 test('every route of the API is described', () => {

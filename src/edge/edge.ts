@@ -27,7 +27,7 @@ import { RefusalLog } from './refusal-log.ts'
 import { refusedNote } from './refused-note.ts'
 import { stateRoute } from './responses.ts'
 import { presenceOf, replyWithStream, type EventSource } from './stream-reply.ts'
-import { chatFailureWriter, surfaceOf, type Surface } from './surface.ts'
+import { chatEnvelope, envelopeOf, surfaceOf, type Surface } from './surface.ts'
 import { INTERNAL, NOSNIFF, noRoute, refusedLine, type Answering, type Route, type Turn } from './turn.ts'
 import { contentOf, serveVideo, videoRoute } from './videos.ts'
 
@@ -105,8 +105,6 @@ class Desk implements Answering {
   serve(turn: Turn, route: Route | undefined): void {
     const { exchange } = turn
     const { method, path } = exchange.head
-    if (route?.failures) turn.failures = route.failures
-    if (route?.requestIdHeader) turn.headers = { ...turn.headers, [route.requestIdHeader]: turn.id }
     if (!route) return this.refuse(turn, noRoute(method, path))
     if (route.methods.includes(method)) return this.run(turn, route)
     const preflight = isForPages(turn.port, path) && this.options.cors.preflight(exchange, route.methods)
@@ -136,8 +134,10 @@ class Desk implements Answering {
   open(exchange: Exchange, port: Turn['port']): Turn {
     const id = timeOrderedId('req_')
     const forPages = isForPages(port, exchange.head.path) ? this.options.cors.headersFor(exchange) : {}
-    const headers = { ...forPages, ...NOSNIFF, 'x-request-id': id }
-    return { exchange, id, startedMs: performance.now(), port, failures: chatFailureWriter, headers }
+    const { failures, requestIdHeader } = envelopeOf(exchange.head.path)
+    const ids = { 'x-request-id': id, ...(requestIdHeader && { [requestIdHeader]: id }) }
+    const headers = { ...forPages, ...NOSNIFF, ...ids }
+    return { exchange, id, startedMs: performance.now(), port, failures, headers }
   }
 
   reply(turn: Turn, status: number, body: object): void {
@@ -161,7 +161,7 @@ class Desk implements Answering {
   /** The envelope for what is not even a request. */
   refuseMalformed({ status, message }: Malformed): { headers: ReplyHeaders; body: string } {
     const id = timeOrderedId('req_')
-    const { code, body } = chatFailureWriter.write({ kind: 'malformed_request', message })
+    const { code, body } = chatEnvelope.failures.write({ kind: 'malformed_request', message })
     this.refusals.write({ request: id, status, code })
     this.options.metrics.answered(status)
     return { headers: { ...JSON_TYPE, ...NOSNIFF, 'x-request-id': id }, body }
@@ -210,11 +210,10 @@ class Desk implements Answering {
 
   /** The route of an endpoint that generates. */
   generates(surface: Surface): Route {
-    const { failures, requestIdHeader } = surface
     const list = surface.list && this.free.kept(surface.list)
     const handle = (turn: Turn) =>
       list && turn.exchange.head.method !== 'POST' ? list.handle(turn) : this.generate(turn, surface)
-    return { methods: ['POST', ...(list?.methods ?? [])], failures, requestIdHeader, handle }
+    return { methods: ['POST', ...(list?.methods ?? [])], handle }
   }
 
   private async generate(turn: Turn, surface: Surface): Promise<void> {

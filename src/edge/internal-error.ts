@@ -1,7 +1,7 @@
 import type { Exchange } from '../inbound/exchange.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import { JSON_TYPE } from '../relay/headers.ts'
-import { chatFailureWriter, surfaceOf } from './surface.ts'
+import { envelopeOf } from './surface.ts'
 import { INTERNAL } from './turn.ts'
 
 /** What is left to say where a handler has failed; an answer that has begun can only be broken off. */
@@ -9,7 +9,7 @@ export function replyWithInternalError(exchange: Exchange): void {
   if (exchange.isGone) return
   if (!exchange.isUnanswered) return exchange.destroy()
   const id = timeOrderedId('req_')
-  const { failures = chatFailureWriter } = surfaceOf(exchange.head.path) ?? {}
+  const { failures } = envelopeOf(exchange.head.path)
   const { status, body, headers } = failures.write(INTERNAL, id)
   exchange.reply(status, { ...JSON_TYPE, ...headers, 'x-request-id': id }, body)
 }

@@ -114,13 +114,28 @@ export const balance = z.looseObject({
   posted: dollars,
 })
 
-export const failure = z.strictObject({
-  error: z.strictObject({
-    message: z.string(),
-    type: z.string(),
-    param: z.string().nullable(),
-    code: z
-      .string()
-      .meta({ examples: failureCodes, description: 'explained at docs/errors; others are a vendor’s own' }),
+const code = z
+  .string()
+  .meta({ examples: failureCodes, description: 'explained at docs/errors; others are a vendor’s own' })
+
+/** Failures, by the dialect of the path. */
+export const failures = {
+  chat: z.strictObject({
+    error: z.strictObject({ message: z.string(), type: z.string(), param: z.string().nullable(), code }),
   }),
-})
+  messages: z.strictObject({
+    type: z.literal('error'),
+    error: z.strictObject({ type: z.string(), message: z.string(), details: z.strictObject({ error_code: code }) }),
+    request_id: z.string().nullable(),
+  }),
+  gemini: z.strictObject({
+    error: z.strictObject({
+      code: z.int().meta({ description: 'the status of the answer' }),
+      message: z.string(),
+      status: z.string(),
+      details: z
+        .array(z.looseObject({ '@type': z.string() }))
+        .meta({ description: 'google.rpc.ErrorInfo, whose reason is the code in capitals; BadRequest, RetryInfo' }),
+    }),
+  }),
+}

@@ -11,6 +11,7 @@ import { countSchema, messagesSchema } from '../formats/messages/request.ts'
 import { responsesRequestSchema } from '../formats/responses/request.ts'
 import { videoRequest } from '../formats/videos/request.ts'
 import * as answers from './public-answers.ts'
+import { envelopeOf, type Envelope } from './surface.ts'
 
 type Body =
   | { readonly type: 'json'; readonly schema: z.ZodType; readonly example: object }
@@ -262,6 +263,12 @@ const bodyOf = (body: Body): object =>
     ? { 'application/json': { schema: schemaOf(body.schema, 'input'), example: body.example } }
     : { 'multipart/form-data': { schema: body.schema } }
 
+const errorNames: Record<Envelope['dialect'], string> = {
+  chat: 'Error',
+  messages: 'MessagesError',
+  gemini: 'GeminiError',
+}
+
 const ofFile = { file: { '*/*': { schema: file } }, events: {} }
 
 function operationOf({ path, query = {}, tag, summary, body, answer, stream, open }: Described): object {
@@ -283,7 +290,9 @@ function operationOf({ path, query = {}, tag, summary, body, answer, stream, ope
       200: { description: 'The answer.', content: { ...whole, ...streamed } },
       default: {
         description: 'Refused, and why; in the envelope of the dialect.',
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        content: {
+          'application/json': { schema: { $ref: `#/components/schemas/${errorNames[envelopeOf(path).dialect]}` } },
+        },
       },
     },
   }
@@ -311,7 +320,12 @@ export function publicOpenApi(version: string): object {
       ]),
     ),
     components: {
-      schemas: { Error: schemaOf(answers.failure, 'output') },
+      schemas: Object.fromEntries(
+        Object.entries(answers.failures).map(([dialect, shape]) => [
+          errorNames[dialect as Envelope['dialect']],
+          schemaOf(shape, 'output'),
+        ]),
+      ),
       securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'an API key, `sk-tg-…`' } },
     },
   }

@@ -5,7 +5,7 @@ import { timeOrderedId } from '../lib/ids.ts'
 import { JSON_TYPE } from '../relay/headers.ts'
 import type { Cors } from './cors.ts'
 import type { Edge } from './edge-options.ts'
-import { chatFailureWriter, surfaceOf } from './surface.ts'
+import { chatEnvelope, envelopeOf } from './surface.ts'
 
 const STARTING: Failure = { kind: 'unavailable', message: 'Not ready: starting.', retryAfterMs: 1_000 }
 
@@ -16,7 +16,7 @@ export function startingEdge(cors: Cors): Edge {
     const id = timeOrderedId('req_')
     const always = { ...(path.startsWith('/v1') ? cors.headersFor(exchange) : {}), 'x-request-id': id }
     if (path === '/healthz') return exchange.reply(200, JSON_TYPE, JSON.stringify({ status: 'ok' }), always)
-    const { failures = chatFailureWriter } = surfaceOf(path) ?? {}
+    const { failures } = envelopeOf(path)
     const { status, body, headers } = failures.write(STARTING, id)
     const answer = path === '/readyz' ? JSON.stringify({ status: 'not ready' }) : body
     exchange.reply(status, { ...JSON_TYPE, ...headers }, answer, always)
@@ -25,7 +25,7 @@ export function startingEdge(cors: Cors): Edge {
     handle,
     monitor: handle,
     refuse: ({ message }) => {
-      const { body } = chatFailureWriter.write({ kind: 'malformed_request', message })
+      const { body } = chatEnvelope.failures.write({ kind: 'malformed_request', message })
       return { headers: { ...JSON_TYPE, 'x-request-id': timeOrderedId('req_') }, body }
     },
   }

@@ -1,4 +1,4 @@
-/** The endpoints that generate: where they are, whose dialect they speak, how their requests are read. */
+/** The endpoints that generate: where they are, how their requests are read, and the envelope of each path's failures. */
 import type { Failure } from '../domain/failure.ts'
 import { videoBounds } from '../domain/video.ts'
 import { readChatClient } from '../formats/chat/client.ts'
@@ -19,7 +19,6 @@ export type ReadClientRequest =
   | { readonly kind: 'rejected'; readonly failure: Failure }
 
 export type Surface = {
-  readonly failures: FailureWriter
   /** Reads a body that is valid UTF-8. */
   read(body: Body, asked: Asked): ReadClientRequest | Promise<ReadClientRequest>
   /** Reads a form with files, or JSON with the like. Such a surface is read by this alone. */
@@ -30,8 +29,6 @@ export type Surface = {
   readonly list?: StateRoute
   /** Where its bodies may be larger than others. */
   readonly bodyBytesMax?: number
-  /** Where clients look for the request's id beside `x-request-id`. */
-  readonly requestIdHeader?: 'request-id'
 }
 
 type Body = { readonly text: string; readonly bytes: number }
@@ -39,45 +36,56 @@ type Body = { readonly text: string; readonly bytes: number }
 /** What else of a request is part of its dialect. */
 type Asked = Pick<Exchange, 'head' | 'header'>
 
-export const chatFailureWriter: FailureWriter = { write: writeFailure }
+/** How a dialect refuses. */
+export type Envelope = {
+  readonly dialect: 'chat' | 'messages' | 'gemini'
+  readonly failures: FailureWriter
+  /** Where clients look for the request's id beside `x-request-id`. */
+  readonly requestIdHeader?: 'request-id'
+}
+
+export const chatEnvelope: Envelope = { dialect: 'chat', failures: { write: writeFailure } }
+const messagesEnvelope: Envelope = {
+  dialect: 'messages',
+  failures: messagesFailureWriter,
+  requestIdHeader: 'request-id',
+}
+const geminiEnvelope: Envelope = { dialect: 'gemini', failures: { write: writeGeminiFailure } }
+
+/** By the path alone: a client of one dialect that asks for a route that is not there reads no other. */
+export function envelopeOf(path: string): Envelope {
+  if (/^\/v1\/messages(?:\/|$)/.test(path)) return messagesEnvelope
+  return /^\/v1(?:beta|alpha)(?:\/|$)/.test(path) || geminiSurface(path) ? geminiEnvelope : chatEnvelope
+}
 
 const videos: Surface = {
-  failures: chatFailureWriter,
   read: ({ text, bytes }) => readers.videos(({ readVideoClient }) => readVideoClient(text, bytes)),
   bodyBytesMax: videoBounds.bodyBytesMax,
 }
 
 /** By path; those whose path holds the model are found by `surfaceOf`. */
 const surfaces: Readonly<Record<string, Surface>> = {
-  '/v1/chat/completions': { failures: chatFailureWriter, read: ({ text, bytes }) => readChatClient(text, bytes) },
+  '/v1/chat/completions': { read: ({ text, bytes }) => readChatClient(text, bytes) },
   '/v1/embeddings': {
-    failures: chatFailureWriter,
     read: ({ text }) => readers.embeddings(({ readEmbeddingClient }) => readEmbeddingClient(text)),
   },
   '/v1/messages': {
-    failures: messagesFailureWriter,
-    requestIdHeader: 'request-id',
     read: ({ text, bytes }, asked) =>
       readers.messages(({ readMessagesClient }) => readMessagesClient(text, bytes, asked.header('anthropic-beta'))),
   },
   '/v1/messages/count_tokens': {
-    failures: messagesFailureWriter,
-    requestIdHeader: 'request-id',
     read: ({ text, bytes }) => readers.messages(({ readMessagesCount }) => readMessagesCount(text, bytes)),
     count: (inputTokens) => ({ input_tokens: inputTokens }),
   },
   '/v1/responses': {
-    failures: chatFailureWriter,
     read: ({ text, bytes }) => readers.responses(({ readResponsesClient }) => readResponsesClient(text, bytes)),
   },
   '/v1/images/generations': {
-    failures: chatFailureWriter,
     read: ({ text }) => readers.images(({ readImageClient }) => readImageClient(text)),
   },
   '/v1/videos': { ...videos, list: listRoute },
   '/v1/video/generations': videos,
   '/v1/images/edits': {
-    failures: chatFailureWriter,
     readForm: async (form, claim) => readers.edits(({ readEditClient }) => readEditClient(form, claim)),
     read: () => {
       throw new Error('edits are read as a form')
@@ -85,9 +93,7 @@ const surfaces: Readonly<Record<string, Surface>> = {
   },
 }
 
-const geminiFailures: FailureWriter = { write: writeGeminiFailure }
 const geminiContent: Surface = {
-  failures: geminiFailures,
   read: (body, { head: { path, query } }) =>
     readers.gemini(({ readGeminiClient }) => readGeminiClient({ ...body, path, query })),
 }
@@ -96,15 +102,16 @@ const geminiActions: Readonly<Record<string, Surface>> = {
   generateContent: geminiContent,
   streamGenerateContent: geminiContent,
   countTokens: {
-    failures: geminiFailures,
     read: (body, { head: { path, query } }) =>
       readers.gemini(({ readGeminiCount }) => readGeminiCount({ ...body, path, query })),
     count: (totalTokens) => ({ totalTokens }),
   },
 }
 
-export function surfaceOf(path: string): Surface | undefined {
-  if (Object.hasOwn(surfaces, path)) return surfaces[path]
+const geminiSurface = (path: string): Surface | undefined => {
   const action = readModelPath(path)?.action
   return action !== undefined && Object.hasOwn(geminiActions, action) ? geminiActions[action] : undefined
 }
+
+export const surfaceOf = (path: string): Surface | undefined =>
+  Object.hasOwn(surfaces, path) ? surfaces[path] : geminiSurface(path)

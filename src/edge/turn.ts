@@ -6,7 +6,6 @@ import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import type { LogFields } from '../lib/log.ts'
 import type { EventSource } from './stream-reply.ts'
-import type { Surface } from './surface.ts'
 
 /** With every answer: a browser takes it for what it is said to be, and for nothing else. */
 export const NOSNIFF = { 'x-content-type-options': 'nosniff' }
@@ -18,7 +17,7 @@ export type Turn = {
   readonly startedMs: number
   /** The port it came to. */
   readonly port: 'public' | 'monitor'
-  failures: FailureWriter
+  readonly failures: FailureWriter
   /** Go with every answer. */
   headers: ReplyHeaders
   /** Whose key it came with, and what it asks for: once that is known. */
@@ -67,9 +66,6 @@ export function noRoute(method: string, path: string): Failure {
 export type Route = {
   readonly methods: readonly string[]
   readonly handle: (turn: Turn) => void | Promise<void>
-  /** Undefined: in the envelope of the chat dialect, as all that belongs to no dialect. */
-  readonly failures?: FailureWriter
-  readonly requestIdHeader?: Surface['requestIdHeader']
 }
 
 /** How routes answer. */
