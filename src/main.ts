@@ -118,6 +118,10 @@ const program: Program = {
       fixedLimits: named(fixedLimits),
     }
   },
+  async address() {
+    const [{ askAddress }, config] = await Promise.all([import('./admin/control.ts'), readConfig()])
+    return (await askAddress(config.dataFolder)) ?? config
+  },
   async restore(request) {
     const [config, { restoreBackup }] = await Promise.all([readConfig(), import('./restore.ts')])
     return restoreBackup(config, request)

@@ -64,6 +64,7 @@ export async function serve(config: Config): Promise<Served> {
   const log = createLog(config.logLevel)
   const ports = bindPorts(config, log)
   const { server } = ports
+  const { host, publicUrl } = config
   // Its thread starts while the folder is opened.
   const sandbox = config.sandbox ? new SandboxThread({ onReplaced: (reason) => replaced(log, reason) }) : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: () => sandbox?.url, firstAccount: 'make' })
@@ -113,7 +114,7 @@ export async function serve(config: Config): Promise<Served> {
     links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
     metricsToken: config.metricsToken,
   })
-  const control = serveControl(config.dataFolder, gateway.office)
+  const control = serveControl(config.dataFolder, gateway.office, { host, port: server.port, publicUrl })
   await videos.resume()
   const sweeps = startSweeps(gateway, blobs, { log, limits: config.limits, isDraining: () => draining })
   const watch = setInterval(() => {
@@ -122,7 +123,7 @@ export async function serve(config: Config): Promise<Served> {
     stalls.reason()
   }, WATCH_MS)
   const ahead = setTimeout(() => void loadReaders().catch((error: Error) => giveUp(log, error)), READ_AHEAD_MS)
-  const origin = config.publicUrl ?? `http://${urlHost(config.host)}:${server.port}`
+  const origin = publicUrl ?? `http://${urlHost(host)}:${server.port}`
   return {
     baseUrl: `${origin}/v1`,
     setupUrl: await setupUrl(gateway, origin),

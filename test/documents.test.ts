@@ -88,19 +88,19 @@ describe('a refusal is in the envelope of the path', () => {
   test.each(described.filter(({ open }) => open !== true).map((route) => [`${route.method} ${route.path}`, route]))(
     '%s',
     async (_, route) => {
-      const { path } = route as Described
-      const { default: refused } = paths[path]?.[(route as Described).method]?.responses ?? expect.unreachable()
+      const { path } = route
+      const { default: refused } = paths[path]?.[route.method]?.responses ?? expect.unreachable()
       expect(JSON.stringify(refused)).toContain(`"#/components/schemas/${envelopes[dialectOf(path)]}"`)
-      const method = (route as Described).method.toUpperCase()
-      const noKey = await fetch(addressOf(route as Described), { method, ...(method === 'POST' ? { body: '{}' } : {}) })
+      const method = route.method.toUpperCase()
+      const noKey = await fetch(addressOf(route), { method, ...(method === 'POST' ? { body: '{}' } : {}) })
       expect(noKey.status).toBe(401)
       await expectEnvelope(path, noKey)
-      const wrongMethod = await fetch(addressOf(route as Described), { method: 'PUT', headers: headers(), body: '{}' })
+      const wrongMethod = await fetch(addressOf(route), { method: 'PUT', headers: headers(), body: '{}' })
       expect(wrongMethod.status).toBe(405)
       await expectEnvelope(path, wrongMethod)
-      if (!(route as Described).body) return
+      if (!route.body) return
       const notJson = { ...headers(), 'content-type': 'text/plain' }
-      const wrongType = await fetch(addressOf(route as Described), { method, headers: notJson, body: '{' })
+      const wrongType = await fetch(addressOf(route), { method, headers: notJson, body: '{' })
       expect([400, 415]).toContain(wrongType.status)
       await expectEnvelope(path, wrongType)
     },

@@ -173,8 +173,10 @@ test('a chat client is served by it as well', async () => {
   expect((await who.records(2)).map(({ charged }) => charged)).toEqual(['38000', '38000'])
 })
 
-test('the field that it refuses is named to a client that has such a field, and to no other', async () => {
+test('the field that it refuses is named to a client that sent such a field, and to no other', async () => {
   const who = await joined(gateway)
-  expect(await failure(await create(who, { model: 'refuses' }))).toEqual([400, 'invalid_value', 'reasoning.effort'])
+  const asked = { model: 'refuses', reasoning: { effort: 'none' } }
+  expect(await failure(await create(who, asked))).toEqual([400, 'invalid_value', 'reasoning.effort'])
+  expect(await failure(await create(who, { model: 'refuses' }))).toEqual([400, 'invalid_value', null])
   expect(await failure(await chat(who, { model: 'refuses' }))).toEqual([400, 'invalid_value', null])
 })

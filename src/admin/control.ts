@@ -15,9 +15,15 @@ const UNREACHED = new Set(['ConnectionRefused', 'FailedToOpenSocket', 'ECONNREFU
  */
 const patience: object = { idleTimeout: 0 }
 
+const SERVER = 'server'
+
 const controlPath = (dataFolder: string): string => join(dataFolder, 'control.sock')
 
-export function serveControl(dataFolder: string, office: Office): { stop(): Promise<void> } {
+/** Where a server listens, and the address that its clients use if that is another. */
+export type Address = { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
+
+/** Answers operations by their names, and `server` with the address. */
+export function serveControl(dataFolder: string, office: Office, address: Address): { stop(): Promise<void> } {
   const unix = controlPath(dataFolder)
   if (Buffer.byteLength(unix) > PATH_BYTES_MAX) {
     throw new Error(`the data folder's path is too long for a socket in it (${unix}); choose a shorter TOLLGATE_DATA`)
@@ -31,6 +37,7 @@ export function serveControl(dataFolder: string, office: Office): { stop(): Prom
     error: ({ message }) => new Response(resultJson({ ok: false, code: 'failed', message })),
     async fetch(request) {
       const name = decodeURIComponent(new URL(request.url).pathname.slice(1))
+      if (name === SERVER) return new Response(resultJson({ ok: true, value: address }))
       // Loaded at the first call: its schemas are not what a start should wait for.
       const { runOperation } = await import('./operations.ts')
       const result = await runOperation(office, name, await request.json())
@@ -60,4 +67,10 @@ export async function callControl(dataFolder: string, name: string, input: unkno
     if (UNREACHED.has((error as { code?: string }).code ?? '')) return undefined
     throw error
   }
+}
+
+/** The address of the server that has this data folder. Undefined when none has. */
+export async function askAddress(dataFolder: string): Promise<Address | undefined> {
+  const result = await callControl(dataFolder, SERVER, {})
+  return result?.ok ? (result.value as Address) : undefined
 }

@@ -1,5 +1,6 @@
 /** How a command reaches the public API, as any client would: a base URL, and a key out of the environment. */
 import { formatUsd } from '../domain/money.ts'
+import { baseUrlOf } from './first-call.ts'
 import { failed, usage, type Outcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { text } from './values.ts'
@@ -8,7 +9,7 @@ const KEY_VARIABLE = 'TOLLGATE_API_KEY'
 
 export const accessOptions = {
   'key-env': { summary: `environment variable with the API key (else ${KEY_VARIABLE})`, value: text('NAME') },
-  'base-url': { summary: 'server to ask (TOLLGATE_BASE_URL, else http://127.0.0.1:PORT/v1)', value: text('URL') },
+  'base-url': { summary: 'server to ask (TOLLGATE_BASE_URL, else the one of this data folder)', value: text('URL') },
   key: { refused: 'a key in the command line can be read by others on this machine: use --key-env NAME' },
 } as const
 
@@ -19,15 +20,23 @@ export type Access =
   | { readonly kind: 'none'; readonly outcome: Outcome }
 
 /** What the options and the environment say; `name` is the command's. */
-export function accessOf(name: string, { 'key-env': keyEnv, 'base-url': stated }: AccessOptions): Access {
+export async function accessOf(
+  name: string,
+  { 'key-env': keyEnv, 'base-url': stated }: AccessOptions,
+  program: Program,
+): Promise<Access> {
   const variable = keyEnv ?? KEY_VARIABLE
   const key = process.env[variable]
   if (!key) return { kind: 'none', outcome: failed('no_key', noKey(variable, name)) }
-  const baseUrl = stated ?? (process.env['TOLLGATE_BASE_URL'] || `http://127.0.0.1:${process.env['PORT'] || '8080'}/v1`)
+  const baseUrl = stated ?? (process.env['TOLLGATE_BASE_URL'] || (await localUrl(program)))
   if (URL.canParse(baseUrl)) return { kind: 'access', baseUrl, key }
   const message = `${name}: --base-url must be a URL such as http://127.0.0.1:8080/v1, not '${baseUrl}'`
   return { kind: 'none', outcome: usage(message) }
 }
+
+/** The server of this machine, asked directly: not every machine reaches itself at its public address. */
+const localUrl = async (program: Program): Promise<string> =>
+  baseUrlOf({ ...(await program.address()), publicUrl: undefined })
 
 const noKey = (variable: string, name: string): string =>
   `the environment has no ${variable}. Make a key and put it there:\n  export ${variable}=$(tollgate key create default --name ${name})`

@@ -34,7 +34,7 @@ export const chat = command({
     ...accessOptions,
   },
   run: async ({ args, options, program, terminal }) => {
-    const access = accessOf('chat', options)
+    const access = await accessOf('chat', options, program)
     if (access.kind === 'none') return access.outcome
     const { baseUrl, key } = access
     const prompt = await promptOf(args.prompt, terminal)

@@ -37,7 +37,7 @@ export const image = command({
     ...accessOptions,
   },
   run: async ({ args, options, program, terminal }) => {
-    const access = accessOf('image', options)
+    const access = await accessOf('image', options, program)
     if (access.kind === 'none') return access.outcome
     const prompt = args.prompt.join(' ')
     if (prompt === '') return usage('image: the prompt is empty')

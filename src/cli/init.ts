@@ -18,9 +18,9 @@ export const init = command({
     writeFileSync(file, exampleConfig)
     const key = await program.firstKey()
     const { account, models } = await look(program)
-    const settings = await program.settings()
-    const curl = key === undefined ? undefined : curlFor({ baseUrl: baseUrlOf(settings), key, models })
-    const { dataFolder } = settings
+    const { dataFolder } = await program.settings()
+    const baseUrl = baseUrlOf(await program.address())
+    const curl = key === undefined ? undefined : curlFor({ baseUrl, key, models })
     const value = { config_file: file, data_folder: dataFolder, account, key: key ?? null, curl: curl ?? null }
     const facts = details(
       [

@@ -51,6 +51,8 @@ export type Program = {
   /** Makes the data folder if there is none, and the first account with its key if no account has one. */
   firstKey(): Promise<string | undefined>
   settings(): Promise<Settings>
+  /** Of the server that has the data folder; as the settings have it while none runs. */
+  address(): Promise<Pick<Settings, 'host' | 'port' | 'publicUrl'>>
   /** Puts a backup, named by its absolute path, in the data folder. */
   restore(request: { readonly file: string; readonly existing: 'kept' | 'replaced' }): Promise<Result>
   /** Makes the secrets in force, or new ones, the database's own; says of each whether it was already. */

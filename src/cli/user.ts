@@ -21,7 +21,7 @@ const user = { name: 'user', summary: 'name or id of the user', value: text('USE
 
 /** The link is the data: it goes to whoever it is for. */
 async function shownLink(program: Program, view: LinkView): Promise<Outcome> {
-  const origin = baseUrlOf(await program.settings()).replace(/\/v1$/, '')
+  const origin = baseUrlOf(await program.address()).replace(/\/v1$/, '')
   const link = origin + view.setup_path
   const talk = `${view.name} (${view.role}${view.account_name === null ? '' : ` of '${view.account_name}'`}) chooses a password there, once.`
   return shown({ ...view, link }, `${link}\n`, { talk })

@@ -51,7 +51,7 @@ export const video = command({
     ...accessOptions,
   },
   run: async ({ args, options, program, terminal }) => {
-    const access = accessOf('video', options)
+    const access = await accessOf('video', options, program)
     if (access.kind === 'none') return access.outcome
     const prompt = args.prompt.join(' ')
     if (prompt === '') return usage('video: the prompt is empty')

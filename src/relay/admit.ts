@@ -82,7 +82,8 @@ export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admissio
   const length = lengthOf(request, model)
   const { offers: all } = model
   const plan = planAttempts({ offers: all, health: health.all, nowMs: Date.now(), random: Math.random, length })
-  if (plan.length === 0 && length && all.some(({ state }) => state !== 'drained')) return refuse(tooLong(model, length))
+  if (plan.length === 0 && length && all.some(({ state }) => state !== 'drained'))
+    return refuse(tooLong(model, request, length))
   if (plan.length === 0) {
     return refuse({
       kind: 'unavailable',
@@ -146,10 +147,10 @@ function lengthOf(request: ClientRequest, { kind, offers }: Model): RequestLengt
   return { inputTokens: estimateTokens(request.promptText()), outputTokens: output }
 }
 
-function tooLong({ id, offers }: Model, { inputTokens }: RequestLength): Failure {
+function tooLong({ id, offers }: Model, { endpoint }: ClientRequest, { inputTokens }: RequestLength): Failure {
   const most = Math.max(...offers.map(({ contextTokens = 0 }) => contextTokens))
   const message = `The request has about ${inputTokens} tokens; '${id}' takes ${most}, input and output together.`
-  return { kind: 'context_length', message, param: 'messages' }
+  return { kind: 'context_length', message, param: wordsOf(endpoint).said }
 }
 
 /** Whether none of the offers could be asked, not even after a wait: who hears it now leaves nothing on the disk. */

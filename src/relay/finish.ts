@@ -5,7 +5,7 @@ import { priceOf } from '../domain/price.ts'
 import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
-import type { Metered } from '../formats/format.ts'
+import type { ClientRequest, Metered } from '../formats/format.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord, type SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
@@ -79,7 +79,7 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
   const { failure: upstream, last } = attempted
   const passed = failureForClient(upstream)
   // Only the request's own faults are told in an upstream's words.
-  const told = isRequestFault(upstream.kind) ? scrubbed(relay, passed, last) : passed
+  const told = isRequestFault(upstream.kind) ? withOwnParam(scrubbed(relay, passed, last), call.request) : passed
   const owed = owedFor(call, attempted)
   if (isRequestFault(upstream.kind) && !owed) call.entry.wasFutile()
   const refusal = owed?.said === undefined ? told : { ...told, message: `${sentence(told.message)} ${owed.said}` }
@@ -117,6 +117,14 @@ function owedFor(call: Call, { failure: { kind }, progress, cancelled, stopped }
   if (isRequestFault(kind)) return firstParts(answered)
   // Whoever left has given up what was answered; a repetition would ask for it again.
   return cancelled && !call.claim ? { text: firstParts(answered).text, said: undefined } : undefined
+}
+
+/** A vendor names the fields that it was sent. One that the client did not send tells the client nothing. */
+function withOwnParam(failure: Failure, request: ClientRequest): Failure {
+  const { param, ...rest } = failure
+  const field = /^[\w$-]+/.exec(param ?? '')?.[0]
+  const sent = request.kind === undefined || request.kind === 'text' ? request.wholeText?.() : undefined
+  return field === undefined || (sent?.includes(`"${field}"`) ?? true) ? failure : rest
 }
 
 type Debt = Pick<Ending, 'admission' | 'served'> & {
