@@ -61,10 +61,9 @@ const READ_AHEAD_MS = 1_000
 
 /** Starts everything but the answers of its ports. Throws where a port cannot be had. */
 export async function serve(config: Config): Promise<Served> {
-  const log = createLog(config.logLevel)
+  const [log, { host, publicUrl }] = [createLog(config.logLevel), config]
   const ports = bindPorts(config, log)
   const { server } = ports
-  const { host, publicUrl } = config
   // Its thread starts while the folder is opened.
   const sandbox = config.sandbox ? new SandboxThread({ onReplaced: (reason) => replaced(log, reason) }) : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: () => sandbox?.url, firstAccount: 'make' })

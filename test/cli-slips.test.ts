@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { runCommand, runJson } from './support/command.ts'
-import { freshFolder } from './support/gateway.ts'
+import { freshFolder, startGateway } from './support/gateway.ts'
 
 const folder = freshFolder()
 const env = { MINE: 'gsk-nobody-calls', TOLLGATE_CONFIG: join(folder, 'tollgate.yaml') }
@@ -60,4 +60,19 @@ test('an embedding model has no price for output; others need one', async () => 
   expect(await operate(`${add} --kind embedding`)).toMatchObject({ kind: 'embedding' })
   const [code, said] = await slip(add.replace('vectors', 'words'))
   expect([code > 0, said]).toEqual([true, expect.stringContaining('price.output: needed')])
+})
+
+test('the server that runs is the one that is asked and linked to, whatever port this shell has', async () => {
+  const gateway = await startGateway()
+  try {
+    const elsewhere = { TOLLGATE_API_KEY: gateway.key, PORT: '9' }
+    const out = async (...args: readonly string[]): Promise<string> =>
+      (await runCommand(gateway.folder, args, elsewhere)).out
+    expect(await out('chat', 'Say exactly: one', '--model', 'sandbox-chat')).toBe('one\n')
+    const { origin } = new URL(gateway.baseUrl)
+    expect(await out('user', 'create', 'robin', '--role', 'operator')).toStartWith(`${origin}/console/`)
+    expect(await out('user', 'reset', 'robin')).toStartWith(`${origin}/console/`)
+  } finally {
+    await gateway.close()
+  }
 })

@@ -646,18 +646,6 @@ describe('chat and requests', () => {
     expect(await errorOf(folder, args, { env: { ...rest, MINE } })).toEqual({ code: 'usage', exit: 2 })
   })
 
-  test('the server that runs is the one that is asked and linked to, whatever port this shell has', async () => {
-    const elsewhere = { PORT: '9' }
-    const asked = { TOLLGATE_API_KEY: env['TOLLGATE_API_KEY'] ?? '', ...elsewhere }
-    const ran = await run(folder, ['chat', 'Say exactly: one', '--model', 'sandbox-chat'], { env: asked })
-    expect(ran).toMatchObject({ code: 0, out: 'one\n' })
-    const origin = new URL(server.baseUrl).origin
-    const invited = await run(folder, ['user', 'create', 'robin', '--role', 'operator'], { env: elsewhere })
-    expect(invited.out).toStartWith(`${origin}/console/`)
-    const again = await run(folder, ['user', 'reset', 'robin'], { env: elsewhere })
-    expect(again.out).toStartWith(`${origin}/console/`)
-  })
-
   test('the key is given to no proxy of the environment', async () => {
     const proxied = { ...env, HTTP_PROXY: 'http://127.0.0.1:9', http_proxy: 'http://127.0.0.1:9' }
     const ran = await run(folder, ['chat', 'Say exactly: one', '--model', 'sandbox-chat'], { env: proxied })

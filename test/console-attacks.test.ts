@@ -209,6 +209,11 @@ test('a cell of a file is never a formula', async () => {
     expect([start, /^[\s"]*[=+\-@＝＋－＠]/.test(cell)]).toEqual([start, false])
   }
   expect(csvText(['n'], [{ n: '-5' }])).toBe('n\r\n-5\r\n')
+  for (const steering of ['\0', '\x1b[2J', '\x9b', '\u202e', '\u2066', '\u200f', '\ufeff=1']) {
+    const text = csvText(['n'], [{ n: `a${steering}b` }])
+    expect([steering, /[^\r\n\u{20}-\u{7e}\ufffd]/u.test(text)]).toEqual([steering, false])
+  }
+  expect(csvText(['n'], [{ n: 'naïve 名 👩‍💻' }])).toContain('naïve 名 👩‍💻')
 })
 
 test('exports of many hours by a crowd keep nobody waiting', async () => {

@@ -1,11 +1,12 @@
 import { Stop } from '../outbound/stop.ts'
+import { safeText } from '../lib/safe-text.ts'
 import { accessOf, accessOptions, costOnRecord } from './access.ts'
 import { callChat, type ChatEnd } from './chat-call.ts'
 import { command } from './command.ts'
 import { ended, failed, shown, usage, type Outcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { usd } from './table.ts'
-import { safeText, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 import { text, wholeNumber } from './values.ts'
 
 const INTERRUPTED = 130

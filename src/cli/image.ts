@@ -1,11 +1,12 @@
 import { Stop } from '../outbound/stop.ts'
+import { safeText } from '../lib/safe-text.ts'
 import { accessOf, accessOptions, costOnRecord } from './access.ts'
 import { command } from './command.ts'
 import { callImage, findImageModel, type ImageEnd } from './image-call.ts'
 import { ended, failed, shown, usage, type Outcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { usd } from './table.ts'
-import { safeText, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 import { text } from './values.ts'
 
 const INTERRUPTED = 130

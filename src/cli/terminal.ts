@@ -1,4 +1,5 @@
 /** Where a command reads and writes: data on stdout, talk on stderr, questions only to a person. */
+import { safeText } from '../lib/safe-text.ts'
 
 export type Color = 'bold' | 'dim' | 'red' | 'green' | 'yellow'
 
@@ -84,12 +85,5 @@ function drained(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.end(() => resolve()))
 }
 
-/** Characters that steer a terminal, or turn the order of what is read. */
-const STEERING = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
-
-/** Text from elsewhere, safe to print on a terminal, with its lines and tabs. */
-export const safeText = (text: string): string =>
-  text.replace(STEERING, (character) => (character === '\n' || character === '\t' ? character : '\ufffd'))
-
-/** The same on one line, for a cell of a table. */
+/** Text from elsewhere on one line, for a cell of a table. */
 export const printable = (text: string): string => safeText(text).replaceAll(/[\n\t]/g, ' ')

@@ -1,12 +1,13 @@
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import { upscaleResolutions, videoRatios, videoResolutions } from '../domain/video.ts'
 import { Stop } from '../outbound/stop.ts'
+import { safeText } from '../lib/safe-text.ts'
 import { accessOf, accessOptions, costOnRecord } from './access.ts'
 import { command } from './command.ts'
 import { ended, failed, shown, usage, type Outcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { usd } from './table.ts'
-import { safeText, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 import { text, wholeNumber, type ValueRule } from './values.ts'
 import {
   createVideo,

@@ -1,4 +1,5 @@
 /** Rows as a file for spreadsheets (RFC 4180). */
+import { safeText } from '../lib/safe-text.ts'
 
 type Cell = string | number | null | undefined
 
@@ -7,7 +8,7 @@ const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/
 
 /** A text that a spreadsheet would take for a formula gets a quote before it: names are their owners' to choose. */
 function cellText(value: Cell): string {
-  const text = value === null || value === undefined ? '' : String(value)
+  const text = value === null || value === undefined ? '' : safeText(String(value))
   const safe = FORMULA.test(text) && !/^-?\d+$/.test(text) ? `'${text}` : text
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

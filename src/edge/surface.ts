@@ -1,4 +1,4 @@
-/** The endpoints that generate: where they are, how their requests are read, and the envelope of each path's failures. */
+/** The endpoints that generate: their paths, the readers of their requests, and the envelopes of their failures. */
 import type { Failure } from '../domain/failure.ts'
 import { videoBounds } from '../domain/video.ts'
 import { readChatClient } from '../formats/chat/client.ts'

@@ -47,3 +47,12 @@ test('what nobody reads is bounded, and what was lost of it is said when somebod
   pipe.goOn()
   expect(JSON.parse(texts.at(-1) ?? '')).toMatchObject({ event: 'two' })
 })
+
+test('a line steers no terminal, and loses nothing', () => {
+  const texts: string[] = []
+  const words = 'a\u202eb\x1b[2J\x9bc\u2066\n'
+  createLog('info', (text) => texts.push(text))('error', 'one', { words })
+  const [line = ''] = texts
+  expect(line).toMatch(/^[\x20-\x7e]+\n$/)
+  expect((JSON.parse(line) as { words: string }).words).toBe(words)
+})

@@ -1,3 +1,5 @@
+import { safeJson } from './safe-text.ts'
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 /** Values as JSON has them: amounts go as decimal text. */
 export type LogFields = Readonly<Record<string, unknown>>
@@ -64,7 +66,7 @@ export function createLog(levelMin: LogLevel, write = stderrWriter()): Log {
   return (level, event, fields) => {
     if (order[level] < order[levelMin]) return
     if (queued === '') setImmediate(flush)
-    const rest = fields ? JSON.stringify(fields).slice(1) : '}'
+    const rest = fields ? safeJson(JSON.stringify(fields)).slice(1) : '}'
     queued += `{"time":"${timeText()}","level":"${level}","event":"${event}"${rest === '}' ? '' : ','}${rest}\n`
     if (level === 'error') flush()
   }
