@@ -62,6 +62,15 @@ test('an embedding model has no price for output; others need one', async () => 
   expect([code > 0, said]).toEqual([true, expect.stringContaining('price.output: needed')])
 })
 
+test('an image model whose card has holes is named when it is made', async () => {
+  const { code, err } = await runCommand(
+    folder,
+    'model add paint --kind image --family gpt-image --price-each image/1024x1024/low=0.01 --offer groq/p'.split(' '),
+    env,
+  )
+  expect([code, err]).toEqual([0, expect.stringContaining('Warning: paint has no price for 1024x1024/')])
+})
+
 test('the server that runs is the one that is asked and linked to, whatever port this shell has', async () => {
   const gateway = await startGateway()
   try {

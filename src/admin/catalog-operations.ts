@@ -15,6 +15,7 @@ import type { Said } from '../lib/sentence.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
 import { modelLimitChanges, modelLimitFields, modelLimitsOf } from '../providers/model-limits.ts'
 import { lossesOf } from '../domain/below-cost.ts'
+import { priceGapsOf } from '../domain/image.ts'
 import { findPreset, isOwnAddress, isSendableKey, presets } from '../providers/presets.ts'
 import { restingOffers } from '../router/health.ts'
 import { probe } from '../upstream/probe.ts'
@@ -92,6 +93,8 @@ const modelView = (model: Model): object => ({
   kind: model.kind,
   origin: model.origin,
   price: priceView(model.sale),
+  /** What may be asked of it that has no price: such requests are refused. */
+  unpriced: priceGapsOf(model),
   limits: limitsView(model),
   ...(model.kind === 'image' ? { image: model.limits.image } : {}),
   ...(model.kind === 'video' ? { video: model.limits.video } : {}),

@@ -1,5 +1,5 @@
 /** The checks behind `tollgate doctor`. */
-import { lossText, type BelowCost } from './below-cost.ts'
+import { gapText, lossText, type BelowCost } from './price-faults.ts'
 import { jsonLine } from './outcome.ts'
 import type { Program, Settings } from './program.ts'
 import { probeText, type ProbeView, type ProviderView } from './provider.ts'
@@ -150,7 +150,7 @@ function priceChecks({ models, models_below_cost: losses }: Facts): Check[] {
 
 /** What somebody may ask for and would be refused: only where there is such a thing. */
 function gapChecks({ models_with_gaps: models, unknown_models: unknown }: Facts): Check[] {
-  const priceless = models.map(({ id, gaps }) => `${id} has no price for ${gaps.join(', ')}`)
+  const priceless = models.map(({ id, gaps }) => gapText(id, gaps))
   return [
     ...(priceless.length === 0
       ? []

@@ -1,5 +1,5 @@
 import { modelKinds } from '../domain/catalog.ts'
-import { lossWarning, type BelowCost } from './below-cost.ts'
+import { gapText, lossWarning, type BelowCost } from './price-faults.ts'
 import { command, group } from './command.ts'
 import { modelLimits } from './model-limits.ts'
 import { readOffer, type OfferInput } from './offer.ts'
@@ -19,6 +19,8 @@ type ModelView = {
   readonly owned_by: string
   readonly origin: string
   readonly price: Prices
+  /** What may be asked of it that has no price. */
+  readonly unpriced: readonly string[]
   readonly offers: readonly {
     readonly provider: string
     readonly model: string
@@ -124,9 +126,13 @@ const add = command({
   },
 })
 
-/** A model as it is now, and beside it what it is sold for less than it costs. */
-const drawn = (view: ModelView, terminal: Terminal): Shown =>
-  shown(view, draw([view], terminal), { talk: lossWarning(view.id, view.offers) })
+/** A model as it is now, and beside it what is wrong with its prices. */
+function drawn(view: ModelView, terminal: Terminal): Shown {
+  const { id, unpriced, offers } = view
+  const gaps = unpriced.length === 0 ? undefined : `Warning: ${gapText(id, unpriced)}; requests for these are refused`
+  const talk = [lossWarning(id, offers), gaps].filter((line) => line !== undefined).join('\n') || undefined
+  return shown(view, draw([view], terminal), { talk })
+}
 
 const set = command({
   name: 'model set',

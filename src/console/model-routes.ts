@@ -6,6 +6,7 @@ import { firstEventTimeoutOf } from '../domain/patience.ts'
 import type { VideoFacts } from '../domain/video.ts'
 import { modelLimitChanges, modelLimitFields } from '../providers/model-limits.ts'
 import { lossesOf } from '../domain/below-cost.ts'
+import { priceGapsOf } from '../domain/image.ts'
 import { healthy } from '../router/health.ts'
 import { accountIn } from './account-routes.ts'
 import type { Desk } from './desk.ts'
@@ -116,7 +117,13 @@ const ownLimitsShape = {
   image_tokens_max: z.int().meta({ description: 'the most that an image in a request counts as' }),
   first_event_timeout_ms: z.int().meta({ description: 'of models that think in silence 300 s, unless it is said' }),
 }
-const modelShape = z.strictObject({ ...factsShape, ...ownLimitsShape, origin, offers: z.array(offerShape) })
+const modelShape = z.strictObject({
+  ...factsShape,
+  ...ownLimitsShape,
+  origin,
+  unpriced: z.array(z.string()).meta({ description: 'images that have no price: requests for them are refused' }),
+  offers: z.array(offerShape),
+})
 
 function offerView({ office }: Desk, { kind, sale }: Model, offer: Offer): z.infer<typeof offerShape> {
   const { restUntilMs } = office.health().get(offer.id) ?? healthy
@@ -142,6 +149,7 @@ const modelView = (desk: Desk, model: Model): z.infer<typeof modelShape> => ({
   image_tokens_max: model.limits.imageTokensMax,
   first_event_timeout_ms: firstEventTimeoutOf(model),
   origin: model.origin,
+  unpriced: priceGapsOf(model),
   offers: model.offers.map((offer) => offerView(desk, model, offer)),
 })
 

@@ -30,7 +30,14 @@ export function RoutedView({ id, onClose }: Props) {
     <div className="space-y-6">
       <Declared origin={model.origin} />
       {model.origin === 'stored' && <Button onClick={() => setEditing(true)}>{t('keys.edit')}</Button>}
-      <CurrentPrice card={model.price} />
+      <div>
+        <CurrentPrice card={model.price} />
+        {model.unpriced.length > 0 && (
+          <p role="note" className="mt-1 text-bad">
+            {t('prices.unpriced', { units: model.unpriced.join(', ') })}
+          </p>
+        )}
+      </div>
       <section>
         <h3 className="mb-2 border-b pb-1 font-semibold">{t('routing.offers')}</h3>
         <ul className="space-y-3">

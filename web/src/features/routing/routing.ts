@@ -23,6 +23,8 @@ export type RoutedModel = ModelFacts & {
   readonly output_tokens_default: number | null
   readonly first_event_timeout_ms: number
   readonly origin: Origin
+  /** Images that have no price: `1024x1024/high`. */
+  readonly unpriced: readonly string[]
   readonly offers: readonly Offer[]
 }
 

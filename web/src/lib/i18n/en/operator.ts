@@ -158,6 +158,7 @@ export const operator = {
   'prices.margin': 'Margin: {share} of the sale price',
   'prices.noCost': 'no cost',
   'prices.belowCost': 'Sold below cost',
+  'prices.unpriced': 'No price for {units}: requests for these are refused.',
   'prices.loss': '{unit}: sold at {sale}, cost {cost}',
   'prices.from': 'Since',
   'accounts.hint': 'Whose calls are paid from which balance.',

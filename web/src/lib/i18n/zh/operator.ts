@@ -157,6 +157,7 @@ export const operator = {
   'prices.margin': '利润占售价的 {share}',
   'prices.noCost': '无成本',
   'prices.belowCost': '售价低于成本',
+  'prices.unpriced': '{units} 没有价格：此类请求会被拒绝。',
   'prices.loss': '{unit}：售价 {sale}，成本 {cost}',
   'prices.from': '生效',
   'accounts.hint': '各账户及其余额。',

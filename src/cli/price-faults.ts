@@ -1,4 +1,4 @@
-/** What is sold for less than it costs, in words. */
+/** What is wrong with the prices of a model, in words: sold for less than it costs, or without a price. */
 import { usd } from './table.ts'
 
 /** Dollars for a million tokens, or for one piece. */
@@ -14,6 +14,10 @@ export function lossText({ unit, above_input_tokens: above, sale_usd: sale, cost
   const where = above === null ? '' : ` above ${above} tokens`
   return `${unit.replaceAll('_', ' ')}${where} ${usd(sale)}, cost ${usd(cost)}`
 }
+
+/** `paint has no price for 1024x1024/high, 1536x1024/low` */
+export const gapText = (id: string, unpriced: readonly string[]): string =>
+  `${id} has no price for ${unpriced.join(', ')}`
 
 type Offered = { readonly provider: string; readonly model: string; readonly below_cost: readonly BelowCost[] }
 
