@@ -14,7 +14,7 @@ import type { Outcome, Visit } from './stats.ts'
 import { SERVER_ERROR } from './vendor-failure.ts'
 
 /** What is written at once: of a stream an event, of a file some of its bytes. */
-type Piece = { text: string | Uint8Array<ArrayBuffer>; tokens: number }
+type Piece = { text: string | Uint8Array<ArrayBuffer>; tokens: number; isBeside?: true }
 
 export type Delivery = {
   faults: Knobs
@@ -152,7 +152,7 @@ async function pump(
   let bytesLeft = faults.cutAfterBytes ?? Infinity
   for (const frame of frames) {
     if (stallsAt(events, faults)) await stall(events, sink, sleeper, faults.stallMs)
-    else if (events > 0 && paceMs > 0) await sleeper.sleep(paceMs)
+    else if (events > 0 && paceMs > 0 && !frame.isBeside) await sleeper.sleep(paceMs)
     if (signal.aborted) return 'aborted'
     if (Number.isFinite(bytesLeft)) {
       const bytes = typeof frame.text === 'string' ? Buffer.from(frame.text) : frame.text

@@ -1,5 +1,8 @@
-/** One server-sent event, ready to be written, and how many output tokens it carries. */
-export type Frame = { text: string; tokens: number; isTerminator?: true }
+/**
+ * One server-sent event, ready to be written, and how many output tokens it carries. `isBeside`: it is of the same moment
+ * as the one before, for another choice. A model makes all choices of an answer side by side.
+ */
+export type Frame = { text: string; tokens: number; isTerminator?: true; isBeside?: true }
 
 /** What a modality answers. It knows nothing of time and sockets: delivery.ts paces it, and breaks it when asked to. */
 export type Reply = JsonReply | { kind: 'stream'; frames: Iterable<Frame> } | BytesReply

@@ -347,3 +347,14 @@ test('an unknown model is not found; null is the same as absent; unknown fields 
   expect(call({ messages, tools: null, stop: null, n: null, frobnicate: 1 }).status).toBe(200)
   expect(call({ model: 'sandbox-mini!pace=4', messages }).body).toMatchObject({ model: 'sandbox-mini!pace=4' })
 })
+
+test('choices are made side by side: a stream waits as often for many of them as for the longest', () => {
+  const waits = (n: number): number => {
+    const body = { model: 'sandbox-chat', stream: true, n, messages: [user('write 20 tokens')] }
+    const reply = answerChat({ body, tail: '', faults: {}, origin: '' })
+    if (reply.kind !== 'stream') throw new Error(JSON.stringify(reply))
+    return [...reply.frames].filter((frame) => !frame.isBeside).length
+  }
+  expect(waits(1)).toBeGreaterThan(20)
+  expect(waits(128)).toBe(waits(1))
+})

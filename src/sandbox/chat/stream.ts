@@ -1,5 +1,6 @@
 import { DONE, frameOf, type Frame } from '../reply.ts'
 import { tokensOf } from '../tokens.ts'
+import { takeTurns } from '../turns.ts'
 import type { Choice, ToolCall } from './choice.ts'
 import { logprobsOf, type Completion } from './completion.ts'
 import { countAnswer, usageOf } from './usage.ts'
@@ -25,10 +26,11 @@ export function* framesOf(completion: Completion, wish: UsageWish): Generator<Fr
   const opening = JSON.stringify(head).slice(0, -1)
   const reasoningTokens = choices.reduce((sum, choice) => sum + choice.reasoningTokens, 0)
   const count = { promptTokens, completionTokens: 0, reasoningTokens }
-  for (const [index, { delta, tokens, finishReason, logprobs }] of takeTurns(choices, completion)) {
+  for (const { choice: index, step, isBeside } of takeTurns(choices.map((choice) => stepsOf(choice, completion)))) {
+    const { delta, tokens, finishReason, logprobs } = step
     count.completionTokens += tokens
     const choice = JSON.stringify({ index, delta, logprobs, finish_reason: finishReason })
-    yield frameOf(`${opening},"choices":[${choice}]${usagePart()}}`, tokens)
+    yield { ...frameOf(`${opening},"choices":[${choice}]${usagePart()}}`, tokens), ...(isBeside && { isBeside }) }
   }
   const total = usageOf(countAnswer(promptTokens, choices), faults)
   if (wish.atEnd && total) yield frameOf(`${opening},"choices":[],"usage":${JSON.stringify(total)}}`, 0)
@@ -37,19 +39,6 @@ export function* framesOf(completion: Completion, wish: UsageWish): Generator<Fr
   function usagePart(): string {
     const usage = wish.running ? usageOf(count, faults) : null
     return (wish.atEnd || wish.running) && !faults.noUsage ? `,"usage":${JSON.stringify(usage)}` : ''
-  }
-}
-
-function* takeTurns(choices: readonly Choice[], completion: Completion): Generator<[number, Step]> {
-  let running = choices.map((choice) => ({ index: choice.index, steps: stepsOf(choice, completion) }))
-  while (running.length > 0) {
-    const ended = new Set<number>()
-    for (const { index, steps } of running) {
-      const next = steps.next()
-      if (next.done) ended.add(index)
-      else yield [index, next.value]
-    }
-    if (ended.size > 0) running = running.filter(({ index }) => !ended.has(index))
   }
 }
 

@@ -3,6 +3,7 @@ import type { Faults } from '../faults.ts'
 import { randomId } from '../random.ts'
 import { frameOf, type Frame } from '../reply.ts'
 import { tokensOf } from '../tokens.ts'
+import { takeTurns } from '../turns.ts'
 import type { Painting } from './painting.ts'
 import { signatureOfCall, signatureOfText } from './signature.ts'
 
@@ -125,18 +126,10 @@ const isSpecial = (part: object): boolean => 'thought' in part || 'thoughtSignat
 /** The events of a streamed answer: whole responses, one token each, the candidates taking turns. */
 export function* responseFrames(answer: Answer): Generator<Frame> {
   const count: Count = { candidates: 0, thoughts: 0, images: 0 }
-  let running = answer.choices.map((choice) => ({ index: choice.index, steps: stepsOf(choice, answer) }))
-  while (running.length > 0) {
-    const ended = new Set<number>()
-    for (const { index, steps } of running) {
-      const next = steps.next()
-      if (next.done) ended.add(index)
-      else {
-        add(count, next.value)
-        yield frameOf(JSON.stringify(wrap(answer, [candidateOf(index, next.value)], count)), next.value.tokens)
-      }
-    }
-    if (ended.size > 0) running = running.filter(({ index }) => !ended.has(index))
+  for (const { choice, step, isBeside } of takeTurns(answer.choices.map((one) => stepsOf(one, answer)))) {
+    add(count, step)
+    const frame = frameOf(JSON.stringify(wrap(answer, [candidateOf(choice, step)], count)), step.tokens)
+    yield { ...frame, ...(isBeside && { isBeside }) }
   }
 }
 

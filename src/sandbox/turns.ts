@@ -1,0 +1,18 @@
+/** A step of one choice. `isBeside`: it is not the first of its round. */
+type Taken<Step> = { choice: number; step: Step; isBeside?: true }
+
+/** The steps of all choices, in rounds: one of each choice that has not ended. */
+export function* takeTurns<Step>(choices: readonly Iterator<Step>[]): Generator<Taken<Step>> {
+  let running = [...choices.entries()]
+  while (running.length > 0) {
+    const going: typeof running = []
+    for (const entry of running) {
+      const [choice, steps] = entry
+      const next = steps.next()
+      if (next.done) continue
+      yield { choice, step: next.value, ...(going.length > 0 ? { isBeside: true } : {}) }
+      going.push(entry)
+    }
+    running = going
+  }
+}
