@@ -11,7 +11,7 @@ import { text } from './values.ts'
 
 const INTERRUPTED = 130
 const PARTIALS = 2
-const FORMATS: Readonly<Record<string, string>> = { png: 'png', jpg: 'jpeg', jpeg: 'jpeg', webp: 'webp' }
+const FORMATS = new Map(Object.entries({ png: 'png', jpg: 'jpeg', jpeg: 'jpeg', webp: 'webp' }))
 
 export const image = command({
   name: 'image',
@@ -63,7 +63,7 @@ export const image = command({
   },
 })
 
-const formatOf = (file: string): string | undefined => FORMATS[/\.(\w+)$/.exec(file)?.[1]?.toLowerCase() ?? '']
+const formatOf = (file: string): string | undefined => FORMATS.get(/\.(\w+)$/.exec(file)?.[1]?.toLowerCase() ?? '')
 
 type Place = {
   readonly program: Program

@@ -2,6 +2,7 @@
 import { isRawNumber, parseExact } from '../lib/exact-json.ts'
 import { answerLimits, scanJson } from '../lib/json-scan.ts'
 import { inOwnTurn } from '../lib/long-text.ts'
+import { parsePlain } from '../lib/plain-json.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -20,8 +21,9 @@ export const textIn = (value: unknown): string | undefined => (typeof value === 
 export const numberIn = (value: unknown): number | undefined =>
   typeof value === 'number' ? value : isRawNumber(value) ? Number(value.rawJSON) : undefined
 
-/** What an object holds under a name that its writer chose: never what all objects have, `constructor` say. */
-export const ownIn = (fields: Fields, name: string): unknown => (Object.hasOwn(fields, name) ? fields[name] : undefined)
+/** What an object or a table holds under a name that somebody else chose: never what all have, `constructor` say. */
+export const ownIn = <T>(fields: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined
 
 /** What somebody wrote where a word belongs, for a message that says so. Of no text its kind: it may not become one. */
 export const wordFor = (value: unknown): string =>
@@ -45,7 +47,7 @@ export function weigh(text: string): 'light' | 'large' | 'broken' {
 }
 
 /** JSON that an upstream wrote. Throws for what is none, and for what is out of all proportion. */
-export function parseAnswer(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
+export function parseAnswer(text: string, parse: (text: string) => unknown = parsePlain): unknown {
   const weight = weigh(text)
   if (weight !== 'light') throw new SyntaxError(weight)
   return parse(text)
@@ -67,7 +69,7 @@ export const parseExactFields = (text: string): Fields | undefined =>
 
 /** `parseFields` for a text that may be very long: it is read in the turn after the one that looked through it. */
 export async function parseLongFields(text: string): Promise<Fields | undefined> {
-  return weigh(text) === 'light' ? inOwnTurn(text, () => parseFields(text, JSON.parse)) : undefined
+  return weigh(text) === 'light' ? inOwnTurn(text, () => parseFields(text, parsePlain)) : undefined
 }
 
 /** A word that may be kept and logged: what is none could be anything, a prompt among it. */

@@ -3,6 +3,7 @@ import { nextTurn } from '../lib/end-of-tick.ts'
 import { IdleWorker } from '../lib/idle-worker.ts'
 import { Members } from '../lib/json-members.ts'
 import { inOwnTurn } from '../lib/long-text.ts'
+import { parsePlain } from '../lib/plain-json.ts'
 import { answerLimits, editJson, reviseJson, type Edit } from '../lib/json-scan.ts'
 import { parseAnswer, weigh } from './fields.ts'
 import type { ReadReply } from './format.ts'
@@ -29,7 +30,7 @@ export class Received {
 
   /** Throws for what is no JSON. */
   parsed(): unknown {
-    return this.whole ? parseAnswer(this.text) : JSON.parse(this.text)
+    return this.whole ? parseAnswer(this.text) : parsePlain(this.text)
   }
 
   /** The whole of it. */

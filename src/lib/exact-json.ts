@@ -4,6 +4,8 @@
  * `JSON.stringify` writes it as it stood. All others are plain numbers.
  */
 
+import { parsePlain, revivePlain } from './plain-json.ts'
+
 /** https://tc39.es/proposal-json-parse-with-source/, which TypeScript does not know yet (2026-11). */
 type SourceText = {
   rawJSON(source: string): RawNumber
@@ -20,11 +22,11 @@ const INEXACT = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|[\d.]+[eE]|\d+\.\d*0(?!\d)|0\.0{6
 /** A value costs 150 ns: a longer text, of numbers alone, would take the thread for 100 ms. It is read as usual. */
 const EXACT_CHARS_MAX = 512 * 1024
 
-/** Reads JSON text. Throws a `SyntaxError` for what is none. */
+/** Reads JSON text, without members called `__proto__`. Throws a `SyntaxError` for what is none. */
 export function parseExact(text: string): unknown {
-  if (text.length > EXACT_CHARS_MAX || !INEXACT.test(text)) return JSON.parse(text)
-  return exact.parse(text, (_, value, { source }) =>
-    typeof value === 'number' && source !== undefined && String(value) !== source ? exact.rawJSON(source) : value,
+  if (text.length > EXACT_CHARS_MAX || !INEXACT.test(text)) return parsePlain(text)
+  return exact.parse(text, (name, value, { source }) =>
+    typeof value === 'number' && source !== undefined && String(value) !== source ? exact.rawJSON(source) : revivePlain(name, value),
   )
 }
 

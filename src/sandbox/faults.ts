@@ -149,12 +149,11 @@ function defined<T extends object>(value: T): { [Name in keyof T]?: NonNullable<
 
 /** Reads the spelling of headers and model names: `status=429,retry-after=2!no-done`. */
 export function parseKnobText(text: string): ParsedKnobs {
-  const knobs: Record<string, unknown> = {}
-  for (const part of text.split(/[,!]/)) {
+  const pairs = text.split(/[,!]/).flatMap((part) => {
     const [name = '', value = 'true'] = part.split('=', 2).map((side) => side.trim())
-    if (name !== '') knobs[name] = valueOf(value)
-  }
-  return parseKnobs(knobs)
+    return name === '' ? [] : [[name, valueOf(value)] as const]
+  })
+  return parseKnobs(Object.fromEntries(pairs))
 }
 
 /** Reads the JSON of `POST /sandbox/faults`. */

@@ -1,8 +1,9 @@
 /** A chat completion from the chunks of its stream. */
 import type { SseEvent } from '../../lib/sse.ts'
 import { isRawNumber } from '../../lib/exact-json.ts'
-import { asFields, asList, numberIn, parseExactFields, type Fields } from '../fields.ts'
+import { asFields, asList, numberIn, ownIn, parseExactFields, type Fields } from '../fields.ts'
 import type { ReplyCollector } from '../format.ts'
+import { gather, withoutNulls } from '../gather.ts'
 import { longerName } from './call-name.ts'
 
 type Collected = { [field: string]: unknown }
@@ -20,7 +21,7 @@ export class ChatCollector implements ReplyCollector {
     if (!chunk) return // '[DONE]', or nothing.
     // Padding against eavesdroppers is of the stream.
     const { choices, obfuscation: _, ...head } = chunk
-    for (const [name, value] of Object.entries(head)) if ((value ?? null) !== null) this.head[name] = value
+    gather(this.head, withoutNulls(head))
     for (const choice of asList(choices)) this.addChoice(asFields(choice))
   }
 
@@ -45,7 +46,7 @@ export class ChatCollector implements ReplyCollector {
     const choice: Choice = this.choices.get(place) ?? { message: {}, finish_reason: undefined }
     this.choices.set(place, choice)
     merge(choice.message, asFields(delta))
-    Object.assign(choice, rest)
+    gather(choice, rest)
     if (logprobs === null) choice['logprobs'] ??= null
     else if (logprobs) merge((choice['logprobs'] ??= {}) as Collected, asFields(logprobs))
     // Some servers say '' where the format has null.
@@ -56,8 +57,8 @@ export class ChatCollector implements ReplyCollector {
 /** Adds what a delta brings: words to words, items to the one with their index or behind the others. */
 function merge(target: Collected, delta: Fields): void {
   for (const [name, value] of Object.entries(delta)) {
-    const before = target[name] ?? null
-    if (value === null || value === undefined) target[name] ??= null
+    const before = ownIn(target, name) ?? null
+    if (value === null || value === undefined) target[name] = before
     else if (before === null) target[name] = Array.isArray(value) ? merged([], value) : copied(value)
     else if (typeof value === 'string' && typeof before === 'string') {
       target[name] = joined(name, before, value)
@@ -82,12 +83,25 @@ function copied(value: unknown): unknown {
   return copy
 }
 
+/** Items of a list by their index: a list can be long, and each event may name any of them. */
+const places = new WeakMap<object, Map<number, Collected>>()
+
+function placesIn(list: object): Map<number, Collected> {
+  const known = places.get(list) ?? new Map<number, Collected>()
+  places.set(list, known)
+  return known
+}
+
 function merged(target: unknown[], items: readonly unknown[]): unknown[] {
   for (const item of items) {
     const index = isObject(item) ? numberIn(item['index']) : undefined
-    const known = index === undefined ? undefined : target.find((one) => isObject(one) && one['index'] === index)
-    if (isObject(known)) merge(known, asFields(item))
-    else target.push(copied(item))
+    const known = index === undefined ? undefined : placesIn(target).get(index)
+    if (known) merge(known, asFields(item))
+    else {
+      const copy = copied(item)
+      target.push(copy)
+      if (index !== undefined) placesIn(target).set(index, copy as Collected)
+    }
   }
   return target
 }

@@ -14,7 +14,7 @@ import type {
 } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asText, parseFields, type Fields } from '../fields.ts'
+import { asFields, asText, ownIn, parseFields, type Fields } from '../fields.ts'
 import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide, WriterQuirks } from '../format.ts'
 import { longerName } from './call-name.ts'
 import { ChatCollector } from './collector.ts'
@@ -165,7 +165,7 @@ const finishes: Readonly<Record<string, FinishReason>> = {
   function_call: 'tool_calls',
   content_filter: 'content_filter',
 }
-const finishOf = (reason: unknown): FinishReason => finishes[asText(reason)] ?? 'stop'
+const finishOf = (reason: unknown): FinishReason => ownIn(finishes, asText(reason)) ?? 'stop'
 
 function readReply(
   text: string,

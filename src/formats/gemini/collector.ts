@@ -2,16 +2,18 @@
 import type { SseEvent } from '../../lib/sse.ts'
 import { asFields, asList, asText, numberIn, parseExactFields, type Fields } from '../fields.ts'
 import type { ReplyCollector } from '../format.ts'
+import { gather } from '../gather.ts'
 
-type Candidate = { readonly fields: Fields; readonly parts: Fields[] }
+type Gathered = { [name: string]: unknown }
+type Candidate = { readonly fields: Gathered; readonly parts: Fields[] }
 
 export class GeminiCollector implements ReplyCollector {
-  private head: Fields = {}
+  private readonly head: Gathered = {}
   private readonly candidates = new Map<number, Candidate>()
 
   add({ data }: SseEvent): void {
     const { candidates, ...head } = parseExactFields(data) ?? {}
-    this.head = { ...this.head, ...head }
+    gather(this.head, head)
     for (const candidate of asList(candidates).map(asFields)) this.addCandidate(candidate)
   }
 
@@ -33,10 +35,10 @@ export class GeminiCollector implements ReplyCollector {
 
   private addCandidate(candidate: Fields): void {
     const index = numberIn(candidate['index']) ?? 0
-    const before = this.candidates.get(index)
-    const parts = before?.parts ?? []
+    const { fields, parts } = this.candidates.get(index) ?? { fields: {}, parts: [] }
     for (const part of asList(asFields(candidate['content'])['parts']).map(asFields)) addPart(parts, part)
-    this.candidates.set(index, { fields: { ...before?.fields, ...candidate }, parts })
+    gather(fields, candidate)
+    this.candidates.set(index, { fields, parts })
   }
 }
 

@@ -1,5 +1,6 @@
 /** The conversation of a neutral turn as `contents` and `systemInstruction`. */
 import type { InputPart, MediaSource, Message, OutputPart } from '../../domain/turn.ts'
+import { parsePlain } from '../../lib/plain-json.ts'
 import { asFields } from '../fields.ts'
 import type { Family } from './families.ts'
 import { imageTypeOf } from './media.ts'
@@ -133,7 +134,7 @@ function addThought(
 /** Arguments are an object here; what is none was written by another model, and stays readable. */
 function argumentsOf(text: string): object {
   try {
-    const value: unknown = JSON.parse(text === '' ? '{}' : text)
+    const value: unknown = parsePlain(text === '' ? '{}' : text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? asFields(value) : { value }
   } catch {
     return { text }

@@ -1,5 +1,5 @@
 /** Media by address: what Gemini's API fetches by itself, and what kind of thing an address names. */
-import { asText, type Fields } from '../fields.ts'
+import { asText, ownIn, type Fields } from '../fields.ts'
 
 const types: Readonly<Record<string, string>> = {
   png: 'image/png',
@@ -13,7 +13,8 @@ const types: Readonly<Record<string, string>> = {
 const EXTENSION = /\.([a-z0-9]{2,4})(?:$|[?#])/i
 
 /** The media type an address suggests by its ending. */
-export const imageTypeOf = (uri: string): string | undefined => types[EXTENSION.exec(uri)?.[1]?.toLowerCase() ?? '']
+export const imageTypeOf = (uri: string): string | undefined =>
+  ownIn(types, EXTENSION.exec(uri)?.[1]?.toLowerCase() ?? '')
 
 export function isImageFile({ mimeType, fileUri }: Fields): boolean {
   const type = asText(mimeType) || imageTypeOf(asText(fileUri))

@@ -1,7 +1,7 @@
 /** Parts of an answer, between the neutral turn and Gemini's API: the same for whole replies and streams. */
 import type { FinishReason, OutputPart, Sealed } from '../../domain/turn.ts'
 import { randomId } from '../../lib/ids.ts'
-import { asFields, asList, asText, parseExactFields, type Fields } from '../fields.ts'
+import { asFields, asList, asText, ownIn, parseExactFields, type Fields } from '../fields.ts'
 import { readSignature, writeSignature } from './signature.ts'
 
 const finishes: Readonly<Record<string, FinishReason>> = {
@@ -21,7 +21,7 @@ const broken = new Set(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_
 export const isBrokenFinish = (reason: unknown): boolean => broken.has(asText(reason))
 
 export function finishOf(reason: unknown, hasCalls: boolean): FinishReason {
-  const finish = finishes[asText(reason)] ?? 'stop'
+  const finish = ownIn(finishes, asText(reason)) ?? 'stop'
   return finish === 'stop' && hasCalls ? 'tool_calls' : finish
 }
 

@@ -1,6 +1,6 @@
 /** What the blocks of an answer mean for a turn: its custom tools, and its structured answer where that is a tool. */
 import type { FinishReason, OutputPart, Sealed, Turn } from '../../domain/turn.ts'
-import { asFields, asText, parseFields, textIn, type Fields } from '../fields.ts'
+import { asFields, asText, ownIn, parseFields, textIn, type Fields } from '../fields.ts'
 
 /** The tool by which models without structured output give one: a name that none of the client's tools has. */
 export function answerToolName({ tools }: Turn): string {
@@ -44,7 +44,7 @@ export class AnswerReader {
 
   /** Whether the model only answered, which here it may do by a tool. */
   finishOf(stopReason: unknown): FinishReason {
-    const finish = finishes[asText(stopReason)] ?? 'stop'
+    const finish = ownIn(finishes, asText(stopReason)) ?? 'stop'
     return finish === 'tool_calls' && !this.hasCalled ? 'stop' : finish
   }
 

@@ -1,13 +1,15 @@
 /** A message from the events of its stream. */
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asText, numberIn, parseExactFields, parseFields, type Fields } from '../fields.ts'
+import { asFields, asText, numberIn, ownIn, parseExactFields, parseFields, type Fields } from '../fields.ts'
 import type { ReplyCollector } from '../format.ts'
+import { gather, withoutNulls } from '../gather.ts'
 
+/** Fields that the stream goes on to fill. */
 type Block = { [field: string]: unknown }
 
 export class MessagesCollector implements ReplyCollector {
-  private message: Fields = {}
-  private usage: Fields = {}
+  private message: Block = {}
+  private readonly usage: Block = {}
   private readonly blocks = new Map<number, Block>()
   /** The input of tools as JSON text: its numbers keep their digits. */
   private readonly inputs = new Map<number, string>()
@@ -17,7 +19,7 @@ export class MessagesCollector implements ReplyCollector {
     const index = numberIn(event?.['index']) ?? 0
     switch (event?.['type']) {
       case 'message_start':
-        this.message = asFields(event['message'])
+        this.message = { ...asFields(event['message']) }
         return this.addUsage(this.message['usage'])
       case 'content_block_start':
         return void this.blocks.set(index, { ...asFields(event['content_block']) })
@@ -25,7 +27,7 @@ export class MessagesCollector implements ReplyCollector {
         return this.addDelta(index, asFields(event['delta']))
       case 'message_delta': {
         const { type: _, delta, usage, ...rest } = event
-        this.message = { ...this.message, ...rest, ...asFields(delta) }
+        gather(this.message, { ...rest, ...asFields(delta) })
         return this.addUsage(usage)
       }
       default: // Pings, and ends that say nothing more.
@@ -49,9 +51,7 @@ export class MessagesCollector implements ReplyCollector {
   }
 
   private addUsage(usage: unknown): void {
-    for (const [name, value] of Object.entries(asFields(usage))) {
-      if ((value ?? null) !== null) this.usage = { ...this.usage, [name]: value }
-    }
+    gather(this.usage, withoutNulls(asFields(usage)))
   }
 
   private addDelta(index: number, { type, ...delta }: Fields): void {
@@ -60,16 +60,20 @@ export class MessagesCollector implements ReplyCollector {
     if (type === 'input_json_delta') {
       this.inputs.set(index, (this.inputs.get(index) ?? '') + asText(delta['partial_json']))
     } else if (type === 'citations_delta') {
-      ;((block['citations'] ??= []) as unknown[]).push(delta['citation'])
+      block['citations'] = longer(Array.isArray(block['citations']) ? block['citations'] : [], [delta['citation']])
     } else {
       // Text, thoughts, signatures, and what the format may grow.
-      for (const [name, value] of Object.entries(delta)) block[name] = longer(block[name], value)
+      for (const [name, value] of Object.entries(delta)) block[name] = longer(ownIn(block, name), value)
     }
   }
 }
 
 function longer(before: unknown, piece: unknown): unknown {
   if (typeof before === 'string' && typeof piece === 'string') return before + piece
-  if (Array.isArray(before) && Array.isArray(piece)) return [...(before as unknown[]), ...(piece as unknown[])]
+  if (Array.isArray(before) && Array.isArray(piece)) {
+    // In place: a copy for every event would take longer with each.
+    for (const one of piece as unknown[]) before.push(one)
+    return before
+  }
   return piece ?? before
 }

@@ -87,3 +87,10 @@ test('failures are written in the envelope of the dialect, with our own reason b
   expect([limited.status, limited.headers['retry-after']]).toEqual([429, '2'])
   expect(JSON.parse(limited.body)).toMatchObject({ request_id: null })
 })
+
+test('a type that every object has a member for is read by the status', () => {
+  for (const type of ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'valueOf']) {
+    const failure = readMessagesError(400, JSON.parse(body(type)) as unknown)
+    expect([type, failure.kind]).toEqual([type, 'bad_request'])
+  }
+})

@@ -2,7 +2,7 @@
 import { meaningOf } from '../../domain/failure-meaning.ts'
 import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
 import { isAboutKey, retryAfter, writeFailure } from '../chat/failure.ts'
-import { asFields, asText, parseFields, textIn } from '../fields.ts'
+import { asFields, asText, ownIn, parseFields, textIn } from '../fields.ts'
 import type { FailureReader, FailureWriter, WrittenFailure } from '../format.ts'
 
 type Row = { readonly status: number; readonly type: string }
@@ -97,7 +97,7 @@ function kindOf(type: string, status: number | undefined, words: string): Upstre
   if (type === 'not_found_error' || (type === '' && status === 404)) {
     return /^(?:file|container|skill)/i.test(words) ? 'bad_request' : 'model_gone'
   }
-  const named = kinds[type] ?? (type === 'invalid_request_error' ? kindOfStatus(status ?? 400) : undefined)
+  const named = ownIn(kinds, type) ?? (type === 'invalid_request_error' ? kindOfStatus(status ?? 400) : undefined)
   const kind = named ?? kindOfStatus(status ?? 500)
   // A proxy before the vendor may answer 503 with whatever type.
   if (kind === 'server' && status !== undefined) return kindOfStatus(status)

@@ -1,6 +1,7 @@
 /** Usage of the Messages format in disjoint buckets. The only place that builds one from its wire fields. */
 import { outputTokens, type Usage } from '../../domain/usage.ts'
 import { asFields, asList, numberIn, type Fields } from '../fields.ts'
+import { gather } from '../gather.ts'
 
 /** More tokens than any one answer can have. */
 const TOKENS_MAX = 1_000_000_000
@@ -87,7 +88,10 @@ export function readMessagesUsage(raw: unknown): Usage | undefined {
  */
 export function mergeUsage(earlier: Fields | undefined, later: unknown): Fields | undefined {
   const stated = Object.entries(asFields(later)).filter(([, value]) => value !== null)
-  return stated.length === 0 ? earlier : { ...earlier, ...Object.fromEntries(stated) }
+  if (stated.length === 0) return earlier
+  const merged = { ...earlier }
+  gather(merged, Object.fromEntries(stated))
+  return merged
 }
 
 /** Writes a usage as the format's `usage` object. */

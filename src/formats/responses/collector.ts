@@ -1,6 +1,6 @@
 /** A response from the events of its stream. */
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asList, asText, numberIn, parseExactFields, type Fields } from '../fields.ts'
+import { asFields, asList, asText, numberIn, ownIn, parseExactFields, type Fields } from '../fields.ts'
 import type { ReplyCollector } from '../format.ts'
 
 type Item = { [field: string]: unknown }
@@ -23,7 +23,7 @@ export class ResponsesCollector implements ReplyCollector {
     const event = parseExactFields(data) ?? {}
     const type = asText(event['type'])
     const index = numberIn(event['output_index']) ?? 0
-    const place = ADDED_TO[type]
+    const place = ownIn(ADDED_TO, type)
     if (place) return addWords(this.item(index), place, event)
     switch (type) {
       case 'response.created':

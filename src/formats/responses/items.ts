@@ -1,6 +1,6 @@
 /** Items of a conversation: what clients send, brought into one shape, so that what is kept is always whole. */
 import type { Failure, FailureKind } from '../../domain/failure.ts'
-import { asFields, asList, asText, textIn, wordFor, type Fields } from '../fields.ts'
+import { asFields, asList, asText, ownIn, textIn, wordFor, type Fields } from '../fields.ts'
 import { isMediaData } from '../media-data.ts'
 import { isInline, type RemoteMedium } from '../remote-media.ts'
 
@@ -30,10 +30,10 @@ export const tailOf = (responseId: string): string => responseId.replace(/^resp_
 
 /** Ids of items say which turn they belong to, so that a reference to one is found without an index of its own. */
 export const outputItemId = (responseId: string, type: string, index: number): string =>
-  `${prefixes[type] ?? 'item_'}${tailOf(responseId)}_${index}`
+  `${ownIn(prefixes, type) ?? 'item_'}${tailOf(responseId)}_${index}`
 
 const inputItemId = (responseId: string, type: string, index: number): string =>
-  `${prefixes[type] ?? 'item_'}${tailOf(responseId)}_i${index}`
+  `${ownIn(prefixes, type) ?? 'item_'}${tailOf(responseId)}_i${index}`
 
 /** The shorter ones are of the first versions. */
 const ITEM_ID = /^[a-z]+_((?:[0-9a-z]{10})?[0-9a-z]{26})_i?\d{1,6}$/
