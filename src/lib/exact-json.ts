@@ -26,7 +26,9 @@ const EXACT_CHARS_MAX = 512 * 1024
 export function parseExact(text: string): unknown {
   if (text.length > EXACT_CHARS_MAX || !INEXACT.test(text)) return parsePlain(text)
   return exact.parse(text, (name, value, { source }) =>
-    typeof value === 'number' && source !== undefined && String(value) !== source ? exact.rawJSON(source) : revivePlain(name, value),
+    typeof value === 'number' && source !== undefined && String(value) !== source
+      ? exact.rawJSON(source)
+      : revivePlain(name, value),
   )
 }
 

@@ -1,6 +1,6 @@
 /**
- * One server-sent event, ready to be written, and how many output tokens it carries. `isBeside`: it is of the same moment
- * as the one before, for another choice. A model makes all choices of an answer side by side.
+ * One server-sent event, ready to be written, and how many output tokens it carries. `isBeside`: it comes at the same
+ * time as the one before, for another choice. A model makes all choices of an answer side by side.
  */
 export type Frame = { text: string; tokens: number; isTerminator?: true; isBeside?: true }
 
