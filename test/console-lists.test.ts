@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { violationsOf } from './support/axe.ts'
 import type { BrowserPage } from './support/browser.ts'
-import { expectQuiet, openStage, type ConsoleStage } from './support/console-browser.ts'
+import { expectQuiet, openStage, PASSWORD, type ConsoleStage } from './support/console-browser.ts'
 import { button, inDialog } from './support/selectors.ts'
 
 const KEYS = 1_000
@@ -105,6 +105,47 @@ test('the switcher of accounts and the filter of keys find one of many by keyboa
   expect(await page.evaluate<string>(`document.activeElement.getAttribute('aria-label')`)).toBe('Key')
   await expectQuiet(page)
 }, 120_000)
+
+test('what an address leads to is there, however far down its list it stands', async () => {
+  type Entries = {
+    readonly data: readonly { readonly id: string; readonly action: string }[]
+    readonly next_cursor: string
+  }
+  const entries = async (query: string): Promise<Entries> =>
+    page.evaluate<Entries>(`fetch('/admin/v1/audit?limit=200${query}').then((answer) => answer.json())`)
+  let last: Entries['data'][number] | undefined
+  for (let at = await entries(''); ; at = await entries(`&cursor=${at.next_cursor}`)) {
+    last = at.data.at(-1) ?? last
+    if (at.next_cursor === null) break
+  }
+  await page.goto(`${stage.url}/operator/audit?open=${last?.id}`)
+  await page.appears(`role=dialog >> role=heading[name="${last?.action}"]`)
+  await page.appears('role=dialog >> text=Subject')
+  await expectQuiet(page)
+  const stray = await stage.enter({ name: 'stray', role: 'operator' })
+  await stray.goto(`${stage.url}/operator/audit?open=aud_nothing`)
+  await stray.appears('role=dialog >> text=There is no such entry.')
+  await expectQuiet(stray, [404])
+  await stray.close()
+}, 120_000)
+
+test('ending a session asks first, and says which', async () => {
+  const other = stage.browser.open({ viewport: { width: 1280, height: 800 } })
+  await other.goto(`${stage.url}/sign-in`)
+  await other.fill('role=textbox[name="Name"]', 'olga')
+  await other.fill('role=textbox[name="Password"]', PASSWORD)
+  await other.click(button('Sign in'))
+  await other.appears('#main h1')
+  await page.goto(`${stage.url}/you`)
+  await page.click('main >> role=button[name="Sign out"]')
+  await page.appears('role=dialog >> text=/That browser, at 127.0.0.1/')
+  await page.click(inDialog('role=button[name="Cancel"]'))
+  expect(await rows()).toBe(2)
+  await page.click('main >> role=button[name="Sign out"]')
+  await page.click(inDialog('role=button[name="Sign out"]'))
+  await until(`document.querySelectorAll('main tbody tr').length === 1`)
+  await other.close()
+}, 60_000)
 
 test('a key that is pasted is in no address, and is found all the same', async () => {
   const asked: string[] = []

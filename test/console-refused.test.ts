@@ -35,6 +35,28 @@ test('what was refused is a choice of the list, and its id leads to why', async 
   await expectQuiet(page, [404])
 }, 60_000)
 
+test('the filters narrow what was refused, and those that cannot are not there', async () => {
+  await refusedCall('never-made')
+  await refusedCall('sandbox-none')
+  const page = await stage.enter({ name: 'narrow', role: 'operator' })
+  const list = `${stage.url}/a/${stage.gateway.accountId}/requests?outcome=refused`
+  await page.goto(`${list}&model=never-made&endpoint=chat.completions&range=24h`)
+  await page.appears('main tbody >> text=never-made')
+  expect(await page.evaluate<number>(`document.querySelectorAll('main tbody tr').length`)).toBe(1)
+  const fields = await page.evaluate<string>(`document.querySelector('#main').innerHTML`)
+  for (const name of ['Cost from $', 'Time from ms', 'Any provider', 'live-switch']) expect(fields).not.toContain(name)
+  await page.goto(`${list}&endpoint=embeddings`)
+  await page.appears('text=No request fits these filters')
+  await page.goto(`${list}&from=2020-01-01T00:00:00Z&to=2020-02-01T00:00:00Z`)
+  await page.appears('text=No request fits these filters')
+  // What cannot apply goes with the choice.
+  await page.goto(`${stage.url}/a/${stage.gateway.accountId}/requests?min_cost=2&provider=sandbox&model=never-made`)
+  await page.call('selectOption', 'role=combobox[name="Status"]', 'refused')
+  await page.appears('main tbody >> text=never-made')
+  expect(await page.evaluate<string>('location.search')).toBe('?model=never-made&outcome=refused')
+  await expectQuiet(page)
+}, 60_000)
+
 test('an operator sees what is sold below its cost, and gives long requests a price', async () => {
   const offer = { provider: 'sandbox', model: 'sandbox-chat', cost: { input: '2', output: '8' } }
   await stage.gateway.operate('model.add', { id: 'cheap', price: { input: '1', output: '9' }, offers: [offer] })

@@ -133,6 +133,12 @@ test('a view is named, chosen again, renamed and forgotten', async () => {
   await page.appears(button('tiny ones'))
   await page.click(button('tiny ones'))
   await page.click('role=menuitem[name="Delete this view"]')
+  // It is asked first, and nothing is gone until then.
+  await page.appears('role=dialog >> text=/The view is gone for good/')
+  await page.click('role=dialog >> role=button[name="Cancel"]')
+  await page.click(button('tiny ones'))
+  await page.click('role=menuitem[name="Delete this view"]')
+  await page.click('role=dialog >> role=button[name="Delete this view"]')
   await page.appears(button('Saved views'))
   expect(await address(page)).toEndWith('?outcome=completed&model=sandbox-mini')
   await expectQuiet(page)

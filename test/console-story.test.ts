@@ -189,6 +189,8 @@ test('signing out everywhere ends the other browser too, at its next question', 
   await there.appears('#main h1')
   await here.click('role=button[name=/^max/]')
   await here.click('role=menuitem[name="Sign out everywhere"]')
+  await here.appears('role=dialog >> text=/this one too/')
+  await here.click('role=dialog >> role=button[name="Sign out everywhere"]')
   await here.appears('role=heading[name="Sign in"]')
   expect(await here.evaluate<string>('location.search')).toBe('')
   await there.click('role=link[name="Keys"]')

@@ -235,9 +235,13 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
   'account.debit': adjust('debit'),
   'account.refund': adjust('refund'),
   'account.journal': operation(
-    z.strictObject({ account: reference, limit: z.int().min(1).max(1000).default(100) }),
-    (office, { account: wanted, limit }) =>
-      withAccount(office, wanted, async ({ id }) => done((await office.adjustments(id, limit)).map(journalView))),
+    z.strictObject({
+      account: reference,
+      limit: z.int().min(1).max(1000).default(100),
+      before: reference.optional(),
+    }),
+    (office, { account: wanted, ...page }) =>
+      withAccount(office, wanted, async ({ id }) => done((await office.adjustments(id, page)).map(journalView))),
   ),
   'account.suspend': setStatus('suspended'),
   'account.resume': setStatus('active'),

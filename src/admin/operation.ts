@@ -9,7 +9,7 @@ import type { Users } from '../accounts/users.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Booking, OpenHold, StoredHold } from '../ledger/bookings.ts'
+import type { Booking, BookingPage, OpenHold, StoredHold } from '../ledger/bookings.ts'
 import type { Codes } from '../ledger/codes.ts'
 import type { Finding } from '../lib/checks.ts'
 import type { Facts, Said } from '../lib/sentence.ts'
@@ -45,7 +45,7 @@ export type Office = {
   /** What is put on list prices unless said otherwise. */
   readonly markUp: MarkUp
   /** What the operator booked on an account, newest first. */
-  readonly adjustments: (accountId: string, limit: number) => Promise<readonly Booking[]>
+  readonly adjustments: (accountId: string, page: BookingPage) => Promise<readonly Booking[]>
   readonly verify: () => Promise<readonly Finding[]>
   /** What the last verification of this process found. */
   readonly lastVerification: () => Verification | undefined
@@ -68,6 +68,7 @@ export type Office = {
     accountId: string,
     page: { readonly after?: string | undefined; readonly limit: number },
   ) => Promise<readonly OpenHold[]>
+  readonly countOpenHolds: (accountId: string) => Promise<number>
   readonly oldestHold: () => Promise<number | undefined>
   readonly searchRecords: (accountId: string, search: RecordSearch) => Promise<RecordPage>
   /** A request of whichever account. */

@@ -6,6 +6,7 @@ import { UNSENDABLE_KEY } from '../providers/presets.ts'
 export const things = [
   'account',
   'code',
+  'entry',
   'key',
   'management key',
   'model',

@@ -2,6 +2,7 @@ import { command, group, type Example } from './command.ts'
 import { keyHint } from './first-call.ts'
 import { limitOptions, limitsInput, limitsText, type LimitsView } from './limits.ts'
 import { failed, operate, shown, type Outcome } from './outcome.ts'
+import { operateList, pageOptions } from './pages.ts'
 import type { Program } from './program.ts'
 import { details, shortTime, table, usd } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -194,25 +195,36 @@ type Journal = {
 const journal = command({
   name: 'account journal',
   summary: 'Lists what the operator booked on an account: credits, debits and refunds, newest first.',
-  examples: [['tollgate account journal acme']],
+  examples: [
+    ['tollgate account journal acme'],
+    ['tollgate account journal acme --limit 1000 --json', 'with --before and the last reference: the next 1000'],
+  ],
   positionals: [account],
-  run: ({ args, program, terminal }) =>
-    operate<readonly Journal[]>(program, { name: 'account.journal', input: { account: args.account } }, (rows) =>
-      shown(
+  options: { ...pageOptions, before: { summary: 'only those older than this reference', value: text('REF') } },
+  run: ({ args, options: paging, program, terminal }) => {
+    const input = { account: args.account }
+    const journals = { name: 'account.journal', input, paging, idOf: ({ ref }: Journal) => ref }
+    return operateList(program, journals, (rows, rest) => {
+      const drawn = table(
         rows,
-        table(
-          rows,
-          [
-            { title: 'time', of: (row) => row.created_at },
-            { title: 'kind', of: (row) => row.kind },
-            { title: 'amount', of: (row) => row.amount_usd, kind: 'money' },
-            { title: 'reference', of: (row) => row.ref },
-            { title: 'reason', of: (row) => row.reason },
-          ],
-          terminal,
-        ),
-      ),
-    ),
+        [
+          { title: 'time', of: (row) => shortTime(row.created_at) },
+          { title: 'kind', of: (row) => row.kind },
+          { title: 'amount', of: (row) => row.amount_usd, kind: 'money' },
+          { title: 'reference', of: (row) => row.ref },
+          { title: 'reason', of: (row) => row.reason },
+        ],
+        terminal,
+      )
+      const talk =
+        rows.length > 0
+          ? undefined
+          : paging.before === undefined
+            ? 'Nothing was booked yet.'
+            : 'Nothing older was booked, or not under this reference.'
+      return shown(rows, drawn, { talk, rest })
+    })
+  },
 })
 
 /** The booking may have been made although its answer was lost. With the same reference a second try books nothing. */

@@ -100,6 +100,7 @@ function report(outcome: Outcome, terminal: Terminal): number {
     case 'shown':
       terminal.data(json ? `${jsonLine(outcome.value)}\n` : outcome.text)
       if (outcome.talk && !json) terminal.talk(`${outcome.talk}\n`)
+      if (outcome.rest) terminal.talk(`${outcome.rest}\n`)
       return outcome.exitCode ?? 0
     case 'failed':
       if (json) terminal.data(`${jsonLine({ error: { code: outcome.code, message: outcome.message } })}\n`)

@@ -18,14 +18,16 @@ export type Shown = {
   readonly text: string
   /** What goes beside the data, on stderr; not with `--json`. */
   readonly talk?: string | undefined
+  /** That the data is not all there is: on stderr, with `--json`, too. */
+  readonly rest?: string | undefined
   readonly exitCode?: 0 | 1
 }
 
-export const shown = (value: unknown, text: string, { talk }: { talk?: string | undefined } = {}): Shown => ({
+export const shown = (value: unknown, text: string, beside: Pick<Shown, 'talk' | 'rest'> = {}): Shown => ({
   kind: 'shown',
   value,
   text,
-  talk,
+  ...beside,
 })
 export const failed = (code: string, message: string): Outcome => ({ kind: 'failed', code, message })
 export const usage = (message: string): Outcome => ({ kind: 'usage', message })

@@ -1,10 +1,11 @@
 import { command, group } from './command.ts'
 import { operate, shown, usage } from './outcome.ts'
+import { operateList, pageOptions } from './pages.ts'
 import { readRecord, type Attempt, type RecordView, type StoredRow } from './record.ts'
 import { drawRefusal, drawRefusals, isRefusal, type RefusalView } from './refusal.ts'
 import { details, shortTime, table, usd } from './table.ts'
 import type { Terminal } from './terminal.ts'
-import { text, wholeNumber } from './values.ts'
+import { text } from './values.ts'
 
 const requests = command({
   name: 'request list',
@@ -18,28 +19,27 @@ const requests = command({
     { name: 'account', summary: 'only the requests of this account', value: text('ACCOUNT'), takes: 'maybe' },
   ],
   options: {
-    limit: { summary: 'how many, up to 1000; 20 without it', value: wholeNumber('N', { min: 1, max: 1000 }) },
-    before: { summary: 'only requests older than this one', value: text('ID') },
+    ...pageOptions,
     refused: { summary: 'those that were refused before any money was held, with their code' },
     code: { summary: 'with --refused: only of this code', value: text('CODE') },
   },
-  run: ({ args: { account }, options: { limit, before, refused, code }, program, terminal }) => {
-    const input = {
-      ...(account !== undefined && { account }),
-      ...(limit && { limit: Number(limit) }),
-      ...(before !== undefined && { before }),
-    }
+  run: ({ args: { account }, options: { refused, code, ...paging }, program, terminal }) => {
+    const input = { ...(account !== undefined && { account }) }
     if (code !== undefined && !refused) return Promise.resolve(usage('request list: --code goes with --refused'))
     if (refused) {
       const wanted = { ...input, ...(code !== undefined && { code }) }
-      return operate<readonly RefusalView[]>(program, { name: 'request.refused', input: wanted }, (views) =>
-        shown(views, drawRefusals(views, terminal), { talk: views.length === 0 ? 'None was refused.' : undefined }),
-      )
+      const refusals = { name: 'request.refused', input: wanted, paging, idOf: ({ id }: RefusalView) => id }
+      return operateList(program, refusals, (views, rest) => {
+        const talk = views.length === 0 ? 'None was refused.' : undefined
+        return shown(views, drawRefusals(views, terminal), { talk, rest })
+      })
     }
-    return operate<readonly StoredRow[]>(program, { name: 'request.list', input }, (rows) => {
+    const records = { name: 'request.list', input, paging, idOf: (row: StoredRow) => readRecord(row).id }
+    return operateList(program, records, (rows, rest) => {
       const views = rows.map(readRecord)
-      const talk = views.length === 0 ? 'No requests yet.' : undefined
-      return shown(views, drawRecords(views, terminal), { talk })
+      const talk =
+        views.length === 0 ? (paging.before === undefined ? 'No requests yet.' : 'None is older.') : undefined
+      return shown(views, drawRecords(views, terminal), { talk, rest })
     })
   },
 })

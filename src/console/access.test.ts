@@ -33,6 +33,7 @@ const mayBeOpen = [
   'POST /links/check',
   'POST /links/redeem',
   'GET /public-models',
+  'GET /public-models/{model}',
   'GET /openapi.json',
 ]
 

@@ -15,7 +15,7 @@ import { explainRoute, isServing } from './explain-route.ts'
 import { importRoute } from './import-route.ts'
 import { say } from './refusals.ts'
 import { answer, json, missing, problem, route, type Route } from './route.ts'
-import { finder, isoTime, listOf, origin, pageIn, pageQuery, searchText, time } from './shapes.ts'
+import { finder, isoTime, listOf, origin, pageIn, pageQuery, searchText, time, wholeOf } from './shapes.ts'
 
 const factsShape = {
   id: z.string(),
@@ -82,6 +82,8 @@ function sought({ q, kind }: Partial<z.infer<typeof modelQuery>>): (model: Model
   return (model) => (kind === undefined || model.kind === kind) && isFound([model.id])
 }
 
+const isForEverybody = ({ audience }: Model): boolean => audience === undefined
+
 const publicModels = route('GET', '/public-models', {
   access: 'open',
   summary:
@@ -90,8 +92,19 @@ const publicModels = route('GET', '/public-models', {
   answer: listOf(catalogShape),
   run: ({ desk, query }) => {
     if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', say('models_hidden'))
-    const shown = desk.office.catalog.models().filter(({ audience }) => audience === undefined)
+    const shown = desk.office.catalog.models().filter(isForEverybody)
     return json(pageIn(shown.filter(sought(query)), query, catalogView, { order: 'named' }))
+  },
+})
+
+const publicModel = route('GET', '/public-models/{model}', {
+  access: 'open',
+  summary: 'One model and its prices for whoever is not signed in, where the operator allows it.',
+  answer: catalogShape,
+  run: ({ desk, params }) => {
+    if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', say('models_hidden'))
+    const model = desk.office.catalog.model(params.model)
+    return model && isForEverybody(model) ? json(catalogView(model)) : missing('model')
   },
 })
 
@@ -265,9 +278,7 @@ const modelOf = (desk: Desk, id: string): unknown => {
 const history = route('GET', '/models/{model}/prices', {
   access: 'operator',
   summary: 'All price cards a model and its offers ever had, the newest first.',
-  answer: z.strictObject({
-    data: z.array(cardShape.extend({ of: z.string().meta({ description: 'sale, or provider/model of an offer' }) })),
-  }),
+  answer: wholeOf(cardShape.extend({ of: z.string().meta({ description: 'sale, or provider/model of an offer' }) })),
   run: async ({ desk, params }) => {
     const cards = await desk.office.catalog.priceHistory(params.model)
     if (cards.length === 0) return missing('model')
@@ -315,4 +326,5 @@ export const modelRoutes: readonly Route[] = [
   accountModels,
   accountModel,
   publicModels,
+  publicModel,
 ]

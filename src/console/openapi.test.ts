@@ -40,6 +40,7 @@ test('only what is open needs nobody to be known', () => {
     '/v1/links/redeem',
     '/v1/openapi.json',
     '/v1/public-models',
+    '/v1/public-models/{model}',
     '/v1/session',
   ])
 })

@@ -245,6 +245,15 @@ export const operatorRoutes: readonly Route[] = [
       return json({ ...pageOfStored(entries, limit, entryView), total })
     },
   }),
+  route('GET', '/audit/{entry}', {
+    access: 'operator',
+    summary: 'One change, by the id of its entry.',
+    answer: entryShape,
+    run: async ({ desk: { office }, params }) => {
+      const entry = await office.audit.find(params.entry)
+      return entry ? json(entryView(entry)) : missing('entry')
+    },
+  }),
   route('GET', '/settings', {
     access: 'operator',
     summary:

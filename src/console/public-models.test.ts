@@ -45,6 +45,17 @@ test('nothing in it is a vendor, an offer, or what it costs us', async () => {
     expect({ word, found: JSON.stringify(body).includes(word) }).toEqual({ word, found: false })
 })
 
+test('one is found by its whole name, wherever it stands in the list', async () => {
+  const { body, status } = await shown.call(nobody, 'GET /public-models/plain')
+  expect([status, body]).toMatchObject([200, { id: 'plain', kind: 'text' }])
+  expect(JSON.stringify(body)).not.toContain('acme-cloud')
+  // A part of a name is none, and beside a vendor the sandbox is the first account's alone.
+  for (const id of ['plai', 'sandbox-chat']) {
+    expect((await shown.call(nobody, `GET /public-models/${id}`)).status).toBe(404)
+  }
+  expect((await hidden.call(nobody, 'GET /public-models/plain')).status).toBe(401)
+})
+
 test('nobody sees them otherwise: that is what a gateway does that was not asked', async () => {
   expect((await hidden.call(nobody, 'GET /public-models')).status).toBe(401)
 })

@@ -2,14 +2,14 @@
 import { z } from 'zod'
 import type { KeptRefusal } from '../records/refused.ts'
 import { json, missing, route, type Route } from './route.ts'
-import { isoTime, pageOf, pageQuery, time } from './shapes.ts'
+import { isoTime, pageOf, pageQuery, time, timeInput } from './shapes.ts'
 
 const refusalShape = z.strictObject({
   id: z.string(),
   created_at: time,
   key: z.string().nullable().meta({ description: 'id of the key, also of one that is revoked' }),
   method: z.string(),
-  endpoint: z.string(),
+  endpoint: z.string().meta({ description: 'as requests name it; the path, where it is none that generates' }),
   model: z.string().nullable().meta({ description: 'as it was asked for, where it was read and could be a name' }),
   status: z.int(),
   code: z.string().meta({ description: 'as the client was told' }),
@@ -42,10 +42,22 @@ export const refusedRoutes: readonly Route[] = [
       ...pageQuery,
       code: z.string().max(100).optional(),
       status: z.coerce.number().int().min(400).max(599).optional(),
+      key: z.string().optional(),
+      model: z.string().optional(),
+      endpoint: z.string().optional(),
+      from: timeInput.optional(),
+      to: timeInput.optional(),
     }),
     answer: pageOf(refusalShape),
-    run: async ({ desk, params, query: { limit, cursor, code, status } }) => {
-      const rows = await desk.office.refused.list(params.account, { limit: limit + 1, before: cursor, code, status })
+    run: async ({ desk, params, query: { limit, cursor, key, from, to, ...filter } }) => {
+      const rows = await desk.office.refused.list(params.account, {
+        ...filter,
+        limit: limit + 1,
+        before: cursor,
+        keyId: key,
+        fromMs: from === undefined ? undefined : Date.parse(from),
+        toMs: to === undefined ? undefined : Date.parse(to),
+      })
       const data = rows.slice(0, limit).map(refusalView)
       return json({ data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null })
     },

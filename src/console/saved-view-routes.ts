@@ -4,7 +4,7 @@ import { visibleName } from '../admin/name.ts'
 import { SAVED_VIEWS_MAX, type SavedView, type Unsaved } from '../accounts/saved-views.ts'
 import { say } from './refusals.ts'
 import { json, missing, problem, route, type Call, type Problem, type Route } from './route.ts'
-import { isoTime, time } from './shapes.ts'
+import { isoTime, time, wholeOf } from './shapes.ts'
 
 const viewShape = z.strictObject({
   id: z.string(),
@@ -50,7 +50,7 @@ export const savedViewRoutes: readonly Route[] = [
   route('GET', '/saved-views', {
     access: 'signed_in',
     summary: 'One’s own views of requests: filters that have a name.',
-    answer: z.strictObject({ data: z.array(viewShape) }),
+    answer: wholeOf(viewShape),
     run: async (call) => json({ data: (await call.desk.office.savedViews.listOf(userIdOf(call))).map(viewOf) }),
   }),
   route('POST', '/saved-views', {
@@ -84,7 +84,7 @@ export const savedViewRoutes: readonly Route[] = [
   route('DELETE', '/saved-views/{view}', {
     access: 'signed_in',
     summary: 'Forget a view. What it showed stays.',
-    answer: z.strictObject({ data: z.array(viewShape) }),
+    answer: wholeOf(viewShape),
     run: async (call) => {
       const { savedViews } = call.desk.office
       const wait = tooMany(call)

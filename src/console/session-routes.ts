@@ -10,7 +10,7 @@ import type { Desk } from './desk.ts'
 import { lowBalanceOf, lowBalanceShape } from './low-balance.ts'
 import { say } from './refusals.ts'
 import { json, missing, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
-import { isoTime, time } from './shapes.ts'
+import { isoTime, time, wholeOf } from './shapes.ts'
 
 const password = z.string().min(PASSWORD_CHARS.min).max(PASSWORD_CHARS.max)
 
@@ -295,7 +295,7 @@ export const sessionRoutes: readonly Route[] = [
   route('GET', '/sessions', {
     access: 'signed_in',
     summary: 'Where one is signed in.',
-    answer: z.strictObject({ data: z.array(sessionView) }),
+    answer: wholeOf(sessionView),
     run: (call) => {
       const { user, session: current } = signed(call)
       const data = call.desk.office.sessions.listOf(user.id).map(({ id, address, agent, ...session }) => ({

@@ -41,6 +41,10 @@ export const pageOf = (item: z.ZodType) =>
     next_cursor: z.string().nullable().meta({ description: 'null: this is the last page' }),
   })
 
+/** A list without pages. */
+export const wholeOf = (item: z.ZodType) =>
+  z.strictObject({ data: z.array(item).meta({ description: 'all there are: this list has no pages' }) })
+
 /** What has to be found in a list: never a secret, because what is in an address is kept in histories and logs. */
 export const searchText = z
   .string()

@@ -216,10 +216,10 @@ async function overview(
     by: undefined,
   }
   const { office } = desk
-  const [rows, failed, holds] = await Promise.all([
+  const [rows, failed, openHolds] = await Promise.all([
     office.usage(asked),
     office.searchRecords(params.account, { filter: { outcome: 'failed' }, limit: 5 }),
-    office.openHolds(params.account, { limit: 1_000 }),
+    office.countOpenHolds(params.account),
   ])
   const total = addUp(rows)
   const keys = office.accounts.keysOf(params.account)
@@ -241,7 +241,7 @@ async function overview(
       has_called: hasCalled,
       has_succeeded: hasSucceeded,
     },
-    open_holds: holds.length,
+    open_holds: openHolds,
   })
 }
 

@@ -20,9 +20,25 @@ const SELECT = `SELECT journal.kind, entry.amount, booking.balance_after, journa
   WHERE booking.account_id = ?`
 const NEWEST = 'ORDER BY booking.created_at DESC, booking.journal_id DESC'
 
+export type BookingPage = {
+  readonly limit: number
+  /** Only those before the one of this reference; none, where the account has none of it. */
+  readonly before?: string | undefined
+}
+
+const BEFORE = `AND (booking.created_at, booking.journal_id) <
+  (SELECT mark.created_at, mark.journal_id FROM journal AS named
+   JOIN booking AS mark ON mark.account_id = ? AND mark.created_at = named.created_at AND mark.journal_id = named.id
+   WHERE named.ref = ?)`
+
 /** What the operator booked on an account, newest first. */
-export async function bookingsOf(store: Queryable, accountId: string, limit: number): Promise<readonly Booking[]> {
-  return (await store.query(`${SELECT} ${NEWEST} LIMIT ?`, [accountId, limit])).map(bookingOf)
+export async function bookingsOf(
+  store: Queryable,
+  accountId: string,
+  { limit, before }: BookingPage,
+): Promise<readonly Booking[]> {
+  const [where, bind] = before === undefined ? ['', []] : [BEFORE, [accountId, before]]
+  return (await store.query(`${SELECT} ${where} ${NEWEST} LIMIT ?`, [accountId, ...bind, limit])).map(bookingOf)
 }
 
 type Asked = { readonly sql: string; readonly bind: readonly SqlValue[] }
@@ -69,6 +85,13 @@ export async function openHoldsOf(
     amount: row['amount'] as bigint,
     createdAtMs: Number(row['created_at']),
   }))
+}
+
+/** How many holds an account has open at the moment. */
+export async function countOpenHolds(store: Queryable, accountId: string): Promise<number> {
+  const sql = "SELECT count(*) AS n FROM hold WHERE account_id = ? AND state = 'open'"
+  const [row] = await store.query(sql, [accountId])
+  return Number(row?.['n'] ?? 0)
 }
 
 /** What stands in the books of a request, whether or not it has a record. */

@@ -111,6 +111,11 @@ export class Audit {
     return (await this.store.query(sql, [...bind, limit])).map(entryOf)
   }
 
+  async find(id: string): Promise<AuditEntry | undefined> {
+    const [row] = await this.store.query('SELECT * FROM audit WHERE id = ?', [id])
+    return row && entryOf(row)
+  }
+
   /** How many fit; undefined: more than `max`. */
   async count(filter: AuditFilter, max: number): Promise<number | undefined> {
     const { where, bind } = conditionsOf(filter)

@@ -102,3 +102,27 @@ test('of an account the newest are kept, and the disk does not fill', async () =
   await refused.sweep()
   expect(statSync(join(folder, DATABASE)).size).toBeLessThan(16 * 1024 * 1024)
 })
+
+test('a list is narrowed by key, model, endpoint and time', async () => {
+  const refused = new RefusedRequests(store, () => nowMs)
+  const accountId = 'acct_narrowed'
+  const one = refusal({ accountId, endpoint: 'chat.completions' })
+  const other = refusal({ accountId, keyId: 'key_2', model: 'slow', endpoint: 'embeddings', atMs: nowMs + 60_000 })
+  for (const each of [one, other]) refused.note(each)
+  for (const [filter, found] of [
+    [{ keyId: 'key_2' }, [other.id]],
+    [{ model: 'fast' }, [one.id]],
+    [{ endpoint: 'embeddings' }, [other.id]],
+    [{ fromMs: nowMs + 1 }, [other.id]],
+    [{ toMs: nowMs + 60_000 }, [one.id]],
+    [{ fromMs: nowMs, toMs: nowMs + 60_001 }, [other.id, one.id]],
+    [{ keyId: 'key_2', model: 'fast' }, []],
+  ] as const) {
+    const rows = await refused.list(accountId, { limit: 10, ...filter })
+    expect({ filter, found: rows.map(({ id }) => id).toSorted() }).toEqual({ filter, found: [...found].toSorted() })
+  }
+  // One that stands for others was there as long as they came.
+  nowMs += 1
+  for (let at = 0; at < 100; at++) refused.note({ ...one, id: timeOrderedId('req_', nowMs), atMs: nowMs })
+  expect((await refused.list(accountId, { limit: 1, fromMs: nowMs })).length).toBe(1)
+})

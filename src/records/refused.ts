@@ -27,8 +27,18 @@ export type RefusedPage = {
   readonly limit: number
   /** Only those before this id. */
   readonly before?: string | undefined
+} & RefusedFilter
+
+/** Only those of which all that is named holds. */
+export type RefusedFilter = {
   readonly code?: string | undefined
   readonly status?: number | undefined
+  readonly keyId?: string | undefined
+  readonly model?: string | undefined
+  readonly endpoint?: string | undefined
+  /** Whose like came in this time, the end not included. Unix ms. */
+  readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
 }
 
 export type RefusedCount = { readonly status: number; readonly code: string; readonly requests: number }
@@ -164,12 +174,23 @@ export class RefusedRequests {
   }
 
   /** The newest first, of one account. */
-  async list(accountId: string, { limit, before, code, status }: RefusedPage): Promise<readonly KeptRefusal[]> {
+  async list(accountId: string, { limit, before = 'req_~', ...filter }: RefusedPage): Promise<readonly KeptRefusal[]> {
     await this.flush()
-    const sql = `SELECT * FROM refused_request WHERE account_id = ? AND id < ?
-      AND (? IS NULL OR code = ?) AND (? IS NULL OR status = ?) ORDER BY id DESC LIMIT ?`
-    const wanted = [code ?? null, code ?? null, status ?? null, status ?? null]
-    const rows = await this.store.aside.query(sql, [accountId, before ?? 'req_~', ...wanted, limit], accountId)
+    const wanted: readonly [string, SqlValue | undefined][] = [
+      ['account_id = ?', accountId],
+      ['id < ?', before],
+      ['code = ?', filter.code],
+      ['status = ?', filter.status],
+      ['key_id = ?', filter.keyId],
+      ['model = ?', filter.model],
+      ['endpoint = ?', filter.endpoint],
+      ['last_at >= ?', filter.fromMs],
+      ['created_at < ?', filter.toMs],
+    ]
+    const stated = wanted.filter((each): each is [string, SqlValue] => each[1] !== undefined)
+    const where = stated.map(([condition]) => condition).join(' AND ')
+    const sql = `SELECT * FROM refused_request WHERE ${where} ORDER BY id DESC LIMIT ?`
+    const rows = await this.store.aside.query(sql, [...stated.map(([, value]) => value), limit], accountId)
     return rows.map(keptOf)
   }
 

@@ -167,7 +167,7 @@ export const operatorScenes: readonly Place[] = [
     shows: inDialog('li'),
     height: TALL,
     steps: [
-      ['click', inDialog('section:has(select) button')],
+      ['click', inDialog('section > div > button:not([role=combobox])')],
       shown(inDialog('ol')),
       ['click', inDialog('summary >> nth=0')],
     ],
@@ -262,7 +262,7 @@ export const operatorScenes: readonly Place[] = [
     name: 'operator-people-link',
     path: '/operator/settings',
     shows: 'main table',
-    steps: [['click', 'main tbody button'], ['click', '[role=menuitem] >> nth=1'], shown(inDialog('pre'))],
+    steps: [['click', 'main tbody button'], ['click', '[role=menuitem] >> nth=-2'], shown(inDialog('pre'))],
   },
   {
     name: 'operator-people-invite',
@@ -315,7 +315,7 @@ export const overlayScenes: readonly Place[] = [
         "document.querySelector('button.lg\\\\:hidden').offsetParent && document.querySelector('button.lg\\\\:hidden').click()",
       ],
       ['click', 'nav button.border >> visible=true'],
-      shown('[role=menuitem]'),
+      shown('[role=option]'),
     ],
   },
   {
@@ -341,7 +341,7 @@ export const overlayScenes: readonly Place[] = [
     shows: 'main dl',
     steps: [
       ['keyboard.press', 'Control+k'],
-      ['fill', '[role=combobox]', 'nothing has this name'],
+      ['fill', inDialog('css=[role=combobox]'), 'nothing has this name'],
     ],
   },
   {

@@ -45,15 +45,20 @@ export function WhatStops({ of }: { readonly of: string }) {
     <div className="space-y-2">
       <ul className="list-disc space-y-1 pl-5">
         {some.map(([words, n]) => (
-          <li key={words}>{t(words, { n, shown: show.number(n) })}</li>
+          <li key={words}>
+            {t(words, { n, shown: show.number(n) })}
+            {words === 'stops.models' && (
+              <p
+                className="mt-1 max-h-32 overflow-y-auto rounded-md bg-sunken p-2 font-mono text-xs break-words"
+                tabIndex={0}
+              >
+                {models.ids.join(', ')}
+                {left > 0 && ` ${t('stops.more', { n: left })}`}
+              </p>
+            )}
+          </li>
         ))}
       </ul>
-      {models.total > 0 && (
-        <p className="max-h-32 overflow-y-auto rounded-md bg-sunken p-2 font-mono text-xs break-words" tabIndex={0}>
-          {models.ids.join(', ')}
-          {left > 0 && ` ${t('stops.more', { n: left })}`}
-        </p>
-      )}
     </div>
   )
 }

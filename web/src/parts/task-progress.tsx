@@ -1,5 +1,6 @@
 import { useT } from '../lib/i18n/language.ts'
 import { useTaskFailure } from '../lib/problem.ts'
+import { useShow } from '../lib/show.ts'
 import type { Task } from '../lib/tasks.ts'
 import { Status } from '../ui/text.tsx'
 
@@ -14,6 +15,7 @@ const barLook =
 /** How far a task is. Where that is not known the bar only says that something goes on: no number is made up. */
 export function TaskProgress({ task }: { readonly task: State }) {
   const t = useT()
+  const show = useShow()
   const failureOf = useTaskFailure()
   if (task.status === 'completed') return <Status tone="good">{t('task.completed')}</Status>
   if (task.status === 'failed') {
@@ -30,7 +32,7 @@ export function TaskProgress({ task }: { readonly task: State }) {
       {task.status === 'in_progress' && (
         <span className="inline-flex items-center gap-1.5 text-xs leading-4">
           <progress className={barLook} max={100} value={known ?? undefined} aria-label={t('task.progress')} />
-          {known !== null && `${known} %`}
+          {known !== null && show.percent(known / 100)}
         </span>
       )}
     </span>

@@ -1,4 +1,6 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { api, path } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { listQuery, useRows } from '../lib/lists.ts'
 import { only } from '../lib/search.ts'
@@ -27,13 +29,23 @@ type Entry = {
   readonly outcome: string | null
 }
 
+const entryQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['audit-entry', id],
+    queryFn: () => api.get<Entry>(path`audit/${id}`),
+    staleTime: 5_000,
+  })
+
 export function AuditPage() {
   const t = useT()
   const { open, q } = useSearch({ from: '/inside/operator/audit' })
   const navigate = useNavigate({ from: '/operator/audit' })
   const list = useRows(listQuery<Entry>('audit', 'audit', only({ subject: q })))
   const { rows: entries, error, refetch } = list
-  const entry = entries?.find(({ id }) => id === open)
+  const listed = entries?.find(({ id }) => id === open)
+  // An address may lead to what no page of the list had.
+  const lookUp = useQuery({ ...entryQuery(open ?? ''), enabled: open !== undefined && !listed })
+  const entry = listed ?? (lookUp.data?.id === open ? lookUp.data : undefined)
   const show = (id: string | undefined): void => void navigate({ search: only({ q, open: id }) })
   return (
     <>
@@ -57,8 +69,9 @@ export function AuditPage() {
         </Panel>
       )}
       <ListFoot list={list} />
-      <Drawer open={entry !== undefined} onClose={() => show(undefined)} title={entry?.action ?? ''}>
+      <Drawer open={open !== undefined} onClose={() => show(undefined)} title={entry?.action ?? t('nav.audit')}>
         {entry && <EntryView entry={entry} />}
+        {!entry && (lookUp.error ? <Failure error={lookUp.error} onRetry={lookUp.refetch} /> : <Waiting />)}
       </Drawer>
     </>
   )

@@ -5,7 +5,7 @@ import { LanguageButton } from '../features/door/door.tsx'
 import { ModelFilters } from '../features/models/model-filters.tsx'
 import { ModelFacts } from '../features/models/model-facts.tsx'
 import { modelLink, ModelTable } from '../features/models/model-table.tsx'
-import { api, type Page } from '../lib/api.ts'
+import { api, path } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { listQuery, useRows } from '../lib/lists.ts'
 import type { PublicModel } from '../lib/models.ts'
@@ -55,12 +55,13 @@ function Models() {
   const search = only({ kind, q })
   const list = useRows(listQuery<PublicModel>('public-models', 'public-models', search))
   const { rows: fits, error, refetch } = list
-  const { data: named } = useQuery({
+  const listed = fits?.find(({ id }) => id === openId)
+  const { data: named, error: missing } = useQuery({
     queryKey: ['public-models', openId],
-    queryFn: () => api.get<Page<PublicModel>>('public-models', { q: openId, limit: 200 }),
-    enabled: openId !== undefined,
+    queryFn: () => api.get<PublicModel>(path`public-models/${openId ?? ''}`),
+    enabled: openId !== undefined && !listed,
   })
-  const open = [...(fits ?? []), ...(named?.data ?? [])].find(({ id }) => id === openId)
+  const open = listed ?? (named?.id === openId ? named : undefined)
   return (
     <>
       <PageHead title={t('nav.models')} hint={t('models.publicHint')}>
@@ -84,8 +85,13 @@ function Models() {
         </Panel>
       )}
       <ListFoot list={list} />
-      <Drawer open={open !== undefined} onClose={() => void navigate({ search })} title={open?.id ?? ''}>
-        <div className="space-y-6">{open && <ModelFacts model={open} />}</div>
+      <Drawer open={openId !== undefined} onClose={() => void navigate({ search })} title={openId ?? ''}>
+        {open && (
+          <div className="space-y-6">
+            <ModelFacts model={open} />
+          </div>
+        )}
+        {!open && (missing ? <Failure error={missing} /> : <Waiting />)}
       </Drawer>
     </>
   )

@@ -42,7 +42,7 @@ export function RequestsPage() {
   return (
     <>
       <PageHead title={t('nav.requests')} hint={t('requests.hint')}>
-        <LiveSwitch connection={live.connection} isOn={isOn} isPaused={isReading} onChange={setOn} />
+        {!isRefused && <LiveSwitch connection={live.connection} isOn={isOn} isPaused={isReading} onChange={setOn} />}
         <SavedViews filters={filters} onChoose={(chosen) => change(() => chosen)} />
       </PageHead>
       <Filters account={account} filters={filters} onChange={change} />

@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
-import { ApiError, api, type Page } from '../lib/api.ts'
+import { ApiError, api, path } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { sessionQuery, useMe, type Me } from '../lib/session.ts'
+import { StopDialog } from '../parts/stop.tsx'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { useProblemText } from '../lib/problem.ts'
@@ -39,9 +40,17 @@ function Sessions() {
   const t = useT()
   const { data, error, refetch } = useQuery({
     queryKey: ['sessions'],
-    queryFn: () => api.get<Page<Session>>('sessions'),
+    queryFn: () => api.get<{ readonly data: readonly Session[] }>('sessions'),
   })
-  const end = useMutation({ mutationFn: (id: string) => api.remove(`sessions/${id}`) })
+  const [ending, setEnding] = useState<Session>()
+  const end = useMutation({
+    mutationFn: ({ id }: Session) => api.remove(path`sessions/${id}`),
+    onSuccess: () => setEnding(undefined),
+  })
+  const ask = (session: Session): void => {
+    end.reset()
+    setEnding(session)
+  }
   return (
     <Panel isFlush title={t('you.sessions')}>
       {error && <Failure error={error} onRetry={refetch} />}
@@ -80,11 +89,11 @@ function Sessions() {
               key: 'do',
               head: <span className="sr-only">{t('column.do')}</span>,
               align: 'right',
-              cell: ({ id, current }) =>
-                current ? (
+              cell: (session) =>
+                session.current ? (
                   <Status tone="good">{t('you.current')}</Status>
                 ) : (
-                  <Button kind="quiet" onClick={() => end.mutate(id)}>
+                  <Button kind="quiet" onClick={() => ask(session)}>
                     {t('shell.signOut')}
                   </Button>
                 ),
@@ -92,6 +101,16 @@ function Sessions() {
           ]}
         />
       )}
+      <StopDialog
+        open={ending !== undefined}
+        onClose={() => setEnding(undefined)}
+        title={t('you.endTitle', { name: browserOf(ending?.agent ?? '') })}
+        text={t('you.endText', { address: ending?.address ?? '' })}
+        action={t('shell.signOut')}
+        isBusy={end.isPending}
+        error={end.error}
+        onStop={() => ending && end.mutate(ending)}
+      />
     </Panel>
   )
 }

@@ -5,6 +5,7 @@ import { accountQuery, type Account } from '../../lib/accounts.ts'
 import { api, path } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { sessionQuery, type Me } from '../../lib/session.ts'
+import { useShow } from '../../lib/show.ts'
 import { Declared } from '../../parts/declared.tsx'
 import { LimitsList } from '../../parts/limits-list.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
@@ -23,6 +24,7 @@ export function AccountView({ id }: { readonly id: string }) {
 
 function View({ account }: { readonly account: Account }) {
   const t = useT()
+  const show = useShow()
   const [doing, setDoing] = useState<'adjust' | 'limits'>()
   const [isAsking, setAsking] = useState(false)
   const isActive = account.status === 'active'
@@ -74,7 +76,7 @@ function View({ account }: { readonly account: Account }) {
               {t(`account.${account.status}`)}
             </Status>,
           ],
-          [t('nav.keys'), String(account.active_keys)],
+          [t('nav.keys'), show.number(account.active_keys)],
           [t('keys.models'), account.models?.join(', ') ?? t('modelChoice.all')],
           [t('column.created'), <Time key="created" at={account.created_at} />],
         ]}

@@ -10,7 +10,7 @@ import { endpoints, outcomes } from '../../lib/requests.ts'
 import { isOperator, useMe } from '../../lib/session.ts'
 import { secretIn } from '../../lib/secrets.ts'
 import { useShow } from '../../lib/show.ts'
-import { REFUSED } from './refused.ts'
+import { lateFilters, REFUSED } from './refused.ts'
 import { Picker } from '../../parts/picker.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Select } from '../../ui/field.tsx'
@@ -31,6 +31,7 @@ export function Filters({ account, filters, onChange }: Props) {
   const t = useT()
   const seesProviders = isOperator(useMe())
   const span = useSpan(filters)
+  const isRefused = filters.outcome === REFUSED
   const any = { value: '', label: '' }
   const choose = (name: keyof RequestFilters) => (value: string) => onChange((before) => changed(before, name, value))
   const keyName = useKeyName(account, filters.key)
@@ -81,8 +82,8 @@ export function Filters({ account, filters, onChange }: Props) {
         choices={[{ ...any, label: t('filter.anyEndpoint') }, ...endpoints.map((value) => ({ value, label: value }))]}
         onChoose={choose('endpoint')}
       />
-      {seesProviders && <ProviderFilter value={filters.provider} onChoose={choose('provider')} />}
-      <Bounds filters={filters} choose={choose} />
+      {seesProviders && !isRefused && <ProviderFilter value={filters.provider} onChoose={choose('provider')} />}
+      {!isRefused && <Bounds filters={filters} choose={choose} />}
       <FindRequest account={account} filters={filters} />
       {Object.keys(filters).length > 0 && (
         <Button kind="quiet" icon="cross" className="justify-self-start" onClick={() => onChange(() => ({}))}>
@@ -138,9 +139,10 @@ function useSpan({ from, to }: RequestFilters): string | undefined {
   return [from, to].map((at) => (at === undefined || Number.isNaN(Date.parse(at)) ? '…' : show.time(at))).join(' – ')
 }
 
-/** A range and two times do not go together: the one chosen last holds. */
+/** A range and two times do not go together: the one chosen last holds. What was refused has no late filters. */
 function changed(before: RequestFilters, name: keyof RequestFilters, value: string): RequestFilters {
-  const dropped: readonly string[] = name === 'range' ? ['range', 'from', 'to'] : [name]
+  const late: readonly string[] = name === 'outcome' && value === REFUSED ? lateFilters : []
+  const dropped: readonly string[] = name === 'range' ? ['range', 'from', 'to'] : [name, ...late]
   const kept: RequestFilters = Object.fromEntries(Object.entries(before).filter(([other]) => !dropped.includes(other)))
   return value === '' ? kept : { ...kept, [name]: value }
 }

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { Empty, Failure, Panel, Waiting } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Id, Nothing, Status, Time } from '../../ui/text.tsx'
-import { refusalsQuery, type Refusal } from './refused.ts'
+import { isNarrowed, refusalsQuery, type Refusal } from './refused.ts'
 
 type Props = { readonly account: string; readonly filters: RequestFilters }
 
@@ -15,7 +15,7 @@ type Props = { readonly account: string; readonly filters: RequestFilters }
 export function RefusedList({ account, filters }: Props) {
   const t = useT()
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    refusalsQuery(account),
+    refusalsQuery(account, filters),
   )
   if (error) return <Failure error={error} onRetry={refetch} />
   if (!data) return <Waiting />
@@ -24,7 +24,11 @@ export function RefusedList({ account, filters }: Props) {
     <>
       <p className="mb-2 text-xs text-soft">{t('refused.hint')}</p>
       <Panel isFlush>
-        {rows.length > 0 ? <Rows {...{ account, filters, rows }} /> : <Empty>{t('refused.none')}</Empty>}
+        {rows.length > 0 ? (
+          <Rows {...{ account, filters, rows }} />
+        ) : (
+          <Empty>{t(isNarrowed(filters) ? 'requests.noneFit' : 'refused.none')}</Empty>
+        )}
       </Panel>
       {hasNextPage && (
         <Button className="mt-3" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>

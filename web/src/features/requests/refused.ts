@@ -1,6 +1,7 @@
 /** Requests that were refused before any money was held. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, path, type Page } from '../../lib/api.ts'
+import { queryOf, type RequestFilters } from '../../lib/request-filters.ts'
 
 export type Refusal = {
   readonly id: string
@@ -21,11 +22,26 @@ export const REFUSED = 'refused' as const
 
 const PAGE_ROWS = 100
 
-export const refusalsQuery = (account: string) =>
+/** Filters of what comes after a request is let in: a vendor, a cost, a time that it took. */
+export const lateFilters = ['provider', 'min_cost', 'min_ms'] as const satisfies readonly (keyof RequestFilters)[]
+
+/** The filters that what was refused can be told apart by. */
+function narrowed({ range, from, to, model, key, endpoint }: RequestFilters): RequestFilters {
+  const named = { range, from, to, model, key, endpoint }
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined))
+}
+
+export const isNarrowed = (filters: RequestFilters): boolean => Object.keys(narrowed(filters)).length > 0
+
+export const refusalsQuery = (account: string, filters: RequestFilters) =>
   infiniteQueryOptions({
-    queryKey: ['refused', account],
+    queryKey: ['refused', account, narrowed(filters)],
     queryFn: ({ pageParam: cursor }) =>
-      api.get<Page<Refusal>>(path`accounts/${account}/refused-requests`, { limit: PAGE_ROWS, cursor }),
+      api.get<Page<Refusal>>(path`accounts/${account}/refused-requests`, {
+        ...queryOf(narrowed(filters), Date.now()),
+        limit: PAGE_ROWS,
+        cursor,
+      }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
     staleTime: 30_000,

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { api, path } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { filtersOfText, textOfFilters, type RequestFilters } from '../../lib/request-filters.ts'
+import { StopDialog } from '../../parts/stop.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -20,26 +21,17 @@ const viewsQuery = queryOptions({
 })
 
 type Props = { readonly filters: RequestFilters; readonly onChoose: (filters: RequestFilters) => void }
-type Open = { readonly kind: 'save' } | { readonly kind: 'rename'; readonly view: SavedView }
+type Naming = { readonly kind: 'save' } | { readonly kind: 'rename'; readonly view: SavedView }
+type Open = Naming | { readonly kind: 'remove'; readonly view: SavedView }
 
 export function SavedViews({ filters, onChoose }: Props) {
   const t = useT()
-  const client = useQueryClient()
   const [isAsked, setAsked] = useState(false)
   const [open, setOpen] = useState<Open>()
-  const [error, setError] = useState<unknown>()
   const { data, error: unread } = useQuery({ ...viewsQuery, enabled: isAsked })
-  const problem = error ?? unread ?? undefined
   const views = data?.data ?? []
   const query = textOfFilters(filters)
   const current = views.find((view) => view.query === query)
-  const remove = ({ id }: SavedView): void => {
-    setError(undefined)
-    api
-      .remove<Views>(path`saved-views/${id}`)
-      .then((left) => client.setQueryData(viewsQuery.queryKey, left))
-      .catch(setError)
-  }
   const choices = views.map((view): MenuItem => ({
     label: view.name,
     isChosen: view === current,
@@ -48,7 +40,12 @@ export function SavedViews({ filters, onChoose }: Props) {
   const changes: readonly MenuItem[] = current
     ? [
         { label: t('views.rename'), icon: 'brush', onPick: () => setOpen({ kind: 'rename', view: current }) },
-        { label: t('views.remove'), icon: 'cross', kind: 'danger', onPick: () => remove(current) },
+        {
+          label: t('views.remove'),
+          icon: 'cross',
+          kind: 'danger',
+          onPick: () => setOpen({ kind: 'remove', view: current }),
+        },
       ]
     : query === ''
       ? [{ label: t('views.hint'), onPick: () => undefined }]
@@ -65,13 +62,50 @@ export function SavedViews({ filters, onChoose }: Props) {
         }
         groups={[choices, changes].filter((group) => group.length > 0)}
       />
-      {problem !== undefined && <Failure error={problem} />}
-      {open && <NameDialog open={open} query={query} onClose={() => setOpen(undefined)} />}
+      {unread && <Failure error={unread} />}
+      {open && open.kind !== 'remove' && <NameDialog open={open} query={query} onClose={() => setOpen(undefined)} />}
+      <RemoveView view={open?.kind === 'remove' ? open.view : undefined} onClose={() => setOpen(undefined)} />
     </div>
   )
 }
 
-type NameProps = { readonly open: Open; readonly query: string; readonly onClose: () => void }
+type RemoveProps = { readonly view: SavedView | undefined; readonly onClose: () => void }
+
+function RemoveView({ view, onClose }: RemoveProps) {
+  const t = useT()
+  const client = useQueryClient()
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<Error | null>(null)
+  const close = (): void => {
+    setError(null)
+    onClose()
+  }
+  const remove = async (id: string): Promise<void> => {
+    setBusy(true)
+    try {
+      client.setQueryData(viewsQuery.queryKey, await api.remove<Views>(path`saved-views/${id}`))
+      close()
+    } catch (thrown) {
+      setError(thrown instanceof Error ? thrown : new Error(String(thrown)))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <StopDialog
+      open={view !== undefined}
+      onClose={close}
+      title={t('views.removeTitle', { name: view?.name ?? '' })}
+      text={t('views.removeText')}
+      action={t('views.remove')}
+      isBusy={isBusy}
+      error={error}
+      onStop={() => view && void remove(view.id)}
+    />
+  )
+}
+
+type NameProps = { readonly open: Naming; readonly query: string; readonly onClose: () => void }
 
 function NameDialog({ open, query, onClose }: NameProps) {
   const t = useT()

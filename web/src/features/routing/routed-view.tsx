@@ -79,6 +79,9 @@ function OfferItem({ offer }: { readonly offer: Offer }) {
     ['prices.markupIn', 'input'],
     ['prices.markupOut', 'output'],
   ] as const
+  const known = sides.filter(([, side]) => offer.margin[`${side}_percent`] !== null)
+  // Where both sides have none, it is said once.
+  const isFree = known.length > 0 && known.every(([, side]) => offer.margin[`${side}_markup_percent`] === null)
   return (
     <li className="rounded-md border p-3">
       <p className="flex items-start gap-2">
@@ -90,15 +93,14 @@ function OfferItem({ offer }: { readonly offer: Offer }) {
       <p className="text-xs text-soft">
         {t('routing.facts', { priority: offer.priority, weight: offer.weight })}
         {offer.context_tokens !== null && ` · ${t('routing.takes', { n: show.number(offer.context_tokens) })}`}
-        {sides.map(
-          ([name, side]) =>
-            offer.margin[`${side}_percent`] !== null && (
-              <Fragment key={name}>
-                {' · '}
-                {t(name)} <MarkUp {...earnedBy([offer.margin], side)} />
-              </Fragment>
-            ),
-        )}
+        {isFree && ` · ${t('prices.noCost')}`}
+        {!isFree &&
+          known.map(([name, side]) => (
+            <Fragment key={name}>
+              {' · '}
+              {t(name)} <MarkUp {...earnedBy([offer.margin], side)} />
+            </Fragment>
+          ))}
         {offer.resting_until && (
           <>
             {' '}

@@ -36,6 +36,9 @@ export const words = {
   'shell.profile': 'Signed in as {name}',
   'shell.signOut': 'Sign out',
   'shell.signOutAll': 'Sign out everywhere',
+  'shell.signOutAllTitle': 'Sign out everywhere?',
+  'shell.signOutAllText':
+    'Every browser that is signed in as you is signed out at once, this one too. Keys go on working.',
   'shell.actions': 'Actions',
   'shell.docs': 'API documentation',
   'theme.light': 'Light',
@@ -131,8 +134,7 @@ export const words = {
   'outcome.client_closed': 'Client closed',
   'outcome.barred': 'Blocked',
   'outcome.refused': 'Refused',
-  'refused.hint':
-    'Refused before anything was sent or charged. The newest thousand are kept; other filters do not narrow them.',
+  'refused.hint': 'Refused before anything was sent or charged. The newest thousand are kept.',
   'refused.none': 'Nothing was refused.',
   'refused.more': 'Show more',
   'refused.repeats': 'More like it',

@@ -1,0 +1,55 @@
+/** Lists that an operation gives in pages: read to as many rows as are wanted, and with a word where they go on. */
+import { failed, jsonLine, type Outcome } from './outcome.ts'
+import type { Program } from './program.ts'
+import { text, wholeNumber } from './values.ts'
+
+/** Of a list without `--limit`. */
+const ROWS = 20
+/** Of one operation. */
+const PAGE_ROWS_MAX = 1_000
+const ROWS_MAX = 100_000
+
+export const pageOptions = {
+  limit: {
+    summary: `how many, up to ${ROWS_MAX}; ${ROWS} without it`,
+    value: wholeNumber('N', { min: 1, max: ROWS_MAX }),
+  },
+  before: { summary: 'only those that are older than this one', value: text('ID') },
+} as const
+
+type Paging = { readonly limit: string | undefined; readonly before: string | undefined }
+
+type Listed<V> = {
+  readonly name: string
+  readonly input: object
+  readonly paging: Paging
+  /** What `--before` takes of a row. */
+  readonly idOf: (row: V) => string
+}
+
+/** `rest` says that there are more rows, and how to see them; undefined: these are all. */
+export async function operateList<V>(
+  program: Program,
+  { name, input, paging, idOf }: Listed<V>,
+  show: (rows: readonly V[], rest: string | undefined) => Outcome,
+): Promise<Outcome> {
+  const wanted = paging.limit === undefined ? ROWS : Number(paging.limit)
+  const rows: V[] = []
+  let before = paging.before
+  // One row more than is wanted says whether the list goes on.
+  for (let isOver = false; !isOver && rows.length <= wanted;) {
+    const limit = Math.min(wanted + 1 - rows.length, PAGE_ROWS_MAX)
+    const result = await program.operate(name, { ...input, limit, ...(before !== undefined && { before }) })
+    if (!result.ok) return failed(result.code, result.message)
+    const page = JSON.parse(jsonLine(result.value)) as readonly V[]
+    rows.push(...page)
+    const last = page.at(-1)
+    if (last !== undefined) before = idOf(last)
+    isOver = page.length < limit
+  }
+  const shown = rows.slice(0, wanted)
+  const last = shown.at(-1)
+  if (rows.length <= wanted || last === undefined) return show(shown, undefined)
+  const count = shown.length === 1 ? 'The newest one is' : `The newest ${shown.length} are`
+  return show(shown, `${count} shown, and there are more: --limit N shows N, --before ${idOf(last)} the next ones.`)
+}
