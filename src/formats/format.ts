@@ -225,7 +225,10 @@ export type AnswerFacts = {
   readonly publicModel: string
 }
 
-/** What one upstream event comes to. `text` is for the client, empty when there is nothing to say. */
+/**
+ * What one upstream event comes to. `text` is for the client, empty when there is nothing to say. It is asked for before
+ * the next event is read, unless nothing of this one may leave.
+ */
 export type ReadEvent =
   | { readonly kind: 'chunk'; readonly text: string; readonly meaningful: boolean }
   | { readonly kind: 'done' }
@@ -252,8 +255,8 @@ export type PassedStream = {
   /** The end for the client, terminator included. It states what is billed, as far as nothing was stated before. */
   end(billed: Usage): string
   /**
-   * Ends what is under way as cut at its length, in the dialect of the client; `end` comes after it. Left out where an
-   * answer is never ended from here.
+   * Ends every choice as cut at its length, in the dialect of the client, and without the event that was read last:
+   * that one did not leave. `end` comes after it. Left out where an answer is never ended from here.
    */
   cutAtLength?(): string
   /**

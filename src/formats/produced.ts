@@ -1,15 +1,24 @@
 import { detached } from '../lib/detached.ts'
 
 /** What was produced, for a count: all of a usual answer; of a very long one its beginning, and how much came after. */
-export type Produced = { readonly text: string; readonly moreChars: number }
+export type Produced = {
+  readonly text: string
+  readonly moreChars: number
+  /** Of all of it, in UTF-8: no tokenizer makes more tokens of a text than it has bytes, though of characters some do. */
+  readonly bytes: number
+}
 
 export const asProduced = (text: string | Produced): Produced =>
-  typeof text === 'string' ? { text, moreChars: 0 } : text
+  typeof text === 'string' ? { text, moreChars: 0, bytes: Buffer.byteLength(text) } : text
 
 /** All that was produced, in characters. */
-export function charsOf(produced: string | Produced): number {
-  const { text, moreChars } = asProduced(produced)
-  return text.length + moreChars
+export const charsOf = (produced: string | Produced): number =>
+  typeof produced === 'string' ? produced.length : produced.text.length + produced.moreChars
+
+/** The tokens of all that was produced, by those of its `text`: what was not kept is taken to be like it. */
+export function scaledTokens(counted: number, { text, moreChars, bytes }: Produced): number {
+  if (moreChars === 0) return counted
+  return Math.ceil((counted * bytes) / Math.max(Buffer.byteLength(text), 1))
 }
 
 /** Some 16,000 tokens: more than nearly every answer has, and a fair sample of those that have more. */
@@ -20,6 +29,7 @@ const LOOSE_PIECES_MAX = 32
 /** Collects what a stream brings. An upstream that never stops costs no more memory than one that does. */
 export class ProducedWords implements Produced {
   moreChars = 0
+  bytes = 0
   private kept = ''
   /** Each piece keeps the whole read it was cut from alive, until it is copied out of it. */
   private loose = ''
@@ -30,6 +40,7 @@ export class ProducedWords implements Produced {
   }
 
   add(words: string): void {
+    this.bytes += Buffer.byteLength(words)
     const chars = this.kept.length + this.loose.length
     if (chars >= KEPT_CHARS_MAX) {
       this.moreChars += words.length

@@ -1,7 +1,7 @@
 /** The way between two dialects: a client's request as a turn, an upstream's answer as deltas, and back. */
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import { ANSWER_CALLS_MAX } from '../domain/limits.ts'
-import { wordsOfParts, type Turn } from '../domain/turn.ts'
+import { wordsOfParts, type Delta, type Turn } from '../domain/turn.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { SPARE_CHOICES, TOO_MANY_CALLS, TOO_MANY_CHOICES } from './excess.ts'
@@ -76,6 +76,26 @@ const retold = (failures: FailureReader, told: Retelling): FailureReader => ({
   },
 })
 
+const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
+
+/** Deltas that are said when they may leave. */
+class Chunk {
+  readonly kind = 'chunk'
+  readonly meaningful = true
+  private readonly stream: TranslatedStream
+  private readonly deltas: readonly Delta[]
+  private said: string | undefined
+
+  constructor(stream: TranslatedStream, deltas: readonly Delta[]) {
+    this.stream = stream
+    this.deltas = deltas
+  }
+
+  get text(): string {
+    return (this.said ??= this.stream.say(this.deltas))
+  }
+}
+
 type Telling = { readonly choices: number; readonly told: Retelling }
 
 class TranslatedStream implements PassedStream {
@@ -87,8 +107,9 @@ class TranslatedStream implements PassedStream {
   private readonly encoder: StreamEncoder
   private readonly choices: number
   private readonly told: Retelling
-  private readonly running = new Set<number>()
   private readonly ended = new Set<number>()
+  /** What was read last, until it is said: an encoder repeats at its end what it has said. */
+  private unsaid: readonly Delta[] = []
 
   constructor(decoder: StreamDecoder, encoder: StreamEncoder, { choices, told }: Telling) {
     this.decoder = decoder
@@ -113,7 +134,6 @@ class TranslatedStream implements PassedStream {
     this.pieces += decoded.deltas.length
     for (const delta of decoded.deltas) {
       if (!this.isChoice(delta.choice)) return TOO_MANY_CHOICES
-      this.running.add(delta.choice)
       if (delta.kind === 'reasoning') this.thoughts.add(delta.text)
       else if ('text' in delta) this.produced.add(delta.text)
       else if (delta.kind === 'call') {
@@ -121,8 +141,14 @@ class TranslatedStream implements PassedStream {
         this.produced.add(delta.name)
       } else if (delta.kind === 'finish') this.ended.add(delta.choice)
     }
-    const text = decoded.deltas.length === 0 ? '' : this.encoder.encode(decoded.deltas)
-    return { kind: 'chunk', text, meaningful: decoded.deltas.length > 0 }
+    if (decoded.deltas.length === 0) return NOTHING
+    this.unsaid = decoded.deltas
+    return new Chunk(this, decoded.deltas)
+  }
+
+  say(deltas: readonly Delta[]): string {
+    if (this.unsaid === deltas) this.unsaid = []
+    return this.encoder.encode(deltas)
   }
 
   private isChoice(choice: number): boolean {
@@ -130,8 +156,12 @@ class TranslatedStream implements PassedStream {
   }
 
   cutAtLength(): string {
-    const choices = this.running.size === 0 ? [0] : [...this.running].filter((choice) => !this.ended.has(choice))
-    return this.encoder.encode(choices.map((choice) => ({ kind: 'finish', choice, reason: 'length' })))
+    for (const { kind, choice } of this.unsaid) if (kind === 'finish') this.ended.delete(choice)
+    const deltas: Delta[] = []
+    for (let choice = 0; choice < this.choices; choice++) {
+      if (!this.ended.has(choice)) deltas.push({ kind: 'finish', choice, reason: 'length' })
+    }
+    return this.encoder.encode(deltas)
   }
 
   end(billed: Usage): string {

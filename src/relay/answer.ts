@@ -32,6 +32,9 @@ export type Answer =
       readonly begun: 'waiting' | 'answering'
     }
 
+const NOTHING = { kind: 'chunk', text: '', meaningful: false } as const
+type First = Pick<StreamServed['open'], 'prelude' | 'first' | 'arrived'>
+
 type WholeJob = { readonly admission: Admission; readonly served: WholeServed }
 
 /** In plain steps, not as an asynchronous function: most have nothing to wait for but the settlement. */
@@ -39,8 +42,8 @@ export function answerWhole(relay: Relay, call: Call, job: WholeJob): Promise<An
   const { admission, served } = job
   call.firstEventMs = call.elapsedMs()
   const { usage, produced, delivered, painted } = served.reply
-  const complete = !served.isCut
-  const metering = meter(relay, call, { usage, produced, delivered, painted, admission, complete })
+  const { isCut } = served
+  const metering = meter(relay, call, { usage, produced, delivered, painted, admission, complete: !isCut, isCut })
   if (metering instanceof Promise) return metering.then((metered) => writeWhole(relay, call, job, metered))
   return writeWhole(relay, call, job, metering)
 }
@@ -172,9 +175,12 @@ export class StreamAnswer {
       const { cancelled = 'client_closed' } = call
       const failure = cancelled === 'client_closed' ? undefined : failureOfCancel(cancelled)
       const complete = last && last.end !== 'broken' ? last : undefined
+      const isCut = last?.end === 'spent'
+      if (isCut) call.outputCap = capOfSpent(this.admission)
       await this.settle(served, {
         outcome: outcomeOf(cancelled),
         failure,
+        isCut,
         repeatable: complete !== undefined,
         end: (usage) =>
           complete
@@ -235,10 +241,10 @@ export class StreamAnswer {
     }
     this.served = served
     call.firstEventMs = call.elapsedMs()
-    const { arrived, text } = served.open
+    const { arrived, prelude, first } = served.open
     // They can be half a megabyte, which would stay in memory for as long as the stream lasts.
-    Object.assign(served.open, { arrived: [], text: '' })
-    const step = await this.pass(served, arrived, text)
+    Object.assign(served.open, { arrived: [], prelude: '', first: NOTHING })
+    const step = await this.passFirst(served, { prelude, first, arrived })
     return step.end === 'open' ? this.noted(step.text) : this.finish(served, step)
   }
 
@@ -258,6 +264,12 @@ export class StreamAnswer {
     return { end: 'broken', text: '', failure: { kind: 'network', message: 'the upstream closed in the middle' } }
   }
 
+  private async passFirst(served: StreamServed, { prelude, first, arrived }: First): Promise<Step> {
+    const { growing } = this.admission
+    if (growing && (await growing.cover(served.open.stream)) === 'spent') return { end: 'spent', text: prelude }
+    return this.pass(served, arrived, prelude + first.text)
+  }
+
   /** Reads events and joins what the client gets of them. */
   private pass(served: StreamServed, events: readonly SseEvent[], before: string): Step | Promise<Step> {
     const { stream } = served.open
@@ -272,14 +284,13 @@ export class StreamAnswer {
     return this.passed(stream, text)
   }
 
-  /** The same where the hold grows: each event leaves once it is paid for. What a client has begun to read it gets. */
+  /** The same where the hold grows: each event leaves once it is paid for. */
   private async passPaid(
     { open: { stream } }: StreamServed,
     growing: GrowingHold,
     { events, before }: { readonly events: readonly SseEvent[]; readonly before: string },
   ): Promise<Step> {
     let text = before
-    if (before !== '' && (await growing.cover(stream)) === 'spent') return { end: 'spent', text }
     for (const event of events) {
       const read = stream.read(event)
       if (read.kind !== 'chunk') return ended(read, stream, text)
@@ -353,6 +364,7 @@ export class StreamAnswer {
       painted: painted && outcome === 'client_closed' ? { ...painted, endedBy: 'client' } : painted,
       admission,
       complete: !isCut && (finished || outcome === 'completed'),
+      isCut,
     })
     const text = end(metered.usage)
     await settle(relay, call, {

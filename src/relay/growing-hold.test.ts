@@ -185,6 +185,20 @@ test('a spend limit ends an answer as the balance does', async () => {
   expect(ledger.balance('limited').posted).toBe(1_000_000n - BigInt(Math.ceil(answer.delivered / 4)) * NANO_PER_TOKEN)
 })
 
+test('what leaves is paid for in a script of which each character is three tokens', async () => {
+  await accountWith('rare', 1_000_000n)
+  const answer = begin('rare') ?? expect.unreachable()
+  // One event, within the hold by its characters alone.
+  const text = 'က'.repeat(Math.floor(answer.growing.heldTokens * 0.9))
+  const byBytes = { count: (texts: string[]) => Promise.resolve(texts.map((one) => Buffer.byteLength(one))) }
+  Object.assign(answer.growing, { relay: { ledger, tokens: byBytes } })
+  expect(await answer.growing.cover({ produced: text, thoughts: '' })).toBe('covered')
+  expect(answer.growing.heldTokens).toBeGreaterThanOrEqual(Buffer.byteLength(text))
+  // No reasoning is hidden in it: a report of as many tokens as bytes is one of words.
+  expect(answer.growing.cannotFollow(estimatedUsage(1, Buffer.byteLength(text)))).toBe(false)
+  await ledger.release(answer.hold, [])
+})
+
 test('reasoning that was billed and did not arrive shows in a report', () => {
   const growing = new GrowingHold({} as Relay, {} as Call, { model, hold: {} as Hold, tokens: 1_000 })
   void growing.cover({ produced: 'x'.repeat(400), thoughts: 'y'.repeat(100) })

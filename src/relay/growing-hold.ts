@@ -7,17 +7,13 @@ import type { Model } from '../domain/catalog.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { outputTokens, type Usage } from '../domain/usage.ts'
 import type { PassedStream } from '../formats/format.ts'
-import { asProduced, charsOf as producedChars, type Produced } from '../formats/produced.ts'
+import { asProduced, scaledTokens, type Produced } from '../formats/produced.ts'
 import type { Hold } from '../ledger/ledger.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
-import { heldFor, tokensFor, type OutputCap } from './quote.ts'
+import { heldFor, STEP_TOKENS, stepOf, tokensFor, type OutputCap } from './quote.ts'
 
-/** The tokens of a step: fewer where little is available, so that a crowd finds room. */
-const STEP_TOKENS = 1_024
-const STEP_TOKENS_MIN = 64
-/** The shares that a step may have: of what is available, and of what is held where there is plenty. */
-const SHARE_OF_AVAILABLE = 64
+/** The share of what is held that a step may have where there is plenty. */
 const SHARE_OF_HELD = 4
 /** A vendor counts words that do not arrive, of tools and the like; more than that is reasoning. */
 const UNSEEN_TOKENS = 256
@@ -27,9 +23,9 @@ const MARGIN_QUARTERS = 5
 export type Words = { readonly produced: string | Produced; readonly thoughts: string | Produced }
 
 type Source = Pick<PassedStream, 'produced' | 'thoughts'> & { readonly usage?: Usage | undefined }
-type Counted = { readonly chars: number; readonly tokens: number }
+type Counted = { readonly bytes: number; readonly tokens: number }
 
-const NOTHING: Counted = { chars: 0, tokens: 0 }
+const NOTHING: Counted = { bytes: 0, tokens: 0 }
 
 export class GrowingHold {
   /** Output tokens that are paid for, all choices together. */
@@ -71,9 +67,9 @@ export class GrowingHold {
       this.source = source
       this.counted = NOTHING
     }
-    // No text has more tokens than characters, nearly: only when it could pass the hold is it counted.
-    const chars = charsOf(source) - this.counted.chars
-    return this.counted.tokens + chars <= this.tokens ? this.cleared(source) : this.grow(source)
+    // No text has more tokens than bytes: only when it could pass the hold is it counted.
+    const bytes = bytesOf(source) - this.counted.bytes
+    return this.counted.tokens + bytes <= this.tokens ? this.cleared(source) : this.grow(source)
   }
 
   /** The same for a reply that came in one piece, where it was asked for as a stream. */
@@ -86,15 +82,15 @@ export class GrowingHold {
   cannotFollow(usage: Usage): boolean {
     if (this.cameWhole) return true
     const { produced, thoughts } = this.covered
-    const thoughtChars = charsOf({ produced: '', thoughts })
-    return usage.outputReasoning > thoughtChars || outputTokens(usage) > charsOf({ produced, thoughts }) + UNSEEN_TOKENS
+    const thoughtBytes = asProduced(thoughts).bytes
+    return usage.outputReasoning > thoughtBytes || outputTokens(usage) > bytesOf({ produced, thoughts }) + UNSEEN_TOKENS
   }
 
   private async grow(source: Source): Promise<'covered' | 'spent'> {
     await this.count(source)
     const affordable = this.affordable()
     const most = Math.max(STEP_TOKENS, Math.ceil(this.tokens / SHARE_OF_HELD))
-    const step = Math.max(STEP_TOKENS_MIN, Math.min(most, Math.floor(affordable / SHARE_OF_AVAILABLE)))
+    const step = stepOf(affordable, most)
     const needed = Math.ceil((this.counted.tokens * MARGIN_QUARTERS) / 4) + Math.floor(step / 4)
     if (needed > this.tokens) await this.extend(Math.min(needed + step, this.tokens + affordable))
     return this.counted.tokens <= this.tokens ? this.cleared(source) : 'spent'
@@ -105,24 +101,19 @@ export class GrowingHold {
     return 'covered'
   }
 
-  /** Counts what came since the last count; what is not kept of a very long answer is taken to be like what is. */
+  /** Counts what came, but for what a report says already. */
   private async count(source: Source): Promise<void> {
-    const chars = charsOf(source)
-    const all = source.thoughts === undefined ? [source.produced] : [source.produced, source.thoughts]
-    const texts = all.map((one) => asProduced(one))
-    const moreChars = texts.reduce((sum, one) => sum + one.moreChars, 0)
+    const parts = [asProduced(source.produced), asProduced(source.thoughts ?? '')]
+    // The stream goes on collecting while they are counted.
+    const bytes = bytesOf(source)
+    const came = parts.map(copyOf)
+    const counts = await this.relay.tokens.count(
+      came.map(({ text }) => text),
+      this.call.caller.account.id,
+    )
+    const tokens = came.reduce((sum, part, i) => sum + scaledTokens(counts[i] ?? 0, part), 0)
     const reported = source.usage ? outputTokens(source.usage) : 0
-    const { counted } = this
-    let tokens: number
-    if (moreChars > 0 && counted.chars > 0) tokens = Math.ceil((counted.tokens * chars) / counted.chars)
-    else
-      tokens = (
-        await this.relay.tokens.count(
-          texts.map(({ text }) => text),
-          this.call.caller.account.id,
-        )
-      ).reduce((sum, one) => sum + one, 0)
-    this.counted = { chars, tokens: Math.max(tokens, reported) }
+    this.counted = { bytes, tokens: Math.max(tokens, reported) }
   }
 
   /** Extends the hold to so many tokens, in the tick in which they were affordable; resolves when that is on disk. */
@@ -158,8 +149,8 @@ export const capOfSpent = ({
 
 /** What it is now: the stream goes on collecting. */
 const copyOf = (produced: string | Produced): Produced => {
-  const { text, moreChars } = asProduced(produced)
-  return { text, moreChars }
+  const { text, moreChars, bytes } = asProduced(produced)
+  return { text, moreChars, bytes }
 }
 
-const charsOf = ({ produced, thoughts = '' }: Source): number => producedChars(produced) + producedChars(thoughts)
+const bytesOf = ({ produced, thoughts = '' }: Source): number => asProduced(produced).bytes + asProduced(thoughts).bytes

@@ -246,3 +246,15 @@ test('an answer of blanks may be said to be nothing', async () => {
     source: 'reported',
   })
 })
+
+test('a running usage of an answer that was ended for want of money is no more than what was held', async () => {
+  const to = { usage: chat(7, QUOTED_OUTPUT + 1), produced: words(20), admission, complete: false }
+  expect(await meter(relay, call, { ...to, isCut: true })).toMatchObject({
+    usage: { inputFresh: 7, outputText: 20 },
+    source: 'estimated',
+  })
+  expect(await meter(relay, call, { ...to, usage: chat(7, QUOTED_OUTPUT), isCut: true })).toMatchObject({
+    usage: { inputFresh: 7, outputText: QUOTED_OUTPUT },
+    source: 'reported',
+  })
+})

@@ -4,7 +4,7 @@ import { inputTokens, outputTokens, sameUsage, type Usage } from '../domain/usag
 import { estimatedUsage } from '../formats/chat/usage.ts'
 import type { DeliveredImage, Metered, Painted } from '../formats/format.ts'
 import { paintedUsage } from '../formats/gemini/usage.ts'
-import { asProduced, type Produced } from '../formats/produced.ts'
+import { asProduced, scaledTokens, type Produced } from '../formats/produced.ts'
 import type { Admission } from './admit.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
@@ -25,6 +25,8 @@ type ToMeter = {
   readonly wordsMax?: number | undefined
   /** Whether the answer reached its end: a running usage of a broken one is behind what arrived. */
   readonly complete: boolean
+  /** Whether it was ended for want of money: a running usage of it may be ahead of what was paid for and left. */
+  readonly isCut?: boolean | undefined
 }
 
 /** How far a report may pass the quote before it is taken for a mistake: 4 times, and a margin for hidden prompts. */
@@ -33,13 +35,18 @@ const PLAUSIBLE_MARGIN_TOKENS = 20_000
 
 /** Takes the upstream's usage where it is plausible, or counts what went in and came out. */
 export function meter(relay: Relay, call: Call, to: ToMeter): Metered | Promise<Metered> {
-  const { usage, painted, admission } = to
+  const { painted, admission } = to
+  const usage = to.isCut ? upTo(to.usage, heldTokensOf(admission)) : to.usage
   const plausible = usage && isPlausible(usage, call, admission)
   if (usage && !plausible) relay.log('error', 'usage.implausible', { request: call.id, ...usage })
   // Nearly every answer: there is nothing to count, and nothing to wait for.
   if (plausible && isWhole(usage, to) && !painted && !call.request.meter) return { usage, source: 'reported' }
   return meterAnew(relay, call, { ...to, usage: plausible ? usage : undefined })
 }
+
+/** A report that is ahead of what was paid for says nothing of the output. */
+const upTo = (usage: Usage | undefined, outputMax: number): Usage | undefined =>
+  usage && outputTokens(usage) > outputMax ? { ...usage, outputText: 0, outputReasoning: 0 } : usage
 
 async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered> {
   const { usage, delivered = [], begun = 0, painted, admission, complete } = to
@@ -78,7 +85,7 @@ async function meterWords(relay: Relay, call: Call, to: ToMeter): Promise<Metere
   const [said, thought] = [asProduced(produced), asProduced(thoughts)]
   const texts = [promptText ?? request.promptText(), said.text, thought.text]
   const [prompt = 0, saidBegun = 0, thoughtBegun = 0] = await relay.tokens.count(texts, call.caller.account.id)
-  const [words, thinking] = [withRest(saidBegun, said), withRest(thoughtBegun, thought)]
+  const [words, thinking] = [scaledTokens(saidBegun, said), scaledTokens(thoughtBegun, thought)]
   const { quoted } = admission
   const { wordsMax: bound = heldTokensOf(admission) } = to
   // A count of our own is no reason to charge more than was agreed to: whoever sends more than was asked for gives it.
@@ -123,10 +130,6 @@ function atLeast(usage: Usage, { words, thinking, bound }: Counted): Usage {
 /** How much a count is above a report, within `room`. */
 const more = (counted: number, reported: number, room: number): number =>
   Math.min(Math.max(counted - reported, 0), room)
-
-/** The count of all that was produced, where only its beginning was counted: the rest is taken to be like it. */
-const withRest = (counted: number, { text, moreChars }: Produced): number =>
-  moreChars === 0 ? counted : counted + Math.ceil((moreChars * counted) / text.length)
 
 /** The output that is held for. */
 const heldTokensOf = ({ growing, quoted }: Admission): number => growing?.heldTokens ?? quoted.outputTokens

@@ -77,12 +77,16 @@ export function likelyTokens(request: QuotedRequest, model: Model): number {
 /** For a model whose maximum and context are both unknown: hardly any gives more in one answer (2026-11). */
 const ASSUMED_OUTPUT_TOKENS_MAX = 131_072
 
-/** The first step of a growing hold, per choice; fewer where little is available, so that a crowd finds room. */
-const FIRST_STEP_TOKENS = 1_024
-const FIRST_STEP_TOKENS_MIN = 64
-/** The shares of what is available: of a first step, and of an answer that cannot be followed. */
-const FIRST_STEP_SHARE = 64
+/** The tokens of a step of a growing hold: fewer where little is available, so that a crowd finds room. */
+export const STEP_TOKENS = 1_024
+const STEP_TOKENS_MIN = 64
+/** The shares of what is available: of a step, and of an answer that cannot be followed. */
+const STEP_SHARE = 64
 const CAPPED_SHARE = 16
+
+/** The next step where so many tokens are affordable, of `most` tokens. It may be more than is affordable. */
+export const stepOf = (affordable: number, most: number): number =>
+  Math.max(STEP_TOKENS_MIN, Math.min(most, Math.floor(affordable / STEP_SHARE)))
 
 /** The most output of one choice that this model can give. */
 export const outputBoundOf = ({ outputTokensMax, contextTokens }: ModelLimits): number =>
@@ -151,8 +155,7 @@ function quoteOpen(base: Base, limits: ModelLimits, { available, isAlone, canGro
     const tokens = Math.min(Math.max(share, least), affordable, wanted)
     return capped(tokens, 'balance') ?? unreachable()
   }
-  const share = affordableTokens(available / BigInt(FIRST_STEP_SHARE), 0, rates)
-  const step = Math.min(Math.max(share, FIRST_STEP_TOKENS_MIN), FIRST_STEP_TOKENS, affordable, most)
+  const step = Math.min(stepOf(affordableTokens(available, 0, rates), STEP_TOKENS), affordable, most)
   return {
     kind: 'quoted',
     amount: amountOf(inputTokens, step, rates),

@@ -9,6 +9,7 @@ import type {
   PassedReply,
   PassedStream,
   Passage,
+  ReadEvent,
   ReadReply,
   UpstreamRequest,
 } from '../formats/format.ts'
@@ -33,8 +34,10 @@ import { BoundedEvents } from './stream-bounds.ts'
 /** An upstream stream past its first meaningful event. */
 export type OpenStream = {
   readonly stream: PassedStream
-  /** What the client gets first: the events up to the first meaningful one. */
-  readonly text: string
+  /** What came before the first meaningful event. */
+  readonly prelude: string
+  /** That event, of which nothing has left. */
+  readonly first: Extract<ReadEvent, { kind: 'chunk' }>
   /** Events that arrived in the same read, still to be looked at. */
   readonly arrived: readonly SseEvent[]
   readonly events: EventSource
@@ -218,8 +221,11 @@ async function readPrelude(events: EventSource, stream: PassedStream): Promise<T
       const read = stream.read(event)
       if (read.kind === 'failed') return read
       if (read.kind === 'done') return empty('the stream ended without an answer')
+      if (read.meaningful) {
+        const arrived = next.events.slice(i + 1)
+        return { kind: 'stream', open: { stream, prelude: text, first: read, arrived, events } }
+      }
       text += read.text
-      if (read.meaningful) return { kind: 'stream', open: { stream, text, arrived: next.events.slice(i + 1), events } }
       if (text.length > PRELUDE_CHARS_MAX) return empty('the stream began with too much that is not an answer')
     }
   }

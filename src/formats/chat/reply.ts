@@ -32,6 +32,10 @@ class ChatReply implements PassedReply, Produced {
     return this
   }
 
+  get bytes(): number {
+    return Buffer.byteLength(this.text)
+  }
+
   /** Only put together when it is asked for: nearly every reply reports its usage. */
   get text(): string {
     return this.choices.map(({ message }) => wordsOfMessage(message)).join('\n')

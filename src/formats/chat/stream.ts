@@ -48,6 +48,10 @@ export class ChatStream implements PassedStream {
   private told: Usage | undefined
   private readonly running = new Set<unknown>()
   private readonly ended = new Set<unknown>()
+  /** How many events that were read in full each choice is in. Those that ended with the last one, if that was such. */
+  private readonly events = new Map<unknown, number>()
+  private readonly endedLast = new Set<unknown>()
+  private isLastInFull = false
   private head: { id: unknown; created: unknown } = { id: '', created: 0 }
   private readonly options: ChatStreamOptions
   private template: Template | undefined
@@ -67,6 +71,7 @@ export class ChatStream implements PassedStream {
   read({ data }: SseEvent): ReadEvent {
     const plain = this.template && contentOf(data, this.template)
     if (plain !== undefined && this.template) {
+      this.isLastInFull = false
       this.produced.add(plain)
       return { kind: 'chunk', text: this.template.sentBefore + plain + this.template.sentAfter, meaningful: true }
     }
@@ -75,6 +80,8 @@ export class ChatStream implements PassedStream {
   }
 
   private readInFull(data: string): ReadEvent {
+    this.isLastInFull = true
+    if (this.endedLast.size > 0) this.endedLast.clear()
     const chunk = parse(data)
     if (!chunk) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not a JSON object' } }
     const failure = hiddenError(chunk)
@@ -100,8 +107,12 @@ export class ChatStream implements PassedStream {
     const { id, created } = this.head
     const open: object[] = []
     for (let index = 0; index < this.options.choices; index++) {
-      if (!this.ended.has(index)) open.push({ index, delta: {}, finish_reason: 'length' })
+      if (this.ended.has(index) && !(this.isLastInFull && this.endedLast.has(index))) continue
+      const isBegun = (this.events.get(index) ?? 0) > (this.isLastInFull ? 1 : 0)
+      open.push({ index, delta: isBegun ? {} : { role: 'assistant', content: '' }, finish_reason: 'length' })
     }
+    // A usage that came with words was of another end.
+    this.told = this.usageChunk = undefined
     const model = this.options.publicModel
     return dataEvent(JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices: open }))
   }
@@ -122,6 +133,7 @@ export class ChatStream implements PassedStream {
   /** Counts what a choice brought. True when a client could not take it back. */
   private meter({ index, delta, finish_reason: finish }: Choice): boolean {
     let meaningful = false
+    this.events.set(index, (this.events.get(index) ?? 0) + 1)
     for (const name in delta) {
       const value = delta[name]
       if (name === 'role' || isNothing(value)) continue
@@ -133,6 +145,7 @@ export class ChatStream implements PassedStream {
     if (finish === null || finish === undefined) return meaningful
     this.running.delete(index)
     this.ended.add(index)
+    this.endedLast.add(index)
     return true
   }
 

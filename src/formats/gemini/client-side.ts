@@ -42,8 +42,13 @@ function textOf(candidates: readonly Candidate[], { publicModel, requestId }: An
   return `{"candidates":${JSON.stringify(candidates)},${metadata}${rest}`
 }
 
+/** A call that was cut before its first argument is not one without arguments. */
+const isCutCall = (part: OutputPart | undefined, finish: FinishReason): boolean =>
+  finish === 'length' && part?.kind === 'tool_call' && part.arguments.trim() === ''
+
 function writeReply({ choices }: Reply, answer: AnswerFacts, usage: Usage): string {
-  const candidates = choices.map(({ parts, finish }, index): Candidate => {
+  const candidates = choices.map(({ parts: all, finish }, index): Candidate => {
+    const parts = isCutCall(all.at(-1), finish) ? all.slice(0, -1) : all
     const written = parts.map(writePart)
     const isWhole = !parts.some((part, i) => part.kind === 'tool_call' && !written[i])
     const kept = written.filter((part) => part !== undefined)
@@ -84,6 +89,7 @@ class GeminiEncoder implements StreamEncoder {
       if (state.call) state.call = { ...state.call, arguments: state.call.arguments + delta.text }
       return ''
     }
+    if (delta.kind === 'finish' && isCutCall(state.call, delta.reason)) state.call = undefined
     const before = this.flush(delta.choice, state)
     switch (delta.kind) {
       case 'text':

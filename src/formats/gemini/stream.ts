@@ -36,6 +36,9 @@ export class GeminiStream implements PassedStream {
   private behindChars = 0
   private readonly running = new Set<number>()
   private ended = 0
+  /** Candidates that ended with the response that was read last, and whether it waits among the last ones. */
+  private endedLast: readonly number[] = []
+  private isLastHeld = false
   private isBlocked = false
   private hasSent = false
   private readonly publicModel: string
@@ -58,6 +61,7 @@ export class GeminiStream implements PassedStream {
   read(event: SseEvent): ReadEvent {
     const { data } = event
     if (data === '') return NOTHING
+    this.isLastHeld = false
     const looked = this.looked.get(event)
     const response = looked ? looked.response : parseFields(data)
     if (!response) return garbage('an event is not a JSON object')
@@ -78,6 +82,7 @@ export class GeminiStream implements PassedStream {
       // Pictures have a bound of their own, which is far above this one.
       if (this.held.length > 0 && !this.painted) this.behindChars += json.length
       this.held.push(json)
+      this.isLastHeld = true
       if (this.behindChars > BEHIND_CHARS_MAX) return TOO_MUCH_BEHIND
       return { kind: 'chunk', text: '', meaningful }
     }
@@ -93,6 +98,7 @@ export class GeminiStream implements PassedStream {
     }
     this.produced.add(wordsOf(candidates))
     let meaningful = false
+    const ended: number[] = []
     for (const candidate of candidates) {
       const index = numberIn(candidate['index']) ?? 0
       const isFinished = typeof candidate['finishReason'] === 'string'
@@ -102,14 +108,18 @@ export class GeminiStream implements PassedStream {
       }
       if (!isFinished) continue
       this.running.delete(index)
-      this.ended++
+      ended.push(index)
       meaningful = true
     }
+    this.ended += ended.length
+    this.endedLast = ended
     return meaningful
   }
 
   cutAtLength(): string {
-    const indexes = this.running.size === 0 ? [0] : [...this.running]
+    if (this.isLastHeld) this.held.pop()
+    const open = new Set([...this.running, ...this.endedLast])
+    const indexes = open.size === 0 ? [0] : [...open]
     const candidates = indexes.map((index) => ({ index, finishReason: 'MAX_TOKENS' }))
     this.held.push(JSON.stringify({ candidates, modelVersion: this.publicModel }))
     // What it reported so far was of another end: the last response states what is billed.

@@ -13,6 +13,8 @@ export class MessagesCollector implements ReplyCollector {
   private readonly blocks = new Map<number, Block>()
   /** The input of tools as JSON text: its numbers keep their digits. */
   private readonly inputs = new Map<number, string>()
+  /** Blocks under way. */
+  private readonly open = new Set<number>()
 
   add({ data }: SseEvent): void {
     const event = parseExactFields(data)
@@ -22,7 +24,10 @@ export class MessagesCollector implements ReplyCollector {
         this.message = { ...asFields(event['message']) }
         return this.addUsage(this.message['usage'])
       case 'content_block_start':
+        this.open.add(index)
         return void this.blocks.set(index, { ...asFields(event['content_block']) })
+      case 'content_block_stop':
+        return void this.open.delete(index)
       case 'content_block_delta':
         return this.addDelta(index, asFields(event['delta']))
       case 'message_delta': {
@@ -30,7 +35,16 @@ export class MessagesCollector implements ReplyCollector {
         gather(this.message, { ...rest, ...asFields(delta) })
         return this.addUsage(usage)
       }
-      default: // Pings, and ends that say nothing more.
+      default: // Pings, and an end that says nothing more.
+    }
+  }
+
+  cutAtLength(): void {
+    for (const index of this.open) {
+      const block = this.blocks.get(index)
+      // No input of a call that was cut is a whole one, the empty one of its start neither.
+      if (block && 'input' in block) block['input'] = this.inputs.get(index) ?? ''
+      this.inputs.delete(index)
     }
   }
 

@@ -1,16 +1,6 @@
 /** Messages to Messages: the client's own bytes up, the upstream's own bytes down. */
-import type {
-  AnswerFacts,
-  Destination,
-  Passage,
-  PassedStream,
-  ReadReply,
-  ReplyCollector,
-  UpstreamRequest,
-} from '../format.ts'
-import { MessagesCollector } from './collector.ts'
+import type { AnswerFacts, Destination, Passage, PassedStream, ReadReply, UpstreamRequest } from '../format.ts'
 import { messagesFailures } from './failure.ts'
-import { demandedLimit } from './families.ts'
 import { readMessagesReply } from './reply.ts'
 import { writeUpstreamBody, type MessagesRequest } from './request.ts'
 import { MessagesStream } from './stream.ts'
@@ -20,6 +10,7 @@ import { MESSAGES_PATH, VERSION_HEADER } from './wire.ts'
 const DEARER_BETA = /^(?:context-1m|fast-mode|mcp-client|code-execution|advisor|fallback)/
 const BETA = /^[\w.-]{1,100}$/
 
+/** Its requests always have an output limit: nothing here is about answers without one. */
 export class DirectMessages implements Passage {
   readonly dialect = 'messages'
   readonly obstacle = undefined
@@ -32,23 +23,17 @@ export class DirectMessages implements Passage {
     this.betas = (betas ?? '').split(',').map((beta) => beta.trim())
   }
 
-  request({ upstreamModel, outputTokensMax, modelOutputTokensMax, collected }: Destination): UpstreamRequest {
+  request({ upstreamModel, outputTokensMax }: Destination): UpstreamRequest {
     const known = this.betas.filter((beta) => BETA.test(beta))
     const dropped = known.filter((beta) => DEARER_BETA.test(beta))
     const kept = known.filter((beta) => !DEARER_BETA.test(beta))
-    const limit = outputTokensMax ?? demandedLimit(upstreamModel, modelOutputTokensMax)
-    const body = writeUpstreamBody(this.client, { upstreamModel, outputTokensMax: limit, collected })
+    const body = writeUpstreamBody(this.client, { upstreamModel, outputTokensMax })
     const headers = kept.length === 0 ? VERSION_HEADER : { ...VERSION_HEADER, 'anthropic-beta': kept.join(',') }
-    const demandedOutputTokensMax = outputTokensMax === undefined ? limit : undefined
-    return { path: MESSAGES_PATH, headers, body, dropped, demandedOutputTokensMax }
+    return { path: MESSAGES_PATH, headers, body, dropped }
   }
 
   readReply(text: string): ReadReply {
     return readMessagesReply(text)
-  }
-
-  collector(): ReplyCollector {
-    return new MessagesCollector()
   }
 
   openStream(answer: AnswerFacts): PassedStream {

@@ -182,9 +182,8 @@ function refuseSource({ type, source }: Fields, param: string): Failure | undefi
 
 export type UpstreamEdits = {
   readonly upstreamModel: string
-  readonly outputTokensMax: number
-  /** Whether the reply is to come as a stream although its client wants it in one piece. */
-  readonly collected?: boolean | undefined
+  /** The client's own limit, or a lower one. */
+  readonly outputTokensMax: number | undefined
 }
 
 /**
@@ -195,9 +194,8 @@ export function writeUpstreamBody(request: MessagesRequest, edits: UpstreamEdits
   const { body, text, members } = request
   const changes: Edit[] = []
   if (edits.upstreamModel !== request.model) changes.push({ key: 'model', value: JSON.stringify(edits.upstreamModel) })
-  if (body.max_tokens !== edits.outputTokensMax)
+  if (edits.outputTokensMax !== undefined && body.max_tokens !== edits.outputTokensMax)
     changes.push({ key: 'max_tokens', value: String(edits.outputTokensMax) })
-  if (edits.collected) changes.push({ key: 'stream', value: 'true' })
   const messages = withoutStrangers(body.messages)
   if (messages) changes.push({ key: 'messages', value: JSON.stringify(messages) })
   return changes.length === 0 ? text : editJson(text, members, changes)

@@ -26,9 +26,6 @@ export class MessagesStream implements PassedStream {
   private stated: Fields | undefined
   /** The `message_delta` that states the usage, until it is settled, and the upstream's own terminator. */
   private owed: string | undefined
-  /** The content block under way. */
-  private block: unknown
-  private isCut = false
   private terminator = namedEvent('message_stop', '{"type":"message_stop"}')
   private readonly answer: AnswerFacts
 
@@ -67,7 +64,6 @@ export class MessagesStream implements PassedStream {
         const block = asFields(event['content_block'])
         const words = block['type'] === 'tool_use' ? asText(block['name']) : producedBy(block)
         this.produced.add(words)
-        this.block = event['index']
         // An empty text can still be taken back: nobody has seen anything of it.
         return pass(words !== '' || (block['type'] !== 'text' && block['type'] !== 'thinking'))
       }
@@ -77,9 +73,6 @@ export class MessagesStream implements PassedStream {
         this.produced.add(words)
         return pass(words !== '' || asText(signature) !== '')
       }
-      case 'content_block_stop':
-        this.block = undefined
-        return pass(false)
       case 'message_delta':
         return this.delta(event, data)
       case 'message_stop':
@@ -88,7 +81,7 @@ export class MessagesStream implements PassedStream {
       case 'error':
         return { kind: 'failed', failure: readMessagesError(undefined, event) }
       default:
-        return pass(false) // Pings, and what the format may grow.
+        return pass(false) // Ends of blocks, pings, and what the format may grow.
     }
   }
 
@@ -115,24 +108,12 @@ export class MessagesStream implements PassedStream {
     return reviseJson(data, [{ key: 'message', value: reviseJson(inner, edits, answerLimits) }], answerLimits)
   }
 
-  cutAtLength(): string {
-    const { block } = this
-    this.isCut = true
-    this.owed = JSON.stringify({
-      type: 'message_delta',
-      delta: { stop_reason: 'max_tokens', stop_sequence: null },
-      usage: {},
-    })
-    if (block === undefined) return ''
-    return namedEvent('content_block_stop', JSON.stringify({ type: 'content_block_stop', index: block }))
-  }
-
   /** The end of the stream for the client: the usage as it is billed, then the terminator. */
   end(billed: Usage): string {
     const { owed, usage } = this
     if (owed === undefined) return this.terminator
     const edit = { key: 'usage', value: JSON.stringify(writeMessagesUsage(billed)) }
-    const event = !this.isCut && usage && sameUsage(usage, billed) ? owed : reviseJson(owed, [edit], answerLimits)
+    const event = usage && sameUsage(usage, billed) ? owed : reviseJson(owed, [edit], answerLimits)
     return namedEvent('message_delta', event) + this.terminator
   }
 
