@@ -226,8 +226,8 @@ export type AnswerFacts = {
 }
 
 /**
- * What one upstream event comes to. `text` is for the client, empty when there is nothing to say. It is asked for before
- * the next event is read, unless nothing of this one may leave.
+ * What one upstream event comes to. `text` is for the client, empty when there is nothing to say. It is asked for
+ * before the next event is read, unless nothing of this one may leave.
  */
 export type ReadEvent =
   | { readonly kind: 'chunk'; readonly text: string; readonly meaningful: boolean }

@@ -4,7 +4,7 @@ import { detached } from '../lib/detached.ts'
 export type Produced = {
   readonly text: string
   readonly moreChars: number
-  /** Of all of it, in UTF-8: no tokenizer makes more tokens of a text than it has bytes, though of characters some do. */
+  /** Of all of it, in UTF-8. No tokenizer makes more tokens of a text than it has bytes; than characters, some do. */
   readonly bytes: number
 }
 
