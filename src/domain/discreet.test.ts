@@ -44,6 +44,9 @@ test('a failure that is judged by words of the request rests no offer', () => {
   expect(discreet(judged, options)).toMatchObject({ kind: 'funds', isDoubtful: true })
   expect(discreet({ ...judged, evidence: 'arrears' }, options)).not.toHaveProperty('isDoubtful')
   expect(discreet({ kind: 'funds', message: '' }, options)).not.toHaveProperty('isDoubtful')
+  const unknown = { ...options, texts: new PrivateTexts(undefined) }
+  expect(discreet(judged, unknown)).toMatchObject({ isDoubtful: true })
+  expect(discreet({ kind: 'funds', message: '' }, unknown)).not.toHaveProperty('isDoubtful')
 })
 
 test('a credential as short as a letter is found in no ordinary word', () => {

@@ -33,7 +33,8 @@ export function discreet(
   return {
     ...failure,
     ...(keptMessage === undefined ? {} : { keptMessage }),
-    ...(evidence !== undefined && texts.isKnown && texts.has(evidence) ? { isDoubtful: true } : {}),
+    // Where the request cannot be looked through, it may have said so itself.
+    ...(evidence !== undefined && texts.has(evidence) ? { isDoubtful: true } : {}),
     ...(isKept(code) ? { code } : {}),
     ...(isKept(type) ? { type } : {}),
     ...(isKept(requestId) ? { requestId } : {}),

@@ -56,10 +56,21 @@ test('a message is bounded, in one line, and none where nothing of it is left', 
   expect(kept('')).toBeUndefined()
 })
 
-test('no message takes long to look at', () => {
-  const before = process.cpuUsage().user
-  const text = 'the account of somebody 4711 is not what it was. '.repeat(80_000)
-  const options = { texts: new PrivateTexts([text]), secret: SECRET, known: [] }
-  keptWords('somebodx accounx of whax '.repeat(40), options)
-  expect(process.cpuUsage().user - before).toBeLessThan(400_000)
+const fill = (text: string, length: number): string => text.repeat(Math.ceil(length / text.length)).slice(0, length)
+
+test.each([
+  ['the account of somebody 4711 is not what it was. ', 'somebodx accounx of whax '],
+  ['aaaaaaaaaaaaaaaaaaaaaaab', 'a'],
+  ['aaaaaaaaaaaaaaaaaaaaaaab', `${'a'.repeat(36)}c `],
+  ['一丟举九乼些人仙仸众', '丟举九乼些人仙仸众伶何'],
+  ['一丟举九乼些人仙仸众', '甲乙丙丁'],
+  [String.raw`\u0061\u0062`, 'aabbaabb '],
+])('no message takes long to look at: a request of %s', (request, message) => {
+  for (const length of [256 * 1024, 1024 * 1024, 4 * 1024 * 1024]) {
+    const before = process.threadCpuUsage().user
+    const options = { texts: new PrivateTexts([fill(request, length)]), secret: SECRET, known: [] }
+    keptWords(fill(message, 1_000), options)
+    options.texts.has('insufficient balance')
+    expect(process.threadCpuUsage().user - before).toBeLessThan(100_000)
+  }
 })

@@ -7,7 +7,12 @@ import { seenFailures } from './failure-meaning.ts'
 
 const MESSAGE_CHARS_MAX = 300
 /** More is not looked through: a failure must not hold up the thread that serves the others. */
-export const PRIVATE_CHARS_MAX = 4 * 1024 * 1024
+export const PRIVATE_CHARS_MAX = 1024 * 1024
+/**
+ * In more a word or two is looked for, and no message: that is looked up in 300 parts, each of which can take as long as
+ * all of the text does.
+ */
+const SEARCHED_CHARS_MAX = 256 * 1024
 const LEFT_OUT = '…'
 
 /** Shorter words tell nothing alone. */
@@ -68,11 +73,14 @@ const ordinary = new Set([...words(COMMON), ...words(publicMessages)].filter((wo
 
 /** Texts that nothing may be kept of: what was sent, and what came of it. */
 export class PrivateTexts {
+  /** Whether a message can be looked up in them, part by part. */
+  readonly isShort: boolean
   private readonly texts: readonly Buffer[] | undefined
 
   /** Undefined: there is too much of them. */
   constructor(texts: readonly string[] | undefined) {
     const chars = texts?.reduce((sum, { length }) => sum + length, 0) ?? Number.POSITIVE_INFINITY
+    this.isShort = chars <= SEARCHED_CHARS_MAX
     this.texts =
       chars > PRIVATE_CHARS_MAX ? undefined : texts?.map((text) => Buffer.from(unescaped(text).toLowerCase()))
   }
@@ -95,6 +103,8 @@ export class PrivateTexts {
   }
 }
 
+const UNKNOWN = new PrivateTexts(undefined)
+
 /** JSON text may write any character by its number. */
 const unescaped = (text: string): string =>
   text.includes('\\u')
@@ -109,7 +119,8 @@ export type KeptWordsOptions = {
 }
 
 /** The message without what is not the vendor's own; undefined where nothing is left. */
-export function keptWords(message: string, { texts, secret, known }: KeptWordsOptions): string | undefined {
+export function keptWords(message: string, { texts: all, secret, known }: KeptWordsOptions): string | undefined {
+  const texts = all.isShort ? all : UNKNOWN
   const text = message
     .replace(/[\p{C}\s]+/gu, ' ')
     .trim()

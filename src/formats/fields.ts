@@ -12,6 +12,10 @@ export const asFields = (value: unknown): Fields =>
 export const fieldsIn = (value: unknown): Fields | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
 
+/** A list of nothing but objects; undefined for what is none. */
+export const fieldListIn = (value: unknown): readonly Fields[] | undefined =>
+  Array.isArray(value) && value.every((one) => fieldsIn(one) !== undefined) ? (value as readonly Fields[]) : undefined
+
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : '')

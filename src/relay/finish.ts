@@ -6,6 +6,7 @@ import { inputTokens, outputTokens, type Usage, type UsageSource } from '../doma
 import { failureForClient } from '../formats/chat/failure.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
 import type { ClientRequest, Metered } from '../formats/format.ts'
+import { safeText } from '../lib/safe-text.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord, type SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
@@ -163,7 +164,13 @@ const INTERNAL_HOST =
 const deploymentsOf = ({ upstreamModel }: Offer): RegExp =>
   new RegExp(`${RegExp.escape(upstreamModel)}(?:[:@/-][\\w:@/-]*(?:\\.\\w[\\w:@/-]*)*)?`, 'g')
 
-/** An upstream's words on a rejected request, with its own names for things replaced by ours. */
+/** How fields are named; anything else in that place is prose. */
+const FIELD_PATH = /^[\w$.[\]"'-]{1,200}$/
+
+/**
+ * An upstream's words on a rejected request, with its own names for things replaced by ours, and without characters that
+ * steer a terminal.
+ */
 export function scrubbed(
   relay: Pick<Relay, 'catalog'>,
   failure: Failure,
@@ -179,7 +186,9 @@ export function scrubbed(
   ] as const) {
     if (theirs.length >= charsMin) message = message.replaceAll(theirs, ours)
   }
-  return { ...failure, message: message.replaceAll(deploymentsOf(last.offer), () => last.offer.modelId) }
+  message = safeText(message.replaceAll(deploymentsOf(last.offer), () => last.offer.modelId)).toWellFormed()
+  const { param, ...rest } = failure
+  return param === undefined || FIELD_PATH.test(param) ? { ...failure, message } : { ...rest, message }
 }
 
 export const INTERNAL: Failure = { kind: 'internal', message: 'Internal error.' }

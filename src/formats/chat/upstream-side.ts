@@ -14,7 +14,7 @@ import type {
 } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asText, ownIn, parseFields, type Fields } from '../fields.ts'
+import { asFields, asText, fieldListIn, fieldsIn, ownIn, parseFields, type Fields } from '../fields.ts'
 import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide, WriterQuirks } from '../format.ts'
 import { longerName } from './call-name.ts'
 import { ChatCollector } from './collector.ts'
@@ -175,12 +175,13 @@ function readReply(
   if (!parsed) return garbage('the reply is not JSON')
   const failure = hiddenError(parsed)
   if (failure) return { kind: 'failed', failure }
-  const choices = parsed['choices']
-  if (!Array.isArray(choices) || choices.length === 0) return garbage('the reply has no choices')
-  const read = choices.map((choice: unknown) => {
-    const { message, finish_reason: finish } = asFields(choice)
-    return { parts: outputParts(asFields(message)), finish: finishOf(finish) }
-  })
+  const choices = fieldListIn(parsed['choices']) ?? []
+  if (choices.length === 0) return garbage('the reply has no choices')
+  if (!choices.every(({ message }) => fieldsIn(message))) return garbage('a choice has no message')
+  const read = choices.map(({ message, finish_reason: finish }) => ({
+    parts: outputParts(asFields(message)),
+    finish: finishOf(finish),
+  }))
   return { kind: 'reply', reply: { choices: read, usage: readChatUsage(parsed['usage'], usageDialect) } }
 }
 

@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { Delta, OutputPart, Reply } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asList, asText, numberIn, parseExactFields, type Fields } from '../fields.ts'
+import { asFields, asList, asText, fieldListIn, numberIn, parseExactFields, type Fields } from '../fields.ts'
 import type { Decoded, StreamDecoder } from '../format.ts'
 import { readGeminiError } from './failure.ts'
 import { finishOf, isBrokenFinish, readParts } from './parts.ts'
@@ -30,7 +30,7 @@ export function readNeutralReply(text: string): { readonly kind: 'reply'; readon
   if (response['error']) return failed(readGeminiError(undefined, response))
   const stopped = blocked(response)
   if (stopped) return stopped
-  const candidates = asList(response['candidates']).map(asFields)
+  const candidates = fieldListIn(response['candidates']) ?? []
   if (candidates.length === 0) return failed({ kind: 'garbage', status: 200, message: 'the reply has no candidates' })
   const choices = candidates.map((candidate) => {
     const parts = readParts(candidate)

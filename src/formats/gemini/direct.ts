@@ -13,7 +13,7 @@ import type {
   ReplyCollector,
   UpstreamRequest,
 } from '../format.ts'
-import { asFields, asList, parseFields, type Fields } from '../fields.ts'
+import { asFields, fieldListIn, parseFields, type Fields } from '../fields.ts'
 import { readReceived, type Received } from '../received.ts'
 import { GeminiCollector } from './collector.ts'
 import { brokenFinish } from './decoder.ts'
@@ -98,7 +98,7 @@ function readDirectReply(received: Received): DirectReply {
   const response = parseFields(received.text, () => received.parsed())
   if (!response) return garbage('the reply is not a JSON object')
   if (response['error']) return { kind: 'failed', failure: readGeminiError(undefined, response) }
-  const candidates = asList(response['candidates']).map(asFields)
+  const candidates = fieldListIn(response['candidates'] ?? []) ?? []
   // A blocked prompt is an answer: its client knows how to read it.
   const isBlocked = asFields(response['promptFeedback'])['blockReason'] !== undefined
   if (candidates.length === 0 && !isBlocked) return garbage('the reply has no candidates')

@@ -1,7 +1,7 @@
 /** Whole replies of the Messages format: read for their usage, passed on byte for byte but for the model's name. */
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { answerLimits, reviseJson, type Edit } from '../../lib/json-scan.ts'
-import { asFields, asText, parseFields } from '../fields.ts'
+import { asFields, asText, fieldListIn, parseFields } from '../fields.ts'
 import type { AnswerFacts, ReadReply } from '../format.ts'
 import { readMessagesError } from './failure.ts'
 import { readMessagesUsage, writeMessagesUsage } from './usage.ts'
@@ -13,8 +13,8 @@ export function readMessagesReply(text: string): ReadReply {
   const parsed = parseFields(text)
   if (!parsed) return garbage('the reply is not a JSON object')
   if (parsed['error']) return { kind: 'failed', failure: readMessagesError(undefined, parsed) }
-  const { content } = parsed
-  if (!Array.isArray(content)) return garbage('the reply has no content')
+  const content = fieldListIn(parsed['content'])
+  if (!content) return garbage('the reply has no content')
   const usage = readMessagesUsage(parsed['usage'])
   const write = ({ publicModel }: AnswerFacts, billed: Usage): string => {
     const edits: Edit[] = []

@@ -1,7 +1,7 @@
 /** The Messages format towards upstreams, for clients of another dialect. */
 import type { Failure, UpstreamFailure } from '../../domain/failure.ts'
 import type { Reply, Tool, Turn } from '../../domain/turn.ts'
-import { asFields, parseExactFields } from '../fields.ts'
+import { fieldListIn, parseExactFields } from '../fields.ts'
 import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
 import { answerToolName, AnswerReader } from './answer-reader.ts'
 import { conversationOf, unsayable, type Conversation } from './conversation.ts'
@@ -220,10 +220,10 @@ function readReply(
   const parsed = parseExactFields(text)
   if (!parsed) return garbage('the reply is not a JSON object')
   if (parsed['error']) return { kind: 'failed', failure: readMessagesError(undefined, parsed) }
-  const { content } = parsed
-  if (!Array.isArray(content)) return garbage('the reply has no content')
+  const content = fieldListIn(parsed['content'])
+  if (!content) return garbage('the reply has no content')
   const reader = new AnswerReader(turn)
-  const parts = content.flatMap((block) => reader.part(asFields(block)))
+  const parts = content.flatMap((block) => reader.part(block))
   const choice = reader.choice(parts, parsed)
   return { kind: 'reply', reply: { choices: [choice], usage: readMessagesUsage(parsed['usage']) } }
 }

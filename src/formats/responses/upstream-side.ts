@@ -2,7 +2,7 @@
 import type { InputPart, Message, OutputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
 import { chatFailures, readUpstreamError } from '../chat/failure.ts'
 import { urlOf } from '../chat/upstream-side.ts'
-import { asFields, asList, asText, parseFields, textIn, type Fields } from '../fields.ts'
+import { asFields, asList, asText, fieldListIn, parseFields, textIn, type Fields } from '../fields.ts'
 import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
 import { lostOf } from '../lost.ts'
 import { ResponsesCollector } from './collector.ts'
@@ -158,9 +158,12 @@ const garbage = (message: string): Read => ({ kind: 'failed', failure: { kind: '
 function readReply(text: string): Read {
   const response = parseFields(text)
   if (!response) return garbage('the reply is not JSON')
-  if (response['error']) return { kind: 'failed', failure: readUpstreamError(undefined, response) }
-  if (!Array.isArray(response['output'])) return garbage('the reply has no output')
-  const parts = response['output'].flatMap((item: unknown) => partsOf(asFields(item)))
+  const { error, status = 'completed' } = response
+  if (error || status === 'failed') return { kind: 'failed', failure: readUpstreamError(undefined, response) }
+  if (status !== 'completed' && status !== 'incomplete') return garbage('the reply is of a response that has not ended')
+  const output = fieldListIn(response['output'])
+  if (!output) return garbage('the reply has no output')
+  const parts = output.flatMap(partsOf)
   const finish = finishOf(response, parts.some(({ kind }) => kind === 'tool_call') ? 'tool_calls' : 'stop')
   return { kind: 'reply', reply: { choices: [{ parts, finish }], usage: readResponsesUsage(response['usage']) } }
 }
