@@ -9,8 +9,8 @@ const MESSAGE_CHARS_MAX = 300
 /** More is not looked through: a failure must not hold up the thread that serves the others. */
 export const PRIVATE_CHARS_MAX = 1024 * 1024
 /**
- * In more a word or two is looked for, and no message: that is looked up in 300 parts, each of which can take as long as
- * all of the text does.
+ * In more a word or two is looked for, and no message: that is looked up in 300 parts, each of which can take as long
+ * as all of the text does.
  */
 const SEARCHED_CHARS_MAX = 256 * 1024
 const LEFT_OUT = '…'

@@ -168,8 +168,8 @@ const deploymentsOf = ({ upstreamModel }: Offer): RegExp =>
 const FIELD_PATH = /^[\w$.[\]"'-]{1,200}$/
 
 /**
- * An upstream's words on a rejected request, with its own names for things replaced by ours, and without characters that
- * steer a terminal.
+ * An upstream's words on a rejected request, with its own names for things replaced by ours, and without characters
+ * that steer a terminal.
  */
 export function scrubbed(
   relay: Pick<Relay, 'catalog'>,
