@@ -173,3 +173,41 @@ test.each(['crowded', 'hidden'])('32 whole calls of %s at once, on twice the pri
   )
   expect(statuses.filter((one) => one === 'whole').length).toBeGreaterThanOrEqual(30)
 })
+
+test('a whole answer of a vendor that refuses to stream it is asked for in one piece, with a limit', async () => {
+  const asked: Record<string, unknown>[] = []
+  const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 }
+  const reply = {
+    choices: [{ index: 0, message: { role: 'assistant', content: 'whole' }, finish_reason: 'stop' }],
+    usage,
+  }
+  const message = 'Your organization must be verified to stream this model.'
+  const refusal = { error: { message, type: 'invalid_request_error', param: 'stream', code: 'unsupported_value' } }
+  const picky = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const body = (await request.json()) as Record<string, unknown>
+      asked.push(body)
+      return body['stream'] === true ? Response.json(refusal, { status: 400 }) : Response.json(reply)
+    },
+  })
+  const [provider, model] = [`picky-${serial}`, `picky-model-${serial}`]
+  const base_url = `http://127.0.0.1:${picky.port}/v1`
+  await gateway.operate('provider.add', { id: provider, preset: 'custom', base_url, allow_private: true })
+  const price = { input: '0', output: String(OUTPUT) }
+  const offers = [{ provider, model: 'theirs' }]
+  await gateway.operate('model.add', { id: model, price, output_tokens_max: 128_000, offers })
+  const { key } = await keyWith('0.16')
+  for (const calls of [2, 1]) {
+    const response = await ask('chat', { key, model, stream: false })
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"content":"whole"')])
+    expect(await record(response)).toMatchObject({ charged: '50000', output_cap_reason: 'balance' })
+    // Of $0.16 a sixteenth is 1,000 tokens, beside what had been held. The next call is not asked for as a stream.
+    const bodies = asked.splice(0)
+    expect(bodies.map(({ stream }) => stream)).toEqual(calls === 2 ? [true, false] : [false])
+    const [limit] = bodies.slice(-1).map(({ max_tokens: own, max_completion_tokens: other }) => own ?? other)
+    expect(limit).toBeWithin(950, 1_400)
+  }
+  await picky.stop(true)
+})

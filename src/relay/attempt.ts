@@ -11,7 +11,7 @@ import type { Relay } from './context.ts'
 import { pause } from './pause.ts'
 import { waitForSame } from './same-offer.ts'
 import { FULL, type Seat } from './seats.ts'
-import { carriedOut, isAwaited, isForNobody, trialOf } from './trial.ts'
+import { capOf, carriedOut, isAwaited, isForNobody, trialOf } from './trial.ts'
 import type { Failed, OpenStream, Progress, Tried } from './trial.ts'
 
 export type Served = {
@@ -171,9 +171,12 @@ class Tries {
     relay.health.tried(offer.id)
     call.upstreamRequestId = undefined
     const { demandedOutputTokensMax: demanded } = trial.request
-    call.outputCap = demanded === undefined ? admission.quoted.cap : { tokens: demanded, reason: 'vendor' }
+    call.outputCap = demanded === undefined ? capOf(admission) : { tokens: demanded, reason: 'vendor' }
     const asked = { choice, seat, startedMs, dropped: trial.request.dropped, isWhole: trial.isWhole }
-    return carriedOut(call, trial).then((tried) => this.cameOf(asked, tried))
+    const isCollected = trial.destination.collected === true
+    return carriedOut(call, trial).then((tried) =>
+      isCollected && refusesStream(tried) ? this.askWhole(asked, tried) : this.cameOf(asked, tried),
+    )
   }
 
   private cameOf(asked: Asked, tried: Tried): Attempted | Promise<Attempted> {
@@ -187,6 +190,16 @@ class Tries {
     seat.leave()
     relay.health.succeeded(offer.id)
     return { kind: 'whole', reply: tried.reply, isCut: tried.isCut ?? false, offer, dropped }
+  }
+
+  /** Asks the same offer for its answer in one piece: only for the hold's sake was it asked for a stream. */
+  private async askWhole(asked: Asked, tried: Failed): Promise<Attempted> {
+    const { relay, call, admission } = this
+    const { choice, seat, startedMs } = asked
+    if (isForNobody(call)) return this.failedAt(tried, asked)
+    note(call, choice.offer, startedMs, discreetly(relay, call, tried.failure, { offer: choice.offer }))
+    await admission.growing?.coverUnseen()
+    return this.tryOffer(choice, seat)
   }
 
   private failedAt({ failure: said, progress }: Failed, asked: Asked): Attempted | Promise<Attempted> {
@@ -233,6 +246,13 @@ const isLast = (failure: UpstreamFailure, isWhole: boolean): boolean => {
   if (isBeyond(failure)) return false
   return isFinalFault(kind) || kind === 'unread' || (kind === 'timeout' && isWhole && !isQuoted)
 }
+
+/**
+ * Whether an upstream refuses to stream what it may give in one piece: "Your organization must be verified to stream
+ * this model" (OpenAI, github.com/charmbracelet/crush/issues/1216, 2025-10).
+ */
+const refusesStream = (tried: Tried): tried is Failed =>
+  tried.kind === 'failed' && tried.failure.kind === 'bad_request' && /\bstream/i.test(tried.failure.message)
 
 /** Whether a request is fine, and only more than this offer takes: too long, or not to be said in its dialect. */
 const isBeyond = ({ kind, isQuoted }: UpstreamFailure): boolean =>

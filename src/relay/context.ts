@@ -40,7 +40,7 @@ export type Relay = {
   readonly tokens: TokenCounter
   readonly pictures: Pictures
   readonly drains: Drains
-  /** Models, by id, whose vendors have billed reasoning that they did not send. */
+  /** Models, by id, whose vendors have billed reasoning that they did not send, or sent answers in one piece. */
   readonly hiddenReasoners: Set<string>
   readonly idempotency: Idempotency
   readonly turns: Turns

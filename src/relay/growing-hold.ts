@@ -11,7 +11,7 @@ import { asProduced, scaledTokens, type Produced } from '../formats/produced.ts'
 import type { Hold } from '../ledger/ledger.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
-import { heldFor, STEP_TOKENS, stepOf, tokensFor, type OutputCap } from './quote.ts'
+import { heldFor, shareOf, STEP_TOKENS, stepOf, tokensFor, type OutputCap } from './quote.ts'
 
 /** The share of what is held that a step may have where there is plenty. */
 const SHARE_OF_HELD = 4
@@ -34,6 +34,8 @@ export class GrowingHold {
   /** The stream that was counted: after a failure another one begins. */
   private source: Source | undefined
   private cameWhole = false
+  /** The limit of a whole answer that cannot be asked for as a stream, per choice. */
+  wholeCap: OutputCap | undefined
   /** What of the stream may leave. */
   private covered: Words = { produced: '', thoughts: '' }
   private readonly relay: Relay
@@ -78,9 +80,15 @@ export class GrowingHold {
     await this.cover(reply)
   }
 
+  /** Has the hold cover an answer that comes in one piece, and limits that to what is held then. */
+  async coverUnseen(): Promise<void> {
+    await this.extend(this.tokens + shareOf(this.affordable()))
+    this.wholeCap = { tokens: Math.floor(this.tokens / this.call.request.choices), reason: 'balance' }
+  }
+
   /** Whether a hold cannot follow such answers: a report has reasoning that did not arrive, or all came at its end. */
   cannotFollow(usage: Usage): boolean {
-    if (this.cameWhole) return true
+    if (this.cameWhole || this.wholeCap) return true
     const { produced, thoughts } = this.covered
     const thoughtBytes = asProduced(thoughts).bytes
     return usage.outputReasoning > thoughtBytes || outputTokens(usage) > bytesOf({ produced, thoughts }) + UNSEEN_TOKENS

@@ -88,6 +88,9 @@ const CAPPED_SHARE = 16
 export const stepOf = (affordable: number, most: number): number =>
   Math.max(STEP_TOKENS_MIN, Math.min(most, Math.floor(affordable / STEP_SHARE)))
 
+/** The tokens of an answer that cannot be followed, where so many are affordable. */
+export const shareOf = (affordable: number): number => Math.floor(affordable / CAPPED_SHARE)
+
 /** The most output of one choice that this model can give. */
 export const outputBoundOf = ({ outputTokensMax, contextTokens }: ModelLimits): number =>
   Math.min(outputTokensMax ?? contextTokens ?? ASSUMED_OUTPUT_TOKENS_MAX, contextTokens ?? Infinity)
@@ -151,7 +154,7 @@ function quoteOpen(base: Base, limits: ModelLimits, { available, isAlone, canGro
   if (whole) return whole
   if (short) return short
   if (!canGrow || limits.hidesReasoning || imageTokens > 0) {
-    const share = affordableTokens(available / BigInt(CAPPED_SHARE), 0, rates)
+    const share = shareOf(affordableTokens(available, 0, rates))
     const tokens = Math.min(Math.max(share, least), affordable, wanted)
     return capped(tokens, 'balance') ?? unreachable()
   }

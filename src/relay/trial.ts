@@ -29,6 +29,7 @@ import { tryCollected } from './collected.ts'
 import type { Relay } from './context.ts'
 import { isBackground } from './conversation.ts'
 import { GivenEvents, PreparedEvents, type EventSource } from './events.ts'
+import type { OutputCap } from './quote.ts'
 import { BoundedEvents } from './stream-bounds.ts'
 
 /** An upstream stream past its first meaningful event. */
@@ -95,7 +96,7 @@ export function trialOf(relay: Relay, call: Call, { target, passage, offer, admi
   call.outlivesClient = billsOn || isAwaited(call)
   const destination: Destination = {
     upstreamModel: offer.upstreamModel,
-    outputTokensMax: admission.quoted.cap?.tokens ?? call.request.outputTokensMax,
+    outputTokensMax: capOf(admission)?.tokens ?? call.request.outputTokensMax,
     modelOutputTokensMax: admission.model.limits.outputTokensMax,
     collected: isCollected(call, admission, passage),
     quirks: preset.quirks,
@@ -107,7 +108,10 @@ export function trialOf(relay: Relay, call: Call, { target, passage, offer, admi
 
 /** Whether a whole reply is asked for as a stream, so that its hold can grow while it is made. */
 const isCollected = ({ request }: Call, { growing }: Admission, passage: Passage): boolean =>
-  growing !== undefined && !request.stream && 'collector' in passage
+  growing !== undefined && growing.wholeCap === undefined && !request.stream && 'collector' in passage
+
+/** The output limit that the gateway sets. */
+export const capOf = ({ growing, quoted }: Admission): OutputCap | undefined => growing?.wholeCap ?? quoted.cap
 
 export function carriedOut(call: Call, trial: Trial): Promise<Tried> {
   if (call.request.stream) return tryStream(call, trial)
