@@ -5,6 +5,8 @@ export type Model = {
   id: string
   createdUnixSeconds: number
   contextTokensMax: number
+  /** Of one choice where nobody asks for a limit. The gateway's offer of the model says the same. */
+  outputTokensDefault?: number
   /** Of a model that makes embeddings. */
   dimensions?: number
   /** Of a model that makes images: `modern` gives bytes, one image and streams; `classic` addresses; `turn` parts. */
@@ -16,17 +18,21 @@ export type Model = {
 export type Resolution = '480p' | '720p' | '1080p'
 
 const MODELS: readonly Model[] = [
-  { id: 'sandbox-chat', createdUnixSeconds: 1_767_225_600, contextTokensMax: 128_000 },
-  { id: 'sandbox-mini', createdUnixSeconds: 1_767_225_600, contextTokensMax: 128_000 },
+  text('sandbox-chat'),
+  text('sandbox-mini'),
   { id: 'sandbox-embedding', createdUnixSeconds: 1_767_225_600, contextTokensMax: 8_192, dimensions: 3_072 },
   { id: 'sandbox-embedding-small', createdUnixSeconds: 1_767_225_600, contextTokensMax: 8_192, dimensions: 1_536 },
   { id: 'sandbox-embedding-large', createdUnixSeconds: 1_767_225_600, contextTokensMax: 8_192, dimensions: 3_072 },
   { id: 'sandbox-image', createdUnixSeconds: 1_767_225_600, contextTokensMax: 32_000, images: 'modern' },
   { id: 'sandbox-image-classic', createdUnixSeconds: 1_767_225_600, contextTokensMax: 4_000, images: 'classic' },
-  { id: 'sandbox-image-gemini', createdUnixSeconds: 1_767_225_600, contextTokensMax: 128_000, images: 'turn' },
+  { ...text('sandbox-image-gemini'), outputTokensDefault: 32_768, images: 'turn' },
   video('sandbox-video', ['480p', '720p', '1080p']),
   video('sandbox-video-fast', ['480p', '720p']),
 ]
+
+function text(id: string): Model {
+  return { id, createdUnixSeconds: 1_767_225_600, contextTokensMax: 128_000, outputTokensDefault: 16_384 }
+}
 
 function video(id: string, resolutions: Filled<Resolution>): Model {
   return { id, createdUnixSeconds: 1_767_225_600, contextTokensMax: 32_000, videos: { resolutions } }

@@ -25,19 +25,19 @@ export function answerChat({ body, faults }: Call): Reply {
   const promptTokens = countPrompt(request)
   const tokensLeft = model.contextTokensMax - promptTokens
   if (tokensLeft < 1) return refuseLength(promptTokens, model.contextTokensMax)
-  const completion = complete(request, { promptTokens, tokensLeft, faults })
+  const completion = complete(request, { promptTokens, tokensLeft, usual: model.outputTokensDefault, faults })
   if (!request.stream) return { kind: 'json', status: 200, body: completionBody(completion) }
   const atEnd = request.stream_options?.include_usage ?? false
   const running = request.stream_options?.continuous_usage_stats ?? false
   return { kind: 'stream', frames: framesOf(completion, { atEnd, running }) }
 }
 
-function complete(
-  request: ChatRequest,
-  { promptTokens, tokensLeft, faults }: { promptTokens: number; tokensLeft: number; faults: Faults },
-): Completion {
+type Room = { promptTokens: number; tokensLeft: number; usual: number | undefined; faults: Faults }
+
+function complete(request: ChatRequest, { promptTokens, tokensLeft, usual = Infinity, faults }: Room): Completion {
   const { messages, tools, response_format: format, max_tokens: older, max_completion_tokens: newer } = request
-  const tokensMax = Math.min(tokensLeft, older ?? Infinity, newer ?? Infinity)
+  const asked = Math.min(older ?? newer ?? usual, newer ?? older ?? usual)
+  const tokensMax = Math.min(tokensLeft, asked)
   const seed = hashOf(JSON.stringify([messages, tools, format]), (request.seed ?? 0) >>> 0)
   const topLogprobs = request.logprobs ? (request.top_logprobs ?? 0) : undefined
   // A stream makes them as it goes.

@@ -88,7 +88,7 @@ async function compose(
   const promptTokens = countPrompt(chat)
   const tokensLeft = model.contextTokensMax - promptTokens
   if (tokensLeft < 1) return undefined
-  const tokensMax = Math.min(tokensLeft, chat.max_completion_tokens ?? Infinity)
+  const tokensMax = Math.min(tokensLeft, chat.max_completion_tokens ?? model.outputTokensDefault ?? Infinity)
   const includeThoughts = request.generationConfig?.thinkingConfig?.includeThoughts ?? false
   const promptImageTokens = countImages(chat)
   const shared = { responseId: randomId(''), model: id, promptTokens, promptImageTokens, includeThoughts }
