@@ -398,7 +398,7 @@ for (const served of [true, false]) {
       })
       const { out } = await run(folder, ['model', 'list'])
       expect(out).toMatch(/\nfast +\$0\.15 +\$0\.05 +\$0\.60 +— +stored +\S+/)
-      expect(out).toMatch(/\nsandbox-video-fast +\$0\.00.* second\/720p \$0\.03, 3 more +declared/)
+      expect(out).toMatch(/\nsandbox-video-fast +— +— +— +.* second\/720p \$0\.03, 3 more +declared/)
       const orphan = ['model', 'add', 'x', '--price-input', '1', '--price-output', '1', '--offer', 'nobody/x']
       expect(await errorOf(folder, orphan)).toEqual({ code: 'not_found', exit: 1 })
       expect(await json(folder, 'model', 'remove', 'fast', '--yes')).toEqual({ id: 'fast', removed: true })
@@ -659,7 +659,7 @@ describe('chat and requests', () => {
     expect(noKey.err).toContain('tollgate key create default --name chat')
     const badKey = { ...env, TOLLGATE_API_KEY: 'sk-tg-nonsense' }
     expect(await errorOf(folder, chat, { env: badKey })).toEqual({ code: 'invalid_api_key', exit: 1 })
-    expect((await run(folder, chat, { env: badKey })).err).toMatch(/^tollgate: .+ \(invalid_api_key\)\n$/)
+    expect((await run(folder, chat, { env: badKey })).err).toMatch(/^tollgate: .+ \(invalid_api_key, req_\w+\)\n$/)
     expect(await errorOf(folder, ['chat', 'x', '--model', 'nothing'], { env })).toEqual({
       code: 'model_not_found',
       exit: 1,
@@ -676,7 +676,7 @@ describe('chat and requests', () => {
     const cut = await run(folder, ['chat', 'Write 50 tokens', '--model', 'cut'], { env })
     expect(cut.code).toBe(1)
     expect(cut.out).toMatch(/^\w.*\n$/)
-    expect(cut.err).toMatch(/^tollgate: .+ \(upstream_error\)\n$/)
+    expect(cut.err).toMatch(/^tollgate: .+ \(upstream_error, req_\w+\)\n$/)
   })
 
   test('Ctrl-C ends the request and exits 130', async () => {

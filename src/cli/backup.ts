@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { command } from './command.ts'
 import { operate, shown } from './outcome.ts'
-import { details } from './table.ts'
+import { details, holdings } from './table.ts'
 import { text } from './values.ts'
 
 /** The value of `backup`. */
@@ -51,10 +51,7 @@ export const backup = command({
         details(
           [
             ['File', made.file],
-            [
-              'Holds',
-              `${made.accounts} accounts, ${made.bookings} bookings, ${made.charges} charges, ${made.open_holds} open holds`,
-            ],
+            ['Holds', holdings(made)],
             ['Verified', `every page and the ledger; ${made.bytes} bytes in ${made.took_ms} ms`],
             ['Secrets', secretLines[made.secrets]],
           ],

@@ -28,7 +28,13 @@ export type ChatEnd =
       readonly tookMs: number
     }
   /** With the code and the message of the error envelope. */
-  | { readonly kind: 'refused'; readonly text: string; readonly code: string; readonly message: string }
+  | {
+      readonly kind: 'refused'
+      readonly text: string
+      readonly code: string
+      readonly message: string
+      readonly requestId?: string | null
+    }
   | { readonly kind: 'interrupted'; readonly text: string }
   | { readonly kind: 'unreachable'; readonly message: string }
 
@@ -58,9 +64,10 @@ export async function callChat(call: ChatCall, onText: (piece: string) => void):
     if (streams) await followStream(sent.response, answer)
     else answer.take(readReply(await readText(sent.response, REPLY_BYTES_MAX), status))
     const { text, usage, finishReason, error } = answer
-    if (error) return { kind: 'refused', text, ...error }
+    const requestId = headers.get('x-request-id') ?? null
+    if (error) return { kind: 'refused', text, ...error, requestId }
     const known = {
-      requestId: headers.get('x-request-id') ?? null,
+      requestId,
       costUsd: headers.get('x-tollgate-cost-usd') ?? null,
     }
     return { kind: 'answered', text, usage, finishReason, ...known, tookMs: performance.now() - startedMs }

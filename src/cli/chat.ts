@@ -3,7 +3,7 @@ import { safeText } from '../lib/safe-text.ts'
 import { accessOf, accessOptions, costOnRecord } from './access.ts'
 import { callChat, type ChatEnd } from './chat-call.ts'
 import { command } from './command.ts'
-import { ended, failed, shown, usage, type Outcome } from './outcome.ts'
+import { ended, failed, refusedCall, shown, usage, type Outcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { usd } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -84,7 +84,7 @@ async function conclude(end: ChatEnd, { program, terminal, baseUrl }: Place): Pr
       return failed('unreachable', `no answer from ${baseUrl} (${end.message}); is it running? tollgate serve`)
     case 'refused':
       newline()
-      return failed(end.code, terminal.json ? end.message : `${end.message} (${end.code})`)
+      return refusedCall(end, terminal)
     case 'answered': {
       newline()
       const costUsd = end.costUsd ?? (await costOnRecord(program, end.requestId, baseUrl))

@@ -100,7 +100,7 @@ function report(outcome: Outcome, terminal: Terminal): number {
     case 'shown':
       terminal.data(json ? `${jsonLine(outcome.value)}\n` : outcome.text)
       if (outcome.talk && !json) terminal.talk(`${outcome.talk}\n`)
-      if (outcome.rest) terminal.talk(`${outcome.rest}\n`)
+      if (outcome.rest && !(json && outcome.rest.isWanted)) terminal.talk(`${outcome.rest.text}\n`)
       return outcome.exitCode ?? 0
     case 'failed':
       if (json) terminal.data(`${jsonLine({ error: { code: outcome.code, message: outcome.message } })}\n`)

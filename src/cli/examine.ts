@@ -3,6 +3,7 @@ import { gapText, lossText, type BelowCost } from './price-faults.ts'
 import { jsonLine } from './outcome.ts'
 import type { Program, Settings } from './program.ts'
 import { probeText, type ProbeView, type ProviderView } from './provider.ts'
+import { counted } from './table.ts'
 import { messageOf } from './thrown.ts'
 import type { Finding } from './verify-ledger.ts'
 
@@ -96,7 +97,7 @@ function factChecks(facts: Facts, settings: Settings): Check[] {
       : `served by process ${facts.pid} for ${facts.uptime_s} s, as it was started: the settings here are this shell's`
   return [
     ok('data folder', `${dataFolder}, ${server}`),
-    ok('database', `opened; ${facts.accounts} accounts, ${facts.open_holds} open holds`),
+    ok('database', `opened; ${counted(facts.accounts, 'account')}, ${counted(facts.open_holds, 'open hold')}`),
     facts.findings.length === 0
       ? ok('ledger', 'clean')
       : fail(

@@ -25,7 +25,8 @@ export const exampleConfig = `\
 #     concurrent_requests: 64
 
 ## Models: what clients may ask for, at which sale price (dollars per million tokens), and who serves it.
-## Offers of the lowest priority number are tried first, equals by weight. Without a cost, an offer costs the sale price.
+## Offers of the lowest priority number are tried first, equals by weight. Without a cost, an offer costs its
+## vendor's list price, or the sale price where no list has one.
 # models:
 #   gpt-4.1-mini:
 #     price: { input: 0.40, output: 1.60, cached_input: 0.10 }
@@ -40,7 +41,7 @@ export const exampleConfig = `\
 #         priority: 1
 #   painter:
 #     kind: image
-#     price: { input: 5, image_input: 10, image_output: 40 }
+#     price: { input: 6, output: 12, image_input: 10, image_output: 40 }
 #     image: { family: gpt-image }
 #     offers:
 #       - provider: openai

@@ -26,7 +26,12 @@ export type ImageEnd =
       readonly requestId: string | null
       readonly tookMs: number
     }
-  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
+  | {
+      readonly kind: 'refused'
+      readonly code: string
+      readonly message: string
+      readonly requestId?: string | null
+    }
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'unreachable'; readonly message: string }
 
@@ -67,7 +72,9 @@ export async function callImage(call: ImageCall, onPartial: (count: number) => v
     const { response } = sent
     const streams = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false
     const last = streams ? await follow(response, onPartial) : parse<Event>(await readText(response, FILE_BYTES_MAX))
-    if (last?.error) return { kind: 'refused', code: last.error.code ?? 'unknown', message: last.error.message ?? '' }
+    const requestId = response.headers.get('x-request-id') ?? null
+    if (last?.error)
+      return { kind: 'refused', code: last.error.code ?? 'unknown', message: last.error.message ?? '', requestId }
     const [entry] = last?.data ?? []
     const file = entry && (await fileOf(call, entry))
     if (!file) return { kind: 'refused', code: 'not_an_answer', message: `no image came (status ${response.status})` }
@@ -77,7 +84,7 @@ export async function callImage(call: ImageCall, onPartial: (count: number) => v
       size: last?.size ?? null,
       revisedPrompt: entry.revised_prompt ?? null,
       usage: last?.usage ?? null,
-      requestId: response.headers.get('x-request-id') ?? null,
+      requestId,
       tookMs: performance.now() - startedMs,
     }
   } catch (error) {

@@ -3,7 +3,7 @@ import { safeText } from '../lib/safe-text.ts'
 import { accessOf, accessOptions, costOnRecord } from './access.ts'
 import { command } from './command.ts'
 import { callImage, findImageModel, type ImageEnd } from './image-call.ts'
-import { ended, failed, shown, usage, type Outcome } from './outcome.ts'
+import { ended, failed, refusedCall, shown, usage, type Outcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { usd } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -80,7 +80,7 @@ async function conclude(end: ImageEnd, { program, terminal, baseUrl, output }: P
     case 'unreachable':
       return failed('unreachable', `no answer from ${baseUrl} (${end.message}); is it running? tollgate serve`)
     case 'refused':
-      return failed(end.code, terminal.json ? end.message : `${end.message} (${end.code})`)
+      return refusedCall(end, terminal)
     case 'answered': {
       await Bun.write(output, end.file)
       const costUsd = await costOnRecord(program, end.requestId, baseUrl)

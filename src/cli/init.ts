@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { command } from './command.ts'
 import { exampleConfig } from './example-config.ts'
 import { baseUrlOf, curlFor, keyHint } from './first-call.ts'
@@ -30,9 +30,10 @@ export const init = command({
       ],
       terminal,
     )
+    const then = curl ? 'try the call above' : 'make a key and try a call: tollgate chat Hello --model MODEL'
     const text = `${facts}${curl ? `\n${curl}\n` : ''}`
     return shown(value, text, {
-      talk: '\nNext: uncomment what you need in tollgate.yaml, run tollgate serve, then try the call above.',
+      talk: `\nNext: uncomment what you need in ${basename(file)}, run tollgate serve, then ${then}.`,
     })
   },
 })

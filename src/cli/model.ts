@@ -3,7 +3,7 @@ import { gapText, lossWarning, type BelowCost } from './price-faults.ts'
 import { command, group } from './command.ts'
 import { modelLimits } from './model-limits.ts'
 import { readOffer, type OfferInput } from './offer.ts'
-import { otherPrices, type Priced } from './other-prices.ts'
+import { otherPrices, tokenPrice, type Priced } from './other-prices.ts'
 import { operate, shown, usage, type Shown } from './outcome.ts'
 import { priceOptions, pricesGiven } from './price-options.ts'
 import { table, usd, type Column } from './table.ts'
@@ -18,6 +18,7 @@ type ModelView = {
   readonly id: string
   readonly owned_by: string
   readonly origin: string
+  readonly kind: string
   readonly price: Prices
   /** What may be asked of it that has no price. */
   readonly unpriced: readonly string[]
@@ -43,11 +44,15 @@ const othersOf = (card: Prices): string | undefined =>
   [otherPrices(card, OTHERS_SHOWN), ...card.tiers.map(tierText)].filter((part) => part !== undefined).join(', ') ||
   undefined
 
+/** Vectors have no output. */
+const outputPrice = ({ kind: of, price: card }: ModelView): string | undefined =>
+  of === 'embedding' ? undefined : tokenPrice(card, card.output_usd_per_million)
+
 const columns: readonly Column<ModelView>[] = [
   { title: 'id', of: ({ id }) => id },
-  { title: 'input/1M', of: (view) => view.price.input_usd_per_million, kind: 'price' },
-  { title: 'cached/1M', of: (view) => view.price.cached_input_usd_per_million, kind: 'price' },
-  { title: 'output/1M', of: (view) => view.price.output_usd_per_million, kind: 'price' },
+  { title: 'input/1M', of: (view) => tokenPrice(view.price, view.price.input_usd_per_million), kind: 'price' },
+  { title: 'cached/1M', of: (view) => tokenPrice(view.price, view.price.cached_input_usd_per_million), kind: 'price' },
+  { title: 'output/1M', of: outputPrice, kind: 'price' },
   { title: 'other', of: ({ price: card }) => othersOf(card) },
   { title: 'origin', of: ({ origin }) => origin },
   { title: 'offers', of: ({ offers }) => offers.map(({ provider, model }) => `${provider}/${model}`).join(', ') },

@@ -28,4 +28,8 @@ export function otherPrices(card: Priced, most: number): string | undefined {
   return rest > 0 ? `${parts.slice(0, most).join(', ')}, ${rest} more` : parts.join(', ')
 }
 
+/** A price by tokens; undefined where it is none because something else is sold: as `$0.00` that would look free. */
+export const tokenPrice = (card: Priced, price: string): string | undefined =>
+  Number(price) === 0 && otherPrices(card, 1) !== undefined ? undefined : price
+
 const isOwn = (price: string, words: string): boolean => Number(price) !== 0 && price !== words

@@ -18,8 +18,8 @@ export type Shown = {
   readonly text: string
   /** What goes beside the data, on stderr; not with `--json`. */
   readonly talk?: string | undefined
-  /** That the data is not all there is: on stderr, with `--json`, too. */
-  readonly rest?: string | undefined
+  /** That the data is not all there is, on stderr: with `--json` only where nobody asked for so few. */
+  readonly rest?: { readonly text: string; readonly isWanted: boolean } | undefined
   readonly exitCode?: 0 | 1
 }
 
@@ -30,6 +30,11 @@ export const shown = (value: unknown, text: string, beside: Pick<Shown, 'talk' |
   ...beside,
 })
 export const failed = (code: string, message: string): Outcome => ({ kind: 'failed', code, message })
+/** What a client of the public API was told, with the id by which `request show` explains it. */
+export const refusedCall = (
+  { code, message, requestId }: { readonly code: string; readonly message: string; readonly requestId?: string | null },
+  { json }: { readonly json: boolean },
+): Outcome => failed(code, json ? message : `${message} (${[code, ...(requestId ? [requestId] : [])].join(', ')})`)
 export const usage = (message: string): Outcome => ({ kind: 'usage', message })
 export const ended = (exitCode: number): Outcome => ({ kind: 'ended', exitCode })
 

@@ -1,5 +1,5 @@
 /** Lists that an operation gives in pages: read to as many rows as are wanted, and with a word where they go on. */
-import { failed, jsonLine, type Outcome } from './outcome.ts'
+import { failed, jsonLine, type Outcome, type Shown } from './outcome.ts'
 import type { Program } from './program.ts'
 import { text, wholeNumber } from './values.ts'
 
@@ -31,7 +31,7 @@ type Listed<V> = {
 export async function operateList<V>(
   program: Program,
   { name, input, paging, idOf }: Listed<V>,
-  show: (rows: readonly V[], rest: string | undefined) => Outcome,
+  show: (rows: readonly V[], rest: Shown['rest']) => Outcome,
 ): Promise<Outcome> {
   const wanted = paging.limit === undefined ? ROWS : Number(paging.limit)
   const rows: V[] = []
@@ -51,5 +51,6 @@ export async function operateList<V>(
   const last = shown.at(-1)
   if (rows.length <= wanted || last === undefined) return show(shown, undefined)
   const count = shown.length === 1 ? 'The newest one is' : `The newest ${shown.length} are`
-  return show(shown, `${count} shown, and there are more: --limit N shows N, --before ${idOf(last)} the next ones.`)
+  const text = `${count} shown, and there are more: --limit N shows N, --before ${idOf(last)} the next ones.`
+  return show(shown, { text, isWanted: paging.limit !== undefined })
 }

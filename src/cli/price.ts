@@ -1,5 +1,5 @@
 import { command, group } from './command.ts'
-import { otherPrices, type Priced } from './other-prices.ts'
+import { otherPrices, tokenPrice, type Priced } from './other-prices.ts'
 import { failed, operate, shown, usage, type Outcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { shortTime, table, type Column } from './table.ts'
@@ -128,10 +128,10 @@ const cardColumns: readonly Column<CardRow>[] = [
   { title: 'of', of: ({ card }) => card.of },
   { title: 'since', of: ({ card }) => shortTime(card.effective_from) },
   { title: 'above', of: ({ above }) => above },
-  { title: 'input/1M', of: (row) => row.input_usd_per_million, kind: 'price' },
-  { title: 'cached/1M', of: (row) => row.cached_input_usd_per_million, kind: 'price' },
-  { title: 'write/1M', of: (row) => row.cache_write_usd_per_million, kind: 'price' },
-  { title: 'output/1M', of: (row) => row.output_usd_per_million, kind: 'price' },
+  { title: 'input/1M', of: (row) => tokenPrice(row, row.input_usd_per_million), kind: 'price' },
+  { title: 'cached/1M', of: (row) => tokenPrice(row, row.cached_input_usd_per_million), kind: 'price' },
+  { title: 'write/1M', of: (row) => tokenPrice(row, row.cache_write_usd_per_million), kind: 'price' },
+  { title: 'output/1M', of: (row) => tokenPrice(row, row.output_usd_per_million), kind: 'price' },
   { title: 'other', of: (row) => otherPrices(row, Number.POSITIVE_INFINITY) },
 ]
 

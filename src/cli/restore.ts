@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { command } from './command.ts'
 import { failed, shown } from './outcome.ts'
-import { details } from './table.ts'
+import { details, holdings } from './table.ts'
 import { text } from './values.ts'
 
 /** What a restore comes to, as far as it is used here. */
@@ -41,10 +41,7 @@ export const restore = command({
       [
         ['Data', value.data_folder],
         ['Made', value.made_at ?? 'the file does not say when'],
-        [
-          'Holds',
-          `${value.accounts} accounts, ${value.bookings} bookings, ${value.charges} charges, ${value.open_holds} open holds`,
-        ],
+        ['Holds', holdings(value)],
         ['Verified', `every page and the ledger; schema ${value.schema}${upgraded}`],
         ['Kept', value.kept ?? 'there was no database before'],
       ],

@@ -15,6 +15,25 @@ const NONE = '—'
 /** `2026-11-21T10:25:31.000Z` → `2026-11-21 10:25:31Z` */
 export const shortTime = (iso: string): string => iso.replace('T', ' ').replace(/\.\d+/, '')
 
+/** `1 account`, `2 accounts` */
+export const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`
+
+type Holdings = {
+  readonly accounts: number
+  readonly bookings: number
+  readonly charges: number
+  readonly open_holds: number
+}
+
+/** What is in a copy of the database. */
+export const holdings = ({ accounts, bookings, charges, open_holds: holds }: Holdings): string =>
+  [
+    counted(accounts, 'account'),
+    counted(bookings, 'booking'),
+    counted(charges, 'charge'),
+    counted(holds, 'open hold'),
+  ].join(', ')
+
 /** A decimal amount for people. */
 export const usd = (amount: string): string => (amount.startsWith('-') ? `-$${amount.slice(1)}` : `$${amount}`)
 

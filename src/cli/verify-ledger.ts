@@ -1,6 +1,6 @@
 import { command } from './command.ts'
 import { operate, shown } from './outcome.ts'
-import { table } from './table.ts'
+import { counted, table } from './table.ts'
 
 export type Finding = { readonly invariant: string; readonly subject: string; readonly detail: string }
 
@@ -21,7 +21,7 @@ export const verifyLedger = command({
   run: ({ program, terminal }) =>
     operate<Verified>(program, { name: 'ledger.verify', input: {} }, (value) => {
       const { clean, findings, accounts, open_holds: openHolds, took_ms: tookMs } = value
-      const line = `ledger clean: ${accounts} accounts, ${openHolds} open holds, checked in ${tookMs} ms\n`
+      const line = `ledger clean: ${counted(accounts, 'account')}, ${counted(openHolds, 'open hold')}, checked in ${tookMs} ms\n`
       if (clean) return shown(value, line)
       const drawn = table(
         findings,
@@ -33,7 +33,7 @@ export const verifyLedger = command({
         terminal,
       )
       return {
-        ...shown(value, drawn, { talk: `tollgate: the ledger is broken in ${findings.length} places` }),
+        ...shown(value, drawn, { talk: `tollgate: the ledger is broken in ${counted(findings.length, 'place')}` }),
         exitCode: 1,
       }
     }),

@@ -23,7 +23,12 @@ export type VideoTask = {
 
 export type Made = { readonly task: VideoTask; readonly requestId: string | null; readonly heldUsd: string | null }
 export type Refused =
-  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
+  | {
+      readonly kind: 'refused'
+      readonly code: string
+      readonly message: string
+      readonly requestId?: string | null
+    }
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'unreachable'; readonly message: string }
 
@@ -47,7 +52,8 @@ async function ask(call: VideoCall, path: string, body?: string): Promise<Answer
   if (response.status === 200 && task?.id !== undefined) return { status: response.status, task, response }
   const { code, message } = task?.error ?? {}
   const fallback = `the server answered ${response.status}`
-  return { kind: 'refused', code: code ?? 'not_an_answer', message: message ?? fallback }
+  const requestId = response.headers.get('x-request-id') ?? null
+  return { kind: 'refused', code: code ?? 'not_an_answer', message: message ?? fallback, requestId }
 }
 
 function parse(text: string | undefined): VideoTask | undefined {

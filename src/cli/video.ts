@@ -4,7 +4,7 @@ import { Stop } from '../outbound/stop.ts'
 import { safeText } from '../lib/safe-text.ts'
 import { accessOf, accessOptions, costOnRecord } from './access.ts'
 import { command } from './command.ts'
-import { ended, failed, shown, usage, type Outcome } from './outcome.ts'
+import { ended, failed, refusedCall, shown, usage, type Outcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { usd } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -163,6 +163,6 @@ function refused(end: Refused, { terminal, call }: Place, id: string | undefined
     case 'unreachable':
       return failed('unreachable', `no answer from ${call.baseUrl} (${end.message})${goesOn}`)
     case 'refused':
-      return failed(end.code, terminal.json ? end.message : `${end.message} (${end.code})`)
+      return refusedCall(end, terminal)
   }
 }
