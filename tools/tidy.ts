@@ -18,7 +18,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   lib: [],
 
-  formats: layer0,
+  vendors: ['domain'],
+  formats: [...layer0, 'vendors'],
   providers: [...layer0, 'formats'],
   prices: layer0,
   store: ['lib'],
@@ -36,7 +37,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   responses: layer2,
   video: [...layer2, 'router'],
 
-  relay: without(layer3, 'store'),
+  relay: [...without(layer3, 'store'), 'vendors'],
 
   edge: [...layer0, 'formats', 'inbound', 'accounts', 'blobs', 'catalog', 'records', 'video', 'relay'],
   admin: [...without(layer3, 'formats', 'store', 'blobs', 'responses'), 'relay'],

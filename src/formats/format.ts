@@ -10,6 +10,7 @@ import type { Usage, UsageSource } from '../domain/usage.ts'
 import type { HeaderFields } from '../lib/message-head.ts'
 import type { Upload } from '../lib/form.ts'
 import type { SseEvent } from '../lib/sse.ts'
+import type { Rule } from '../vendors/rules.ts'
 import type { Produced } from './produced.ts'
 import type { UsageDialect } from './chat/usage.ts'
 import type { RemoteMedium } from './remote-media.ts'
@@ -37,6 +38,8 @@ export type ClientRequest = {
   readonly remoteMedia?: readonly RemoteMedium[] | undefined
   /** How many messages a chat template wraps. */
   readonly messages: number
+  /** Whether the model may reason and call tools, where that decides in which of its formats a vendor is asked. */
+  readonly hasTools?: boolean
   /** The words of the prompt, without media, for an estimate. */
   promptText(): string
   /** All that the client sent, so that no vendor's message that repeats any of it is kept. Left out: the prompt. */
@@ -174,6 +177,8 @@ export type WriterQuirks = {
   readonly usageDialect: UsageDialect
   /** Whether ids of tool calls may be sent back, in a dialect where they may be left out. */
   readonly callIds?: 'sent' | 'refused'
+  /** What this vendor refuses of this model; left out: nothing that is known. */
+  readonly rules?: readonly Rule[]
 }
 
 /** One upstream model that a request is to be written for. */

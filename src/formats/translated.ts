@@ -7,6 +7,7 @@ import type { SseEvent } from '../lib/sse.ts'
 import { SPARE_CHOICES, TOO_MANY_CALLS, TOO_MANY_CHOICES } from './excess.ts'
 import { ProducedWords } from './produced.ts'
 import { readReceived } from './received.ts'
+import { ToolNames } from './tool-names.ts'
 import type {
   AnswerFacts,
   ClientSide,
@@ -30,20 +31,22 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
     if (read.kind === 'turn') return read.turn
     throw new Error('this request has no way to this upstream')
   }
+  let fitted: ToolNames | undefined
+  const names = (): ToolNames => (fitted ??= new ToolNames(turn(), upstream.dialect))
   const told = client.dialect === upstream.dialect ? asItIs : withoutParam
   return {
     dialect: upstream.dialect,
     obstacle: read.kind === 'rejected' ? read.failure : upstream.obstacle?.(read.turn),
     failures: retold(upstream.failures, told),
     request(to) {
-      const written = upstream.write(turn(), stream || to.collected === true, to)
+      const written = upstream.write(names().turn, stream || to.collected === true, to)
       return { ...written, dropped: [...new Set([...turn().foreign, ...written.dropped])] }
     },
     readReply: (text, quirks) =>
       readReceived(text, (received): ReadReply => {
-        const got = upstream.readReply(received.text, quirks, turn())
+        const got = upstream.readReply(received.text, quirks, names().turn)
         if (got.kind === 'failed') return { kind: 'failed', failure: told(got.failure) }
-        const { reply } = got
+        const reply = names().restored(got.reply)
         return {
           kind: 'reply',
           reply: {
@@ -55,7 +58,11 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
       }),
     collector: () => upstream.collector(),
     openStream: (answer: AnswerFacts, quirks) =>
-      new TranslatedStream(upstream.decoder(quirks, turn()), client.encoder(answer), { choices: turn().choices, told }),
+      new TranslatedStream(upstream.decoder(quirks, names().turn), client.encoder(answer), {
+        choices: turn().choices,
+        names: names(),
+        told,
+      }),
   }
 }
 
@@ -96,7 +103,7 @@ class Chunk {
   }
 }
 
-type Telling = { readonly choices: number; readonly told: Retelling }
+type Telling = { readonly choices: number; readonly names: ToolNames; readonly told: Retelling }
 
 class TranslatedStream implements PassedStream {
   readonly produced = new ProducedWords()
@@ -106,15 +113,17 @@ class TranslatedStream implements PassedStream {
   private readonly decoder: StreamDecoder
   private readonly encoder: StreamEncoder
   private readonly choices: number
+  private readonly names: ToolNames
   private readonly told: Retelling
   private readonly ended = new Set<number>()
   /** What was read last, until it is said: an encoder repeats at its end what it has said. */
   private unsaid: readonly Delta[] = []
 
-  constructor(decoder: StreamDecoder, encoder: StreamEncoder, { choices, told }: Telling) {
+  constructor(decoder: StreamDecoder, encoder: StreamEncoder, { choices, names, told }: Telling) {
     this.decoder = decoder
     this.encoder = encoder
     this.choices = choices
+    this.names = names
     this.told = told
   }
 
@@ -131,8 +140,9 @@ class TranslatedStream implements PassedStream {
     const decoded = this.decoder.decode(event)
     if (decoded.kind === 'failed') return { kind: 'failed', failure: this.told(decoded.failure) }
     if (decoded.kind === 'done') return decoded
-    this.pieces += decoded.deltas.length
-    for (const delta of decoded.deltas) {
+    const deltas = this.names.restoredIn(decoded.deltas)
+    this.pieces += deltas.length
+    for (const delta of deltas) {
       if (!this.isChoice(delta.choice)) return TOO_MANY_CHOICES
       if (delta.kind === 'reasoning') this.thoughts.add(delta.text)
       else if ('text' in delta) this.produced.add(delta.text)
@@ -141,9 +151,9 @@ class TranslatedStream implements PassedStream {
         this.produced.add(delta.name)
       } else if (delta.kind === 'finish') this.ended.add(delta.choice)
     }
-    if (decoded.deltas.length === 0) return NOTHING
-    this.unsaid = decoded.deltas
-    return new Chunk(this, decoded.deltas)
+    if (deltas.length === 0) return NOTHING
+    this.unsaid = deltas
+    return new Chunk(this, deltas)
   }
 
   say(deltas: readonly Delta[]): string {

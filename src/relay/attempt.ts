@@ -1,9 +1,11 @@
 /** Trying offers in the order of the plan, until one commits: a whole reply, or a stream's first meaningful event. */
 import type { Offer, Provider } from '../domain/catalog.ts'
 import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
-import type { PassedReply } from '../formats/format.ts'
+import type { Dialect } from '../domain/turn.ts'
+import type { ClientRequest, PassedReply } from '../formats/format.ts'
 import type { Preset } from '../providers/preset.ts'
 import { findPreset } from '../providers/presets.ts'
+import { isForResponses, rulesFor } from '../vendors/fit.ts'
 import type { Admission } from './admit.ts'
 import { discreetly, note } from './attempt-note.ts'
 import type { Call, CancelReason } from './call.ts'
@@ -50,6 +52,17 @@ const NONE_TRIED: AllFailed = {
 
 /** An offer with the one who makes it. */
 type Choice = { readonly offer: Offer; readonly provider: Provider; readonly preset: Preset }
+
+/**
+ * The dialects in which an offer may be asked. Some vendors do more for a request in one of theirs: one that they would
+ * refuse in the other goes there, and so does what is translated anyway.
+ */
+function dialectsOf({ offer, preset: { id, dialects } }: Choice, request: ClientRequest): readonly Dialect[] {
+  if (!dialects.includes('chat') || !dialects.includes('responses') || request.choices > 1) return dialects
+  const isTranslated = request.endpoint !== 'chat.completions' && request.endpoint !== 'responses'
+  const asked = { hasTools: request.hasTools ?? false, isTranslated }
+  return isForResponses(rulesFor(id, offer.upstreamModel), asked) ? ['responses'] : dialects
+}
 
 /** An offer that was asked. */
 type Asked = {
@@ -164,7 +177,10 @@ class Tries {
     const { offer, provider, preset } = choice
     call.seat = seat
     const startedMs = call.elapsedMs()
-    const passage = call.request.passage(preset.dialects, relay.pictures.deskOf(call, provider, admission.model))
+    const passage = call.request.passage(
+      dialectsOf(choice, call.request),
+      relay.pictures.deskOf(call, provider, admission.model),
+    )
     const target = { provider, preset, failures: passage.failures }
     const trial = trialOf(relay, call, { target, passage, offer, admission })
     if ('kind' in trial) return this.failedAt(trial, { choice, seat, startedMs, dropped: NOTHING, isWhole: false })

@@ -23,6 +23,7 @@ import {
   type WholeAttempt,
 } from '../upstream/attempt.ts'
 import { EventReader } from '../upstream/event-reader.ts'
+import { rulesFor } from '../vendors/fit.ts'
 import type { Admission } from './admit.ts'
 import type { Call } from './call.ts'
 import { tryCollected } from './collected.ts'
@@ -99,7 +100,7 @@ export function trialOf(relay: Relay, call: Call, { target, passage, offer, admi
     outputTokensMax: capOf(admission)?.tokens ?? call.request.outputTokensMax,
     modelOutputTokensMax: admission.model.limits.outputTokensMax,
     collected: isCollected(call, admission, passage),
-    quirks: preset.quirks,
+    quirks: { ...preset.quirks, rules: rulesFor(preset.id, offer.upstreamModel) },
   }
   const isWhole = !call.request.stream || passage.asEvents !== undefined
   const limits = limitsOf(relay, call, { admission, isWhole })

@@ -45,6 +45,7 @@ class ChatClient implements ClientRequest {
   readonly mediaBytes: number
   readonly remoteMedia: ChatRequest['remoteMedia']
   readonly messages: number
+  readonly hasTools: boolean
   private readonly request: ChatRequest
 
   constructor(request: ChatRequest) {
@@ -58,6 +59,8 @@ class ChatClient implements ClientRequest {
     this.mediaBytes = request.mediaBytes
     this.remoteMedia = request.remoteMedia
     this.messages = request.body.messages.length
+    const { tools, reasoning_effort: effort } = request.body
+    this.hasTools = (tools?.length ?? 0) > 0 && effort !== 'none'
   }
 
   promptText(): string {

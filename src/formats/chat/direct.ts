@@ -8,6 +8,7 @@ import type {
   UpstreamRequest,
   WriterQuirks,
 } from '../format.ts'
+import { fit } from '../../vendors/fit.ts'
 import { readReceived } from '../received.ts'
 import { ChatCollector } from './collector.ts'
 import { chatFailures } from './failure.ts'
@@ -27,14 +28,16 @@ export class DirectChat implements Passage {
   }
 
   request({ upstreamModel, outputTokensMax, collected = false, quirks }: Destination): UpstreamRequest {
+    const { changes, dropped } = fit(this.client.body, quirks.rules)
     const body = writeUpstreamRequest(this.client, {
       upstreamModel,
       outputTokensMax,
       outputMaxField: quirks.outputMaxField,
       askForUsage: quirks.usageInStream === 'on_request',
       collected,
+      fitted: changes,
     })
-    return { path: CHAT_PATH, headers: NO_HEADERS, body, dropped: NOTHING }
+    return { path: CHAT_PATH, headers: NO_HEADERS, body, dropped }
   }
 
   readReply(text: string, { usageDialect }: WriterQuirks): ReturnType<Passage['readReply']> {
@@ -52,4 +55,3 @@ export class DirectChat implements Passage {
 }
 
 const NO_HEADERS = {}
-const NOTHING: readonly string[] = []

@@ -146,9 +146,11 @@ export type UpstreamEdits = {
   readonly askForUsage: boolean
   /** Whether the reply is to come as a stream although its client wants it in one piece. */
   readonly collected: boolean
+  /** Fields that are made what this vendor takes; undefined for those that go. */
+  readonly fitted: Readonly<Record<string, unknown>>
 }
 
-/** The body for an upstream: the client's own bytes, but for the model's name, the output cap and the usage option. */
+/** The body for an upstream: the client's own bytes, but for model, output cap, usage option and what is fitted. */
 export function writeUpstreamRequest(request: ChatRequest, edits: UpstreamEdits): string {
   const { body, text, members } = request
   const changes: Edit[] = []
@@ -164,6 +166,10 @@ export function writeUpstreamRequest(request: ChatRequest, edits: UpstreamEdits)
   if (edits.collected) changes.push({ key: 'stream', value: 'true' })
   if ((request.stream || edits.collected) && edits.askForUsage && !request.usageAsked) {
     changes.push({ key: 'stream_options', value: JSON.stringify({ ...body.stream_options, include_usage: true }) })
+  }
+  for (const key in edits.fitted) {
+    const value = edits.fitted[key]
+    changes.push({ key, value: value === undefined ? undefined : JSON.stringify(value) })
   }
   return changes.length === 0 ? text : editJson(text, members, changes)
 }

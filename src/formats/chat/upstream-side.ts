@@ -14,6 +14,7 @@ import type {
 } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { fit } from '../../vendors/fit.ts'
 import { asFields, asText, fieldListIn, fieldsIn, ownIn, parseFields, type Fields } from '../fields.ts'
 import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide, WriterQuirks } from '../format.ts'
 import { longerName } from './call-name.ts'
@@ -58,7 +59,13 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
     parallel_tool_calls: turn.tools.length === 0 ? undefined : turn.parallelToolCalls,
     response_format: formatOf(turn.format),
   }
-  return { path: CHAT_PATH, headers: {}, body: JSON.stringify(body), dropped }
+  const fitted = fit(body, quirks.rules)
+  return {
+    path: CHAT_PATH,
+    headers: {},
+    body: JSON.stringify({ ...body, ...fitted.changes }),
+    dropped: [...dropped, ...fitted.dropped],
+  }
 }
 
 /** Tool messages take text only: what else a tool gave is shown by the user, behind the last of the results. */

@@ -1,5 +1,6 @@
 /** The responses format towards upstreams. Nothing is stored there: the conversation is ours. */
 import type { InputPart, Message, OutputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
+import { fit } from '../../vendors/fit.ts'
 import { chatFailures, readUpstreamError } from '../chat/failure.ts'
 import { urlOf } from '../chat/upstream-side.ts'
 import { asFields, asList, asText, fieldListIn, parseFields, textIn, type Fields } from '../fields.ts'
@@ -46,7 +47,13 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
     tool_choice: tools.length === 0 ? undefined : turn.toolChoice && choiceOf(turn.toolChoice, tools),
     parallel_tool_calls: tools.length === 0 ? undefined : turn.parallelToolCalls,
   }
-  return { path: '/responses', headers: {}, body: JSON.stringify(body), dropped: droppedOf(turn) }
+  const fitted = fit(body, to.quirks.rules)
+  return {
+    path: '/responses',
+    headers: {},
+    body: JSON.stringify({ ...body, ...fitted.changes }),
+    dropped: [...droppedOf(turn), ...fitted.dropped],
+  }
 }
 
 /** What this format has no field for. */

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'bun:test'
+import { fit, isForResponses, rulesFor } from './fit.ts'
+import { rules } from './rules.ts'
+
+const fitted = (vendor: string, model: string, body: Record<string, unknown>): Record<string, unknown> => {
+  const { changes, dropped } = fit(body, rulesFor(vendor, model))
+  const after = JSON.parse(JSON.stringify({ ...body, ...changes })) as Record<string, unknown>
+  return { ...after, ...(dropped.length > 0 ? { dropped } : {}) }
+}
+
+test('every rule says where it can be read, and when it was', () => {
+  for (const { source, read } of rules) {
+    expect(source).toMatch(/^https:\/\/\S+/)
+    expect(read).toMatch(/^\d{4}-\d\d-\d\d$/)
+  }
+})
+
+describe('of a request', () => {
+  const user = 'u'.repeat(150)
+
+  test.each([
+    ['openai', 'gpt-4.1', 64],
+    ['azure', 'deployment', 64],
+    ['openrouter', 'x/y', 128],
+    ['custom', 'glm-5', 128],
+    ['ark', 'ep-1', 128],
+  ])('a user too long for %s is sent as a digest, the same each time', (vendor, model, most) => {
+    const { user: sent } = fitted(vendor, model, { user }) as { user: string }
+    expect(sent.length).toBeLessThanOrEqual(most)
+    expect(fitted(vendor, model, { user })).toEqual({ user: sent })
+    expect(fitted(vendor, model, { user: `${user}x` })).not.toEqual({ user: sent })
+    expect(fitted(vendor, model, { user: 'user-1' })).toEqual({ user: 'user-1' })
+  })
+
+  test('a user too short, or with other characters, is one as well', () => {
+    expect((fitted('custom', 'glm-5', { user: 'u1' }) as { user: string }).user).toHaveLength(43)
+    expect((fitted('deepseek', 'deepseek-v4-pro', { user: '{"a":1}' }) as { user: string }).user).toMatch(/^[\w-]{43}$/)
+  })
+
+  test.each([
+    ['openai', 'gpt-5', { temperature: 0.2, top_p: 0.9, stop: ['a'] }, { dropped: ['temperature', 'top_p', 'stop'] }],
+    ['openai', 'gpt-5', { temperature: 1, presence_penalty: 0, stop: null }, {}],
+    [
+      'openai',
+      'gpt-5.2',
+      { temperature: 0.2, reasoning_effort: 'none' },
+      { temperature: 0.2, reasoning_effort: 'none' },
+    ],
+    ['openai', 'gpt-5-chat-latest', { temperature: 0.2 }, { temperature: 0.2 }],
+    [
+      'openai',
+      'gpt-4.1',
+      { reasoning_effort: 'high', temperature: 0.2 },
+      { temperature: 0.2, dropped: ['reasoning_effort'] },
+    ],
+    ['openai', 'gpt-4.1', { stop: ['1', '2', '3', '4', '5'] }, { stop: ['1', '2', '3', '4'], dropped: ['stop[4]'] }],
+    ['openai', 'gpt-4.1', { top_k: 4 }, { dropped: ['top_k'] }],
+    ['openai', 'o3', { reasoning_effort: 'xhigh' }, { reasoning_effort: 'high' }],
+    ['openai', 'gpt-5.1', { reasoning_effort: 'minimal' }, { reasoning_effort: 'low' }],
+    [
+      'openai',
+      'gpt-5',
+      { reasoning: { effort: 'none', summary: 'auto' } },
+      { reasoning: { effort: 'minimal', summary: 'auto' } },
+    ],
+    ['openai', 'gpt-9', { reasoning_effort: 'max' }, { reasoning_effort: 'max' }],
+    ['openrouter', 'openai/gpt-5', { top_k: 4, temperature: 0.2 }, { top_k: 4, temperature: 0.2 }],
+    ['mistral', 'mistral-large', { seed: 7, top_k: 1 }, { random_seed: 7, dropped: ['top_k'] }],
+    [
+      'mistral',
+      'mistral-large',
+      { reasoning_effort: 'low', temperature: 2 },
+      { reasoning_effort: 'high', temperature: 1.5 },
+    ],
+    ['mistral', 'mistral-large', { stream_options: { include_usage: true }, store: false }, {}],
+    ['deepseek', 'deepseek-v4-pro', { reasoning_effort: 'medium' }, { reasoning_effort: 'high' }],
+    ['xai', 'grok-4', { reasoning_effort: 'high', stop: ['x'] }, { dropped: ['stop', 'reasoning_effort'] }],
+    ['custom', 'any', { top_k: 4, foo: 1 }, { top_k: 4, foo: 1 }],
+  ])('%s, %s: %j becomes %j', (vendor, model, body, after) => {
+    expect(fitted(vendor, model, body)).toEqual(after)
+  })
+
+  test('a schema for the answer is said in words where only JSON is known', () => {
+    const format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } }
+    const messages = [{ role: 'user', content: 'hi' }]
+    const after = fitted('deepseek', 'deepseek-chat', { messages, response_format: format })
+    expect(after).toMatchObject({ response_format: { type: 'json_object' }, dropped: ['response_format.json_schema'] })
+    expect(JSON.stringify(after['messages'])).toContain('{\\"type\\":\\"object\\"}')
+  })
+})
+
+describe('of messages', () => {
+  const call = (id: string): object => ({ id, type: 'function', function: { name: 'f', arguments: '{"n":1e3}' } })
+
+  test('what a developer says is said by the system, but for the vendors that know developers', () => {
+    const messages = [
+      { role: 'developer', content: 'be brief' },
+      { role: 'user', content: 'hi' },
+    ]
+    expect(fitted('deepseek', 'x', { messages })['messages']).toMatchObject([
+      { role: 'system', content: 'be brief' },
+      {},
+    ])
+    expect(fitted('custom', 'x', { messages })['messages']).toMatchObject([{ role: 'system' }, {}])
+    expect(fit({ messages }, rulesFor('openai', 'gpt-5')).changes).toEqual({})
+    expect(fit({ messages: messages.slice(1) }, rulesFor('custom', 'x')).changes).toEqual({})
+    expect(fit({ input: ['odd', ...messages] }, rulesFor('custom', 'x')).changes['input']).toEqual([
+      'odd',
+      { role: 'system', content: 'be brief' },
+      messages[1],
+    ])
+  })
+
+  test('ids of calls are nine letters and digits for Mistral, and match their results', () => {
+    const messages = [
+      { role: 'assistant', content: null, tool_calls: [call('call_a'), call('abcdefghi')] },
+      { role: 'tool', tool_call_id: 'call_a', content: '1' },
+      { role: 'tool', tool_call_id: 'abcdefghi', content: '2' },
+    ]
+    type Told = { readonly tool_calls: readonly { readonly id: string }[]; readonly tool_call_id: string }
+    const [said, one, two] = fitted('mistral', 'm', { messages })['messages'] as readonly Told[]
+    const [first, second] = said?.tool_calls ?? []
+    expect(first?.id).toMatch(/^[a-zA-Z0-9]{9}$/)
+    expect([one?.tool_call_id, two?.tool_call_id]).toEqual([first?.id ?? '', 'abcdefghi'])
+    expect(second?.id).toBe('abcdefghi')
+  })
+})
+
+test('tools of a model that reasons go where both are taken, or go without reasoning', () => {
+  const those = rulesFor('openai', 'gpt-5.6-sol')
+  expect(isForResponses(those, { hasTools: true, isTranslated: false })).toBe(true)
+  expect(isForResponses(those, { hasTools: false, isTranslated: false })).toBe(false)
+  expect(isForResponses(those, { hasTools: false, isTranslated: true })).toBe(true)
+  expect(isForResponses(rulesFor('openai', 'gpt-4.1'), { hasTools: true, isTranslated: true })).toBe(false)
+  const body = { messages: [], tools: [{}] }
+  expect(fitted('azure', 'gpt-5.6', body)).toMatchObject({ reasoning_effort: 'none' })
+  expect(fitted('azure', 'gpt-5.6', { ...body, reasoning_effort: 'high' })['dropped']).toEqual(['reasoning_effort'])
+  expect(fitted('openai', 'gpt-5.6', { input: [], tools: [{}] })).toEqual({ input: [], tools: [{}] })
+})

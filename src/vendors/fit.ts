@@ -1,0 +1,209 @@
+/** Makes a request one that its vendor takes: what cannot be fitted is left out, and named. */
+import { createHash } from 'node:crypto'
+import type { Effort } from '../domain/turn.ts'
+import { rules, type Limit, type Rule } from './rules.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Of a body: its fields that change, undefined for those that go; and the names of wishes that were left out. */
+export type Fit = { readonly changes: Fields; readonly dropped: readonly string[] }
+
+const known = new Map<string, readonly Rule[]>()
+const KNOWN_MAX = 10_000
+
+/** The rules for a model at a vendor, which is named by its preset. */
+export function rulesFor(vendor: string, upstreamModel: string): readonly Rule[] {
+  const key = `${vendor} ${upstreamModel}`
+  const found = known.get(key)
+  if (found) return found
+  const model = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1).toLowerCase()
+  const those = rules.filter(
+    ({ vendors, notVendors, models }) =>
+      (vendors?.includes(vendor) ?? true) && notVendors?.includes(vendor) !== true && (models?.test(model) ?? true),
+  )
+  if (known.size < KNOWN_MAX) known.set(key, those)
+  return those
+}
+
+/** Fits a body of the chat or the responses format. */
+export function fit(body: Fields, those: readonly Rule[] = []): Fit {
+  const draft = new Draft(body)
+  for (const rule of those) apply(rule, draft)
+  return draft
+}
+
+/** A body as it will be. */
+class Draft implements Fit {
+  readonly changes: Record<string, unknown> = {}
+  readonly dropped: string[] = []
+  private readonly body: Fields
+
+  constructor(body: Fields) {
+    this.body = body
+  }
+
+  get(field: string): unknown {
+    return Object.hasOwn(this.changes, field)
+      ? this.changes[field]
+      : Object.hasOwn(this.body, field)
+        ? this.body[field]
+        : undefined
+  }
+
+  set(field: string, value: unknown): void {
+    this.changes[field] = value
+  }
+
+  /** Takes a field away; as a wish that is not granted, unless it says what holds without it. */
+  drop(field: string): void {
+    const value = this.get(field)
+    if (value === undefined) return
+    this.set(field, undefined)
+    if (!isUsual(field, value)) this.dropped.push(field)
+  }
+}
+
+/** What a field says that asks for nothing; and `stream_options`, whose usage comes anyway. */
+const usual: Fields = {
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  logprobs: false,
+  top_logprobs: 0,
+  store: false,
+}
+const isUsual = (field: string, value: unknown): boolean =>
+  value === null || field === 'stream_options' || (Object.hasOwn(usual, field) && usual[field] === value)
+
+function apply(limit: Limit, draft: Draft): void {
+  switch (limit.takes) {
+    case 'nothing':
+      if (limit.unless === 'effort_none' && effortOf(draft) === 'none') return
+      for (const field of limit.fields) draft.drop(field)
+      return
+    case 'name':
+      if (draft.get(limit.field) === undefined) return
+      draft.set(limit.as, draft.get(limit.field))
+      draft.set(limit.field, undefined)
+      return
+    case 'number': {
+      const value = draft.get(limit.field)
+      if (typeof value === 'number' && value > limit.most) draft.set(limit.field, limit.most)
+      return
+    }
+    case 'items':
+      return fitItems(limit, draft)
+    case 'id':
+      for (const field of limit.fields) fitId(field, limit, draft)
+      return
+    case 'efforts':
+      return fitEffort(limit.efforts, draft)
+    case 'system_role':
+      return fitMessages(draft, asSystem)
+    case 'call_ids':
+      return fitMessages(draft, withCallIds(limit.chars))
+    case 'json_object':
+      return fitFormat(draft)
+    case 'elsewhere':
+      return withoutReasoning(limit.what, draft)
+  }
+}
+
+function fitItems({ field, most }: Extract<Limit, { takes: 'items' }>, draft: Draft): void {
+  const value = draft.get(field)
+  if (!Array.isArray(value) || value.length <= most) return
+  draft.set(field, value.slice(0, most))
+  draft.dropped.push(`${field}[${most}]`)
+}
+
+function fitId(field: string, { least = 0, most, form }: Extract<Limit, { takes: 'id' }>, draft: Draft): void {
+  const value = draft.get(field)
+  if (typeof value !== 'string' || value === '') return
+  const isFit = value.length >= least && value.length <= most && (form?.test(value) ?? true)
+  if (!isFit) draft.set(field, digestOf(value))
+}
+
+/** 43 letters, digits, `-` and `_`: the same for the same text. */
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
+
+const efforts: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const asObject = (value: unknown): Fields => (isObject(value) ? value : {})
+
+/** In the chat format a field of its own, in the responses format one of `reasoning`. */
+const effortOf = (draft: Draft): unknown => draft.get('reasoning_effort') ?? asObject(draft.get('reasoning'))['effort']
+
+function fitEffort(taken: readonly Effort[], draft: Draft): void {
+  const wanted = effortOf(draft)
+  const rank = efforts.findIndex((effort) => effort === wanted)
+  if (rank === -1 || taken.includes(wanted as Effort)) return
+  const nearest = taken.find((effort) => efforts.indexOf(effort) >= rank) ?? taken.at(-1)
+  if (draft.get('reasoning_effort') === wanted) draft.set('reasoning_effort', nearest)
+  else draft.set('reasoning', { ...asObject(draft.get('reasoning')), effort: nearest })
+}
+
+type Change = (message: Fields) => Fields
+
+/** The messages of the chat format, or the items of the responses format. */
+function fitMessages(draft: Draft, change: Change): void {
+  for (const field of ['messages', 'input']) {
+    const before = draft.get(field)
+    if (!Array.isArray(before)) continue
+    const first = before.findIndex((message: unknown) => isObject(message) && change(message) !== message)
+    if (first === -1) continue
+    draft.set(
+      field,
+      before.map((message: unknown) => (isObject(message) ? change(message) : message)),
+    )
+  }
+}
+
+const asSystem: Change = (message) => (message['role'] === 'developer' ? { ...message, role: 'system' } : message)
+
+/** Ids of calls as a vendor wants them, the same for the same id. */
+function withCallIds(chars: number): Change {
+  const isFit = new RegExp(`^[a-zA-Z0-9]{${chars}}$`)
+  const fitted = (id: unknown): unknown =>
+    typeof id !== 'string' || isFit.test(id) ? id : digestOf(id).replaceAll(/[-_]/g, '0').slice(0, chars)
+  const inCall = (call: unknown): unknown => {
+    const id = asObject(call)['id']
+    return fitted(id) === id ? call : { ...asObject(call), id: fitted(id) }
+  }
+  return (message) => {
+    const { tool_call_id: id, tool_calls: calls } = message
+    const ofResult = fitted(id) === id ? {} : { tool_call_id: fitted(id) }
+    const after: unknown = Array.isArray(calls) ? calls.map(inCall) : calls
+    const isSame = !Array.isArray(after) || after.every((call, i) => call === (calls as unknown[])[i])
+    if (isSame && !('tool_call_id' in ofResult)) return message
+    return { ...message, ...ofResult, ...(isSame ? {} : { tool_calls: after }) }
+  }
+}
+
+/** Where the responses format is not to be had: tools are worth more than reasoning. */
+function withoutReasoning(what: 'tools' | 'translated', draft: Draft): void {
+  const tools = draft.get('tools')
+  const isChat = Array.isArray(draft.get('messages'))
+  if (what !== 'tools' || !isChat || !Array.isArray(tools) || tools.length === 0) return
+  if (effortOf(draft) === 'none') return
+  if (effortOf(draft) !== undefined) draft.dropped.push('reasoning_effort')
+  draft.set('reasoning_effort', 'none')
+}
+
+function fitFormat(draft: Draft): void {
+  const format = asObject(draft.get('response_format'))
+  const messages = draft.get('messages')
+  if (format['type'] !== 'json_schema' || !Array.isArray(messages)) return
+  const { schema } = asObject(format['json_schema'])
+  const content = `Answer with JSON alone, an object that fits this JSON schema:\n${JSON.stringify(schema ?? {})}`
+  draft.set('response_format', { type: 'json_object' })
+  draft.set('messages', [{ role: 'system', content }, ...(messages as unknown[])])
+  draft.dropped.push('response_format.json_schema')
+}
+
+/** Whether a request belongs to the responses format of a vendor that has both. */
+export const isForResponses = (
+  those: readonly Rule[],
+  { hasTools, isTranslated }: { readonly hasTools: boolean; readonly isTranslated: boolean },
+): boolean => those.some((rule) => rule.takes === 'elsewhere' && (rule.what === 'tools' ? hasTools : isTranslated))

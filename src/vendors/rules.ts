@@ -1,0 +1,309 @@
+/**
+ * What vendors and families of models refuse in the chat and responses formats, as data. Each row has the place where
+ * it can be read and the date on which it was. A new vendor is rows here, and a run of its contract suite.
+ */
+import type { Effort } from '../domain/turn.ts'
+
+/** What is taken of a field, or of something that stands in several. */
+export type Limit =
+  /** Refused, whatever its value. `unless`: where a reasoning model is told not to reason, it is taken. */
+  | { readonly takes: 'nothing'; readonly fields: readonly string[]; readonly unless?: 'effort_none' }
+  | { readonly takes: 'name'; readonly field: string; readonly as: string }
+  | { readonly takes: 'number'; readonly field: string; readonly most: number }
+  | { readonly takes: 'items'; readonly field: string; readonly most: number }
+  /** Who a user is may be any text: one that does not fit is sent as its digest. */
+  | {
+      readonly takes: 'id'
+      readonly fields: readonly string[]
+      readonly least?: number
+      readonly most: number
+      readonly form?: RegExp
+    }
+  /** The nearest of these is sent. */
+  | { readonly takes: 'efforts'; readonly efforts: readonly Effort[] }
+  /** The role `developer` is said as `system`. */
+  | { readonly takes: 'system_role' }
+  /** Ids of tool calls have exactly so many characters, letters and digits. */
+  | { readonly takes: 'call_ids'; readonly chars: number }
+  /** A schema for the answer is no wish that it knows: JSON is, and the schema is said in words. */
+  | { readonly takes: 'json_object' }
+  /** Requests with these go to the responses format. */
+  | { readonly takes: 'elsewhere'; readonly what: 'tools' | 'translated' }
+
+export type Rule = Limit & {
+  /** Presets that it holds for, or that it does not hold for. Left out: whoever serves these models. */
+  readonly vendors?: readonly string[]
+  readonly notVendors?: readonly string[]
+  /** Models that it holds for, by their names in small letters, without what stands before the last slash. */
+  readonly models?: RegExp
+  /** Where it can be read. */
+  readonly source: string
+  readonly read: string
+}
+
+const OPENAI = ['openai', 'azure']
+const READ = '2026-11-25'
+
+/** Models of OpenAI's that reason. */
+const REASONS = /^(?:gpt-(?:[5-9]|\d\d)(?!.*-chat)|o\d|codex)/
+const NEVER_REASONS = /^(?:gpt-[34]|chatgpt|gpt-[5-9][\d.]*-chat)/
+/** From gpt-5.4 on the chat format takes tools only where nothing is reasoned. */
+const REASONS_ELSEWHERE = /^gpt-(?:5\.(?:[4-9]|\d\d)|[6-9]|\d\d)/
+
+/** Fields of the format that Mistral does not have: it refuses what it does not know. */
+const NOT_MISTRAL =
+  'user safety_identifier top_k logprobs top_logprobs logit_bias verbosity store stream_options service_tier ' +
+  'modalities audio web_search_options functions function_call prompt_cache_retention prompt_cache_options reasoning ' +
+  'thinking repetition_penalty min_p'
+
+export const rules: readonly Rule[] = [
+  // OpenAI
+  {
+    vendors: OPENAI,
+    takes: 'id',
+    fields: ['user', 'safety_identifier', 'prompt_cache_key'],
+    most: 64,
+    source: 'https://github.com/maximhq/bifrost/issues/1000',
+    read: READ,
+  },
+  {
+    vendors: OPENAI,
+    takes: 'nothing',
+    fields: ['top_k'],
+    source: 'https://github.com/jimmc414/claude_n_codex_api_proxy/issues/24',
+    read: READ,
+  },
+  {
+    vendors: OPENAI,
+    takes: 'items',
+    field: 'stop',
+    most: 4,
+    source: 'https://platform.openai.com/docs/api-reference/chat/create (stop: up to 4 sequences)',
+    read: READ,
+  },
+  {
+    vendors: OPENAI,
+    models: NEVER_REASONS,
+    takes: 'nothing',
+    fields: ['reasoning_effort', 'reasoning', 'verbosity'],
+    source: 'https://github.com/musistudio/claude-code-router/issues/724',
+    read: READ,
+  },
+  {
+    vendors: OPENAI,
+    models: REASONS,
+    takes: 'nothing',
+    fields: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logprobs', 'top_logprobs', 'logit_bias'],
+    unless: 'effort_none',
+    source: 'https://platform.openai.com/docs/guides/latest-model (parameter compatibility)',
+    read: READ,
+  },
+  {
+    vendors: OPENAI,
+    models: REASONS,
+    takes: 'nothing',
+    fields: ['stop'],
+    source: 'https://platform.openai.com/docs/api-reference/chat/create (stop: not with reasoning models)',
+    read: READ,
+  },
+  {
+    vendors: OPENAI,
+    models: /^o\d/,
+    takes: 'efforts',
+    efforts: ['low', 'medium', 'high'],
+    source: 'https://docs.rs/openai-tools/3.0.0/openai_tools/responses/request/enum.ReasoningEffort.html',
+    read: READ,
+  },
+  {
+    vendors: OPENAI,
+    models: /^gpt-5(?:-(?!chat|codex)|$)/,
+    takes: 'efforts',
+    efforts: ['minimal', 'low', 'medium', 'high'],
+    source: 'https://platform.openai.com/docs/models/gpt-5',
+    read: READ,
+  },
+  {
+    vendors: OPENAI,
+    models: /^gpt-5-codex|^gpt-5\.1-codex(?!-max)/,
+    takes: 'efforts',
+    efforts: ['low', 'medium', 'high'],
+    source: 'https://platform.openai.com/docs/models/gpt-5-codex',
+    read: READ,
+  },
+  {
+    vendors: OPENAI,
+    models: /^gpt-5\.1(?!-codex)/,
+    takes: 'efforts',
+    efforts: ['none', 'low', 'medium', 'high'],
+    source: 'https://github.com/openai/openai-agents-python/issues/2089',
+    read: READ,
+  },
+  {
+    vendors: OPENAI,
+    models: /^gpt-5\.[2-5]|^gpt-5\.1-codex-max/,
+    takes: 'efforts',
+    efforts: ['none', 'low', 'medium', 'high', 'xhigh'],
+    source: 'https://platform.openai.com/docs/models/gpt-5.2',
+    read: READ,
+  },
+  {
+    vendors: OPENAI,
+    models: REASONS_ELSEWHERE,
+    takes: 'elsewhere',
+    what: 'tools',
+    source: 'https://github.com/openai/openai-openapi/issues/541',
+    read: READ,
+  },
+  {
+    vendors: ['openai'],
+    models: REASONS,
+    takes: 'elsewhere',
+    what: 'translated',
+    source:
+      'https://platform.openai.com/docs/guides/migrate-to-responses (reasoning between turns is kept there alone)',
+    read: READ,
+  },
+
+  // Mistral
+  {
+    vendors: ['mistral'],
+    takes: 'name',
+    field: 'seed',
+    as: 'random_seed',
+    source: 'https://docs.mistral.ai/api/endpoint/chat',
+    read: READ,
+  },
+  {
+    vendors: ['mistral'],
+    takes: 'nothing',
+    fields: NOT_MISTRAL.split(' '),
+    source: 'https://github.com/mistralai/platform-docs-public/issues/7',
+    read: READ,
+  },
+  {
+    vendors: ['mistral'],
+    takes: 'efforts',
+    efforts: ['none', 'high'],
+    source: 'https://docs.mistral.ai/capabilities/reasoning/adjustable',
+    read: READ,
+  },
+  {
+    vendors: ['mistral'],
+    takes: 'call_ids',
+    chars: 9,
+    source: 'https://github.com/anomalyco/opencode/issues/1680',
+    read: READ,
+  },
+  {
+    vendors: ['mistral'],
+    takes: 'number',
+    field: 'temperature',
+    most: 1.5,
+    source: 'https://docs.mistral.ai/api/endpoint/chat',
+    read: READ,
+  },
+
+  // DeepSeek
+  {
+    vendors: ['deepseek'],
+    takes: 'id',
+    fields: ['user', 'user_id'],
+    most: 512,
+    form: /^[\w-]+$/,
+    source: 'https://github.com/deepseek-ai/DeepSeek-V3/issues/1277',
+    read: READ,
+  },
+  {
+    vendors: ['deepseek'],
+    takes: 'items',
+    field: 'stop',
+    most: 16,
+    source: 'https://api-docs.deepseek.com/api/create-chat-completion',
+    read: READ,
+  },
+  {
+    vendors: ['deepseek'],
+    takes: 'efforts',
+    efforts: ['low', 'high', 'max'],
+    source: 'https://api-docs.deepseek.com/guides/thinking_mode',
+    read: READ,
+  },
+  {
+    vendors: ['deepseek'],
+    takes: 'json_object',
+    source: 'https://api-docs.deepseek.com/api/create-chat-completion (response_format: text or json_object)',
+    read: READ,
+  },
+
+  // Others
+  {
+    vendors: ['openrouter'],
+    takes: 'id',
+    fields: ['user'],
+    most: 128,
+    source: 'https://github.com/ujisati/claude-code-provider-proxy/issues/11',
+    read: READ,
+  },
+  {
+    models: /^glm-|^glm$/,
+    takes: 'id',
+    fields: ['user', 'user_id'],
+    least: 6,
+    most: 128,
+    source: 'https://github.com/looplj/axonhub/issues/1669',
+    read: READ,
+  },
+  {
+    vendors: ['ark', 'modelark'],
+    takes: 'id',
+    fields: ['user', 'user_id'],
+    least: 6,
+    most: 128,
+    source: 'https://github.com/looplj/axonhub/issues/1669',
+    read: READ,
+  },
+  {
+    vendors: ['groq'],
+    takes: 'nothing',
+    fields: ['logprobs', 'top_logprobs', 'logit_bias', 'top_k'],
+    source: 'https://console.groq.com/docs/openai (unsupported fields)',
+    read: READ,
+  },
+  {
+    vendors: ['cerebras'],
+    takes: 'nothing',
+    fields: ['frequency_penalty', 'presence_penalty', 'logit_bias', 'top_k'],
+    source: 'https://inference-docs.cerebras.ai/resources/openai (unsupported fields)',
+    read: READ,
+  },
+  {
+    vendors: ['xai'],
+    models: /^grok-[34](?!.*non-reasoning)/,
+    takes: 'nothing',
+    fields: ['presence_penalty', 'frequency_penalty', 'stop', 'top_k'],
+    source: 'https://docs.x.ai/docs/guides/reasoning',
+    read: READ,
+  },
+  {
+    vendors: ['xai'],
+    models: /^grok-4(?!.*mini)/,
+    takes: 'nothing',
+    fields: ['reasoning_effort'],
+    source: 'https://docs.x.ai/docs/guides/reasoning',
+    read: READ,
+  },
+  {
+    vendors: ['moonshot'],
+    takes: 'number',
+    field: 'temperature',
+    most: 1,
+    source: 'https://platform.moonshot.ai/docs/api/chat',
+    read: READ,
+  },
+  {
+    notVendors: OPENAI,
+    takes: 'system_role',
+    source: 'https://github.com/earendil-works/pi/issues/1048, https://github.com/diegosouzapw/OmniRoute/issues/2281',
+    read: READ,
+  },
+]
