@@ -411,3 +411,23 @@ test('what a second line lacks is written off, as with the first', async () => {
   expect(await verifyLedger(store)).toEqual([])
   await store.close()
 })
+
+test('books of more than nine billion dollars are verified to the nano-dollar', async () => {
+  const { store, ledger } = await openFresh()
+  const rich = 3_900_000_000_000_000_001n
+  for (const id of ['a', 'b', 'c', 'd', 'e']) await account(store, ledger, id, rich)
+  // What one account was ever given is more than that, too.
+  for (let at = 0; at < 3; at++) {
+    await ledger.adjust({ accountId: 'a', amount: rich, kind: 'debit', ref: `out ${at}`, reason: 'test' })
+    await ledger.adjust({ accountId: 'a', amount: rich, kind: 'credit', ref: `in ${at}`, reason: 'test' })
+  }
+  expect(await verifyLedger(store)).toEqual([])
+  await mustWrite(store, [{ run: statement("UPDATE account SET posted = posted - 1 WHERE id = 'c'"), bind: [] }])
+  const findings = await verifyLedger(store)
+  expect(findings.map(({ code }) => code).toSorted()).toEqual(['funds', 'posted'])
+  expect(findings.find(({ code }) => code === 'posted')?.facts).toEqual({
+    posted: (rich - 1n).toString(),
+    entries: rich.toString(),
+  })
+  await store.close()
+})

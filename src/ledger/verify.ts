@@ -1,6 +1,13 @@
 import { findingsOf, type Check, type Finding } from '../lib/checks.ts'
 import type { Queryable } from '../store/store.ts'
 
+/**
+ * A sum that SQLite can make of any amounts: its own fails once what it has added up so far is beyond an integer of 64
+ * bits, $9.2 billion, which all accounts together can have. Dollars and the rest of them are added up apart.
+ */
+const total = (amount: string): string =>
+  `coalesce(sum(${amount} / 1000000000) * 1000000000 + sum(${amount} % 1000000000), 0)`
+
 /** The ledger's invariants. I5 is the schema's: a charge is its settled hold, and a hold has one row. */
 export const ledgerChecks: readonly Check[] = [
   {
@@ -14,7 +21,7 @@ export const ledgerChecks: readonly Check[] = [
     invariant: 'I2 posted is the sum of the account’s entries',
     found: 'posted {posted}, entries {entries}',
     sql: `SELECT a.id AS subject, a.posted, coalesce(b.sum, 0) AS entries
-          FROM account a LEFT JOIN (SELECT account_id, sum(amount) AS sum FROM books GROUP BY account_id) b
+          FROM account a LEFT JOIN (SELECT account_id, ${total('amount')} AS sum FROM books GROUP BY account_id) b
           ON b.account_id = a.id WHERE a.posted <> coalesce(b.sum, 0)`,
   },
   {
@@ -80,10 +87,11 @@ export const ledgerChecks: readonly Check[] = [
     code: 'funds',
     invariant: 'I9 customers own what was funded, less what was earned and not written off',
     found: 'posted {posted}, system {system}',
-    sql: `SELECT 'all accounts' AS subject, posted, system
-          FROM (SELECT (SELECT coalesce(sum(posted), 0) FROM account) AS posted,
-                       (SELECT coalesce(sum(amount), 0) FROM books WHERE account_id LIKE 'system:%') AS system)
-          WHERE posted + system <> 0`,
+    // What is left of both is exact, however large each is.
+    sql: `SELECT 'all accounts' AS subject, (SELECT ${total('posted')} FROM account) AS posted,
+            (SELECT ${total('amount')} FROM books WHERE account_id LIKE 'system:%') AS system
+          WHERE (SELECT ${total('amount')} FROM (SELECT posted AS amount FROM account
+                 UNION ALL SELECT amount FROM books WHERE account_id LIKE 'system:%')) <> 0`,
   },
 ]
 
