@@ -234,7 +234,7 @@ const dialogs: readonly Scene[] = [
     act: async ({ page, words }) => {
       const isNarrow = await page.evaluate<boolean>('innerWidth < 1024')
       if (isNarrow) await page.click(button(words['shell.menu']))
-      else await page.click(`role=button[name=/${words['shell.switch']}/]`)
+      else await page.click(`role=combobox[name=/${words['shell.switch']}/]`)
     },
   },
   ...(['', 'e', 'nothing has this name'] as const).map((text, at): Scene => ({

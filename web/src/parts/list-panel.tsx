@@ -38,6 +38,7 @@ export function ListPanel<Row>({ title, add, onAdd, list, empty, problem, childr
           <>
             <SearchField
               name={t('list.search', { what: title })}
+              hint={t('list.searchHint')}
               value={search}
               onSearch={onSearch}
               {...(lookUpAt !== undefined && { lookUpAt })}

@@ -4,6 +4,8 @@ import { SecretNote } from './secret-note.tsx'
 
 type Props = {
   readonly name: string
+  /** What stands in the empty field, where that is less than its name. */
+  readonly hint?: string
   readonly value: string | undefined
   readonly onSearch: (value: string | undefined) => void
   /** Where it can be asked whose a secret is that is pasted. */
@@ -13,7 +15,7 @@ type Props = {
 const PAUSE_MS = 250
 
 /** Searches when one pauses typing. A secret is not searched for: what is searched for is in the address. */
-export function SearchField({ name, value, onSearch, lookUpAt }: Props) {
+export function SearchField({ name, hint = name, value, onSearch, lookUpAt }: Props) {
   const [text, setText] = useState(value ?? '')
   const [secret, setSecret] = useState<string>()
   useEffect(() => {
@@ -32,7 +34,8 @@ export function SearchField({ name, value, onSearch, lookUpAt }: Props) {
         type="search"
         className="field !w-44 sm:!w-52"
         aria-label={name}
-        placeholder={name}
+        title={name}
+        placeholder={hint}
         autoComplete="off"
         spellCheck={false}
         value={text}

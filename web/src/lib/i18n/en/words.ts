@@ -221,6 +221,7 @@ export const words = {
   'list.of': '{last} of {all}',
   'list.ofMany': '{last} of more than 10,000',
   'list.search': 'Search: {what}',
+  'list.searchHint': 'Search',
   'list.noneFit': 'Nothing fits this search.',
   'picker.search': '{name}: search',
   'picker.type': 'Type a part of the name',

@@ -219,6 +219,7 @@ export const words = {
   'list.of': '显示 {last} 条，共 {all} 条',
   'list.ofMany': '显示 {last} 条，共 10,000 条以上',
   'list.search': '搜索：{what}',
+  'list.searchHint': '搜索',
   'list.noneFit': '没有符合搜索的内容。',
   'picker.search': '{name}：搜索',
   'picker.type': '输入名称的一部分',
