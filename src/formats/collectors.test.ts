@@ -70,6 +70,35 @@ test.each(Object.keys(collectors))('numbers of %s keep their source text', (dial
   ).toBe(times)
 })
 
+test('probabilities of a Gemini stream are those of all its tokens, and a blocked prompt has no candidates', () => {
+  const piece = (text: string, logProbability: number): object => ({
+    candidates: [
+      {
+        content: { parts: [{ text }] },
+        logprobsResult: {
+          chosenCandidates: [{ token: text, logProbability }],
+          topCandidates: [{ candidates: [] }],
+          logProbabilitySum: logProbability,
+        },
+      },
+    ],
+  })
+  expect(collect('gemini', events(piece('a', -1), piece('b', -2)))).toMatchObject({
+    candidates: [
+      {
+        content: { parts: [{ text: 'ab' }] },
+        logprobsResult: {
+          chosenCandidates: [{ token: 'a' }, { token: 'b' }],
+          topCandidates: [{ candidates: [] }, { candidates: [] }],
+          logProbabilitySum: -3,
+        },
+      },
+    ],
+  })
+  const blocked = { promptFeedback: { blockReason: 'SAFETY' } }
+  expect(collect('gemini', events(blocked))).toEqual(blocked)
+})
+
 test('what is under way when a response is cut is incomplete', () => {
   const item = { type: 'function_call', status: 'in_progress', call_id: 'c', name: 'f', arguments: '' }
   const added = { type: 'response.output_item.added', output_index: 1, item }

@@ -30,16 +30,38 @@ export class GeminiCollector implements ReplyCollector {
         index,
         content: { role: 'model', ...asFields(fields['content']), parts },
       }))
-    return JSON.stringify({ candidates, ...this.head })
+    // A prompt that was blocked has none.
+    return JSON.stringify({ ...(candidates.length > 0 && { candidates }), ...this.head })
   }
 
   private addCandidate(candidate: Fields): void {
     const index = numberIn(candidate['index']) ?? 0
     const { fields, parts } = this.candidates.get(index) ?? { fields: {}, parts: [] }
     for (const part of asList(asFields(candidate['content'])['parts']).map(asFields)) addPart(parts, part)
-    gather(fields, candidate)
+    const logprobsResult = longerLogprobs(asFields(fields['logprobsResult']), candidate['logprobsResult'])
+    gather(fields, { ...candidate, ...(logprobsResult && { logprobsResult }) })
     this.candidates.set(index, { fields, parts })
   }
+}
+
+/** Each response of a stream has the probabilities of its own tokens. */
+function longerLogprobs(before: Fields, piece: unknown): Fields | undefined {
+  if (typeof piece !== 'object' || piece === null) return undefined
+  const { chosenCandidates, topCandidates, logProbabilitySum, ...rest } = piece as Fields
+  const sum = numberIn(logProbabilitySum)
+  return {
+    ...rest,
+    chosenCandidates: longerList(before['chosenCandidates'], chosenCandidates),
+    topCandidates: longerList(before['topCandidates'], topCandidates),
+    logProbabilitySum: sum === undefined ? logProbabilitySum : (numberIn(before['logProbabilitySum']) ?? 0) + sum,
+  }
+}
+
+/** In place: a copy for every event would take longer with each. */
+function longerList(before: unknown, piece: unknown): unknown {
+  if (!Array.isArray(before) || !Array.isArray(piece)) return piece ?? before
+  for (const one of piece as unknown[]) before.push(one)
+  return before
 }
 
 /** Words go on in the part before them, unless that is signed: a signature stands at the end of what it signs. */
