@@ -14,6 +14,7 @@ import { say } from './refusals.ts'
 import { missing, problem, type Call, type Problem, type Reply, type Route } from './route.ts'
 import { routes } from './routes.ts'
 import type { Tail } from './tail.ts'
+import { hasProtoMember } from '../lib/plain-json.ts'
 import { safeParse } from '../lib/safe-parse.ts'
 
 export type Arrived = {
@@ -164,12 +165,15 @@ const unread: Readonly<Record<Exclude<BodyText['kind'], 'read'>, Problem>> = {
   full: problem(503, 'service_unavailable', say('bodies_full')),
   share_full: problem(429, 'rate_limit_exceeded', say('bodies_full')),
 }
+const PROTO_MEMBER = problem(400, 'invalid_value', say('body_proto'))
 const NOT_JSON = problem(400, 'invalid_json', say('body_not_json'))
 
 function parsed(body: BodyText | undefined): { readonly json: unknown } | { readonly problem: Problem } {
   if (body === undefined) return { problem: NOT_JSON }
   if (body.kind !== 'read') return { problem: unread[body.kind] }
   try {
+    // Whoever copies it leaves it out: of prices above some input nothing would be left, and all tiers would be gone.
+    if (hasProtoMember(body.text)) return { problem: PROTO_MEMBER }
     return { json: JSON.parse(body.text) as unknown }
   } catch {
     return { problem: NOT_JSON }

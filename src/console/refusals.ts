@@ -17,6 +17,7 @@ export const refusals = {
   body_broken_off: 'The body broke off.',
   body_not_utf8: 'The body is not valid UTF-8.',
   body_not_json: 'The body is not JSON that can be read.',
+  body_proto: "A field is called '__proto__', which none may be.",
   bodies_full: 'Too many bodies are arriving at once.',
 
   too_many_changes: 'Too many changes. Wait a little.',

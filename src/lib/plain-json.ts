@@ -12,3 +12,14 @@ export const revivePlain = (name: string, value: unknown): unknown => (name === 
 /** `JSON.parse` without members called `__proto__`. Throws a `SyntaxError` for what is no JSON. */
 export const parsePlain = (text: string): unknown =>
   MAY_HAVE_PROTO.test(text) ? JSON.parse(text, revivePlain) : JSON.parse(text)
+
+/** Whether JSON text has a member called `__proto__`, at any depth. Throws a `SyntaxError` for what is no JSON. */
+export function hasProtoMember(text: string): boolean {
+  if (!MAY_HAVE_PROTO.test(text)) return false
+  let isFound = false
+  JSON.parse(text, (name, value: unknown) => {
+    isFound ||= name === '__proto__'
+    return value
+  })
+  return isFound
+}

@@ -109,6 +109,7 @@ export const refusals: Readonly<Record<string, string>> = {
   body_broken_off: '请求体中断。',
   body_not_utf8: '请求体不是有效的 UTF-8。',
   body_not_json: '请求体不是可读的 JSON。',
+  body_proto: '请求体中有名为 __proto__ 的字段，任何字段都不得用此名称。',
   bodies_full: '同时到达的请求体过多。',
   internal_error: '内部错误。运营者可凭请求 ID 查找原因。',
 
