@@ -8,6 +8,7 @@ import { SPARE_CHOICES, TOO_MANY_CALLS, TOO_MANY_CHOICES } from './excess.ts'
 import { ProducedWords } from './produced.ts'
 import { readReceived } from './received.ts'
 import { ToolNames } from './tool-names.ts'
+import { withCallIds } from './call-ids.ts'
 import type {
   AnswerFacts,
   ClientSide,
@@ -32,7 +33,7 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
     throw new Error('this request has no way to this upstream')
   }
   let fitted: ToolNames | undefined
-  const names = (): ToolNames => (fitted ??= new ToolNames(turn(), upstream.dialect))
+  const names = (): ToolNames => (fitted ??= new ToolNames(withCallIds(turn(), upstream.dialect), upstream.dialect))
   const told = client.dialect === upstream.dialect ? asItIs : withoutParam
   return {
     dialect: upstream.dialect,

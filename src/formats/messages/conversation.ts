@@ -59,7 +59,7 @@ class Writer {
         return
       case 'tool': {
         const content = message.parts.flatMap((part) => this.input(part))
-        const result: Block = { type: 'tool_result', tool_use_id: callId(message.callId) }
+        const result: Block = { type: 'tool_result', tool_use_id: message.callId }
         if (content.length > 0) result['content'] = content
         if (message.isError === true) result['is_error'] = true
         const blocks = this.last('user')
@@ -128,7 +128,7 @@ class Writer {
       case 'tool_call': {
         if (part.sealed) this.dropped.add('reasoning')
         const input = part.tool === 'custom' ? { input: part.arguments } : argumentsOf(part.arguments)
-        return [{ type: 'tool_use', id: callId(part.id), name: part.name, input }]
+        return [{ type: 'tool_use', id: part.id, name: part.name, input }]
       }
     }
   }
@@ -165,9 +165,6 @@ function documentBlock({ source, name }: FilePart): Block {
 }
 
 const isText = (mediaType: string): boolean => mediaType.startsWith('text/') || mediaType === 'application/json'
-
-/** Ids of other vendors' making may hold what is no id here; the same is done to a call and to its result. */
-const callId = (id: string): string => id.replace(/[^\w-]/g, '_') || '_'
 
 /** Arguments that are no JSON object are handed back as what they were: the model is told what it wrote. */
 const argumentsOf = (text: string): object => parseExactFields(text) ?? (text.trim() === '' ? {} : { arguments: text })

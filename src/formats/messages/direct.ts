@@ -27,9 +27,9 @@ export class DirectMessages implements Passage {
     const known = this.betas.filter((beta) => BETA.test(beta))
     const dropped = known.filter((beta) => DEARER_BETA.test(beta))
     const kept = known.filter((beta) => !DEARER_BETA.test(beta))
-    const body = writeUpstreamBody(this.client, { upstreamModel, outputTokensMax })
+    const written = writeUpstreamBody(this.client, { upstreamModel, outputTokensMax })
     const headers = kept.length === 0 ? VERSION_HEADER : { ...VERSION_HEADER, 'anthropic-beta': kept.join(',') }
-    return { path: MESSAGES_PATH, headers, body, dropped }
+    return { path: MESSAGES_PATH, headers, body: written.body, dropped: [...dropped, ...written.dropped] }
   }
 
   readReply(text: string): ReadReply {

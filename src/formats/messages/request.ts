@@ -9,7 +9,7 @@ import { isBase64 } from '../media-data.ts'
 import { scanRequest } from '../request-json.ts'
 import type { RemoteMedium } from '../remote-media.ts'
 import { addMedia, allBlocks, blocksOf, remoteMediaOf, type Media } from './content.ts'
-import { readStamp } from './seal.ts'
+import { lawfulEdits } from './lawful.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 
 /** SDKs and people write null for "not set". */
@@ -186,32 +186,17 @@ export type UpstreamEdits = {
   readonly outputTokensMax: number | undefined
 }
 
-/**
- * The body for an upstream: the client's own bytes, but for the model's name, a lowered limit, and thoughts that
- * another dialect's model had: their signatures are ours, and no vendor of this dialect would take them.
- */
-export function writeUpstreamBody(request: MessagesRequest, edits: UpstreamEdits): string {
+/** The body for an upstream: the client's own bytes, but for the model's name, a lowered limit, and what is not lawful. */
+export function writeUpstreamBody(
+  request: MessagesRequest,
+  edits: UpstreamEdits,
+): { readonly body: string; readonly dropped: readonly string[] } {
   const { body, text, members } = request
   const changes: Edit[] = []
   if (edits.upstreamModel !== request.model) changes.push({ key: 'model', value: JSON.stringify(edits.upstreamModel) })
   if (edits.outputTokensMax !== undefined && body.max_tokens !== edits.outputTokensMax)
     changes.push({ key: 'max_tokens', value: String(edits.outputTokensMax) })
-  const messages = withoutStrangers(body.messages)
-  if (messages) changes.push({ key: 'messages', value: JSON.stringify(messages) })
-  return changes.length === 0 ? text : editJson(text, members, changes)
-}
-
-const isStranger = ({ type, signature }: Fields): boolean =>
-  type === 'thinking' && typeof signature === 'string' && readStamp(signature) !== undefined
-
-/** The messages without such thoughts; undefined where there are none, which is nearly always. */
-function withoutStrangers(messages: MessagesBody['messages']): object[] | undefined {
-  const holds = (one: MessagesBody['messages'][number]): boolean =>
-    one.role === 'assistant' && typeof one.content !== 'string' && blocksOf(one.content).some(isStranger)
-  if (!messages.some(holds)) return undefined
-  return messages.flatMap((one): object[] => {
-    if (!holds(one)) return [one]
-    const kept = blocksOf(one.content).filter((part) => !isStranger(part))
-    return kept.length === 0 ? [] : [{ ...one, content: kept }]
-  })
+  const lawful = lawfulEdits(request, edits.upstreamModel)
+  changes.push(...lawful.edits)
+  return { body: changes.length === 0 ? text : editJson(text, members, changes), dropped: lawful.dropped }
 }

@@ -1,0 +1,99 @@
+/** What a conversation has from models of other dialects, made what a vendor of this one takes. */
+import { parseExact } from '../../lib/exact-json.ts'
+import type { Edit } from '../../lib/json-scan.ts'
+import { CallIds } from '../call-ids.ts'
+import { asFields, asList, asText, fieldListIn, type Fields } from '../fields.ts'
+import { familyOf } from './families.ts'
+import { blocksOf } from './content.ts'
+import type { MessagesRequest } from './request.ts'
+import { readStamp } from './seal.ts'
+
+type Lawful = { readonly edits: readonly Edit[]; readonly dropped: readonly string[] }
+const AS_IT_IS: Lawful = { edits: [], dropped: [] }
+
+/**
+ * The edits of a body that a vendor of this dialect would refuse. Thoughts of another dialect's model go: their
+ * signatures are ours. Where the model cannot think on without them, its setting goes, too, and is named. Ids of calls
+ * that other vendors made become lawful ones.
+ */
+export function lawfulEdits({ body, text, members }: MessagesRequest, upstreamModel: string): Lawful {
+  const hasStrangers = body.messages.some(({ role, content }) => role === 'assistant' && blocksOf(content).some(isStranger))
+  if (!hasStrangers && !hasOddIds(body.messages)) return AS_IT_IS
+  const span = members.get('messages')
+  // Read anew for its numbers: those of a tool's arguments leave as they came.
+  const read = fieldListIn(span && parseExact(text.slice(span.start, span.end))) ?? []
+  const messages = withLawfulIds(withoutStrangers(read))
+  const edits: Edit[] = [{ key: 'messages', value: JSON.stringify(messages) }]
+  const isThinking = asFields(body.thinking)['type'] === 'enabled'
+  if (!hasStrangers || !isThinking || familyOf(upstreamModel).thinking !== 'budget' || !lostThought(messages)) {
+    return { edits, dropped: [] }
+  }
+  return { edits: [...edits, { key: 'thinking', value: undefined }, ...withoutClearing(body)], dropped: ['thinking'] }
+}
+
+const isStranger = ({ type, signature }: Fields): boolean =>
+  type === 'thinking' && typeof signature === 'string' && readStamp(signature) !== undefined
+
+const withoutStrangers = (messages: readonly Fields[]): readonly Fields[] =>
+  messages.flatMap((message) => {
+    const blocks = contentOf(message)
+    if (message['role'] !== 'assistant' || !blocks.some(isStranger)) return [message]
+    const kept = blocks.filter((block) => !isStranger(block))
+    return kept.length === 0 ? [] : [{ ...message, content: kept }]
+  })
+
+const contentOf = (message: Fields): readonly Fields[] => asList(message['content']).map(asFields)
+
+const idOf = ({ type, id, tool_use_id: callId }: Fields): string | undefined =>
+  type === 'tool_use' ? asText(id) : type === 'tool_result' ? asText(callId) : undefined
+
+/** Whether some id would be refused, for its characters or because a call before has it. */
+function hasOddIds(messages: MessagesRequest['body']['messages']): boolean {
+  const calls = new Set<string>()
+  for (const { content } of messages) {
+    if (typeof content === 'string') continue
+    for (const block of content as readonly Fields[]) {
+      const id = idOf(block)
+      if (id === undefined) continue
+      if (!/^[\w-]+$/.test(id)) return true
+      if (block['type'] !== 'tool_use') continue
+      if (calls.has(id)) return true
+      calls.add(id)
+    }
+  }
+  return false
+}
+
+function withLawfulIds(messages: readonly Fields[]): readonly Fields[] {
+  const ids = new CallIds('messages')
+  return messages.map((message) => {
+    if (!Array.isArray(message['content'])) return message
+    if (message['role'] === 'assistant') ids.begin()
+    const content = contentOf(message).map((block) => {
+      const id = idOf(block)
+      if (id === undefined) return block
+      return block['type'] === 'tool_use' ? { ...block, id: ids.ofCall(id) } : { ...block, tool_use_id: ids.ofResult(id) }
+    })
+    return { ...message, content }
+  })
+}
+
+/** A tool is being answered whose caller's thought is lost. */
+function lostThought(messages: readonly Fields[]): boolean {
+  const answer = messages.at(-1)
+  const caller = messages.at(-2)
+  if (caller?.['role'] !== 'assistant' || !answer) return false
+  if (!contentOf(answer).some(({ type }) => type === 'tool_result')) return false
+  const first = contentOf(caller)[0]?.['type']
+  return first !== 'thinking' && first !== 'redacted_thinking'
+}
+
+/** To clear old thoughts is refused of a request that does not think. */
+function withoutClearing(body: Fields): Edit[] {
+  const management = asFields(body['context_management'])
+  const before = asList(management['edits'])
+  const edits = before.filter((edit) => !asText(asFields(edit)['type']).startsWith('clear_thinking'))
+  if (edits.length === before.length) return []
+  const value = edits.length === 0 ? undefined : JSON.stringify({ ...management, edits })
+  return [{ key: 'context_management', value }]
+}
