@@ -74,8 +74,8 @@ export function withCallIds(turn: Turn, dialect: Dialect): Turn {
       continue
     }
     ids.begin()
-    const parts = message.parts.map(
-      (part): OutputPart => (part.kind === 'tool_call' ? { ...part, id: ids.ofCall(part.id) } : part),
+    const parts = message.parts.map((part): OutputPart =>
+      part.kind === 'tool_call' ? { ...part, id: ids.ofCall(part.id) } : part,
     )
     calls = parts.flatMap((part) => (part.kind === 'tool_call' ? [part.id] : []))
     messages.push({ ...message, parts })

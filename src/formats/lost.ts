@@ -2,7 +2,12 @@
 import type { Dialect, InputPart, Message, OutputPart } from '../domain/turn.ts'
 
 /** What a dialect has a place for, beside its own sealed thoughts. */
-export type Takes = { readonly dialect: Dialect; readonly toolErrors?: 'said'; readonly detail?: 'said' }
+export type Takes = {
+  readonly dialect: Dialect
+  readonly toolErrors?: 'said'
+  readonly detail?: 'said'
+  readonly thoughts?: 'said' | 'lost'
+}
 
 /** The names under which clients know what is left out of messages: in answers to them it is listed. */
 export function lostOf(messages: readonly Message[], takes: Takes): string[] {
@@ -17,13 +22,14 @@ export function lostOf(messages: readonly Message[], takes: Takes): string[] {
   return [...lost]
 }
 
-function lostPart(part: InputPart | OutputPart, { dialect, detail }: Takes): string | undefined {
+function lostPart(part: InputPart | OutputPart, { dialect, detail, thoughts }: Takes): string | undefined {
   switch (part.kind) {
     case 'text':
       return part.cache === undefined ? undefined : 'cache_control'
     case 'image':
       return detail || part.detail === undefined || part.detail === 'auto' ? undefined : 'detail'
     case 'reasoning':
+      if (thoughts === 'said' && (part.text !== '' || part.sealed?.origin === 'chat')) return undefined
       // No dialect but chat's extensions takes a thought that nobody has sealed.
       return dialect !== 'chat' && part.sealed?.origin === dialect ? undefined : 'reasoning'
     case 'tool_call':

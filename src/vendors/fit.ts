@@ -103,6 +103,8 @@ function apply(limit: Limit, draft: Draft): void {
       return fitMessages(draft, asSystem)
     case 'call_ids':
       return fitMessages(draft, withCallIds(limit.chars))
+    case 'thoughts':
+      return fitThoughts(draft)
     case 'json_object':
       return fitFormat(draft)
     case 'elsewhere':
@@ -179,6 +181,23 @@ function withCallIds(chars: number): Change {
     if (isSame && !('tool_call_id' in ofResult)) return message
     return { ...message, ...ofResult, ...(isSame ? {} : { tool_calls: after }) }
   }
+}
+
+/**
+ * What another model said came without a thought that is text, and some clients keep none: their vendor refuses such a
+ * turn, but not for what the thought says.
+ */
+const NO_THOUGHT = ' '
+
+function fitThoughts(draft: Draft): void {
+  const messages = draft.get('messages')
+  const hasCalls = (message: unknown): boolean => Array.isArray(asObject(message)['tool_calls'])
+  if (!Array.isArray(messages) || !messages.some(hasCalls)) return
+  fitMessages(draft, (message) => {
+    const { role, reasoning_content: thought, reasoning } = message
+    if (role !== 'assistant' || (typeof thought === 'string' && thought !== '')) return message
+    return { ...message, reasoning_content: typeof reasoning === 'string' && reasoning !== '' ? reasoning : NO_THOUGHT }
+  })
 }
 
 /** Where the responses format is not to be had: tools are worth more than reasoning. */

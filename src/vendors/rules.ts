@@ -27,6 +27,8 @@ export type Limit =
   | { readonly takes: 'call_ids'; readonly chars: number }
   /** A schema for the answer is no wish that it knows: JSON is, and the schema is said in words. */
   | { readonly takes: 'json_object' }
+  /** Where the model has called tools, each of its messages says in `reasoning_content` what it thought. */
+  | { readonly takes: 'thoughts' }
   /** Requests with these go to the responses format. */
   | { readonly takes: 'elsewhere'; readonly what: 'tools' | 'translated' }
 
@@ -232,6 +234,17 @@ export const rules: readonly Rule[] = [
     vendors: ['deepseek'],
     takes: 'json_object',
     source: 'https://api-docs.deepseek.com/api/create-chat-completion (response_format: text or json_object)',
+    read: READ,
+  },
+
+  // Vendors that want thoughts back. Those that are not among them refuse the field.
+  {
+    notVendors: [...OPENAI, 'groq', 'mistral', 'cerebras'],
+    models: /deepseek|^kimi|minimax|^glm-[5-9]|^mimo/,
+    takes: 'thoughts',
+    source:
+      'https://api-docs.deepseek.com/guides/thinking_mode, https://github.com/QuantumNous/new-api/issues/4806, ' +
+      'https://github.com/envoyproxy/ai-gateway/issues/2098',
     read: READ,
   },
 

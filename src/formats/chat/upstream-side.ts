@@ -21,6 +21,7 @@ import { longerName } from './call-name.ts'
 import { ChatCollector } from './collector.ts'
 import { chatFailures, hiddenError } from './failure.ts'
 import { lostOf } from '../lost.ts'
+import { SealingDecoder, thoughtsIn, wantsThoughts, withSeals } from './thoughts.ts'
 import { readChatUsage, type UsageDialect } from './usage.ts'
 import { CHAT_PATH } from './wire.ts'
 
@@ -28,17 +29,24 @@ export const chatUpstreamSide: UpstreamSide = {
   dialect: 'chat',
   failures: chatFailures,
   write,
-  readReply,
-  decoder: ({ usageDialect }) => new ChatDecoder(usageDialect),
+  readReply(text, quirks) {
+    const read = readReply(text, quirks)
+    return read.kind === 'reply' && wantsThoughts(quirks) ? { ...read, reply: withSeals(read.reply) } : read
+  },
+  decoder: (quirks) => {
+    const decoder = new ChatDecoder(quirks.usageDialect)
+    return wantsThoughts(quirks) ? new SealingDecoder(decoder) : decoder
+  },
   collector: () => new ChatCollector(),
 }
 
 function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
   const { quirks } = to
-  const dropped = lostOf(turn.messages, { dialect: 'chat', detail: 'said' })
+  const thoughts = wantsThoughts(quirks) ? 'said' : 'lost'
+  const dropped = lostOf(turn.messages, { dialect: 'chat', detail: 'said', thoughts })
   const body = {
     model: to.upstreamModel,
-    messages: messagesOf(turn.messages),
+    messages: messagesOf(turn.messages, thoughts),
     ...(stream ? { stream: true } : {}),
     ...(stream && quirks.usageInStream === 'on_request' ? { stream_options: { include_usage: true } } : {}),
     [quirks.outputMaxField]: to.outputTokensMax,
@@ -69,7 +77,7 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
 }
 
 /** Tool messages take text only: what else a tool gave is shown by the user, behind the last of the results. */
-function messagesOf(messages: readonly Message[]): object[] {
+function messagesOf(messages: readonly Message[], thoughts: 'said' | 'lost'): object[] {
   const written: object[] = []
   let shown: InputPart[] = []
   const show = (): void => {
@@ -79,13 +87,13 @@ function messagesOf(messages: readonly Message[]): object[] {
   for (const message of messages) {
     if (message.role !== 'tool') show()
     else shown.push(...message.parts.filter(({ kind }) => kind !== 'text'))
-    written.push(messageOf(message))
+    written.push(messageOf(message, thoughts))
   }
   show()
   return written
 }
 
-function messageOf(message: Message): object {
+function messageOf(message: Message, thoughts: 'said' | 'lost'): object {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: message.parts.map(({ text }) => text).join('\n\n') }
@@ -99,9 +107,11 @@ function messageOf(message: Message): object {
       const calls = message.parts.flatMap((part) => (part.kind === 'tool_call' ? [callOf(part)] : []))
       const content = words('text')
       const refusal = words('refusal')
+      const thought = thoughts === 'said' ? thoughtsIn(message.parts) : ''
       return {
         role: 'assistant',
         content: content === '' && (calls.length > 0 || refusal !== '') ? null : content,
+        ...(thought.trim() === '' ? {} : { reasoning_content: thought }),
         ...(refusal === '' ? {} : { refusal }),
         ...(calls.length === 0 ? {} : { tool_calls: calls }),
       }

@@ -62,7 +62,7 @@ function blocksOf(part: OutputPart, { showThoughts }: ClientWish): object[] {
       return part.text === '' ? [] : [{ type: 'text', text: part.text }]
     case 'reasoning':
       if (isAfterthought(part.sealed) || (!showThoughts && !part.sealed)) return []
-      return [thought(showThoughts ? part.text : '', part.sealed)]
+      return [thought(showThoughts ? part.text : '', isSaid(part.sealed, showThoughts) ? undefined : part.sealed)]
     case 'tool_call': {
       const { id, name, sealed } = part
       const call = { type: 'tool_use', id, name, input: parseExactFields(part.arguments) ?? {} }
@@ -76,6 +76,9 @@ function blocksOf(part: OutputPart, { showThoughts }: ClientWish): object[] {
  * 2.1, 2026-11), and the vendor refuses the signature of calls only: this one is not worth a block of its own.
  */
 const isAfterthought = (sealed: Sealed | undefined): boolean => sealed?.origin === 'gemini' && sealed.form === 'text'
+
+/** A seal of what the client is shown anyway. */
+const isSaid = (sealed: Sealed | undefined, showThoughts: boolean): boolean => sealed?.origin === 'chat' && showThoughts
 
 const thought = (text: string, sealed: Sealed | undefined): object =>
   sealed?.origin === 'messages' && sealed.form === 'redacted'
@@ -120,7 +123,8 @@ class MessagesEncoder implements StreamEncoder {
         if (!this.wish.showThoughts) return ''
         return this.within('thinking') + this.piece({ type: 'thinking_delta', thinking: delta.text })
       case 'sealed':
-        return isAfterthought(delta.sealed) ? '' : this.seal(delta.sealed)
+        if (isAfterthought(delta.sealed) || isSaid(delta.sealed, this.wish.showThoughts)) return ''
+        return this.seal(delta.sealed)
       case 'call':
         return this.call(delta)
       case 'arguments':
@@ -180,8 +184,9 @@ class MessagesEncoder implements StreamEncoder {
   private call({ call, id, name, sealed }: Extract<Delta, { kind: 'call' }>): string {
     let text = ''
     if (sealed) {
-      const block = { type: 'thinking', thinking: '', signature: signatureOf(sealed, 'call') }
-      text = this.begin('call', block)
+      // Where clients look for it: some take the signature from its delta alone.
+      text = this.begin('call', { type: 'thinking', thinking: '', signature: '' })
+      text += this.piece({ type: 'signature_delta', signature: signatureOf(sealed, 'call') })
     }
     text += this.begin('call', { type: 'tool_use', id, name, input: {} })
     this.calls.set(call, this.blocks - 1)

@@ -17,7 +17,9 @@ const AS_IT_IS: Lawful = { edits: [], dropped: [] }
  * that other vendors made become lawful ones.
  */
 export function lawfulEdits({ body, text, members }: MessagesRequest, upstreamModel: string): Lawful {
-  const hasStrangers = body.messages.some(({ role, content }) => role === 'assistant' && blocksOf(content).some(isStranger))
+  const hasStrangers = body.messages.some(
+    ({ role, content }) => role === 'assistant' && blocksOf(content).some(isStranger),
+  )
   if (!hasStrangers && !hasOddIds(body.messages)) return AS_IT_IS
   const span = members.get('messages')
   // Read anew for its numbers: those of a tool's arguments leave as they came.
@@ -72,7 +74,9 @@ function withLawfulIds(messages: readonly Fields[]): readonly Fields[] {
     const content = contentOf(message).map((block) => {
       const id = idOf(block)
       if (id === undefined) return block
-      return block['type'] === 'tool_use' ? { ...block, id: ids.ofCall(id) } : { ...block, tool_use_id: ids.ofResult(id) }
+      return block['type'] === 'tool_use'
+        ? { ...block, id: ids.ofCall(id) }
+        : { ...block, tool_use_id: ids.ofResult(id) }
     })
     return { ...message, content }
   })

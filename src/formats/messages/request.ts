@@ -8,7 +8,7 @@ import { asFields, asList, asText, type Fields } from '../fields.ts'
 import { isBase64 } from '../media-data.ts'
 import { scanRequest } from '../request-json.ts'
 import type { RemoteMedium } from '../remote-media.ts'
-import { addMedia, allBlocks, blocksOf, remoteMediaOf, type Media } from './content.ts'
+import { addMedia, allBlocks, remoteMediaOf, type Media } from './content.ts'
 import { lawfulEdits } from './lawful.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 

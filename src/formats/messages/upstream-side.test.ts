@@ -101,7 +101,7 @@ test('a full request', () => {
         role: 'assistant',
         content: [
           { type: 'text', text: 'I look.' },
-          { type: 'tool_use', id: 'c_1', name: 'look', input: { at: 1 } },
+          { type: 'tool_use', id: 'c:1', name: 'look', input: { at: 1 } },
           { type: 'tool_use', id: 'c2', name: 'look', input: {} },
           { type: 'tool_use', id: 'c3', name: 'look', input: { arguments: 'oops' } },
         ],
@@ -109,7 +109,7 @@ test('a full request', () => {
       {
         role: 'user',
         content: [
-          { type: 'tool_result', tool_use_id: 'c_1', content: [{ type: 'text', text: 'a cat' }] },
+          { type: 'tool_result', tool_use_id: 'c:1', content: [{ type: 'text', text: 'a cat' }] },
           { type: 'tool_result', tool_use_id: 'c2' },
           { type: 'tool_result', tool_use_id: 'c3', content: [{ type: 'text', text: 'no' }] },
           { type: 'text', text: 'And?' },

@@ -1,0 +1,75 @@
+/**
+ * Thoughts that a vendor of this format wants back. They are text, and a client that is shown none gets them sealed: it
+ * returns them with the rest of the turn.
+ */
+import type { Delta, OutputPart, Reply, Sealed } from '../../domain/turn.ts'
+import type { Usage } from '../../domain/usage.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import type { Decoded, StreamDecoder, WriterQuirks } from '../format.ts'
+
+export const wantsThoughts = ({ rules = [] }: Pick<WriterQuirks, 'rules'>): boolean =>
+  rules.some(({ takes }) => takes === 'thoughts')
+
+const sealedOf = (text: string): Sealed => ({ origin: 'chat', data: Buffer.from(text).toString('base64') })
+
+type Reasoning = Extract<OutputPart, { kind: 'reasoning' }>
+
+/** The words of a thought, whoever had it: a vendor that wants thoughts back refuses a turn without. */
+const thoughtOf = ({ text, sealed }: Reasoning): string =>
+  sealed?.origin === 'chat' && sealed.data !== '' ? Buffer.from(sealed.data, 'base64').toString() : text
+
+/** What a message says of its thoughts. One that is sealed may be shown beside it, too. */
+export function thoughtsIn(parts: readonly OutputPart[]): string {
+  const thoughts = parts.filter((part) => part.kind === 'reasoning')
+  const sealed = thoughts.filter((part) => part.sealed?.origin === 'chat')
+  return (sealed.length > 0 ? sealed : thoughts).map(thoughtOf).join('\n')
+}
+
+/** Only what was thought before a call is wanted back: an answer without one stays as short as it was. */
+export const withSeals = (reply: Reply): Reply => ({
+  ...reply,
+  choices: reply.choices.map((choice) =>
+    choice.parts.some(({ kind }) => kind === 'tool_call') ? { ...choice, parts: choice.parts.map(withSeal) } : choice,
+  ),
+})
+
+const withSeal = (part: OutputPart): OutputPart =>
+  part.kind === 'reasoning' && !part.sealed ? { ...part, sealed: sealedOf(part.text) } : part
+
+/** Seals the thoughts of a stream before the first call that follows them. */
+export class SealingDecoder implements StreamDecoder {
+  private readonly decoder: StreamDecoder
+  /** By choice: what was thought since the last call. */
+  private readonly thoughts = new Map<number, string[]>()
+
+  constructor(decoder: StreamDecoder) {
+    this.decoder = decoder
+  }
+
+  get usage(): Usage | undefined {
+    return this.decoder.usage
+  }
+
+  get finished(): boolean {
+    return this.decoder.finished
+  }
+
+  decode(event: SseEvent): Decoded {
+    const decoded = this.decoder.decode(event)
+    if (decoded.kind !== 'deltas' || decoded.deltas.length === 0) return decoded
+    return { kind: 'deltas', deltas: decoded.deltas.flatMap((delta) => this.sealed(delta)) }
+  }
+
+  private sealed(delta: Delta): Delta[] {
+    const { choice } = delta
+    const thought = this.thoughts.get(choice)
+    if (delta.kind === 'reasoning') {
+      if (thought) thought.push(delta.text)
+      else this.thoughts.set(choice, [delta.text])
+      return [delta]
+    }
+    if (!thought || delta.kind !== 'call') return [delta]
+    this.thoughts.delete(choice)
+    return [{ kind: 'sealed', choice, sealed: sealedOf(thought.join('')) }, delta]
+  }
+}
