@@ -41,7 +41,7 @@ afterAll(async () => {
 
 let serial = 0
 
-type More = { readonly headers?: Record<string, string>; readonly signal?: AbortSignal }
+type SendOptions = { readonly headers?: Record<string, string>; readonly signal?: AbortSignal }
 
 class Client {
   readonly account = `client-${serial++}`
@@ -65,14 +65,14 @@ class Client {
     return this
   }
 
-  send(path: string, body: object | undefined, more: More = {}) {
+  send(path: string, body: object | undefined, more: SendOptions = {}) {
     const headers = { authorization: `Bearer ${this.key}`, 'content-type': 'application/json', ...more.headers }
     const method = body ? 'POST' : 'GET'
     const { signal = null } = more
     return fetch(gateway.baseUrl + path, { method, headers, signal, ...(body ? { body: JSON.stringify(body) } : {}) })
   }
 
-  chat(fields: object, more: More = {}): Promise<Response> {
+  chat(fields: object, more: SendOptions = {}): Promise<Response> {
     const messages = [{ role: 'user', content: 'go' }]
     return this.send('/chat/completions', { model: 'long', messages, ...fields }, more)
   }
@@ -82,9 +82,9 @@ class Client {
   }
 
   /** Waits until so many calls are settled, and gives their records, of which the account has paid each. */
-  async settled(calls = 1): Promise<Settled[]> {
+  async settled(calls = 1): Promise<CallRecord[]> {
     for (;;) {
-      const records = await gateway.operate<Settled[]>('request.list', { account: this.account, limit: 100 })
+      const records = await gateway.operate<CallRecord[]>('request.list', { account: this.account, limit: 100 })
       const account = await gateway.operate<Record<string, string>>('account.show', { account: this.account })
       if (records.length < calls || account['held_nano_usd'] !== '0') {
         await Bun.sleep(20)
@@ -99,14 +99,14 @@ class Client {
   }
 }
 
-type Settled = Readonly<Record<'outcome' | 'charged' | 'output_text', string>> & {
+type CallRecord = Readonly<Record<'outcome' | 'charged' | 'output_text', string>> & {
   readonly output_cap_reason: string | null
 }
 const client = (tokens: number): Promise<Client> => new Client(tokens).open()
 const wordsIn = (text: string): number => (text.match(/ word/g) ?? []).length
 
 /** A count cuts long texts, where a word may be two tokens. */
-const expectPaid = (text: string, record: Settled | undefined): void =>
+const expectPaid = (text: string, record: CallRecord | undefined): void =>
   expect(wordsIn(text)).toBeWithin(Number(record?.output_text) * 0.98, Number(record?.output_text) + 1)
 
 /** Reads a stream until so many words have come. */

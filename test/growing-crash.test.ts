@@ -63,7 +63,12 @@ models:
       const { secret: key } = await gateway.operate<{ secret: string }>('key.create', { account: name, name: 'k' })
       const client = { baseUrl: gateway.baseUrl, key }
       const asked = Array.from({ length: CLIENTS }, (_, i) => ask(client, i % 2 === 0))
-      await Bun.sleep(Math.random() * 400)
+      // By what has happened, not by time: one kill comes while answers arrive, the next when some have ended.
+      let ended = 0
+      for (const one of asked) void one.then(() => ended++)
+      const words = vendor.sent() + Math.random() * BALANCE_TOKENS
+      const endings = 1 + Math.floor(Math.random() * CLIENTS)
+      while (kill % 2 === 0 ? vendor.sent() < words && ended < CLIENTS : ended < endings) await Bun.sleep(2)
       await gateway.crash()
       const whole = (await Promise.all(asked)).filter((one) => one !== undefined)
       const next = await startGateway(options)

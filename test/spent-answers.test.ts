@@ -29,8 +29,8 @@ const spoken: Readonly<Record<Exclude<AnswerName, 'call' | 'all-of-call'>, reado
 /** The arguments of a call, in pieces. */
 const argued = ['{"text":"', ...Array.from({ length: WORDS / 4 }, () => ' word word word word'), '"}']
 
-type Said = { readonly words: readonly string[] } | { readonly arguments: readonly string[] }
-function saidBy(name: AnswerName): Said {
+type Answer = { readonly words: readonly string[] } | { readonly arguments: readonly string[] }
+function answerNamed(name: AnswerName): Answer {
   if (name === 'call') return { arguments: argued }
   return name === 'all-of-call' ? { arguments: [argued.join('')] } : { words: spoken[name] }
 }
@@ -45,7 +45,7 @@ const chunk = (delta: object, finish: string | null = null): object => ({
 const calling = (fn: object, more: object = {}): object => ({ tool_calls: [{ index: 0, ...more, function: fn }] })
 
 /** The last words come with the end of the answer, where a dialect can say both in one event. */
-function chatEvents(said: Said): object[] {
+function chatEvents(said: Answer): object[] {
   if ('words' in said) {
     const last = said.words.length - 1
     return said.words.map((content, i) =>
@@ -60,7 +60,7 @@ function chatEvents(said: Said): object[] {
   ]
 }
 
-function messagesEvents(said: Said): object[] {
+function messagesEvents(said: Answer): object[] {
   const pieces =
     'words' in said
       ? said.words.map((text) => ({ type: 'text_delta', text }))
@@ -80,7 +80,7 @@ function messagesEvents(said: Said): object[] {
   ]
 }
 
-function geminiEvents(said: Said): object[] {
+function geminiEvents(said: Answer): object[] {
   const parts: object[] =
     'words' in said
       ? said.words.map((text) => ({ text }))
@@ -93,7 +93,7 @@ function geminiEvents(said: Said): object[] {
   }))
 }
 
-function responsesEvents(said: Said): object[] {
+function responsesEvents(said: Answer): object[] {
   const item =
     'words' in said ? { type: 'message', content: [] } : { type: 'function_call', call_id: 'c', name: 'note' }
   const pieces =
@@ -108,7 +108,7 @@ function responsesEvents(said: Said): object[] {
   ]
 }
 
-const eventsOf: Readonly<Record<Upstream, (said: Said) => object[]>> = {
+const eventsOf: Readonly<Record<Upstream, (said: Answer) => object[]>> = {
   chat: chatEvents,
   messages: messagesEvents,
   gemini: geminiEvents,
@@ -120,7 +120,7 @@ async function answerOf(request: Request): Promise<Response> {
   const { model = pathname } = (await request.json()) as { readonly model?: string }
   const dialect = UPSTREAMS.find((one) => pathname.startsWith(`/${one}/`)) ?? expect.unreachable()
   const name = ANSWERS.find((one) => model === one || model.includes(`/${one}:`)) ?? expect.unreachable()
-  const events = eventsOf[dialect](saidBy(name)).map((event) => dataEvent(JSON.stringify(event)))
+  const events = eventsOf[dialect](answerNamed(name)).map((event) => dataEvent(JSON.stringify(event)))
   return new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } })
 }
 
@@ -154,7 +154,7 @@ afterAll(async () => {
 })
 
 /** What a client got: all words of it, arguments of calls included, and what it was told of the end. */
-type Got = {
+type ClientView = {
   readonly id: string
   readonly words: string
   readonly calls: readonly string[]
@@ -167,24 +167,24 @@ type Client = { readonly key: string; readonly model: string }
 const openai = ({ key }: Client): OpenAI => new OpenAI({ baseURL: gateway.baseUrl, apiKey: key, maxRetries: 0 })
 const messages = [{ role: 'user' as const, content: 'go' }]
 
-async function chatWhole(client: Client): Promise<Got> {
+async function chatWhole(client: Client): Promise<ClientView> {
   const { id, choices, usage } = await openai(client).chat.completions.create({ model: client.model, messages })
-  return chatGot({ id, choices, usage })
+  return chatView({ id, choices, usage })
 }
 
-async function chatStreamed(client: Client): Promise<Got> {
+async function chatStreamed(client: Client): Promise<ClientView> {
   const stream = openai(client).chat.completions.stream({
     model: client.model,
     messages,
     stream_options: { include_usage: true },
   })
   const { id, choices, usage } = await stream.finalChatCompletion()
-  return chatGot({ id, choices, usage })
+  return chatView({ id, choices, usage })
 }
 
 type ChatAnswer = Pick<OpenAI.ChatCompletion, 'id' | 'choices'> & { readonly usage: OpenAI.CompletionUsage | undefined }
 
-function chatGot({ id, choices, usage }: ChatAnswer): Got {
+function chatView({ id, choices, usage }: ChatAnswer): ClientView {
   const [choice] = choices
   const calls = (choice?.message.tool_calls ?? []).map((call) =>
     call.type === 'function' ? call.function.arguments : '',
@@ -193,11 +193,11 @@ function chatGot({ id, choices, usage }: ChatAnswer): Got {
   return { id, words, calls, end: choice?.finish_reason, outputTokens: usage?.completion_tokens }
 }
 
-async function responsesWhole({ key, model }: Client): Promise<Got> {
-  return responsesGot(await openai({ key, model }).responses.create({ model, input: 'go' }))
+async function responsesWhole({ key, model }: Client): Promise<ClientView> {
+  return responsesView(await openai({ key, model }).responses.create({ model, input: 'go' }))
 }
 
-async function responsesStreamed({ key, model }: Client): Promise<Got> {
+async function responsesStreamed({ key, model }: Client): Promise<ClientView> {
   const stream = openai({ key, model }).responses.stream({ model, input: 'go' })
   let told = ''
   stream.on('event', (event) => {
@@ -205,13 +205,19 @@ async function responsesStreamed({ key, model }: Client): Promise<Got> {
       told += event.delta
     }
   })
-  const got = responsesGot(await stream.finalResponse())
+  const got = responsesView(await stream.finalResponse())
   // What the last event repeats is what came before.
   expect(got.words).toBe(told)
   return got
 }
 
-function responsesGot({ id, output, status, incomplete_details: details, usage }: OpenAI.Responses.Response): Got {
+function responsesView({
+  id,
+  output,
+  status,
+  incomplete_details: details,
+  usage,
+}: OpenAI.Responses.Response): ClientView {
   const calls = output.flatMap((item) => (item.type === 'function_call' ? [item.arguments] : []))
   const said = output.flatMap((item) => (item.type === 'message' ? item.content : []))
   const words = said.map((part) => (part.type === 'output_text' ? part.text : '')).join('') + calls.join('')
@@ -223,18 +229,18 @@ function responsesGot({ id, output, status, incomplete_details: details, usage }
 const google = ({ key }: Client): GoogleGenAI =>
   new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: new URL(gateway.baseUrl).origin } })
 
-async function geminiWhole(client: Client): Promise<Got> {
-  return geminiGot([await google(client).models.generateContent({ model: client.model, contents: 'go' })])
+async function geminiWhole(client: Client): Promise<ClientView> {
+  return geminiView([await google(client).models.generateContent({ model: client.model, contents: 'go' })])
 }
 
-async function geminiStreamed(client: Client): Promise<Got> {
+async function geminiStreamed(client: Client): Promise<ClientView> {
   const stream = await google(client).models.generateContentStream({ model: client.model, contents: 'go' })
-  return geminiGot(await Array.fromAsync(stream))
+  return geminiView(await Array.fromAsync(stream))
 }
 
 type GeminiResponse = Awaited<ReturnType<GoogleGenAI['models']['generateContent']>>
 
-function geminiGot(all: readonly GeminiResponse[]): Got {
+function geminiView(all: readonly GeminiResponse[]): ClientView {
   const parts = all.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? [])
   const calls = parts.flatMap(({ functionCall }) => (functionCall ? [JSON.stringify(functionCall.args)] : []))
   const words = parts.map(({ text = '' }) => text).join('') + calls.join('')

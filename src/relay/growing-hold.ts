@@ -23,9 +23,9 @@ const MARGIN_QUARTERS = 5
 export type Words = { readonly produced: string | Produced; readonly thoughts: string | Produced }
 
 type Source = Pick<PassedStream, 'produced' | 'thoughts'> & { readonly usage?: Usage | undefined }
-type Counted = { readonly bytes: number; readonly tokens: number }
+type Count = { readonly bytes: number; readonly tokens: number }
 
-const NOTHING: Counted = { bytes: 0, tokens: 0 }
+const NOTHING: Count = { bytes: 0, tokens: 0 }
 
 export class GrowingHold {
   /** Output tokens that are paid for, all choices together. */
@@ -109,7 +109,7 @@ export class GrowingHold {
     return 'covered'
   }
 
-  /** Counts what came, but for what a report says already. */
+  /** Counts what came. A running report counts where it says more. */
   private async count(source: Source): Promise<void> {
     const parts = [asProduced(source.produced), asProduced(source.thoughts ?? '')]
     // The stream goes on collecting while they are counted.
