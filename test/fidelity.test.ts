@@ -1,6 +1,6 @@
 /**
- * What a vendor of the same format writes arrives as it was written: words, arguments of tools, fields nobody knows,
- * spaces and escapes, in streams and whole replies that are made at random. Only `model` is another, the public name.
+ * What a vendor writes that keeps to the format arrives as it was written: words, arguments of tools, fields nobody
+ * knows, spaces and escapes, in streams and whole replies made at random. Only `model` is another, the public name.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chat, startGateway, type TestGateway } from './support/gateway.ts'
@@ -109,17 +109,17 @@ type Case = { readonly sent: string; readonly expected: string; readonly pieces:
 /** What goes out with the vendor's name of the model, and comes with the public one. */
 const named = (text: string, model: string): string => text.replaceAll(MODEL, JSON.stringify(model))
 
-function toolCalls(writer: Writer): string {
+function toolCalls(writer: Writer, index: number): string {
   const call = writer.object(
     writer.shuffled([
-      ['index', String(writer.upTo(2))],
-      ['id', writer.text(`call_${writer.upTo(99)}`)],
+      ['index', String(index)],
+      ['id', writer.text(`call_${index}_${writer.upTo(99)}`)],
       ['type', '"function"'],
       [
         'function',
         writer.object([
           ['name', '"look_up"'],
-          ['arguments', writer.text(writer.words(30))],
+          ['arguments', writer.text(`{${writer.words(30)}`)],
         ]),
       ],
     ]),
@@ -127,10 +127,11 @@ function toolCalls(writer: Writer): string {
   return `[${call}]`
 }
 
-function delta(writer: Writer): string {
+/** `calls`: how many came before. */
+function delta(writer: Writer, calls: number): string {
   const kind = writer.chance(0.6) ? 0 : writer.upTo(5)
   if (kind <= 2) return writer.object([['content', writer.text(writer.words(10))]])
-  if (kind === 3) return writer.object([['tool_calls', toolCalls(writer)]])
+  if (kind === 3) return writer.object([['tool_calls', toolCalls(writer, calls)]])
   if (kind === 4) return writer.object(writer.shuffled([['reasoning_content', writer.text(writer.words(20))]]))
   return writer.object(
     writer.shuffled([
@@ -158,11 +159,14 @@ function streamed(writer: Writer): Case {
       ['finish_reason', 'null'],
     ]),
   ]
+  let calls = 0
   for (let i = writer.upTo(30); i >= 0; i--) {
+    const brought = delta(writer, calls)
+    if (brought.includes('"tool_calls"')) calls++
     events.push(
       event([
         ['index', '0'],
-        ['delta', delta(writer)],
+        ['delta', brought],
         ['finish_reason', 'null'],
       ]),
     )
@@ -171,7 +175,7 @@ function streamed(writer: Writer): Case {
     event([
       ['index', '0'],
       ['delta', '{}'],
-      ['finish_reason', writer.pick(['"stop"', '"tool_calls"'])],
+      ['finish_reason', calls > 0 ? '"tool_calls"' : '"stop"'],
     ]),
   )
   events.push('[DONE]')
@@ -191,12 +195,12 @@ function whole(writer: Writer): Case {
   const message = writer.shuffled([
     ['role', '"assistant"'],
     ['content', writer.text(writer.words(200))],
-    ['tool_calls', toolCalls(writer)],
+    ['tool_calls', toolCalls(writer, 0)],
   ])
   const choice = writer.shuffled([
     ['index', '0'],
     ['message', writer.object(message)],
-    ['finish_reason', '"stop"'],
+    ['finish_reason', '"tool_calls"'],
   ])
   const text = writer.object(
     writer.shuffled([

@@ -68,7 +68,7 @@ test.each([
   ['get_weather', 'get_weather', 'get_weather'],
 ])('a name in the chunks %p %p %p is that of the tool', (...names) => {
   const decoder = chatUpstreamSide.decoder(quirks, turn)
-  const calls = names.map((name, i) => ({ index: 0, function: { name, arguments: i === 2 ? '{}' : '' } }))
+  const calls = names.map((name, i) => ({ index: 0, id: 'c', function: { name, arguments: i === 2 ? '{}' : '' } }))
   const chunks = calls.map((call) => ({ choices: [{ index: 0, delta: { tool_calls: [call] } }] }))
   const ended = { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] }
   const deltas = [...chunks, ended].flatMap((chunk) => {
@@ -76,7 +76,7 @@ test.each([
     return decoded.kind === 'deltas' ? decoded.deltas : []
   })
   expect(deltas).toEqual([
-    { kind: 'call', choice: 0, call: 0, id: '', name: 'get_weather', tool: 'function' },
+    { kind: 'call', choice: 0, call: 0, id: 'c', name: 'get_weather', tool: 'function' },
     { kind: 'arguments', choice: 0, call: 0, text: '{}' },
     { kind: 'finish', choice: 0, reason: 'tool_calls' },
   ])

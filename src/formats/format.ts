@@ -276,7 +276,7 @@ export type ReplyCollector = {
   add(event: SseEvent): void
   /** The reply was cut at its length: it is one also where nothing of it came. Left out where it is one anyway. */
   cutAtLength?(): void
-  /** The reply as JSON text, ended as `length` where its last events say nothing of an end. */
+  /** The reply as JSON text. Of an answer that was cut the end is `length`, also where an upstream leaves it out. */
   text(): string
 }
 

@@ -28,6 +28,11 @@ export class Received {
     this.whole = whole
   }
 
+  /** Whether probabilities were left out of what is to be read. */
+  get isPart(): boolean {
+    return this.whole !== undefined
+  }
+
   /** Throws for what is no JSON. */
   parsed(): unknown {
     return this.whole ? parseAnswer(this.text) : parsePlain(this.text)

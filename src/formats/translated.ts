@@ -4,6 +4,7 @@ import { ANSWER_CALLS_MAX } from '../domain/limits.ts'
 import { wordsOfParts, type Delta, type Turn } from '../domain/turn.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { SseEvent } from '../lib/sse.ts'
+import { DeltaOrder, wholeChoice } from './delta-order.ts'
 import { SPARE_CHOICES, TOO_MANY_CALLS, TOO_MANY_CHOICES } from './excess.ts'
 import { ProducedWords } from './produced.ts'
 import { readReceived } from './received.ts'
@@ -47,7 +48,8 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
       readReceived(text, (received): ReadReply => {
         const got = upstream.readReply(received.text, quirks, names().turn)
         if (got.kind === 'failed') return { kind: 'failed', failure: told(got.failure) }
-        const reply = names().restored(got.reply)
+        const restored = names().restored(got.reply)
+        const reply = { ...restored, choices: restored.choices.map(wholeChoice) }
         return {
           kind: 'reply',
           reply: {
@@ -117,6 +119,7 @@ class TranslatedStream implements PassedStream {
   private readonly names: ToolNames
   private readonly told: Retelling
   private readonly ended = new Set<number>()
+  private readonly order = new DeltaOrder()
   /** What was read last, until it is said: an encoder repeats at its end what it has said. */
   private unsaid: readonly Delta[] = []
 
@@ -159,7 +162,12 @@ class TranslatedStream implements PassedStream {
 
   say(deltas: readonly Delta[]): string {
     if (this.unsaid === deltas) this.unsaid = []
-    return this.encoder.encode(deltas)
+    return this.encode(deltas)
+  }
+
+  private encode(deltas: readonly Delta[]): string {
+    const ordered = this.order.take(deltas)
+    return ordered.length === 0 ? '' : this.encoder.encode(ordered)
   }
 
   private isChoice(choice: number): boolean {
@@ -172,14 +180,16 @@ class TranslatedStream implements PassedStream {
     for (let choice = 0; choice < this.choices; choice++) {
       if (!this.ended.has(choice)) deltas.push({ kind: 'finish', choice, reason: 'length' })
     }
-    return this.encoder.encode(deltas)
+    return this.encode(deltas)
   }
 
   end(billed: Usage): string {
-    return this.encoder.end(billed)
+    const rest = this.order.end()
+    return (rest.length === 0 ? '' : this.encoder.encode(rest)) + this.encoder.end(billed)
   }
 
   fail(failure: Failure, billed?: Usage): string {
-    return this.encoder.fail(failure, billed)
+    const rest = this.order.rest()
+    return (rest.length === 0 ? '' : this.encoder.encode(rest)) + this.encoder.fail(failure, billed)
   }
 }

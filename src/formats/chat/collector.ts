@@ -5,6 +5,7 @@ import { asFields, asList, numberIn, ownIn, parseExactFields, type Fields } from
 import type { ReplyCollector } from '../format.ts'
 import { gather, withoutNulls } from '../gather.ts'
 import { longerName } from './call-name.ts'
+import { LawfulChunks } from './lawful.ts'
 
 type Collected = { [field: string]: unknown }
 type Choice = { message: Collected; finish_reason: unknown; [field: string]: unknown }
@@ -15,17 +16,20 @@ const WHOLE = new Set(['role', 'id', 'type', 'format', 'signature'])
 export class ChatCollector implements ReplyCollector {
   private readonly head: Collected = {}
   private readonly choices = new Map<number, Choice>()
+  private readonly lawful = new LawfulChunks()
+  private isCut = false
 
   add({ data }: SseEvent): void {
     const chunk = parseExactFields(data)
     if (!chunk) return // '[DONE]', or nothing.
     // Padding against eavesdroppers is of the stream.
-    const { choices, obfuscation: _, ...head } = chunk
+    const { choices, obfuscation: _, ...head } = this.lawful.read(chunk)
     gather(this.head, withoutNulls(head))
     for (const choice of asList(choices)) this.addChoice(asFields(choice))
   }
 
   cutAtLength(): void {
+    this.isCut = true
     if (this.choices.size === 0) this.choices.set(0, { message: {}, finish_reason: undefined })
   }
 
@@ -36,7 +40,7 @@ export class ChatCollector implements ReplyCollector {
         index,
         message: { role: 'assistant', content: null, ...asInOnePiece(message) },
         ...rest,
-        finish_reason: finish ?? 'length',
+        finish_reason: finish ?? (this.isCut ? 'length' : this.lawful.finishOf(index)),
       }))
     return JSON.stringify({ ...this.head, object: 'chat.completion', choices })
   }
@@ -49,7 +53,6 @@ export class ChatCollector implements ReplyCollector {
     gather(choice, rest)
     if (logprobs === null) choice['logprobs'] ??= null
     else if (logprobs) merge((choice['logprobs'] ??= {}) as Collected, asFields(logprobs))
-    // Some servers say '' where the format has null.
     if (finish) choice.finish_reason = finish
   }
 }

@@ -1,15 +1,19 @@
 /** Whole replies of the chat format: read for their usage, passed on byte for byte but for the spec's own fields. */
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import type { AnswerFacts, PassedReply, ReadReply } from '../format.ts'
+import { parseExact } from '../../lib/exact-json.ts'
 import type { Edit } from '../../lib/json-scan.ts'
+import { asFields } from '../fields.ts'
 import type { Produced } from '../produced.ts'
 import type { Received } from '../received.ts'
 import { hiddenError } from './failure.ts'
+import { lawfulReply } from './lawful.ts'
 import { wordsOfMessage } from './produced.ts'
-import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
+import { correctedUsage, readChatUsage, statedUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 type Choice = { readonly message: Readonly<Record<string, unknown>> }
+type Read = { readonly reply: Fields; readonly choices: readonly Choice[]; readonly isMended: boolean }
 
 const garbage = (message: string): ReadReply => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
 
@@ -20,12 +24,14 @@ class ChatReply implements PassedReply, Produced {
   private readonly received: Received
   private readonly reply: Fields
   private readonly choices: readonly Choice[]
+  private readonly isMended: boolean
 
-  constructor(received: Received, reply: Fields, choices: readonly Choice[], dialect: UsageDialect) {
+  constructor(received: Received, { reply, choices, isMended }: Read, dialect: UsageDialect) {
     this.received = received
     this.reply = reply
     this.choices = choices
-    this.usage = readChatUsage(reply['usage'], dialect)
+    this.isMended = isMended
+    this.usage = readChatUsage(statedUsage(reply), dialect)
   }
 
   get produced(): Produced {
@@ -48,6 +54,7 @@ class ChatReply implements PassedReply, Produced {
     const stands = usage !== undefined && sameUsage(usage, billed)
     const fixed = stands ? correctedUsage(reply['usage'], usage) : writeChatUsage(billed)
     if (fixed !== undefined) edits.push({ key: 'usage', value: fixed })
+    if (this.isMended) edits.push({ key: 'choices', value: JSON.stringify(this.choices) })
     return received.revised(edits)
   }
 }
@@ -70,5 +77,13 @@ export function readChatReply(received: Received, dialect: UsageDialect): ReadRe
   const choices = reply['choices']
   if (!Array.isArray(choices) || choices.length === 0) return garbage('the reply has no choices')
   if (!choices.every(isChoice)) return garbage('a choice has no message')
-  return { kind: 'reply', reply: new ChatReply(received, reply, choices as Choice[], dialect) }
+  const read = lawfulOf(received, reply)
+  return { kind: 'reply', reply: new ChatReply(received, read, dialect) }
+}
+
+/** The reply as the format has it. What is written anew is read once more: its numbers keep their digits. */
+function lawfulOf(received: Received, reply: Fields): Read {
+  const isMended = !received.isPart && lawfulReply(reply) !== reply
+  const lawful = isMended ? lawfulReply(asFields(parseExact(received.text))) : reply
+  return { reply: lawful, choices: lawful['choices'] as Choice[], isMended }
 }

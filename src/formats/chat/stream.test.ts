@@ -36,8 +36,13 @@ const recorded = [
   event(chunk({ role: 'assistant', content: '' }, { usage: null })),
   ': keep-alive\n\n',
   event(chunk({ content: 'Grüße, 世界 🙂' }, { usage: null, vendor_extra: { usage: 1, model: 'x' } })),
-  event(chunk({ tool_calls: [{ index: 0, function: { name: 'f', arguments: '{"model":"q"}' } }] }, { usage: null })),
-  event({ ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: null }),
+  event(
+    chunk(
+      { tool_calls: [{ index: 0, id: 'call', type: 'function', function: { name: 'f', arguments: '{"model":"q"}' } }] },
+      { usage: null },
+    ),
+  ),
+  event({ ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }], usage: null }),
   event({ ...chunk({}), choices: [], usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } }),
   'data: [DONE]\n\n',
 ].join('')
@@ -173,4 +178,47 @@ test('the short cut for ordinary events gives what reading them in full gives', 
     expect(together.stream.thoughts.text).toBe(thoughts.join(''))
   })
   fc.assert(property, { numRuns: 1_000 })
+})
+
+const counts = { prompt_tokens: 1000, completion_tokens: 50, total_tokens: 1050 }
+const words = [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Hello' })]
+const finish = { ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
+const statements: Readonly<Record<string, readonly object[]>> = {
+  'beside choices that are null': [...words, finish, { ...chunk({}), choices: null, usage: counts }],
+  'without choices': [...words, finish, { id: 'c1', object: 'chat.completion.chunk', created: 7, usage: counts }],
+  'all alone': [...words, finish, { usage: counts }],
+  'alone, behind another': [
+    ...words,
+    finish,
+    { ...chunk({}), choices: [], usage: { ...counts, completion_tokens: 9 } },
+    { usage: counts },
+  ],
+  'in the choice': [
+    ...words,
+    { ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage: counts }] },
+  ],
+  'in an extension': [...words, { ...finish, x_groq: { usage: counts } }],
+  'before zeros': [
+    ...words,
+    finish,
+    { ...chunk({}), choices: [], usage: counts },
+    { ...chunk({}), choices: [], usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } },
+  ],
+  'in halves': [
+    chunk({ role: 'assistant', content: '' }, { usage: { prompt_tokens: 1000, completion_tokens: 0 } }),
+    ...words,
+    finish,
+    { ...chunk({}), choices: [], usage: { prompt_tokens: 0, completion_tokens: 50 } },
+  ],
+  'before the end': [...words, { ...chunk({}), choices: [], usage: counts }, finish],
+}
+
+test.each(Object.entries(statements))('a usage %s is read, and told once at the end', (_, chunks) => {
+  const bytes = encode([...chunks.map(event), 'data: [DONE]\n\n'].join(''))
+  const { text, stream } = relay([bytes], { ...options, usageAsked: true })
+  expect(stream.usage).toMatchObject({ inputFresh: 1000, outputText: 50 })
+  const told = text.split('\n\n').flatMap((data) => (data.startsWith('data: {') ? [JSON.parse(data.slice(6))] : []))
+  expect(told.findLast(({ usage }) => usage)?.usage).toMatchObject(counts)
+  expect(told.every(({ choices }) => Array.isArray(choices))).toBe(true)
+  expect(relay([bytes]).text).not.toContain('"choices":[]')
 })

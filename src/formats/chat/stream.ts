@@ -3,25 +3,20 @@ import type { Failure } from '../../domain/failure.ts'
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { answerLimits, reviseJson, type Edit } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
-import { parseAnswer } from '../fields.ts'
+import { fieldListIn, parseExactFields, type Fields } from '../fields.ts'
 import { SPARE_CHOICES, TOO_MANY_CHOICES } from '../excess.ts'
 import type { PassedStream, ReadEvent } from '../format.ts'
 import { hiddenError, writeFailure } from './failure.ts'
 import { ProducedWords } from '../produced.ts'
+import { runningUsage } from '../running-usage.ts'
+import { LawfulChunks } from './lawful.ts'
 import { isThought, wordsOf } from './produced.ts'
 import { contentOf, learnTemplate, type Template } from './template.ts'
-import { correctedUsage, readChatUsage, writeChatUsage, type UsageDialect } from './usage.ts'
+import { correctedUsage, readChatUsage, statedUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
 type Delta = Readonly<Record<string, unknown>>
 type Choice = { readonly index?: unknown; readonly delta?: Delta | null; readonly finish_reason?: unknown }
-type Chunk = {
-  readonly id?: unknown
-  readonly created?: unknown
-  readonly model?: unknown
-  readonly choices?: readonly Choice[]
-  readonly usage?: unknown
-  readonly x_groq?: { readonly usage?: unknown }
-}
+type Chunk = Fields & { readonly choices: readonly Choice[] }
 
 const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
 
@@ -53,6 +48,7 @@ export class ChatStream implements PassedStream {
   private readonly endedLast = new Set<unknown>()
   private isLastInFull = false
   private head: { id: unknown; created: unknown } = { id: '', created: 0 }
+  private readonly lawful = new LawfulChunks()
   private readonly options: ChatStreamOptions
   private template: Template | undefined
 
@@ -82,48 +78,67 @@ export class ChatStream implements PassedStream {
   private readInFull(data: string): ReadEvent {
     this.isLastInFull = true
     if (this.endedLast.size > 0) this.endedLast.clear()
-    const chunk = parse(data)
-    if (!chunk) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not a JSON object' } }
-    const failure = hiddenError(chunk)
+    const came = parseExactFields(data)
+    if (!came) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not a JSON object' } }
+    const failure = hiddenError(came)
     if (failure) return { kind: 'failed', failure }
-    // A ping or another extra of the vendor's: nothing the format knows, nothing the client asked for.
-    if (chunk.choices === undefined) return NOTHING
-    if (!Array.isArray(chunk.choices) || !chunk.choices.every(isObject)) {
+    const reported = readChatUsage(statedUsage(came), this.options.usageDialect)
+    this.usage = runningUsage(this.usage, reported)
+    // A usage on its own, a ping, or another extra of the vendor's: nothing the format knows. The end states the usage.
+    if ((came['choices'] ?? null) === null) {
+      if (reported) this.usageChunk = undefined
+      return NOTHING
+    }
+    if (!fieldListIn(came['choices'])) {
       return { kind: 'failed', failure: { kind: 'garbage', message: 'the choices of an event are not objects' } }
     }
-    this.head = { id: chunk.id, created: chunk.created }
-    const reported = readChatUsage(chunk.usage ?? chunk.x_groq?.usage, this.options.usageDialect)
-    if (reported) this.usage = reported
+    const chunk = this.lawful.read(came) as Chunk
+    const sent = chunk === came ? data : JSON.stringify(chunk)
+    this.head = { id: chunk['id'], created: chunk['created'] }
     let meaningful = false
     for (const choice of chunk.choices) meaningful = this.meter(choice) || meaningful
     if (this.running.size + this.ended.size > this.options.choices + SPARE_CHOICES) return TOO_MANY_CHOICES
-    const text = this.write(data, chunk, reported)
+    const text = this.write(sent, chunk, reported && this.usage)
     const content = reported ? undefined : soleContent(chunk.choices)
     if (content !== undefined) this.template = learnTemplate(data, text, content) ?? this.template
     return { kind: 'chunk', text, meaningful }
   }
 
   cutAtLength(): string {
-    const { id, created } = this.head
     const open: object[] = []
     for (let index = 0; index < this.options.choices; index++) {
       if (this.ended.has(index) && !(this.isLastInFull && this.endedLast.has(index))) continue
       const isBegun = (this.events.get(index) ?? 0) > (this.isLastInFull ? 1 : 0)
       open.push({ index, delta: isBegun ? {} : { role: 'assistant', content: '' }, finish_reason: 'length' })
     }
+    this.running.clear()
     // A usage that came with words was of another end.
     this.told = this.usageChunk = undefined
+    return this.choicesEvent(open)
+  }
+
+  private choicesEvent(choices: readonly object[]): string {
+    const { id, created } = this.head
     const model = this.options.publicModel
-    return dataEvent(JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices: open }))
+    return dataEvent(JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices }))
+  }
+
+  /** Some servers end a stream without a word about its choices: clients wait for one. */
+  private openEnds(): string {
+    const open = [...this.running].map((index) => {
+      return { index, delta: {}, finish_reason: this.lawful.finishOf(index) }
+    })
+    return open.length === 0 ? '' : this.choicesEvent(open)
   }
 
   /** The end of the stream for the client: the usage as it is billed where that was not said, then the terminator. */
   end(billed: Usage): string {
     const { usageChunk, usage, told } = this
-    if (!this.options.usageAsked) return DONE_EVENT
-    if (usageChunk !== undefined && usage && sameUsage(usage, billed)) return usageChunk + DONE_EVENT
+    const ends = this.openEnds()
+    if (!this.options.usageAsked) return ends + DONE_EVENT
+    if (usageChunk !== undefined && usage && sameUsage(usage, billed)) return ends + usageChunk + DONE_EVENT
     const isTold = told !== undefined && sameUsage(told, billed)
-    return (isTold ? '' : this.usageEvent(billed)) + DONE_EVENT
+    return ends + (isTold ? '' : this.usageEvent(billed)) + DONE_EVENT
   }
 
   fail(failure: Failure): string {
@@ -152,23 +167,23 @@ export class ChatStream implements PassedStream {
   private write(data: string, chunk: Chunk, reported: Usage | undefined): string {
     const { publicModel, usageAsked } = this.options
     // Without usage, an empty choice list is a vendor's extra (Azure's prompt filter) that breaks naive clients.
-    if (chunk.choices?.length === 0 && !(usageAsked && reported)) return ''
+    if (chunk.choices.length === 0 && !(usageAsked && reported)) return ''
     let text = data
     const edits: Edit[] = []
-    if (chunk.model !== publicModel) edits.push({ key: 'model', value: JSON.stringify(publicModel) })
-    if (chunk.usage !== undefined && !usageAsked) {
+    if (chunk['model'] !== publicModel) edits.push({ key: 'model', value: JSON.stringify(publicModel) })
+    if (chunk['usage'] !== undefined && !usageAsked) {
       // The field is the last one in practice; what closes the object after it can only be the outermost brace.
       if (data.endsWith(USAGE_NULL_END)) text = `${data.slice(0, -USAGE_NULL_END.length)}}`
       else edits.push({ key: 'usage', value: undefined })
     }
-    const statesUsage = usageAsked && reported !== undefined && Boolean(chunk.usage)
+    const statesUsage = usageAsked && reported !== undefined && Boolean(chunk['usage'])
     if (statesUsage) {
-      const fixed = correctedUsage(chunk.usage, reported)
+      const fixed = correctedUsage(chunk['usage'], reported)
       if (fixed !== undefined) edits.push({ key: 'usage', value: fixed })
     }
     const event = dataEvent(edits.length === 0 ? text : reviseJson(text, edits, answerLimits))
     if (!statesUsage) return event
-    if (chunk.choices?.length === 0) {
+    if (chunk.choices.length === 0) {
       this.usageChunk = event
       return ''
     }
@@ -185,8 +200,6 @@ export class ChatStream implements PassedStream {
   }
 }
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
-
 /** Some servers send every field of a delta every time, empty. */
 const isNothing = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
@@ -200,12 +213,3 @@ function soleContent(choices: readonly Choice[]): string | undefined {
 }
 
 const USAGE_NULL_END = ',"usage":null}'
-
-function parse(data: string): Chunk | undefined {
-  try {
-    const value = parseAnswer(data)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined // The caller reports garbage.
-  }
-}

@@ -15,14 +15,28 @@ import type {
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { fit } from '../../vendors/fit.ts'
-import { asFields, asText, fieldListIn, fieldsIn, ownIn, parseFields, type Fields } from '../fields.ts'
+import { randomId } from '../../lib/ids.ts'
+import {
+  asFields,
+  asList,
+  asText,
+  fieldListIn,
+  fieldsIn,
+  numberIn,
+  ownIn,
+  parseExactFields,
+  type Fields,
+} from '../fields.ts'
 import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide, WriterQuirks } from '../format.ts'
 import { longerName } from './call-name.ts'
 import { ChatCollector } from './collector.ts'
 import { chatFailures, hiddenError } from './failure.ts'
+import { lawfulReply, LawfulChunks, thoughtIn } from './lawful.ts'
 import { lostOf } from '../lost.ts'
+import { runningUsage } from '../running-usage.ts'
+import { toolOfCall, wordsOfCall } from './stream-calls.ts'
 import { SealingDecoder, thoughtsIn, wantsThoughts, withSeals } from './thoughts.ts'
-import { readChatUsage, type UsageDialect } from './usage.ts'
+import { readChatUsage, statedUsage, type UsageDialect } from './usage.ts'
 import { CHAT_PATH } from './wire.ts'
 
 export const chatUpstreamSide: UpstreamSide = {
@@ -188,41 +202,61 @@ function readReply(
   text: string,
   { usageDialect }: WriterQuirks,
 ): { kind: 'reply'; reply: Reply } | { kind: 'failed'; failure: UpstreamFailure } {
-  const parsed = parseFields(text)
+  const parsed = parseExactFields(text)
   if (!parsed) return garbage('the reply is not JSON')
   const failure = hiddenError(parsed)
   if (failure) return { kind: 'failed', failure }
-  const choices = fieldListIn(parsed['choices']) ?? []
+  const choices = fieldListIn(lawfulReply(parsed)['choices']) ?? []
   if (choices.length === 0) return garbage('the reply has no choices')
   if (!choices.every(({ message }) => fieldsIn(message))) return garbage('a choice has no message')
   const read = choices.map(({ message, finish_reason: finish }) => ({
     parts: outputParts(asFields(message)),
     finish: finishOf(finish),
   }))
-  return { kind: 'reply', reply: { choices: read, usage: readChatUsage(parsed['usage'], usageDialect) } }
+  return { kind: 'reply', reply: { choices: read, usage: readChatUsage(statedUsage(parsed), usageDialect) } }
 }
 
 function outputParts(message: Fields): OutputPart[] {
   const parts: OutputPart[] = []
-  const reasoning = message['reasoning_content'] ?? message['reasoning']
-  if (typeof reasoning === 'string' && reasoning !== '') parts.push({ kind: 'reasoning', text: reasoning })
-  const { content, refusal, tool_calls: calls } = message
+  const reasoning = thoughtIn(message)
+  if (reasoning !== '') parts.push({ kind: 'reasoning', text: reasoning })
+  const { content, refusal } = message
   if (typeof content === 'string' && content !== '') parts.push({ kind: 'text', text: content })
   if (typeof refusal === 'string' && refusal !== '') parts.push({ kind: 'refusal', text: refusal })
-  for (const call of Array.isArray(calls) ? calls : []) {
-    const { id, type, function: fn, custom } = asFields(call)
-    const tool = type === 'custom' ? 'custom' : 'function'
-    const body = asFields(tool === 'custom' ? custom : fn)
-    const words = tool === 'custom' ? body['input'] : body['arguments']
-    parts.push({
-      kind: 'tool_call',
-      id: asText(id),
-      name: asText(body['name']),
-      arguments: asText(words),
-      tool,
-    })
+  for (const call of callsIn(message)) {
+    const tool = toolOfCall(call)
+    const body = asFields(call[tool])
+    const words = asText(tool === 'custom' ? body['input'] : body['arguments'])
+    parts.push({ kind: 'tool_call', id: asText(call['id']), name: asText(body['name']), arguments: words, tool })
   }
   return parts
+}
+
+/** The calls of a message; that of the format's first version, which had one function at most, among them. */
+function callsIn({ tool_calls: calls, function_call: call }: Fields): Fields[] {
+  const called = asList(calls)
+    .map(fieldsIn)
+    .filter((one) => one !== undefined)
+  const { name, arguments: words } = asFields(call)
+  if (called.length > 0 || asText(name) === '') return called
+  return [{ id: randomId('call_'), type: 'function', function: { name, arguments: wordsOfCall(words) || '{}' } }]
+}
+
+/** A chunk with a piece of a call of the first version as one of a call of now. */
+function withoutFunctionCall(chunk: Fields): Fields {
+  const choices = asList(chunk['choices']).map(asFields)
+  const isOld = ({ delta }: Fields): boolean => {
+    const { function_call: call, tool_calls: calls } = asFields(delta)
+    const { name, arguments: words } = asFields(call)
+    return asList(calls).length === 0 && (asText(name) !== '' || asText(words) !== '')
+  }
+  if (!choices.some(isOld)) return chunk
+  const read = choices.map((choice) => {
+    if (!isOld(choice)) return choice
+    const { function_call: call, ...delta } = asFields(choice['delta'])
+    return { ...choice, delta: { ...delta, tool_calls: [{ index: 0, function: call }] } }
+  })
+  return { ...chunk, choices: read }
 }
 
 type Call = Extract<Delta, { kind: 'call' }>
@@ -234,6 +268,7 @@ class ChatDecoder implements StreamDecoder {
   private readonly running = new Set<number>()
   private ended = 0
   private readonly calls = new Set<string>()
+  private readonly lawful = new LawfulChunks()
   /** The call whose name may go on: its arguments have not begun. */
   private naming: Call | undefined
 
@@ -248,28 +283,28 @@ class ChatDecoder implements StreamDecoder {
   decode({ data }: SseEvent): Decoded {
     if (data === '[DONE]') return { kind: 'done' }
     if (data === '') return { kind: 'deltas', deltas: [] }
-    const chunk = parseFields(data)
-    if (!chunk) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not JSON' } }
-    const failure = hiddenError(chunk)
+    const came = parseExactFields(data)
+    if (!came) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not JSON' } }
+    const failure = hiddenError(came)
     if (failure) return { kind: 'failed', failure }
-    this.usage = readChatUsage(chunk['usage'] ?? asFields(chunk['x_groq'])['usage'], this.usageDialect) ?? this.usage
+    this.usage = runningUsage(this.usage, readChatUsage(statedUsage(came), this.usageDialect))
     const deltas: Delta[] = []
-    for (const choice of Array.isArray(chunk['choices']) ? chunk['choices'] : []) this.choice(asFields(choice), deltas)
+    const chunk = this.lawful.read(withoutFunctionCall(came))
+    for (const choice of asList(chunk['choices'])) this.choice(asFields(choice), deltas)
     return { kind: 'deltas', deltas }
   }
 
   private choice({ index, delta, finish_reason: finish }: Fields, deltas: Delta[]): void {
-    const choice = typeof index === 'number' ? index : 0
+    const choice = numberIn(index) ?? 0
     const before = deltas.length
     const fields = asFields(delta)
     const say = (kind: 'text' | 'refusal' | 'reasoning', text: unknown): void => {
       if (typeof text === 'string' && text !== '') deltas.push(...this.named(), { kind, choice, text })
     }
-    say('reasoning', fields['reasoning_content'] ?? fields['reasoning'])
+    say('reasoning', thoughtIn(fields))
     say('text', fields['content'])
     say('refusal', fields['refusal'])
-    const calls = fields['tool_calls']
-    for (const [i, call] of (Array.isArray(calls) ? calls : []).entries()) this.call(choice, i, asFields(call), deltas)
+    for (const call of asList(fields['tool_calls'])) this.call(choice, asFields(call), deltas)
     if (deltas.length > before || this.naming?.choice === choice) this.running.add(choice)
     if (finish === null || finish === undefined) return
     this.running.delete(choice)
@@ -284,27 +319,22 @@ class ChatDecoder implements StreamDecoder {
     return naming ? [naming] : []
   }
 
-  private call(
-    choice: number,
-    position: number,
-    { index, id, type, function: fn, custom }: Fields,
-    deltas: Delta[],
-  ): void {
-    const call = typeof index === 'number' ? index : position
-    const tool = type === 'custom' || custom !== undefined ? 'custom' : 'function'
-    const body = asFields(tool === 'custom' ? custom : fn)
+  private call(choice: number, entry: Fields, deltas: Delta[]): void {
+    const call = numberIn(entry['index'])
+    if (call === undefined) return
+    const tool = toolOfCall(entry)
+    const body = asFields(entry[tool])
     const key = `${choice}/${call}`
     const name = asText(body['name'])
     const { naming } = this
     if (!this.calls.has(key)) {
       this.calls.add(key)
       deltas.push(...this.named())
-      this.naming = { kind: 'call', choice, call, id: asText(id), name, tool }
+      this.naming = { kind: 'call', choice, call, id: asText(entry['id']), name, tool }
     } else if (naming?.choice === choice && naming.call === call) {
-      this.naming = { ...naming, id: naming.id || asText(id), name: longerName(naming.name, name) }
+      this.naming = { ...naming, name: longerName(naming.name, name) }
     }
-    const words = tool === 'custom' ? body['input'] : body['arguments']
-    if (typeof words !== 'string' || words === '') return
-    deltas.push(...this.named(), { kind: 'arguments', choice, call, text: words })
+    const words = asText(tool === 'custom' ? body['input'] : body['arguments'])
+    if (words !== '') deltas.push(...this.named(), { kind: 'arguments', choice, call, text: words })
   }
 }

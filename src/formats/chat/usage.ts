@@ -1,5 +1,6 @@
 /** Usage of the chat format, normalised to disjoint buckets. The only place that builds one from chat wire fields. */
 import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
+import { asFields, asList, numberIn, type Fields } from '../fields.ts'
 
 /**
  * How a vendor counts. `inclusive` is OpenAI's rule: prompt_tokens includes cached and cache-write tokens,
@@ -8,16 +9,20 @@ import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
  */
 export type UsageDialect = 'inclusive' | 'reasoning_apart'
 
-type Fields = Readonly<Record<string, unknown>>
-
-const asFields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
-
 /** More tokens than any one answer can have. */
 const TOKENS_MAX = 1_000_000_000
 
 /** A token count, or undefined. Negative, fractional, absurd and non-numeric counts are lies and count as absent. */
-const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : undefined
+function count(value: unknown): number | undefined {
+  const tokens = numberIn(value)
+  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= TOKENS_MAX
+    ? tokens
+    : undefined
+}
+
+/** Where an answer or a chunk states its usage: Groq has had it in an extension, Moonshot in the choice (2026-11). */
+export const statedUsage = ({ usage, x_groq: groq, choices }: Fields): unknown =>
+  usage ?? asFields(groq)['usage'] ?? asFields(asList(choices)[0])['usage']
 
 /** Reads a `usage` object. Undefined when it is absent or holds no counts: that is unknown, never zero. */
 export function readChatUsage(raw: unknown, dialect: UsageDialect = 'inclusive'): Usage | undefined {

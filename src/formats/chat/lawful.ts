@@ -1,0 +1,170 @@
+/**
+ * Answers of servers that are nearly of this format, as the format has them: its clients, and what is read here, know
+ * only that. What is as it should be stays the object it was.
+ */
+import { asFields, asList, asText, fieldsIn, numberIn, ownIn, textIn, type Fields } from '../fields.ts'
+import { randomId } from '../../lib/ids.ts'
+import { StreamCalls, toolOfCall, wordsOfCall } from './stream-calls.ts'
+
+/** Words of other dialects that servers say here, too (2026-11). */
+const finishWords: Readonly<Record<string, string>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  eos: 'stop',
+  eos_token: 'stop',
+  STOP: 'stop',
+  completed: 'stop',
+  max_tokens: 'length',
+  max_output_tokens: 'length',
+  model_length: 'length',
+  MAX_TOKENS: 'length',
+  tool_use: 'tool_calls',
+  tool_call: 'tool_calls',
+  refusal: 'content_filter',
+  safety: 'content_filter',
+  SAFETY: 'content_filter',
+  sensitive: 'content_filter',
+}
+
+/** What a choice has called: tools; the one function of the format's first version; nothing. */
+type Called = 'tools' | 'function' | 'nothing'
+
+/** The reason as the format has it, which follows what is in the answer. Null: it has not ended. */
+function finishOf(reason: unknown, called: Called): unknown {
+  if (typeof reason !== 'string' || reason === '') return null
+  const word = ownIn(finishWords, reason) ?? reason
+  if (word === 'length' || word === 'content_filter') return word
+  if (called === 'tools') return 'tool_calls'
+  const isCall = word === 'tool_calls' || word === 'function_call'
+  if (called === 'function') return isCall ? 'function_call' : word
+  return isCall ? 'stop' : word
+}
+
+const hasFunctionCall = ({ function_call: call }: Fields): boolean => asText(asFields(call)['name']) !== ''
+
+/** Mistral's reasoning models answer with a list of thoughts and texts (docs.mistral.ai, Reasoning, 2026-11). */
+function withPlainContent(message: Fields): Fields {
+  const { content, reasoning_content: thought, ...rest } = message
+  if (!Array.isArray(content)) return message
+  const words = { text: '', thoughts: asText(thought) }
+  for (const part of content.map(asFields)) {
+    if (part['type'] === 'thinking' || part['type'] === 'reasoning') words.thoughts += textOfThought(part)
+    else words.text += asText(part['text'])
+  }
+  return {
+    ...rest,
+    content: words.text,
+    ...(words.thoughts === '' ? {} : { reasoning_content: words.thoughts }),
+  }
+}
+
+const textOfThought = ({ thinking, text }: Fields): string =>
+  typeof thinking === 'string'
+    ? thinking
+    : asText(text) +
+      asList(thinking)
+        .map((one) => asText(asFields(one)['text']))
+        .join('')
+
+/** What a message or a delta says of its thoughts. Some servers have both fields, either of which may be empty. */
+export function thoughtIn({ reasoning_content: one, reasoning: other }: Fields): string {
+  const [a, b] = [asText(one), asText(other)]
+  return a.length >= b.length ? a : b
+}
+
+type State = { readonly calls: StreamCalls; hasFunctionCall: boolean }
+
+/** Of one stream. */
+export class LawfulChunks {
+  private readonly states = new Map<number, State>()
+
+  /** A chunk as the format has it. It has no choices where there are none to speak of. */
+  read(chunk: Fields): Fields {
+    const { choices } = chunk
+    if (!Array.isArray(choices)) return chunk
+    let isOdd = false
+    const read = choices.map((one: unknown) => {
+      const choice = fieldsIn(one)
+      const lawful = choice && this.choice(choice)
+      isOdd ||= lawful !== choice
+      return lawful ?? one
+    })
+    return isOdd ? { ...chunk, choices: read } : chunk
+  }
+
+  /** How a choice ended of which its server only said that it did. */
+  finishOf(index: unknown): 'stop' | 'tool_calls' {
+    return (this.states.get(numberIn(index) ?? 0)?.calls.size ?? 0) > 0 ? 'tool_calls' : 'stop'
+  }
+
+  private choice(choice: Fields): Fields {
+    const { index, delta: given, finish_reason: reason } = choice
+    const state = this.stateOf(index)
+    const plain = fieldsIn(given) && withPlainContent(asFields(given))
+    const calls = plain?.['tool_calls']
+    const read = Array.isArray(calls) ? state.calls.read(calls) : calls
+    if (plain && hasFunctionCall(plain)) state.hasFunctionCall = true
+    const called = state.calls.size > 0 ? 'tools' : state.hasFunctionCall ? 'function' : 'nothing'
+    const finish = finishOf(reason, called)
+    const missing = finish === 'tool_calls' ? state.calls.withoutArguments() : []
+    const isSame = plain === given && read === calls && missing.length === 0 && finish === (reason ?? null)
+    if (isSame) return choice
+    const all = missing.length === 0 ? read : [...asList(read), ...missing]
+    const delta = all === undefined ? plain : { ...plain, tool_calls: all }
+    return { ...choice, delta: delta ?? given, finish_reason: finish }
+  }
+
+  private stateOf(index: unknown): State {
+    const place = numberIn(index) ?? 0
+    const state = this.states.get(place) ?? { calls: new StreamCalls(), hasFunctionCall: false }
+    this.states.set(place, state)
+    return state
+  }
+}
+
+/** A whole reply as the format has it. */
+export function lawfulReply(reply: Fields): Fields {
+  const { choices } = reply
+  if (!Array.isArray(choices)) return reply
+  const read = choices.map(lawfulChoice)
+  return read.every((one, i) => one === choices[i]) ? reply : { ...reply, choices: read }
+}
+
+function lawfulChoice(given: unknown): unknown {
+  const choice = fieldsIn(given)
+  const message = choice && fieldsIn(choice['message'])
+  if (!message) return given
+  const plain = withPlainContent(message)
+  const calls = plain['tool_calls']
+  const isCut = finishOf(choice['finish_reason'], 'nothing') === 'length'
+  const read = Array.isArray(calls) ? lawfulCalls(calls, isCut) : calls
+  const called = asList(read).length > 0 ? 'tools' : hasFunctionCall(plain) ? 'function' : 'nothing'
+  const reason = choice['finish_reason']
+  const finish = finishOf(reason, called) ?? (called === 'tools' ? 'tool_calls' : 'stop')
+  if (plain === message && read === calls && finish === reason) return given
+  const whole = read === calls ? plain : { ...plain, tool_calls: read }
+  return { ...choice, message: whole, finish_reason: finish }
+}
+
+/** Of an answer that was cut the last call may be without arguments because of that. */
+function lawfulCalls(calls: readonly unknown[], isCut: boolean): readonly unknown[] {
+  const ids = new Set<string>()
+  const read = calls.map((one, i) => {
+    const call = fieldsIn(one)
+    return call ? lawfulCall(call, ids, isCut && i === calls.length - 1 ? '' : '{}') : one
+  })
+  return read.every((one, i) => one === calls[i]) ? calls : read
+}
+
+function lawfulCall(call: Fields, ids: Set<string>, none: string): Fields {
+  const tool = toolOfCall(call)
+  const body = asFields(call[tool])
+  const field = tool === 'custom' ? 'input' : 'arguments'
+  const words = wordsOfCall(body[field])
+  const said = tool === 'function' && words.trim() === '' ? none : words
+  const given = textIn(call['id']) || undefined
+  const id = given === undefined || ids.has(given) ? randomId('call_') : given
+  ids.add(id)
+  if (id === given && said === body[field] && call['type'] !== undefined) return call
+  return { ...call, id, type: tool, [tool]: { ...body, [field]: said } }
+}

@@ -1,0 +1,154 @@
+/**
+ * Tool calls in the chunks of a stream, told apart whatever a server makes of their ids and indexes. The format gives
+ * each call an index, and its id and name once. Servers are known (2026-11) that give every call the index 0 and an id
+ * of its own (Google's endpoint of this format), no index at all, each chunk another id (vLLM until 0.6), or no id.
+ */
+import { randomId } from '../../lib/ids.ts'
+import { JsonEnd } from '../../lib/json-end.ts'
+import { asFields, asText, fieldsIn, numberIn, textIn, type Fields } from '../fields.ts'
+import { longerName } from './call-name.ts'
+
+type Call = {
+  readonly number: number
+  readonly tool: 'function' | 'custom'
+  /** As the server numbers it. */
+  readonly place: number | undefined
+  /** As the server calls it; undefined until it does. */
+  given: string | undefined
+  id: string
+  name: string
+  readonly words: JsonEnd
+}
+
+type Piece = {
+  readonly place: number | undefined
+  readonly id: string | undefined
+  readonly name: string
+  readonly words: string
+  /** Whether another call stands before it in the same chunk. */
+  readonly isBehind: boolean
+}
+
+/** The words of a call, as text: some servers give arguments as the object that they are. */
+export const wordsOfCall = (words: unknown): string =>
+  typeof words === 'string' ? words : typeof words === 'object' && words !== null ? JSON.stringify(words) : ''
+
+export const toolOfCall = ({ type, custom }: Fields): 'function' | 'custom' =>
+  type === 'custom' || (type === undefined && typeof custom === 'object' && custom !== null) ? 'custom' : 'function'
+
+/** Calls of one choice. */
+export class StreamCalls {
+  private readonly calls: Call[] = []
+  private readonly ids = new Map<string, Call>()
+  private readonly places = new Map<number, Call>()
+
+  get size(): number {
+    return this.calls.length
+  }
+
+  /** The calls of one delta as the format has them; the list itself where they are. */
+  read(list: readonly unknown[]): readonly unknown[] {
+    let isOdd = false
+    const read = list.map((one, i) => {
+      const entry = fieldsIn(one)
+      const lawful = entry && this.readOne(entry, i > 0)
+      isOdd ||= lawful !== entry
+      return lawful ?? one
+    })
+    return isOdd ? read : list
+  }
+
+  /** For each function that was called without arguments the piece that says so. */
+  withoutArguments(): Fields[] {
+    return this.calls.flatMap(({ number: index, tool, words }) => {
+      if (tool === 'custom' || words.hasBegun) return []
+      words.add('{}')
+      return [{ index, function: { arguments: '{}' } }]
+    })
+  }
+
+  private readOne(entry: Fields, isBehind: boolean): Fields {
+    const tool = toolOfCall(entry)
+    const field = tool === 'custom' ? 'input' : 'arguments'
+    const body = asFields(entry[tool])
+    const index =
+      numberIn(entry['index']) ?? (/^\d{1,4}$/.test(asText(entry['index'])) ? Number(entry['index']) : undefined)
+    const piece: Piece = {
+      place: index,
+      id: textIn(entry['id']) || undefined,
+      name: asText(body['name']),
+      words: wordsOfCall(body[field]),
+      isBehind,
+    }
+    const known = this.find(piece)
+    if (!known && piece.id === undefined && piece.name === '' && piece.words === '') return entry
+    const call = known ?? this.begin(piece, tool)
+    const name = known ? this.furtherName(known, piece) : call.name
+    call.words.add(piece.words)
+    const { id, type, index: _, [tool]: __, ...rest } = entry
+    const isPlain =
+      entry['index'] === call.number &&
+      (known ? (id ?? call.id) === call.id : id === call.id && type !== undefined) &&
+      (body[field] === undefined || body[field] === piece.words) &&
+      name === piece.name
+    if (isPlain) return entry
+    return {
+      index: call.number,
+      ...(known ? {} : { id: call.id, type: tool }),
+      [tool]: { ...body, name: name === '' ? undefined : name, [field]: piece.words },
+      ...rest,
+    }
+  }
+
+  private find(piece: Piece): Call | undefined {
+    const { place, id, name } = piece
+    const last = this.calls.at(-1)
+    const there = place === undefined ? undefined : this.places.get(place)
+    if (id !== undefined) {
+      const named = this.ids.get(id)
+      // The same id at a place of its own, with a name: two calls that the server does not tell apart.
+      if (named)
+        return there === undefined && place !== undefined && named.place !== undefined && name !== ''
+          ? undefined
+          : named
+      // A new id with a name is a call; without, it is one more id of the call that is under way.
+      if (name !== '') return there?.given === undefined && there?.words.hasBegun === false ? there : undefined
+      return there ?? last
+    }
+    if (name === '') return there ?? last
+    if (place !== undefined) return there?.words.isWhole ? undefined : there
+    if (!last || piece.isBehind || last.words.isWhole) return undefined
+    return last.name === name ? last : undefined
+  }
+
+  private begin({ place, id, name }: Piece, tool: Call['tool']): Call {
+    const number = this.calls.length
+    const isTaken = id === undefined || this.ids.has(id)
+    const call: Call = {
+      number,
+      tool,
+      place,
+      given: id,
+      id: isTaken ? randomId('call_') : id,
+      name,
+      words: new JsonEnd(),
+    }
+    this.calls.push(call)
+    if (id !== undefined) this.ids.set(id, call)
+    if (place !== undefined) this.places.set(place, call)
+    return call
+  }
+
+  /** What a piece adds to a name: nothing once the arguments have begun, or where it is the name once more. */
+  private furtherName(call: Call, { id, name }: Piece): string {
+    if (id !== undefined) {
+      call.given ??= id
+      this.ids.set(id, call)
+    }
+    if (name === '' || call.words.hasBegun) return ''
+    const longer = longerName(call.name, name)
+    if (longer === call.name) return ''
+    call.name = longer
+    return name
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * What every dialect's clients may rely on, whatever the upstream does: a call comes in one piece, the next one behind
+ * it; a function without arguments is called with `{}`; and an answer ends for what is in it.
+ */
+import type { Delta, FinishReason, OutputPart, Reply } from '../domain/turn.ts'
+import { JsonEnd } from '../lib/json-end.ts'
+
+const endOf = (reason: FinishReason, hasCalls: boolean): FinishReason =>
+  reason === 'length' || reason === 'content_filter' ? reason : hasCalls ? 'tool_calls' : 'stop'
+
+type Choice = Reply['choices'][number]
+
+/** A choice of a whole answer. Of one that was cut the last call may lack its arguments for that. */
+export function wholeChoice({ parts, finish }: Choice): Choice {
+  const end = endOf(
+    finish,
+    parts.some(({ kind }) => kind === 'tool_call'),
+  )
+  const isEmpty = (part: OutputPart, i: number): boolean =>
+    part.kind === 'tool_call' &&
+    part.tool === 'function' &&
+    part.arguments.trim() === '' &&
+    !(end === 'length' && i === parts.length - 1)
+  const whole = parts.some(isEmpty)
+    ? parts.map((part, i) => (isEmpty(part, i) ? { ...part, arguments: '{}' } : part))
+    : parts
+  return { parts: whole, finish: end }
+}
+
+type Open = { readonly call: number; readonly tool: 'function' | 'custom'; readonly words: JsonEnd }
+type State = {
+  /** The call that is being said. */
+  open: Open | undefined
+  /** What waits for its end. */
+  readonly waiting: Delta[]
+  hasCalls: boolean
+  hasEnded: boolean
+}
+
+/** The deltas of a stream in the order in which they are said. */
+export class DeltaOrder {
+  private readonly states = new Map<number, State>()
+
+  take(deltas: readonly Delta[]): readonly Delta[] {
+    if (deltas.every((delta) => this.isPlain(delta))) return deltas
+    const said: Delta[] = []
+    for (const delta of deltas) this.one(delta, said)
+    return said
+  }
+
+  /** What still waits, and the ends that the upstream has left out. */
+  end(): Delta[] {
+    const said: Delta[] = []
+    for (const [choice, { hasEnded }] of this.states)
+      if (!hasEnded) this.one({ kind: 'finish', choice, reason: 'stop' }, said)
+    return said
+  }
+
+  /** What still waits, of an answer that broke. */
+  rest(): Delta[] {
+    return [...this.states.values()].flatMap(({ waiting }) => waiting.splice(0))
+  }
+
+  /** Words, where no call has been made: nearly every delta. */
+  private isPlain({ kind, choice }: Delta): boolean {
+    const isWords = kind === 'text' || kind === 'reasoning' || kind === 'refusal' || kind === 'sealed'
+    const state = this.stateOf(choice)
+    return isWords && state.open === undefined
+  }
+
+  private stateOf(choice: number): State {
+    const known = this.states.get(choice)
+    if (known) return known
+    const state: State = { open: undefined, waiting: [], hasCalls: false, hasEnded: false }
+    this.states.set(choice, state)
+    return state
+  }
+
+  private one(delta: Delta, said: Delta[]): void {
+    const state = this.stateOf(delta.choice)
+    if (delta.kind === 'finish') return this.finish(state, delta, said)
+    const { open } = state
+    const isOfOpen = delta.kind === 'arguments' && delta.call === open?.call
+    if (!open || isOfOpen) return this.say(state, delta, said)
+    state.waiting.push(delta)
+    if (open.tool === 'custom' || open.words.isWhole) this.goOn(state, said)
+  }
+
+  private say(state: State, delta: Delta, said: Delta[]): void {
+    said.push(delta)
+    if (delta.kind === 'call') {
+      state.hasCalls = true
+      state.open = { call: delta.call, tool: delta.tool, words: new JsonEnd() }
+    } else if (delta.kind === 'arguments') {
+      state.open?.words.add(delta.text)
+      if (state.waiting.length > 0 && state.open?.words.isWhole) this.goOn(state, said)
+    }
+  }
+
+  /** The call that was said has ended: what waits for that has its turn. */
+  private goOn(state: State, said: Delta[]): void {
+    state.open = undefined
+    for (const delta of state.waiting.splice(0)) this.one(delta, said)
+  }
+
+  private finish(state: State, { choice, reason }: Extract<Delta, { kind: 'finish' }>, said: Delta[]): void {
+    while (state.open) {
+      const { call, tool, words } = state.open
+      const isCut = reason === 'length' && state.waiting.length === 0
+      if (tool === 'function' && !words.hasBegun && !isCut) said.push({ kind: 'arguments', choice, call, text: '{}' })
+      this.goOn(state, said)
+    }
+    state.hasEnded = true
+    said.push({ kind: 'finish', choice, reason: endOf(reason, state.hasCalls) })
+  }
+}
