@@ -125,6 +125,8 @@ test('what an address leads to is there, however far down its list it stands', a
   const stray = await stage.enter({ name: 'stray', role: 'operator' })
   await stray.goto(`${stage.url}/operator/audit?open=aud_nothing`)
   await stray.appears('role=dialog >> text=There is no such entry.')
+  await stray.goto(`${stage.url}/a/${stage.gateway.accountId}/keys?key=key_nothing`)
+  await stray.appears('main >> text=There is no such key.')
   await expectQuiet(stray, [404])
   await stray.close()
 }, 120_000)

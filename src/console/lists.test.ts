@@ -175,3 +175,16 @@ test('a provider says how its last test ended, until it is another connection', 
   expect(body.last_test).toMatchObject({ ok: false, problem: expect.any(String) })
   expect((await desk.call<Shown>(operator, 'PATCH /providers/dead', { key: 'two' })).body.last_test).toBe(null)
 })
+
+test('the overview counts all that is on hold, however many that is', async () => {
+  const { ledger } = desk.gateway.office
+  const account = await desk.gateway.office.accounts.create({ name: 'on hold' })
+  ledger.register(account.id)
+  await ledger.adjust({ accountId: account.id, amount: 10_000n, kind: 'credit', ref: 'on hold', reason: 'test' })
+  const holds = Array.from({ length: 1_203 }, (_, at) =>
+    ledger.hold({ id: `req_held_${at}`, accountId: account.id, amount: 1n }),
+  )
+  await Promise.all(holds.flatMap((each) => (each.kind === 'held' ? [each.durable] : [])))
+  type Overview = { readonly open_holds: number }
+  expect((await desk.call<Overview>(operator, `GET /accounts/${account.id}/overview`)).body.open_holds).toBe(1_203)
+})

@@ -28,7 +28,7 @@ export function KeysPage() {
   const [revoking, setRevoking] = useState<ApiKey>()
   const filter = only({ q, status })
   const list = useRows(keysQuery(account, filter))
-  const { data: open } = useQuery({ ...keyQuery(account, openId ?? ''), enabled: openId !== undefined })
+  const { data: open, error: missing } = useQuery({ ...keyQuery(account, openId ?? ''), enabled: openId !== undefined })
   const go = (search: { dialog?: 'new'; key?: string }): void => void navigate({ search: { ...filter, ...search } })
   const { rows } = list
   const create = canWrite && (
@@ -60,6 +60,7 @@ export function KeysPage() {
         {create}
       </PageHead>
       {list.error && <Failure error={list.error} onRetry={list.refetch} />}
+      {openId !== undefined && missing && <Failure error={missing} />}
       {!rows && !list.error && <Waiting />}
       {rows && (
         <Panel isFlush>
