@@ -1,12 +1,19 @@
 /** What a conversation has from models of other dialects, made what a vendor of this one takes. */
 import { parseExact } from '../../lib/exact-json.ts'
+import type { Members } from '../../lib/json-members.ts'
 import type { Edit } from '../../lib/json-scan.ts'
 import { CallIds } from '../call-ids.ts'
 import { asFields, asList, asText, fieldListIn, type Fields } from '../fields.ts'
 import { familyOf } from './families.ts'
 import { blocksOf } from './content.ts'
-import type { MessagesRequest } from './request.ts'
 import { readStamp } from './seal.ts'
+
+type Spoken = { readonly role: string; readonly content: unknown }
+type Source = {
+  readonly body: Fields & { readonly messages: readonly Spoken[] }
+  readonly text: string
+  readonly members: Members
+}
 
 type Lawful = { readonly edits: readonly Edit[]; readonly dropped: readonly string[] }
 const AS_IT_IS: Lawful = { edits: [], dropped: [] }
@@ -16,7 +23,7 @@ const AS_IT_IS: Lawful = { edits: [], dropped: [] }
  * signatures are ours. Where the model cannot think on without them, its setting goes, too, and is named. Ids of calls
  * that other vendors made become lawful ones.
  */
-export function lawfulEdits({ body, text, members }: MessagesRequest, upstreamModel: string): Lawful {
+export function lawfulEdits({ body, text, members }: Source, upstreamModel: string): Lawful {
   const hasStrangers = body.messages.some(
     ({ role, content }) => role === 'assistant' && blocksOf(content).some(isStranger),
   )
@@ -26,7 +33,7 @@ export function lawfulEdits({ body, text, members }: MessagesRequest, upstreamMo
   const read = fieldListIn(span && parseExact(text.slice(span.start, span.end))) ?? []
   const messages = withLawfulIds(withoutStrangers(read))
   const edits: Edit[] = [{ key: 'messages', value: JSON.stringify(messages) }]
-  const isThinking = asFields(body.thinking)['type'] === 'enabled'
+  const isThinking = asFields(body['thinking'])['type'] === 'enabled'
   if (!hasStrangers || !isThinking || familyOf(upstreamModel).thinking !== 'budget' || !lostThought(messages)) {
     return { edits, dropped: [] }
   }
@@ -50,11 +57,10 @@ const idOf = ({ type, id, tool_use_id: callId }: Fields): string | undefined =>
   type === 'tool_use' ? asText(id) : type === 'tool_result' ? asText(callId) : undefined
 
 /** Whether some id would be refused, for its characters or because a call before has it. */
-function hasOddIds(messages: MessagesRequest['body']['messages']): boolean {
+function hasOddIds(messages: readonly Spoken[]): boolean {
   const calls = new Set<string>()
   for (const { content } of messages) {
-    if (typeof content === 'string') continue
-    for (const block of content as readonly Fields[]) {
+    for (const block of asList(content).map(asFields)) {
       const id = idOf(block)
       if (id === undefined) continue
       if (!/^[\w-]+$/.test(id)) return true

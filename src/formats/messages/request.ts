@@ -186,7 +186,7 @@ export type UpstreamEdits = {
   readonly outputTokensMax: number | undefined
 }
 
-/** The body for an upstream: the client's own bytes, but for the model's name, a lowered limit, and what is not lawful. */
+/** The body for an upstream: the client's own bytes, but for the model, a lowered limit, and what is not lawful. */
 export function writeUpstreamBody(
   request: MessagesRequest,
   edits: UpstreamEdits,
