@@ -21,7 +21,7 @@ import { QUEUED_BYTES_MAX } from './upstream/event-reader.ts'
 export const answerBounds = {
   replyBytesMax: 64 * 1024 * 1024,
   textReplyBytesMax: 32 * 1024 * 1024,
-  eventCharsMax: 1024 * 1024,
+  eventCharsMax: 8 * 1024 * 1024,
 }
 /** Of a request's body on its way in. */
 export const bodyPace = { graceMs: 10_000, bytesPerSecondMin: 8 * 1024 }

@@ -5,7 +5,7 @@ import { chat, freshFolder, startGateway, type TestGateway } from './support/gat
 import { TICK_MS_MAX, tickMeter, withLongestTick } from './support/tick-report.ts'
 
 const REPLY_CHARS = 32_000_000
-const EVENT_CHARS = 1_000_000
+const EVENT_CHARS = 8_000_000
 
 type Unit = (i: number) => string
 

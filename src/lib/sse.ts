@@ -29,6 +29,11 @@ export class SseDecoder {
     this.eventCharsMax = eventCharsMax
   }
 
+  /** Of the event that is not complete. */
+  get unfinishedChars(): number {
+    return this.rest.length + (this.data?.length ?? 0)
+  }
+
   /** The events that `chunk` completes. Throws RangeError on an event over the limit, TypeError on bytes not UTF-8. */
   push(chunk: Uint8Array): SseEvent[] {
     return this.take(this.utf8.decode(chunk, { stream: true }))
@@ -58,7 +63,7 @@ export class SseDecoder {
     // An event of megabytes comes in hundreds of reads: only the last of them is looked through from the start.
     if (this.rest !== '' && !incoming.includes('\n')) {
       this.rest += incoming
-      if (this.rest.length + (this.data?.length ?? 0) > this.eventCharsMax) throw new RangeError('event too large')
+      if (this.unfinishedChars > this.eventCharsMax) throw new RangeError('event too large')
       return []
     }
     const text = this.rest === '' ? incoming : this.rest + incoming
@@ -73,7 +78,7 @@ export class SseDecoder {
       }
     }
     this.rest = start === 0 ? text : start < DETACH_FROM_CHARS ? text.slice(start) : detached(text.slice(start))
-    if (this.rest.length + (this.data?.length ?? 0) > this.eventCharsMax) throw new RangeError('event too large')
+    if (this.unfinishedChars > this.eventCharsMax) throw new RangeError('event too large')
     return events
   }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { ReplyMemory } from '../lib/reply-memory.ts'
 import type { Incoming, Sink } from '../outbound/exchange.ts'
 import { EventReader } from './event-reader.ts'
 import { Flight } from './flight.ts'
@@ -37,14 +38,15 @@ class Scripted implements Incoming {
   }
 }
 
-const owner = { upstreamStopped: false, took: () => undefined, landed: () => undefined }
+type Owner = ConstructorParameters<typeof Flight>[0]
+const owner: Owner = { upstreamStopped: false, took: () => undefined, landed: () => undefined }
 const NONE = Buffer.alloc(0)
 
-function reading({ gapMs = 1_000, firstMs = 1_000 } = {}) {
+function reading({ gapMs = 1_000, firstMs = 1_000, eventCharsMax = 1_000, by = owner } = {}) {
   const response = new Scripted()
-  const flight = new Flight(owner, firstMs)
+  const flight = new Flight(by, firstMs)
   flight.stop.target = response
-  const reader = new EventReader(response, flight, { eventGapTimeoutMs: gapMs, eventCharsMax: 1_000 })
+  const reader = new EventReader(response, flight, { eventGapTimeoutMs: gapMs, eventCharsMax })
   return { response, reader, flight }
 }
 
@@ -144,4 +146,22 @@ test('a reader that is closed while it waits is told so', async () => {
   const waited = reader.next()
   reader.close()
   expect(await waited).toEqual({ kind: 'end' })
+})
+
+test('an event of megabytes waits for the memory that long replies wait for, and gives it back', async () => {
+  const memory = new ReplyMemory({ max: 1, shareMax: 1, stallMs: 60_000 })
+  const other = memory.claim('other')
+  other.grow(1, 1, () => undefined)
+  const by = { ...owner, claimMemory: () => memory.claim('own') }
+  const { response, reader } = reading({ eventCharsMax: 8_000_000, by })
+  const block = 'x'.repeat(1024 * 1024)
+  const waited = reader.next()
+  response.part(`data: ${block}`)
+  expect(response.told).toEqual(['pause'])
+  other.release()
+  expect(response.told).toEqual(['pause', 'resume'])
+  for (let i = 0; i < 3; i++) response.part(block)
+  response.part('\n\n')
+  expect(await waited).toMatchObject(events(block.repeat(4)))
+  expect(memory.bytes).toBe(0)
 })

@@ -5,6 +5,7 @@
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { nextTurn } from '../lib/end-of-tick.ts'
 import { leaveBehind } from '../lib/garbage.ts'
+import type { ReplyClaim } from '../lib/reply-memory.ts'
 import { SseDecoder, type SseEvent } from '../lib/sse.ts'
 import type { Incoming, Sink } from '../outbound/exchange.ts'
 import type { Flight } from './flight.ts'
@@ -23,6 +24,8 @@ export const QUEUED_BYTES_MAX = 32 * 1024
 const LARGE_READ_BYTES = 64 * 1024
 /** A longer event waits for a turn of its own: several as slow to read as they may be would hold up the others. */
 const SMALL_CHARS_MAX = 32 * 1024
+/** An event takes room in the memory for long replies from here on, block by block. */
+const BLOCK_CHARS = 1024 * 1024
 /** Behind it only the end of the body comes, which is worth a connection. By its data, or by its name. */
 const isTerminator = ({ name, data }: SseEvent): boolean => data === '[DONE]' || name === 'message_stop'
 
@@ -34,6 +37,7 @@ export class EventReader implements Sink {
   private readonly decoder: SseDecoder
   private readonly flight: Flight
   private readonly gapMs: number
+  private readonly eventCharsMax: number
   private events: SseEvent[] = []
   private queuedBytes = 0
   private arrivedBytes = 0
@@ -44,12 +48,16 @@ export class EventReader implements Sink {
   private begun = false
   private isTerminated = false
   private isResting = false
+  /** Of an event of megabytes, until it is handed over. */
+  private memory: ReplyClaim | undefined
+  private takenChars = 0
 
   constructor(response: Incoming, flight: Flight, { eventGapTimeoutMs, eventCharsMax }: ReaderLimits) {
     this.response = response
     this.decoder = new SseDecoder(eventCharsMax)
     this.flight = flight
     this.gapMs = eventGapTimeoutMs
+    this.eventCharsMax = eventCharsMax
     response.deliver(this)
   }
 
@@ -94,7 +102,33 @@ export class EventReader implements Sink {
   part(bytes: Buffer): void {
     if (bytes.length >= LARGE_READ_BYTES) leaveBehind(bytes.length, this)
     const events = this.decoded(bytes)
-    if (events) this.take(events, bytes.length)
+    if (!events) return
+    this.take(events, bytes.length)
+    this.memory?.moves()
+    if (this.decoder.unfinishedChars - this.takenChars >= BLOCK_CHARS) this.takeRoom()
+  }
+
+  /** Long events wait for memory as long replies do, and their vendor with them. */
+  private takeRoom(): void {
+    const { unfinishedChars } = this.decoder
+    const more = unfinishedChars - this.takenChars
+    this.takenChars = unfinishedChars
+    this.memory ??= this.flight.claimMemory()
+    if (this.memory?.grow(more, this.eventCharsMax - unfinishedChars, () => this.setWaiting(false)) === false) {
+      this.setWaiting(true)
+    }
+  }
+
+  private setWaiting(isWaiting: boolean): void {
+    if (isWaiting) this.response.pause()
+    else this.response.resume()
+    this.flight.waits(isWaiting)
+  }
+
+  private giveRoom(): void {
+    this.memory?.forget()
+    this.memory = undefined
+    this.takenChars = 0
   }
 
   end(last: Buffer): void {
@@ -145,6 +179,7 @@ export class EventReader implements Sink {
     this.queuedBytes = 0
     this.hasLarge = false
     this.isResting = false
+    this.giveRoom()
     this.response.resume()
     return { kind: 'events', events }
   }
@@ -156,6 +191,7 @@ export class EventReader implements Sink {
   }
 
   private conclude(last: ReadEvents): void {
+    this.giveRoom()
     this.last = last
     this.flight.land()
     if (!this.waiting || this.events.length > 0) return
