@@ -1,7 +1,9 @@
 /** Requests that continue a conversation the gateway keeps: what was said before is read before they can be priced. */
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
-import type { ClientRequest } from '../formats/format.ts'
+import type { ClientRequest, PastTurn } from '../formats/format.ts'
+import { requestScanLimits, scanLongJson, type ScanLimits } from '../lib/json-scan.ts'
+import { isLong } from '../lib/long-text.ts'
 import { KEPT_DAYS, type AccountScope, type Turns } from '../responses/turns.ts'
 import type { Call } from './call.ts'
 import type { Relay } from './context.ts'
@@ -24,7 +26,29 @@ export async function recall(
   const referred = await turns.some(scope, referredIds.slice(0, REFERRED_MAX))
   if (chain.kind === 'busy' || referred.kind === 'busy') return BUSY
   if (referred.kind === 'too_long') return { ...TOO_LONG, param: 'input' }
+  if (await isTooFine([...chain.turns, ...referred.turns])) return TOO_LONG
   return conversation.recall(chain.turns, referred.turns)
+}
+
+/**
+ * What all turns together may be made of, so that reading them takes the thread for less than 100 ms: a value costs 50 ns,
+ * and one body may bring 200,000. Their bytes are bounded before they are read.
+ */
+const turnLimits: ScanLimits = {
+  ...requestScanLimits,
+  depthMax: 128,
+  nodesMax: 800_000,
+  commasMax: 1_000_000,
+  bareMax: 16_000_000,
+  escapesMax: 4_000_000,
+}
+
+/** Whether turns are made of more values than can be read at once. Looks in turns of the loop where there is much. */
+async function isTooFine(turns: readonly PastTurn[]): Promise<boolean> {
+  const text = `[${turns.map(({ input, output }) => `${input},${output}`).join(',')}]`
+  if (!isLong(text)) return false
+  const { kind } = await scanLongJson(text, turnLimits)
+  return kind !== 'scanned'
 }
 
 /** One request may name items of so many turns. */
