@@ -31,8 +31,8 @@ export async function recall(
 }
 
 /**
- * What all turns together may be made of, so that reading them takes the thread for less than 100 ms: a value costs 50 ns,
- * and one body may bring 200,000. Their bytes are bounded before they are read.
+ * What all turns together may be made of, so that reading them takes the thread for less than 100 ms: a value costs
+ * 50 ns, and one body may bring 200,000. Their bytes are bounded before they are read.
  */
 const turnLimits: ScanLimits = {
   ...requestScanLimits,
