@@ -22,6 +22,10 @@ export const isRefusal = (view: object): view is RefusalView => 'refused' in vie
 
 const NOBODY = 'unknown'
 
+/** A path stands with its method; what has a name of its own is posted to. */
+const endpointOf = ({ method, endpoint }: RefusalView): string =>
+  endpoint.startsWith('/') ? `${method} ${endpoint}` : endpoint
+
 export const drawRefusals = (views: readonly RefusalView[], terminal: Terminal): string =>
   table(
     views,
@@ -29,7 +33,7 @@ export const drawRefusals = (views: readonly RefusalView[], terminal: Terminal):
       { title: 'time', of: (view) => shortTime(view.created_at) },
       { title: 'id', of: ({ id }) => id },
       { title: 'account', of: ({ account }) => account ?? NOBODY },
-      { title: 'endpoint', of: ({ method, endpoint }) => `${method} ${endpoint}` },
+      { title: 'endpoint', of: endpointOf },
       { title: 'model', of: ({ model }) => model },
       { title: 'status', of: ({ status }) => status, kind: 'count' },
       { title: 'code', of: ({ code }) => code },
@@ -46,7 +50,7 @@ export function drawRefusal(asked: string, view: RefusalView, terminal: Terminal
     ['account', view.account ?? NOBODY],
     ['key', view.key_id],
     ['time', shortTime(view.created_at)],
-    ['endpoint', `${view.method} ${view.endpoint}`],
+    ['endpoint', endpointOf(view)],
     ['model', view.model],
     ['more like it', view.repeats === 0 ? null : `${view.repeats}, until ${shortTime(view.last_at)}`],
     ['asked for', asked === view.id ? null : `${asked}, which is one of these`],

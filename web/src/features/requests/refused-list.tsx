@@ -6,8 +6,8 @@ import { useShow } from '../../lib/show.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty, Failure, Panel, Waiting } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { Id, Nothing, Status, Time } from '../../ui/text.tsx'
-import { isNarrowed, refusalsQuery, type Refusal } from './refused.ts'
+import { Ago, Id, Nothing, Status } from '../../ui/text.tsx'
+import { endpointOf, isNarrowed, refusalsQuery, type Refusal } from './refused.ts'
 
 type Props = { readonly account: string; readonly filters: RequestFilters }
 
@@ -58,7 +58,7 @@ function Rows({ account, filters, rows }: Props & { readonly rows: readonly Refu
               search={filters}
               className="hover:text-accent hover:underline"
             >
-              <Time at={at} />
+              <Ago at={at} />
             </Link>
           ),
         },
@@ -74,7 +74,7 @@ function Rows({ account, filters, rows }: Props & { readonly rows: readonly Refu
         {
           key: 'model',
           head: t('column.model'),
-          className: 'max-w-40 truncate',
+          className: 'max-w-24 truncate sm:max-w-40',
           cell: ({ model }) => (model === null ? <Nothing /> : <span title={model}>{model}</span>),
         },
         {
@@ -82,7 +82,7 @@ function Rows({ account, filters, rows }: Props & { readonly rows: readonly Refu
           head: t('column.endpoint'),
           isOptional: true,
           className: 'max-w-56 truncate',
-          cell: ({ method, endpoint }) => `${method} ${endpoint}`,
+          cell: endpointOf,
         },
         {
           key: 'key',

@@ -2,7 +2,7 @@ import { useT } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { Facts, Note } from '../../ui/page.tsx'
 import { Id, Nothing, Status, Time } from '../../ui/text.tsx'
-import type { Refusal } from './refused.ts'
+import { endpointOf, type Refusal } from './refused.ts'
 
 /** One request that was refused; `asked` is the id that led here, which may be that of another like it. */
 export function RefusedView({ asked, refusal }: { readonly asked: string; readonly refusal: Refusal }) {
@@ -22,7 +22,7 @@ export function RefusedView({ asked, refusal }: { readonly asked: string; readon
             </Status>,
           ],
           [t('column.time'), <Time key="time" at={refusal.created_at} />],
-          [t('column.endpoint'), `${refusal.method} ${refusal.endpoint}`],
+          [t('column.endpoint'), endpointOf(refusal)],
           [t('column.model'), model ?? <Nothing key="model" />],
           [t('column.key'), key === null ? <Nothing key="key" /> : <Id key="key" id={key} />],
           [t('refused.repeats'), repeats === 0 ? <Nothing key="repeats" /> : show.number(repeats)],

@@ -17,6 +17,10 @@ export type Refusal = {
   readonly last_at: string
 }
 
+/** A path stands with its method; what has a name of its own is posted to. */
+export const endpointOf = ({ method, endpoint }: Refusal): string =>
+  endpoint.startsWith('/') ? `${method} ${endpoint}` : endpoint
+
 /** Chosen in place of an outcome: what was refused had none. */
 export const REFUSED = 'refused' as const
 
