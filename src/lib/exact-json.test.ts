@@ -25,6 +25,11 @@ test('any number keeps its source text', () => {
   fc.assert(fc.property(fc.array(aNumber), (all) => expect(again(`[${all.join(',')}]`)).toBe(`[${all.join(',')}]`)))
 })
 
+test('in a long text, too, where it is not all numbers', () => {
+  const text = `{"a":"${'Some words, and more. '.repeat(100_000)}","b":[12345678901234567890,1.0]}`
+  expect(again(text)).toBe(text)
+})
+
 test('a text of many numbers does not take long', () => {
   const text = `[${'1.0,'.repeat(500_000)}1]`
   const before = process.threadCpuUsage()

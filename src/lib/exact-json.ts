@@ -19,12 +19,24 @@ const exact = JSON as unknown as SourceText
 /** A number may be written otherwise: many digits, an exponent, a zero at the end of a fraction, a minus zero. */
 const INEXACT = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|[\d.]+[eE]|\d+\.\d*0(?!\d)|0\.0{6})|-0(?![.\d])/
 
-/** A value costs 150 ns: a longer text, of numbers alone, would take the thread for 100 ms. It is read as usual. */
-const EXACT_CHARS_MAX = 512 * 1024
+/** A value costs 150 to 450 ns: a longer text may be nothing but values, and take the thread for 100 ms. */
+const SURE_CHARS = 512 * 1024
+/** So many commas has a text of 5 MB of prose. One that has more is read as usual. */
+const COMMAS_MAX = 150_000
+
+function hasManyValues(text: string): boolean {
+  if (text.length <= SURE_CHARS) return false
+  let commas = 0
+  for (let at = text.indexOf(','); at !== -1; at = text.indexOf(',', at + 1)) if (++commas > COMMAS_MAX) return true
+  return false
+}
+
+/** Whether `parseExact` may read a number in this text as its source. */
+export const mayBeInexact = (text: string): boolean => INEXACT.test(text) && !hasManyValues(text)
 
 /** Reads JSON text, without members called `__proto__`. Throws a `SyntaxError` for what is none. */
 export function parseExact(text: string): unknown {
-  if (text.length > EXACT_CHARS_MAX || !INEXACT.test(text)) return parsePlain(text)
+  if (!mayBeInexact(text)) return parsePlain(text)
   return exact.parse(text, (name, value, { source }) =>
     typeof value === 'number' && source !== undefined && String(value) !== source
       ? exact.rawJSON(source)

@@ -3,6 +3,7 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import { late } from '../../lib/late.ts'
 import { dataEvent } from '../../lib/sse.ts'
+import { exactBody } from '../exact-body.ts'
 import type { ClientRequest, Passage } from '../format.ts'
 import { translated } from '../translated.ts'
 import { afterScan, type ScannedRequest } from '../request-json.ts'
@@ -85,6 +86,11 @@ class ChatClient implements ClientRequest {
   passage(offered: readonly Dialect[]): Passage {
     if (offered.includes('chat')) return new DirectChat(this.request)
     const { body, stream, usageAsked } = this.request
-    return translated(chatTurn(body), stream, chatClientSide(usageAsked), upstreamSideOf(offered))
+    return translated(
+      chatTurn(exactBody(body, this.request.text)),
+      stream,
+      chatClientSide(usageAsked),
+      upstreamSideOf(offered),
+    )
   }
 }

@@ -8,12 +8,15 @@ import type {
   UpstreamRequest,
   WriterQuirks,
 } from '../format.ts'
-import { fit } from '../../vendors/fit.ts'
+import { fit, type Fit } from '../../vendors/fit.ts'
+import { exactBody } from '../exact-body.ts'
 import { readReceived } from '../received.ts'
 import { ChatCollector } from './collector.ts'
 import { chatFailures } from './failure.ts'
+import { withLawfulCalls } from './history.ts'
 import { readChatReply } from './reply.ts'
 import { writeUpstreamRequest, type ChatRequest } from './request.ts'
+import type { ChatBody } from './schema.ts'
 import { ChatStream } from './stream.ts'
 import { CHAT_PATH } from './wire.ts'
 
@@ -28,7 +31,7 @@ export class DirectChat implements Passage {
   }
 
   request({ upstreamModel, outputTokensMax, collected = false, quirks }: Destination): UpstreamRequest {
-    const { changes, dropped } = fit(this.client.body, quirks.rules)
+    const { changes, dropped } = this.fitted(quirks)
     const body = writeUpstreamRequest(this.client, {
       upstreamModel,
       outputTokensMax,
@@ -38,6 +41,15 @@ export class DirectChat implements Passage {
       fitted: changes,
     })
     return { path: CHAT_PATH, headers: NO_HEADERS, body, dropped }
+  }
+
+  /** What is written anew is read once more: its numbers keep their digits. */
+  private fitted({ rules }: WriterQuirks): Fit {
+    const { body, text } = this.client
+    const found = lawfullyFitted(body, rules)
+    return Object.values(found.changes).some((value) => typeof value === 'object')
+      ? lawfullyFitted(exactBody(body, text), rules)
+      : found
   }
 
   readReply(text: string, { usageDialect }: WriterQuirks): ReturnType<Passage['readReply']> {
@@ -52,6 +64,13 @@ export class DirectChat implements Passage {
     const { usageAsked, choices } = this.client
     return new ChatStream({ publicModel, choices, usageAsked, usageDialect })
   }
+}
+
+function lawfullyFitted(body: ChatBody, rules: WriterQuirks['rules']): Fit {
+  const messages = withLawfulCalls(body.messages)
+  if (messages === body.messages) return fit(body, rules)
+  const { changes, dropped } = fit({ ...body, messages }, rules)
+  return { changes: { messages, ...changes }, dropped }
 }
 
 const NO_HEADERS = {}

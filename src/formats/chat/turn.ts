@@ -14,6 +14,7 @@ import type {
 import { asFields, asList, asText, fieldsIn, numberIn, ownIn, textIn, wordFor, type Fields } from '../fields.ts'
 import type { TurnRead } from '../translated.ts'
 import { readCallSignature } from './call-signature.ts'
+import { argumentsIn } from './history.ts'
 import { readDetails } from './reasoning-details.ts'
 import type { ChatBody } from './schema.ts'
 
@@ -110,7 +111,7 @@ function assistantParts(message: BodyMessage): OutputPart[] {
       kind: 'tool_call',
       id: call.id,
       name: asText(body['name']),
-      arguments: asText(isCustom ? body['input'] : body['arguments']),
+      arguments: isCustom ? asText(body['input']) : argumentsIn(body),
       tool: isCustom ? 'custom' : 'function',
       sealed: readCallSignature(call),
     })

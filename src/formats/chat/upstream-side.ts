@@ -31,6 +31,7 @@ import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide
 import { longerName } from './call-name.ts'
 import { ChatCollector } from './collector.ts'
 import { chatFailures, hiddenError } from './failure.ts'
+import { argumentsIn } from './history.ts'
 import { lawfulReply, LawfulChunks, thoughtIn } from './lawful.ts'
 import { lostOf } from '../lost.ts'
 import { runningUsage } from '../running-usage.ts'
@@ -141,7 +142,7 @@ function resultOf(parts: readonly InputPart[]): string {
 const callOf = ({ id, name, tool, ...call }: Extract<OutputPart, { kind: 'tool_call' }>): object =>
   tool === 'custom'
     ? { id, type: 'custom', custom: { name, input: call.arguments } }
-    : { id, type: 'function', function: { name, arguments: call.arguments } }
+    : { id, type: 'function', function: { name, arguments: argumentsIn(call) } }
 
 function contentOf(parts: readonly InputPart[]): string | object[] {
   if (parts.every((part) => part.kind === 'text')) return parts.map(({ text }) => text).join('\n\n')

@@ -10,7 +10,7 @@ import { geminiClientSide } from './client-side.ts'
 import { DirectGemini, PaintedGemini } from './direct.ts'
 import { writeGeminiFailure } from './failure.ts'
 import { checkPainting, wantsImages } from './paintings.ts'
-import type { GeminiRequest } from './request.ts'
+import { exactGeminiBody, type GeminiRequest } from './request.ts'
 import { geminiTurn } from './turn.ts'
 
 export class GeminiClient implements ClientRequest {
@@ -69,7 +69,8 @@ export class GeminiClient implements ClientRequest {
     if (paintsInTurn(model)) return new PaintedGemini(this.request, desk, offered)
     if (offered.includes('gemini')) return new DirectGemini(this.request)
     const { body, stream } = this.request
+    const exact = exactGeminiBody(this.request)
     const thoughts = body.generationConfig?.thinkingConfig?.includeThoughts ? 'shown' : 'hidden'
-    return translated(geminiTurn(body), stream, geminiClientSide(thoughts), upstreamSideOf(offered))
+    return translated(geminiTurn(exact), stream, geminiClientSide(thoughts), upstreamSideOf(offered))
   }
 }

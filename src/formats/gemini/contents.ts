@@ -1,7 +1,7 @@
 /** The conversation of a neutral turn as `contents` and `systemInstruction`. */
 import type { InputPart, MediaSource, Message, OutputPart } from '../../domain/turn.ts'
-import { parsePlain } from '../../lib/plain-json.ts'
-import { asFields } from '../fields.ts'
+import { isRawNumber, parseExact } from '../../lib/exact-json.ts'
+import { asFields, fieldsIn } from '../fields.ts'
 import type { Family } from './families.ts'
 import { imageTypeOf } from './media.ts'
 import { SKIP_VALIDATOR } from './signature.ts'
@@ -134,8 +134,8 @@ function addThought(
 /** Arguments are an object here; what is none was written by another model, and stays readable. */
 function argumentsOf(text: string): object {
   try {
-    const value: unknown = parsePlain(text === '' ? '{}' : text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? asFields(value) : { value }
+    const value: unknown = parseExact(text.trim() === '' ? '{}' : text)
+    return fieldsIn(value) && !isRawNumber(value) ? asFields(value) : { value }
   } catch {
     return { text }
   }

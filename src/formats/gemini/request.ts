@@ -2,8 +2,10 @@
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import type { Member, Members } from '../../lib/json-members.ts'
+import { parseExact } from '../../lib/exact-json.ts'
 import { editJson, requestScanLimits, scanJson, type Edit } from '../../lib/json-scan.ts'
 import { failureOfIssue } from '../chat/issue.ts'
+import { exactBody } from '../exact-body.ts'
 import { asFields, asList, type Fields } from '../fields.ts'
 import { scanRequest, type ScannedRequest } from '../request-json.ts'
 import { isInline, type RemoteMedium } from '../remote-media.ts'
@@ -157,6 +159,12 @@ export function readGeminiRequest({ text, bytes, model, stream, scan = scanReque
   }
 }
 
+/** The body with the numbers of arguments, results and schemas as they stood. */
+export function exactGeminiBody({ body, text }: GeminiRequest): GeminiBody {
+  const exact = exactBody(body, text)
+  return exact === body ? body : (inCamelCase(exact) as GeminiBody)
+}
+
 type Media = { images: number; bytes: number; payloadChars: number }
 
 /** Finds the media payloads: they count by their own rule, not by the length of their base64. */
@@ -216,7 +224,7 @@ function configWith(text: string | undefined, outputTokensMax: number): string {
 /** The body without the ids of calls and results, for a vendor that refuses them. Only then other bytes change. */
 export function withoutCallIds(text: string): string {
   if (!text.includes('"id"')) return text
-  return JSON.stringify(JSON.parse(text), function (this: unknown, key: string, value: unknown) {
+  return JSON.stringify(parseExact(text), function (this: unknown, key: string, value: unknown) {
     if (!CALLS.has(camelOf(key)) || typeof value !== 'object' || value === null) return value
     const { id: _, ...rest } = value as Fields
     return rest

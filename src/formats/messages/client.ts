@@ -2,6 +2,7 @@
 import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import { namedEvent } from '../../lib/sse.ts'
+import { exactBody } from '../exact-body.ts'
 import type { AnswerFacts, ClientRequest, Passage } from '../format.ts'
 import { afterScan } from '../request-json.ts'
 import { translated } from '../translated.ts'
@@ -81,6 +82,7 @@ class MessagesClient implements ClientRequest {
     if (offered.includes('messages')) return new DirectMessages(this.request, this.betas)
     const inputTokens = Math.ceil(textBytes / BYTES_PER_TOKEN) + imageParts * IMAGE_TOKENS
     const client = messagesClientSide({ inputTokens, showThoughts: wantsThoughts(body) })
-    return translated(messagesTurn(body), stream, client, upstreamSideOf(offered))
+    const turn = messagesTurn(exactBody(body, this.request.text))
+    return translated(turn, stream, client, upstreamSideOf(offered))
   }
 }

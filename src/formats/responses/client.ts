@@ -2,8 +2,9 @@
 import type { Failure } from '../../domain/failure.ts'
 import { wordsOfParts, type Dialect, type Turn } from '../../domain/turn.ts'
 import { writeFailure } from '../chat/failure.ts'
+import { exactBody } from '../exact-body.ts'
 import type { AnswerFacts, ClientRequest, Passage } from '../format.ts'
-import { afterScan } from '../request-json.ts'
+import { afterScan, type ScannedRequest } from '../request-json.ts'
 import { translated } from '../translated.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
 import { ResponsesConversation } from './conversation.ts'
@@ -13,11 +14,15 @@ type ReadClient = ReadResponses<ClientRequest & { readonly conversation: Respons
 
 /** Reads a request of `/v1/responses`. */
 export const readResponsesClient = (text: string, bytes: number): ReadClient | Promise<ReadClient> =>
-  afterScan(text, bytes, (scan) => made(readResponsesRequest(text, bytes, scan)))
+  afterScan(text, bytes, (scan) => made(readResponsesRequest(text, bytes, exactScan(scan, text))))
 
 /** Reads a request of `/v1/responses/input_tokens`. */
 export const readCountedClient = (text: string, bytes: number): ReadClient | Promise<ReadClient> =>
   afterScan(text, bytes, (scan) => made(readCountRequest(scan, bytes)))
+
+/** The state is ours: what only passes through is kept as it came. */
+const exactScan = (scan: ScannedRequest, text: string): ScannedRequest =>
+  scan.kind === 'rejected' ? scan : { ...scan, value: exactBody(scan.value, text) }
 
 const made = (read: ReadResponses<ResponsesRequest>): ReadClient =>
   read.kind === 'rejected' ? read : { kind: 'read', request: new ResponsesClient(read.request) }

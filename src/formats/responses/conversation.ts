@@ -2,6 +2,7 @@
 import type { Failure } from '../../domain/failure.ts'
 import type { Delta, Reply, Turn } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
+import { parseExact } from '../../lib/exact-json.ts'
 import { writeFailure } from '../chat/failure.ts'
 import { asFields, asList, asText, parseFields, type Fields } from '../fields.ts'
 import type { AnswerFacts, ClientSide, Conversation, Follower, KeptTurn, PastTurn, StreamEncoder } from '../format.ts'
@@ -197,7 +198,7 @@ export class ResponsesConversation implements Conversation {
 
 const bytesOfTurn = ({ input, output }: PastTurn): number => Buffer.byteLength(input) + Buffer.byteLength(output)
 
-const itemsIn = (text: string): Fields[] => asList(JSON.parse(text)).map(asFields)
+const itemsIn = (text: string): Fields[] => asList(parseExact(text)).map(asFields)
 
 const itemsOfTurn = ({ input, output }: PastTurn): Fields[] => [...itemsIn(input), ...itemsIn(output)]
 
@@ -254,7 +255,7 @@ export function followKept(
   turn: Omit<KeptTurn, 'input'>,
   { after, include }: { after: number; include: unknown },
 ): string | undefined {
-  const head = asFields(JSON.parse(turn.head))
+  const head = asFields(parseExact(turn.head))
   if (head['background'] !== true) return undefined
   const events = new ResponseEvents(head, { ...shownBy(include), after })
   // One that died with its process has no trace, and nothing to trace.
@@ -278,4 +279,4 @@ export const showKept = (turn: Omit<KeptTurn, 'input'>, include: unknown): Field
 
 /** An item that a turn brought, as the client sees it: JSON from JSON. Few have to be read for it. */
 export const inputItem = (item: string, include: unknown): string =>
-  item.includes('"encrypted_content"') ? JSON.stringify(shownItem(asFields(JSON.parse(item)), shownBy(include))) : item
+  item.includes('"encrypted_content"') ? JSON.stringify(shownItem(asFields(parseExact(item)), shownBy(include))) : item

@@ -2,7 +2,7 @@ import type { Delta, FinishReason } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { readUpstreamError } from '../chat/failure.ts'
-import { asFields, asList, asText, numberIn, parseFields, textIn, type Fields } from '../fields.ts'
+import { asFields, asList, asText, numberIn, parseExactFields, textIn, type Fields } from '../fields.ts'
 import type { Decoded, StreamDecoder } from '../format.ts'
 import { readResponsesUsage } from './usage.ts'
 
@@ -26,7 +26,7 @@ export class ResponsesDecoder implements StreamDecoder {
   decode({ data }: SseEvent): Decoded {
     if (data === '[DONE]') return { kind: 'done' }
     if (data === '') return deltas()
-    const event = parseFields(data)
+    const event = parseExactFields(data)
     if (!event) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not JSON' } }
     const index = numberIn(event['output_index']) ?? 0
     switch (event['type']) {

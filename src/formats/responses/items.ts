@@ -1,6 +1,7 @@
 /** Items of a conversation: what clients send, brought into one shape, so that what is kept is always whole. */
 import type { Failure, FailureKind } from '../../domain/failure.ts'
-import { asFields, asList, asText, ownIn, textIn, wordFor, type Fields } from '../fields.ts'
+import { argumentsIn } from '../chat/history.ts'
+import { asFields, asList, asText, fieldsIn, ownIn, textIn, wordFor, type Fields } from '../fields.ts'
 import { isMediaData } from '../media-data.ts'
 import { isInline, type RemoteMedium } from '../remote-media.ts'
 
@@ -98,8 +99,7 @@ function readItem(item: Fields, path: string): Fields {
     case 'message':
       return readMessage(item, path)
     case 'function_call':
-      need(item, path, ['call_id', 'name', 'arguments'])
-      return { status: 'completed', ...item }
+      return { status: 'completed', ...withArguments(item, path) }
     case 'custom_tool_call':
       need(item, path, ['call_id', 'name', 'input'])
       return { status: 'completed', ...item }
@@ -117,6 +117,14 @@ function readItem(item: Fields, path: string): Fields {
       throw new BadInput(typeof type === 'string' ? 'unsupported_parameter' : 'invalid_type', `${path}.type`, message)
     }
   }
+}
+
+/** A call without arguments, which some servers have given their clients, has none; an object is its JSON. */
+function withArguments(item: Fields, path: string): Fields {
+  const isLawful = item['arguments'] === undefined || item['arguments'] === null || fieldsIn(item['arguments'])
+  const whole = isLawful ? { ...item, arguments: argumentsIn(item) } : item
+  need(whole, path, ['call_id', 'name', 'arguments'])
+  return whole
 }
 
 function need(item: Fields, path: string, names: readonly string[]): void {

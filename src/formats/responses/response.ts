@@ -2,6 +2,7 @@
 import type { Failure, FailureKind } from '../../domain/failure.ts'
 import type { FinishReason } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
+import { parseExact } from '../../lib/exact-json.ts'
 import { asFields, asList, type Fields } from '../fields.ts'
 import { isOptional } from './optional-tools.ts'
 import type { ResponsesBody } from './request.ts'
@@ -148,6 +149,6 @@ export function keptResponse(
   { head, standing, output }: { readonly head: string; readonly standing: string; readonly output: string },
   shown: Shown,
 ): Fields {
-  const items = asList(JSON.parse(output)).map((item) => shownItem(asFields(item), shown))
-  return responseOf(asFields(JSON.parse(head)), JSON.parse(standing) as Standing, items)
+  const items = asList(parseExact(output)).map((item) => shownItem(asFields(item), shown))
+  return responseOf(asFields(parseExact(head)), JSON.parse(standing) as Standing, items)
 }

@@ -2,8 +2,9 @@
 import type { InputPart, Message, OutputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
 import { fit } from '../../vendors/fit.ts'
 import { chatFailures, readUpstreamError } from '../chat/failure.ts'
+import { argumentsIn } from '../chat/history.ts'
 import { urlOf } from '../chat/upstream-side.ts'
-import { asFields, asList, asText, fieldListIn, parseFields, textIn, type Fields } from '../fields.ts'
+import { asFields, asList, asText, fieldListIn, parseExactFields, textIn, type Fields } from '../fields.ts'
 import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
 import { lostOf } from '../lost.ts'
 import { ResponsesCollector } from './collector.ts'
@@ -114,7 +115,7 @@ function assistantItem(part: OutputPart): object[] {
       const { id, name, tool } = part
       return tool === 'custom'
         ? [{ type: 'custom_tool_call', call_id: id, name, input: part.arguments }]
-        : [{ type: 'function_call', call_id: id, name, arguments: part.arguments }]
+        : [{ type: 'function_call', call_id: id, name, arguments: argumentsIn(part) }]
     }
   }
 }
@@ -163,7 +164,7 @@ type Read = ReturnType<UpstreamSide['readReply']>
 const garbage = (message: string): Read => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
 
 function readReply(text: string): Read {
-  const response = parseFields(text)
+  const response = parseExactFields(text)
   if (!response) return garbage('the reply is not JSON')
   const { error, status = 'completed' } = response
   if (error || status === 'failed') return { kind: 'failed', failure: readUpstreamError(undefined, response) }
