@@ -29,6 +29,12 @@ export type Limit =
   | { readonly takes: 'json_object' }
   /** Where the model has called tools, each of its messages says in `reasoning_content` what it thought. */
   | { readonly takes: 'thoughts' }
+  /** Tools whose input is free text, in the vendor's own formats. */
+  | { readonly takes: 'custom_tools' }
+  /** What agents send in the responses format beside functions: groups of tools, a search among them, a shell. */
+  | { readonly takes: 'agent_items' }
+  /** `prompt_cache_key`, which others refuse as a field that they do not know. */
+  | { readonly takes: 'cache_key' }
   /** Requests with these go to the responses format. */
   | { readonly takes: 'elsewhere'; readonly what: 'tools' | 'translated' }
 
@@ -51,6 +57,8 @@ const REASONS = /^(?:gpt-(?:[5-9]|\d\d)(?!.*-chat)|o\d|codex)/
 const NEVER_REASONS = /^(?:gpt-[34]|chatgpt|gpt-[5-9][\d.]*-chat)/
 /** From gpt-5.4 on the chat format takes tools only where nothing is reasoned. */
 const REASONS_ELSEWHERE = /^gpt-(?:5\.(?:[4-9]|\d\d)|[6-9]|\d\d)/
+/** Models that have learnt to call tools by free text. */
+const WRITES_FREELY = /^gpt-(?:[5-9]|\d\d)(?!.*-chat)/
 
 /** Fields of the format that Mistral does not have: it refuses what it does not know. */
 const NOT_MISTRAL =
@@ -163,6 +171,46 @@ export const rules: readonly Rule[] = [
     what: 'translated',
     source:
       'https://platform.openai.com/docs/guides/migrate-to-responses (reasoning between turns is kept there alone)',
+    read: READ,
+  },
+
+  {
+    vendors: ['openai'],
+    models: WRITES_FREELY,
+    takes: 'custom_tools',
+    source: 'https://platform.openai.com/docs/guides/function-calling#custom-tools',
+    read: READ,
+  },
+  {
+    vendors: ['openai'],
+    models: REASONS_ELSEWHERE,
+    takes: 'agent_items',
+    source: 'https://developers.openai.com/api/docs/guides/tools-tool-search',
+    read: READ,
+  },
+  {
+    vendors: ['openai'],
+    takes: 'cache_key',
+    source: 'https://platform.openai.com/docs/guides/prompt-caching',
+    read: READ,
+  },
+  {
+    vendors: ['mistral'],
+    takes: 'cache_key',
+    source: 'https://docs.mistral.ai/studio/conversations/advanced/prompt-caching',
+    read: READ,
+  },
+  {
+    vendors: ['moonshot'],
+    takes: 'cache_key',
+    source: 'https://github.com/MoonshotAI/kimi-code/pull/3660 (its own endpoint keeps the field)',
+    read: READ,
+  },
+  {
+    vendors: ['groq', 'cerebras'],
+    takes: 'nothing',
+    fields: ['prompt_cache_key', 'prompt_cache_retention'],
+    source: 'https://github.com/zed-industries/zed/issues/36215',
     read: READ,
   },
 

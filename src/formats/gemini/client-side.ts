@@ -114,6 +114,8 @@ class GeminiEncoder implements StreamEncoder {
       case 'finish':
         state.finish = delta.reason
         return before
+      case 'own':
+        return before
     }
   }
 

@@ -23,10 +23,8 @@ export const geminiUpstreamSide: UpstreamSide = {
 }
 
 /** What no model of this API can be given, and must not be left out in silence. */
-function obstacle({ messages, tools }: Turn): Failure | undefined {
+function obstacle({ messages }: Turn): Failure | undefined {
   const no = (message: string): Failure => ({ kind: 'unsupported_parameter', message })
-  const custom = tools.find(({ kind }) => kind === 'custom')
-  if (custom) return no(`This model takes function tools only; '${custom.name.slice(0, 100)}' is a custom tool.`)
   const names = namesOfCalls(messages)
   for (const message of messages) {
     if (message.role === 'tool' && !names.has(message.callId)) {
@@ -56,6 +54,7 @@ function write(turn: Turn, stream: boolean, { upstreamModel, outputTokensMax, qu
   // The API always may call several functions at once.
   if (turn.tools.length > 0 && turn.parallelToolCalls === false) dropped.push('parallel_tool_calls')
   if (turn.user !== undefined) dropped.push('user')
+  if (turn.cacheKey !== undefined) dropped.push('prompt_cache_key')
   if (turn.verbosity !== undefined) dropped.push('verbosity')
   if (turn.logprobs !== undefined) dropped.push('logprobs')
   const path = upstreamPath(upstreamModel, stream ? 'streamGenerateContent' : 'generateContent')

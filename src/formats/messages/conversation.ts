@@ -127,7 +127,7 @@ class Writer {
       }
       case 'tool_call': {
         if (part.sealed) this.dropped.add('reasoning')
-        const input = part.tool === 'custom' ? { input: part.arguments } : argumentsOf(part.arguments)
+        const input = argumentsOf(part.arguments)
         return [{ type: 'tool_use', id: part.id, name: part.name, input }]
       }
     }
