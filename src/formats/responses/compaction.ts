@@ -20,7 +20,7 @@ export const COMPACTION_ORDER =
 const sealSummary = (text: string): string => STAMP + Buffer.from(text).toString('base64url')
 
 /** The summary in an item that we made; undefined for a vendor's own, which nobody else can read. */
-export function summaryIn({ encrypted_content: sealed }: Fields): string | undefined {
+function summaryIn({ encrypted_content: sealed }: Fields): string | undefined {
   const text = textIn(sealed)
   return text?.startsWith(STAMP) ? Buffer.from(text.slice(STAMP.length), 'base64url').toString() : undefined
 }
