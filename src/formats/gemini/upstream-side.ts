@@ -5,7 +5,7 @@ import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
 import { lostOf } from '../lost.ts'
 import { namesOfCalls, writeContents } from './contents.ts'
 import { GeminiCollector } from './collector.ts'
-import { GeminiDecoder, readNeutralReply } from './decoder.ts'
+import { GeminiDecoder, readNeutralReply, silenceOf } from './decoder.ts'
 import { geminiFailures } from './failure.ts'
 import { familyOf, thinkingConfigOf, type Family } from './families.ts'
 import { isGooglesOwn } from './media.ts'
@@ -17,8 +17,8 @@ export const geminiUpstreamSide: UpstreamSide = {
   failures: geminiFailures,
   obstacle,
   write,
-  readReply: readNeutralReply,
-  decoder: () => new GeminiDecoder(),
+  readReply: (text, _, turn) => readNeutralReply(text, silenceOf(turn)),
+  decoder: (_, turn) => new GeminiDecoder(silenceOf(turn)),
   collector: () => new GeminiCollector(),
 }
 
