@@ -32,10 +32,9 @@ export function schemaForGemini(schema: unknown): unknown {
 }
 
 /**
- * From Gemini's older dialect, a subset of OpenAPI's as a protocol buffer in JSON: types in capitals, `nullable` instead
- * of a type null, whole numbers as strings
- * (https://docs.cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/Schema, 2026-11), which is how
- * Google's SDKs type them, and fields in either spelling.
+ * From Gemini's older dialect, a subset of OpenAPI's as a protocol buffer in JSON: types in capitals, `nullable`
+ * instead of a type null, whole numbers as strings, which is how Google's SDKs type them, and fields in either spelling
+ * (`Schema` at https://docs.cloud.google.com/vertex-ai/generative-ai/docs/reference, 2026-11).
  */
 export const schemaFromOpenApi = (schema: unknown): Fields => asFields(mapSchema(schema, plainSchema))
 
