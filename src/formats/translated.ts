@@ -9,6 +9,7 @@ import { DeltaOrder, wholeChoice } from './delta-order.ts'
 import { SPARE_CHOICES, TOO_MANY_CALLS, TOO_MANY_CHOICES } from './excess.ts'
 import { FreeText, withFunctions } from './free-text.ts'
 import { ProducedWords } from './produced.ts'
+import { withAllResults } from './open-calls.ts'
 import { readReceived } from './received.ts'
 import { ToolNames } from './tool-names.ts'
 import { withCallIds } from './call-ids.ts'
@@ -89,7 +90,8 @@ class Tools {
     const hasFreeText = isTaken('custom_tools', quirks.rules)
     this.freeText = hasFreeText ? undefined : new FreeText(turn)
     const { dialect } = upstream
-    this.names = new ToolNames(withCallIds(hasFreeText ? turn : withFunctions(turn), dialect), dialect)
+    const answered = withAllResults(withCallIds(hasFreeText ? turn : withFunctions(turn), dialect))
+    this.names = new ToolNames(answered, dialect)
     this.turn = this.names.turn
     this.isSameDialect = client.dialect === dialect
   }

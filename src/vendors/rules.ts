@@ -367,4 +367,13 @@ export const rules: readonly Rule[] = [
     source: 'https://github.com/earendil-works/pi/issues/1048, https://github.com/diegosouzapw/OmniRoute/issues/2281',
     read: READ,
   },
+  // Embeddings
+  {
+    notVendors: ['sandbox', ...OPENAI, 'openrouter', 'ark', 'modelark'],
+    takes: 'nothing',
+    fields: ['encoding_format'],
+    source:
+      'https://docs.voyageai.com/reference/embeddings-api (null or base64); Extra inputs are not permitted, elsewhere',
+    read: READ,
+  },
 ]

@@ -103,12 +103,21 @@ function messagesOf(messages: readonly Message[], thoughts: 'said' | 'lost'): ob
     shown = []
   }
   for (const message of messages) {
+    if (isSilent(message, thoughts)) continue
     if (message.role !== 'tool') show()
     else shown.push(...message.parts.filter(({ kind }) => kind !== 'text'))
     written.push(messageOf(message, thoughts))
   }
   show()
   return written
+}
+
+/** Nothing is said by it, and some vendors refuse such a message (Moonshot, 2026-11). */
+function isSilent({ role, parts }: Message, thoughts: 'said' | 'lost'): boolean {
+  if (role !== 'assistant' && role !== 'system') return false
+  return parts.every(
+    (part) => part.kind !== 'tool_call' && (part.text === '' || (part.kind === 'reasoning' && thoughts === 'lost')),
+  )
 }
 
 function messageOf(message: Message, thoughts: 'said' | 'lost'): object {

@@ -116,6 +116,7 @@ test('a full request', () => {
         ],
       },
       { role: 'assistant', content: [{ type: 'text', text: 'It is' }] },
+      { role: 'user', content: [{ type: 'text', text: 'Continue.' }] },
     ],
     stream: true,
     temperature: 0.5,
