@@ -64,7 +64,7 @@ describe('of a request', () => {
       { reasoning: { effort: 'minimal', summary: 'auto' } },
     ],
     ['openai', 'gpt-9', { reasoning_effort: 'max' }, { reasoning_effort: 'max' }],
-    ['openrouter', 'openai/gpt-5', { top_k: 4, temperature: 0.2 }, { top_k: 4, temperature: 0.2 }],
+    ['openrouter', 'openai/gpt-5', { top_k: 4, temperature: 0.2 }, { top_k: 4, dropped: ['temperature'] }],
     ['mistral', 'mistral-large', { seed: 7, top_k: 1 }, { random_seed: 7, dropped: ['top_k'] }],
     [
       'mistral',

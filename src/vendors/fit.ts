@@ -105,12 +105,10 @@ function apply(limit: Limit, draft: Draft): void {
       return fitMessages(draft, withCallIds(limit.chars))
     case 'thoughts':
       return fitThoughts(draft)
+    case 'no_thoughts':
+      return withoutThoughts(draft)
     case 'json_object':
       return fitFormat(draft)
-    case 'custom_tools':
-    case 'agent_items':
-    case 'cache_key':
-      return // A writer asks for these.
     case 'elsewhere':
       return withoutReasoning(limit.what, draft)
   }
@@ -204,6 +202,18 @@ function fitThoughts(draft: Draft): void {
   })
 }
 
+const THOUGHTS = ['reasoning_content', 'reasoning_details', 'reasoning']
+
+function withoutThoughts(draft: Draft): void {
+  let isNamed = false
+  fitMessages(draft, (message) => {
+    if (message['role'] !== 'assistant' || !THOUGHTS.some((field) => field in message)) return message
+    isNamed = true
+    return Object.fromEntries(Object.entries(message).filter(([field]) => !THOUGHTS.includes(field)))
+  })
+  if (isNamed) draft.dropped.push('reasoning')
+}
+
 /** Where the responses format is not to be had: tools are worth more than reasoning. */
 function withoutReasoning(what: 'tools' | 'translated', draft: Draft): void {
   const tools = draft.get('tools')
@@ -224,10 +234,6 @@ function fitFormat(draft: Draft): void {
   draft.set('messages', [{ role: 'system', content }, ...(messages as unknown[])])
   draft.dropped.push('response_format.json_schema')
 }
-
-/** Whether a vendor takes of a model what few do. */
-export const isTaken = (what: 'custom_tools' | 'agent_items' | 'cache_key', those: readonly Rule[] = []): boolean =>
-  those.some(({ takes }) => takes === what)
 
 /** Whether a request belongs to the responses format of a vendor that has both. */
 export const isForResponses = (

@@ -29,12 +29,8 @@ export type Limit =
   | { readonly takes: 'json_object' }
   /** Where the model has called tools, each of its messages says in `reasoning_content` what it thought. */
   | { readonly takes: 'thoughts' }
-  /** Tools whose input is free text, in the vendor's own formats. */
-  | { readonly takes: 'custom_tools' }
-  /** What agents send in the responses format beside functions: groups of tools, a search among them, a shell. */
-  | { readonly takes: 'agent_items' }
-  /** `prompt_cache_key`, which others refuse as a field that they do not know. */
-  | { readonly takes: 'cache_key' }
+  /** No message may say what its model thought. */
+  | { readonly takes: 'no_thoughts' }
   /** Requests with these go to the responses format. */
   | { readonly takes: 'elsewhere'; readonly what: 'tools' | 'translated' }
 
@@ -51,14 +47,14 @@ export type Rule = Limit & {
 
 const OPENAI = ['openai', 'azure']
 const READ = '2026-11-25'
+/** They know no `reasoning_content` of a message. */
+const REFUSES_THOUGHTS = [...OPENAI, 'groq', 'mistral', 'cerebras']
 
 /** Models of OpenAI's that reason. */
 const REASONS = /^(?:gpt-(?:[5-9]|\d\d)(?!.*-chat)|o\d|codex)/
 const NEVER_REASONS = /^(?:gpt-[34]|chatgpt|gpt-[5-9][\d.]*-chat)/
 /** From gpt-5.4 on the chat format takes tools only where nothing is reasoned. */
 const REASONS_ELSEWHERE = /^gpt-(?:5\.(?:[4-9]|\d\d)|[6-9]|\d\d)/
-/** Models that have learnt to call tools by free text. */
-const WRITES_FREELY = /^gpt-(?:[5-9]|\d\d)(?!.*-chat)/
 
 /** Fields of the format that Mistral does not have: it refuses what it does not know. */
 const NOT_MISTRAL =
@@ -67,11 +63,27 @@ const NOT_MISTRAL =
   'thinking repetition_penalty min_p'
 
 export const rules: readonly Rule[] = [
-  // OpenAI
+  // Whoever it is: nobody is known to take more.
+  {
+    takes: 'id',
+    fields: ['user', 'user_id'],
+    most: 128,
+    source: 'https://github.com/ujisati/claude-code-provider-proxy/issues/11',
+    read: READ,
+  },
+  {
+    takes: 'id',
+    fields: ['safety_identifier', 'prompt_cache_key'],
+    most: 64,
+    source: 'https://github.com/maximhq/bifrost/issues/1000',
+    read: READ,
+  },
+
+  // OpenAI; the rules of its models hold for whoever serves them.
   {
     vendors: OPENAI,
     takes: 'id',
-    fields: ['user', 'safety_identifier', 'prompt_cache_key'],
+    fields: ['user'],
     most: 64,
     source: 'https://github.com/maximhq/bifrost/issues/1000',
     read: READ,
@@ -92,7 +104,6 @@ export const rules: readonly Rule[] = [
     read: READ,
   },
   {
-    vendors: OPENAI,
     models: NEVER_REASONS,
     takes: 'nothing',
     fields: ['reasoning_effort', 'reasoning', 'verbosity'],
@@ -100,7 +111,6 @@ export const rules: readonly Rule[] = [
     read: READ,
   },
   {
-    vendors: OPENAI,
     models: REASONS,
     takes: 'nothing',
     fields: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logprobs', 'top_logprobs', 'logit_bias'],
@@ -109,7 +119,6 @@ export const rules: readonly Rule[] = [
     read: READ,
   },
   {
-    vendors: OPENAI,
     models: REASONS,
     takes: 'nothing',
     fields: ['stop'],
@@ -117,7 +126,6 @@ export const rules: readonly Rule[] = [
     read: READ,
   },
   {
-    vendors: OPENAI,
     models: /^o\d/,
     takes: 'efforts',
     efforts: ['low', 'medium', 'high'],
@@ -125,7 +133,6 @@ export const rules: readonly Rule[] = [
     read: READ,
   },
   {
-    vendors: OPENAI,
     models: /^gpt-5(?:-(?!chat|codex)|$)/,
     takes: 'efforts',
     efforts: ['minimal', 'low', 'medium', 'high'],
@@ -133,7 +140,6 @@ export const rules: readonly Rule[] = [
     read: READ,
   },
   {
-    vendors: OPENAI,
     models: /^gpt-5-codex|^gpt-5\.1-codex(?!-max)/,
     takes: 'efforts',
     efforts: ['low', 'medium', 'high'],
@@ -141,7 +147,6 @@ export const rules: readonly Rule[] = [
     read: READ,
   },
   {
-    vendors: OPENAI,
     models: /^gpt-5\.1(?!-codex)/,
     takes: 'efforts',
     efforts: ['none', 'low', 'medium', 'high'],
@@ -149,7 +154,6 @@ export const rules: readonly Rule[] = [
     read: READ,
   },
   {
-    vendors: OPENAI,
     models: /^gpt-5\.[2-5]|^gpt-5\.1-codex-max/,
     takes: 'efforts',
     efforts: ['none', 'low', 'medium', 'high', 'xhigh'],
@@ -171,46 +175,6 @@ export const rules: readonly Rule[] = [
     what: 'translated',
     source:
       'https://platform.openai.com/docs/guides/migrate-to-responses (reasoning between turns is kept there alone)',
-    read: READ,
-  },
-
-  {
-    vendors: ['openai'],
-    models: WRITES_FREELY,
-    takes: 'custom_tools',
-    source: 'https://platform.openai.com/docs/guides/function-calling#custom-tools',
-    read: READ,
-  },
-  {
-    vendors: ['openai'],
-    models: REASONS_ELSEWHERE,
-    takes: 'agent_items',
-    source: 'https://developers.openai.com/api/docs/guides/tools-tool-search',
-    read: READ,
-  },
-  {
-    vendors: ['openai'],
-    takes: 'cache_key',
-    source: 'https://platform.openai.com/docs/guides/prompt-caching',
-    read: READ,
-  },
-  {
-    vendors: ['mistral'],
-    takes: 'cache_key',
-    source: 'https://docs.mistral.ai/studio/conversations/advanced/prompt-caching',
-    read: READ,
-  },
-  {
-    vendors: ['moonshot'],
-    takes: 'cache_key',
-    source: 'https://github.com/MoonshotAI/kimi-code/pull/3660 (its own endpoint keeps the field)',
-    read: READ,
-  },
-  {
-    vendors: ['groq', 'cerebras'],
-    takes: 'nothing',
-    fields: ['prompt_cache_key', 'prompt_cache_retention'],
-    source: 'https://github.com/zed-industries/zed/issues/36215',
     read: READ,
   },
 
@@ -285,9 +249,15 @@ export const rules: readonly Rule[] = [
     read: READ,
   },
 
-  // Vendors that want thoughts back. Those that are not among them refuse the field.
+  // Thoughts
   {
-    notVendors: [...OPENAI, 'groq', 'mistral', 'cerebras'],
+    vendors: REFUSES_THOUGHTS,
+    takes: 'no_thoughts',
+    source: 'https://github.com/janhq/jan/issues/8136, https://github.com/Kilo-Org/kilocode/issues/10375',
+    read: READ,
+  },
+  {
+    notVendors: REFUSES_THOUGHTS,
     models: /deepseek|^kimi|minimax|^glm-[5-9]|^mimo/,
     takes: 'thoughts',
     source:
@@ -297,14 +267,6 @@ export const rules: readonly Rule[] = [
   },
 
   // Others
-  {
-    vendors: ['openrouter'],
-    takes: 'id',
-    fields: ['user'],
-    most: 128,
-    source: 'https://github.com/ujisati/claude-code-provider-proxy/issues/11',
-    read: READ,
-  },
   {
     models: /^glm-|^glm$/,
     takes: 'id',
@@ -365,15 +327,6 @@ export const rules: readonly Rule[] = [
     notVendors: OPENAI,
     takes: 'system_role',
     source: 'https://github.com/earendil-works/pi/issues/1048, https://github.com/diegosouzapw/OmniRoute/issues/2281',
-    read: READ,
-  },
-  // Embeddings
-  {
-    notVendors: ['sandbox', ...OPENAI, 'openrouter', 'ark', 'modelark'],
-    takes: 'nothing',
-    fields: ['encoding_format'],
-    source:
-      'https://docs.voyageai.com/reference/embeddings-api (null or base64); Extra inputs are not permitted, elsewhere',
     read: READ,
   },
 ]

@@ -132,8 +132,6 @@ class MessagesEncoder implements StreamEncoder {
       case 'finish':
         this.finish = delta.reason
         return ''
-      case 'own':
-        return ''
     }
   }
 

@@ -27,8 +27,6 @@ export type Family = {
   readonly schemas: boolean
   /** Whether a system message may stand among the others. */
   readonly systemInside: boolean
-  /** Whether the model goes on with what the assistant said last (refused from 4.6 on: anomalyco/opencode#13768). */
-  readonly prefill: boolean
 }
 
 const toMax: readonly Level[] = ['low', 'medium', 'high', 'max']
@@ -45,7 +43,6 @@ const newest: Family = {
   efforts: withXhigh,
   schemas: true,
   systemInside: true,
-  prefill: false,
 }
 const unforced: Family = { ...newest, off: 'least', budget: false, forcedTool: false }
 const classic: Family = {
@@ -55,7 +52,6 @@ const classic: Family = {
   thinking: 'budget',
   efforts: [],
   systemInside: false,
-  prefill: true,
 }
 
 const families: readonly Family[] = [

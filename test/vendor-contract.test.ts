@@ -1,0 +1,67 @@
+/**
+ * One contract for every vendor: agents of each dialect, whole and streamed, through three turns of tools, before a
+ * fake that refuses what the real vendor refuses.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { dialects } from '../src/domain/turn.ts'
+import { presets } from '../src/providers/presets.ts'
+import { startGateway, type TestGateway } from './support/gateway.ts'
+import { conversations } from './vendors/clients.ts'
+import { ARGS, profiles, startVendor, type Vendor } from './vendors/fake.ts'
+
+let gateway: TestGateway
+const vendors: Vendor[] = []
+
+beforeAll(async () => {
+  vendors.push(...profiles.map(startVendor))
+  const providers = profiles.map(({ preset, base }, i) => {
+    const url = (vendors[i]?.origin ?? '') + base
+    return `  p${i}: { preset: ${preset}, base_url: '${url}', key: k, allow_private: true }`
+  })
+  const models = profiles.map(
+    ({ model }, i) =>
+      `  m${i}: { price: { input: 1, output: 2 }, output_tokens_max: 64000, offers: [{ provider: p${i}, model: '${model}' }] }`,
+  )
+  gateway = await startGateway({
+    yaml: ['sandbox: false', 'providers:', ...providers, 'models:', ...models].join('\n'),
+  })
+})
+afterAll(async () => {
+  await gateway.close()
+  for (const vendor of vendors) await vendor.stop()
+})
+
+test('every vendor of text has a fake', () => {
+  const known = new Set(profiles.map(({ preset }) => preset))
+  const others = ['sandbox', 'mediakit', 'vertex']
+  expect(presets.map(({ id }) => id).filter((id) => !known.has(id) && !others.includes(id))).toEqual([])
+})
+
+const rows = profiles.map((profile, i) => [`${profile.preset} ${profile.model}`, i] as const)
+
+describe.each(rows)('%s', (_, i) => {
+  for (const dialect of dialects) {
+    for (const mode of ['whole', 'stream'] as const) {
+      test(`a client of ${dialect}, ${mode}`, async () => {
+        const conversation = conversations[dialect](gateway, `m${i}`)
+        const ask = async () => {
+          const answer = await conversation.ask(mode === 'stream')
+          expect({ ...answer, dialect: vendors[i]?.seen.at(-1)?.dialect }).toMatchObject({ status: 200 })
+          return answer
+        }
+        const first = await ask()
+        expect(first.calls.map(({ args }) => args.replaceAll(/\s/g, ''))).toEqual([ARGS[0], ARGS[1]])
+        expect(new Set(first.calls.map(({ name }) => name)).size).toBe(1)
+        conversation.give(['result 1', 'result 2'])
+        const second = await ask()
+        expect(second.calls.map(({ args }) => args.replaceAll(/\s/g, ''))).toEqual([ARGS[2]])
+        expect(second.text).toBe('Nearly there.')
+        conversation.give(['result 3'])
+        const third = await ask()
+        expect(third).toMatchObject({ text: 'All done.', calls: [] })
+        const asked = vendors[i]?.seen.at(-1)
+        expect(JSON.stringify(asked?.body)).toContain('iVBORw0KGgo')
+      })
+    }
+  }
+})

@@ -1,0 +1,141 @@
+/**
+ * A strict vendor: it refuses what the real one refuses, and calls two tools at once, then one, then answers. What
+ * comes back must be what it said: results with their own calls, digits as they were.
+ */
+import type { Dialect } from '../../src/domain/turn.ts'
+import { parseExact } from '../../src/lib/exact-json.ts'
+import { Raw, written, type Said } from './answers.ts'
+import * as checks from './refusals.ts'
+import type { Check, Refusal } from './refusals.ts'
+import { fieldsOf, seenBy, type Fields, type Seen } from './seen.ts'
+
+export type Profile = {
+  readonly preset: string
+  /** Where it answers, as its preset has it. */
+  readonly base: string
+  readonly model: string
+  /** By dialect: what it refuses in each. */
+  readonly checks: Partial<Readonly<Record<Dialect, Check>>>
+  readonly yaml?: string
+}
+
+const chat = (preset: string, check: Check, model = 'some-model'): Profile => ({
+  preset,
+  base: '/v1',
+  model,
+  checks: { chat: check },
+})
+
+/** A row for each vendor of text, and for the families that make a difference. */
+export const profiles: readonly Profile[] = [
+  ...['gpt-4.1', 'gpt-5', 'gpt-5.6-sol', 'o3'].map((model) => ({
+    ...chat('openai', checks.openaiChat, model),
+    checks: { chat: checks.openaiChat, responses: checks.openaiResponses },
+  })),
+  { ...chat('azure', checks.openaiChat, 'gpt-5.6-sol') },
+  chat('mistral', checks.mistralChat, 'mistral-large-latest'),
+  chat('deepseek', checks.deepseekChat, 'deepseek-v4-pro'),
+  chat('groq', checks.groqChat, 'openai/gpt-oss-120b'),
+  chat('cerebras', checks.cerebrasChat, 'gpt-oss-120b'),
+  chat('xai', checks.xaiChat, 'grok-4'),
+  chat('openrouter', checks.openrouterChat, 'x/y'),
+  chat('moonshot', checks.kimiChat, 'kimi-k2-thinking'),
+  chat('ark', checks.arkChat, 'doubao-seed'),
+  chat('modelark', checks.arkChat, 'doubao-seed'),
+  chat('custom', checks.zhipuChat, 'glm-5'),
+  ...['together', 'fireworks', 'deepinfra', 'alibaba', 'ollama', 'llamacpp'].map((one) => chat(one, checks.plainChat)),
+  { ...chat('vllm', checks.plainChat), checks: { chat: checks.plainChat, messages: checks.anthropicMessages } },
+  { ...chat('perplexity', checks.plainChat), checks: { responses: checks.openaiResponses } },
+  { ...chat('custom-responses', checks.plainChat, 'gpt-5.5'), checks: { responses: checks.openaiResponses } },
+  ...['claude-sonnet-4-5', 'claude-opus-5'].map((model) => ({
+    ...chat('anthropic', checks.plainChat, model),
+    checks: { messages: checks.anthropicMessages },
+  })),
+  { preset: 'gemini', base: '/v1beta', model: 'gemini-3-pro-preview', checks: { gemini: checks.geminiContents } },
+]
+
+/** Arguments whose digits no number of JavaScript holds, and spellings that none keeps. */
+export const ARGS = ['{"n":1,"at":9007199254740993}', '{"n":2,"at":1.0}', '{"n":3,"at":1e3}'] as const
+
+const script: readonly Said[] = [
+  {
+    thought: 'I need both.',
+    text: '',
+    calls: [
+      { id: 'call_b', name: 'TOOL', args: ARGS[0] },
+      { id: 'call_a', name: 'TOOL', args: ARGS[1] },
+    ],
+  },
+  { thought: 'And one more.', text: 'Nearly there.', calls: [{ id: 'call_c', name: 'TOOL', args: ARGS[2] }] },
+  { thought: '', text: 'All done.', calls: [] },
+]
+
+/** The number of the call that a result belongs to must be in it, and all that was called must be as it was said. */
+function mixedUp({ messages }: Seen): string | undefined {
+  const calls = messages.flatMap((message) => message.calls)
+  const results = messages.flatMap((message) => message.results)
+  for (const [i, { args }] of calls.entries()) {
+    if (args.replaceAll(/\s/g, '') !== ARGS[i]) return `call ${i} came back with ${args}, it was ${ARGS[i]}`
+  }
+  for (const [i, { id, text }] of results.entries()) {
+    const call = id === '' ? calls[i] : calls.find((one) => one.id === id)
+    const n = /"n":(\d)/.exec(call?.args ?? '')?.[1]
+    if (text !== `result ${n}`) return `the result of call ${n} is '${text}'`
+  }
+  return undefined
+}
+
+export type Vendor = {
+  readonly origin: string
+  readonly seen: { dialect: Dialect; body: Fields }[]
+  stop(): Promise<void>
+}
+
+function dialectOf(path: string): Dialect {
+  if (path.endsWith('/responses')) return 'responses'
+  if (path.endsWith('/messages')) return 'messages'
+  return path.includes(':') ? 'gemini' : 'chat'
+}
+
+export function startVendor(profile: Profile): Vendor {
+  const seen: Vendor['seen'] = []
+  const refuse = ({ status, body }: Refusal): Response => Response.json(body, { status })
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { pathname } = new URL(request.url)
+      const dialect = dialectOf(pathname)
+      const text = await request.text()
+      const body = fieldsOf(JSON.parse(text))
+      seen.push({ dialect, body })
+      const check = profile.checks[dialect]
+      if (!check) return refuse({ status: 404, body: { error: { message: `no such path: ${pathname}` } } })
+      const view = seenBy[dialect](fieldsOf(parseExact(text)))
+      const refusal = check({ body, seen: view, model: profile.model })
+      if (refusal) return refuse(refusal)
+      const fault = mixedUp(view)
+      if (fault !== undefined) return refuse({ status: 400, body: { error: { message: `MIXED UP: ${fault}` } } })
+      const results = view.messages.flatMap((message) => message.results).length
+      const said = script[results === 0 ? 0 : results < 3 ? 1 : 2] ?? expectNever()
+      const tool = view.tools.find((name) => name.includes('look')) ?? 'look'
+      const named = view.tools.length === 0 ? { ...said, thought: '', text: 'All done.', calls: [] } : said
+      const calls = named.calls.map((call) => ({ ...call, name: tool, id: idFor(profile, call.id) }))
+      const { whole, stream } = written[dialect]({ ...named, calls })
+      if (body['stream'] === true || pathname.endsWith(':streamGenerateContent')) {
+        return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
+      }
+      const answer = whole instanceof Raw ? whole.text : JSON.stringify(whole)
+      return new Response(answer, { headers: { 'content-type': 'application/json' } })
+    },
+  })
+  return { origin: `http://127.0.0.1:${server.port}`, seen, stop: () => server.stop(true) }
+}
+
+const expectNever = (): never => {
+  throw new Error('the script has no such turn')
+}
+
+/** Ids as each vendor makes them. */
+const idFor = ({ preset }: Profile, id: string): string =>
+  preset === 'mistral' ? `${id.replace('_', '')}0000`.slice(0, 9) : preset === 'moonshot' ? `functions.look:${id}` : id
