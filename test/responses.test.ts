@@ -108,14 +108,9 @@ describe('answers', () => {
 describe('refusals name no field of another dialect', () => {
   test('not the one that a vendor of chat completions means', async () => {
     const who = await member()
-    const tools = [{ type: 'function', name: 'f', parameters: {} }]
-    const choice = { type: 'function', name: 'other' }
+    const text = { format: { type: 'json_schema', name: 'no name', schema: {} } }
     for (const stream of [false, true]) {
-      expect(await failure(await create(who, { tools, tool_choice: choice, stream }))).toEqual([
-        400,
-        'invalid_value',
-        null,
-      ])
+      expect(await failure(await create(who, { text, stream }))).toEqual([400, 'invalid_value', null])
     }
     expect(await who.records(2)).toMatchObject([{ charged: '0' }, { charged: '0' }])
   })

@@ -184,7 +184,7 @@ describe.each([
       [limited, body, 403, 'model_not_allowed', 'PermissionDeniedError'],
       [me, { ...body, model: 'nobody' }, 404, 'model_not_found', 'NotFoundError'],
       [me, { ...base }, 400, 'missing_required_parameter', 'BadRequestError'],
-      [me, { ...body, tools: [{ type: 'file_search' }] }, 400, 'unsupported_parameter', 'BadRequestError'],
+      [me, { ...body, conversation: 'conv_1' }, 400, 'unsupported_parameter', 'BadRequestError'],
       [me, { ...body, previous_response_id: 'resp_x' }, 400, 'previous_response_not_found', 'BadRequestError'],
       [me, { ...body, model: 'rejects' }, 400, 'invalid_value', 'BadRequestError'],
       [me, { ...body, model: 'fails-502' }, 502, 'upstream_error', 'InternalServerError'],

@@ -84,7 +84,10 @@ export type UpstreamFailure = {
   readonly keptMessage?: string
   /** The words of its message that its kind was judged by. */
   readonly evidence?: string
-  /** These words are in the request as well: they may be its author's, who must not rest an offer for everybody. */
+  /**
+   * These words are in the request as well, or an answer failed in a way that its request can bring about: its author
+   * must not rest an offer for everybody.
+   */
   readonly isDoubtful?: true
   readonly code?: string
   /** The vendor's word for the kind of error, where it is another than its code. */

@@ -41,6 +41,8 @@ export type ToolCallPart = {
   /** JSON text as the model wrote it; for a custom tool any text. */
   readonly arguments: string
   readonly tool: 'function' | 'custom'
+  /** The group of tools that `name` is one of, where its dialect tells of groups. */
+  readonly namespace?: string | undefined
   readonly sealed?: Sealed | undefined
 }
 export type OutputPart = TextPart | RefusalPart | ReasoningPart | ToolCallPart
@@ -112,6 +114,8 @@ export type Turn = {
   readonly choices: number
   readonly logprobs?: number | undefined
   readonly user?: string | undefined
+  /** Requests with the same key share what they begin with, in the vendor's prompt cache. */
+  readonly cacheKey?: string | undefined
   /** Fields of the client's dialect that no other has, by name: dropped where the upstream speaks another one. */
   readonly foreign: readonly string[]
 }
@@ -130,15 +134,32 @@ export type Delta =
       readonly id: string
       readonly name: string
       readonly tool: 'function' | 'custom'
+      readonly namespace?: string | undefined
       readonly sealed?: Sealed | undefined
     }
   | { readonly kind: 'arguments'; readonly choice: number; readonly call: number; readonly text: string }
   | { readonly kind: 'finish'; readonly choice: number; readonly reason: FinishReason }
+  | OwnDelta
+
+/**
+ * What only the dialect of its origin has a word for; clients of all others are not told. `message`: one begins, with
+ * these fields. `…_rest`: what ends here, or the call of that number, has these fields besides. `item`: a whole one.
+ */
+export type OwnDelta = {
+  readonly kind: 'own'
+  readonly choice: number
+  readonly origin: Dialect
+  readonly what: 'message' | 'message_rest' | 'reasoning_rest' | 'call_rest' | 'item'
+  readonly call?: number | undefined
+  readonly fields: Readonly<Record<string, unknown>>
+}
 
 /** A whole answer. */
 export type Reply = {
   readonly choices: readonly { readonly parts: readonly OutputPart[]; readonly finish: FinishReason }[]
   readonly usage: Usage | undefined
+  /** The same as a stream would have brought it, where clients of the upstream's dialect are told more by that. */
+  readonly deltas?: readonly Delta[] | undefined
 }
 
 /** The words of parts, for an estimate where no usage is reported. */

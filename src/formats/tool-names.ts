@@ -33,12 +33,18 @@ export class ToolNames {
     this.turn = this.fitted.size === 0 ? turn : this.renamed(turn)
   }
 
+  /** A name as its upstream takes it. */
+  fit(name: string): string {
+    return this.fitted.get(name) ?? name
+  }
+
   /** An answer with the client's own names. */
   restored(reply: Reply): Reply {
     if (this.originals.size === 0) return reply
     const own = (part: OutputPart): OutputPart =>
       part.kind === 'tool_call' ? { ...part, name: this.original(part.name) } : part
-    return { ...reply, choices: reply.choices.map((choice) => ({ ...choice, parts: choice.parts.map(own) })) }
+    const choices = reply.choices.map((choice) => ({ ...choice, parts: choice.parts.map(own) }))
+    return { ...reply, choices, deltas: reply.deltas && this.restoredIn(reply.deltas) }
   }
 
   /** The same of what a stream has brought. */
@@ -52,7 +58,7 @@ export class ToolNames {
   }
 
   private renamed(turn: Turn): Turn {
-    const named = (name: string): string => this.fitted.get(name) ?? name
+    const named = (name: string): string => this.fit(name)
     const { toolChoice: choice } = turn
     return {
       ...turn,

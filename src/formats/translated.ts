@@ -1,12 +1,15 @@
 /** The way between two dialects: a client's request as a turn, an upstream's answer as deltas, and back. */
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import { ANSWER_CALLS_MAX } from '../domain/limits.ts'
-import { wordsOfParts, type Delta, type Turn } from '../domain/turn.ts'
+import { wordsOfParts, type Delta, type Reply, type Turn } from '../domain/turn.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { SseEvent } from '../lib/sse.ts'
+import { isTaken } from '../vendors/fit.ts'
 import { DeltaOrder, wholeChoice } from './delta-order.ts'
 import { SPARE_CHOICES, TOO_MANY_CALLS, TOO_MANY_CHOICES } from './excess.ts'
+import { FreeText, withFunctions } from './free-text.ts'
 import { ProducedWords } from './produced.ts'
+import { withAllResults } from './open-calls.ts'
 import { readReceived } from './received.ts'
 import { ToolNames } from './tool-names.ts'
 import { withCallIds } from './call-ids.ts'
@@ -21,6 +24,7 @@ import type {
   StreamDecoder,
   StreamEncoder,
   UpstreamSide,
+  WriterQuirks,
 } from './format.ts'
 
 /** A request as a turn, or why it cannot be one. */
@@ -33,23 +37,27 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
     if (read.kind === 'turn') return read.turn
     throw new Error('this request has no way to this upstream')
   }
-  let fitted: ToolNames | undefined
-  const names = (): ToolNames => (fitted ??= new ToolNames(withCallIds(turn(), upstream.dialect), upstream.dialect))
+  let way: Tools | undefined
+  const tools = (quirks: WriterQuirks): Tools => (way ??= new Tools(turn(), { client, upstream, quirks }))
   const told = client.dialect === upstream.dialect ? asItIs : withoutParam
   return {
     dialect: upstream.dialect,
     obstacle: read.kind === 'rejected' ? read.failure : upstream.obstacle?.(read.turn),
     failures: retold(upstream.failures, told),
     request(to) {
-      const written = upstream.write(names().turn, stream || to.collected === true, to)
+      const written = upstream.write(tools(to.quirks).turn, stream || to.collected === true, to)
       return { ...written, dropped: [...new Set([...turn().foreign, ...written.dropped])] }
     },
     readReply: (text, quirks) =>
       readReceived(text, (received): ReadReply => {
-        const got = upstream.readReply(received.text, quirks, names().turn)
+        const got = upstream.readReply(received.text, quirks, tools(quirks).turn)
         if (got.kind === 'failed') return { kind: 'failed', failure: told(got.failure) }
-        const restored = names().restored(got.reply)
-        const reply = { ...restored, choices: restored.choices.map(wholeChoice) }
+        const restored = tools(quirks).restored(got.reply)
+        const reply = {
+          ...restored,
+          choices: restored.choices.map(wholeChoice),
+          deltas: restored.deltas && new DeltaOrder().take(restored.deltas),
+        }
         return {
           kind: 'reply',
           reply: {
@@ -61,11 +69,45 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
       }),
     collector: () => upstream.collector(),
     openStream: (answer: AnswerFacts, quirks) =>
-      new TranslatedStream(upstream.decoder(quirks, names().turn), client.encoder(answer), {
+      new TranslatedStream(upstream.decoder(quirks, tools(quirks).turn), client.encoder(answer), {
         choices: turn().choices,
-        names: names(),
+        tools: tools(quirks),
         told,
       }),
+  }
+}
+
+type Ends = { readonly client: ClientSide; readonly upstream: UpstreamSide; readonly quirks: WriterQuirks }
+
+/** A turn with tools that its upstream takes, and the way back to those of the client. */
+class Tools {
+  readonly turn: Turn
+  private readonly names: ToolNames
+  private readonly freeText: FreeText | undefined
+  private readonly isSameDialect: boolean
+
+  constructor(turn: Turn, { client, upstream, quirks }: Ends) {
+    const hasFreeText = isTaken('custom_tools', quirks.rules)
+    this.freeText = hasFreeText ? undefined : new FreeText(turn)
+    const { dialect } = upstream
+    const answered = withAllResults(withCallIds(hasFreeText ? turn : withFunctions(turn), dialect))
+    this.names = new ToolNames(answered, dialect)
+    this.turn = this.names.turn
+    this.isSameDialect = client.dialect === dialect
+  }
+
+  restored(reply: Reply): Reply {
+    const named = this.names.restored(reply)
+    return this.freeText?.reply(named) ?? named
+  }
+
+  named(deltas: readonly Delta[]): readonly Delta[] {
+    return this.names.restoredIn(this.isSameDialect ? deltas : deltas.filter(({ kind }) => kind !== 'own'))
+  }
+
+  /** Deltas in their order, with free text where a custom tool is called. */
+  freed(deltas: readonly Delta[]): readonly Delta[] {
+    return this.freeText?.deltas(deltas) ?? deltas
   }
 }
 
@@ -106,7 +148,7 @@ class Chunk {
   }
 }
 
-type Telling = { readonly choices: number; readonly names: ToolNames; readonly told: Retelling }
+type Telling = { readonly choices: number; readonly tools: Tools; readonly told: Retelling }
 
 class TranslatedStream implements PassedStream {
   readonly produced = new ProducedWords()
@@ -116,18 +158,18 @@ class TranslatedStream implements PassedStream {
   private readonly decoder: StreamDecoder
   private readonly encoder: StreamEncoder
   private readonly choices: number
-  private readonly names: ToolNames
+  private readonly tools: Tools
   private readonly told: Retelling
   private readonly ended = new Set<number>()
   private readonly order = new DeltaOrder()
   /** What was read last, until it is said: an encoder repeats at its end what it has said. */
   private unsaid: readonly Delta[] = []
 
-  constructor(decoder: StreamDecoder, encoder: StreamEncoder, { choices, names, told }: Telling) {
+  constructor(decoder: StreamDecoder, encoder: StreamEncoder, { choices, tools, told }: Telling) {
     this.decoder = decoder
     this.encoder = encoder
     this.choices = choices
-    this.names = names
+    this.tools = tools
     this.told = told
   }
 
@@ -144,7 +186,7 @@ class TranslatedStream implements PassedStream {
     const decoded = this.decoder.decode(event)
     if (decoded.kind === 'failed') return { kind: 'failed', failure: this.told(decoded.failure) }
     if (decoded.kind === 'done') return decoded
-    const deltas = this.names.restoredIn(decoded.deltas)
+    const deltas = this.tools.named(decoded.deltas)
     this.pieces += deltas.length
     for (const delta of deltas) {
       if (!this.isChoice(delta.choice)) return TOO_MANY_CHOICES
@@ -166,8 +208,12 @@ class TranslatedStream implements PassedStream {
   }
 
   private encode(deltas: readonly Delta[]): string {
-    const ordered = this.order.take(deltas)
-    return ordered.length === 0 ? '' : this.encoder.encode(ordered)
+    return this.encodeOrdered(this.order.take(deltas))
+  }
+
+  private encodeOrdered(ordered: readonly Delta[]): string {
+    const deltas = this.tools.freed(ordered)
+    return deltas.length === 0 ? '' : this.encoder.encode(deltas)
   }
 
   private isChoice(choice: number): boolean {
@@ -184,12 +230,10 @@ class TranslatedStream implements PassedStream {
   }
 
   end(billed: Usage): string {
-    const rest = this.order.end()
-    return (rest.length === 0 ? '' : this.encoder.encode(rest)) + this.encoder.end(billed)
+    return this.encodeOrdered(this.order.end()) + this.encoder.end(billed)
   }
 
   fail(failure: Failure, billed?: Usage): string {
-    const rest = this.order.rest()
-    return (rest.length === 0 ? '' : this.encoder.encode(rest)) + this.encoder.fail(failure, billed)
+    return this.encodeOrdered(this.order.rest()) + this.encoder.fail(failure, billed)
   }
 }

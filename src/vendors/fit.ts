@@ -109,6 +109,10 @@ function apply(limit: Limit, draft: Draft): void {
       return withoutThoughts(draft)
     case 'json_object':
       return fitFormat(draft)
+    case 'custom_tools':
+    case 'agent_items':
+    case 'cache_key':
+      return // A writer asks for these.
     case 'elsewhere':
       return withoutReasoning(limit.what, draft)
   }
@@ -234,6 +238,10 @@ function fitFormat(draft: Draft): void {
   draft.set('messages', [{ role: 'system', content }, ...(messages as unknown[])])
   draft.dropped.push('response_format.json_schema')
 }
+
+/** Whether a vendor takes of a model what few do. */
+export const isTaken = (what: 'custom_tools' | 'agent_items' | 'cache_key', those: readonly Rule[] = []): boolean =>
+  those.some(({ takes }) => takes === what)
 
 /** Whether a request belongs to the responses format of a vendor that has both. */
 export const isForResponses = (

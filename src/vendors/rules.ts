@@ -31,6 +31,12 @@ export type Limit =
   | { readonly takes: 'thoughts' }
   /** No message may say what its model thought. */
   | { readonly takes: 'no_thoughts' }
+  /** Tools whose input is free text, in the vendor's own formats. */
+  | { readonly takes: 'custom_tools' }
+  /** What agents send in the responses format beside functions: groups of tools, a search among them, a shell. */
+  | { readonly takes: 'agent_items' }
+  /** `prompt_cache_key`, which others refuse as a field that they do not know. */
+  | { readonly takes: 'cache_key' }
   /** Requests with these go to the responses format. */
   | { readonly takes: 'elsewhere'; readonly what: 'tools' | 'translated' }
 
@@ -55,6 +61,8 @@ const REASONS = /^(?:gpt-(?:[5-9]|\d\d)(?!.*-chat)|o\d|codex)/
 const NEVER_REASONS = /^(?:gpt-[34]|chatgpt|gpt-[5-9][\d.]*-chat)/
 /** From gpt-5.4 on the chat format takes tools only where nothing is reasoned. */
 const REASONS_ELSEWHERE = /^gpt-(?:5\.(?:[4-9]|\d\d)|[6-9]|\d\d)/
+/** Models that have learnt to call tools by free text. */
+const WRITES_FREELY = /^gpt-(?:[5-9]|\d\d)(?!.*-chat)/
 
 /** Fields of the format that Mistral does not have: it refuses what it does not know. */
 const NOT_MISTRAL =
@@ -175,6 +183,46 @@ export const rules: readonly Rule[] = [
     what: 'translated',
     source:
       'https://platform.openai.com/docs/guides/migrate-to-responses (reasoning between turns is kept there alone)',
+    read: READ,
+  },
+
+  {
+    vendors: ['openai'],
+    models: WRITES_FREELY,
+    takes: 'custom_tools',
+    source: 'https://platform.openai.com/docs/guides/function-calling#custom-tools',
+    read: READ,
+  },
+  {
+    vendors: ['openai'],
+    models: REASONS_ELSEWHERE,
+    takes: 'agent_items',
+    source: 'https://developers.openai.com/api/docs/guides/tools-tool-search',
+    read: READ,
+  },
+  {
+    vendors: ['openai'],
+    takes: 'cache_key',
+    source: 'https://platform.openai.com/docs/guides/prompt-caching',
+    read: READ,
+  },
+  {
+    vendors: ['mistral'],
+    takes: 'cache_key',
+    source: 'https://docs.mistral.ai/studio/conversations/advanced/prompt-caching',
+    read: READ,
+  },
+  {
+    vendors: ['moonshot'],
+    takes: 'cache_key',
+    source: 'https://github.com/MoonshotAI/kimi-code/pull/3660 (its own endpoint keeps the field)',
+    read: READ,
+  },
+  {
+    vendors: ['groq', 'cerebras'],
+    takes: 'nothing',
+    fields: ['prompt_cache_key', 'prompt_cache_retention'],
+    source: 'https://github.com/zed-industries/zed/issues/36215',
     read: READ,
   },
 
@@ -327,6 +375,15 @@ export const rules: readonly Rule[] = [
     notVendors: OPENAI,
     takes: 'system_role',
     source: 'https://github.com/earendil-works/pi/issues/1048, https://github.com/diegosouzapw/OmniRoute/issues/2281',
+    read: READ,
+  },
+  // Embeddings
+  {
+    notVendors: ['sandbox', ...OPENAI, 'openrouter', 'ark', 'modelark'],
+    takes: 'nothing',
+    fields: ['encoding_format'],
+    source:
+      'https://docs.voyageai.com/reference/embeddings-api (null or base64); Extra inputs are not permitted, elsewhere',
     read: READ,
   },
 ]

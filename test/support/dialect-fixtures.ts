@@ -167,6 +167,8 @@ export function replyOfStream(dialect: Dialect, events: readonly SseEvent[], tur
         const at = calls.get(delta.call) ?? -1
         const call = parts[at]
         if (call?.kind === 'tool_call') parts[at] = { ...call, arguments: call.arguments + delta.text }
+      } else if (delta.kind === 'own') {
+        continue
       } else if (delta.kind === 'sealed') {
         if (last?.kind === 'reasoning' && !last.sealed) parts[parts.length - 1] = { ...last, sealed: delta.sealed }
         else parts.push({ kind: 'reasoning', text: '', sealed: delta.sealed })

@@ -113,6 +113,8 @@ class ChatEncoder implements StreamEncoder {
         const details = this.thoughts.get(choice)?.details ?? []
         return text + this.chunk(choice, details.length === 0 ? {} : { reasoning_details: details }, delta.reason)
       }
+      case 'own':
+        return text
       case 'sealed': {
         const thoughts = this.thoughtsOf(choice)
         thoughts.details.push(detailOf(thoughts.text, delta.sealed))

@@ -68,6 +68,7 @@ function turnOf(body: ChatBody): Extract<TurnRead, { kind: 'turn' }>['turn'] {
     choices: body.n ?? 1,
     logprobs: body.logprobs ? (body.top_logprobs ?? 0) : undefined,
     user: textIn(user),
+    cacheKey: textIn(fields['prompt_cache_key']),
     foreign: Object.keys(fields).filter((name) => !known.has(name) && (fields[name] ?? null) !== null),
   }
 }

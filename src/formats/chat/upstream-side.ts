@@ -14,7 +14,7 @@ import type {
 } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { fit } from '../../vendors/fit.ts'
+import { fit, isTaken } from '../../vendors/fit.ts'
 import { randomId } from '../../lib/ids.ts'
 import {
   asFields,
@@ -59,6 +59,8 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
   const { quirks } = to
   const thoughts = wantsThoughts(quirks) ? 'said' : 'lost'
   const dropped = lostOf(turn.messages, { dialect: 'chat', detail: 'said', thoughts })
+  const hasCacheKey = isTaken('cache_key', quirks.rules)
+  if (!hasCacheKey && turn.cacheKey !== undefined) dropped.push('prompt_cache_key')
   const body = {
     model: to.upstreamModel,
     messages: messagesOf(turn.messages, thoughts),
@@ -75,6 +77,7 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
     n: turn.choices === 1 ? undefined : turn.choices,
     ...(turn.logprobs === undefined ? {} : { logprobs: true, top_logprobs: turn.logprobs }),
     user: turn.user,
+    prompt_cache_key: hasCacheKey ? turn.cacheKey : undefined,
     verbosity: turn.verbosity,
     reasoning_effort: turn.effort,
     tools: turn.tools.length === 0 ? undefined : turn.tools.map(toolOf),
@@ -100,12 +103,21 @@ function messagesOf(messages: readonly Message[], thoughts: 'said' | 'lost'): ob
     shown = []
   }
   for (const message of messages) {
+    if (isSilent(message, thoughts)) continue
     if (message.role !== 'tool') show()
     else shown.push(...message.parts.filter(({ kind }) => kind !== 'text'))
     written.push(messageOf(message, thoughts))
   }
   show()
   return written
+}
+
+/** Nothing is said by it, and some vendors refuse such a message (Moonshot, 2026-11). */
+function isSilent({ role, parts }: Message, thoughts: 'said' | 'lost'): boolean {
+  if (role !== 'assistant' && role !== 'system') return false
+  return parts.every(
+    (part) => part.kind !== 'tool_call' && (part.text === '' || (part.kind === 'reasoning' && thoughts === 'lost')),
+  )
 }
 
 function messageOf(message: Message, thoughts: 'said' | 'lost'): object {

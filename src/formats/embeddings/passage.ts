@@ -34,11 +34,11 @@ export class EmbeddingPassage implements Passage {
   }
 
   request(to: Destination): UpstreamRequest {
-    return this.upstream.write(this.body.inputs, this.body, to.upstreamModel)
+    return this.upstream.write(this.body.inputs, this.body, to)
   }
 
   split(to: Destination): readonly UpstreamRequest[] {
-    return this.batches.map((inputs) => this.upstream.write(inputs, this.body, to.upstreamModel))
+    return this.batches.map((inputs) => this.upstream.write(inputs, this.body, to))
   }
 
   readReply(): never {

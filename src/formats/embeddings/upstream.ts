@@ -1,7 +1,8 @@
 /** How vendors are asked for embeddings. */
 import type { Failure } from '../../domain/failure.ts'
+import { fit } from '../../vendors/fit.ts'
 import { asText } from '../fields.ts'
-import type { UpstreamRequest } from '../format.ts'
+import type { Destination, UpstreamRequest } from '../format.ts'
 import type { EmbeddingBody, EmbeddingInput } from './body.ts'
 import type { EmbeddingDialect } from './reading.ts'
 
@@ -10,7 +11,7 @@ export type EmbeddingUpstream = {
   /** The most inputs one exchange may have. */
   readonly inputsMax: number
   obstacle(body: EmbeddingBody): Failure | undefined
-  write(inputs: readonly EmbeddingInput[], body: EmbeddingBody, upstreamModel: string): UpstreamRequest
+  write(inputs: readonly EmbeddingInput[], body: EmbeddingBody, to: Destination): UpstreamRequest
 }
 
 const request = (path: string, body: object): UpstreamRequest => ({
@@ -24,14 +25,11 @@ export const openaiEmbeddings: EmbeddingUpstream = {
   dialect: 'openai',
   inputsMax: 2_048,
   obstacle: () => undefined,
-  write: (inputs, { dimensions, encoding, others }, upstreamModel) =>
-    request('/embeddings', {
-      ...others,
-      model: upstreamModel,
-      input: inputs,
-      ...(dimensions === undefined ? {} : { dimensions }),
-      encoding_format: encoding,
-    }),
+  write(inputs, { dimensions, encoding, others }, { upstreamModel, quirks }) {
+    const body = { ...others, model: upstreamModel, input: inputs, dimensions, encoding_format: encoding }
+    // What is left out is no loss: vectors are written as their client wants them.
+    return request('/embeddings', { ...body, ...fit(body, quirks.rules).changes })
+  },
 }
 
 /** Gemini's batchEmbedContents, 100 texts at most (2026-08). It takes no token numbers and reports no usage. */
@@ -42,7 +40,7 @@ export const geminiEmbeddings: EmbeddingUpstream = {
     inputs.every((input) => typeof input === 'string')
       ? undefined
       : { kind: 'unsupported_parameter', message: 'This model takes texts, not token numbers.', param: 'input' },
-  write(inputs, { dimensions }, upstreamModel) {
+  write(inputs, { dimensions }, { upstreamModel }) {
     const model = `models/${upstreamModel}`
     const size = dimensions === undefined ? {} : { outputDimensionality: dimensions }
     const requests = inputs.map((text) => ({ model, content: { parts: [{ text: asText(text) }] }, ...size }))

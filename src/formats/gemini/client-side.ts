@@ -5,7 +5,8 @@ import type { Usage } from '../../domain/usage.ts'
 import { dataEvent } from '../../lib/sse.ts'
 import type { AnswerFacts, ClientSide, StreamEncoder } from '../format.ts'
 import { writeGeminiFailure } from './failure.ts'
-import { callPart, reasonOf, sealedPart, writePart } from './parts.ts'
+import { reasonOf } from './ends.ts'
+import { callPart, sealedPart, writePart } from './parts.ts'
 import { writeGeminiUsage } from './usage.ts'
 
 /** `thoughts`: whether the client asked to see them. Of hidden ones only the signature is handed out. */
@@ -113,6 +114,8 @@ class GeminiEncoder implements StreamEncoder {
       }
       case 'finish':
         state.finish = delta.reason
+        return before
+      case 'own':
         return before
     }
   }

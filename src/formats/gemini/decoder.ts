@@ -1,15 +1,14 @@
 /** Answers of Gemini's API as neutral ones. */
 import type { UpstreamFailure } from '../../domain/failure.ts'
-import type { Delta, OutputPart, Reply } from '../../domain/turn.ts'
+import type { Delta, OutputPart, Reply, Turn } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asList, asText, fieldListIn, numberIn, parseExactFields, type Fields } from '../fields.ts'
+import { asFields, asList, fieldListIn, numberIn, parseExactFields, type Fields } from '../fields.ts'
 import type { Decoded, StreamDecoder } from '../format.ts'
+import { brokenEnd, finishOf, hasContent, silentEnd, type Failed, type Silence } from './ends.ts'
 import { readGeminiError } from './failure.ts'
-import { finishOf, isBrokenFinish, readParts } from './parts.ts'
+import { readParts } from './parts.ts'
 import { readGeminiUsage } from './usage.ts'
-
-type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 
 const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })
 
@@ -20,11 +19,14 @@ function blocked(response: Fields): Failed | undefined {
   return failed({ kind: 'policy', status: 200, message: `The prompt was blocked by the vendor (${blockReason}).` })
 }
 
-/** The model broke its own format, and another try may do better. */
-export const brokenFinish = (reason: unknown): Failed =>
-  failed({ kind: 'server', status: 200, code: asText(reason), message: `the answer ended with ${asText(reason)}` })
+/** An answer may end at once where a stop sequence comes first; and to a tool's result there may be nothing to add. */
+export const silenceOf = ({ stop, messages, choices }: Pick<Turn, 'stop' | 'messages' | 'choices'>): Silence =>
+  choices > 1 || (stop?.length ?? 0) > 0 || messages.at(-1)?.role === 'tool' ? 'at_stop' : 'failure'
 
-export function readNeutralReply(text: string): { readonly kind: 'reply'; readonly reply: Reply } | Failed {
+export function readNeutralReply(
+  text: string,
+  silence: Silence,
+): { readonly kind: 'reply'; readonly reply: Reply } | Failed {
   const response = parseExactFields(text)
   if (!response) return failed({ kind: 'garbage', status: 200, message: 'the reply is not a JSON object' })
   if (response['error']) return failed(readGeminiError(undefined, response))
@@ -32,17 +34,27 @@ export function readNeutralReply(text: string): { readonly kind: 'reply'; readon
   if (stopped) return stopped
   const candidates = fieldListIn(response['candidates']) ?? []
   if (candidates.length === 0) return failed({ kind: 'garbage', status: 200, message: 'the reply has no candidates' })
+  const noEnd = noEndIn(candidates, silence)
+  if (noEnd) return noEnd
   const choices = candidates.map((candidate) => {
     const parts = readParts(candidate)
     const hasCalls = parts.some(({ kind }) => kind === 'tool_call')
     return { parts, finish: finishOf(candidate['finishReason'], hasCalls) }
   })
-  const malformed = candidates.find(
-    (candidate, i) => isBrokenFinish(candidate['finishReason']) && !choices[i]?.parts.length,
-  )
-  if (malformed) return brokenFinish(malformed['finishReason'])
   return { kind: 'reply', reply: { choices, usage: readGeminiUsage(response['usageMetadata']) } }
 }
+
+/** What of an answer's ends is none, whatever came before it. */
+function noEndIn(candidates: readonly Fields[], silence: Silence): Failed | undefined {
+  for (const { finishReason } of candidates) {
+    const end = brokenEnd(finishReason)
+    if (end) return end
+  }
+  return candidates.some(hasContent) ? undefined : silentEnd(candidates[0]?.['finishReason'], silence)
+}
+
+/** A few signatures wait for what they belong to: an end without content leaves the next offer free. */
+const EARLY_MAX = 8
 
 /** Reads the responses of a stream. There is no terminator: it ends with its last finish reason. */
 export class GeminiDecoder implements StreamDecoder {
@@ -51,6 +63,14 @@ export class GeminiDecoder implements StreamDecoder {
   private ended = 0
   /** How many calls each candidate has made so far. */
   private readonly calls = new Map<number, number>()
+  private readonly silence: Silence
+  private hasContent = false
+  /** Signatures that came before anything else. */
+  private early: Delta[] | undefined = []
+
+  constructor(silence: Silence) {
+    this.silence = silence
+  }
 
   get finished(): boolean {
     return this.ended > 0 && this.running.size === 0
@@ -70,15 +90,26 @@ export class GeminiDecoder implements StreamDecoder {
       const reason = candidate['finishReason']
       const choice = numberIn(candidate['index']) ?? 0
       const before = deltas.length
+      this.hasContent ||= hasContent(candidate)
       for (const part of readParts(candidate)) this.part(choice, part, deltas)
       if (deltas.length > before) this.running.add(choice)
       if (typeof reason !== 'string') continue
-      if (isBrokenFinish(reason)) return brokenFinish(reason)
+      const noEnd = brokenEnd(reason) ?? (this.hasContent ? undefined : silentEnd(reason, this.silence))
+      if (noEnd) return noEnd
       this.running.delete(choice)
       this.ended++
       deltas.push({ kind: 'finish', choice, reason: finishOf(reason, this.calls.has(choice)) })
     }
-    return { kind: 'deltas', deltas }
+    return { kind: 'deltas', deltas: this.withEarly(deltas) }
+  }
+
+  private withEarly(deltas: Delta[]): Delta[] {
+    const { early } = this
+    if (!early) return deltas
+    const all = [...early, ...deltas]
+    const isEarly = all.length < EARLY_MAX && all.every(({ kind }) => kind === 'sealed')
+    this.early = isEarly ? all : undefined
+    return isEarly ? [] : all
   }
 
   private part(choice: number, part: OutputPart, deltas: Delta[]): void {

@@ -16,13 +16,13 @@ import type {
 import { asFields, fieldListIn, parseFields, type Fields } from '../fields.ts'
 import { readReceived, type Received } from '../received.ts'
 import { GeminiCollector } from './collector.ts'
-import { brokenFinish } from './decoder.ts'
 import { editsOf, wordsOf } from './direct-edits.ts'
+import { brokenEnd, hasContent, silentEnd, type Failed, type Silence } from './ends.ts'
 import { geminiFailures, readGeminiError } from './failure.ts'
 import { upstreamPath } from './model-path.ts'
+import { withoutCallIds } from './nameless-calls.ts'
 import { paintedIn, SPOILED } from './paintings.ts'
-import { isBrokenFinish, readParts } from './parts.ts'
-import { withoutCallIds, writeUpstreamBody, type GeminiRequest } from './request.ts'
+import { writeUpstreamBody, type GeminiRequest } from './request.ts'
 import { GeminiStream } from './stream.ts'
 import { readGeminiUsage, writeGeminiUsage } from './usage.ts'
 
@@ -31,9 +31,12 @@ export class DirectGemini implements Passage {
   readonly obstacle: Failure | undefined
   readonly failures = geminiFailures
   protected readonly client: GeminiRequest
+  protected silence: Silence
+  protected readonly read = (received: Received): DirectReply => readDirectReply(received, this.silence)
 
   constructor(client: GeminiRequest, obstacle?: Failure) {
     this.client = client
+    this.silence = silenceOf(client)
     this.obstacle = obstacle
   }
 
@@ -46,7 +49,7 @@ export class DirectGemini implements Passage {
   }
 
   readReply(text: string): ReturnType<Passage['readReply']> {
-    return readReceived(text, readDirectReply)
+    return readReceived(text, this.read)
   }
 
   collector(): ReplyCollector {
@@ -54,7 +57,7 @@ export class DirectGemini implements Passage {
   }
 
   openStream({ publicModel }: AnswerFacts): PassedStream {
-    return new GeminiStream(publicModel)
+    return new GeminiStream(publicModel, { silence: this.silence })
   }
 }
 
@@ -70,11 +73,12 @@ export class PaintedGemini extends DirectGemini {
 
   constructor(client: GeminiRequest, desk: ImageDesk, offered: readonly Dialect[]) {
     super(client, offered.includes('gemini') ? undefined : NOT_SPOKEN)
+    this.silence = 'lawful'
     this.desk = desk
   }
 
   async join([text = '']: readonly string[]): Promise<ReadReply> {
-    const read = await readReceived(text, readDirectReply)
+    const read = await readReceived(text, this.read)
     if (read.kind === 'failed') return read
     const painted = await paintedIn(read.response, this.desk)
     if (painted.images === 0 && painted.spoiled > 0) return garbage(SPOILED)
@@ -82,7 +86,7 @@ export class PaintedGemini extends DirectGemini {
   }
 
   override openStream({ publicModel }: AnswerFacts): PassedStream {
-    return new GeminiStream(publicModel, this.desk)
+    return new GeminiStream(publicModel, { silence: this.silence, desk: this.desk })
   }
 }
 
@@ -93,8 +97,24 @@ const garbage = (message: string): Extract<ReadReply, { kind: 'failed' }> => ({
   failure: { kind: 'garbage', status: 200, message },
 })
 
+const silenceOf = ({ choices, body: { contents, generationConfig } }: GeminiRequest): Silence =>
+  choices > 1 ||
+  (generationConfig?.stopSequences?.length ?? 0) > 0 ||
+  contents.at(-1)?.parts?.some(({ functionResponse }) => functionResponse) === true
+    ? 'at_stop'
+    : 'failure'
+
+/** What of an answer's ends is none, and nothing that the client could read came before it. */
+function noEndIn(candidates: readonly Fields[], silence: Silence): Failed | undefined {
+  for (const one of candidates) {
+    const end = hasContent(one) ? undefined : brokenEnd(one['finishReason'])
+    if (end) return end
+  }
+  return candidates.some(hasContent) ? undefined : silentEnd(candidates[0]?.['finishReason'], silence)
+}
+
 /** Reads a 200 reply. What is no answer is a failure of the upstream, whatever its status said. */
-function readDirectReply(received: Received): DirectReply {
+function readDirectReply(received: Received, silence: Silence): DirectReply {
   const response = parseFields(received.text, () => received.parsed())
   if (!response) return garbage('the reply is not a JSON object')
   if (response['error']) return { kind: 'failed', failure: readGeminiError(undefined, response) }
@@ -102,8 +122,8 @@ function readDirectReply(received: Received): DirectReply {
   // A blocked prompt is an answer: its client knows how to read it.
   const isBlocked = asFields(response['promptFeedback'])['blockReason'] !== undefined
   if (candidates.length === 0 && !isBlocked) return garbage('the reply has no candidates')
-  const malformed = candidates.find((one) => isBrokenFinish(one['finishReason']) && readParts(one).length === 0)
-  if (malformed) return brokenFinish(malformed['finishReason'])
+  const noEnd = isBlocked ? undefined : noEndIn(candidates, silence)
+  if (noEnd) return noEnd
   const usage = readGeminiUsage(response['usageMetadata'])
   const reply: PassedReply = {
     usage,

@@ -16,7 +16,7 @@ import { DirectGemini } from './direct.ts'
 import { familyOf, thinkingConfigOf } from './families.ts'
 import { readModelPath, upstreamPath } from './model-path.ts'
 import { readGeminiRequest, type GeminiRequest } from './request.ts'
-import { schemaForGemini, schemaFromOpenApi } from './schema.ts'
+import { schemaForGemini } from './schema.ts'
 import { readSignature, writeSignature } from './signature.ts'
 import { GeminiStream } from './stream.ts'
 import { geminiTurn } from './turn.ts'
@@ -99,7 +99,7 @@ function cutAt(bytes: Uint8Array, at: number): SseEvent[] {
 }
 
 function deltasOf(list: readonly SseEvent[]): { deltas: Delta[]; decoder: GeminiDecoder } {
-  const decoder = new GeminiDecoder()
+  const decoder = new GeminiDecoder('failure')
   const deltas = list.flatMap((event) => {
     const decoded = decoder.decode(event)
     if (decoded.kind !== 'deltas') throw new Error(decoded.kind)
@@ -149,7 +149,7 @@ describe('a recorded stream', () => {
   })
 
   test('passes direct: every byte but the model, and the end waits for the settlement', () => {
-    const stream = new GeminiStream('public/id')
+    const stream = new GeminiStream('public/id', { silence: 'failure' })
     const reads = cutAt(wire, 7).map((event) => stream.read(event))
     const texts = reads.map((read) => (read.kind === 'chunk' ? read.text : read.kind))
     const renamed = events.map((event) => `data: ${JSON.stringify({ ...event, modelVersion: 'public/id' })}\n\n`)
@@ -175,7 +175,7 @@ describe('a recorded stream', () => {
           modelVersion: '@',
         }
         const data = JSON.stringify(response, null, isSpaced ? 1 : 0).replaceAll('\n', ' ')
-        const read = new GeminiStream('public/id').read({ name: undefined, data })
+        const read = new GeminiStream('public/id', { silence: 'failure' }).read({ name: undefined, data })
         const at = data.lastIndexOf('"@"')
         const expected = `data: ${data.slice(0, at)}"public/id"${data.slice(at + 3)}\n\n`
         expect(read.kind === 'chunk' ? read.text : read.kind).toBe(expected)
@@ -229,15 +229,22 @@ describe('the ends of a stream', () => {
     ['BLOCKLIST', 'content_filter'],
     ['OTHER', 'stop'],
   ])('%s is %s', (reason, expected) => {
-    expect(deltasOf([finish(reason)]).deltas).toEqual([{ kind: 'finish', choice: 0, reason: expected as 'stop' }])
+    const said = event({ candidates: [{ content: { parts: [{ text: 'a' }] } }] })
+    const end = { kind: 'finish', choice: 0, reason: expected as 'stop' } as const
+    expect(deltasOf([said, finish(reason)]).deltas.at(-1)).toEqual(end)
+    if (expected !== 'stop') expect(deltasOf([finish(reason)]).deltas).toEqual([end])
   })
 
   test('a format that the model broke is another try, as long as nothing was sent', () => {
     for (const reason of ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'MALFORMED_RESPONSE']) {
-      expect(new GeminiDecoder().decode(finish(reason))).toMatchObject({ failure: { kind: 'server', code: reason } })
-      expect(new GeminiStream('m').read(finish(reason))).toMatchObject({ failure: { kind: 'server' } })
+      expect(new GeminiDecoder('failure').decode(finish(reason))).toMatchObject({
+        failure: { kind: 'server', code: reason },
+      })
+      expect(new GeminiStream('m', { silence: 'failure' }).read(finish(reason))).toMatchObject({
+        failure: { kind: 'server' },
+      })
     }
-    const begun = new GeminiStream('m')
+    const begun = new GeminiStream('m', { silence: 'failure' })
     begun.read(event({ candidates: [{ content: { parts: [{ text: 'a' }] } }] }))
     expect(begun.read(finish('MALFORMED_FUNCTION_CALL'))).toMatchObject({ kind: 'chunk', meaningful: true })
     expect(begun.finished).toBeTrue()
@@ -248,8 +255,8 @@ describe('the ends of a stream', () => {
       promptFeedback: { blockReason: 'SAFETY' },
       usageMetadata: { promptTokenCount: 5, totalTokenCount: 5 },
     })
-    expect(new GeminiDecoder().decode(blocked)).toMatchObject({ failure: { kind: 'policy' } })
-    const stream = new GeminiStream('m')
+    expect(new GeminiDecoder('failure').decode(blocked)).toMatchObject({ failure: { kind: 'policy' } })
+    const stream = new GeminiStream('m', { silence: 'failure' })
     expect(stream.read(blocked)).toEqual({ kind: 'chunk', text: '', meaningful: true })
     expect([stream.finished, stream.end(stream.usage ?? counted)]).toEqual([true, `data: ${blocked.data}\n\n`])
     expect(stream.usage).toMatchObject({ inputFresh: 5, outputText: 0 })
@@ -257,15 +264,17 @@ describe('the ends of a stream', () => {
 
   test('an error inside the stream keeps its kind; junk is garbage', () => {
     const failed = event({ error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } })
-    expect(new GeminiDecoder().decode(failed)).toMatchObject({ failure: { kind: 'overload' } })
-    expect(new GeminiStream('m').read(failed)).toMatchObject({ failure: { kind: 'overload' } })
+    expect(new GeminiDecoder('failure').decode(failed)).toMatchObject({ failure: { kind: 'overload' } })
+    expect(new GeminiStream('m', { silence: 'failure' }).read(failed)).toMatchObject({ failure: { kind: 'overload' } })
     for (const data of ['<html>', '[1]', 'null']) {
-      expect(new GeminiStream('m').read({ name: undefined, data })).toMatchObject({ failure: { kind: 'garbage' } })
+      expect(new GeminiStream('m', { silence: 'failure' }).read({ name: undefined, data })).toMatchObject({
+        failure: { kind: 'garbage' },
+      })
     }
   })
 
   test('several candidates end when the last of them does', () => {
-    const decoder = new GeminiDecoder()
+    const decoder = new GeminiDecoder('failure')
     const one = (index: number, more: object): SseEvent =>
       event({ candidates: [{ index, content: { parts: [{ text: 'x' }] }, ...more }] })
     for (const [i, step] of [
@@ -280,7 +289,7 @@ describe('the ends of a stream', () => {
   })
 
   test('a usage that never came is written where the client looks for it', () => {
-    const stream = new GeminiStream('m')
+    const stream = new GeminiStream('m', { silence: 'failure' })
     stream.read(finish('STOP', [{ text: 'a' }]))
     expect(JSON.parse(stream.end(stream.usage ?? counted).slice(6))).toMatchObject({
       usageMetadata: { promptTokenCount: 3, totalTokenCount: 7 },
@@ -658,8 +667,4 @@ test('a signature of another dialect travels in an envelope, and comes out of it
   expect(readSignature(writeSignature(sealed))).toEqual(sealed)
   expect(readSignature('eyJ0b2xsZ2F0ZSI6broken')).toMatchObject({ origin: 'gemini' })
   expect(schemaForGemini({ properties: { type: { const: 1 } } })).toEqual({ properties: { type: { enum: [1] } } })
-  expect(schemaFromOpenApi({ type: 'ARRAY', items: { type: 'INTEGER' } })).toEqual({
-    type: 'array',
-    items: { type: 'integer' },
-  })
 })

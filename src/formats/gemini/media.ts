@@ -27,3 +27,11 @@ export const isInGooglesStore = (uri: string): boolean => uri.startsWith('gs://'
 /** Google's own stores. What is elsewhere the gateway would have to fetch, and it does not. */
 export const isGooglesOwn = (uri: string): boolean =>
   isInGooglesStore(uri) || uri.startsWith('https://generativelanguage.googleapis.com/')
+
+/**
+ * Base64 in the alphabet and with the padding that other dialects want. Google's API takes the URL-safe one as well,
+ * which is what its SDK for Python sends (https://github.com/googleapis/python-genai, `encode_unserializable_types` in
+ * `_common.py`, 2026-11).
+ */
+export const standardBase64 = (data: string): string =>
+  /[-_\s]/.test(data) || data.length % 4 !== 0 ? Buffer.from(data, 'base64').toString('base64') : data

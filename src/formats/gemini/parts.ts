@@ -1,37 +1,8 @@
 /** Parts of an answer, between the neutral turn and Gemini's API: the same for whole replies and streams. */
-import type { FinishReason, OutputPart, Sealed } from '../../domain/turn.ts'
+import type { OutputPart, Sealed } from '../../domain/turn.ts'
 import { randomId } from '../../lib/ids.ts'
-import { asFields, asList, asText, ownIn, parseExactFields, type Fields } from '../fields.ts'
+import { asFields, asList, asText, parseExactFields, type Fields } from '../fields.ts'
 import { readSignature, writeSignature } from './signature.ts'
-
-const finishes: Readonly<Record<string, FinishReason>> = {
-  STOP: 'stop',
-  MAX_TOKENS: 'length',
-  CONTINUATION: 'length',
-  SAFETY: 'content_filter',
-  RECITATION: 'content_filter',
-  BLOCKLIST: 'content_filter',
-  PROHIBITED_CONTENT: 'content_filter',
-  SPII: 'content_filter',
-  IMAGE_SAFETY: 'content_filter',
-}
-/** The model broke its own format: another try may do better. */
-const broken = new Set(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MALFORMED_RESPONSE'])
-
-export const isBrokenFinish = (reason: unknown): boolean => broken.has(asText(reason))
-
-export function finishOf(reason: unknown, hasCalls: boolean): FinishReason {
-  const finish = ownIn(finishes, asText(reason)) ?? 'stop'
-  return finish === 'stop' && hasCalls ? 'tool_calls' : finish
-}
-
-const reasons: Readonly<Record<FinishReason, string>> = {
-  stop: 'STOP',
-  tool_calls: 'STOP',
-  length: 'MAX_TOKENS',
-  content_filter: 'SAFETY',
-}
-export const reasonOf = (finish: FinishReason): string => reasons[finish]
 
 /** The parts of one candidate. A call without an id gets one: every other dialect has to name it. */
 export function readParts(candidate: Fields): OutputPart[] {

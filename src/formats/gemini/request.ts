@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import type { Member, Members } from '../../lib/json-members.ts'
-import { parseExact } from '../../lib/exact-json.ts'
 import { editJson, requestScanLimits, scanJson, type Edit } from '../../lib/json-scan.ts'
 import { failureOfIssue } from '../chat/issue.ts'
 import { exactBody } from '../exact-body.ts'
@@ -220,15 +219,3 @@ function configWith(text: string | undefined, outputTokensMax: number): string {
   const [key] = memberOf(scan.members, 'maxOutputTokens') ?? ['maxOutputTokens']
   return editJson(text, scan.members, [{ key, value: String(outputTokensMax) }])
 }
-
-/** The body without the ids of calls and results, for a vendor that refuses them. Only then other bytes change. */
-export function withoutCallIds(text: string): string {
-  if (!text.includes('"id"')) return text
-  return JSON.stringify(parseExact(text), function (this: unknown, key: string, value: unknown) {
-    if (!CALLS.has(camelOf(key)) || typeof value !== 'object' || value === null) return value
-    const { id: _, ...rest } = value as Fields
-    return rest
-  })
-}
-
-const CALLS = new Set(['functionCall', 'functionResponse'])

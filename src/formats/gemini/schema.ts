@@ -1,5 +1,5 @@
 /** JSON schemas between what clients write and what Gemini takes. */
-import { asFields, asList, type Fields } from '../fields.ts'
+import { asFields, asList, asText, type Fields } from '../fields.ts'
 
 const maps = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'])
 const lists = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
@@ -31,13 +31,86 @@ export function schemaForGemini(schema: unknown): unknown {
   })
 }
 
-/** From Gemini's older dialect, a subset of OpenAPI's: types in capitals, `nullable` instead of a type null. */
-export function schemaFromOpenApi(schema: unknown): Fields {
-  const plain = mapSchema(schema, (own) => {
-    const { type, nullable, ...rest } = own
-    if (typeof type !== 'string') return own
-    const plainType = type.toLowerCase()
-    return { ...rest, type: nullable === true ? [plainType, 'null'] : plainType }
-  })
-  return asFields(plain)
+/**
+ * From Gemini's older dialect, a subset of OpenAPI's as a protocol buffer in JSON: types in capitals, `nullable`
+ * instead of a type null, whole numbers as strings, which is how Google's SDKs type them, and fields in either spelling
+ * (`Schema` at https://docs.cloud.google.com/vertex-ai/generative-ai/docs/reference, 2026-11).
+ */
+export const schemaFromOpenApi = (schema: unknown): Fields => asFields(mapSchema(schema, plainSchema))
+
+const names = new Map(
+  `type format title description nullable default items minItems maxItems enum properties propertyOrdering required
+   minProperties maxProperties minimum maximum minLength maxLength pattern example anyOf additionalProperties`
+    .split(/\s+/)
+    .map((name) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), name]),
+)
+  .set('defs', '$defs')
+  .set('ref', '$ref')
+
+const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'])
+const bounds = new Set(['minimum', 'maximum'])
+/** Formats that OpenAPI has beside those of JSON Schema: others refuse a format that they do not know. */
+const openApiFormats = new Set(['enum', 'int32', 'int64', 'float', 'double', 'byte', 'binary', 'password'])
+const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+function plainSchema(given: Fields): Fields {
+  const own: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(given)) {
+    const name = names.get(key) ?? key
+    const plain = plainValue(name, value, given)
+    if (plain !== undefined) own[name === 'example' ? 'examples' : name] = plain
+  }
+  const { nullable, propertyOrdering, ...schema } = own
+  if (schema['properties'] !== undefined) schema['properties'] = inOrder(schema['properties'], propertyOrdering)
+  return nullable === true ? withNull(schema) : schema
+}
+
+function plainValue(name: string, value: unknown, given: Fields): unknown {
+  switch (name) {
+    case 'type':
+      return typeOf(value)
+    case 'format':
+      return openApiFormats.has(asText(value)) ? undefined : value
+    case '$ref':
+      return typeof value === 'string' ? value.replace(/^#\/defs\//, '#/$defs/') : value
+    case 'example':
+      return [value]
+    case 'enum':
+      return isNumeric(typeOf(given['type'])) && Array.isArray(value) ? value.map(numberOf) : value
+    default:
+      break
+  }
+  if (bounds.has(name)) return numberOf(value)
+  if (!counts.has(name)) return value
+  const count = numberOf(value)
+  // So many of anything is no bound, and its digits would be others.
+  return typeof count === 'number' && !Number.isSafeInteger(count) ? undefined : count
+}
+
+const isNumeric = (type: unknown): boolean => type === 'integer' || type === 'number'
+
+const numberOf = (value: unknown): unknown => (typeof value === 'string' && NUMBER.test(value) ? Number(value) : value)
+
+function typeOf(type: unknown): unknown {
+  if (typeof type !== 'string') return type
+  const plain = type.toLowerCase()
+  return plain === 'type_unspecified' || plain === '' ? undefined : plain
+}
+
+function withNull(schema: Fields): Fields {
+  const { type, enum: values, anyOf } = schema
+  return {
+    ...schema,
+    ...(typeof type === 'string' && type !== 'null' ? { type: [type, 'null'] } : {}),
+    ...(Array.isArray(values) ? { enum: [...(values as unknown[]), null] } : {}),
+    ...(Array.isArray(anyOf) ? { anyOf: [...(anyOf as unknown[]), { type: 'null' }] } : {}),
+  }
+}
+
+/** Others write properties in the order in which they stand. */
+function inOrder(properties: unknown, order: unknown): unknown {
+  if (!isFields(properties) || !Array.isArray(order)) return properties
+  const first = order.filter((name): name is string => typeof name === 'string' && Object.hasOwn(properties, name))
+  const ordered = [...new Set([...first, ...Object.keys(properties)])]
+  return Object.fromEntries(ordered.map((name) => [name, properties[name]]))
 }

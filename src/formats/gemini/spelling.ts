@@ -6,16 +6,28 @@
 import { asFields, type Fields } from '../fields.ts'
 
 /** Fields that hold more of the API's fields. `lists` may come as a single object, too. */
-type Shape = { readonly objects?: Readonly<Record<string, Shape>>; readonly lists?: Readonly<Record<string, Shape>> }
+type Shape = {
+  readonly objects?: Readonly<Record<string, Shape>>
+  readonly lists?: Readonly<Record<string, Shape>>
+  /** Numbers, which the JSON of protocol buffers takes as strings, too. */
+  readonly numbers?: ReadonlySet<string>
+}
 
 const LEAF: Shape = {}
 const result: Shape = { lists: { parts: { objects: { inlineData: LEAF, fileData: LEAF } } } }
 const part: Shape = { objects: { inlineData: LEAF, fileData: LEAF, functionCall: LEAF, functionResponse: result } }
 const content: Shape = { lists: { parts: part } }
+const thinking: Shape = { numbers: new Set(['thinkingBudget']) }
+const config: Shape = {
+  objects: { thinkingConfig: thinking, imageConfig: LEAF },
+  numbers: new Set(
+    'maxOutputTokens candidateCount temperature topP topK seed frequencyPenalty presencePenalty logprobs'.split(' '),
+  ),
+}
 const request: Shape = {
   objects: {
     systemInstruction: content,
-    generationConfig: { objects: { thinkingConfig: LEAF, imageConfig: LEAF } },
+    generationConfig: config,
     toolConfig: { objects: { functionCallingConfig: LEAF } },
   },
   lists: { contents: content, tools: { lists: { functionDeclarations: LEAF } } },
@@ -31,7 +43,10 @@ export const camelOf = (key: string): string => key.replace(/_([a-z0-9])/g, (_, 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function respell(value: unknown, { objects = {}, lists = {} }: Shape): unknown {
+const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const NONE: ReadonlySet<string> = new Set()
+
+function respell(value: unknown, { objects = {}, lists = {}, numbers = NONE }: Shape): unknown {
   if (!isFields(value)) return value
   const entries = new Map<string, unknown>()
   for (const [key, given] of Object.entries(value)) {
@@ -46,7 +61,8 @@ function respell(value: unknown, { objects = {}, lists = {} }: Shape): unknown {
         name,
         given.map((one) => respell(one, list)),
       )
-    } else entries.set(name, given)
+    } else if (numbers.has(name) && typeof given === 'string' && NUMBER.test(given)) entries.set(name, Number(given))
+    else entries.set(name, given)
   }
   return Object.fromEntries(entries)
 }

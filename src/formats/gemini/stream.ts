@@ -7,11 +7,11 @@ import { asFields, asList, numberIn, parseFields, parseLongFields, type Fields }
 import { BEHIND_CHARS_MAX, CANDIDATES_MAX, TOO_MANY_CHOICES, TOO_MUCH_BEHIND } from '../excess.ts'
 import type { ImageDesk, Painted, PassedStream, ReadEvent } from '../format.ts'
 import { ProducedWords } from '../produced.ts'
-import { brokenFinish } from './decoder.ts'
 import { editsOf, wordsOf } from './direct-edits.ts'
+import { brokenEnd, hasContent, silentEnd, type Silence } from './ends.ts'
 import { readGeminiError, writeGeminiFailure } from './failure.ts'
 import { paintedIn, SPOILED } from './paintings.ts'
-import { isBrokenFinish, readParts } from './parts.ts'
+import { readParts } from './parts.ts'
 import { readGeminiUsage, writeGeminiUsage } from './usage.ts'
 
 const garbage = (message: string): ReadEvent => ({ kind: 'failed', failure: { kind: 'garbage', message } })
@@ -40,12 +40,15 @@ export class GeminiStream implements PassedStream {
   private endedLast: readonly number[] = []
   private isLastHeld = false
   private isBlocked = false
-  private hasSent = false
+  /** Candidates that have said something that is no thought. */
+  private readonly answered = new Set<number>()
+  private readonly silence: Silence
   private readonly publicModel: string
 
   /** With a desk the images in it are decoded. */
-  constructor(publicModel: string, desk?: Pick<ImageDesk, 'inspect'>) {
+  constructor(publicModel: string, { silence, desk }: { silence: Silence; desk?: Pick<ImageDesk, 'inspect'> }) {
     this.publicModel = publicModel
+    this.silence = silence
     if (!desk) return
     this.painted = { images: 0, spoiled: 0, endedBy: 'vendor' }
     this.prepare = async (event) => {
@@ -69,9 +72,8 @@ export class GeminiStream implements PassedStream {
     if (looked && looked.painted.spoiled > 0) return garbage(SPOILED)
     if (looked) this.painted = { ...looked.painted, images: looked.painted.images + (this.painted?.images ?? 0) }
     const candidates = asList(response['candidates']).map(asFields)
-    const malformed = candidates.find((one) => isBrokenFinish(one['finishReason']))
-    // With something sent already it is the client's to see: the vendor ends such an answer properly.
-    if (malformed && !this.hasSent) return brokenFinish(malformed['finishReason'])
+    const noEnd = this.noEndIn(candidates)
+    if (noEnd) return noEnd
     const usage = readGeminiUsage(response['usageMetadata'])
     this.usage = usage ?? this.usage
     const meaningful = this.meter(response, candidates)
@@ -86,8 +88,18 @@ export class GeminiStream implements PassedStream {
       if (this.behindChars > BEHIND_CHARS_MAX) return TOO_MUCH_BEHIND
       return { kind: 'chunk', text: '', meaningful }
     }
-    this.hasSent ||= meaningful
     return { kind: 'chunk', text: dataEvent(json), meaningful }
+  }
+
+  /** With something said already an end is the client's to see: the vendor ends such an answer properly. */
+  private noEndIn(candidates: readonly Fields[]): ReadEvent | undefined {
+    for (const one of candidates) if (hasContent(one)) this.answered.add(numberIn(one['index']) ?? 0)
+    for (const { index, finishReason: reason } of candidates) {
+      if (typeof reason !== 'string' || this.answered.has(numberIn(index) ?? 0)) continue
+      const end = brokenEnd(reason) ?? (this.answered.size > 0 ? undefined : silentEnd(reason, this.silence))
+      if (end) return end
+    }
+    return undefined
   }
 
   /** Counts what came. True when a client could not take it back. */
@@ -102,7 +114,7 @@ export class GeminiStream implements PassedStream {
     for (const candidate of candidates) {
       const index = numberIn(candidate['index']) ?? 0
       const isFinished = typeof candidate['finishReason'] === 'string'
-      if (readParts(candidate).length > 0 || otherParts(candidate)) {
+      if (hasWords(candidate) || otherParts(candidate)) {
         this.running.add(index)
         meaningful = true
       }
@@ -140,9 +152,13 @@ export class GeminiStream implements PassedStream {
   }
 }
 
+/** Words or calls: what a signature is alone does not commit to an answer. */
+const hasWords = (candidate: Fields): boolean =>
+  readParts(candidate).some((part) => part.kind !== 'reasoning' || part.text !== '')
+
 /** Parts of kinds that only the vendor and its client know. */
 const otherParts = (candidate: Fields): boolean =>
   asList(asFields(candidate['content'])['parts']).some((part) => {
-    const { text, thought: _, ...rest } = asFields(part)
+    const { text, thought: _, thoughtSignature: __, ...rest } = asFields(part)
     return (typeof text === 'string' && text !== '') || Object.keys(rest).length > 0
   })

@@ -13,7 +13,7 @@ import type {
 } from '../../domain/turn.ts'
 import { asFields, asText, numberIn, type Fields } from '../fields.ts'
 import type { TurnRead } from '../translated.ts'
-import { imageTypeOf } from './media.ts'
+import { imageTypeOf, standardBase64 } from './media.ts'
 import type { GeminiBody, GeminiContent, GeminiPart } from './request.ts'
 import { schemaFromOpenApi } from './schema.ts'
 import { readSignature } from './signature.ts'
@@ -153,8 +153,8 @@ function wordsOfResult(response: Fields): string {
 
 function inputOf({ text, inlineData, fileData }: Pick<GeminiPart, 'text' | 'inlineData' | 'fileData'>): InputPart[] {
   if (inlineData) {
-    const { mimeType: mediaType, data: base64 } = inlineData
-    const source = { kind: 'data', mediaType, base64 } as const
+    const { mimeType: mediaType, data } = inlineData
+    const source = { kind: 'data', mediaType, base64: standardBase64(data) } as const
     if (mediaType.startsWith('image/')) return [{ kind: 'image', source }]
     if (mediaType.startsWith('audio/')) return [{ kind: 'audio', source }]
     return [fileOf(source, asText(asFields(inlineData)['displayName']))]

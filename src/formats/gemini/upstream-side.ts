@@ -5,7 +5,7 @@ import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
 import { lostOf } from '../lost.ts'
 import { namesOfCalls, writeContents } from './contents.ts'
 import { GeminiCollector } from './collector.ts'
-import { GeminiDecoder, readNeutralReply } from './decoder.ts'
+import { GeminiDecoder, readNeutralReply, silenceOf } from './decoder.ts'
 import { geminiFailures } from './failure.ts'
 import { familyOf, thinkingConfigOf, type Family } from './families.ts'
 import { isGooglesOwn } from './media.ts'
@@ -17,16 +17,14 @@ export const geminiUpstreamSide: UpstreamSide = {
   failures: geminiFailures,
   obstacle,
   write,
-  readReply: readNeutralReply,
-  decoder: () => new GeminiDecoder(),
+  readReply: (text, _, turn) => readNeutralReply(text, silenceOf(turn)),
+  decoder: (_, turn) => new GeminiDecoder(silenceOf(turn)),
   collector: () => new GeminiCollector(),
 }
 
 /** What no model of this API can be given, and must not be left out in silence. */
-function obstacle({ messages, tools }: Turn): Failure | undefined {
+function obstacle({ messages }: Turn): Failure | undefined {
   const no = (message: string): Failure => ({ kind: 'unsupported_parameter', message })
-  const custom = tools.find(({ kind }) => kind === 'custom')
-  if (custom) return no(`This model takes function tools only; '${custom.name.slice(0, 100)}' is a custom tool.`)
   const names = namesOfCalls(messages)
   for (const message of messages) {
     if (message.role === 'tool' && !names.has(message.callId)) {
@@ -56,6 +54,7 @@ function write(turn: Turn, stream: boolean, { upstreamModel, outputTokensMax, qu
   // The API always may call several functions at once.
   if (turn.tools.length > 0 && turn.parallelToolCalls === false) dropped.push('parallel_tool_calls')
   if (turn.user !== undefined) dropped.push('user')
+  if (turn.cacheKey !== undefined) dropped.push('prompt_cache_key')
   if (turn.verbosity !== undefined) dropped.push('verbosity')
   if (turn.logprobs !== undefined) dropped.push('logprobs')
   const path = upstreamPath(upstreamModel, stream ? 'streamGenerateContent' : 'generateContent')

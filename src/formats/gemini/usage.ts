@@ -9,7 +9,8 @@ const TOKENS_MAX = 1_000_000_000
 
 /** A token count, or undefined. Negative, fractional, absurd and non-numeric counts are lies and count as absent. */
 function count(value: unknown): number | undefined {
-  const tokens = numberIn(value)
+  // The JSON of protocol buffers writes some whole numbers as strings.
+  const tokens = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : numberIn(value)
   return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= TOKENS_MAX
     ? tokens
     : undefined

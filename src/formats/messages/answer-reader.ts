@@ -1,6 +1,6 @@
-/** What the blocks of an answer mean for a turn: its custom tools, and its structured answer where that is a tool. */
+/** What the blocks of an answer mean for a turn: its structured answer may be a tool. */
 import type { FinishReason, OutputPart, Sealed, Turn } from '../../domain/turn.ts'
-import { asFields, asText, ownIn, parseFields, textIn, type Fields } from '../fields.ts'
+import { asFields, asText, ownIn, textIn, type Fields } from '../fields.ts'
 
 /** The tool by which models without structured output give one: a name that none of the client's tools has. */
 export function answerToolName({ tools }: Turn): string {
@@ -19,7 +19,7 @@ const finishes: Readonly<Record<string, FinishReason>> = {
   refusal: 'content_filter',
 }
 
-export type CallKind = 'function' | 'custom' | 'answer'
+export type CallKind = 'function' | 'answer'
 
 /** Servers of other models think without signing. */
 export const thoughtSeal = (signature: string): Sealed | undefined =>
@@ -28,18 +28,16 @@ export const redactedSeal = (data: string): Sealed => ({ origin: 'messages', for
 
 export class AnswerReader {
   private readonly answerTool: string | undefined
-  private readonly custom: ReadonlySet<string>
   private hasCalled = false
 
   constructor(turn: Turn) {
     this.answerTool = turn.format?.kind === 'json_schema' ? answerToolName(turn) : undefined
-    this.custom = new Set(turn.tools.flatMap(({ kind, name }) => (kind === 'custom' ? [name] : [])))
   }
 
   kindOf(name: string): CallKind {
     if (name === this.answerTool) return 'answer'
     this.hasCalled = true
-    return this.custom.has(name) ? 'custom' : 'function'
+    return 'function'
   }
 
   /** Whether the model only answered, which here it may do by a tool. */
@@ -69,8 +67,7 @@ export class AnswerReader {
     // A collected reply has the input that was cut off as text.
     const json = typeof input === 'string' ? input : JSON.stringify(input ?? {})
     if (kind === 'answer') return { kind: 'text', text: json }
-    const words = kind === 'custom' ? freeText(json) : json
-    return { kind: 'tool_call', id: asText(id), name: called, arguments: words, tool: kind }
+    return { kind: 'tool_call', id: asText(id), name: called, arguments: json, tool: kind }
   }
 
   choice(parts: OutputPart[], reply: Fields): { parts: OutputPart[]; finish: FinishReason } {
@@ -79,9 +76,6 @@ export class AnswerReader {
     return { parts: refusal === undefined ? parts : [...parts, { kind: 'refusal', text: refusal }], finish }
   }
 }
-
-/** The text of a custom tool, out of the argument that carries it. */
-export const freeText = (json: string): string => textIn(parseFields(json)?.['input']) ?? json
 
 /** Why the vendor refused, where it says. */
 export function refusalOf({ stop_reason: reason, stop_details: details }: Fields): string | undefined {

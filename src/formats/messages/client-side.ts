@@ -132,6 +132,8 @@ class MessagesEncoder implements StreamEncoder {
       case 'finish':
         this.finish = delta.reason
         return ''
+      case 'own':
+        return ''
     }
   }
 

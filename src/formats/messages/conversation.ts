@@ -10,6 +10,7 @@ import type {
   Turn,
 } from '../../domain/turn.ts'
 import { parseExactFields } from '../fields.ts'
+import type { Family } from './families.ts'
 
 type Block = { type: string; cache_control?: object; [field: string]: unknown }
 type WireMessage = { readonly role: 'user' | 'assistant' | 'system'; content: Block[] }
@@ -25,11 +26,13 @@ export type Conversation = {
 
 /** How many places of one request may be marked for the cache (Anthropic, 2026-11). */
 const CACHE_MARKS_MAX = 4
-/** What a conversation begins with that would begin with the assistant. */
-const OPENING: Block = { type: 'text', text: 'Continue.' }
+/** What a conversation begins with that would begin with the assistant; or ends with, where it must not end so. */
+const CONTINUE: Block = { type: 'text', text: 'Continue.' }
 
-export function conversationOf({ messages }: Turn, { systemInside }: { readonly systemInside: boolean }): Conversation {
-  const writer = new Writer(systemInside)
+type Places = Pick<Family, 'systemInside' | 'prefill'>
+
+export function conversationOf({ messages }: Turn, places: Places): Conversation {
+  const writer = new Writer(places)
   for (const message of messages) writer.add(message)
   return writer.finish()
 }
@@ -38,10 +41,10 @@ class Writer {
   private readonly system: Block[] = []
   private readonly messages: WireMessage[] = []
   private readonly dropped = new Set<string>()
-  private readonly systemInside: boolean
+  private readonly places: Places
 
-  constructor(systemInside: boolean) {
-    this.systemInside = systemInside
+  constructor(places: Places) {
+    this.places = places
   }
 
   add(message: Message): void {
@@ -50,7 +53,7 @@ class Writer {
         const blocks = message.parts.flatMap(textBlock)
         if (this.messages.length === 0) this.system.push(...blocks)
         // Between a call and its result nothing may stand: there, and for older models, it is said by the user.
-        else if (this.systemInside && !this.hasOpenCall()) this.last('system').push(...blocks)
+        else if (this.places.systemInside && !this.hasOpenCall()) this.last('system').push(...blocks)
         else this.last('user').push(...blocks)
         return
       }
@@ -74,10 +77,14 @@ class Writer {
 
   finish(): Conversation {
     const said = this.messages.filter(({ content }) => content.length > 0)
-    if (said[0]?.role === 'assistant') said.unshift({ role: 'user', content: [OPENING] })
+    // A system prompt that is alone is spoken: a message is demanded.
+    if (said.length === 0) said.push({ role: 'user', content: this.system.splice(0) })
+    if (said[0]?.content.length === 0) said[0].content.push(CONTINUE)
+    if (said[0]?.role === 'assistant') said.unshift({ role: 'user', content: [CONTINUE] })
     const end = said.at(-1)
     const prefill = end?.role === 'assistant' ? end.content.at(-1) : undefined
     if (prefill?.type === 'text') prefill['text'] = String(prefill['text']).trimEnd()
+    if (end?.role === 'assistant' && !this.places.prefill) said.push({ role: 'user', content: [CONTINUE] })
     this.limitMarks(said)
     return { system: this.system, messages: said, dropped: this.dropped, lostThought: lostThought(said) }
   }
@@ -127,7 +134,7 @@ class Writer {
       }
       case 'tool_call': {
         if (part.sealed) this.dropped.add('reasoning')
-        const input = part.tool === 'custom' ? { input: part.arguments } : argumentsOf(part.arguments)
+        const input = argumentsOf(part.arguments)
         return [{ type: 'tool_use', id: part.id, name: part.name, input }]
       }
     }

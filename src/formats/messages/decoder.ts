@@ -5,7 +5,7 @@ import type { SseEvent } from '../../lib/sse.ts'
 import { asFields, asText, parseExactFields, type Fields } from '../fields.ts'
 import { OPEN_BLOCKS_MAX, TOO_MANY_BLOCKS } from '../excess.ts'
 import type { Decoded, StreamDecoder } from '../format.ts'
-import { AnswerReader, freeText, redactedSeal, refusalOf, thoughtSeal, type CallKind } from './answer-reader.ts'
+import { AnswerReader, redactedSeal, refusalOf, thoughtSeal, type CallKind } from './answer-reader.ts'
 import { readMessagesError } from './failure.ts'
 import { plainTextOf } from './stream.ts'
 import { mergeUsage, readMessagesUsage } from './usage.ts'
@@ -108,7 +108,6 @@ export class MessagesDecoder implements StreamDecoder {
         const text = asText(delta['partial_json'])
         if (!block || !('call' in block) || text === '') return []
         block.json += text
-        if (block.kind === 'custom') return [] // Free text is in there somewhere: it is known at the end.
         return block.kind === 'answer' ? textDeltas(text) : [{ kind: 'arguments', choice, call: block.call, text }]
       }
       default:
@@ -123,7 +122,6 @@ export class MessagesDecoder implements StreamDecoder {
     }
     if (!('call' in block)) return []
     const { kind, call, input } = block
-    if (kind === 'custom') return [{ kind: 'arguments', choice, call, text: freeText(block.json || input) }]
     // A call without arguments has no piece of them, and some servers send all of them at the start.
     if (block.json !== '') return []
     return kind === 'answer' ? textDeltas(input) : [{ kind: 'arguments', choice, call, text: input }]

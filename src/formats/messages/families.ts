@@ -27,6 +27,8 @@ export type Family = {
   readonly schemas: boolean
   /** Whether a system message may stand among the others. */
   readonly systemInside: boolean
+  /** Whether the model goes on with what the assistant said last (refused from 4.6 on: anomalyco/opencode#13768). */
+  readonly prefill: boolean
 }
 
 const toMax: readonly Level[] = ['low', 'medium', 'high', 'max']
@@ -43,6 +45,7 @@ const newest: Family = {
   efforts: withXhigh,
   schemas: true,
   systemInside: true,
+  prefill: false,
 }
 const unforced: Family = { ...newest, off: 'least', budget: false, forcedTool: false }
 const classic: Family = {
@@ -52,6 +55,7 @@ const classic: Family = {
   thinking: 'budget',
   efforts: [],
   systemInside: false,
+  prefill: true,
 }
 
 const families: readonly Family[] = [

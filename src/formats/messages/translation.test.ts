@@ -231,18 +231,6 @@ test('a custom tool gets its free text out of the argument', () => {
   expect(whole(fields, reply([useOf('note', { input: 'Buy "milk"' })])).message).toMatchObject({
     tool_calls: [{ type: 'custom', custom: { name: 'note', input: 'Buy "milk"' } }],
   })
-  const events = [
-    { type: 'content_block_start', index: 0, content_block: useOf('note', {}) },
-    { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"input":"Buy' } },
-    { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: ' milk"}' } },
-    { type: 'content_block_stop', index: 0 },
-  ]
-  const bytes = encode(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
-  const turn: Turn = { ...plain, tools: [{ kind: 'custom', name: 'note' }] }
-  expect(decode([bytes], turn).deltas).toEqual([
-    { kind: 'call', choice, call: 0, id: 't1', name: 'note', tool: 'custom' },
-    { kind: 'arguments', choice, call: 0, text: 'Buy milk' },
-  ])
 })
 
 test('stop reasons, a refusal in words, and replies that are none', () => {

@@ -116,6 +116,7 @@ test('a full request', () => {
         ],
       },
       { role: 'assistant', content: [{ type: 'text', text: 'It is' }] },
+      { role: 'user', content: [{ type: 'text', text: 'Continue.' }] },
     ],
     stream: true,
     temperature: 0.5,
@@ -238,10 +239,9 @@ test('a forced tool leaves no room for a thought', () => {
   expect([body['thinking'], body['tool_choice'], dropped]).toEqual([undefined, { type: 'any' }, ['reasoning_effort']])
 })
 
-test('tools: chosen by name, none, some of them; strict ones; custom ones', () => {
+test('tools: chosen by name, none, some of them; strict ones', () => {
   const other = { type: 'function', function: { name: 'other', strict: true, parameters: { type: 'object' } } }
-  const custom = { type: 'custom', custom: { name: 'note', description: 'Notes.', format: { type: 'text' } } }
-  const tools = [look, other, custom]
+  const tools = [look, other]
   const choose = (tool_choice: unknown): Written => write({ tools, tool_choice })
   expect(choose({ type: 'function', function: { name: 'look' } }).body['tool_choice']).toEqual({
     type: 'tool',
@@ -257,11 +257,6 @@ test('tools: chosen by name, none, some of them; strict ones; custom ones', () =
   expect(write({ tools }).body['tools']).toEqual([
     { name: 'look', description: 'Looks.', input_schema: { type: 'object' } },
     { name: 'other', input_schema: { type: 'object', properties: {}, additionalProperties: false }, strict: true },
-    {
-      name: 'note',
-      description: 'Notes.\n\nThe input has this format: {"type":"text"}',
-      input_schema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
-    },
   ])
   const oldest = write({ tools: [other] }, 'qwen-3').body['tools'] as object[]
   expect(oldest[0]).not.toHaveProperty('strict')

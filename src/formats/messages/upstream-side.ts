@@ -79,6 +79,7 @@ const strangers = (turn: Turn): object => ({
   presence_penalty: turn.presencePenalty,
   logprobs: turn.logprobs,
   verbosity: turn.verbosity,
+  prompt_cache_key: turn.cacheKey,
 })
 
 /** Any JSON object cannot be enforced; it can be asked for. */
@@ -199,14 +200,10 @@ function choiceOf({ toolChoice, tools }: Turn, family: Family, dropped: Set<stri
 
 function toolOf(tool: Tool, family: Family): object {
   const { name, description } = tool
-  if (tool.kind === 'custom') {
-    // Free text has no tool here: it is the one argument of a function, and taken out of it again.
-    const grammar = tool.format ? `\n\nThe input has this format: ${JSON.stringify(tool.format)}` : ''
-    const input = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
-    return { name, description: `${description ?? ''}${grammar}`.trim() || undefined, input_schema: input }
-  }
-  const isStrict = tool.strict === true && family.schemas
-  const schema = { type: 'object', ...tool.parameters }
+  // Free text is asked for by a function: see free-text.ts.
+  const { parameters, strict } = tool.kind === 'function' ? tool : {}
+  const isStrict = strict === true && family.schemas
+  const schema = { type: 'object', ...parameters }
   const input_schema = isStrict ? enforceable({ properties: {}, ...schema }) : schema
   return { name, description, input_schema, ...(isStrict ? { strict: true } : {}) }
 }

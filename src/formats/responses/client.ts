@@ -2,12 +2,14 @@
 import type { Failure } from '../../domain/failure.ts'
 import { wordsOfParts, type Dialect, type Turn } from '../../domain/turn.ts'
 import { writeFailure } from '../chat/failure.ts'
+import { isTaken } from '../../vendors/fit.ts'
 import { exactBody } from '../exact-body.ts'
-import type { AnswerFacts, ClientRequest, Passage } from '../format.ts'
+import type { AnswerFacts, ClientRequest, Passage, WriterQuirks } from '../format.ts'
 import { afterScan, type ScannedRequest } from '../request-json.ts'
 import { translated } from '../translated.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
-import { ResponsesConversation } from './conversation.ts'
+import { ResponsesConversation, type Compaction } from './conversation.ts'
+import { writeNative } from './native.ts'
 import { readCountRequest, readResponsesRequest, type ReadResponses, type ResponsesRequest } from './request.ts'
 
 type ReadClient = ReadResponses<ClientRequest & { readonly conversation: ResponsesConversation }>
@@ -85,7 +87,26 @@ class ResponsesClient implements ClientRequest {
 
   passage(offered: readonly Dialect[]): Passage {
     const upstream = upstreamSideOf(offered.includes('responses') ? ['responses'] : offered)
-    return translated({ kind: 'turn', turn: this.turn }, this.stream, this.conversation.side(), upstream)
+    const way = (compaction: Compaction): Passage =>
+      translated({ kind: 'turn', turn: this.turn }, this.stream, this.conversation.side(compaction), upstream)
+    return upstream.dialect === 'responses' ? this.withNative(way) : way('ours')
+  }
+
+  /** A vendor of this format, which may take more of it than what can be told to any. */
+  private withNative(way: (compaction: Compaction) => Passage): Passage {
+    const [told, native] = [way('ours'), way('theirs')]
+    const { body, stream } = this
+    const { said: items, read } = this.conversation
+    const isNative = ({ rules }: WriterQuirks): boolean => read !== undefined && isTaken('custom_tools', rules)
+    return {
+      ...told,
+      request(to) {
+        if (!read || !isNative(to.quirks)) return told.request(to)
+        return writeNative({ body, items, read, stream: stream || to.collected === true }, to)
+      },
+      readReply: (text, quirks) => (isNative(quirks) ? native : told).readReply(text, quirks),
+      openStream: (answer, quirks) => (isNative(quirks) ? native : told).openStream(answer, quirks),
+    }
   }
 
   private get turn(): Turn {

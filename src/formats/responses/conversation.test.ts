@@ -14,7 +14,7 @@ async function conversationOf(body: object): Promise<ResponsesConversation> {
 test('what was deleted is not kept, also when it is called off after that', async () => {
   const conversation = await conversationOf({})
   conversation.recall([], [])
-  const encoder = conversation.side().encoder(facts)
+  const encoder = conversation.side('ours').encoder(facts)
   conversation.cancel('forgotten')
   conversation.cancel('stopped')
   encoder.fail({ kind: 'unavailable', message: 'stopped' })

@@ -6,8 +6,9 @@ import { parseExact } from '../../lib/exact-json.ts'
 import { writeFailure } from '../chat/failure.ts'
 import { asFields, asList, asText, parseFields, type Fields } from '../fields.ts'
 import type { AnswerFacts, ClientSide, Conversation, Follower, KeptTurn, PastTurn, StreamEncoder } from '../format.ts'
-import { ResponseEvents, type ErrorWords } from './events.ts'
-import { BadInput, mediaOf, responseOfItem, withIds, type Item, type Media } from './items.ts'
+import { CompactionWriter, summaryOf } from './compaction.ts'
+import { ResponseEvents, type ErrorWords, type EventOptions } from './events.ts'
+import { BadInput, mediaOf, outputItemId, responseOfItem, withIds, type Item, type Media } from './items.ts'
 import { itemsOf } from './output.ts'
 import type { ResponsesRequest } from './request.ts'
 import {
@@ -23,11 +24,29 @@ import {
   type Shown,
   type Standing,
 } from './response.ts'
+import { CallNames } from './call-names.ts'
 import { deltasOf, traceOf } from './trace.ts'
-import { isBrokenCall, responsesTurn } from './turn.ts'
+import { isBrokenCall, isCall, isResult, responsesTurn, type ResponsesTurn } from './turn.ts'
 
 /** Request and response of one exchange share an id, but for its prefix. */
 const responseIdOf = ({ requestId }: AnswerFacts): string => requestId.replace(/^req_/, 'resp_')
+
+/** Who writes the conversation in short, where that is wanted. */
+export type Compaction = 'ours' | 'theirs'
+
+const compactionId = (answer: AnswerFacts): string => outputItemId(responseIdOf(answer), 'compaction', 0)
+
+/** A summary in the item that a client sends back instead of what it sums up. */
+function inShort({ choices: [choice], usage }: Reply, answer: AnswerFacts): Reply {
+  const finish = choice?.finish ?? 'stop'
+  const writer = new CompactionWriter(compactionId(answer))
+  const text = summaryOf(choice?.parts ?? [])
+  const deltas = writer.write([
+    { kind: 'text', choice: 0, text },
+    { kind: 'finish', choice: 0, reason: finish },
+  ])
+  return { choices: [{ parts: [], finish }], usage, deltas }
+}
 
 const NO_WORDS: ErrorWords = { type: 'server_error', code: 'server_error', param: null }
 
@@ -39,7 +58,10 @@ export class ResponsesConversation implements Conversation {
   readonly mode: Conversation['mode']
   readonly previousId: string | undefined
   readonly referredIds: readonly string[]
-  turn: Turn | undefined
+  /** As a turn, once what was said before is recalled. */
+  read: ResponsesTurn | undefined
+  /** Everything that was said, this request's input at the end; empty until it is recalled. */
+  said: readonly Fields[] = []
   /** Of what was said before. */
   earlierBytes = 0
   media: Media
@@ -84,12 +106,21 @@ export class ResponsesConversation implements Conversation {
       this.media = mediaOf(all)
       this.items = all.length
       this.earlierBytes = earlier.reduce((sum, turn) => sum + bytesOfTurn(turn), 0) + this.referredBytes
-      this.turn = responsesTurn(this.request.body, all)
+      this.said = all
+      this.read = responsesTurn(this.request.body, all)
       return undefined
     } catch (error) {
       if (error instanceof BadInput) return error.failure
       throw error
     }
+  }
+
+  get turn(): Turn | undefined {
+    return this.read?.turn
+  }
+
+  private get names(): CallNames {
+    return this.read?.names ?? new CallNames()
   }
 
   cancel(what: 'stopped' | 'forgotten'): void {
@@ -119,7 +150,7 @@ export class ResponsesConversation implements Conversation {
   }
 
   follow(answer: AnswerFacts, after: number): Follower {
-    const events = new ResponseEvents(this.headFor(answer), { ...this.shown, after })
+    const events = new ResponseEvents(this.headFor(answer), this.eventsFrom(after))
     let at = 0
     return {
       read: (upTo) => {
@@ -133,40 +164,55 @@ export class ResponsesConversation implements Conversation {
   }
 
   /** How answers are told to the client. */
-  side(): ClientSide {
+  side(compaction: Compaction): ClientSide {
+    const summarises = this.read?.compacts === true && compaction === 'ours'
     return {
       dialect: 'responses',
-      reply: (reply, answer, usage) => this.whole(reply, answer, usage),
-      encoder: (answer) => this.encoder(answer),
+      reply: (reply, answer, usage) => this.whole(summarises ? inShort(reply, answer) : reply, answer, usage),
+      encoder: (answer) => this.encoder(answer, summarises),
     }
+  }
+
+  private eventsFrom(after: number): EventOptions {
+    return { ...this.shown, after, names: this.names }
   }
 
   /** The stream of an answer that failed before it began. */
   failed(failure: Failure, answer: AnswerFacts): string {
-    return this.encoder(answer).fail(failure)
+    return this.encoder(answer, false).fail(failure)
   }
 
   private whole(reply: Reply, answer: AnswerFacts, usage: Usage): string {
     const head = this.headFor(answer)
     const [choice] = reply.choices
-    const output = itemsOf(choice, responseIdOf(answer))
+    const output = this.outputOf(reply, head)
     const standing = endedWith(choice?.finish ?? 'stop', usage, Date.now())
     this.draft = { head, deltas: [], end: { standing, words: NO_WORDS, output } }
     const visible = output.map((item) => shownItem(item, this.shown))
     return JSON.stringify(responseOf(head, standing, visible))
   }
 
-  private encoder(answer: AnswerFacts): StreamEncoder {
+  private outputOf({ choices: [choice], deltas }: Reply, head: Fields): Item[] {
+    if (!deltas) return itemsOf(choice, asText(head['id']), this.names)
+    // Nobody reads these events: what they come to is the same as in a stream.
+    const events = new ResponseEvents(head, this.eventsFrom(Infinity))
+    events.add(deltas)
+    return events.output()
+  }
+
+  private encoder(answer: AnswerFacts, summarises: boolean): StreamEncoder {
     const draft: Draft = { head: this.headFor(answer), deltas: [], end: undefined }
     this.draft = draft
-    const events = new ResponseEvents(draft.head, { ...this.shown, after: -1 })
+    const events = new ResponseEvents(draft.head, this.eventsFrom(-1))
+    const writer = summarises ? new CompactionWriter(compactionId(answer)) : undefined
     const end = (standing: Standing, words: ErrorWords): string => {
       const text = events.end(standing, words)
       draft.end = { standing, words, output: events.output() }
       return text
     }
     return {
-      encode: (deltas) => {
+      encode: (told) => {
+        const deltas = writer ? writer.write(told) : told
         if (this.mode !== 'attached') draft.deltas.push(...deltas)
         return events.add(deltas)
       },
@@ -234,10 +280,13 @@ const REFERRED_BYTES_MAX = 32 * 1024 * 1024
 function refuseLooseOutputs(items: readonly Fields[], from: number): void {
   const calls = new Set<unknown>()
   for (const [i, item] of items.entries()) {
-    const { type, call_id: callId } = item
-    if (type === 'function_call' || type === 'custom_tool_call') {
-      if (!isBrokenCall(item)) calls.add(callId)
-    } else if ((type === 'function_call_output' || type === 'custom_tool_call_output') && !calls.has(callId)) {
+    const { type, id, call_id: callId } = item
+    if (isCall(type)) {
+      // A local shell's output names the item instead.
+      if (!isBrokenCall(item)) calls.add(callId).add(type === 'local_shell_call' ? id : callId)
+    } else if (isResult(type) && !calls.has(callId ?? id)) {
+      // What ran at a vendor has no call id, and is the vendor's affair.
+      if (type === 'tool_search_output' && (callId ?? null) === null) continue
       const param = `input[${i - from}].call_id`
       throw new BadInput('invalid_value', param, 'There is no tool call with this call_id before its output.')
     }
@@ -257,9 +306,11 @@ export function followKept(
 ): string | undefined {
   const head = asFields(parseExact(turn.head))
   if (head['background'] !== true) return undefined
-  const events = new ResponseEvents(head, { ...shownBy(include), after })
+  const names = new CallNames()
+  const events = new ResponseEvents(head, { ...shownBy(include), after, names })
   // One that died with its process has no trace, and nothing to trace.
-  const { deltas, words } = turn.trace === undefined ? NO_TRACE : deltasOf(turn.trace, itemsIn(turn.output))
+  const { deltas, words } =
+    turn.trace === undefined ? NO_TRACE : deltasOf(turn.trace, { output: itemsIn(turn.output), names })
   return events.add(deltas) + events.end(JSON.parse(turn.standing) as Standing, words)
 }
 

@@ -1,9 +1,10 @@
-import type { Delta, FinishReason } from '../../domain/turn.ts'
+import type { Delta, FinishReason, OwnDelta } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { readUpstreamError } from '../chat/failure.ts'
 import { asFields, asList, asText, numberIn, parseExactFields, textIn, type Fields } from '../fields.ts'
 import type { Decoded, StreamDecoder } from '../format.ts'
+import { isEmpty, own, restOf } from './own.ts'
 import { readResponsesUsage } from './usage.ts'
 
 /** Why a response ended; `whole` where nothing cut it off. */
@@ -22,6 +23,9 @@ export class ResponsesDecoder implements StreamDecoder {
   private readonly said = new Set<number>()
   /** By output index, the part of a summary under way: parts are paragraphs, and nothing in their words says so. */
   private readonly paragraphs = new Map<number, number>()
+  /** The message that has begun, until there is something in it. */
+  private begun: OwnDelta | undefined
+  private messages = 0
 
   decode({ data }: SseEvent): Decoded {
     if (data === '[DONE]') return { kind: 'done' }
@@ -61,7 +65,7 @@ export class ResponsesDecoder implements StreamDecoder {
   private say(kind: 'text' | 'refusal' | 'reasoning', index: number, text: unknown): Decoded {
     if (typeof text !== 'string' || text === '') return deltas()
     this.said.add(index)
-    return deltas({ kind, choice: 0, text })
+    return deltas(...(kind === 'reasoning' ? [] : this.opening()), { kind, choice: 0, text })
   }
 
   private think(index: number, paragraph: number, text: unknown): Decoded {
@@ -71,13 +75,27 @@ export class ResponsesDecoder implements StreamDecoder {
     return this.say('reasoning', index, before === undefined || before === paragraph ? text : `\n${text}`)
   }
 
+  /** A message that has fields of its own, or is not the first: words alone would go on with the one before. */
+  private opening(): OwnDelta[] {
+    const { begun } = this
+    this.begun = undefined
+    return begun ? [begun] : []
+  }
+
   private begin(index: number, item: Fields): Delta[] {
     const { type } = item
+    if (type === 'message') {
+      const fields = restOf('message_rest', { ...item, content: [] })
+      this.begun = this.messages++ > 0 || !isEmpty(fields) ? own('message', fields) : undefined
+      return []
+    }
     if ((type !== 'function_call' && type !== 'custom_tool_call') || this.calls.has(index)) return []
     const call = this.calls.size
     this.calls.set(index, { call, said: false })
     const tool = type === 'custom_tool_call' ? 'custom' : 'function'
-    return [{ kind: 'call', choice: 0, call, id: asText(item['call_id']), name: asText(item['name']), tool }]
+    const { namespace } = item
+    const group = typeof namespace === 'string' && namespace !== '' ? { namespace } : {}
+    return [{ kind: 'call', choice: 0, call, id: asText(item['call_id']), name: asText(item['name']), tool, ...group }]
   }
 
   private argue(index: number, text: unknown): Decoded {
@@ -95,27 +113,43 @@ export class ResponsesDecoder implements StreamDecoder {
         const begun = this.begin(index, item)
         const known = this.calls.get(index)
         const text = asText(item['arguments'] ?? item['input'])
-        if (!known || known.said || text === '') return begun
-        return [...begun, { kind: 'arguments', choice: 0, call: known.call, text }]
+        if (!known) return begun
+        const rest = restOf('call_rest', item)
+        const told = isEmpty(rest) ? begun : [...begun, own('call_rest', rest, known.call)]
+        return known.said || text === '' ? told : [...told, { kind: 'arguments', choice: 0, call: known.call, text }]
       }
       case 'message':
-        if (this.said.has(index)) return []
-        return asList(item['content']).flatMap((part): Delta[] => {
-          const { type, text, refusal } = asFields(part)
-          const words = asText(text ?? refusal)
-          return words === '' ? [] : [{ kind: type === 'refusal' ? type : 'text', choice: 0, text: words }]
-        })
+        return this.endMessage(index, item)
       case 'reasoning': {
         const sealed = textIn(item['encrypted_content'])
         const words = this.said.has(index) ? '' : summaryOf(item)
         const thought: Delta[] = words === '' ? [] : [{ kind: 'reasoning', choice: 0, text: words }]
+        const rest = restOf('reasoning_rest', item)
+        if (!isEmpty(rest)) thought.push(own('reasoning_rest', rest))
         if (sealed === undefined) return thought
         const form = textIn(item['id'])
         return [...thought, { kind: 'sealed', choice: 0, sealed: { origin: 'responses', data: sealed, form } }]
       }
       default:
-        return []
+        return item['type'] === undefined ? [] : [own('item', item)]
     }
+  }
+
+  private endMessage(index: number, item: Fields): Delta[] {
+    const rest = restOf('message_rest', item)
+    const told = isEmpty(rest) ? [] : [own('message_rest', rest)]
+    if (this.said.has(index)) return told
+    const words = asList(item['content']).flatMap((part): Delta[] => {
+      const { type, text, refusal } = asFields(part)
+      const said = asText(text ?? refusal)
+      return said === '' ? [] : [{ kind: type === 'refusal' ? type : 'text', choice: 0, text: said }]
+    })
+    return words.length === 0 ? [] : [...this.opening(), ...words, ...told]
+  }
+
+  /** The deltas of items that came whole. */
+  whole(items: readonly Fields[]): Delta[] {
+    return items.flatMap((item, index) => [...this.begin(index, item), ...this.end(index, item)])
   }
 
   private finish(response: Fields): Decoded {
@@ -135,3 +169,9 @@ const summaryOf = (item: Fields): string =>
   asList(item['summary'])
     .map((part) => asText(asFields(part)['text']))
     .join('\n')
+
+/** A whole answer as its stream would have brought it. */
+export const wholeDeltas = (items: readonly Fields[], reason: FinishReason): Delta[] => [
+  ...new ResponsesDecoder().whole(items),
+  { kind: 'finish', choice: 0, reason },
+]

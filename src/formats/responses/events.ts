@@ -1,9 +1,21 @@
 /** The event stream of a response, from neutral deltas. The same deltas always make the same events. */
-import type { Delta, FinishReason, Sealed } from '../../domain/turn.ts'
-import type { Fields } from '../fields.ts'
+import type { Delta, FinishReason, OwnDelta, Sealed } from '../../domain/turn.ts'
+import { asText, type Fields } from '../fields.ts'
+import { isAgentCall } from './agent-tools.ts'
+import {
+  callItem,
+  messageItem,
+  reasoningItem,
+  refusalPart,
+  shapeOfCall,
+  summaryPart,
+  textPart,
+  type ItemStatus,
+  type Own,
+} from './output.ts'
 import { outputItemId, type Item } from './items.ts'
-import { callItem, messageItem, reasoningItem, refusalPart, summaryPart, textPart, type ItemStatus } from './output.ts'
 import { responseOf, RUNNING, shownItem, type Shown, type Standing } from './response.ts'
+import type { CallShape, CallNames } from './call-names.ts'
 
 /** What the `error` event says beside its message. */
 export type ErrorWords = { readonly type: string; readonly code: string; readonly param: string | null }
@@ -11,12 +23,32 @@ export type ErrorWords = { readonly type: string; readonly code: string; readonl
 export type EventOptions = Shown & {
   /** The number of the last event that is not wanted; -1 for all. */
   readonly after: number
+  /** Those by which the model knows the client's tools. */
+  readonly names: CallNames
 }
 
-type Message = { readonly kind: 'message'; readonly index: number; readonly done: Fields[]; part: Part | undefined }
+type Message = {
+  readonly kind: 'message'
+  readonly index: number
+  readonly done: Fields[]
+  part: Part | undefined
+  own: Own
+}
 type Part = { readonly kind: 'text' | 'refusal'; text: string }
-type Reasoning = { readonly kind: 'reasoning'; readonly index: number; text: string; sealed: Sealed | undefined }
-type Call = { readonly index: number; readonly begun: Extract<Delta, { kind: 'call' }>; input: string }
+type Reasoning = {
+  readonly kind: 'reasoning'
+  readonly index: number
+  text: string
+  sealed: Sealed | undefined
+  own: Own
+}
+type Call = {
+  readonly index: number
+  readonly begun: Extract<Delta, { kind: 'call' }>
+  readonly shape: CallShape
+  input: string
+  own: Own
+}
 
 const DONE = 'data: [DONE]\n\n'
 
@@ -29,6 +61,8 @@ export class ResponseEvents {
   /** By output index, as far as they are done. */
   private readonly items: (Item | undefined)[] = []
   private current: Message | Reasoning | undefined
+  /** Of the message that begins next. */
+  private ofNext: Own
   private readonly calls = new Map<number, Call>()
   finish: FinishReason | undefined
 
@@ -98,10 +132,38 @@ export class ResponseEvents {
         return this.call(delta)
       case 'arguments':
         return this.argue(delta.call, delta.text)
+      case 'own':
+        return this.told(delta)
       case 'finish':
         this.finish = delta.reason
         return this.closeAll()
     }
+  }
+
+  private told({ what, call, fields }: OwnDelta): string {
+    if (what === 'message') {
+      const events = this.closeCurrent('completed')
+      this.ofNext = fields
+      return events
+    }
+    if (what === 'item') {
+      const events = this.closeCurrent('completed')
+      const item = { ...fields, type: asText(fields['type']), id: asText(fields['id']) }
+      return events + this.open(item) + this.close(this.items.length - 1, item)
+    }
+    if (what === 'call_rest') {
+      const begun = this.calls.get(call ?? -1)
+      if (begun) begun.own = fields
+      return ''
+    }
+    if (what === 'reasoning_rest') {
+      const events = this.current?.kind === 'reasoning' ? '' : this.beginReasoning()
+      if (this.current) this.current.own = fields
+      return events
+    }
+    if (this.current?.kind !== 'message') return ''
+    this.current.own = { ...this.current.own, ...fields }
+    return this.closeCurrent('completed')
   }
 
   private open(item: Item): string {
@@ -122,7 +184,8 @@ export class ResponseEvents {
     let events = ''
     if (this.current?.kind !== 'message') {
       events = this.closeCurrent('completed')
-      this.current = { kind: 'message', index: this.items.length, done: [], part: undefined }
+      this.current = { kind: 'message', index: this.items.length, done: [], part: undefined, own: this.ofNext }
+      this.ofNext = undefined
       events += this.open(this.openItem(this.current, 'in_progress'))
     }
     const message = this.current
@@ -177,7 +240,7 @@ export class ResponseEvents {
 
   private beginReasoning(): string {
     const events = this.closeCurrent('completed')
-    this.current = { kind: 'reasoning', index: this.items.length, text: '', sealed: undefined }
+    this.current = { kind: 'reasoning', index: this.items.length, text: '', sealed: undefined, own: undefined }
     return events + this.open(this.openItem(this.current, 'in_progress'))
   }
 
@@ -189,33 +252,38 @@ export class ResponseEvents {
   }
 
   private call(begun: Extract<Delta, { kind: 'call' }>): string {
-    const call: Call = { index: this.items.length, begun, input: '' }
     const events = this.closeCurrent('completed')
+    const shape = shapeOfCall(begun, this.options.names)
+    const call: Call = { index: this.items.length, begun, shape, input: '', own: undefined }
     // Calls may grow side by side: they end together.
     this.calls.set(begun.call, call)
-    return events + this.open(this.openCall(call, 'in_progress'))
+    // What such a call asks for is no text that could come in pieces: it is told of when it is whole.
+    if (isAgentCall(shape.type)) this.items.push(undefined)
+    else return events + this.open(this.openCall(call, 'in_progress'))
+    return events
   }
 
   private argue(number: number, text: string): string {
     const call = this.calls.get(number)
     if (!call) return ''
     call.input += text
-    const name = call.begun.tool === 'custom' ? 'custom_tool_call_input' : 'function_call_arguments'
+    if (isAgentCall(call.shape.type)) return ''
+    const name = call.shape.type === 'custom_tool_call' ? 'custom_tool_call_input' : 'function_call_arguments'
     const { id } = this.openCall(call, 'in_progress')
     return this.event(`response.${name}.delta`, { item_id: id, output_index: call.index, delta: text })
   }
 
-  private openCall({ index, begun, input }: Call, status: ItemStatus): Item {
+  private openCall({ index, begun, shape, input, own }: Call, status: ItemStatus): Item {
     const { id: callId, name, tool, sealed } = begun
-    return callItem(this.id, index, { status, callId, name, tool, sealed, input })
+    return callItem(this.id, index, { call: { status, callId, name, tool, sealed, input, own }, shape })
   }
 
   private openItem(open: Message | Reasoning, status: ItemStatus): Item {
     const { index } = open
     if (open.kind === 'reasoning') return reasoningItem(this.id, index, { ...open, status })
-    const { part } = open
+    const { part, own } = open
     const last = part && (part.kind === 'text' ? textPart(part.text) : refusalPart(part.text))
-    return messageItem(this.id, index, { status, content: last ? [...open.done, last] : [...open.done] })
+    return messageItem(this.id, index, { status, content: last ? [...open.done, last] : [...open.done], own })
   }
 
   private closeCurrent(status: ItemStatus): string {
@@ -241,14 +309,20 @@ export class ResponseEvents {
     for (const [number, call] of this.calls) {
       this.calls.delete(number)
       const item = this.openCall(call, this.calls.size === 0 ? last : 'completed')
-      const at = { item_id: item.id, output_index: call.index }
-      const { name, tool } = call.begun
-      events +=
-        tool === 'custom'
-          ? this.event('response.custom_tool_call_input.done', { ...at, input: call.input })
-          : this.event('response.function_call_arguments.done', { ...at, name, arguments: call.input })
-      events += this.close(call.index, item)
+      events += this.wholeCall(call, item) + this.close(call.index, item)
     }
     return events
+  }
+
+  private wholeCall({ index, shape, input }: Call, item: Item): string {
+    const at = { item_id: item.id, output_index: index }
+    const { type, name } = shape
+    if (type === 'custom_tool_call') return this.event('response.custom_tool_call_input.done', { ...at, input })
+    if (type === 'function_call')
+      return this.event('response.function_call_arguments.done', { ...at, name, arguments: input })
+    return this.event('response.output_item.added', {
+      output_index: index,
+      item: this.shown({ ...item, status: 'in_progress' }),
+    })
   }
 }

@@ -24,7 +24,17 @@ const prefixes: Readonly<Record<string, string>> = {
   custom_tool_call: 'ctc_',
   custom_tool_call_output: 'ctco_',
   reasoning: 'rs_',
+  compaction: 'cmp_',
+  tool_search_call: 'tsc_',
+  tool_search_output: 'tso_',
+  local_shell_call: 'lsh_',
+  shell_call: 'sh_',
+  apply_patch_call: 'apc_',
+  additional_tools: 'at_',
 }
+
+/** How the ids of items of a type begin; undefined for a type that we do not know. */
+export const prefixOf = (type: string): string | undefined => ownIn(prefixes, type)
 
 /** The part of a response's id that the ids of its items share. */
 export const tailOf = (responseId: string): string => responseId.replace(/^resp_/, '')
@@ -109,13 +119,18 @@ function readItem(item: Fields, path: string): Fields {
       return { status: 'completed', ...item, output: readOutput(item['output'], `${path}.output`) }
     case 'reasoning':
       return { ...item, summary: asList(item['summary']) }
+    case 'local_shell_call':
+    case 'shell_call':
+    case 'apply_patch_call':
+      need(item, path, ['call_id'])
+      return { status: 'completed', ...item }
     case 'item_reference':
       need(item, path, ['id'])
       return item
-    default: {
-      const message = `Items of type '${wordFor(type)}' are not supported.`
-      throw new BadInput(typeof type === 'string' ? 'unsupported_parameter' : 'invalid_type', `${path}.type`, message)
-    }
+    default:
+      // What is no more than an item to us may be more to an upstream, or can be left out.
+      if (typeof type === 'string') return item
+      throw new BadInput('invalid_type', `${path}.type`, `Invalid '${path}.type': expected a string.`)
   }
 }
 

@@ -1,8 +1,10 @@
 /** Output items as neutral parts make them. */
 import type { OutputPart, Reply, Sealed } from '../../domain/turn.ts'
 import type { Fields } from '../fields.ts'
+import { agentCallFields, isAgentCall } from './agent-tools.ts'
 import { outputItemId, tailOf, type Item } from './items.ts'
 import { sealedText } from './sealed.ts'
+import type { CallShape, CallNames } from './call-names.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
@@ -13,17 +15,33 @@ export const summaryPart = (text: string): Fields => ({ type: 'summary_text', te
 export const messageItem = (
   responseId: string,
   index: number,
-  { status, content }: { readonly status: ItemStatus; readonly content: readonly Fields[] },
-): Item => ({ id: outputItemId(responseId, 'message', index), type: 'message', status, role: 'assistant', content })
+  { status, content, own }: { readonly status: ItemStatus; readonly content: readonly Fields[]; readonly own?: Own },
+): Item => ({
+  id: outputItemId(responseId, 'message', index),
+  type: 'message',
+  status,
+  role: 'assistant',
+  content,
+  ...own,
+})
 
-type Reasoning = { readonly status: ItemStatus; readonly text: string; readonly sealed: Sealed | undefined }
+/** Fields of an item that only this format has: what a vendor of the format has said in them is passed on. */
+export type Own = Fields | undefined
 
-export const reasoningItem = (responseId: string, index: number, { status, text, sealed }: Reasoning): Item => ({
+type Reasoning = {
+  readonly status: ItemStatus
+  readonly text: string
+  readonly sealed: Sealed | undefined
+  readonly own?: Own
+}
+
+export const reasoningItem = (responseId: string, index: number, { status, text, sealed, own }: Reasoning): Item => ({
   id: outputItemId(responseId, 'reasoning', index),
   type: 'reasoning',
   status,
   summary: text === '' ? [] : [summaryPart(text)],
   content: [],
+  ...own,
   encrypted_content: sealed ? sealedText(sealed) : null,
 })
 
@@ -32,27 +50,41 @@ export type Called = {
   readonly callId: string
   readonly name: string
   readonly tool: 'function' | 'custom'
+  readonly namespace?: string | undefined
   readonly input: string
   readonly sealed: Sealed | undefined
+  readonly own?: Own
 }
 
-export function callItem(responseId: string, index: number, call: Called): Item {
-  const { status, name, tool, input } = call
+/** How the client knows the tool that is called. One that nobody has declared is called as the model did. */
+export function shapeOfCall({ name, tool, namespace }: Naming, names: CallNames): CallShape {
   const type = tool === 'custom' ? 'custom_tool_call' : 'function_call'
+  if (namespace !== undefined) return { type, name, namespace }
+  const shape = names.shapeOf(name)
+  return shape && isAgentCall(shape.type) ? shape : { name, ...shape, type }
+}
+
+type Naming = Pick<Called, 'name' | 'tool' | 'namespace'>
+
+export function callItem(responseId: string, index: number, { call, shape }: { call: Called; shape: CallShape }): Item {
+  const { status, input } = call
+  const { type, name, namespace } = shape
   return {
+    ...call.own,
     id: outputItemId(responseId, type, index),
     type,
     status,
     call_id: call.callId === '' ? `call_${tailOf(responseId)}_${index}` : call.callId,
-    name,
-    ...(tool === 'custom' ? { input } : { arguments: input }),
+    ...(isAgentCall(type) ? agentCallFields(type, input) : { name }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(type === 'custom_tool_call' ? { input } : type === 'function_call' ? { arguments: input } : {}),
     // The format has no place for it; a client that sends its items back as they came brings it along.
     ...(call.sealed ? { tollgate_sealed: sealedText(call.sealed) } : {}),
   }
 }
 
 /** The items of a whole reply. Text and refusals side by side are one message. */
-export function itemsOf(choice: Reply['choices'][number] | undefined, responseId: string): Item[] {
+export function itemsOf(choice: Reply['choices'][number] | undefined, responseId: string, names: CallNames): Item[] {
   const items: Item[] = []
   let content: Fields[] | undefined
   for (const part of choice?.parts ?? []) {
@@ -63,7 +95,7 @@ export function itemsOf(choice: Reply['choices'][number] | undefined, responseId
       continue
     }
     content = undefined
-    items.push(otherItem(part, responseId, items.length))
+    items.push(otherItem(part, names, { responseId, index: items.length }))
   }
   const last = items.pop()
   if (!last) return items
@@ -73,11 +105,12 @@ export function itemsOf(choice: Reply['choices'][number] | undefined, responseId
 
 type Rest = Exclude<OutputPart, { kind: 'text' | 'refusal' }>
 
-function otherItem(part: Rest, responseId: string, index: number): Item {
+function otherItem(part: Rest, names: CallNames, { responseId, index }: { responseId: string; index: number }): Item {
   const status = 'completed'
   if (part.kind === 'reasoning') {
     return reasoningItem(responseId, index, { status, text: part.text, sealed: part.sealed })
   }
-  const { id, name, tool, sealed } = part
-  return callItem(responseId, index, { status, callId: id, name, tool, input: part.arguments, sealed })
+  const { id, sealed } = part
+  const call = { ...part, status, callId: id, input: part.arguments, sealed } as const
+  return callItem(responseId, index, { call, shape: shapeOfCall(part, names) })
 }

@@ -2,11 +2,10 @@
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import { failureOfIssue } from '../chat/issue.ts'
-import { asFields, type Fields } from '../fields.ts'
+import type { Fields } from '../fields.ts'
 import { scanRequest, type ScannedRequest } from '../request-json.ts'
 import type { RemoteMedium } from '../remote-media.ts'
 import { BadInput, readInput, remoteMediaOf } from './items.ts'
-import { isOptional } from './optional-tools.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 
 /** SDKs and people write null for "not set". */
@@ -118,7 +117,6 @@ function readBy(
 const METADATA_PAIRS_MAX = 16
 /** What would be another conversation, or another prompt, than the one we can see. */
 const unsupported = ['conversation', 'prompt']
-const needingTools = new Set<unknown>(['required', 'function', 'custom', 'allowed_tools'])
 const plainTiers = new Set<unknown>(['auto', 'default', 'flex', null, undefined])
 
 function refuseUnsupported(body: ResponsesBody): void {
@@ -141,20 +139,9 @@ function refuseUnsupported(body: ResponsesBody): void {
     throw new BadInput('invalid_value', 'metadata', `Invalid 'metadata': at most ${METADATA_PAIRS_MAX} pairs.`)
   }
   for (const [i, { type, name }] of (body.tools ?? []).entries()) {
-    if (isOptional(type) && asFields(body.tool_choice)['type'] !== type) continue
-    if (type !== 'function' && type !== 'custom') {
-      const message = `Tools of type '${type.slice(0, 100)}' are not supported; use 'function' or 'custom'.`
-      throw new BadInput('unsupported_parameter', `tools[${i}].type`, message)
-    }
-    if (name) continue
+    if ((type !== 'function' && type !== 'custom') || name) continue
     const param = `tools[${i}].name`
     throw new BadInput('missing_parameter', param, `Missing required parameter: '${param}'.`)
-  }
-  const { tool_choice: choice } = body
-  const chosen = typeof choice === 'string' ? choice : choice?.type
-  // It would be dropped on the way up, and the answer would not be the one that was asked for.
-  if (needingTools.has(chosen) && (body.tools ?? []).length === 0) {
-    throw new BadInput('invalid_value', 'tool_choice', "Invalid 'tool_choice': there are no tools to be called.")
   }
   const { format } = body.text ?? {}
   if (format?.type !== 'json_schema') return

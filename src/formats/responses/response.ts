@@ -4,7 +4,7 @@ import type { FinishReason } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { asFields, asList, type Fields } from '../fields.ts'
-import { isOptional } from './optional-tools.ts'
+import { isClientTool } from './tools.ts'
 import type { ResponsesBody } from './request.ts'
 import { responsesUsage } from './usage.ts'
 
@@ -78,7 +78,7 @@ export function headOf(
     max_output_tokens: body.max_output_tokens ?? null,
     max_tool_calls: body.max_tool_calls ?? null,
     parallel_tool_calls: body.parallel_tool_calls ?? true,
-    tools: (body.tools ?? []).filter(({ type }) => !isOptional(type)).map(toolEcho),
+    tools: (body.tools ?? []).filter(isClientTool).map(toolEcho),
     tool_choice: body.tool_choice ?? 'auto',
     text: { format: formatEcho(text?.format), verbosity: text?.verbosity ?? 'medium' },
     reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
@@ -101,6 +101,7 @@ function toolEcho(tool: NonNullable<ResponsesBody['tools']>[number]): Fields {
   const { type, name, description, parameters, strict, format } = tool
   const named = { type, name: name ?? '', description: description ?? null }
   if (type === 'custom') return { ...named, format: format ?? { type: 'text' } }
+  if (type !== 'function') return tool
   return { ...named, parameters: parameters ?? null, strict: strict ?? null }
 }
 

@@ -57,7 +57,7 @@ const full: Delta[] = [
 
 /** Encodes deltas, one event of the upstream's each, and gives the whole text. */
 function encode(made: ResponsesConversation, deltas: readonly Delta[]): string {
-  const encoder = made.side().encoder(answer)
+  const encoder = made.side('ours').encoder(answer)
   return deltas.map((delta) => encoder.encode([delta])).join('') + encoder.end(usage)
 }
 
@@ -121,7 +121,7 @@ test('from what is kept of a turn the same events come again, byte for byte, fro
     fc.constantFrom('end', 'fail', 'cancel'),
     (said, reason, ending) => {
       const made = conversation()
-      const encoder = made.side().encoder(answer)
+      const encoder = made.side('ours').encoder(answer)
       const begun = new Set<number>()
       let live = ''
       for (const delta of said) {
@@ -188,7 +188,7 @@ test('an answer cut off by the limit is incomplete, its last item too', () => {
 
 test('a call that broke in the middle is kept as it is, and not put to a vendor again', () => {
   const made = conversation()
-  const encoder = made.side().encoder(answer)
+  const encoder = made.side('ours').encoder(answer)
   encoder.encode([say('text', 'I look.'), call(0), argue(0, '{"a":')])
   encoder.fail({ kind: 'upstream_error', message: 'It broke.' })
   const turn = made.ended()

@@ -2,13 +2,16 @@
  * How the stream of a response was cut into deltas: with the items themselves enough to make the same events again, and
  * a few bytes an event, so that no text is kept twice.
  */
-import type { Delta, FinishReason } from '../../domain/turn.ts'
+import type { Delta, FinishReason, OwnDelta } from '../../domain/turn.ts'
 import { asFields, asList, asText, textIn, type Fields } from '../fields.ts'
 import type { ErrorWords } from './events.ts'
+import { readAgentCall } from './agent-tools.ts'
 import { sealedFrom } from './sealed.ts'
+import type { CallNames } from './call-names.ts'
+import { isCall, shapeOfItem } from './turn.ts'
 
 /** The first letter of a delta's kind, and its length, its call, or its reason. */
-type Mark = readonly [string, ...(string | number)[]]
+type Mark = readonly [string, ...(string | number | OwnDelta)[]]
 
 type Trace = { readonly marks: readonly Mark[]; readonly words: ErrorWords }
 
@@ -25,6 +28,8 @@ function markOf(delta: Delta): Mark {
       return [delta.kind, delta.text.length]
     case 'sealed':
       return ['sealed']
+    case 'own':
+      return ['own', delta]
     case 'call':
       return ['call', delta.call]
     case 'arguments':
@@ -35,9 +40,12 @@ function markOf(delta: Delta): Mark {
 }
 
 /** The deltas of a trace again, with the words of the output items. */
-export function deltasOf(trace: string, output: readonly Fields[]): { deltas: Delta[]; words: ErrorWords } {
+export function deltasOf(
+  trace: string,
+  { output, names }: { readonly output: readonly Fields[]; readonly names: CallNames },
+): { deltas: Delta[]; words: ErrorWords } {
   const { marks, words } = JSON.parse(trace) as Trace
-  const source = new Source(output)
+  const source = new Source(output, names)
   return { deltas: marks.map((mark) => source.delta(mark)), words }
 }
 
@@ -48,11 +56,13 @@ class Source {
   private readonly seals: string[] = []
   private readonly calls: Fields[] = []
   private readonly callsBegun: number[] = []
+  private readonly names: CallNames
 
-  constructor(output: readonly Fields[]) {
+  constructor(output: readonly Fields[], names: CallNames) {
+    this.names = names
     for (const item of output) {
       const { type, content, summary } = item
-      if (type === 'function_call' || type === 'custom_tool_call') this.calls.push(item)
+      if (isCall(type)) this.calls.push(item)
       for (const part of asList(summary)) this.texts.reasoning += asText(asFields(part)['text'])
       for (const part of type === 'message' ? asList(content) : []) {
         const { text, refusal } = asFields(part)
@@ -76,9 +86,15 @@ class Source {
         return this.begin(Number(rest[0]))
       case 'arguments': {
         const call = Number(rest[0])
-        const { arguments: text, input } = this.calls[this.callsBegun.indexOf(call)] ?? {}
-        return { kind, choice: 0, call, text: this.take(call, asText(text ?? input), Number(rest[1])) }
+        const item = this.calls[this.callsBegun.indexOf(call)] ?? {}
+        const words = readAgentCall(item)?.words
+        // Nobody was shown these piece by piece, and they may have been written another way.
+        if (words !== undefined) return { kind, choice: 0, call, text: this.take(call, words, words.length) }
+        const text = asText(item['arguments'] ?? item['input'])
+        return { kind, choice: 0, call, text: this.take(call, text, Number(rest[1])) }
       }
+      case 'own':
+        return rest[0] as OwnDelta
       default:
         return { kind: 'finish', choice: 0, reason: rest[0] as FinishReason }
     }
@@ -93,7 +109,7 @@ class Source {
       choice: 0,
       call,
       id: asText(item['call_id']),
-      name: asText(item['name']),
+      name: this.names.claim(shapeOfItem(item)),
       tool: item['type'] === 'custom_tool_call' ? 'custom' : 'function',
       sealed: seal === undefined ? undefined : sealedFrom(seal),
     }

@@ -39,6 +39,12 @@ const tools = [
   { type: 'function', name: 'look', description: 'Looks.', parameters: { type: 'object' }, strict: true },
   { type: 'custom', name: 'note', format: { type: 'text' } },
 ]
+/** A custom tool for an upstream that knows functions only. */
+const asFunction = {
+  name: 'note',
+  description: "Give the whole text as 'input', as it is.",
+  parameters: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
+}
 const full = {
   instructions: 'Be brief.',
   input: [
@@ -97,7 +103,7 @@ test('to an upstream that speaks chat', () => {
         content: 'I look.',
         tool_calls: [
           { id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } },
-          { id: 'c2', type: 'custom', custom: { name: 'note', input: 'free' } },
+          { id: 'c2', type: 'function', function: { name: 'note', arguments: '{"input":"free"}' } },
         ],
       },
       { role: 'tool', tool_call_id: 'c1', content: 'a cat' },
@@ -115,7 +121,7 @@ test('to an upstream that speaks chat', () => {
         type: 'function',
         function: { name: 'look', description: 'Looks.', parameters: { type: 'object' }, strict: true },
       },
-      { type: 'custom', custom: { name: 'note', format: { type: 'text' } } },
+      { type: 'function', function: asFunction },
     ],
     tool_choice: {
       type: 'allowed_tools',
@@ -140,7 +146,7 @@ test('to an upstream that speaks responses: nothing is stored there, and sealed 
     safety_identifier: 'someone',
     reasoning: { effort: 'low', summary: 'auto' },
     text: full.text,
-    tools,
+    tools: [tools[0], { type: 'function', ...asFunction, strict: false }],
     tool_choice: full.tool_choice,
     parallel_tool_calls: false,
     input: [
@@ -156,9 +162,9 @@ test('to an upstream that speaks responses: nothing is stored there, and sealed 
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I look.' }] },
       { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }], encrypted_content: 'theirs' },
       { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{"at":1}' },
-      { type: 'custom_tool_call', call_id: 'c2', name: 'note', input: 'free' },
+      { type: 'function_call', call_id: 'c2', name: 'note', arguments: '{"input":"free"}' },
       { type: 'function_call_output', call_id: 'c1', output: 'a cat' },
-      { type: 'custom_tool_call_output', call_id: 'c2', output: 'noted' },
+      { type: 'function_call_output', call_id: 'c2', output: 'noted' },
       {
         ...user,
         content: [
@@ -290,7 +296,7 @@ test('what is refused, with the field at fault', () => {
     expect(refusal({ tool_choice, tools: [] })).toEqual(['invalid_value', 'tool_choice'])
   }
   expect(refusal({ service_tier: 'priority' })).toEqual(['unsupported_parameter', 'service_tier'])
-  expect(refusal({ input: [{ type: 'web_search_call' }] })).toEqual(['unsupported_parameter', 'input[0].type'])
+  expect(refusal({ input: [{ type: 5 }] })).toEqual(['invalid_type', 'input[0].type'])
   expect(refusal({ input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] })).toEqual([
     'invalid_value',
     'input[0].call_id',
@@ -304,7 +310,6 @@ test('what is refused, with the field at fault', () => {
     'input[0].file_url',
   ])
   expect(refusal({ input: [{ type: 'item_reference', id: 'msg_x' }] })).toEqual(['invalid_value', 'input[0].id'])
-  expect(refusal({ tools: [{ type: 'file_search' }] })).toEqual(['unsupported_parameter', 'tools[0].type'])
   expect(refusal({ tools: [{ type: 'function' }] })).toEqual(['missing_parameter', 'tools[0].name'])
   expect(refusal({ tool_choice: { type: 'file_search' } })).toEqual(['unsupported_parameter', 'tool_choice.type'])
   expect(refusal({ conversation: 'conv_1' })).toEqual(['unsupported_parameter', 'conversation'])
@@ -328,12 +333,15 @@ test('null is the same as absent', () => {
   expect(read({ input: 'x', ...nothing }).conversation.turn).toEqual(read({ input: 'x' }).conversation.turn)
 })
 
-test('tools that agents offer always are left out and named; where one is forced, the request is refused', () => {
-  const offered = [...tools, { type: 'web_search' }, { type: 'namespace', name: 'agents', tools: [] }]
-  const { body, dropped } = read({ input: 'x', tools: offered }).passage(['chat'], context).request(to)
-  expect((JSON.parse(body) as { tools: object[] }).tools).toHaveLength(2)
-  expect(dropped).toEqual(['tools.web_search', 'tools.namespace'])
+test('tools that run at a vendor are left out and named; where one is forced, the request is refused', () => {
+  const hosted = ['web_search', 'file_search', 'mcp', 'image_generation', 'code_interpreter', 'a_new_one']
+  const offered = [...tools, ...hosted.map((type) => ({ type }))]
+  for (const dialects of [['chat'], ['responses'], ['messages'], ['gemini']] as const) {
+    const { body, dropped } = read({ input: 'x', tools: offered }).passage(dialects, context).request(to)
+    expect(body).toContain('note')
+    for (const type of hosted) expect(body).not.toContain(type)
+    expect(dropped).toEqual(hosted.map((type) => `tools.${type}`))
+  }
   const forced = { tools: offered, tool_choice: { type: 'web_search' } }
-  expect(refusal(forced)).toEqual(['unsupported_parameter', 'tools[2].type'])
-  expect(refusal({ tools: [{ type: 'mcp' }] })).toEqual(['unsupported_parameter', 'tools[0].type'])
+  expect(refusal(forced)).toEqual(['unsupported_parameter', 'tool_choice.type'])
 })

@@ -1,41 +1,45 @@
 /** A conversation in the responses format as a neutral turn. */
-import type {
-  FilePart,
-  InputPart,
-  Message,
-  OutputFormat,
-  OutputPart,
-  TextPart,
-  Tool,
-  ToolChoice,
-  Turn,
-} from '../../domain/turn.ts'
+import type { FilePart, InputPart, Message, OutputFormat, OutputPart, TextPart, Turn } from '../../domain/turn.ts'
 import { sourceOf } from '../chat/turn.ts'
 import { asFields, asList, asText, textIn, type Fields } from '../fields.ts'
+import { isAgentCall, isAgentOutput, readAgentCall, readAgentOutput } from './agent-tools.ts'
+import { COMPACTION_ORDER, compactionIn, isCompaction } from './compaction.ts'
 import { BadInput } from './items.ts'
-import { isOptional } from './optional-tools.ts'
 import type { ResponsesBody } from './request.ts'
 import { sealedFrom } from './sealed.ts'
+import type { CallShape, CallNames } from './call-names.ts'
+import { choiceOf, toolBook } from './tools.ts'
 
 /** What a turn carries, or what is the gateway's own affair. Any other field is foreign. */
 const known = new Set(
-  `model input instructions previous_response_id store background stream stream_options include tools tool_choice parallel_tool_calls max_output_tokens text reasoning truncation temperature top_p presence_penalty frequency_penalty metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention top_logprobs`.split(
+  `model input instructions previous_response_id store background stream stream_options include tools tool_choice parallel_tool_calls max_output_tokens text reasoning truncation temperature top_p presence_penalty frequency_penalty metadata user safety_identifier service_tier prompt_cache_key top_logprobs`.split(
     ' ',
   ),
 )
 /** What of `include` is honoured, or is nothing that is ever left out. */
 const included = new Set(['reasoning.encrypted_content', 'message.input_image.image_url'])
 
+export type ResponsesTurn = {
+  readonly turn: Turn
+  readonly names: CallNames
+  /** What is wanted is the conversation in short, not an answer. */
+  readonly compacts: boolean
+}
+
 /** Throws BadInput where something cannot be put to any upstream. */
-export function responsesTurn(body: ResponsesBody, items: readonly Fields[]): Turn {
+export function responsesTurn(body: ResponsesBody, items: readonly Fields[]): ResponsesTurn {
   const { instructions } = body
-  return {
+  const book = toolBook(body.tools, items)
+  const read = messagesOf(items, book.names)
+  const compacts = items.at(-1)?.['type'] === 'compaction_trigger'
+  const turn: Turn = {
     messages: [
       ...(instructions ? [{ role: 'system', parts: [{ kind: 'text', text: instructions }] } as const] : []),
-      ...messagesOf(items),
+      ...read.messages,
     ],
-    tools: (body.tools ?? []).filter(({ type }) => !isOptional(type)).map(toolOf),
-    toolChoice: choiceOf(body.tool_choice),
+    tools: book.tools,
+    // The tools stay in the request: vendors want those that a conversation has called, and their cache wants all.
+    toolChoice: compacts && book.tools.length > 0 ? { kind: 'none' } : choiceOf(body.tool_choice, book),
     parallelToolCalls: body.parallel_tool_calls ?? undefined,
     format: formatOf(body.text?.format),
     effort: body.reasoning?.effort ?? undefined,
@@ -46,9 +50,11 @@ export function responsesTurn(body: ResponsesBody, items: readonly Fields[]): Tu
     frequencyPenalty: body.frequency_penalty ?? undefined,
     presencePenalty: body.presence_penalty ?? undefined,
     choices: 1,
+    cacheKey: body.prompt_cache_key ?? undefined,
     user: body.safety_identifier ?? body.user ?? undefined,
-    foreign: foreignOf(body),
+    foreign: [...foreignOf(body), ...book.left, ...read.left],
   }
+  return { turn, names: book.names, compacts }
 }
 
 function foreignOf(body: ResponsesBody): string[] {
@@ -56,35 +62,61 @@ function foreignOf(body: ResponsesBody): string[] {
   // Nothing is ever cut off here: what does not fit is refused by the upstream.
   if (body.truncation === 'auto') foreign.push('truncation')
   if (body.top_logprobs) foreign.push('top_logprobs')
-  for (const { type } of body.tools ?? []) if (isOptional(type)) foreign.push(`tools.${type}`)
   if (body.include?.some((name) => !included.has(name))) foreign.push('include')
   return foreign
 }
 
+type ReadItems = { readonly messages: Message[]; readonly left: string[] }
+
 /** What the assistant said and called in a row is one message: vendors want calls and results side by side. */
-function messagesOf(items: readonly Fields[]): Message[] {
+function messagesOf(items: readonly Fields[], names: CallNames): ReadItems {
   const messages: Message[] = []
+  const left = new Set<string>()
+  const results = new Map<string, InputPart[]>()
+  const callIds = callIdsOf(items)
   let said: OutputPart[] | undefined
   for (const item of items) {
-    if (isBrokenCall(item)) continue
-    const parts = assistantParts(item)
+    if (isBrokenCall(item) || item['type'] === 'additional_tools') continue
+    const parts = assistantParts(item, names)
     if (parts) {
       if (said) said.push(...parts)
       else messages.push({ role: 'assistant', parts: (said = [...parts]) })
       continue
     }
+    const message = otherMessage(item, { names, callIds })
+    if (message === undefined) {
+      left.add(`input.${textIn(item['type']) ?? 'unknown'}`)
+      continue
+    }
+    // A client may add to a result, as Codex does while a script runs; vendors take one for each call.
+    const earlier = message.role === 'tool' ? results.get(message.callId) : undefined
+    if (earlier && message.role === 'tool') {
+      earlier.push(...message.parts)
+      continue
+    }
     said = undefined
-    messages.push(otherMessage(item))
+    messages.push(message)
+    if (message.role === 'tool') results.set(message.callId, message.parts as InputPart[])
   }
-  return messages
+  return { messages, left: [...left] }
 }
 
+/** The ids of calls by those of their items: a local shell's output names the item. */
+const callIdsOf = (items: readonly Fields[]): ReadonlyMap<unknown, string> =>
+  new Map(items.filter(({ type }) => isAgentCall(type)).map((item) => [item['id'], asText(item['call_id'])]))
+
 /** A call that was cut off in the middle has arguments that nobody can read. */
-export const isBrokenCall = ({ type, status }: Fields): boolean =>
-  (type === 'function_call' || type === 'custom_tool_call') && status === 'incomplete'
+export const isBrokenCall = ({ type, status }: Fields): boolean => isCall(type) && status === 'incomplete'
+
+export const isCall = (type: unknown): boolean =>
+  type === 'function_call' || type === 'custom_tool_call' || isAgentCall(type)
+
+export const isResult = (type: unknown): boolean =>
+  type === 'function_call_output' || type === 'custom_tool_call_output' || isAgentOutput(type)
 
 /** Undefined for an item that is not the assistant's. */
-function assistantParts(item: Fields): OutputPart[] | undefined {
+function assistantParts(item: Fields, names: CallNames): OutputPart[] | undefined {
+  if (isAgentCall(item['type'])) return agentCall(item, names)
   switch (item['type']) {
     case 'message':
       return item['role'] === 'assistant' ? asList(item['content']).map((part) => saidPart(asFields(part))) : undefined
@@ -96,7 +128,7 @@ function assistantParts(item: Fields): OutputPart[] | undefined {
         {
           kind: 'tool_call',
           id: asText(item['call_id']),
-          name: asText(item['name']),
+          name: names.claim(shapeOfItem(item)),
           arguments: asText(isCustom ? item['input'] : item['arguments']),
           tool: isCustom ? 'custom' : 'function',
           sealed: seal === undefined ? undefined : sealedFrom(seal),
@@ -114,20 +146,60 @@ function assistantParts(item: Fields): OutputPart[] | undefined {
   }
 }
 
+/** How the tool of a call's item is called. */
+export function shapeOfItem(item: Fields): CallShape {
+  const agent = readAgentCall(item)?.shape
+  if (agent) return agent
+  const type = item['type'] === 'custom_tool_call' ? 'custom_tool_call' : 'function_call'
+  const { name, namespace } = item
+  return { type, name: asText(name), ...(typeof namespace === 'string' && namespace !== '' ? { namespace } : {}) }
+}
+
+/** A search that ran at the vendor has no call id: nobody else knows what came of it. */
+function agentCall(item: Fields, names: CallNames): OutputPart[] | undefined {
+  const call = readAgentCall(item)
+  const id = asText(item['call_id'])
+  if (!call || id === '') return undefined
+  return [{ kind: 'tool_call', id, name: names.claim(call.shape), arguments: call.words, tool: 'function' }]
+}
+
 const saidPart = (part: Fields): OutputPart =>
   part['type'] === 'refusal'
     ? { kind: 'refusal', text: asText(part['refusal']) }
     : { kind: 'text', text: asText(part['text']) }
 
-function otherMessage(item: Fields): Message {
+type Surroundings = { readonly names: CallNames; readonly callIds: ReadonlyMap<unknown, string> }
+
+/** Undefined for an item that no other dialect has a word for. */
+function otherMessage(item: Fields, { names, callIds }: Surroundings): Message | undefined {
   const { type, role, content, output } = item
   if (type === 'message') {
     const parts = asList(content).map((part) => partOf(asFields(part)))
     return role === 'user' ? { role, parts } : { role: 'system', parts: parts.map(textOnly) }
   }
+  if (type === 'compaction_trigger') return { role: 'user', parts: [{ kind: 'text', text: COMPACTION_ORDER }] }
+  if (isCompaction(type)) return compactionIn(item)
+  if (type === 'agent_message') return fromAgent(item)
+  if (isAgentOutput(type)) {
+    const callId = textIn(item['call_id']) ?? callIds.get(item['id']) ?? ''
+    const text = readAgentOutput(item, names)
+    return callId === '' ? undefined : { role: 'tool', callId, parts: [{ kind: 'text', text }] }
+  }
+  if (!isResult(type)) return undefined
   const parts: InputPart[] =
     typeof output === 'string' ? [{ kind: 'text', text: output }] : asList(output).map((part) => partOf(asFields(part)))
   return { role: 'tool', callId: asText(item['call_id']), parts }
+}
+
+/** What another agent of the client's has written: Codex lets its models work in teams (0.169, 2026-11). */
+function fromAgent({ author, content }: Fields): Message | undefined {
+  const words = asList(content).flatMap((part) => textIn(asFields(part)['text']) ?? [])
+  if (words.length === 0) return undefined
+  const from = textIn(author)
+  return {
+    role: 'user',
+    parts: [{ kind: 'text', text: [from ? `Message from ${from}:` : '', ...words].join('\n').trim() }],
+  }
 }
 
 function textOnly(part: InputPart): TextPart {
@@ -161,26 +233,6 @@ function fileOf(part: Fields): FilePart {
   const data = asText(part['file_data'])
   const source = sourceOf(data.startsWith('data:') ? data : `data:application/pdf;base64,${data}`)
   return { kind: 'file', source, name: textIn(part['filename']) }
-}
-
-function toolOf(tool: NonNullable<ResponsesBody['tools']>[number]): Tool {
-  const { name, description } = tool
-  const named = { name: name ?? '', description: description ?? undefined }
-  if (tool.type === 'custom') return { kind: 'custom', ...named, format: tool.format ?? undefined }
-  return { kind: 'function', ...named, parameters: tool.parameters ?? undefined, strict: tool.strict ?? undefined }
-}
-
-function choiceOf(choice: ResponsesBody['tool_choice']): ToolChoice | undefined {
-  if (!choice) return undefined
-  if (typeof choice === 'string') return { kind: choice }
-  const { type } = choice
-  if (type === 'function' || type === 'custom') return { kind: 'tool', name: asText(choice['name']) }
-  if (type !== 'allowed_tools') {
-    const message = `'tool_choice' of type '${type.slice(0, 100)}' is not supported.`
-    throw new BadInput('unsupported_parameter', 'tool_choice.type', message)
-  }
-  const names = asList(choice['tools']).map((tool) => asText(asFields(tool)['name']))
-  return { kind: 'allowed', mode: choice['mode'] === 'required' ? 'required' : 'auto', names }
 }
 
 function formatOf(format: NonNullable<ResponsesBody['text']>['format']): OutputFormat | undefined {

@@ -1,6 +1,6 @@
 /** The responses format towards upstreams. Nothing is stored there: the conversation is ours. */
 import type { InputPart, Message, OutputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
-import { fit } from '../../vendors/fit.ts'
+import { fit, isTaken } from '../../vendors/fit.ts'
 import { chatFailures, readUpstreamError } from '../chat/failure.ts'
 import { argumentsIn } from '../chat/history.ts'
 import { urlOf } from '../chat/upstream-side.ts'
@@ -8,7 +8,7 @@ import { asFields, asList, asText, fieldListIn, parseExactFields, textIn, type F
 import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
 import { lostOf } from '../lost.ts'
 import { ResponsesCollector } from './collector.ts'
-import { finishOf, ResponsesDecoder } from './decoder.ts'
+import { finishOf, ResponsesDecoder, wholeDeltas } from './decoder.ts'
 import { readResponsesUsage } from './usage.ts'
 
 export const responsesUpstreamSide: UpstreamSide = {
@@ -26,6 +26,7 @@ const NEVER_REASONS = /(?:^|\/)(?:chatgpt-|gpt-[34])/
 function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
   const sealed = !NEVER_REASONS.test(to.upstreamModel)
   const { tools } = turn
+  const hasCacheKey = isTaken('cache_key', to.quirks.rules)
   const body = {
     model: to.upstreamModel,
     input: inputOf(turn.messages),
@@ -36,6 +37,7 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
     temperature: turn.temperature,
     top_p: turn.topP,
     safety_identifier: turn.user,
+    prompt_cache_key: hasCacheKey ? turn.cacheKey : undefined,
     reasoning:
       turn.effort || turn.showReasoning
         ? { effort: turn.effort, summary: turn.showReasoning ? 'auto' : undefined }
@@ -44,8 +46,8 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
       turn.format || turn.verbosity !== undefined
         ? { format: turn.format && formatOf(turn.format), verbosity: turn.verbosity }
         : undefined,
-    tools: tools.length === 0 ? undefined : tools.map(toolOf),
-    tool_choice: tools.length === 0 ? undefined : turn.toolChoice && choiceOf(turn.toolChoice, tools),
+    tools: tools.length === 0 ? undefined : tools.map(toolFor),
+    tool_choice: tools.length === 0 ? undefined : turn.toolChoice && choiceFor(turn.toolChoice, tools),
     parallel_tool_calls: tools.length === 0 ? undefined : turn.parallelToolCalls,
   }
   const fitted = fit(body, to.quirks.rules)
@@ -53,13 +55,14 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
     path: '/responses',
     headers: {},
     body: JSON.stringify({ ...body, ...fitted.changes }),
-    dropped: [...droppedOf(turn), ...fitted.dropped],
+    dropped: [...droppedOf(turn, hasCacheKey), ...fitted.dropped],
   }
 }
 
 /** What this format has no field for. */
-function droppedOf(turn: Turn): string[] {
+function droppedOf(turn: Turn, hasCacheKey: boolean): string[] {
   const dropped = lostOf(turn.messages, { dialect: 'responses', detail: 'said' })
+  if (!hasCacheKey && turn.cacheKey !== undefined) dropped.push('prompt_cache_key')
   if (turn.stop && turn.stop.length > 0) dropped.push('stop')
   if (turn.seed !== undefined) dropped.push('seed')
   if (turn.topK !== undefined) dropped.push('top_k')
@@ -138,7 +141,7 @@ function partOf(part: InputPart): object {
   }
 }
 
-function toolOf(tool: Tool): object {
+export function toolFor(tool: Tool): Fields {
   const { kind, ...rest } = tool
   if (kind === 'custom') return { type: kind, ...rest }
   // OpenAI takes an absent `strict` for true here, where chat takes it for false.
@@ -147,7 +150,7 @@ function toolOf(tool: Tool): object {
 
 const EMPTY_OBJECT = { type: 'object', properties: {} }
 
-function choiceOf(choice: ToolChoice, tools: readonly Tool[]): unknown {
+export function choiceFor(choice: ToolChoice, tools: readonly Tool[]): unknown {
   const named = (name: string): object => ({ type: tools.find((tool) => tool.name === name)?.kind ?? 'function', name })
   if (choice.kind === 'tool') return named(choice.name)
   if (choice.kind !== 'allowed') return choice.kind
@@ -173,7 +176,8 @@ function readReply(text: string): Read {
   if (!output) return garbage('the reply has no output')
   const parts = output.flatMap(partsOf)
   const finish = finishOf(response, parts.some(({ kind }) => kind === 'tool_call') ? 'tool_calls' : 'stop')
-  return { kind: 'reply', reply: { choices: [{ parts, finish }], usage: readResponsesUsage(response['usage']) } }
+  const usage = readResponsesUsage(response['usage'])
+  return { kind: 'reply', reply: { choices: [{ parts, finish }], usage, deltas: wholeDeltas(output, finish) } }
 }
 
 function partsOf(item: Fields): OutputPart[] {

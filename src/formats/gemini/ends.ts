@@ -1,0 +1,76 @@
+/** How answers of Gemini's API end, and which of these ends are none: a model that broke off says nothing of it. */
+import type { UpstreamFailure } from '../../domain/failure.ts'
+import type { FinishReason } from '../../domain/turn.ts'
+import { asFields, asList, asText, ownIn, type Fields } from '../fields.ts'
+
+/** From Google's SDK and documentation (`FinishReason`), November 2026. */
+const finishes: Readonly<Record<string, FinishReason>> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  CONTINUATION: 'length',
+  SAFETY: 'content_filter',
+  RECITATION: 'content_filter',
+  BLOCKLIST: 'content_filter',
+  PROHIBITED_CONTENT: 'content_filter',
+  SPII: 'content_filter',
+  MODEL_ARMOR: 'content_filter',
+  IMAGE_SAFETY: 'content_filter',
+  IMAGE_PROHIBITED_CONTENT: 'content_filter',
+  IMAGE_RECITATION: 'content_filter',
+}
+/** The model broke its own format: another try may do better. */
+const broken = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MALFORMED_RESPONSE',
+  'MISSING_THOUGHT_SIGNATURE',
+])
+
+export function finishOf(reason: unknown, hasCalls: boolean): FinishReason {
+  const finish = ownIn(finishes, asText(reason)) ?? 'stop'
+  return finish === 'stop' && hasCalls ? 'tool_calls' : finish
+}
+
+const reasons: Readonly<Record<FinishReason, string>> = {
+  stop: 'STOP',
+  tool_calls: 'STOP',
+  length: 'MAX_TOKENS',
+  content_filter: 'SAFETY',
+}
+export const reasonOf = (finish: FinishReason): string => reasons[finish]
+
+/** Whether a candidate has anything for its client: empty texts, thoughts and signatures are no answer. */
+export const hasContent = (candidate: Fields): boolean =>
+  asList(asFields(candidate['content'])['parts']).some((part) => {
+    const { text, thought, thoughtSignature: _, ...others } = asFields(part)
+    return thought !== true && (asText(text) !== '' || Object.keys(others).length > 0)
+  })
+
+/**
+ * Whether an answer may say nothing: `at_stop` where a stop sequence may come first, or a tool's result was the last
+ * word; `lawful` where images are made, whose client reads why there is none, and pays nothing.
+ */
+export type Silence = 'lawful' | 'at_stop' | 'failure'
+
+export type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+
+/** A prompt can bring it about: it rests no offer for everybody. */
+const failed = (message: string, code?: string): Failed => ({
+  kind: 'failed',
+  failure: { kind: 'server', status: 200, message, isDoubtful: true, ...(code === undefined ? {} : { code }) },
+})
+
+export const brokenEnd = (reason: unknown): Failed | undefined =>
+  broken.has(asText(reason)) ? failed(`the answer ended with ${asText(reason)}`, asText(reason)) : undefined
+
+/**
+ * An end without content that is neither the limit nor a filter's is an empty success to every client, and an agent
+ * goes on as if it had been answered. Models do it now and then; asked again they answer
+ * (https://github.com/BerriAI/litellm/pull/24462, https://github.com/AstrBotDevs/AstrBot/pull/6735, 2026-11).
+ */
+export function silentEnd(reason: unknown, silence: Silence): Failed | undefined {
+  const finish = finishOf(reason, false)
+  if (finish !== 'stop' || silence === 'lawful' || (silence === 'at_stop' && reason === 'STOP')) return undefined
+  return failed(`the answer ended without content (${asText(reason).slice(0, 64) || 'no reason'})`)
+}

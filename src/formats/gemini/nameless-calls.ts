@@ -1,0 +1,105 @@
+/** Requests for a vendor that knows no ids of calls: it tells results apart by their order alone. */
+import { parseExact } from '../../lib/exact-json.ts'
+import { asFields, asList, asText, type Fields } from '../fields.ts'
+import { camelOf } from './spelling.ts'
+
+/**
+ * The body without the ids of calls and results, which Vertex refuses
+ * (https://github.com/looplj/axonhub/issues/874, 2026-11), and with results in the order of their calls: clients send
+ * them as they come. Only where there are ids other bytes change; numbers keep their digits.
+ */
+export function withoutCallIds(text: string): string {
+  if (!text.includes('"id"')) return text
+  const body = parseExact(text)
+  if (!isFields(body)) return text
+  return JSON.stringify(mapMember(body, 'contents', (contents) => withoutIds(inOrder(contents))))
+}
+
+type Part = { readonly content: number; readonly part: number; readonly result: Fields }
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A list may come as its only element. */
+const listOf = (value: unknown): readonly unknown[] => (isFields(value) ? [value] : asList(value))
+
+/** A member in whichever spelling it came. */
+const memberOf = (fields: Fields, name: string): unknown =>
+  fields[Object.keys(fields).find((key) => camelOf(key) === name) ?? name]
+
+const mapMember = (fields: Fields, name: string, change: (value: unknown) => unknown): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, camelOf(key) === name ? change(value) : value]))
+
+const partsOf = (content: unknown): readonly unknown[] => listOf(memberOf(asFields(content), 'parts'))
+
+/** Contents in which results stand as their calls do. */
+function inOrder(contents: unknown): unknown[] {
+  const list = listOf(contents)
+  const moved = new Map<unknown, unknown>()
+  let calls: Fields[] = []
+  let results: Part[] = []
+  const close = (): void => {
+    const sorted = rankedBy(calls, results)
+    for (const [i, { content, part }] of results.entries()) {
+      const from = sorted[i]
+      if (from) moved.set(partsOf(list[content])[part], partsOf(list[from.content])[from.part])
+    }
+    results = []
+  }
+  for (const [content, one] of list.entries()) {
+    const parts = partsOf(one)
+    if (memberOf(asFields(one), 'role') === 'model') {
+      if (results.length > 0) {
+        close()
+        calls = []
+      }
+      calls.push(...parts.flatMap((part) => fieldsOf(part, 'functionCall')))
+      continue
+    }
+    for (const [part, inner] of parts.entries()) {
+      for (const result of fieldsOf(inner, 'functionResponse')) results.push({ content, part, result })
+    }
+  }
+  close()
+  return list.map((content) =>
+    mapMember(asFields(content), 'parts', (parts) => listOf(parts).map((part) => moved.get(part) ?? part)),
+  )
+}
+
+function fieldsOf(part: unknown, name: string): Fields[] {
+  const value = memberOf(asFields(part), name)
+  return isFields(value) ? [value] : []
+}
+
+/** Results in the order of their calls: by id where there is one, else the next call of that name. */
+function rankedBy(calls: readonly Fields[], results: readonly Part[]): readonly Part[] {
+  const open = new Set(calls.keys())
+  const ranks = new Map<Part, number>()
+  const take = (result: Part, isIts: (call: Fields) => boolean): void => {
+    const at = [...open].find((i) => isIts(calls[i] ?? {}))
+    if (at === undefined) return
+    open.delete(at)
+    ranks.set(result, at)
+  }
+  for (const one of results) {
+    const id = asText(one.result['id'])
+    if (id !== '') take(one, (call) => call['id'] === id)
+  }
+  for (const one of results) if (!ranks.has(one)) take(one, ({ name }) => name === one.result['name'])
+  return results.toSorted((a, b) => (ranks.get(a) ?? calls.length) - (ranks.get(b) ?? calls.length))
+}
+
+function withoutIds(contents: readonly unknown[]): readonly unknown[] {
+  const stripped = (value: unknown): unknown => {
+    if (!isFields(value)) return value
+    const { id: _, ...others } = value
+    return others
+  }
+  return contents.map((content) =>
+    mapMember(asFields(content), 'parts', (parts) =>
+      listOf(parts).map((part) =>
+        isFields(part) ? mapMember(mapMember(part, 'functionCall', stripped), 'functionResponse', stripped) : part,
+      ),
+    ),
+  )
+}

@@ -1,0 +1,73 @@
+/**
+ * Names of tools for upstreams that know functions alone. This format groups tools in namespaces and has kinds of calls
+ * of its own; a plain name has to say which tool is meant, and lead back to the client's own words for it.
+ */
+import { createHash } from 'node:crypto'
+
+/** Items by which this format calls a tool that its client runs. */
+export type CallType =
+  | 'function_call'
+  | 'custom_tool_call'
+  | 'tool_search_call'
+  | 'local_shell_call'
+  | 'shell_call'
+  | 'apply_patch_call'
+
+/** How a client's tool is called in its own words. A name is unique within its namespace. */
+export type CallShape = {
+  readonly type: CallType
+  readonly name: string
+  readonly namespace?: string | undefined
+}
+
+const HASH_CHARS = 8
+
+/** The namespace of tools without one, as OpenAI's models name it: Codex puts it before its own (0.169, 2026-11). */
+const DEFAULT_NAMESPACE = 'functions'
+
+export class CallNames {
+  private readonly byKey = new Map<string, string>()
+  private readonly shapes = new Map<string, CallShape>()
+
+  /** The name that a tool has upstream: always the same one for the same tool. */
+  claim(shape: CallShape): string {
+    const key = keyOf(shape)
+    const known = this.byKey.get(key)
+    if (known !== undefined) return known
+    const name = this.free(shape, key)
+    this.byKey.set(key, name)
+    this.shapes.set(name, shape)
+    return name
+  }
+
+  /** The tool that a model means. Some call it without its namespace, or with a dot behind it. */
+  shapeOf(called: string): CallShape | undefined {
+    const known = this.shapes.get(called)
+    if (known) return known
+    const meant = [...this.shapes.values()].filter(
+      ({ name, namespace }) => namespace !== undefined && (called === name || called === `${namespace}.${name}`),
+    )
+    return meant.length === 1 ? meant[0] : undefined
+  }
+
+  private free(shape: CallShape, key: string): string {
+    for (const name of spellings(shape)) if (!this.shapes.has(name)) return name
+    const hash = createHash('sha256').update(key).digest('hex').slice(0, HASH_CHARS)
+    return `${joined(shape)}_${hash}`
+  }
+}
+
+const keyOf = ({ type, name, namespace }: CallShape): string => JSON.stringify([kindOf(type), namespace ?? null, name])
+
+/** Functions and custom tools share their names: a history may hold either kind of call for the same tool. */
+const kindOf = (type: CallType): string => (type === 'custom_tool_call' ? 'function_call' : type)
+
+function* spellings(shape: CallShape): Generator<string> {
+  if (shape.namespace === undefined || shape.namespace === DEFAULT_NAMESPACE) yield shape.name
+  if (shape.namespace !== undefined) yield joined(shape)
+}
+
+function joined({ name, namespace }: CallShape): string {
+  if (namespace === undefined) return name
+  return namespace.endsWith('__') ? namespace + name : `${namespace}__${name}`
+}

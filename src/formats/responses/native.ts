@@ -1,0 +1,185 @@
+/**
+ * Requests of this format for a vendor that takes all of it. They go up as the client wrote them, unknown fields and
+ * items too, but for what the gateway does itself (the conversation is kept here) and what has no price.
+ */
+import { createHash } from 'node:crypto'
+import type { Turn } from '../../domain/turn.ts'
+import { fit, isTaken } from '../../vendors/fit.ts'
+import { asFields, asList, asText, textIn, type Fields } from '../fields.ts'
+import type { Destination, UpstreamRequest } from '../format.ts'
+import { ToolNames } from '../tool-names.ts'
+import { readAgentCall, readAgentOutput, isAgentOutput } from './agent-tools.ts'
+import type { CallNames, CallShape } from './call-names.ts'
+import { compactionIn, isCompaction } from './compaction.ts'
+import { prefixOf, responseOfItem } from './items.ts'
+import type { ResponsesBody } from './request.ts'
+import { sealedFrom } from './sealed.ts'
+import { isPriced } from './tools.ts'
+import { isBrokenCall, isCall, shapeOfItem, type ResponsesTurn } from './turn.ts'
+import { choiceFor, toolFor } from './upstream-side.ts'
+
+export type NativeRequest = {
+  readonly body: ResponsesBody
+  /** The whole conversation. */
+  readonly items: readonly Fields[]
+  readonly read: ResponsesTurn
+  readonly stream: boolean
+}
+
+/** What the gateway decides, or does itself. */
+const ours = new Set(
+  `model input previous_response_id store background stream metadata service_tier max_output_tokens include tools`.split(
+    ' ',
+  ),
+)
+
+const SEALED = 'reasoning.encrypted_content'
+
+/** The rules of a vendor say whether its models take this; of them, whether also what agents send beside functions. */
+export function writeNative({ body, items, read, stream }: NativeRequest, to: Destination): UpstreamRequest {
+  const { turn, names } = read
+  const dropped = new Set<string>()
+  const takesAgents = isTaken('agent_items', to.quirks.rules)
+  const kept = (body.tools ?? []).filter((tool) => !isLeft(tool, dropped))
+  const fitted = new ToolNames(turn, 'responses')
+  const tools = takesAgents ? kept : fitted.turn.tools.map(toolFor)
+  const declares = tools.length > 0 || (takesAgents && items.some(({ type }) => type === 'additional_tools'))
+  const { tool_choice: choice, parallel_tool_calls: parallel, ...wishes } = withoutOurs(body)
+  const written: Fields = {
+    model: to.upstreamModel,
+    ...wishes,
+    input: itemsFor(items, {
+      dropped,
+      nameOf: takesAgents ? undefined : (shape) => fitted.fit(names.claim(shape)),
+      names,
+    }),
+    store: false,
+    include: [...new Set([...(body.include ?? []), SEALED])],
+    ...(stream ? { stream: true } : {}),
+    max_output_tokens: to.outputTokensMax,
+    ...(tools.length > 0 ? { tools } : {}),
+    ...(declares
+      ? { parallel_tool_calls: parallel, tool_choice: takesAgents ? choice : plainChoice(fitted.turn) }
+      : {}),
+  }
+  const { changes, dropped: unfit } = fit(written, to.quirks.rules)
+  return {
+    path: '/responses',
+    headers: {},
+    body: JSON.stringify({ ...written, ...changes }),
+    dropped: [...dropped, ...unfit],
+  }
+}
+
+const plainChoice = ({ toolChoice, tools }: Turn): unknown => toolChoice && choiceFor(toolChoice, tools)
+
+const withoutOurs = (body: ResponsesBody): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(body).filter(([name, value]) => !ours.has(name) && (value ?? null) !== null))
+
+function isLeft(tool: Fields, dropped: Set<string>): boolean {
+  if (!isPriced(tool)) return false
+  dropped.add(`tools.${textIn(tool['type']) ?? 'unknown'}`)
+  return true
+}
+
+type Writing = {
+  readonly dropped: Set<string>
+  readonly names: CallNames
+  /** Names of tools as plain ones; undefined where groups and calls of their own are taken. */
+  readonly nameOf: ((shape: CallShape) => string) | undefined
+}
+
+function itemsFor(items: readonly Fields[], writing: Writing): Fields[] {
+  const written = items.flatMap((item) => itemFor(item, writing))
+  // A thought without what it led to is refused: what that was may have been left out (OpenAI, 2026-11).
+  return written.filter((item, i) => item['type'] !== 'reasoning' || leadsOn(written, i + 1))
+}
+
+function leadsOn(items: readonly Fields[], from: number): boolean {
+  const next = items.slice(from).find(({ type }) => type !== 'reasoning')
+  return next !== undefined && (next['type'] !== 'message' || next['role'] === 'assistant') && !isResult(next['type'])
+}
+
+const isResult = (type: unknown): boolean => typeof type === 'string' && type.endsWith('_output')
+
+function itemFor(item: Fields, { dropped, names, nameOf }: Writing): Fields[] {
+  const { type } = item
+  if (isBrokenCall(item)) return []
+  if (type === 'reasoning') return reasoningFor(item, dropped)
+  if (isCompaction(type)) {
+    const summary = compactionIn(item)
+    // Only we can read our own: to the vendor it is something that the user says.
+    return summary ? [{ type: 'message', role: 'user', content: contentOf(summary.parts) }] : [item]
+  }
+  if (nameOf && type === 'additional_tools') return []
+  if (nameOf && isAgentOutput(type)) {
+    const output = readAgentOutput(item, names)
+    return [{ type: 'function_call_output', call_id: callId(item['call_id'] ?? item['id']), output }]
+  }
+  const call = nameOf && isCall(type) ? plainCall(item, nameOf(shapeOfItem(item))) : item
+  return [plain(withPricedToolsLeft(call, dropped), dropped)]
+}
+
+const contentOf = (parts: readonly { readonly kind: string }[]): Fields[] =>
+  parts.flatMap((part) => ('text' in part ? [{ type: 'input_text', text: part.text }] : []))
+
+function plainCall(item: Fields, name: string): Fields {
+  const agent = readAgentCall(item)
+  if (agent) return { type: 'function_call', call_id: item['call_id'], name, arguments: agent.words }
+  const { namespace: _, ...rest } = item
+  return { ...rest, name }
+}
+
+/** Tools that an item declares, but for those that run at the vendor for a price. */
+function withPricedToolsLeft(item: Fields, dropped: Set<string>): Fields {
+  const { type, tools } = item
+  if (type !== 'additional_tools' && type !== 'tool_search_output') return item
+  return { ...item, tools: asList(tools).filter((tool) => !isLeft(asFields(tool), dropped)) }
+}
+
+/** An item without what we have put into it, or what is none of its vendor's. */
+function plain(item: Fields, dropped: Set<string>): Fields {
+  const { id, status, tollgate_sealed: seal, ...rest } = item
+  if (seal !== undefined) dropped.add('reasoning')
+  const written: Record<string, unknown> = { ...rest }
+  if (isTheirs(item)) written['id'] = id
+  if (status !== undefined && status !== 'completed') written['status'] = status
+  if (typeof rest['call_id'] === 'string') written['call_id'] = callId(rest['call_id'])
+  if (rest['type'] === 'message') written['content'] = asList(rest['content']).map(plainPart)
+  return written
+}
+
+/** Ids that we gave mean nothing there; others have to begin as the vendor's own do (OpenAI, 2026-11). */
+function isTheirs({ type, id }: Fields): boolean {
+  if (typeof id !== 'string' || responseOfItem(id) !== undefined) return false
+  const prefix = prefixOf(asText(type))
+  return prefix === undefined || id.startsWith(prefix)
+}
+
+function plainPart(part: unknown): Fields {
+  return Object.fromEntries(
+    Object.entries(asFields(part)).filter(([, value]) => !Array.isArray(value) || value.length > 0),
+  )
+}
+
+function reasoningFor(item: Fields, dropped: Set<string>): Fields[] {
+  const seal = textIn(item['encrypted_content'])
+  const sealed = seal === undefined ? undefined : sealedFrom(seal)
+  // Without its seal, or with another vendor's, it would be refused.
+  if (sealed?.origin !== 'responses') {
+    dropped.add('reasoning')
+    return []
+  }
+  const { id, status: _, content, ...rest } = item
+  const own = sealed.form ?? (isTheirs(item) ? id : undefined)
+  const words = asList(content).length > 0 ? { content } : {}
+  return [{ ...rest, ...(own === undefined ? {} : { id: own }), ...words, encrypted_content: sealed.data }]
+}
+
+const CALL_ID_CHARS_MAX = 64
+
+/** Longer ones are refused (OpenAI, 2026-11): the same is done to a call and to its result. */
+function callId(id: unknown): string {
+  const text = asText(id)
+  return text.length <= CALL_ID_CHARS_MAX ? text : createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,44 @@
+/** What items of this format say that the neutral turn has no word for: passed on to clients of the format. */
+import type { OwnDelta } from '../../domain/turn.ts'
+import { asFields, asList, textIn, type Fields } from '../fields.ts'
+
+type Rest = 'message_rest' | 'reasoning_rest' | 'call_rest'
+
+export const own = (what: OwnDelta['what'], fields: Fields, call?: number): OwnDelta => ({
+  kind: 'own',
+  choice: 0,
+  origin: 'responses',
+  what,
+  fields,
+  ...(call === undefined ? {} : { call }),
+})
+
+const known: Readonly<Record<Rest, ReadonlySet<string>>> = {
+  message_rest: new Set(['id', 'type', 'status', 'role', 'content']),
+  reasoning_rest: new Set(['id', 'type', 'status', 'summary', 'content', 'encrypted_content']),
+  call_rest: new Set(['id', 'type', 'status', 'call_id', 'name', 'namespace', 'arguments', 'input']),
+}
+
+/** The fields of an item that are carried nowhere else: unknown ones, and content with more in it than words. */
+export function restOf(what: Rest, item: Fields): Fields {
+  const rest: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(item)) {
+    if (!known[what].has(name) && name !== 'tollgate_sealed' && (value ?? null) !== null) rest[name] = value
+  }
+  if (what === 'call_rest') return rest
+  const { content } = item
+  if (asList(content).some(isMoreThanWords)) rest['content'] = content
+  return rest
+}
+
+/** A part that is more than its text: sources, logprobs, or a kind that nobody here knows. */
+function isMoreThanWords(value: unknown): boolean {
+  const { type, text, refusal, ...rest } = asFields(value)
+  const isKnown =
+    type === 'output_text' ? textIn(text) !== undefined : type === 'refusal' && textIn(refusal) !== undefined
+  return (
+    !isKnown || Object.values(rest).some((more) => (Array.isArray(more) ? more.length > 0 : (more ?? null) !== null))
+  )
+}
+
+export const isEmpty = (fields: Fields): boolean => Object.keys(fields).length === 0

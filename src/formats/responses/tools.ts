@@ -1,0 +1,128 @@
+/** The tools of a request as functions and custom tools, wherever this format lets a client declare them. */
+import type { Tool, ToolChoice } from '../../domain/turn.ts'
+import { asFields, asList, asText, fieldsIn, textIn, type Fields } from '../fields.ts'
+import { agentShape, agentTool } from './agent-tools.ts'
+import { BadInput } from './items.ts'
+import type { ResponsesBody } from './request.ts'
+import { CallNames, type CallShape } from './call-names.ts'
+
+export type ToolBook = {
+  readonly tools: readonly Tool[]
+  readonly names: CallNames
+  /** What was left out, as it is named to the client: tools that run at a vendor, and kinds that nobody here knows. */
+  readonly left: readonly string[]
+}
+
+type Declared = { readonly shape: CallShape; readonly tool: (name: string) => Tool }
+
+/**
+ * Items that declare tools in the middle of a conversation: Codex sends those of its newer models in the first kind,
+ * and what its own search among tools has found in the second (0.169, captured 2026-11-25).
+ */
+const declaring = new Set<unknown>(['additional_tools', 'tool_search_output'])
+
+export function toolBook(tools: ResponsesBody['tools'], items: readonly Fields[]): ToolBook {
+  const left = new Set<string>()
+  const lists = items.filter(({ type }) => declaring.has(type)).map((item) => asList(item['tools']))
+  const declared = [tools ?? [], ...lists].flat().flatMap((tool) => declaredBy(asFields(tool), left))
+  const names = new CallNames()
+  // A plain name is the client's own: it stays as it is, whatever a namespace comes to.
+  for (const { shape } of declared) if (shape.namespace === undefined) names.claim(shape)
+  const found = new Map<string, Tool>()
+  for (const { shape, tool } of declared) {
+    const name = names.claim(shape)
+    found.set(name, tool(name))
+  }
+  return { tools: [...found.values()], names, left: [...left] }
+}
+
+function declaredBy(tool: Fields, left: Set<string>): Declared[] {
+  const { type } = tool
+  if (type === 'namespace') return membersOf(tool, left)
+  const declared = callable(tool, undefined) ?? agentTool(tool)
+  if (!declared) left.add(`tools.${textIn(type) ?? 'unknown'}`)
+  return declared ? [declared] : []
+}
+
+function membersOf(group: Fields, left: Set<string>): Declared[] {
+  const namespace = asText(group['name'])
+  const members = asList(group['tools']).map(asFields)
+  const declared = members.flatMap((member) => callable(member, namespace) ?? [])
+  if (namespace === '' || declared.length < members.length) left.add('tools.namespace')
+  const about = asText(group['description']).trim()
+  if (about === '') return declared
+  // There is no other place for what the group has in common.
+  return declared.map(({ shape, tool }, i) => ({
+    shape,
+    tool: (name) => (i === 0 ? withAbout(tool(name), about) : tool(name)),
+  }))
+}
+
+const withAbout = (tool: Tool, about: string): Tool => ({
+  ...tool,
+  description: [tool.description, about].filter((text) => (text ?? '') !== '').join('\n\n'),
+})
+
+function callable(tool: Fields, namespace: string | undefined): Declared | undefined {
+  const { type, name, description, parameters, strict, format } = tool
+  if ((type !== 'function' && type !== 'custom') || typeof name !== 'string' || name === '') return undefined
+  const about = textIn(description)
+  const group = namespace === undefined || namespace === '' ? {} : { namespace }
+  if (type === 'custom') {
+    const shape: CallShape = { type: 'custom_tool_call', name, ...group }
+    return { shape, tool: (as) => ({ kind: 'custom', name: as, description: about, format: fieldsIn(format) }) }
+  }
+  return {
+    shape: { type: 'function_call', name, ...group },
+    tool: (as) => ({
+      kind: 'function',
+      name: as,
+      description: about,
+      parameters: fieldsIn(parameters),
+      strict: typeof strict === 'boolean' ? strict : undefined,
+    }),
+  }
+}
+
+/** A search among the client's tools costs tokens alone, whoever runs it; no other tool that runs at a vendor does. */
+export const isPriced = (tool: Fields): boolean => tool['type'] !== 'tool_search' && !isClientTool(tool)
+
+/** Whether a kind of tool is one that a client runs itself, so that any model can be told of it. */
+export const isClientTool = (tool: Fields): boolean =>
+  tool['type'] === 'namespace' ||
+  tool['type'] === 'function' ||
+  tool['type'] === 'custom' ||
+  agentTool(tool) !== undefined
+
+const needingTools = new Set<unknown>(['required', 'function', 'custom', 'allowed_tools'])
+
+export function choiceOf(choice: ResponsesBody['tool_choice'], { names, tools }: ToolBook): ToolChoice | undefined {
+  if (!choice) return undefined
+  // It would be dropped on the way up, and the answer would not be the one that was asked for.
+  if (tools.length === 0 && needingTools.has(typeof choice === 'string' ? choice : choice.type)) {
+    throw new BadInput('invalid_value', 'tool_choice', "Invalid 'tool_choice': there are no tools to be called.")
+  }
+  if (typeof choice === 'string') return { kind: choice }
+  if (choice.type === 'allowed_tools') {
+    const allowed = asList(choice['tools']).flatMap((tool) => nameOf(asFields(tool), names, tools) ?? [])
+    return { kind: 'allowed', mode: choice['mode'] === 'required' ? 'required' : 'auto', names: allowed }
+  }
+  const name = nameOf(choice, names, tools)
+  if (name !== undefined) return { kind: 'tool', name }
+  const message = `'tool_choice' of type '${choice.type.slice(0, 100)}' is not supported, or there is no such tool.`
+  throw new BadInput('unsupported_parameter', 'tool_choice.type', message)
+}
+
+/** The upstream's name of a tool that a choice refers to; undefined where there is none. */
+function nameOf(choice: Fields, names: CallNames, tools: readonly Tool[]): string | undefined {
+  const { type, name, namespace } = choice
+  const named = textIn(name)
+  if (type === 'function' || type === 'custom') {
+    const shape: CallShape = { type: 'function_call', name: named ?? '', namespace: textIn(namespace) }
+    const called = shape.namespace === undefined ? (names.shapeOf(shape.name) ?? shape) : shape
+    return names.claim(called)
+  }
+  const shape = agentShape(asText(type))
+  const own = shape && names.claim(shape)
+  return tools.some((tool) => tool.name === own) ? own : undefined
+}
