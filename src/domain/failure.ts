@@ -45,6 +45,8 @@ export type Failure = {
   readonly param?: string
   /** A vendor's own code, kept when its rejection of the request is passed on. */
   readonly code?: string
+  /** What of the request is not supported, where a dialect has a place for such a list and its clients act on it. */
+  readonly unsupported?: readonly string[]
   readonly retryAfterMs?: number
   /** Overrides the SDKs' default of retrying by status. */
   readonly shouldRetry?: boolean

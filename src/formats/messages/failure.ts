@@ -54,7 +54,9 @@ export function writeMessagesFailure(failure: Failure, requestId?: string): Writ
   // The codes and the headers that steer retries are the same in every dialect.
   const { code, headers } = writeFailure(failure)
   const { status, type } = table[failure.kind]
-  const error = { type, message: failure.message, details: { error_code: code } }
+  const { unsupported } = failure
+  const details = { error_code: code, ...(unsupported && { unsupported }) }
+  const error = { type, message: failure.message, details }
   return { status, code, headers, body: JSON.stringify({ type: 'error', error, request_id: requestId ?? null }) }
 }
 

@@ -4,7 +4,7 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Members } from '../../lib/json-members.ts'
 import { editJson, type Edit } from '../../lib/json-scan.ts'
 import { failureOfIssue } from '../chat/issue.ts'
-import { asFields, asList, asText, type Fields } from '../fields.ts'
+import { asFields, asList, asText, ownIn, type Fields } from '../fields.ts'
 import { isBase64 } from '../media-data.ts'
 import { scanRequest } from '../request-json.ts'
 import type { RemoteMedium } from '../remote-media.ts'
@@ -105,8 +105,16 @@ const dearerFields: Readonly<Record<string, readonly unknown[]>> = {
   fallbacks: [],
   fallback_credit_token: [],
 }
-/** What is kept at the vendor's, in an account that all of our clients share: no length we know of, and no owner. */
-const sharedState = new Set(['thread', 'container'])
+/**
+ * What is kept at the vendor's, in an account that all of our clients share: no length we know of, and no owner. Who asks
+ * for a thread is refused with the vendor's own code: its SDK's tool runner sends one with every first request, and goes on
+ * with the whole conversation where it is told that code (`ThreadUnsupportedRequestError`, @anthropic-ai/sdk 1.8.0,
+ * 2026-11).
+ */
+const sharedState: Readonly<Record<string, Pick<Failure, 'code' | 'unsupported'>>> = {
+  thread: { code: 'thread_unsupported_request', unsupported: ['thread'] },
+  container: {},
+}
 /** Tools that run at the vendor and are billed by the call, the hour, or another model's tokens (2026-11). */
 const VENDOR_TOOL = /^(?:web_search|web_fetch|code_execution|bash_code_execution|advisor|mcp_toolset)/
 
@@ -118,9 +126,10 @@ function refuseUnpriced(body: Fields, members: Members): Failure | undefined {
       const hint = `Unknown parameter: '${key}'. Did you mean '${folded}'?`
       return { kind: 'unsupported_parameter', message: hint, param: key }
     }
-    if (sharedState.has(key) && (body[key] ?? null) !== null) {
+    const shared = ownIn(sharedState, key)
+    if (shared && (body[key] ?? null) !== null) {
       const message = `'${key}' is not supported: the vendor would keep it in an account that is not yours alone.`
-      return { kind: 'unsupported_parameter', message, param: key }
+      return { kind: 'unsupported_parameter', message, param: key, ...shared }
     }
     const plain = Object.hasOwn(dearerFields, key) ? dearerFields[key] : undefined
     const value = body[key] ?? null
