@@ -106,9 +106,9 @@ const dearerFields: Readonly<Record<string, readonly unknown[]>> = {
   fallback_credit_token: [],
 }
 /**
- * What is kept at the vendor's, in an account that all of our clients share: no length we know of, and no owner. Who asks
- * for a thread is refused with the vendor's own code: its SDK's tool runner sends one with every first request, and goes on
- * with the whole conversation where it is told that code (`ThreadUnsupportedRequestError`, @anthropic-ai/sdk 1.8.0,
+ * What is kept at the vendor's, in an account that all of our clients share: no length we know of, and no owner. A
+ * thread is refused with the vendor's own code: the tool runner of its SDK asks for one in its first request, and goes
+ * on with the whole conversation where it is told that (`ThreadUnsupportedRequestError`, @anthropic-ai/sdk 1.8.0,
  * 2026-11).
  */
 const sharedState: Readonly<Record<string, Pick<Failure, 'code' | 'unsupported'>>> = {
