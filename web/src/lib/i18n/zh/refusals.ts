@@ -115,6 +115,7 @@ export const refusals: Readonly<Record<string, string>> = {
 
   'what:account': '账户',
   'what:code': '兑换码',
+  'what:entry': '记录',
   'what:key': '密钥',
   'what:management key': '管理密钥',
   'what:model': '模型',
