@@ -7,6 +7,7 @@ import { dialects } from '../src/domain/turn.ts'
 import { presets } from '../src/providers/presets.ts'
 import { startGateway, type TestGateway } from './support/gateway.ts'
 import { conversations } from './vendors/clients.ts'
+import { GEMINI_SEAL } from './vendors/refusals.ts'
 import { ARGS, profiles, startVendor, type Vendor } from './vendors/fake.ts'
 
 let gateway: TestGateway
@@ -61,6 +62,10 @@ describe.each(rows)('%s', (_, i) => {
         expect(third).toMatchObject({ text: 'All done.', calls: [] })
         const asked = vendors[i]?.seen.at(-1)
         expect(JSON.stringify(asked?.body)).toContain('iVBORw0KGgo')
+        // Clients of the chat format have no field that all of them send back.
+        if (asked?.dialect !== 'gemini' || dialect === 'chat') return
+        expect(JSON.stringify(asked.body)).toContain(`"thoughtSignature":"${GEMINI_SEAL}`)
+        expect(JSON.stringify(asked.body)).not.toContain('skip_thought_signature_validator')
       })
     }
   }

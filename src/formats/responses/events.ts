@@ -40,6 +40,7 @@ type Reasoning = {
   readonly index: number
   text: string
   sealed: Sealed | undefined
+  isOfCall: boolean
   own: Own
 }
 type Call = {
@@ -240,19 +241,27 @@ export class ResponseEvents {
 
   private beginReasoning(): string {
     const events = this.closeCurrent('completed')
-    this.current = { kind: 'reasoning', index: this.items.length, text: '', sealed: undefined, own: undefined }
+    this.current = {
+      kind: 'reasoning',
+      index: this.items.length,
+      text: '',
+      sealed: undefined,
+      isOfCall: false,
+      own: undefined,
+    }
     return events + this.open(this.openItem(this.current, 'in_progress'))
   }
 
-  private seal(sealed: Sealed): string {
+  private seal(sealed: Sealed, isOfCall = false): string {
     const events = this.current?.kind === 'reasoning' ? '' : this.beginReasoning()
     const reasoning = this.current as Reasoning
     reasoning.sealed = sealed
+    reasoning.isOfCall = isOfCall
     return events + this.closeCurrent('completed')
   }
 
   private call(begun: Extract<Delta, { kind: 'call' }>): string {
-    const events = this.closeCurrent('completed')
+    const events = begun.sealed ? this.seal(begun.sealed, true) : this.closeCurrent('completed')
     const shape = shapeOfCall(begun, this.options.names)
     const call: Call = { index: this.items.length, begun, shape, input: '', own: undefined }
     // Calls may grow side by side: they end together.
@@ -274,8 +283,8 @@ export class ResponseEvents {
   }
 
   private openCall({ index, begun, shape, input, own }: Call, status: ItemStatus): Item {
-    const { id: callId, name, tool, sealed } = begun
-    return callItem(this.id, index, { call: { status, callId, name, tool, sealed, input, own }, shape })
+    const { id: callId, name, tool } = begun
+    return callItem(this.id, index, { call: { status, callId, name, tool, input, own }, shape })
   }
 
   private openItem(open: Message | Reasoning, status: ItemStatus): Item {

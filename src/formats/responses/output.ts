@@ -32,17 +32,23 @@ type Reasoning = {
   readonly status: ItemStatus
   readonly text: string
   readonly sealed: Sealed | undefined
+  /** Whether that belongs to the call behind it: clients send it back here, and in no field of a call. */
+  readonly isOfCall?: boolean
   readonly own?: Own
 }
 
-export const reasoningItem = (responseId: string, index: number, { status, text, sealed, own }: Reasoning): Item => ({
+export const reasoningItem = (
+  responseId: string,
+  index: number,
+  { status, text, sealed, isOfCall, own }: Reasoning,
+): Item => ({
   id: outputItemId(responseId, 'reasoning', index),
   type: 'reasoning',
   status,
   summary: text === '' ? [] : [summaryPart(text)],
   content: [],
   ...own,
-  encrypted_content: sealed ? sealedText(sealed) : null,
+  encrypted_content: sealed ? sealedText(sealed, isOfCall ? 'call' : undefined) : null,
 })
 
 export type Called = {
@@ -52,7 +58,6 @@ export type Called = {
   readonly tool: 'function' | 'custom'
   readonly namespace?: string | undefined
   readonly input: string
-  readonly sealed: Sealed | undefined
   readonly own?: Own
 }
 
@@ -78,8 +83,6 @@ export function callItem(responseId: string, index: number, { call, shape }: { c
     ...(isAgentCall(type) ? agentCallFields(type, input) : { name }),
     ...(namespace === undefined ? {} : { namespace }),
     ...(type === 'custom_tool_call' ? { input } : type === 'function_call' ? { arguments: input } : {}),
-    // The format has no place for it; a client that sends its items back as they came brings it along.
-    ...(call.sealed ? { tollgate_sealed: sealedText(call.sealed) } : {}),
   }
 }
 
@@ -95,12 +98,23 @@ export function itemsOf(choice: Reply['choices'][number] | undefined, responseId
       continue
     }
     content = undefined
+    if (part.kind === 'tool_call' && part.sealed) addSeal(items, part.sealed, responseId)
     items.push(otherItem(part, names, { responseId, index: items.length }))
   }
   const last = items.pop()
   if (!last) return items
   const isCut = choice?.finish === 'length' || choice?.finish === 'content_filter'
   return [...items, isCut ? { ...last, status: 'incomplete' } : last]
+}
+
+/** The seal of a call goes with the thought before it, or with one without words. */
+function addSeal(items: Item[], sealed: Sealed, responseId: string): void {
+  const before = items.at(-1)
+  if (before?.type === 'reasoning' && before['encrypted_content'] === null) {
+    items[items.length - 1] = { ...before, encrypted_content: sealedText(sealed, 'call') }
+    return
+  }
+  items.push(reasoningItem(responseId, items.length, { status: 'completed', text: '', sealed, isOfCall: true }))
 }
 
 type Rest = Exclude<OutputPart, { kind: 'text' | 'refusal' }>
@@ -110,7 +124,6 @@ function otherItem(part: Rest, names: CallNames, { responseId, index }: { respon
   if (part.kind === 'reasoning') {
     return reasoningItem(responseId, index, { status, text: part.text, sealed: part.sealed })
   }
-  const { id, sealed } = part
-  const call = { ...part, status, callId: id, input: part.arguments, sealed } as const
+  const call = { ...part, status, callId: part.id, input: part.arguments } as const
   return callItem(responseId, index, { call, shape: shapeOfCall(part, names) })
 }

@@ -3,17 +3,27 @@
  * back goes only to the dialect it came from.
  */
 import { dialects, type Dialect, type Sealed } from '../../domain/turn.ts'
-import { asFields, parseFields, textIn } from '../fields.ts'
+import { asFields, parseFields, textIn, type Fields } from '../fields.ts'
 
 const STAMP = 'tgs1_'
 
-export const sealedText = ({ origin, data, form }: Sealed): string =>
-  STAMP + Buffer.from(JSON.stringify({ o: origin, d: data, f: form })).toString('base64url')
+/** `call`: it belongs to the call behind the item that carries it, not to the thought in it. */
+export const sealedText = ({ origin, data, form }: Sealed, belongsTo?: 'call'): string =>
+  STAMP + Buffer.from(JSON.stringify({ o: origin, d: data, f: form, b: belongsTo })).toString('base64url')
 
 /** What is not stamped came from an upstream of this dialect without us. */
 export function sealedFrom(text: string): Sealed {
   if (!text.startsWith(STAMP)) return { origin: 'responses', data: text }
-  const { o, d, f } = asFields(parseFields(Buffer.from(text.slice(STAMP.length), 'base64url').toString()))
+  const { o, d, f } = stampIn(text)
   const origin = dialects.find((dialect): dialect is Dialect => dialect === o)
   return { origin: origin ?? 'responses', data: textIn(d) ?? text, form: textIn(f) }
+}
+
+const stampIn = (text: string): Fields =>
+  asFields(parseFields(Buffer.from(text.slice(STAMP.length), 'base64url').toString()))
+
+/** What a reasoning item carries for the call behind it; undefined where that is nothing. */
+export function sealOfCall({ type, encrypted_content: seal }: Fields): Sealed | undefined {
+  if (type !== 'reasoning' || typeof seal !== 'string' || !seal.startsWith(STAMP)) return undefined
+  return stampIn(seal)['b'] === 'call' ? sealedFrom(seal) : undefined
 }

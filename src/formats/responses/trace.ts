@@ -2,11 +2,11 @@
  * How the stream of a response was cut into deltas: with the items themselves enough to make the same events again, and
  * a few bytes an event, so that no text is kept twice.
  */
-import type { Delta, FinishReason, OwnDelta } from '../../domain/turn.ts'
+import type { Delta, FinishReason, OwnDelta, Sealed } from '../../domain/turn.ts'
 import { asFields, asList, asText, textIn, type Fields } from '../fields.ts'
 import type { ErrorWords } from './events.ts'
 import { readAgentCall } from './agent-tools.ts'
-import { sealedFrom } from './sealed.ts'
+import { sealedFrom, sealOfCall } from './sealed.ts'
 import type { CallNames } from './call-names.ts'
 import { isCall, shapeOfItem } from './turn.ts'
 
@@ -55,6 +55,8 @@ class Source {
   private readonly taken = new Map<string | number, number>()
   private readonly seals: string[] = []
   private readonly calls: Fields[] = []
+  /** By how many calls stand before theirs. */
+  private readonly sealsOfCalls = new Map<number, Sealed>()
   private readonly callsBegun: number[] = []
   private readonly names: CallNames
 
@@ -63,6 +65,8 @@ class Source {
     for (const item of output) {
       const { type, content, summary } = item
       if (isCall(type)) this.calls.push(item)
+      const ofCall = sealOfCall(item)
+      if (ofCall) this.sealsOfCalls.set(this.calls.length, ofCall)
       for (const part of asList(summary)) this.texts.reasoning += asText(asFields(part)['text'])
       for (const part of type === 'message' ? asList(content) : []) {
         const { text, refusal } = asFields(part)
@@ -70,7 +74,7 @@ class Source {
         this.texts.refusal += asText(refusal)
       }
       const seal = textIn(item['encrypted_content'])
-      if (seal !== undefined) this.seals.push(seal)
+      if (seal !== undefined && !ofCall) this.seals.push(seal)
     }
   }
 
@@ -101,9 +105,9 @@ class Source {
   }
 
   private begin(call: number): Delta {
-    const item = this.calls[this.callsBegun.length] ?? {}
+    const place = this.callsBegun.length
+    const item = this.calls[place] ?? {}
     this.callsBegun.push(call)
-    const seal = textIn(item['tollgate_sealed'])
     return {
       kind: 'call',
       choice: 0,
@@ -111,7 +115,7 @@ class Source {
       id: asText(item['call_id']),
       name: this.names.claim(shapeOfItem(item)),
       tool: item['type'] === 'custom_tool_call' ? 'custom' : 'function',
-      sealed: seal === undefined ? undefined : sealedFrom(seal),
+      sealed: this.sealsOfCalls.get(place),
     }
   }
 

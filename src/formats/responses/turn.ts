@@ -1,12 +1,21 @@
 /** A conversation in the responses format as a neutral turn. */
-import type { FilePart, InputPart, Message, OutputFormat, OutputPart, TextPart, Turn } from '../../domain/turn.ts'
+import type {
+  FilePart,
+  InputPart,
+  Message,
+  OutputFormat,
+  OutputPart,
+  Sealed,
+  TextPart,
+  Turn,
+} from '../../domain/turn.ts'
 import { sourceOf } from '../chat/turn.ts'
 import { asFields, asList, asText, textIn, type Fields } from '../fields.ts'
 import { isAgentCall, isAgentOutput, readAgentCall, readAgentOutput } from './agent-tools.ts'
 import { COMPACTION_ORDER, compactionIn, isCompaction } from './compaction.ts'
 import { BadInput } from './items.ts'
 import type { ResponsesBody } from './request.ts'
-import { sealedFrom } from './sealed.ts'
+import { sealedFrom, sealOfCall } from './sealed.ts'
 import type { CallShape, CallNames } from './call-names.ts'
 import { choiceOf, toolBook } from './tools.ts'
 
@@ -75,9 +84,11 @@ function messagesOf(items: readonly Fields[], names: CallNames): ReadItems {
   const results = new Map<string, InputPart[]>()
   const callIds = callIdsOf(items)
   let said: OutputPart[] | undefined
+  let ofNextCall: Sealed | undefined
   for (const item of items) {
     if (isBrokenCall(item) || item['type'] === 'additional_tools') continue
-    const parts = assistantParts(item, names)
+    const parts = withSeal(assistantParts(item, names), ofNextCall)
+    ofNextCall = sealOfCall(item)
     if (parts) {
       if (said) said.push(...parts)
       else messages.push({ role: 'assistant', parts: (said = [...parts]) })
@@ -100,6 +111,10 @@ function messagesOf(items: readonly Fields[], names: CallNames): ReadItems {
   }
   return { messages, left: [...left] }
 }
+
+/** A call with the seal that came in the item before it. */
+const withSeal = (parts: OutputPart[] | undefined, sealed: Sealed | undefined): OutputPart[] | undefined =>
+  sealed ? parts?.map((part) => (part.kind === 'tool_call' ? { ...part, sealed } : part)) : parts
 
 /** The ids of calls by those of their items: a local shell's output names the item. */
 const callIdsOf = (items: readonly Fields[]): ReadonlyMap<unknown, string> =>
@@ -139,6 +154,7 @@ function assistantParts(item: Fields, names: CallNames): OutputPart[] | undefine
       const texts = [...asList(item['summary']), ...asList(item['content'])]
       const seal = textIn(item['encrypted_content'])
       const text = texts.map((part) => asText(asFields(part)['text'])).join('\n')
+      if (sealOfCall(item)) return text === '' ? [] : [{ kind: 'reasoning', text }]
       return [{ kind: 'reasoning', text, sealed: seal === undefined ? undefined : sealedFrom(seal) }]
     }
     default:
