@@ -76,3 +76,18 @@ test('what is too large for a vendor is too large, with its words and its code',
     message: 'Too long.',
   })
 })
+
+test('complaints by a schema are told in words, with the places that they are about', () => {
+  const messageOf = (body: object): string => chatFailures.response(422, new Map(), JSON.stringify(body)).message
+  const detail = [
+    { type: 'extra_forbidden', loc: ['body', 'user'], msg: 'Extra inputs are not permitted', input: 'u' },
+    { type: 'missing', loc: ['body', 'messages', 0, 'content'], msg: 'Field required' },
+  ]
+  const words = 'user: Extra inputs are not permitted; messages.0.content: Field required'
+  expect(messageOf({ object: 'error', message: { detail }, type: 'invalid_request_error', code: null })).toBe(words)
+  expect(messageOf({ detail })).toBe(words)
+  expect(messageOf({ object: 'error', message: detail })).toBe(words)
+  expect(messageOf({ detail: 'Not today.' })).toBe('Not today.')
+  expect(messageOf({ error: { message: { detail: {} } } })).toBe('the upstream answered 422')
+  expect(messageOf({ detail: Array.from({ length: 5_000 }, () => ({ msg: 'x' })) })).toBe('x; '.repeat(10).slice(0, -2))
+})

@@ -103,6 +103,26 @@ function errorFields(body: unknown): ErrorFields {
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined
 
+/** Complaints that are told in a message; more would not be read. */
+const COMPLAINTS_MAX = 10
+
+/**
+ * A message in words. Servers that check by a schema list their complaints: `[{loc: ["body", "user"], msg}]`, in
+ * `detail` or in place of the message (Mistral, vLLM; mozilla-ai/any-llm#679).
+ */
+function wordsIn(message: unknown): string {
+  const { detail, loc, msg, message: inner } = asFields(message)
+  if (Array.isArray(message)) return message.slice(0, COMPLAINTS_MAX).map(wordsIn).filter(Boolean).join('; ')
+  if (detail !== undefined) return wordsIn(detail)
+  const words = text(msg) ?? text(inner)
+  if (words === undefined) return text(message) ?? ''
+  const place = asList(loc)
+    .filter((step) => step !== 'body')
+    .map(text)
+    .join('.')
+  return place === '' ? words : `${place}: ${words}`
+}
+
 /**
  * Whether a message is about our key. Only what it begins with says so: further on it may quote the request, whose
  * author could bench the vendor for everybody (xAI, Google and others answer a wrong key with 400, 2026-08).
@@ -124,7 +144,7 @@ export function readUpstreamError(status: number | undefined, body: unknown, ret
   // In a stream the status was 200; OpenRouter and Ark put the real one into the code.
   const known = status ?? (numeric >= 400 && numeric < 600 ? numeric : 500)
   let kind = kindOfStatus(known)
-  const words = text(fields.message) ?? ''
+  const words = wordsIn(fields.message)
   // A missing thing that the request names is the request's fault, a missing model or route the offer's.
   if (known === 404 && namesThing(fields, words)) kind = 'bad_request'
   if (known === 400 && (named === 'invalid_api_key' || isAboutKey(words))) kind = 'auth'
