@@ -34,7 +34,14 @@ type State = {
   /** What waits for its end. */
   readonly waiting: Delta[]
   hasCalls: boolean
-  hasEnded: boolean
+  /** Why it ended, by what its upstream said last. */
+  reason: FinishReason | undefined
+}
+
+/** The same of a whole answer that is told in deltas. */
+export function wholeDeltas(deltas: readonly Delta[]): readonly Delta[] {
+  const order = new DeltaOrder()
+  return [...order.take(deltas), ...order.end()]
 }
 
 /** The deltas of a stream in the order in which they are said. */
@@ -48,12 +55,9 @@ export class DeltaOrder {
     return said
   }
 
-  /** What still waits, and the ends that the upstream has left out. */
+  /** The ends, of choices that their upstream has left without one too, behind all that still waits. */
   end(): Delta[] {
-    const said: Delta[] = []
-    for (const [choice, { hasEnded }] of this.states)
-      if (!hasEnded) this.one({ kind: 'finish', choice, reason: 'stop' }, said)
-    return said
+    return [...this.states].flatMap(([choice, state]) => this.ending(choice, state))
   }
 
   /** What still waits, of an answer that broke. */
@@ -71,14 +75,18 @@ export class DeltaOrder {
   private stateOf(choice: number): State {
     const known = this.states.get(choice)
     if (known) return known
-    const state: State = { open: undefined, waiting: [], hasCalls: false, hasEnded: false }
+    const state: State = { open: undefined, waiting: [], hasCalls: false, reason: undefined }
     this.states.set(choice, state)
     return state
   }
 
   private one(delta: Delta, said: Delta[]): void {
     const state = this.stateOf(delta.choice)
-    if (delta.kind === 'finish') return this.finish(state, delta, said)
+    if (delta.kind === 'finish') {
+      // Some servers name a reason in every chunk: the end is said at the end.
+      state.reason = delta.reason
+      return
+    }
     const { open } = state
     const isOfOpen = delta.kind === 'arguments' && delta.call === open?.call
     if (!open || isOfOpen) return this.say(state, delta, said)
@@ -103,14 +111,15 @@ export class DeltaOrder {
     for (const delta of state.waiting.splice(0)) this.one(delta, said)
   }
 
-  private finish(state: State, { choice, reason }: Extract<Delta, { kind: 'finish' }>, said: Delta[]): void {
+  private ending(choice: number, state: State): Delta[] {
+    const { reason = 'stop' } = state
+    const said: Delta[] = []
     while (state.open) {
       const { call, tool, words } = state.open
       const isCut = reason === 'length' && state.waiting.length === 0
       if (tool === 'function' && !words.hasBegun && !isCut) said.push({ kind: 'arguments', choice, call, text: '{}' })
       this.goOn(state, said)
     }
-    state.hasEnded = true
-    said.push({ kind: 'finish', choice, reason: endOf(reason, state.hasCalls) })
+    return [...said, { kind: 'finish', choice, reason: endOf(reason, state.hasCalls) }]
   }
 }

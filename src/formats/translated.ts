@@ -5,7 +5,7 @@ import { wordsOfParts, type Delta, type Reply, type Turn } from '../domain/turn.
 import type { Usage } from '../domain/usage.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { isTaken } from '../vendors/fit.ts'
-import { DeltaOrder, wholeChoice } from './delta-order.ts'
+import { DeltaOrder, wholeChoice, wholeDeltas } from './delta-order.ts'
 import { SPARE_CHOICES, TOO_MANY_CALLS, TOO_MANY_CHOICES } from './excess.ts'
 import { FreeText, withFunctions } from './free-text.ts'
 import { ProducedWords } from './produced.ts'
@@ -56,7 +56,7 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
         const reply = {
           ...restored,
           choices: restored.choices.map(wholeChoice),
-          deltas: restored.deltas && new DeltaOrder().take(restored.deltas),
+          deltas: restored.deltas && wholeDeltas(restored.deltas),
         }
         return {
           kind: 'reply',

@@ -120,16 +120,16 @@ test('a value in front is replaced without a scan, and what only looks like it i
     ],
     ['{"model":"","seed":12345678901234567890}', '{"model":"new","seed":12345678901234567890}'],
     ['{"x":"\\"model\\":","n":1.0,"model":"a"}', '{"x":"\\"model\\":","n":1.0,"model":"new"}'],
-    // Written anew, as the scan finds nothing: the numbers tell.
-    ['{"x":{"model":"inner"},"model":"a","n":1.0}', '{"x":{"model":"inner"},"model":"new","n":1}'],
-    ['{"x":["model"],"n":1.0,"model":"a"}', '{"x":["model"],"n":1,"model":"new"}'],
-    ['{"object":"model","n":1.0,"model":"a"}', '{"object":"model","n":1,"model":"new"}'],
-    ['{"x":" ,\\"model","n":1.0}', '{"x":" ,\\"model","n":1,"model":"new"}'],
-    ['{"x":"{","n":1.0,"mod\\u0065l":"a"}', '{"x":"{","n":1,"model":"new"}'],
-    ['{"model":"a","n":1.0,"mod\\u0065l":"b"}', '{"model":"new","n":1}'],
-    ['{"model":"a","n":1.0,"model":"b"}', '{"model":"new","n":1}'],
-    ['{"model":{"id":1.0}}', '{"model":"new"}'],
-    ['{"n":1.0}', '{"n":1,"model":"new"}'],
+    // Written anew, as the scan finds nothing: the blanks tell, and numbers stay as they are.
+    ['{"x":{"model":"inner"},"model":"a","n": 1.0}', '{"x":{"model":"inner"},"model":"new","n":1.0}'],
+    ['{"x":["model"],"n": 1.0,"model":"a"}', '{"x":["model"],"n":1.0,"model":"new"}'],
+    ['{"object":"model","n": 1.0,"model":"a"}', '{"object":"model","n":1.0,"model":"new"}'],
+    ['{"x":" ,\\"model","n": 1.0}', '{"x":" ,\\"model","n":1.0,"model":"new"}'],
+    ['{"x":"{","n": 1.0,"mod\\u0065l":"a"}', '{"x":"{","n":1.0,"model":"new"}'],
+    ['{"model":"a","n": 1.0,"mod\\u0065l":"b"}', '{"model":"new","n":1.0}'],
+    ['{"model":"a","n": 1.0,"model":"b"}', '{"model":"new","n":1.0}'],
+    ['{"model":{"id": 1.0}}', '{"model":"new"}'],
+    ['{"n": 1.0}', '{"n":1.0,"model":"new"}'],
   ]
   for (const [text, expected] of texts) expect(revised(text)).toBe(expected)
 })

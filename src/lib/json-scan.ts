@@ -4,6 +4,7 @@
  * values can be replaced without touching any other byte.
  */
 import { nextTurn } from './end-of-tick.ts'
+import { parseExact } from './exact-json.ts'
 import { isSpace, Members, type Member, type Span } from './json-members.ts'
 
 export type ScanLimits = {
@@ -367,6 +368,6 @@ export function reviseJson(text: string, edits: readonly Edit[], limits: ScanLim
   if (edited !== undefined) return edited
   const scan = scanJson(text, limits)
   if (scan.kind === 'scanned') return editJson(text, scan.members, edits)
-  const changed = edits.map(({ key, value }) => [key, value === undefined ? undefined : (JSON.parse(value) as unknown)])
-  return JSON.stringify({ ...(JSON.parse(text) as object), ...Object.fromEntries(changed) })
+  const changed = edits.map(({ key, value }) => [key, value === undefined ? undefined : parseExact(value)])
+  return JSON.stringify({ ...(parseExact(text) as object), ...Object.fromEntries(changed) })
 }

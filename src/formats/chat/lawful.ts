@@ -3,7 +3,9 @@
  * only that. What is as it should be stays the object it was.
  */
 import { asFields, asList, asText, fieldsIn, numberIn, ownIn, textIn, type Fields } from '../fields.ts'
+import type { UpstreamFailure } from '../../domain/failure.ts'
 import { randomId } from '../../lib/ids.ts'
+import { readUpstreamError } from './failure.ts'
 import { StreamCalls, toolOfCall, wordsOfCall } from './stream-calls.ts'
 
 /** Words of other dialects that servers say here, too (2026-11). */
@@ -17,6 +19,7 @@ const finishWords: Readonly<Record<string, string>> = {
   max_tokens: 'length',
   max_output_tokens: 'length',
   model_length: 'length',
+  model_context_window_exceeded: 'length',
   MAX_TOKENS: 'length',
   tool_use: 'tool_calls',
   tool_call: 'tool_calls',
@@ -24,6 +27,23 @@ const finishWords: Readonly<Record<string, string>> = {
   safety: 'content_filter',
   SAFETY: 'content_filter',
   sensitive: 'content_filter',
+}
+
+/**
+ * Ends that are none: the server gave up. DeepSeek (api-docs.deepseek.com, finish_reason), Zhipu (docs.bigmodel.cn),
+ * OpenRouter (openrouter.ai/docs, errors while streaming), SGLang and vLLM (2026-11).
+ */
+const brokenWords = new Set(['error', 'insufficient_system_resource', 'network_error', 'abort', 'cancelled'])
+
+/** The failure that a choice of an answer ends with; undefined where none does. */
+export function brokenEnd({ choices }: Fields): UpstreamFailure | undefined {
+  for (const { finish_reason: reason, error } of asList(choices).map(asFields)) {
+    if (fieldsIn(error)) return readUpstreamError(undefined, { error })
+    const word = asText(reason)
+    if (brokenWords.has(word))
+      return { kind: 'server', status: 200, code: word, message: `the answer ended with ${word}` }
+  }
+  return undefined
 }
 
 /** What a choice has called: tools; the one function of the format's first version; nothing. */
@@ -67,10 +87,15 @@ const textOfThought = ({ thinking, text }: Fields): string =>
         .join('')
 
 /** What a message or a delta says of its thoughts. Some servers have both fields, either of which may be empty. */
-export function thoughtIn({ reasoning_content: one, reasoning: other }: Fields): string {
+export function thoughtIn({ reasoning_content: one, reasoning: other, reasoning_details: details }: Fields): string {
   const [a, b] = [asText(one), asText(other)]
-  return a.length >= b.length ? a : b
+  const words = a.length >= b.length ? a : b
+  return words === '' ? asList(details).map(asFields).map(detailText).join('') : words
 }
+
+/** MiniMax and OpenRouter tell thoughts apart in a list (platform.minimax.io, openrouter.ai/docs, 2026-11). */
+const detailText = ({ type, text, summary }: Fields): string =>
+  type === 'reasoning.text' ? asText(text) : type === 'reasoning.summary' ? asText(summary) : ''
 
 type State = { readonly calls: StreamCalls; hasFunctionCall: boolean }
 

@@ -195,6 +195,17 @@ const servers: Readonly<Record<string, { chunks: object[]; says: Said }>> = {
     chunks: [chunk({ content: 'Hello' }), chunk({}, 'tool_calls')],
     says: { text: 'Hello', thought: '', calls: [], finish: 'stop' },
   },
+  'a finish reason in each chunk': {
+    chunks: [chunk({ content: 'He' }, 'stop'), chunk({ content: 'llo' }, 'stop')],
+    says: { text: 'Hello', thought: '', calls: [], finish: 'stop' },
+  },
+  'thoughts in a list of their own': {
+    chunks: [
+      chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', index: 0 }] }),
+      chunk({ content: 'Hello' }, 'stop'),
+    ],
+    says: { text: 'Hello', thought: 'Hm.', calls: [], finish: 'stop' },
+  },
   'no finish reason': {
     chunks: [calls({ index: 0, id: 'A', ...fn('a', A.arguments) }, {})],
     says: one,
@@ -272,7 +283,9 @@ describe.each(Object.entries(servers))('%s', (name, { chunks, says }) => {
     const stream = new ChatStream({ publicModel: 'public', choices: 1, usageAsked: false, usageDialect: 'inclusive' })
     // A client of the format knows that call.
     if (name.includes('first version')) return
-    expect(bySdk(streamed(chunks, stream))).toEqual(says)
+    // Nor are the lists of thoughts of some vendors put into another field for their own clients.
+    const thought = name === 'thoughts in a list of their own' ? '' : says.thought
+    expect(bySdk(streamed(chunks, stream))).toEqual({ ...says, thought })
   })
 
   test('for a client of Messages', () => {
@@ -310,4 +323,14 @@ describe.each(Object.entries(servers))('%s', (name, { chunks, says }) => {
       finish: choice?.finish,
     } as Said).toEqual(says)
   })
+})
+
+test.each(['error', 'insufficient_system_resource', 'network_error', 'abort'])('an end by %p is none', (reason) => {
+  const data = JSON.stringify(chunk({ content: 'Half' }, reason))
+  const stream = new ChatStream({ publicModel: 'public', choices: 1, usageAsked: false, usageDialect: 'inclusive' })
+  const failed = { kind: 'failed', failure: { kind: 'server', code: reason } }
+  expect(stream.read({ name: undefined, data })).toMatchObject(failed)
+  expect(chatUpstreamSide.decoder(quirks, turn).decode({ name: undefined, data })).toMatchObject(failed)
+  const reply = JSON.stringify({ choices: [{ index: 0, message: { content: 'Half' }, finish_reason: reason }] })
+  expect(chatUpstreamSide.readReply(reply, quirks, turn)).toMatchObject(failed)
 })

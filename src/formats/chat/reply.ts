@@ -7,7 +7,7 @@ import { asFields } from '../fields.ts'
 import type { Produced } from '../produced.ts'
 import type { Received } from '../received.ts'
 import { hiddenError } from './failure.ts'
-import { lawfulReply } from './lawful.ts'
+import { brokenEnd, lawfulReply } from './lawful.ts'
 import { wordsOfMessage } from './produced.ts'
 import { correctedUsage, readChatUsage, statedUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
@@ -72,7 +72,7 @@ export function readChatReply(received: Received, dialect: UsageDialect): ReadRe
   }
   if (typeof parsed !== 'object' || parsed === null) return garbage('the reply is not a JSON object')
   const reply = parsed as Fields
-  const failure = hiddenError(reply)
+  const failure = hiddenError(reply) ?? brokenEnd(reply)
   if (failure) return { kind: 'failed', failure }
   const choices = reply['choices']
   if (!Array.isArray(choices) || choices.length === 0) return garbage('the reply has no choices')

@@ -9,7 +9,7 @@ import type { PassedStream, ReadEvent } from '../format.ts'
 import { hiddenError, writeFailure } from './failure.ts'
 import { ProducedWords } from '../produced.ts'
 import { runningUsage } from '../running-usage.ts'
-import { LawfulChunks } from './lawful.ts'
+import { brokenEnd, LawfulChunks } from './lawful.ts'
 import { isThought, wordsOf } from './produced.ts'
 import { contentOf, learnTemplate, type Template } from './template.ts'
 import { correctedUsage, readChatUsage, statedUsage, writeChatUsage, type UsageDialect } from './usage.ts'
@@ -80,7 +80,7 @@ export class ChatStream implements PassedStream {
     if (this.endedLast.size > 0) this.endedLast.clear()
     const came = parseExactFields(data)
     if (!came) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not a JSON object' } }
-    const failure = hiddenError(came)
+    const failure = hiddenError(came) ?? brokenEnd(came)
     if (failure) return { kind: 'failed', failure }
     const reported = readChatUsage(statedUsage(came), this.options.usageDialect)
     this.usage = runningUsage(this.usage, reported)

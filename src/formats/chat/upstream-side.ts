@@ -32,7 +32,7 @@ import { longerName } from './call-name.ts'
 import { ChatCollector } from './collector.ts'
 import { chatFailures, hiddenError } from './failure.ts'
 import { argumentsIn } from './history.ts'
-import { lawfulReply, LawfulChunks, thoughtIn } from './lawful.ts'
+import { brokenEnd, lawfulReply, LawfulChunks, thoughtIn } from './lawful.ts'
 import { lostOf } from '../lost.ts'
 import { runningUsage } from '../running-usage.ts'
 import { toolOfCall, wordsOfCall } from './stream-calls.ts'
@@ -217,7 +217,7 @@ function readReply(
 ): { kind: 'reply'; reply: Reply } | { kind: 'failed'; failure: UpstreamFailure } {
   const parsed = parseExactFields(text)
   if (!parsed) return garbage('the reply is not JSON')
-  const failure = hiddenError(parsed)
+  const failure = hiddenError(parsed) ?? brokenEnd(parsed)
   if (failure) return { kind: 'failed', failure }
   const choices = fieldListIn(lawfulReply(parsed)['choices']) ?? []
   if (choices.length === 0) return garbage('the reply has no choices')
@@ -298,7 +298,7 @@ class ChatDecoder implements StreamDecoder {
     if (data === '') return { kind: 'deltas', deltas: [] }
     const came = parseExactFields(data)
     if (!came) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not JSON' } }
-    const failure = hiddenError(came)
+    const failure = hiddenError(came) ?? brokenEnd(came)
     if (failure) return { kind: 'failed', failure }
     this.usage = runningUsage(this.usage, readChatUsage(statedUsage(came), this.usageDialect))
     const deltas: Delta[] = []

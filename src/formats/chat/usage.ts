@@ -27,12 +27,15 @@ export const statedUsage = ({ usage, x_groq: groq, choices }: Fields): unknown =
 /** Reads a `usage` object. Undefined when it is absent or holds no counts: that is unknown, never zero. */
 export function readChatUsage(raw: unknown, dialect: UsageDialect = 'inclusive'): Usage | undefined {
   const usage = asFields(raw)
-  const prompt = count(usage['prompt_tokens'])
-  const completion = count(usage['completion_tokens'])
+  // Some servers call them as the responses format does.
+  const prompt = count(usage['prompt_tokens'] ?? usage['input_tokens'])
+  const completion = count(usage['completion_tokens'] ?? usage['output_tokens'])
   if (prompt === undefined || completion === undefined) return undefined
   // Mistral has had the singular, too (2026-08).
-  const promptDetails = asFields(usage['prompt_tokens_details'] ?? usage['prompt_token_details'])
-  const completionDetails = asFields(usage['completion_tokens_details'])
+  const promptDetails = asFields(
+    usage['prompt_tokens_details'] ?? usage['prompt_token_details'] ?? usage['input_tokens_details'],
+  )
+  const completionDetails = asFields(usage['completion_tokens_details'] ?? usage['output_tokens_details'])
   // DeepSeek names its hits at the top level, Moonshot and Mistral too under other names (2026-08).
   const cached = count(
     promptDetails['cached_tokens'] ??

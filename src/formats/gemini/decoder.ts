@@ -5,7 +5,8 @@ import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { asFields, asList, fieldListIn, numberIn, parseExactFields, type Fields } from '../fields.ts'
 import type { Decoded, StreamDecoder } from '../format.ts'
-import { brokenEnd, finishOf, hasContent, silentEnd, type Failed, type Silence } from './ends.ts'
+import { runningUsage } from '../running-usage.ts'
+import { brokenEnd, finishOf, hasContent, isEnd, silentEnd, type Failed, type Silence } from './ends.ts'
 import { readGeminiError } from './failure.ts'
 import { readParts } from './parts.ts'
 import { readGeminiUsage } from './usage.ts'
@@ -81,8 +82,7 @@ export class GeminiDecoder implements StreamDecoder {
     const response = parseExactFields(data)
     if (!response) return failed({ kind: 'garbage', message: 'an event is not a JSON object' })
     if (response['error']) return failed(readGeminiError(undefined, response))
-    // A running total: the last one counts.
-    this.usage = readGeminiUsage(response['usageMetadata']) ?? this.usage
+    this.usage = runningUsage(this.usage, readGeminiUsage(response['usageMetadata']))
     const stopped = blocked(response)
     if (stopped) return stopped
     const deltas: Delta[] = []
@@ -93,7 +93,7 @@ export class GeminiDecoder implements StreamDecoder {
       this.hasContent ||= hasContent(candidate)
       for (const part of readParts(candidate)) this.part(choice, part, deltas)
       if (deltas.length > before) this.running.add(choice)
-      if (typeof reason !== 'string') continue
+      if (!isEnd(reason)) continue
       const noEnd = brokenEnd(reason) ?? (this.hasContent ? undefined : silentEnd(reason, this.silence))
       if (noEnd) return noEnd
       this.running.delete(choice)

@@ -8,6 +8,7 @@ import { DirectGemini } from './direct.ts'
 import { readGeminiRequest } from './request.ts'
 import { geminiTurn } from './turn.ts'
 import { geminiUpstreamSide } from './upstream-side.ts'
+import { estimatedUsage } from '../chat/usage.ts'
 
 const quirks: WriterQuirks = { outputMaxField: 'max_tokens', usageInStream: 'on_request', usageDialect: 'inclusive' }
 const answer = { requestId: 'req_1', createdAtMs: 1_000_500, publicModel: 'm' }
@@ -120,6 +121,7 @@ test.each(ways)('a signature that waited is not lost: %s', (way) => {
     const read = stream.read(eventOf(candidate))
     if (read.kind === 'chunk') text += read.text
   }
+  text += stream.end(estimatedUsage(1, 1))
   expect(text.indexOf('AAAA')).toBeGreaterThan(-1)
   expect(text).toContain('Hello')
 })

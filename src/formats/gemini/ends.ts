@@ -27,6 +27,9 @@ const broken = new Set([
   'MISSING_THOUGHT_SIGNATURE',
 ])
 
+/** Whether a candidate of a stream says that it has ended: some servers have an empty reason from the start. */
+export const isEnd = (reason: unknown): boolean => typeof reason === 'string' && reason !== ''
+
 export function finishOf(reason: unknown, hasCalls: boolean): FinishReason {
   const finish = ownIn(finishes, asText(reason)) ?? 'stop'
   return finish === 'stop' && hasCalls ? 'tool_calls' : finish

@@ -19,7 +19,7 @@ function readPart({ text, thought, thoughtSignature, functionCall }: Fields): Ou
         kind: 'tool_call',
         id: asText(id) || randomId('call_'),
         name: asText(name),
-        arguments: JSON.stringify(args ?? {}),
+        arguments: typeof args === 'string' && parseExactFields(args) ? args : JSON.stringify(args ?? {}),
         tool: 'function',
         sealed: signature === '' ? undefined : readSignature(signature),
       },

@@ -7,8 +7,9 @@ import { asFields, asList, numberIn, parseFields, parseLongFields, type Fields }
 import { BEHIND_CHARS_MAX, CANDIDATES_MAX, TOO_MANY_CHOICES, TOO_MUCH_BEHIND } from '../excess.ts'
 import type { ImageDesk, Painted, PassedStream, ReadEvent } from '../format.ts'
 import { ProducedWords } from '../produced.ts'
+import { runningUsage } from '../running-usage.ts'
 import { editsOf, wordsOf } from './direct-edits.ts'
-import { brokenEnd, hasContent, silentEnd, type Silence } from './ends.ts'
+import { brokenEnd, hasContent, isEnd, silentEnd, type Silence } from './ends.ts'
 import { readGeminiError, writeGeminiFailure } from './failure.ts'
 import { paintedIn, SPOILED } from './paintings.ts'
 import { readParts } from './parts.ts'
@@ -34,6 +35,8 @@ export class GeminiStream implements PassedStream {
   /** The last responses, from the last finish reason on. */
   private readonly held: string[] = []
   private behindChars = 0
+  /** What the last response states of it. */
+  private stated: Usage | undefined
   private readonly running = new Set<number>()
   private ended = 0
   /** Candidates that ended with the response that was read last, and whether it waits among the last ones. */
@@ -75,7 +78,8 @@ export class GeminiStream implements PassedStream {
     const noEnd = this.noEndIn(candidates)
     if (noEnd) return noEnd
     const usage = readGeminiUsage(response['usageMetadata'])
-    this.usage = usage ?? this.usage
+    this.usage = runningUsage(this.usage, usage)
+    this.stated = usage
     const meaningful = this.meter(response, candidates)
     if (this.running.size > CANDIDATES_MAX) return TOO_MANY_CHOICES
     const edits = editsOf(response, this.publicModel, usage)
@@ -95,7 +99,7 @@ export class GeminiStream implements PassedStream {
   private noEndIn(candidates: readonly Fields[]): ReadEvent | undefined {
     for (const one of candidates) if (hasContent(one)) this.answered.add(numberIn(one['index']) ?? 0)
     for (const { index, finishReason: reason } of candidates) {
-      if (typeof reason !== 'string' || this.answered.has(numberIn(index) ?? 0)) continue
+      if (!isEnd(reason) || this.answered.has(numberIn(index) ?? 0)) continue
       const end = brokenEnd(reason) ?? (this.answered.size > 0 ? undefined : silentEnd(reason, this.silence))
       if (end) return end
     }
@@ -113,7 +117,7 @@ export class GeminiStream implements PassedStream {
     const ended: number[] = []
     for (const candidate of candidates) {
       const index = numberIn(candidate['index']) ?? 0
-      const isFinished = typeof candidate['finishReason'] === 'string'
+      const isFinished = isEnd(candidate['finishReason'])
       if (hasWords(candidate) || otherParts(candidate)) {
         this.running.add(index)
         meaningful = true
@@ -135,7 +139,7 @@ export class GeminiStream implements PassedStream {
     const candidates = indexes.map((index) => ({ index, finishReason: 'MAX_TOKENS' }))
     this.held.push(JSON.stringify({ candidates, modelVersion: this.publicModel }))
     // What it reported so far was of another end: the last response states what is billed.
-    this.usage = undefined
+    this.usage = this.stated = undefined
     return ''
   }
 
@@ -143,7 +147,8 @@ export class GeminiStream implements PassedStream {
     const last = this.held.pop()
     if (last === undefined) return ''
     const metadata = { key: 'usageMetadata', value: writeGeminiUsage(billed) }
-    const json = this.usage && sameUsage(this.usage, billed) ? last : reviseJson(last, [metadata], answerLimits)
+    const isTold = this.usage !== undefined && sameUsage(this.stated ?? this.usage, billed)
+    const json = isTold ? last : reviseJson(last, [metadata], answerLimits)
     return [...this.held, json].map(dataEvent).join('')
   }
 

@@ -1,6 +1,7 @@
 /** What the blocks of an answer mean for a turn: its structured answer may be a tool. */
 import type { FinishReason, OutputPart, Sealed, Turn } from '../../domain/turn.ts'
 import { asFields, asText, ownIn, textIn, type Fields } from '../fields.ts'
+import { stopReasonIn } from './lawful-answer.ts'
 
 /** The tool by which models without structured output give one: a name that none of the client's tools has. */
 export function answerToolName({ tools }: Turn): string {
@@ -42,8 +43,7 @@ export class AnswerReader {
 
   /** Whether the model only answered, which here it may do by a tool. */
   finishOf(stopReason: unknown): FinishReason {
-    const finish = ownIn(finishes, asText(stopReason)) ?? 'stop'
-    return finish === 'tool_calls' && !this.hasCalled ? 'stop' : finish
+    return ownIn(finishes, stopReasonIn(stopReason, this.hasCalled) ?? '') ?? 'stop'
   }
 
   part(block: Fields): OutputPart[] {

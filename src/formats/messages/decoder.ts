@@ -131,7 +131,7 @@ export class MessagesDecoder implements StreamDecoder {
     this.stated = mergeUsage(this.stated, usage)
     const fields = asFields(delta)
     const reason = fields['stop_reason']
-    if (typeof reason !== 'string' || this.finished) return []
+    if (typeof reason !== 'string' || reason === '' || this.finished) return []
     this.finished = true
     const refusal = refusalOf(fields)
     const told: Delta[] = refusal === undefined ? [] : [{ kind: 'refusal', choice, text: refusal }]

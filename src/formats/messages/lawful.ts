@@ -6,6 +6,7 @@ import { CallIds } from '../call-ids.ts'
 import { asFields, asList, asText, fieldListIn, type Fields } from '../fields.ts'
 import { familyOf } from './families.ts'
 import { blocksOf } from './content.ts'
+import { lawfulBlocks } from './lawful-answer.ts'
 import { readStamp } from './seal.ts'
 
 type Spoken = { readonly role: string; readonly content: unknown }
@@ -21,23 +22,33 @@ const AS_IT_IS: Lawful = { edits: [], dropped: [] }
 /**
  * The edits of a body that a vendor of this dialect would refuse. Thoughts of another dialect's model go: their
  * signatures are ours. Where the model cannot think on without them, its setting goes, too, and is named. Ids of calls
- * that other vendors made become lawful ones.
+ * that other vendors made become lawful ones, and their inputs objects.
  */
 export function lawfulEdits({ body, text, members }: Source, upstreamModel: string): Lawful {
   const hasStrangers = body.messages.some(
     ({ role, content }) => role === 'assistant' && blocksOf(content).some(isStranger),
   )
-  if (!hasStrangers && !hasOddIds(body.messages)) return AS_IT_IS
+  if (!hasStrangers && !hasOddIds(body.messages) && !hasOddCalls(body.messages)) return AS_IT_IS
   const span = members.get('messages')
   // Read anew for its numbers: those of a tool's arguments leave as they came.
   const read = fieldListIn(span && parseExact(text.slice(span.start, span.end))) ?? []
-  const messages = withLawfulIds(withoutStrangers(read))
+  const messages = withLawfulIds(withoutStrangers(read)).map(withLawfulCalls)
   const edits: Edit[] = [{ key: 'messages', value: JSON.stringify(messages) }]
   const isThinking = asFields(body['thinking'])['type'] === 'enabled'
   if (!hasStrangers || !isThinking || familyOf(upstreamModel).thinking !== 'budget' || !lostThought(messages)) {
     return { edits, dropped: [] }
   }
   return { edits: [...edits, { key: 'thinking', value: undefined }, ...withoutClearing(body)], dropped: ['thinking'] }
+}
+
+const hasOddCalls = (messages: readonly Spoken[]): boolean =>
+  messages.some((message) => withLawfulCalls(message) !== message)
+
+function withLawfulCalls<T extends Fields>(message: T): T {
+  if (message['role'] !== 'assistant' || !Array.isArray(message['content'])) return message
+  const blocks = contentOf(message)
+  const content = lawfulBlocks(blocks)
+  return content === blocks ? message : { ...message, content }
 }
 
 const isStranger = ({ type, signature }: Fields): boolean =>

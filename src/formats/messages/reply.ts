@@ -1,9 +1,10 @@
 /** Whole replies of the Messages format: read for their usage, passed on byte for byte but for the model's name. */
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { answerLimits, reviseJson, type Edit } from '../../lib/json-scan.ts'
-import { asFields, asText, fieldListIn, parseFields } from '../fields.ts'
+import { asFields, asText, fieldListIn, parseExactFields, parseFields, type Fields } from '../fields.ts'
 import type { AnswerFacts, ReadReply } from '../format.ts'
 import { readMessagesError } from './failure.ts'
+import { isCall, lawfulBlocks, stopReasonIn } from './lawful-answer.ts'
 import { readMessagesUsage, writeMessagesUsage } from './usage.ts'
 
 const garbage = (message: string): ReadReply => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
@@ -16,6 +17,7 @@ export function readMessagesReply(text: string): ReadReply {
   const content = fieldListIn(parsed['content'])
   if (!content) return garbage('the reply has no content')
   const usage = readMessagesUsage(parsed['usage'])
+  const reason = reasonIn(parsed, content.some(isCall))
   const write = ({ publicModel }: AnswerFacts, billed: Usage): string => {
     const edits: Edit[] = []
     if (parsed['model'] !== publicModel) edits.push({ key: 'model', value: JSON.stringify(publicModel) })
@@ -23,10 +25,19 @@ export function readMessagesReply(text: string): ReadReply {
       const stated = { ...asFields(parsed['usage']), ...writeMessagesUsage(billed) }
       edits.push({ key: 'usage', value: JSON.stringify(stated) })
     }
+    if (reason !== parsed['stop_reason']) edits.push({ key: 'stop_reason', value: JSON.stringify(reason) })
+    if (lawfulBlocks(content) !== content) {
+      // Read anew for its numbers: those of a call's input leave as they came.
+      const exact = fieldListIn(parseExactFields(text)?.['content']) ?? content
+      edits.push({ key: 'content', value: JSON.stringify(lawfulBlocks(exact)) })
+    }
     return edits.length === 0 ? text : reviseJson(text, edits, answerLimits)
   }
   return { kind: 'reply', reply: { usage, produced: content.map(producedBy).join('\n'), write } }
 }
+
+const reasonIn = ({ stop_reason: given }: Fields, hasCalls: boolean): unknown =>
+  given === undefined ? given : (stopReasonIn(given, hasCalls) ?? (hasCalls ? 'tool_use' : 'end_turn'))
 
 /** The words of one block of an answer. */
 export function producedBy(block: unknown): string {

@@ -7,6 +7,7 @@ import { asFields, asText, parseFields, type Fields } from '../fields.ts'
 import type { AnswerFacts, PassedStream, ReadEvent } from '../format.ts'
 import { ProducedWords } from '../produced.ts'
 import { readMessagesError, writeMessagesFailure } from './failure.ts'
+import { endingDelta, isCall, stopReasonIn, withReason } from './lawful-answer.ts'
 import { producedBy } from './reply.ts'
 import { mergeUsage, readMessagesUsage, writeMessagesUsage } from './usage.ts'
 
@@ -26,6 +27,7 @@ export class MessagesStream implements PassedStream {
   private stated: Fields | undefined
   /** The `message_delta` that states the usage, until it is settled, and the upstream's own terminator. */
   private owed: string | undefined
+  private hasCalls = false
   private terminator = namedEvent('message_stop', '{"type":"message_stop"}')
   private readonly answer: AnswerFacts
 
@@ -62,7 +64,8 @@ export class MessagesStream implements PassedStream {
         return { kind: 'chunk', text: namedEvent(type, this.renamed(event, data)), meaningful: false }
       case 'content_block_start': {
         const block = asFields(event['content_block'])
-        const words = block['type'] === 'tool_use' ? asText(block['name']) : producedBy(block)
+        const words = isCall(block) ? asText(block['name']) : producedBy(block)
+        this.hasCalls ||= isCall(block)
         this.produced.add(words)
         // An empty text can still be taken back: nobody has seen anything of it.
         return pass(words !== '' || (block['type'] !== 'text' && block['type'] !== 'thinking'))
@@ -85,9 +88,13 @@ export class MessagesStream implements PassedStream {
     }
   }
 
-  private delta({ delta, usage }: Fields, data: string): ReadEvent {
+  private delta({ delta, usage }: Fields, came: string): ReadEvent {
     this.stated = mergeUsage(this.stated, usage)
-    if (typeof asFields(delta)['stop_reason'] === 'string') this.finished = true
+    const { stop_reason: given } = asFields(delta)
+    const reason = stopReasonIn(given, this.hasCalls)
+    const edit = { key: 'delta', value: withReason(delta, reason) }
+    const data = reason === (given ?? null) ? came : reviseJson(came, [edit], answerLimits)
+    if (reason !== null) this.finished = true
     if (!this.finished) return { kind: 'chunk', text: namedEvent('message_delta', data), meaningful: true }
     const before = this.owed === undefined ? '' : namedEvent('message_delta', this.owed)
     this.owed = data
@@ -110,10 +117,10 @@ export class MessagesStream implements PassedStream {
 
   /** The end of the stream for the client: the usage as it is billed, then the terminator. */
   end(billed: Usage): string {
-    const { owed, usage } = this
-    if (owed === undefined) return this.terminator
+    const { owed, usage, hasCalls } = this
     const edit = { key: 'usage', value: JSON.stringify(writeMessagesUsage(billed)) }
-    const event = usage && sameUsage(usage, billed) ? owed : reviseJson(owed, [edit], answerLimits)
+    const isTold = owed !== undefined && usage !== undefined && sameUsage(usage, billed)
+    const event = isTold ? owed : reviseJson(owed ?? endingDelta(hasCalls), [edit], answerLimits)
     return namedEvent('message_delta', event) + this.terminator
   }
 

@@ -18,6 +18,7 @@ import { asFields, asText, textIn, type Fields } from '../fields.ts'
 import type { TurnRead } from '../translated.ts'
 import { blocksOf } from './content.ts'
 import type { MessagesBody } from './request.ts'
+import { inputIn } from './lawful-answer.ts'
 import { readStamp } from './seal.ts'
 
 /** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */
@@ -188,7 +189,7 @@ function assistantParts(blocks: readonly Fields[], at: (i: number) => string): O
           kind: 'tool_call',
           id: asText(block['id']),
           name: asText(block['name']),
-          arguments: JSON.stringify(block['input'] ?? {}),
+          arguments: JSON.stringify(inputIn(block)),
           tool: 'function',
           sealed: ofNextCall,
         })

@@ -1,6 +1,6 @@
 /** Usage of the Messages format in disjoint buckets. The only place that builds one from its wire fields. */
 import { outputTokens, type Usage } from '../../domain/usage.ts'
-import { asFields, asList, numberIn, type Fields } from '../fields.ts'
+import { asFields, asList, numberIn, ownIn, type Fields } from '../fields.ts'
 import { gather } from '../gather.ts'
 
 /** More tokens than any one answer can have. */
@@ -84,10 +84,13 @@ export function readMessagesUsage(raw: unknown): Usage | undefined {
 
 /**
  * The usage of a stream so far: `message_start` states the input, `message_delta` the running totals, of which it
- * repeats what it likes. A later count overwrites an earlier one; null says nothing.
+ * repeats what it likes. A later count overwrites an earlier one; null says nothing, and neither does a zero behind a
+ * count: servers of other models end with zeros for the input.
  */
 export function mergeUsage(earlier: Fields | undefined, later: unknown): Fields | undefined {
-  const stated = Object.entries(asFields(later)).filter(([, value]) => value !== null)
+  const stated = Object.entries(asFields(later)).filter(
+    ([name, value]) => value !== null && !(numberIn(value) === 0 && (count(ownIn(earlier ?? {}, name)) ?? 0) > 0),
+  )
   if (stated.length === 0) return earlier
   const merged = { ...earlier }
   gather(merged, Object.fromEntries(stated))
