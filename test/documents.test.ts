@@ -31,12 +31,9 @@ const headers = (): Record<string, string> => ({
 })
 
 /** The address with ids that are there. */
-const addressOf = ({ path, query }: Described): string =>
+const addressOf = ({ path, query, model = 'sandbox-chat' }: Described): string =>
   origin +
-  path
-    .replace('{model}', 'sandbox-chat')
-    .replace('/responses/{id}', `/responses/${responseId}`)
-    .replace('{id}', videoId) +
+  path.replace('{model}', model).replace('/responses/{id}', `/responses/${responseId}`).replace('{id}', videoId) +
   (query ? `?${new URLSearchParams(query).toString()}` : '')
 
 /** A task that has not ended is not deleted: that is test/video-tasks.test.ts. */

@@ -115,8 +115,22 @@ const QUERIES = [
   '/v1/videos',
   '/v1/videos/x',
   '/v1/models/x',
+  '/v1beta/models',
 ]
-const NAMES = ['limit', 'after', 'before', 'order', 'include', 'stream', 'starting_after', 'alt', 'key', 'pageSize', '']
+const NAMES = [
+  'limit',
+  'after',
+  'before',
+  'order',
+  'include',
+  'stream',
+  'starting_after',
+  'alt',
+  'key',
+  'pageSize',
+  'pageToken',
+  '',
+]
 const WORDS = ['', 'x', '-1', '1e999', '[]', '{}', '%', '%00', '%zz', 'null', '9'.repeat(30), '%ED%A0%80', '__proto__']
 
 test('queries of every route, whatever is in them', async () => {

@@ -5,6 +5,7 @@ import type { Failure } from '../domain/failure.ts'
 import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import type { Malformed } from '../inbound/request-head.ts'
+import { readModelPath } from '../formats/gemini/model-path.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Answer } from '../relay/answer.ts'
 import { INVALID_KEY, modelFor, SUSPENDED, turnedAway, unready } from '../relay/admit.ts'
@@ -21,7 +22,7 @@ import { readIdempotencyKey } from './idempotency-key.ts'
 import { receive, type Received } from './receive.ts'
 import { linkBaseOf } from './links.ts'
 import type { Edge, EdgeOptions } from './edge-options.ts'
-import { decoded, modelObject } from './model-view.ts'
+import { decoded, modelList, modelObject } from './model-view.ts'
 import { bearerOf, presentedKey } from './presented-key.ts'
 import { RefusalLog } from './refusal-log.ts'
 import { refusedNote } from './refused-note.ts'
@@ -37,7 +38,8 @@ const STREAM_TYPE = {
   'x-accel-buffering': 'no',
 }
 const READ = ['GET', 'HEAD']
-const MODEL_PATH = '/v1/models/'
+/** Google's clients ask for their own version, or for this one. */
+const MODEL_PATH = /^\/v1(?:beta|alpha)?\/models\/(?:models\/)?(.+)$/
 
 /** Builds the request handler of the public server. */
 export function createEdge(options: EdgeOptions): Edge {
@@ -46,20 +48,25 @@ export function createEdge(options: EdgeOptions): Edge {
   const files = new Content(options.blobs, options.visitors)
   const archive = { files, tasks: options.relay.videos.tasks }
   const content: Route = { methods: READ, handle: (turn) => desk.file(turn, (recipient) => files.image(recipient)) }
+  const alive: Route = { methods: READ, handle: (turn) => desk.reply(turn, 200, { status: 'ok' }) }
+  const models: Route = { methods: READ, handle: (turn) => desk.models(turn) }
   const monitored: [string, Route][] = [
-    ['/healthz', { methods: READ, handle: (turn) => desk.reply(turn, 200, { status: 'ok' }) }],
+    ['/healthz', alive],
+    ['/health', alive],
     ['/readyz', { methods: READ, handle: (turn) => desk.ready(turn) }],
     ['/metrics', { methods: READ, handle: (turn) => desk.metrics(turn) }],
   ]
   const routes = new Map<string, Route>([
     ...monitored,
-    ['/v1/models', { methods: READ, handle: (turn) => desk.models(turn) }],
+    ['/v1/models', models],
+    ['/v1beta/models', models],
+    ['/v1alpha/models', models],
     ['/v1/balance', { methods: READ, handle: (turn) => desk.balance(turn) }],
     ['/v1/responses/input_tokens', { methods: ['POST'], handle: desk.free.countResponse }],
   ])
   const monitorRoutes = new Map(monitored)
   const generating = new Map<Surface, Route>()
-  const routeOf = (path: string): Route | undefined => {
+  const routeOf = ({ path, method }: Exchange['head']): Route | undefined => {
     const surface = surfaceOf(path)
     if (surface) {
       const route = generating.get(surface) ?? desk.generates(surface)
@@ -67,7 +74,8 @@ export function createEdge(options: EdgeOptions): Edge {
       return route
     }
     if (path.startsWith(CONTENT_PATH) && path.length > CONTENT_PATH.length) return content
-    if (path.startsWith(MODEL_PATH) && path.length > MODEL_PATH.length) return oneModel
+    // An action of Google's that is not here is no route, whatever stands before it.
+    if (MODEL_PATH.test(path) && (method !== 'POST' || !readModelPath(path))) return oneModel
     const video = contentOf(path)
     if (video !== undefined)
       return {
@@ -78,7 +86,7 @@ export function createEdge(options: EdgeOptions): Edge {
     return routes.get(path) ?? (state && desk.free.kept(state))
   }
   return {
-    handle: (exchange) => desk.serve(desk.open(exchange, 'public'), routeOf(exchange.head.path)),
+    handle: (exchange) => desk.serve(desk.open(exchange, 'public'), routeOf(exchange.head)),
     monitor: (exchange) => desk.serve(desk.open(exchange, 'monitor'), monitorRoutes.get(exchange.head.path)),
     refuse: (malformed) => desk.refuseMalformed(malformed),
   }
@@ -134,10 +142,10 @@ class Desk implements Answering {
   open(exchange: Exchange, port: Turn['port']): Turn {
     const id = timeOrderedId('req_')
     const forPages = isForPages(port, exchange.head.path) ? this.options.cors.headersFor(exchange) : {}
-    const { failures, requestIdHeader } = envelopeOf(exchange.head.path)
+    const { dialect, failures, requestIdHeader } = envelopeOf(exchange.head.path, exchange)
     const ids = { 'x-request-id': id, ...(requestIdHeader && { [requestIdHeader]: id }) }
     const headers = { ...forPages, ...NOSNIFF, ...ids }
-    return { exchange, id, startedMs: performance.now(), port, failures, headers }
+    return { exchange, id, startedMs: performance.now(), port, dialect, failures, headers }
   }
 
   reply(turn: Turn, status: number, body: object): void {
@@ -196,16 +204,18 @@ class Desk implements Answering {
     const caller = this.callerOf(turn)
     if ('kind' in caller) return this.refuse(turn, caller)
     const usable = this.options.relay.catalog.models().filter((model) => mayUse(caller, model))
-    this.reply(turn, 200, { object: 'list', data: usable.map(modelObject) })
+    const answer = modelList[turn.dialect](usable, new URLSearchParams(turn.exchange.head.query))
+    if (answer.kind === 'refused') this.refuse(turn, answer.failure)
+    else this.reply(turn, 200, answer.list)
   }
 
   oneModel(turn: Turn): void {
     const caller = this.callerOf(turn)
     if ('kind' in caller) return this.refuse(turn, caller)
-    const id = decoded(turn.exchange.head.path.slice(MODEL_PATH.length))
+    const id = decoded(MODEL_PATH.exec(turn.exchange.head.path)?.[1] ?? '')
     const model = modelFor(this.options.relay.catalog, caller, id)
     if ('message' in model) this.refuse(turn, model)
-    else this.reply(turn, 200, modelObject(model))
+    else this.reply(turn, 200, modelObject[turn.dialect](model))
   }
 
   /** The route of an endpoint that generates. */

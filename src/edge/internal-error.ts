@@ -9,7 +9,7 @@ export function replyWithInternalError(exchange: Exchange): void {
   if (exchange.isGone) return
   if (!exchange.isUnanswered) return exchange.destroy()
   const id = timeOrderedId('req_')
-  const { failures } = envelopeOf(exchange.head.path)
+  const { failures } = envelopeOf(exchange.head.path, exchange)
   const { status, body, headers } = failures.write(INTERNAL, id)
   exchange.reply(status, { ...JSON_TYPE, ...headers, 'x-request-id': id }, body)
 }

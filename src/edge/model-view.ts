@@ -1,4 +1,6 @@
+/** Models as lists show them: in the words of OpenAI, Anthropic and Google, as their SDKs have them (2026-11). */
 import { paintsInTurn, type Model } from '../domain/catalog.ts'
+import type { Failure } from '../domain/failure.ts'
 
 /** A path segment as text; what cannot be decoded is no model's id. */
 export function decoded(segment: string): string {
@@ -9,14 +11,51 @@ export function decoded(segment: string): string {
   }
 }
 
-/** A model as `GET /v1/models` lists it: OpenAI's fields, and where it can be called. */
-export const modelObject = (model: Model): object => ({
-  id: model.id,
-  object: 'model',
-  created: Math.floor(model.createdAtMs / 1000),
-  owned_by: model.ownedBy,
-  endpoints: endpointsOf(model),
-})
+export type Words = 'chat' | 'messages' | 'gemini'
+
+/** One model. OpenAI's and Anthropic's clients pass over a field more: `endpoints` says where it can be called. */
+export const modelObject: Readonly<Record<Words, (model: Model) => object>> = {
+  chat: (model) => ({
+    id: model.id,
+    object: 'model',
+    created: Math.floor(model.createdAtMs / 1000),
+    owned_by: model.ownedBy,
+    endpoints: endpointsOf(model),
+  }),
+  messages: (model) => ({
+    type: 'model',
+    id: model.id,
+    display_name: model.id,
+    created_at: new Date(model.createdAtMs).toISOString().replace(/\.\d+Z$/, 'Z'),
+    max_input_tokens: contextOf(model) ?? null,
+    max_tokens: model.limits.outputTokensMax ?? null,
+    capabilities: null,
+    lifecycle: 'active',
+    deprecated_at: null,
+    line: null,
+    endpoints: endpointsOf(model),
+  }),
+  gemini: (model) => ({
+    name: `models/${model.id}`,
+    baseModelId: model.id,
+    version: new Date(model.createdAtMs).toISOString().slice(0, 10),
+    displayName: model.id,
+    inputTokenLimit: contextOf(model),
+    outputTokenLimit: model.limits.outputTokensMax,
+    supportedGenerationMethods: methodsOf(model),
+  }),
+}
+
+export type ModelList =
+  | { readonly kind: 'list'; readonly list: object }
+  | { readonly kind: 'refused'; failure: Failure }
+
+/** All of them in OpenAI's words, a page in the others'. */
+export const modelList: Readonly<Record<Words, (models: readonly Model[], query: URLSearchParams) => ModelList>> = {
+  chat: (models) => ({ kind: 'list', list: { object: 'list', data: models.map(modelObject.chat) } }),
+  messages: messagesPage,
+  gemini: geminiPage,
+}
 
 /** By the names that requests go by in their records. */
 function endpointsOf(model: Model): readonly string[] {
@@ -24,11 +63,73 @@ function endpointsOf(model: Model): readonly string[] {
     case 'text':
       return ['chat.completions', 'responses', 'messages', 'gemini']
     case 'embedding':
-      return ['embeddings']
+      return ['embeddings', 'gemini']
     case 'image':
       if (paintsInTurn(model)) return ['gemini']
       return ['images.generations', ...(model.limits.image.inputsMax > 0 ? ['images.edits'] : [])]
     case 'video':
       return ['videos']
   }
+}
+
+/** What of Google's can be asked of it here. */
+function methodsOf(model: Model): readonly string[] {
+  if (model.kind === 'text') return ['generateContent', 'countTokens']
+  if (model.kind === 'embedding') return ['embedContent']
+  return paintsInTurn(model) ? ['generateContent', 'countTokens'] : []
+}
+
+function contextOf({ limits, offers }: Model): number | undefined {
+  const known = offers.flatMap(({ contextTokens }) => contextTokens ?? [])
+  return limits.contextTokens ?? (known.length === 0 ? undefined : Math.max(...known))
+}
+
+const refused = (param: string, message: string): ModelList => ({
+  kind: 'refused',
+  failure: { kind: 'invalid_value', message: `Invalid '${param}': ${message}`, param },
+})
+
+/** A number in a query; undefined where there is none, NaN for what is no whole number. */
+function wholeIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name) ?? ''
+  return text === '' ? undefined : /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+}
+
+const PAGE_MAX = 1_000
+
+/** Newest first, 20 where nothing else is asked for; `before_id` and `after_id` are ids of models. */
+function messagesPage(models: readonly Model[], query: URLSearchParams): ModelList {
+  const limit = wholeIn(query, 'limit') ?? 20
+  if (!(limit >= 1 && limit <= PAGE_MAX)) return refused('limit', `a whole number from 1 to ${PAGE_MAX}.`)
+  const [after, before] = [query.get('after_id') ?? '', query.get('before_id') ?? '']
+  if (after !== '' && before !== '') return refused('before_id', 'either after_id or before_id.')
+  const newest = models.toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? -1 : 1))
+  const at = newest.findIndex(({ id }) => id === (after || before))
+  if (at === -1 && after + before !== '') return refused(after === '' ? 'before_id' : 'after_id', 'no model has it.')
+  const rest = before === '' ? newest.slice(at + 1) : newest.slice(0, at)
+  const page = before === '' ? rest.slice(0, limit) : rest.slice(-limit)
+  const list = {
+    data: page.map(modelObject.messages),
+    has_more: rest.length > page.length,
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+  }
+  return { kind: 'list', list }
+}
+
+const PAGE_USUAL = 50
+const tokenOf = (id: string): string => Buffer.from(id).toString('base64url')
+
+/** `pageToken` is the last id of the page before: a list that changes meanwhile is gone on with where that stands. */
+function geminiPage(models: readonly Model[], query: URLSearchParams): ModelList {
+  const size = wholeIn(query, 'pageSize') ?? wholeIn(query, 'page_size') ?? PAGE_USUAL
+  if (Number.isNaN(size)) return refused('pageSize', 'a whole number.')
+  const token = query.get('pageToken') ?? query.get('page_token') ?? ''
+  const at = models.findIndex(({ id }) => tokenOf(id) === token)
+  if (token !== '' && at === -1) return refused('pageToken', 'it is of no page of this list.')
+  const rest = models.slice(at + 1)
+  const page = rest.slice(0, size === 0 ? PAGE_USUAL : Math.min(size, PAGE_MAX))
+  const last = rest.length > page.length ? page.at(-1) : undefined
+  const list = { models: page.map(modelObject.gemini), ...(last && { nextPageToken: tokenOf(last.id) }) }
+  return { kind: 'list', list }
 }

@@ -62,6 +62,11 @@ export const embeddings = z.looseObject({
   usage: z.looseObject({ prompt_tokens: count, total_tokens: count }),
 })
 
+const values = z.looseObject({ values: z.array(z.number()) })
+const embeddedTokens = z.looseObject({ promptTokenCount: count, totalTokenCount: count })
+export const embeddingOfGemini = z.looseObject({ embedding: values, usageMetadata: embeddedTokens })
+export const embeddingsOfGemini = z.looseObject({ embeddings: z.array(values), usageMetadata: embeddedTokens })
+
 export const images = z.looseObject({
   created: seconds,
   data: z.array(
@@ -80,6 +85,23 @@ export const model = z.looseObject({
   owned_by: z.string(),
 })
 export const models = z.looseObject({ object: z.literal('list'), data: z.array(model) })
+export const modelOfAnthropic = z.looseObject({
+  type: z.literal('model'),
+  id: z.string(),
+  display_name: z.string(),
+  created_at: z.iso.datetime(),
+})
+export const modelsOfAnthropic = z.looseObject({
+  data: z.array(modelOfAnthropic),
+  has_more: z.boolean(),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+})
+export const modelOfGemini = z.looseObject({
+  name: z.string().meta({ description: '`models/`, and the id' }),
+  supportedGenerationMethods: z.array(z.string()),
+})
+export const modelsOfGemini = z.looseObject({ models: z.array(modelOfGemini), nextPageToken: z.string().optional() })
 
 export const items = z.looseObject({ object: z.literal('list'), data: z.array(z.looseObject({})) })
 export const deleted = z.looseObject({ id: z.string(), deleted: z.literal(true) })
@@ -125,7 +147,14 @@ export const failures = {
   }),
   messages: z.strictObject({
     type: z.literal('error'),
-    error: z.strictObject({ type: z.string(), message: z.string(), details: z.strictObject({ error_code: code }) }),
+    error: z.strictObject({
+      type: z.string(),
+      message: z.string(),
+      details: z.strictObject({
+        error_code: code,
+        unsupported: z.array(z.string()).optional().meta({ description: 'fields of the request' }),
+      }),
+    }),
     request_id: z.string().nullable(),
   }),
   gemini: z.strictObject({

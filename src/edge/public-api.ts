@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { chatRequestSchema } from '../formats/chat/schema.ts'
 import { embeddingRequestSchema } from '../formats/embeddings/request.ts'
 import { geminiRequestSchema } from '../formats/gemini/request.ts'
+import { batchEmbedSchema, embedContentSchema } from '../formats/embeddings/gemini.ts'
 import { imageRequestSchema } from '../formats/images/request.ts'
 import { countSchema, messagesSchema } from '../formats/messages/request.ts'
 import { responsesRequestSchema } from '../formats/responses/request.ts'
@@ -26,6 +27,8 @@ export type Described = {
   readonly body?: Body
   /** `events`: always a stream. */
   readonly answer: z.ZodType | 'file' | 'events'
+  /** The model in its address, where that is not one of text. */
+  readonly model?: string
   /** What the address must have behind it. */
   readonly query?: Readonly<Record<string, string>>
   /** What a stream of it is made of, where there is one. */
@@ -150,6 +153,24 @@ export const described: readonly Described[] = [
   },
   {
     method: 'post',
+    path: '/v1beta/models/{model}:embedContent',
+    tag: 'Embeddings',
+    summary: 'The vector of a text, in the dialect of Gemini.',
+    model: 'sandbox-embedding-small',
+    body: json(embedContentSchema, { content: { parts: [{ text: 'one' }] } }),
+    answer: answers.embeddingOfGemini,
+  },
+  {
+    method: 'post',
+    path: '/v1beta/models/{model}:batchEmbedContents',
+    tag: 'Embeddings',
+    summary: 'Vectors of texts, in the dialect of Gemini.',
+    model: 'sandbox-embedding-small',
+    body: json(batchEmbedSchema, { requests: [{ content: { parts: [{ text: 'one' }] } }] }),
+    answer: answers.embeddingsOfGemini,
+  },
+  {
+    method: 'post',
     path: '/v1/images/generations',
     tag: 'Images',
     summary: 'Images of a prompt.',
@@ -239,10 +260,32 @@ export const described: readonly Described[] = [
     method: 'get',
     path: '/v1/models',
     tag: 'Account',
-    summary: 'The models that this key may use.',
-    answer: answers.models,
+    summary:
+      'The models that this key may use, in the words of OpenAI; with `anthropic-version` or `x-api-key` in those of ' +
+      'Anthropic, by pages (`limit`, `after_id`, `before_id`); with `x-goog-api-key` in those of Gemini.',
+    answer: z.union([answers.models, answers.modelsOfAnthropic, answers.modelsOfGemini]),
   },
-  { method: 'get', path: '/v1/models/{model}', tag: 'Account', summary: 'One model.', answer: answers.model },
+  {
+    method: 'get',
+    path: '/v1/models/{model}',
+    tag: 'Account',
+    summary: 'One model, in the same words.',
+    answer: z.union([answers.model, answers.modelOfAnthropic, answers.modelOfGemini]),
+  },
+  {
+    method: 'get',
+    path: '/v1beta/models',
+    tag: 'Account',
+    summary: 'The same in the dialect of Gemini (`pageSize`, `pageToken`).',
+    answer: answers.modelsOfGemini,
+  },
+  {
+    method: 'get',
+    path: '/v1beta/models/{model}',
+    tag: 'Account',
+    summary: 'One model in the dialect of Gemini.',
+    answer: answers.modelOfGemini,
+  },
   {
     method: 'get',
     path: '/v1/balance',
@@ -271,9 +314,14 @@ const errorNames: Record<Envelope['dialect'], string> = {
 
 const ofFile = { file: { '*/*': { schema: file } }, events: {} }
 
-function operationOf({ path, query = {}, tag, summary, body, answer, stream, open }: Described): object {
+function operationOf({ path, model, query = {}, tag, summary, body, answer, stream, open }: Described): object {
   const parameters = [
-    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', schema: { type: 'string' } })),
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+      name,
+      in: 'path',
+      schema: { type: 'string' },
+      ...(model && { example: model }),
+    })),
     ...Object.entries(query).map(([name, value]) => ({ name, in: 'query', schema: { const: value } })),
   ].map((parameter) => ({ ...parameter, required: true }))
   const whole =

@@ -10,6 +10,7 @@ export const readers = {
   embeddings: late(() => import('../formats/embeddings/request.ts')),
   responses: late(() => import('../formats/responses/client.ts')),
   messages: late(() => import('../formats/messages/client.ts')),
+  geminiEmbeddings: late(() => import('../formats/embeddings/gemini.ts')),
   gemini: late(() => import('../formats/gemini/surface.ts')),
   images: late(() => import('../formats/images/client.ts')),
   edits: late(() => import('../formats/images/edit.ts')),

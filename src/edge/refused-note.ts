@@ -18,7 +18,7 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
   '/v1/videos': 'videos',
   '/v1/video/generations': 'videos',
 }
-const GEMINI = /^\/v1beta\/models\/[^/]+:(?:g|streamG)enerateContent$/
+const GEMINI = /^\/v1(?:beta|alpha)?\/models\/.+:(?:generateContent|streamGenerateContent|(?:e|batchE)mbedContents?)$/
 const ID = /\/(?:[a-z]+_[0-9a-z]{20,}|[^/]{64,})/g
 
 /** A path with its ids left out; one that may hold a key says nothing. */

@@ -15,8 +15,9 @@ export function startingEdge(cors: Cors): Edge {
     const { path } = exchange.head
     const id = timeOrderedId('req_')
     const always = { ...(path.startsWith('/v1') ? cors.headersFor(exchange) : {}), 'x-request-id': id }
-    if (path === '/healthz') return exchange.reply(200, JSON_TYPE, JSON.stringify({ status: 'ok' }), always)
-    const { failures } = envelopeOf(path)
+    if (path === '/healthz' || path === '/health')
+      return exchange.reply(200, JSON_TYPE, JSON.stringify({ status: 'ok' }), always)
+    const { failures } = envelopeOf(path, exchange)
     const { status, body, headers } = failures.write(STARTING, id)
     const answer = path === '/readyz' ? JSON.stringify({ status: 'not ready' }) : body
     exchange.reply(status, { ...JSON_TYPE, ...headers }, answer, always)

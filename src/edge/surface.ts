@@ -52,10 +52,20 @@ const messagesEnvelope: Envelope = {
 }
 const geminiEnvelope: Envelope = { dialect: 'gemini', failures: { write: writeGeminiFailure } }
 
-/** By the path alone: a client of one dialect that asks for a route that is not there reads no other. */
-export function envelopeOf(path: string): Envelope {
+/** Paths that are OpenAI's alone, or our own. */
+const OF_OPENAI = /^\/v1\/(?:chat|responses|embeddings|images|videos?|balance)(?:\/|$)/
+
+/**
+ * By the path: a client of one dialect that asks for a route that is not there reads no other. Where a path is of
+ * several dialects, as that of models, or of none, by the headers that only clients of one send.
+ */
+export function envelopeOf(path: string, asker?: Asked): Envelope {
   if (/^\/v1\/messages(?:\/|$)/.test(path)) return messagesEnvelope
-  return /^\/v1(?:beta|alpha)(?:\/|$)/.test(path) || geminiSurface(path) ? geminiEnvelope : chatEnvelope
+  if (/^\/v1(?:beta|alpha)(?:\/|$)/.test(path) || geminiSurface(path)) return geminiEnvelope
+  if (!asker || OF_OPENAI.test(path)) return chatEnvelope
+  if ((asker.header('anthropic-version') ?? asker.header('x-api-key')) !== undefined) return messagesEnvelope
+  const isGoogles = asker.header('x-goog-api-key') !== undefined || /[?&]key=/.test(asker.head.query)
+  return isGoogles ? geminiEnvelope : chatEnvelope
 }
 
 const videos: Surface = {
@@ -97,10 +107,16 @@ const geminiContent: Surface = {
   read: (body, { head: { path, query } }) =>
     readers.gemini(({ readGeminiClient }) => readGeminiClient({ ...body, path, query })),
 }
+const geminiEmbeddings: Surface = {
+  read: ({ text }, { head: { path } }) =>
+    readers.geminiEmbeddings(({ readGeminiEmbeddings }) => readGeminiEmbeddings({ text, path })),
+}
 /** By what stands behind the model. */
 const geminiActions: Readonly<Record<string, Surface>> = {
   generateContent: geminiContent,
   streamGenerateContent: geminiContent,
+  embedContent: geminiEmbeddings,
+  batchEmbedContents: geminiEmbeddings,
   countTokens: {
     read: (body, { head: { path, query } }) =>
       readers.gemini(({ readGeminiCount }) => readGeminiCount({ ...body, path, query })),

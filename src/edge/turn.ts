@@ -6,6 +6,7 @@ import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import type { LogFields } from '../lib/log.ts'
 import type { EventSource } from './stream-reply.ts'
+import type { Words } from './model-view.ts'
 
 /** With every answer: a browser takes it for what it is said to be, and for nothing else. */
 export const NOSNIFF = { 'x-content-type-options': 'nosniff' }
@@ -17,6 +18,8 @@ export type Turn = {
   readonly startedMs: number
   /** The port it came to. */
   readonly port: 'public' | 'monitor'
+  /** The words it is asked in, and refused in. */
+  readonly dialect: Words
   readonly failures: FailureWriter
   /** Go with every answer. */
   headers: ReplyHeaders

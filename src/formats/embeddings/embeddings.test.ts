@@ -8,7 +8,7 @@ import { rewritten } from './vector.ts'
 const to = { upstreamModel: 'gemini-embedding-001', outputTokensMax: 0, quirks: {} } as unknown as Destination
 const facts = { requestId: 'req_1', createdAtMs: 0, publicModel: 'public' }
 const body = (inputs: string[], dimensions?: number) =>
-  ({ model: 'm', inputs, encoding: 'float', dimensions, others: {} }) as const
+  ({ client: 'openai', model: 'm', inputs, encoding: 'float', dimensions, others: {} }) as const
 
 test('inputs go in as many exchanges as the upstream wants, and come back in order', async () => {
   const inputs = Array.from({ length: 250 }, (_, i) => `text ${i}`)

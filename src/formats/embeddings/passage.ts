@@ -5,10 +5,10 @@ import { inputTokens } from '../../domain/usage.ts'
 import { chatFailures } from '../chat/failure.ts'
 import type { AnswerFacts, Destination, FirstParts, Passage, ReadReply, UpstreamRequest } from '../format.ts'
 import { geminiFailures } from '../gemini/failure.ts'
-import { countable, type EmbeddingBody, type EmbeddingInput } from './body.ts'
+import { countable, type EmbeddingBody, type EmbeddingWords } from './body.ts'
 import { readLarge } from './large-readings.ts'
 import { readEmbeddings, type ReadEmbeddings, type Reading } from './reading.ts'
-import type { EmbeddingUpstream } from './upstream.ts'
+import type { Batch, EmbeddingUpstream } from './upstream.ts'
 
 /** Replies above this are read by another thread: here they would hold up everybody's streams. */
 const LARGE_REPLY_CHARS = 256 * 1024
@@ -19,7 +19,7 @@ export class EmbeddingPassage implements Passage {
   readonly failures: Passage['failures']
   private readonly body: EmbeddingBody
   private readonly upstream: EmbeddingUpstream
-  private readonly batches: readonly (readonly EmbeddingInput[])[]
+  private readonly batches: readonly Batch[]
 
   constructor(body: EmbeddingBody, upstream: EmbeddingUpstream) {
     const { inputs } = body
@@ -28,17 +28,18 @@ export class EmbeddingPassage implements Passage {
     this.dialect = upstream.dialect === 'gemini' ? 'gemini' : 'chat'
     this.failures = upstream.dialect === 'gemini' ? geminiFailures : chatFailures
     this.obstacle = upstream.obstacle(body)
-    this.batches = Array.from({ length: Math.ceil(inputs.length / upstream.inputsMax) }, (_, i) =>
-      inputs.slice(i * upstream.inputsMax, (i + 1) * upstream.inputsMax),
-    )
+    this.batches = Array.from({ length: Math.ceil(inputs.length / upstream.inputsMax) }, (_, i): Batch => {
+      const from = i * upstream.inputsMax
+      return { inputs: inputs.slice(from, from + upstream.inputsMax), from }
+    })
   }
 
   request(to: Destination): UpstreamRequest {
-    return this.upstream.write(this.body.inputs, this.body, to)
+    return this.upstream.write({ inputs: this.body.inputs, from: 0 }, this.body, to)
   }
 
   split(to: Destination): readonly UpstreamRequest[] {
-    return this.batches.map((inputs) => this.upstream.write(inputs, this.body, to))
+    return this.batches.map((batch) => this.upstream.write(batch, this.body, to))
   }
 
   readReply(): never {
@@ -46,15 +47,15 @@ export class EmbeddingPassage implements Passage {
   }
 
   async join(texts: readonly string[]): Promise<ReadReply> {
-    const { encoding, dimensions } = this.body
-    const parts = texts.map((text, i) => ({ text, inputs: this.batches[i]?.length ?? 0 }))
-    const reading: Reading = { dialect: this.upstream.dialect, encoding, dimensions, parts }
+    const { client, encoding, dimensions } = this.body
+    const parts = texts.map((text, i) => ({ text, inputs: this.batches[i]?.inputs.length ?? 0 }))
+    const reading: Reading = { dialect: this.upstream.dialect, client, encoding, dimensions, parts }
     const chars = texts.reduce((sum, { length }) => sum + length, 0)
-    return replyOf(chars > LARGE_REPLY_CHARS ? await readLarge(reading) : readEmbeddings(reading))
+    return replyOf(chars > LARGE_REPLY_CHARS ? await readLarge(reading) : readEmbeddings(reading), client)
   }
 
   readonly firstParts = (count: number): FirstParts => {
-    const inputs = this.batches.slice(0, count).flat()
+    const inputs = this.batches.slice(0, count).flatMap((batch) => batch.inputs)
     return { text: countable(inputs), said: `The first ${inputs.length} inputs were embedded, and are charged.` }
   }
 
@@ -63,11 +64,16 @@ export class EmbeddingPassage implements Passage {
   }
 }
 
-function replyOf(read: ReadEmbeddings): ReadReply {
+function replyOf(read: ReadEmbeddings, client: EmbeddingWords): ReadReply {
   if (read.kind === 'failed') return read
   const { data, usage } = read
   const write = ({ publicModel }: AnswerFacts, billed: Usage): string => {
     const tokens = inputTokens(billed)
+    if (client !== 'openai') {
+      const usageMetadata = JSON.stringify({ promptTokenCount: tokens, totalTokenCount: tokens })
+      const embeddings = client === 'gemini' ? `"embedding":${data.slice(1, -1)}` : `"embeddings":${data}`
+      return `{${embeddings},"usageMetadata":${usageMetadata}}`
+    }
     const rest = JSON.stringify({ model: publicModel, usage: { prompt_tokens: tokens, total_tokens: tokens } })
     return `{"object":"list","data":${data},${rest.slice(1)}`
   }

@@ -5,6 +5,7 @@ import { inputTokens } from '../../domain/usage.ts'
 import { hiddenError } from '../chat/failure.ts'
 import { asFields, asList, parseFields, type Fields } from '../fields.ts'
 import { inputUsage, readEmbeddingUsage } from './usage.ts'
+import type { EmbeddingWords } from './body.ts'
 import { rewritten, type Encoding } from './vector.ts'
 
 export type EmbeddingDialect = 'openai' | 'gemini'
@@ -12,13 +13,15 @@ export type EmbeddingDialect = 'openai' | 'gemini'
 /** What the answers to the parts of one request are to become. */
 export type Reading = {
   readonly dialect: EmbeddingDialect
+  /** Whose words the entries are written in. */
+  readonly client: EmbeddingWords
   readonly encoding: Encoding
   readonly dimensions: number | undefined
   /** The answers, and how many inputs each was given for. */
   readonly parts: readonly { readonly text: string; readonly inputs: number }[]
 }
 
-/** `data`: the JSON text of the list's `data`. */
+/** `data`: the JSON text of a list of the vectors. */
 export type ReadEmbeddings =
   | { readonly kind: 'read'; readonly data: string; readonly usage: Usage | undefined }
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
@@ -29,7 +32,7 @@ type Part =
 
 const garbage = (message: string) => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } }) as const
 
-export function readEmbeddings({ dialect, encoding, dimensions, parts }: Reading): ReadEmbeddings {
+export function readEmbeddings({ dialect, client, encoding, dimensions, parts }: Reading): ReadEmbeddings {
   const data: string[] = []
   let usage: Usage | undefined = inputUsage(0)
   for (const { text, inputs } of parts) {
@@ -43,7 +46,8 @@ export function readEmbeddings({ dialect, encoding, dimensions, parts }: Reading
     for (const vector of part.vectors) {
       const embedding = rewritten(vector, encoding, dimensions)
       if (embedding === undefined) return garbage('an input has no embedding')
-      data.push(JSON.stringify({ object: 'embedding', index: data.length, embedding }))
+      const entry = client === 'openai' ? { object: 'embedding', index: data.length, embedding } : { values: embedding }
+      data.push(JSON.stringify(entry))
     }
     // A part of the truth is none: without one usage there is no sum.
     usage = usage && part.usage && inputUsage(inputTokens(usage) + inputTokens(part.usage))
@@ -65,6 +69,7 @@ const readers: Record<EmbeddingDialect, (reply: Fields, inputs: number) => Part>
   gemini(reply, inputs) {
     const vectors = asList(reply['embeddings']).map((embedding) => asFields(embedding)['values'])
     if (vectors.length !== inputs) return garbage(`${vectors.length} embeddings came for ${inputs} inputs`)
-    return { kind: 'part', vectors, usage: undefined }
+    const { promptTokenCount } = asFields(reply['usageMetadata'])
+    return { kind: 'part', vectors, usage: readEmbeddingUsage({ prompt_tokens: promptTokenCount }) }
   },
 }

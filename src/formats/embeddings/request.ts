@@ -1,19 +1,15 @@
 /** Requests for embeddings: a text, texts, or texts as token numbers. */
 import { z } from 'zod'
-import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
-import type { Dialect } from '../../domain/turn.ts'
 import type { Members } from '../../lib/json-members.ts'
-import { writeFailure } from '../chat/failure.ts'
 import { failureOfIssue } from '../chat/issue.ts'
-import type { ClientRequest, Passage } from '../format.ts'
+import type { ClientRequest } from '../format.ts'
 import { scanRequest } from '../request-json.ts'
-import { countable, type EmbeddingBody, type EmbeddingInput } from './body.ts'
-import { EmbeddingPassage } from './passage.ts'
-import { geminiEmbeddings, openaiEmbeddings } from './upstream.ts'
+import type { EmbeddingInput } from './body.ts'
+import { EmbeddingClient } from './client.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 
-const INPUTS_MAX = 2_048
+export const INPUTS_MAX = 2_048
 const TOKEN_MAX = 1_000_000
 
 export const embeddingRequestSchema = z.looseObject({
@@ -26,8 +22,6 @@ export const embeddingRequestSchema = z.looseObject({
 })
 /** Fields by which an answer would cost more than its model's price says. */
 const dearerFields = ['models', 'best_of', 'service_tier']
-/** What an encoder puts round each input. */
-const TOKENS_AN_INPUT = 4
 
 type ReadClient =
   | { readonly kind: 'read'; readonly request: ClientRequest }
@@ -46,6 +40,7 @@ export function readEmbeddingClient(text: string): ReadClient {
   if ('message' in inputs) return reject(inputs)
   const { model, input: _, encoding_format: encoding, dimensions, ...others } = checked.data
   const body = {
+    client: 'openai' as const,
     model,
     inputs,
     encoding: encoding ?? 'float',
@@ -113,54 +108,4 @@ function wrongTokens(value: unknown, param: string): Failure | undefined {
   if (at === -1) return undefined
   const kind = Number.isInteger(tokens[at]) ? 'invalid_value' : 'invalid_type'
   return wrong(kind, `${param}[${at}]`, `must be a token number, 0 to ${TOKEN_MAX}`)
-}
-
-class EmbeddingClient implements ClientRequest {
-  readonly endpoint = 'embeddings'
-  readonly kind = 'embedding'
-  readonly failures = { write: writeFailure }
-  readonly model: string
-  readonly stream = false
-  readonly choices = 1
-  /** An embedding has no output tokens. */
-  readonly outputTokensMax = 0
-  readonly textBytes: number
-  readonly imageParts = 0
-  readonly mediaBytes = 0
-  readonly messages = 0
-  private readonly body: EmbeddingBody
-
-  constructor(body: EmbeddingBody) {
-    this.body = body
-    this.model = body.model
-    this.textBytes = body.inputs.reduce<number>(
-      (sum, input) => sum + TOKENS_AN_INPUT + (typeof input === 'string' ? Buffer.byteLength(input) : input.length),
-      0,
-    )
-  }
-
-  /** What this model cannot do. */
-  check({ limits }: Model): Failure | undefined {
-    const { dimensions } = this.body
-    if (dimensions === undefined || dimensions === limits.dimensions) return undefined
-    const param = 'dimensions'
-    if (!limits.dimensionsAdjustable) {
-      return { kind: 'unsupported_parameter', message: 'This model does not support specifying dimensions.', param }
-    }
-    if (limits.dimensions === undefined || dimensions < limits.dimensions) return undefined
-    return { kind: 'invalid_value', message: `This model has ${limits.dimensions} dimensions at most.`, param }
-  }
-
-  promptText(): string {
-    return countable(this.body.inputs)
-  }
-
-  failStream(): string {
-    throw new Error('embeddings are not streamed')
-  }
-
-  passage(offered: readonly Dialect[]): Passage {
-    const upstream = offered.includes('chat') || !offered.includes('gemini') ? openaiEmbeddings : geminiEmbeddings
-    return new EmbeddingPassage(this.body, upstream)
-  }
 }

@@ -11,24 +11,28 @@ export type EmbeddingUpstream = {
   /** The most inputs one exchange may have. */
   readonly inputsMax: number
   obstacle(body: EmbeddingBody): Failure | undefined
-  write(inputs: readonly EmbeddingInput[], body: EmbeddingBody, to: Destination): UpstreamRequest
+  write(batch: Batch, body: EmbeddingBody, to: Destination): UpstreamRequest
 }
 
-const request = (path: string, body: object): UpstreamRequest => ({
+/** Inputs that go up together, and the place of the first among all. */
+export type Batch = { readonly inputs: readonly EmbeddingInput[]; readonly from: number }
+
+const request = (path: string, body: object, dropped: readonly string[] = []): UpstreamRequest => ({
   path,
   headers: {},
   body: JSON.stringify(body),
-  dropped: [],
+  dropped,
 })
 
 export const openaiEmbeddings: EmbeddingUpstream = {
   dialect: 'openai',
   inputsMax: 2_048,
   obstacle: () => undefined,
-  write(inputs, { dimensions, encoding, others }, { upstreamModel, quirks }) {
+  write({ inputs }, { dimensions, encoding, others, ofInputs = [], foreign = [] }, { upstreamModel, quirks }) {
     const body = { ...others, model: upstreamModel, input: inputs, dimensions, encoding_format: encoding }
     // What is left out is no loss: vectors are written as their client wants them.
-    return request('/embeddings', { ...body, ...fit(body, quirks.rules).changes })
+    const lost = new Set([...foreign, ...ofInputs.flatMap((fields) => Object.keys(fields))])
+    return request('/embeddings', { ...body, ...fit(body, quirks.rules).changes }, [...lost])
   },
 }
 
@@ -40,10 +44,15 @@ export const geminiEmbeddings: EmbeddingUpstream = {
     inputs.every((input) => typeof input === 'string')
       ? undefined
       : { kind: 'unsupported_parameter', message: 'This model takes texts, not token numbers.', param: 'input' },
-  write(inputs, { dimensions }, { upstreamModel }) {
+  write({ inputs, from }, { dimensions, ofInputs = [], foreign }, { upstreamModel }) {
     const model = `models/${upstreamModel}`
     const size = dimensions === undefined ? {} : { outputDimensionality: dimensions }
-    const requests = inputs.map((text) => ({ model, content: { parts: [{ text: asText(text) }] }, ...size }))
-    return request(`/models/${encodeURIComponent(upstreamModel)}:batchEmbedContents`, { requests })
+    const requests = inputs.map((text, i) => ({
+      model,
+      content: { parts: [{ text: asText(text) }] },
+      ...ofInputs[from + i],
+      ...size,
+    }))
+    return request(`/models/${encodeURIComponent(upstreamModel)}:batchEmbedContents`, { requests }, foreign)
   },
 }

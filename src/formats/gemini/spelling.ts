@@ -33,6 +33,9 @@ const request: Shape = {
   lists: { contents: content, tools: { lists: { functionDeclarations: LEAF } } },
 }
 
+const embedding: Shape = { objects: { content }, numbers: new Set(['outputDimensionality']) }
+const embeddings: Shape = { ...embedding, lists: { requests: embedding } }
+
 /** A field that is there in both spellings: one reader takes the first, another the last. */
 export class SpeltTwice extends Error {
   override readonly name = 'SpeltTwice'
@@ -69,3 +72,6 @@ function respell(value: unknown, { objects = {}, lists = {}, numbers = NONE }: S
 
 /** A request's fields in camel case. Throws SpeltTwice. */
 export const inCamelCase = (body: unknown): Fields => asFields(respell(body, request))
+
+/** The same of a request for embeddings. */
+export const embeddingInCamelCase = (body: unknown): Fields => asFields(respell(body, embeddings))
