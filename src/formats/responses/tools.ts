@@ -78,10 +78,23 @@ function callable(tool: Fields, namespace: string | undefined): Declared | undef
       kind: 'function',
       name: as,
       description: about,
-      parameters: fieldsIn(parameters),
+      parameters: fieldsIn(parameters) && plainSchema(asFields(parameters)),
       strict: typeof strict === 'boolean' ? strict : undefined,
     }),
   }
+}
+
+/** A schema without `encrypted`: Codex marks arguments with it that OpenAI's models seal (0.169, 2026-11). */
+function plainSchema(schema: Fields): Fields {
+  const properties = fieldsIn(schema['properties'])
+  if (!properties) return schema
+  const plain = Object.entries(properties).map(([name, property]) => {
+    const fields = fieldsIn(property)
+    if (!fields || !('encrypted' in fields)) return [name, property] as const
+    const { encrypted: _, ...rest } = fields
+    return [name, rest] as const
+  })
+  return { ...schema, properties: Object.fromEntries(plain) }
 }
 
 /** A search among the client's tools costs tokens alone, whoever runs it; no other tool that runs at a vendor does. */

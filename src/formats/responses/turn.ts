@@ -207,16 +207,23 @@ function otherMessage(item: Fields, { names, callIds }: Surroundings): Message |
   return { role: 'tool', callId: asText(item['call_id']), parts }
 }
 
-/** What another agent of the client's has written: Codex lets its models work in teams (0.169, 2026-11). */
+/**
+ * What another agent of the client's has written: Codex lets its models work in teams. Words that a tool takes sealed are
+ * in a part of their own, as the model wrote them: only OpenAI's models seal them (0.169, captured 2026-11-25).
+ */
 function fromAgent({ author, content }: Fields): Message | undefined {
-  const words = asList(content).flatMap((part) => textIn(asFields(part)['text']) ?? [])
+  const words = asList(content).flatMap((part) => {
+    const { text, encrypted_content: sealed } = asFields(part)
+    const word = textIn(text) ?? textIn(sealed)
+    return word === undefined || SEALED_BY_OPENAI.test(word) ? [] : [word]
+  })
   if (words.length === 0) return undefined
   const from = textIn(author)
-  return {
-    role: 'user',
-    parts: [{ kind: 'text', text: [from ? `Message from ${from}:` : '', ...words].join('\n').trim() }],
-  }
+  const text = [...(from === undefined ? [] : [`Message from ${from}:`]), ...words].join('\n')
+  return { role: 'user', parts: [{ kind: 'text', text }] }
 }
+
+const SEALED_BY_OPENAI = /^gAAAA[\w-]{40}/
 
 function textOnly(part: InputPart): TextPart {
   if (part.kind === 'text') return part
