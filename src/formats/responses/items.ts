@@ -33,9 +33,6 @@ const prefixes: Readonly<Record<string, string>> = {
   additional_tools: 'at_',
 }
 
-/** How the ids of items of a type begin; undefined for a type that we do not know. */
-export const prefixOf = (type: string): string | undefined => ownIn(prefixes, type)
-
 /** The part of a response's id that the ids of its items share. */
 export const tailOf = (responseId: string): string => responseId.replace(/^resp_/, '')
 

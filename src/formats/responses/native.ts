@@ -5,13 +5,13 @@
 import { createHash } from 'node:crypto'
 import type { Turn } from '../../domain/turn.ts'
 import { fit, isTaken } from '../../vendors/fit.ts'
-import { asFields, asList, asText, textIn, type Fields } from '../fields.ts'
+import { asFields, asList, asText, ownIn, textIn, type Fields } from '../fields.ts'
 import type { Destination, UpstreamRequest } from '../format.ts'
 import { ToolNames } from '../tool-names.ts'
 import { readAgentCall, readAgentOutput, isAgentOutput } from './agent-tools.ts'
 import type { CallNames, CallShape } from './call-names.ts'
 import { compactionIn, isCompaction } from './compaction.ts'
-import { prefixOf, responseOfItem } from './items.ts'
+import { responseOfItem } from './items.ts'
 import type { ResponsesBody } from './request.ts'
 import { sealedFrom } from './sealed.ts'
 import { isPriced } from './tools.ts'
@@ -149,11 +149,21 @@ function plain(item: Fields, dropped: Set<string>): Fields {
   return written
 }
 
-/** Ids that we gave mean nothing there; others have to begin as the vendor's own do (OpenAI, 2026-11). */
+/** How ids have to begin ("Expected an ID that begins with 'msg'", OpenAI, 2026-11). */
+const beginnings: Readonly<Record<string, string>> = {
+  message: 'msg',
+  reasoning: 'rs',
+  function_call: 'fc',
+  custom_tool_call: 'ctc',
+}
+
+/** Whether an item's id may go up: ids that we gave mean nothing there. */
 function isTheirs({ type, id }: Fields): boolean {
+  const kind = asText(type)
+  // The output of a local shell names its call by this id, whoever gave it.
+  if (kind.startsWith('local_shell_call')) return true
   if (typeof id !== 'string' || responseOfItem(id) !== undefined) return false
-  const prefix = prefixOf(asText(type))
-  return prefix === undefined || id.startsWith(prefix)
+  return id.startsWith(ownIn(beginnings, kind) ?? '')
 }
 
 function plainPart(part: unknown): Fields {

@@ -1,0 +1,393 @@
+/** What coding agents send beside functions, on its way to upstreams that know functions only, and back. */
+import { describe, expect, test } from 'bun:test'
+import type { Dialect } from '../../domain/turn.ts'
+import { SseDecoder } from '../../lib/sse.ts'
+import { rulesFor } from '../../vendors/fit.ts'
+import type { Destination, Passage, PassageContext, WriterQuirks } from '../format.ts'
+import type { Fields } from '../fields.ts'
+import { readResponsesClient } from './client.ts'
+
+const quirks: WriterQuirks = { outputMaxField: 'max_tokens', usageInStream: 'on_request', usageDialect: 'inclusive' }
+const context = {} as PassageContext
+const answer = { requestId: `req_${'0'.repeat(26)}`, createdAtMs: 1_000_500, publicModel: 'public' }
+const usage = { inputFresh: 1, inputCached: 0, cacheWrite5m: 0, cacheWrite1h: 0, outputText: 1, outputReasoning: 0 }
+
+const openai = (model: string): Destination => ({
+  upstreamModel: model,
+  outputTokensMax: undefined,
+  quirks: { ...quirks, rules: rulesFor('openai', model) },
+})
+const plain: Destination = { upstreamModel: 'theirs', outputTokensMax: undefined, quirks }
+
+function passage(body: object, dialect: Dialect = 'chat'): Passage {
+  const text = JSON.stringify({ model: 'public', ...body })
+  const read = readResponsesClient(text, Buffer.byteLength(text))
+  if (read instanceof Promise) throw new Error('it is too large')
+  if (read.kind === 'rejected') throw new Error(read.failure.message)
+  const failure = read.request.conversation.recall([], [])
+  if (failure) throw new Error(`${failure.message} (${failure.param})`)
+  return read.request.passage([dialect], context)
+}
+
+type Sent = { readonly body: Fields; readonly dropped: readonly string[] }
+
+function sent(body: object, dialect: Dialect = 'chat', to = plain): Sent {
+  const { body: text, dropped } = passage(body, dialect).request(to)
+  return { body: JSON.parse(text) as Fields, dropped }
+}
+
+type ChatTool = { readonly type: string; readonly function: { readonly name: string } & Fields }
+const namesOf = ({ body }: Sent): string[] => (body['tools'] as ChatTool[]).map((tool) => tool.function.name)
+
+const fn = (name: string, rest: object = {}): object => ({ type: 'function', name, description: name, ...rest })
+const group = (name: string, ...tools: object[]): object => ({ type: 'namespace', name, description: '', tools })
+const free = { type: 'custom', name: 'exec', format: { type: 'grammar', syntax: 'lark', definition: 'start: /.+/s' } }
+const search = { type: 'tool_search', execution: 'client', description: 'Finds tools.', parameters: { type: 'object' } }
+const user = { role: 'user', content: 'go' }
+
+/** What a client gets where a chat vendor calls these functions, whole and streamed. */
+async function called(body: object, calls: readonly (readonly [string, string])[], to = plain): Promise<Fields[]> {
+  const toolCalls = calls.map(([name, words], index) => ({
+    index,
+    id: `call_${index}`,
+    type: 'function',
+    function: { name, arguments: words },
+  }))
+  const choice = { index: 0, finish_reason: 'tool_calls', message: { role: 'assistant', tool_calls: toolCalls } }
+  const whole = passage(body)
+  whole.request(to)
+  const read = await whole.readReply(JSON.stringify({ choices: [choice], usage: {} }), to.quirks)
+  if (read.kind === 'failed') throw new Error(read.failure.message)
+  const chunks = [{ tool_calls: toolCalls }, {}].map((delta, i) => ({
+    choices: [{ index: 0, delta, finish_reason: i === 0 ? null : 'tool_calls' }],
+  }))
+  const streamed = passage({ ...body, stream: true })
+  streamed.request(to)
+  const stream = streamed.openStream(answer, to.quirks)
+  let text = ''
+  for (const chunk of chunks) {
+    const event = stream.read({ event: '', data: JSON.stringify(chunk) } as never)
+    if (event.kind === 'chunk') text += event.text
+  }
+  text += stream.end(usage)
+  const output = (JSON.parse(read.reply.write(answer, usage)) as { output: Fields[] }).output
+  expect(outputOf(text)).toEqual(output)
+  return output
+}
+
+const eventsOf = (text: string): Fields[] =>
+  new SseDecoder(1_000_000)
+    .push(Buffer.from(text))
+    .flatMap(({ data }) => (data === '[DONE]' ? [] : [JSON.parse(data) as Fields]))
+
+/** The items of a stream, which says each of them at least twice. */
+function outputOf(text: string): Fields[] {
+  const events = eventsOf(text)
+  const done = events.filter(({ type }) => type === 'response.output_item.done').map(({ item }) => item as Fields)
+  const added = events.filter(({ type }) => type === 'response.output_item.added').map(({ item }) => item as Fields)
+  const ids = (items: readonly Fields[]): Set<unknown> => new Set(items.map(({ id }) => id))
+  expect(ids(added)).toEqual(ids(done))
+  const { output = [] } = (events.at(-1)?.['response'] ?? {}) as { output?: Fields[] }
+  expect(ids(output)).toEqual(ids(done))
+  return output
+}
+
+describe('tools in groups', () => {
+  test('are functions with plain names, and called by the client’s own', async () => {
+    const tools = [fn('look'), group('mcp__words', fn('secret_word'), free), group('functions', fn('wait'))]
+    const body = { input: [user], tools }
+    expect(namesOf(sent(body))).toEqual(['look', 'mcp__words__secret_word', 'mcp__words__exec', 'wait'])
+    expect(sent(body).dropped).toEqual([])
+    const output = await called(body, [
+      ['mcp__words__secret_word', '{"hint":1.0}'],
+      ['mcp__words__exec', '{"input":"text(\\"a\\")\\n"}'],
+      ['wait', '{}'],
+      ['look', '{}'],
+    ])
+    expect(output).toMatchObject([
+      { type: 'function_call', namespace: 'mcp__words', name: 'secret_word', arguments: '{"hint":1.0}' },
+      { type: 'custom_tool_call', namespace: 'mcp__words', name: 'exec', input: 'text("a")\n' },
+      { type: 'function_call', namespace: 'functions', name: 'wait' },
+      { type: 'function_call', name: 'look' },
+    ])
+    expect(output[3]).not.toHaveProperty('namespace')
+  })
+
+  test('are meant by a name without the group, or with a dot behind it, where it is the only one', async () => {
+    const body = { input: [user], tools: [group('words', fn('secret')), group('a', fn('x')), group('b', fn('x'))] }
+    expect(
+      await called(body, [
+        ['secret', '{}'],
+        ['words.secret', '{}'],
+        ['x', '{}'],
+        ['unknown', '{}'],
+      ]),
+    ).toMatchObject([
+      { namespace: 'words', name: 'secret' },
+      { namespace: 'words', name: 'secret' },
+      { name: 'x' },
+      { name: 'unknown' },
+    ])
+  })
+
+  test('keep lawful names and come back right where those collide, are too long or unlawful', async () => {
+    const long = 'a'.repeat(60)
+    const tools = [
+      fn('a__b__c'),
+      group('a', fn('b__c')),
+      group('a__b', fn('c')),
+      group(`mcp__${long}`, fn(long), fn(`${long}b`)),
+      group('mcp__größe', fn('x.y')),
+      group('functions', fn('a__b__c')),
+    ]
+    const names = namesOf(sent({ input: [user], tools }))
+    expect(new Set(names).size).toBe(7)
+    for (const name of names) expect(name).toMatch(/^[a-zA-Z_][\w-]{0,63}$/)
+    expect(names[0]).toBe('a__b__c')
+    const output = await called(
+      { input: [user], tools },
+      names.map((name) => [name, '{}'] as const),
+    )
+    expect(output.map(({ namespace, name }) => [namespace, name])).toEqual([
+      [undefined, 'a__b__c'],
+      ['a', 'b__c'],
+      ['a__b', 'c'],
+      [`mcp__${long}`, long],
+      [`mcp__${long}`, `${long}b`],
+      ['mcp__größe', 'x.y'],
+      ['functions', 'a__b__c'],
+    ])
+  })
+
+  test('have the same names in the history, whether they are still declared or not', () => {
+    const calls = [
+      { type: 'function_call', call_id: 'c1', namespace: 'mcp__words', name: 'secret_word', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c1', output: 'XYZZY' },
+      { type: 'custom_tool_call', call_id: 'c2', namespace: 'functions', name: 'exec', input: 'a "b"' },
+      { type: 'custom_tool_call_output', call_id: 'c2', output: 'c' },
+      { type: 'custom_tool_call_output', call_id: 'c2', output: 'and more' },
+    ]
+    for (const tools of [[], [group('mcp__words', fn('secret_word')), group('functions', free)]]) {
+      const { body } = sent({ input: [user, ...calls], tools })
+      expect(body['messages']).toMatchObject([
+        { role: 'user' },
+        { tool_calls: [{ id: 'c1', function: { name: 'mcp__words__secret_word', arguments: '{}' } }] },
+        { role: 'tool', tool_call_id: 'c1', content: 'XYZZY' },
+        { tool_calls: [{ id: 'c2', function: { name: 'exec' } }] },
+        { role: 'tool', tool_call_id: 'c2', content: 'c\n\nand more' },
+      ])
+    }
+    const gemini = sent({ input: [user, ...calls] }, 'gemini').body
+    expect(JSON.stringify(gemini)).toContain('"functionCall":{"id":"c2","name":"exec","args":{"input":"a \\"b\\""}}')
+  })
+
+  test('are chosen by their client’s words', () => {
+    const tools = [group('words', fn('secret')), fn('look'), free]
+    const choice = (tool_choice: object): unknown => sent({ input: [user], tools, tool_choice }).body['tool_choice']
+    const named = (name: string): object => ({ type: 'function', function: { name } })
+    expect(choice({ type: 'function', namespace: 'words', name: 'secret' })).toEqual(named('words__secret'))
+    expect(choice({ type: 'function', name: 'secret' })).toEqual(named('words__secret'))
+    expect(choice({ type: 'custom', name: 'exec' })).toEqual(named('exec'))
+  })
+
+  test('tell once what they have in common; marks of one vendor are left out', () => {
+    const schema = { type: 'object', properties: { message: { type: 'string', encrypted: true } } }
+    const about = { ...group('team', fn('spawn', { parameters: schema }), fn('list')), description: 'Sub-agents.' }
+    const [spawn, list] = sent({ input: [user], tools: [about] }).body['tools'] as ChatTool[]
+    expect(spawn?.function).toEqual({
+      name: 'team__spawn',
+      description: 'spawn\n\nSub-agents.',
+      parameters: { type: 'object', properties: { message: { type: 'string' } } },
+    })
+    expect(list?.function['description']).toBe('list')
+  })
+})
+
+describe('tools that are declared in the input', () => {
+  const additional = { type: 'additional_tools', role: 'developer', tools: [group('functions', free, fn('wait'))] }
+
+  test('are the same as those of the request', async () => {
+    const body = { input: [additional, user] }
+    expect(namesOf(sent(body))).toEqual(['exec', 'wait'])
+    expect(await called(body, [['exec', '{"input":"1"}']])).toMatchObject([
+      { type: 'custom_tool_call', namespace: 'functions', name: 'exec', input: '1' },
+    ])
+    for (const dialect of ['messages', 'gemini', 'responses'] as const) {
+      const text = JSON.stringify(sent(body, dialect).body)
+      expect(text).toContain('"name":"exec"')
+      expect(text).not.toContain('additional_tools')
+    }
+    expect(() => passage({ input: [additional, user], tool_choice: 'required' })).not.toThrow()
+  })
+
+  test('are searched by the client, and callable from then on', async () => {
+    const words = { query: 'word', limit: 3 }
+    const asks = { input: [user], tools: [search] }
+    expect(sent(asks).body['tools']).toMatchObject([{ function: { name: 'tool_search', description: 'Finds tools.' } }])
+    const [item] = await called(asks, [['tool_search', JSON.stringify(words)]])
+    expect(item).toMatchObject({ type: 'tool_search_call', execution: 'client', call_id: 'call_0', arguments: words })
+    const found = { type: 'tool_search_output', call_id: 'call_0', execution: 'client', status: 'completed' }
+    const output = { ...found, tools: [group('mcp__words', fn('secret_word'))] }
+    const next = sent({ input: [user, item, output], tools: [search] })
+    expect(namesOf(next)).toEqual(['tool_search', 'mcp__words__secret_word'])
+    expect(next.body['messages']).toMatchObject([
+      { role: 'user' },
+      { tool_calls: [{ id: 'call_0', function: { name: 'tool_search', arguments: JSON.stringify(words) } }] },
+      { role: 'tool', tool_call_id: 'call_0', content: 'These tools can be called now: mcp__words__secret_word.' },
+    ])
+    expect(next.dropped).toEqual([])
+  })
+})
+
+describe('tools with calls of their own', () => {
+  test('are functions, and their calls items of their kinds', async () => {
+    const tools = ['local_shell', 'shell', 'apply_patch'].map((type) => ({ type }))
+    expect(namesOf(sent({ input: [user], tools }))).toEqual(['local_shell', 'shell', 'apply_patch'])
+    const operation = { type: 'update_file', path: 'a.txt', diff: '+b' }
+    const output = await called({ input: [user], tools }, [
+      ['local_shell', '{"command":["ls","-l"],"timeout_ms":5}'],
+      ['local_shell', '{"command":"ls | wc"}'],
+      ['shell', '{"commands":["ls"]}'],
+      ['apply_patch', JSON.stringify(operation)],
+    ])
+    const exec = { type: 'exec', env: {} }
+    expect(output).toMatchObject([
+      { type: 'local_shell_call', action: { ...exec, command: ['ls', '-l'], timeout_ms: 5 }, status: 'completed' },
+      { type: 'local_shell_call', action: { ...exec, command: ['bash', '-lc', 'ls | wc'] } },
+      { type: 'shell_call', action: { commands: ['ls'], timeout_ms: null, max_output_length: null } },
+      { type: 'apply_patch_call', operation },
+    ])
+    const [first, , shell, patch] = output as [Fields, Fields, Fields, Fields]
+    const results = [
+      { type: 'local_shell_call_output', id: first['id'], output: 'two files' },
+      {
+        type: 'shell_call_output',
+        call_id: shell['call_id'],
+        output: [{ stdout: 'a', stderr: '', outcome: { type: 'exit', exit_code: 0 } }],
+      },
+      { type: 'apply_patch_call_output', call_id: patch['call_id'], status: 'failed', output: 'no such file' },
+    ]
+    const { body, dropped } = sent({ input: [user, first, shell, patch, ...results], tools })
+    expect(body['messages']).toMatchObject([
+      { role: 'user' },
+      {
+        tool_calls: [
+          { function: { name: 'local_shell', arguments: '{"command":["ls","-l"],"env":{},"timeout_ms":5}' } },
+          { function: { name: 'shell' } },
+          { function: { name: 'apply_patch', arguments: JSON.stringify(operation) } },
+        ],
+      },
+      { role: 'tool', content: 'two files' },
+      { role: 'tool', content: '[{"stdout":"a","stderr":"","outcome":{"type":"exit","exit_code":0}}]' },
+      { role: 'tool', content: 'failed\nno such file' },
+    ])
+    expect(dropped).toEqual([])
+  })
+
+  test('do not take the name of a function', async () => {
+    const body = { input: [user], tools: [search, fn('tool_search')] }
+    const names = namesOf(sent(body))
+    expect(new Set(names).size).toBe(2)
+    const output = await called(
+      body,
+      names.map((name) => [name, '{}'] as const),
+    )
+    expect(new Set(output.map(({ type }) => type))).toEqual(new Set(['function_call', 'tool_search_call']))
+  })
+})
+
+describe('items that no other dialect has a word for', () => {
+  test('are left out and named; the request is answered', () => {
+    const input = [
+      user,
+      { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } },
+      { type: 'tool_search_call', call_id: null, execution: 'server', arguments: {} },
+      { type: 'tool_search_output', call_id: null, execution: 'server', tools: [] },
+      { type: 'configuration_update', reasoning: { effort: 'high' } },
+      { type: 'a_new_one' },
+      { type: 'compaction', encrypted_content: 'opaque' },
+      { role: 'user', content: 'on' },
+    ]
+    for (const dialect of ['chat', 'messages', 'gemini', 'responses'] as const) {
+      const { body, dropped } = sent({ input }, dialect)
+      expect(dropped).toEqual(
+        [
+          'web_search_call',
+          'tool_search_call',
+          'tool_search_output',
+          'configuration_update',
+          'a_new_one',
+          'compaction',
+        ].map((type) => `input.${type}`),
+      )
+      expect(JSON.stringify(body)).not.toMatch(/web_search|tool_search|a_new_one|opaque/)
+    }
+  })
+
+  test('what another agent has written is said by the user, but for what only OpenAI can read', () => {
+    const of = (payload: string): unknown =>
+      sent({
+        input: [
+          {
+            type: 'agent_message',
+            author: '/root',
+            content: [
+              { type: 'input_text', text: 'Payload:' },
+              { type: 'encrypted_content', encrypted_content: payload },
+            ],
+          },
+        ],
+      }).body['messages']
+    expect(of('Count the files.')).toEqual([
+      { role: 'user', content: 'Message from /root:\nPayload:\nCount the files.' },
+    ])
+    expect(of(`gAAAAABo${'x'.repeat(60)}`)).toEqual([{ role: 'user', content: 'Message from /root:\nPayload:' }])
+  })
+})
+
+describe('a conversation in short', () => {
+  const body = { input: [user, { type: 'compaction_trigger' }], tools: [fn('look')] }
+
+  test('is a summary by a model that has no other way, and goes on from there', async () => {
+    const { body: asked } = sent(body)
+    expect(asked).toMatchObject({ tool_choice: 'none', tools: [{ function: { name: 'look' } }] })
+    expect(JSON.stringify(asked['messages'])).toContain('Write a summary of this conversation')
+    const whole = passage(body)
+    const message = { role: 'assistant', content: 'Ada wants “X”.' }
+    const text = JSON.stringify({ choices: [{ index: 0, finish_reason: 'stop', message }], usage: {} })
+    const read = await whole.readReply(text, quirks)
+    if (read.kind === 'failed') throw new Error(read.failure.message)
+    const { output } = JSON.parse(read.reply.write(answer, usage)) as { output: Fields[] }
+    const stream = passage({ ...body, stream: true }).openStream(answer, quirks)
+    let events = ''
+    for (const delta of [{ content: 'Ada wants' }, { content: ' “X”.' }]) {
+      const event = stream.read({ data: JSON.stringify({ choices: [{ index: 0, delta }] }) } as never)
+      if (event.kind === 'chunk') events += event.text
+    }
+    const end = stream.read({ data: '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}' } as never)
+    if (end.kind === 'chunk') events += end.text
+    expect(outputOf(events + stream.end(usage))).toEqual(output)
+    expect(output).toMatchObject([{ type: 'compaction', id: expect.stringMatching(/^cmp_/) as string }])
+    const next = { input: [...output, { role: 'user', content: 'on' }] }
+    for (const [dialect, to] of [
+      ['chat', plain],
+      ['responses', openai('gpt-5.5')],
+    ] as const) {
+      expect(JSON.stringify(sent(next, dialect, to).body)).toContain(
+        'What was said before, in short:\\n\\nAda wants “X”.',
+      )
+    }
+  })
+
+  test('is the vendor’s own affair where it has a way', async () => {
+    const to = openai('gpt-5.5')
+    const way = passage(body, 'responses')
+    expect(JSON.parse(way.request(to).body)).toMatchObject({ input: [{}, { type: 'compaction_trigger' }] })
+    const item = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAAA' }
+    const read = await way.readReply(JSON.stringify({ status: 'completed', output: [item], usage: {} }), to.quirks)
+    if (read.kind === 'failed') throw new Error(read.failure.message)
+    const { output } = JSON.parse(read.reply.write(answer, usage)) as { output: Fields[] }
+    expect(output).toEqual([item])
+    expect(sent({ input: [item, user] }, 'responses', to).body).toMatchObject({ input: [item, {}] })
+  })
+})
