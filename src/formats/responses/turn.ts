@@ -208,8 +208,8 @@ function otherMessage(item: Fields, { names, callIds }: Surroundings): Message |
 }
 
 /**
- * What another agent of the client's has written: Codex lets its models work in teams. Words that a tool takes sealed are
- * in a part of their own, as the model wrote them: only OpenAI's models seal them (0.169, captured 2026-11-25).
+ * What another agent of the client's has written: Codex lets its models work in teams. Words that a tool takes sealed
+ * are in a part of their own, as the model wrote them: only OpenAI's models seal them (0.169, captured 2026-11-25).
  */
 function fromAgent({ author, content }: Fields): Message | undefined {
   const words = asList(content).flatMap((part) => {
