@@ -3,6 +3,7 @@ import type { Offer, Provider } from '../domain/catalog.ts'
 import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
 import type { Dialect } from '../domain/turn.ts'
 import type { ClientRequest, PassedReply } from '../formats/format.ts'
+import { refusedField } from '../formats/refused-field.ts'
 import type { Preset } from '../providers/preset.ts'
 import { findPreset } from '../providers/presets.ts'
 import { isForResponses, rulesFor } from '../vendors/fit.ts'
@@ -40,6 +41,10 @@ export type AllFailed = {
   readonly stopped: boolean
 }
 export type Attempted = WholeServed | StreamServed | AllFailed
+
+const NOTHING: readonly string[] = []
+/** So many fields are left out for one offer in one call. */
+const WITHOUT_MAX = 4
 
 const NONE_TRIED: AllFailed = {
   kind: 'failed',
@@ -94,6 +99,8 @@ class Tries {
   /** The offer that failed last, where it may be asked once more after a moment. */
   private again: { readonly offer: Offer; readonly waitMs: number } | undefined
   private hasRepeated = false
+  /** Fields that the offer which is asked has refused. */
+  private without: readonly string[] = NOTHING
 
   constructor(relay: Relay, call: Call, admission: Admission) {
     this.relay = relay
@@ -169,6 +176,7 @@ class Tries {
       return this.failed
     }
     this.left--
+    this.without = NOTHING
     return this.tryOffer(choice, seat)
   }
 
@@ -182,7 +190,7 @@ class Tries {
       relay.pictures.deskOf(call, provider, admission.model),
     )
     const target = { provider, preset, failures: passage.failures }
-    const trial = trialOf(relay, call, { target, passage, offer, admission })
+    const trial = trialOf(relay, call, { target, passage, offer, admission, without: this.without })
     if ('kind' in trial) return this.failedAt(trial, { choice, seat, startedMs, dropped: NOTHING, isWhole: false })
     relay.health.tried(offer.id)
     call.upstreamRequestId = undefined
@@ -190,9 +198,13 @@ class Tries {
     call.outputCap = demanded === undefined ? capOf(admission) : { tokens: demanded, reason: 'vendor' }
     const asked = { choice, seat, startedMs, dropped: trial.request.dropped, isWhole: trial.isWhole }
     const isCollected = trial.destination.collected === true
-    return carriedOut(call, trial).then((tried) =>
-      isCollected && refusesStream(tried) ? this.askWhole(asked, tried) : this.cameOf(asked, tried),
-    )
+    return carriedOut(call, trial).then((tried) => {
+      if (tried.kind !== 'failed') return this.cameOf(asked, tried)
+      if (isCollected && refusesStream(tried)) return this.askWhole(asked, tried)
+      const field =
+        isText(call) && this.without.length < WITHOUT_MAX ? refusedField(tried.failure, trial.request.body) : undefined
+      return field === undefined ? this.failedAt(tried, asked) : this.askWithout(field, asked, tried)
+    })
   }
 
   private cameOf(asked: Asked, tried: Tried): Attempted | Promise<Attempted> {
@@ -215,6 +227,16 @@ class Tries {
     if (isForNobody(call)) return this.failedAt(tried, asked)
     note(call, choice.offer, startedMs, discreetly(relay, call, tried.failure, { offer: choice.offer }))
     await admission.growing?.coverUnseen()
+    return this.tryOffer(choice, seat)
+  }
+
+  /** Asks the same offer again, without what it has refused to hear of. A refusal is billed by nobody. */
+  private askWithout(field: string, asked: Asked, tried: Failed): Attempted | Promise<Attempted> {
+    const { relay, call } = this
+    const { choice, seat, startedMs } = asked
+    if (isForNobody(call)) return this.failedAt(tried, asked)
+    note(call, choice.offer, startedMs, discreetly(relay, call, tried.failure, { offer: choice.offer }))
+    this.without = [...this.without, field]
     return this.tryOffer(choice, seat)
   }
 
@@ -285,4 +307,4 @@ function choiceOf({ catalog }: Relay, offer: Offer): Choice | undefined {
   return provider && preset && { offer, provider, preset }
 }
 
-const NOTHING: readonly string[] = []
+const isText = ({ request }: Call): boolean => request.kind === undefined || request.kind === 'text'

@@ -13,6 +13,7 @@ import type {
   ReadReply,
   UpstreamRequest,
 } from '../formats/format.ts'
+import { bodyWithout } from '../formats/refused-field.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import {
   asReply,
@@ -80,17 +81,23 @@ type Candidate = {
   readonly passage: Passage
   readonly offer: Offer
   readonly admission: Admission
+  /** Fields that the vendor has refused in this call. */
+  readonly without: readonly string[]
 }
 
 /** The same with what it is sent. */
-type Trial = Omit<Candidate, 'offer'> & {
+type Trial = Omit<Candidate, 'offer' | 'without'> & {
   readonly destination: Destination
   readonly request: UpstreamRequest
   readonly limits: AttemptLimits
   readonly isWhole: boolean
 }
 
-export function trialOf(relay: Relay, call: Call, { target, passage, offer, admission }: Candidate): Trial | Failed {
+export function trialOf(
+  relay: Relay,
+  call: Call,
+  { target, passage, offer, admission, without }: Candidate,
+): Trial | Failed {
   const { preset, provider } = target
   if (passage.obstacle) return refused(passage.obstacle)
   const billsOn = (provider.hangUp ?? preset.quirks.hangUp) === 'bills_on'
@@ -104,8 +111,14 @@ export function trialOf(relay: Relay, call: Call, { target, passage, offer, admi
   }
   const isWhole = !call.request.stream || passage.asEvents !== undefined
   const limits = limitsOf(relay, call, { admission, isWhole })
-  return { target, passage, admission, destination, request: passage.request(destination), limits, isWhole }
+  const request = lessOf(passage.request(destination), without)
+  return { target, passage, admission, destination, request, limits, isWhole }
 }
+
+const lessOf = (request: UpstreamRequest, fields: readonly string[]): UpstreamRequest =>
+  fields.length === 0
+    ? request
+    : { ...request, body: bodyWithout(request.body, fields), dropped: [...request.dropped, ...fields] }
 
 /** Whether a whole reply is asked for as a stream, so that its hold can grow while it is made. */
 const isCollected = ({ request }: Call, { growing }: Admission, passage: Passage): boolean =>
