@@ -2,6 +2,7 @@ import type { Delta, FinishReason, OwnDelta } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { readUpstreamError } from '../chat/failure.ts'
+import { wordsOfCall } from '../chat/stream-calls.ts'
 import { asFields, asList, asText, numberIn, parseExactFields, textIn, type Fields } from '../fields.ts'
 import type { Decoded, StreamDecoder } from '../format.ts'
 import { isEmpty, own, restOf } from './own.ts'
@@ -13,12 +14,20 @@ export function finishOf(response: Fields, whole: FinishReason): FinishReason {
   return asFields(response['incomplete_details'])['reason'] === 'content_filter' ? 'content_filter' : 'length'
 }
 
+/** A call under way, with whether its arguments came. */
+type Call = {
+  readonly call: number
+  readonly index: number
+  readonly itemId: string
+  readonly callId: string
+  said: boolean
+}
+
 /** Reads the events of an upstream's response. */
 export class ResponsesDecoder implements StreamDecoder {
   usage: Usage | undefined
   finished = false
-  /** Calls by their output index, with whether their arguments came. */
-  private readonly calls = new Map<number, { readonly call: number; said: boolean }>()
+  private readonly calls: Call[] = []
   /** Output items whose words came piece by piece. */
   private readonly said = new Set<number>()
   /** By output index, the part of a summary under way: parts are paragraphs, and nothing in their words says so. */
@@ -26,6 +35,8 @@ export class ResponsesDecoder implements StreamDecoder {
   /** The message that has begun, until there is something in it. */
   private begun: OwnDelta | undefined
   private messages = 0
+  /** Whether any item has ended. */
+  private hasItems = false
 
   decode({ data }: SseEvent): Decoded {
     if (data === '[DONE]') return { kind: 'done' }
@@ -46,12 +57,17 @@ export class ResponsesDecoder implements StreamDecoder {
         return deltas(...this.begin(index, asFields(event['item'])))
       case 'response.function_call_arguments.delta':
       case 'response.custom_tool_call_input.delta':
-        return this.argue(index, event['delta'])
+        return deltas(...this.argue(this.callOf(index, event['item_id']), event['delta']))
+      case 'response.function_call_arguments.done':
+      case 'response.custom_tool_call_input.done':
+        return deltas(...this.argueWhole(this.callOf(index, event['item_id']), event))
       case 'response.output_item.done':
+        this.hasItems = true
         return deltas(...this.end(index, asFields(event['item'])))
       case 'response.completed':
       case 'response.incomplete':
-        return this.finish(asFields(event['response']))
+      case 'response.done':
+        return this.finish(asFields(event['response']), event['usage'])
       case 'response.failed':
         this.usage = readResponsesUsage(asFields(event['response'])['usage']) ?? this.usage
         return { kind: 'failed', failure: readUpstreamError(undefined, event['response']) }
@@ -89,20 +105,37 @@ export class ResponsesDecoder implements StreamDecoder {
       this.begun = this.messages++ > 0 || !isEmpty(fields) ? own('message', fields) : undefined
       return []
     }
-    if ((type !== 'function_call' && type !== 'custom_tool_call') || this.calls.has(index)) return []
-    const call = this.calls.size
-    this.calls.set(index, { call, said: false })
+    if ((type !== 'function_call' && type !== 'custom_tool_call') || this.known(index, item)) return []
+    const call = this.calls.length
+    this.calls.push({ call, index, itemId: asText(item['id']), callId: asText(item['call_id']), said: false })
     const tool = type === 'custom_tool_call' ? 'custom' : 'function'
     const { namespace } = item
     const group = typeof namespace === 'string' && namespace !== '' ? { namespace } : {}
     return [{ kind: 'call', choice: 0, call, id: asText(item['call_id']), name: asText(item['name']), tool, ...group }]
   }
 
-  private argue(index: number, text: unknown): Decoded {
-    const known = this.calls.get(index)
-    if (!known || typeof text !== 'string' || text === '') return deltas()
+  /** Calls have an id of their own; some servers give the same output index to all of them. */
+  private known(index: number, { id, call_id: callId }: Fields): Call | undefined {
+    if (asText(callId) !== '') return this.calls.find((call) => call.callId === callId)
+    return this.callOf(index, id)
+  }
+
+  /** Some servers call an item by another id in each event: then its place tells. */
+  private callOf(index: number, itemId: unknown): Call | undefined {
+    const id = asText(itemId)
+    const named = id === '' ? undefined : this.calls.find((call) => call.itemId === id)
+    return named ?? this.calls.findLast((call) => call.index === index)
+  }
+
+  private argue(known: Call | undefined, text: unknown): Delta[] {
+    if (!known || typeof text !== 'string' || text === '') return []
     known.said = true
-    return deltas({ kind: 'arguments', choice: 0, call: known.call, text })
+    return [{ kind: 'arguments', choice: 0, call: known.call, text }]
+  }
+
+  /** Arguments that did not come before. */
+  private argueWhole(known: Call | undefined, { arguments: words, input }: Fields): Delta[] {
+    return known?.said === false ? this.argue(known, wordsOfCall(words ?? input)) : []
   }
 
   /** Some upstreams send an item whole instead of piece by piece: what did not come before comes now. */
@@ -111,12 +144,11 @@ export class ResponsesDecoder implements StreamDecoder {
       case 'function_call':
       case 'custom_tool_call': {
         const begun = this.begin(index, item)
-        const known = this.calls.get(index)
-        const text = asText(item['arguments'] ?? item['input'])
+        const known = this.known(index, item)
         if (!known) return begun
         const rest = restOf('call_rest', item)
         const told = isEmpty(rest) ? begun : [...begun, own('call_rest', rest, known.call)]
-        return known.said || text === '' ? told : [...told, { kind: 'arguments', choice: 0, call: known.call, text }]
+        return [...told, ...this.argueWhole(known, item)]
       }
       case 'message':
         return this.endMessage(index, item)
@@ -152,14 +184,14 @@ export class ResponsesDecoder implements StreamDecoder {
     return items.flatMap((item, index) => [...this.begin(index, item), ...this.end(index, item)])
   }
 
-  private finish(response: Fields): Decoded {
-    this.usage = readResponsesUsage(response['usage']) ?? this.usage
+  private finish(response: Fields, usage: unknown): Decoded {
+    this.usage = readResponsesUsage(response['usage'] ?? usage) ?? this.usage
     this.finished = true
-    return deltas({
-      kind: 'finish',
-      choice: 0,
-      reason: finishOf(response, this.calls.size > 0 ? 'tool_calls' : 'stop'),
-    })
+    // Some servers tell all of it at the end alone.
+    const isSilent = !this.hasItems && this.said.size === 0 && this.calls.length === 0
+    const whole = isSilent ? this.whole(asList(response['output']).map(asFields)) : []
+    const reason = finishOf(response, this.calls.length > 0 ? 'tool_calls' : 'stop')
+    return deltas(...whole, { kind: 'finish', choice: 0, reason })
   }
 }
 

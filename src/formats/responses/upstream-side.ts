@@ -3,6 +3,7 @@ import type { InputPart, Message, OutputPart, Tool, ToolChoice, Turn } from '../
 import { fit, isTaken } from '../../vendors/fit.ts'
 import { chatFailures, readUpstreamError } from '../chat/failure.ts'
 import { argumentsIn } from '../chat/history.ts'
+import { wordsOfCall } from '../chat/stream-calls.ts'
 import { urlOf } from '../chat/upstream-side.ts'
 import { asFields, asList, asText, fieldListIn, parseExactFields, textIn, type Fields } from '../fields.ts'
 import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
@@ -198,7 +199,7 @@ function partsOf(item: Fields): OutputPart[] {
     case 'function_call':
     case 'custom_tool_call': {
       const tool = item['type'] === 'function_call' ? 'function' : 'custom'
-      const words = asText(tool === 'custom' ? item['input'] : item['arguments'])
+      const words = wordsOfCall(tool === 'custom' ? item['input'] : item['arguments'])
       return [{ kind: 'tool_call', id: asText(item['call_id']), name: asText(item['name']), arguments: words, tool }]
     }
     default:
