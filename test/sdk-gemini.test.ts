@@ -440,7 +440,7 @@ describe('openai 6, upstream gemini', () => {
     expect(seen.choices.map(({ message }) => message.content?.includes('1 image (image/png)'))).toEqual([true, true])
   })
 
-  test('an image elsewhere and a custom tool are refused in words, what is dropped is named', async () => {
+  test('an image elsewhere is refused in words, a custom tool is called, what is dropped is named', async () => {
     const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } } as const
     const messages = [{ role: 'user' as const, content: [image] }]
     expect(await caught(openai().chat.completions.create({ model, messages }))).toMatchObject({
@@ -448,8 +448,13 @@ describe('openai 6, upstream gemini', () => {
       message: expect.stringContaining('data: URL'),
     })
     const custom = { type: 'custom', custom: { name: 'shout' } } as const
-    const failed = await caught(openai().chat.completions.create({ model, messages: ask('x'), tools: [custom] }))
-    expect(failed).toMatchObject({ status: 400, message: expect.stringContaining('custom tool') })
+    const called = await openai().chat.completions.create({
+      model,
+      messages: ask('x'),
+      tools: [custom],
+      tool_choice: 'required',
+    })
+    expect(called.choices[0]?.message.tool_calls).toMatchObject([{ type: 'custom', custom: { name: 'shout' } }])
     const { response } = await openai()
       .chat.completions.create({ model, messages: ask('x'), logit_bias: {}, user: 'ada', seed: 2 ** 40 })
       .withResponse()
