@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { dialects } from '../src/domain/turn.ts'
 import { presets } from '../src/providers/presets.ts'
 import { startGateway, type TestGateway } from './support/gateway.ts'
-import { conversations } from './vendors/clients.ts'
+import { codex, conversations } from './vendors/clients.ts'
 import { GEMINI_SEAL } from './vendors/refusals.ts'
 import { ARGS, profiles, startVendor, type Vendor } from './vendors/fake.ts'
 
@@ -40,11 +40,16 @@ test('every vendor of text has a fake', () => {
 
 const rows = profiles.map((profile, i) => [`${profile.preset} ${profile.model}`, i] as const)
 
+const clients = [
+  ...dialects.map((dialect) => [`a client of ${dialect}`, dialect, conversations[dialect]] as const),
+  ['Codex', 'responses', codex] as const,
+]
+
 describe.each(rows)('%s', (_, i) => {
-  for (const dialect of dialects) {
+  for (const [name, dialect, begin] of clients) {
     for (const mode of ['whole', 'stream'] as const) {
-      test(`a client of ${dialect}, ${mode}`, async () => {
-        const conversation = conversations[dialect](gateway, `m${i}`)
+      test(`${name}, ${mode}`, async () => {
+        const conversation = begin(gateway, `m${i}`)
         const ask = async () => {
           const answer = await conversation.ask(mode === 'stream')
           expect({ ...answer, dialect: vendors[i]?.seen.at(-1)?.dialect }).toMatchObject({ status: 200 })

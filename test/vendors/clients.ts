@@ -313,6 +313,93 @@ function gemini(server: Server, model: string): Conversation {
   return self
 }
 
+const GROUP = 'mcp__plugin_code-analysis_claudemem'
+const NAME = `look_${'long_'.repeat(8)}`
+const free = (name: string): object => ({
+  type: 'custom',
+  name,
+  description: 'This is a FREEFORM tool, so do not wrap the input in JSON.',
+  format: { type: 'grammar', syntax: 'lark', definition: 'start: /.+/s' },
+})
+/** Codex 0.169 with the models it knows by name, captured on 2026-11-25: tools of every kind, in both places. */
+const CODEX_TOOLS = [
+  { type: 'function', name: 'exec_command', description: 'Runs.', strict: false, parameters: SCHEMA },
+  free('apply_patch'),
+  {
+    type: 'tool_search',
+    execution: 'client',
+    description: 'Finds tools.',
+    parameters: { type: 'object', properties: {} },
+  },
+  { type: 'web_search', external_web_access: true },
+]
+const CODEX_ITEM = {
+  type: 'additional_tools',
+  role: 'developer',
+  tools: [
+    { type: 'namespace', name: 'functions', description: '', tools: [free('exec')] },
+    {
+      type: 'namespace',
+      name: GROUP,
+      description: 'MCP',
+      tools: [{ type: 'function', name: NAME, description: 'Looks.', strict: false, parameters: SCHEMA }],
+    },
+  ],
+}
+
+/** It keeps nothing at the gateway, and sends items back as they came. */
+export function codex(server: Server, model: string): Conversation {
+  const input: Fields[] = [
+    CODEX_ITEM,
+    { type: 'message', role: 'developer', content: [{ type: 'input_text', text: SYSTEM }] },
+    {
+      type: 'message',
+      role: 'user',
+      content: [
+        { type: 'input_text', text: QUESTION },
+        { type: 'input_image', image_url: `data:image/png;base64,${PICTURE}` },
+      ],
+      internal_chat_message_metadata_passthrough: { turn_id: 't' },
+    },
+  ]
+  let last: Answer['calls'] = []
+  const self: Conversation = {
+    model,
+    async ask(stream) {
+      const got = await post(server, '/v1/responses', {
+        model: self.model,
+        input,
+        stream,
+        store: false,
+        include: ['reasoning.encrypted_content'],
+        tool_choice: 'auto',
+        parallel_tool_calls: true,
+        reasoning: { effort: 'low', context: 'all_turns' },
+        text: { verbosity: 'low' },
+        prompt_cache_key: 'k'.repeat(36),
+        client_metadata: { turn_id: 't' },
+        tools: CODEX_TOOLS,
+      })
+      if (got.status !== 200) return refused(got)
+      const whole = stream
+        ? fieldsOf(eventsIn(got.text).find(({ type }) => type === 'response.completed')?.['response'])
+        : fieldsOf(parseExact(got.text))
+      const output = listOf(whole['output'])
+      input.push(...output)
+      last = output
+        .filter(({ type, namespace, name }) => type === 'function_call' && namespace === GROUP && name === NAME)
+        .map((item) => ({ id: textOf(item['call_id']), name: NAME, args: textOf(item['arguments']) }))
+      const text = output.flatMap(({ content }) => listOf(content).map((part) => textOf(part['text']))).join('')
+      return { ...got, text, calls: last }
+    },
+    give(results) {
+      const items = last.map(({ id }, i) => ({ type: 'function_call_output', call_id: id, output: results[i] ?? '' }))
+      input.push(...items.toReversed())
+    },
+  }
+  return self
+}
+
 export const conversations: Readonly<Record<Dialect, (server: Server, model: string) => Conversation>> = {
   chat,
   messages,

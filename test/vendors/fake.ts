@@ -45,8 +45,8 @@ export const profiles: readonly Profile[] = [
   chat('custom', checks.zhipuChat, 'glm-5'),
   ...['together', 'fireworks', 'deepinfra', 'alibaba', 'ollama', 'llamacpp'].map((one) => chat(one, checks.plainChat)),
   { ...chat('vllm', checks.plainChat), checks: { chat: checks.plainChat, messages: checks.anthropicMessages } },
-  { ...chat('perplexity', checks.plainChat), checks: { responses: checks.openaiResponses } },
-  { ...chat('custom-responses', checks.plainChat, 'gpt-5.5'), checks: { responses: checks.openaiResponses } },
+  { ...chat('perplexity', checks.plainChat), checks: { responses: checks.plainResponses } },
+  { ...chat('custom-responses', checks.plainChat, 'gpt-5.5'), checks: { responses: checks.plainResponses } },
   ...['claude-sonnet-4-5', 'claude-opus-5'].map((model) => ({
     ...chat('anthropic', checks.plainChat, model),
     checks: { messages: checks.anthropicMessages },

@@ -138,8 +138,32 @@ export const openaiChat: Check = (sent) => {
   return chatShape(sent)
 }
 
+/** Kinds of tools that come in with a generation of models. */
+const FREE_TEXT = /^gpt-(?:[5-9]|\d\d)/
+const GROUPS = /^gpt-(?:5\.[4-9]|[6-9])/
+const toolsOf = (body: Fields): readonly Fields[] => [
+  ...listOf(body['tools']),
+  ...listOf(body['input']).flatMap(({ tools }) => listOf(tools)),
+]
+
+/** CommandCodeAI/command-code#885, envoyproxy/ai-gateway#2317: servers of the format that only know functions. */
+const FUNCTION_ITEMS = new Set('message reasoning function_call function_call_output'.split(' '))
+const functionsOnly: Check = ({ body }) => {
+  const tool = toolsOf(body).find(({ type }) => type !== 'function')
+  if (tool)
+    return openai(`Only \`type:"function"\` tools are supported, not '${textOf(tool['type'])}'.`, 'tools.0.type')
+  // mxyhi/token_proxy#307
+  const item = listOf(body['input']).find(({ type }) => !FUNCTION_ITEMS.has(textOf(type)))
+  return item && openai(`Unsupported Responses API input item type: '${textOf(item['type'])}'`, 'input')
+}
+
 /** OpenAI's responses format. */
-export const openaiResponses: Check = ({ body, seen, model }) => {
+export const openaiResponses: Check = (sent) => {
+  const { body, seen, model } = sent
+  const hosted = toolsOf(body).find(({ type }) => /search_preview|^web_search|interpreter|^mcp$/.test(textOf(type)))
+  if (hosted) return openai(`A tool that the vendor bills by the call: ${textOf(hosted['type'])}`)
+  const plain = GROUPS.test(model) ? undefined : FREE_TEXT.test(model) ? withoutGroups(sent) : functionsOnly(sent)
+  if (plain) return plain
   for (const field of ['user', 'safety_identifier', 'prompt_cache_key']) {
     if (textOf(body[field]).length > 64) return tooLong(field, 64, textOf(body[field]))
   }
@@ -172,6 +196,14 @@ export const openaiResponses: Check = ({ body, seen, model }) => {
   }
   const long = seen.tools.findIndex((name) => !/^[\w-]{1,64}$/.test(name))
   return long < 0 ? undefined : tooLong(`tools[${long}].name`, 64, seen.tools[long] ?? '')
+}
+
+/** developers.openai.com/api/docs/guides/tools-tool-search: from gpt-5.4 on. */
+const withoutGroups: Check = ({ body, model }) => {
+  const tool = toolsOf(body).find(({ type }) => type !== 'function' && type !== 'custom')
+  if (tool) return openai(`Tool '${textOf(tool['type'])}' is not supported with ${model}.`, 'tools')
+  const item = listOf(body['input']).find(({ type }) => /^additional_tools$|^tool_search/.test(textOf(type)))
+  return item && openai(`Invalid value: '${textOf(item['type'])}'.`, 'input')
 }
 
 /** What the fake seals its thoughts with: all that comes back must be its own. */
@@ -290,6 +322,8 @@ const userOfSix: Check = ({ body: { user } }) =>
     : undefined
 export const zhipuChat = all(userOfSix, noDeveloper, ({ seen }) => thoughtsBack(seen), chatShape)
 export const arkChat = all(userOfSix, noDeveloper, chatShape)
+/** A server of the responses format that knows what was in it at first. */
+export const plainResponses = all(functionsOnly, openaiResponses)
 export const plainChat = all(noDeveloper, chatShape)
 export const kimiChat = all(noDeveloper, ({ seen }) => thoughtsBack(seen), chatShape)
 

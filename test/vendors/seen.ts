@@ -33,7 +33,9 @@ export const seenBy: Readonly<Record<Dialect, (body: Fields) => Seen>> = {
     messages: listOf(body['messages']).map(chatMessage),
   }),
   responses: (body) => ({
-    tools: listOf(body['tools']).map((tool) => textOf(tool['name'])),
+    tools: [...listOf(body['tools']), ...listOf(body['input']).flatMap(({ tools }) => listOf(tools))].flatMap(
+      toolNames,
+    ),
     messages: typeof body['input'] === 'string' ? [{ ...EMPTY, text: body['input'] }] : listOf(body['input']).map(item),
   }),
   messages: (body) => ({
@@ -47,6 +49,10 @@ export const seenBy: Readonly<Record<Dialect, (body: Fields) => Seen>> = {
     messages: listOf(body['contents']).map(geminiMessage),
   }),
 }
+
+/** Of a tool, or of those in a group; what the vendor finds by itself has none. */
+const toolNames = ({ name, tools }: Fields): readonly string[] =>
+  tools === undefined ? (typeof name === 'string' ? [name] : []) : listOf(tools).flatMap(toolNames)
 
 const wordsIn = (content: unknown): string =>
   typeof content === 'string'
