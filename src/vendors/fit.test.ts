@@ -46,6 +46,14 @@ describe('of a request', () => {
       { temperature: 0.2, reasoning_effort: 'none' },
       { temperature: 0.2, reasoning_effort: 'none' },
     ],
+    ['openai', 'gpt-5.2', { temperature: 0.2 }, { temperature: 0.2 }],
+    [
+      'openai',
+      'gpt-5.2',
+      { temperature: 0.2, reasoning_effort: 'low' },
+      { reasoning_effort: 'low', dropped: ['temperature'] },
+    ],
+    ['openai', 'gpt-5.6-sol', { temperature: 0.2 }, { dropped: ['temperature'] }],
     ['openai', 'gpt-5-chat-latest', { temperature: 0.2 }, { temperature: 0.2 }],
     [
       'openai',

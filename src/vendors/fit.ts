@@ -79,7 +79,8 @@ const isUsual = (field: string, value: unknown): boolean =>
 function apply(limit: Limit, draft: Draft): void {
   switch (limit.takes) {
     case 'nothing':
-      if (limit.unless === 'effort_none' && effortOf(draft) === 'none') return
+      if (limit.unless !== undefined && effortOf(draft) === 'none') return
+      if (limit.unless === 'effort_unset' && effortOf(draft) === undefined) return
       for (const field of limit.fields) draft.drop(field)
       return
     case 'name':

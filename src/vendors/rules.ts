@@ -6,8 +6,8 @@ import type { Effort } from '../domain/turn.ts'
 
 /** What is taken of a field, or of something that stands in several. */
 export type Limit =
-  /** Refused, whatever its value. `unless`: where a reasoning model is told not to reason, it is taken. */
-  | { readonly takes: 'nothing'; readonly fields: readonly string[]; readonly unless?: 'effort_none' }
+  /** Refused, whatever its value. `unless`: taken of a model that is told not to reason, or is not told to reason. */
+  | { readonly takes: 'nothing'; readonly fields: readonly string[]; readonly unless?: 'effort_none' | 'effort_unset' }
   | { readonly takes: 'name'; readonly field: string; readonly as: string }
   | { readonly takes: 'number'; readonly field: string; readonly most: number }
   | { readonly takes: 'items'; readonly field: string; readonly most: number }
@@ -58,6 +58,17 @@ const REFUSES_THOUGHTS = [...OPENAI, 'groq', 'mistral', 'cerebras']
 
 /** Models of OpenAI's that reason. */
 const REASONS = /^(?:gpt-(?:[5-9]|\d\d)(?!.*-chat)|o\d|codex)/
+/** Those that reason also where nobody says how much. */
+const REASONS_UNASKED = /^(?:gpt-5(?!\.[1-5])|gpt-(?:[6-9]|\d\d)|o\d|codex)(?!.*-chat)/
+const SAMPLING = [
+  'temperature',
+  'top_p',
+  'presence_penalty',
+  'frequency_penalty',
+  'logprobs',
+  'top_logprobs',
+  'logit_bias',
+]
 const NEVER_REASONS = /^(?:gpt-[34]|chatgpt|gpt-[5-9][\d.]*-chat)/
 /** From gpt-5.4 on the chat format takes tools only where nothing is reasoned. */
 const REASONS_ELSEWHERE = /^gpt-(?:5\.(?:[4-9]|\d\d)|[6-9]|\d\d)/
@@ -119,11 +130,19 @@ export const rules: readonly Rule[] = [
     read: READ,
   },
   {
-    models: REASONS,
+    models: REASONS_UNASKED,
     takes: 'nothing',
-    fields: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logprobs', 'top_logprobs', 'logit_bias'],
+    fields: SAMPLING,
     unless: 'effort_none',
     source: 'https://platform.openai.com/docs/guides/latest-model (parameter compatibility)',
+    read: READ,
+  },
+  {
+    models: /^gpt-5\.[1-5](?!.*-chat)/,
+    takes: 'nothing',
+    fields: SAMPLING,
+    unless: 'effort_unset',
+    source: 'https://learn.microsoft.com/en-us/javascript/api/@azure/ai-projects/reasoningeffort',
     read: READ,
   },
   {
