@@ -1,4 +1,4 @@
-/** An event that is as long as an answer may be reaches clients of every dialect whole, from vendors of every dialect. */
+/** An event as long as an answer may be reaches clients of every dialect whole, from vendors of every dialect. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from './support/gateway.ts'
 

@@ -40,7 +40,7 @@ export type Limit =
   /** Requests with these go to the responses format. */
   | { readonly takes: 'elsewhere'; readonly what: 'tools' | 'translated' }
 
-export type Rule = Limit & {
+type Unread = Limit & {
   /** Presets that it holds for, or that it does not hold for. Left out: whoever serves these models. */
   readonly vendors?: readonly string[]
   readonly notVendors?: readonly string[]
@@ -48,11 +48,10 @@ export type Rule = Limit & {
   readonly models?: RegExp
   /** Where it can be read. */
   readonly source: string
-  readonly read: string
 }
+export type Rule = Unread & { readonly read: string }
 
 const OPENAI = ['openai', 'azure']
-const READ = '2026-11-25'
 /** They know no `reasoning_content` of a message. */
 const REFUSES_THOUGHTS = [...OPENAI, 'groq', 'mistral', 'cerebras']
 
@@ -81,21 +80,22 @@ const NOT_MISTRAL =
   'modalities audio web_search_options functions function_call prompt_cache_retention prompt_cache_options reasoning ' +
   'thinking repetition_penalty min_p'
 
-export const rules: readonly Rule[] = [
+/** Rows that were read on one day. */
+const readOn = (read: string, rows: readonly Unread[]): readonly Rule[] => rows.map((row) => ({ ...row, read }))
+
+export const rules: readonly Rule[] = readOn('2026-11-25', [
   // Whoever it is: nobody is known to take more.
   {
     takes: 'id',
     fields: ['user', 'user_id'],
     most: 128,
     source: 'https://github.com/ujisati/claude-code-provider-proxy/issues/11',
-    read: READ,
   },
   {
     takes: 'id',
     fields: ['safety_identifier', 'prompt_cache_key'],
     most: 64,
     source: 'https://github.com/maximhq/bifrost/issues/1000',
-    read: READ,
   },
 
   // OpenAI; the rules of its models hold for whoever serves them.
@@ -105,14 +105,12 @@ export const rules: readonly Rule[] = [
     fields: ['user'],
     most: 64,
     source: 'https://github.com/maximhq/bifrost/issues/1000',
-    read: READ,
   },
   {
     vendors: OPENAI,
     takes: 'nothing',
     fields: ['top_k'],
     source: 'https://github.com/jimmc414/claude_n_codex_api_proxy/issues/24',
-    read: READ,
   },
   {
     vendors: OPENAI,
@@ -120,14 +118,12 @@ export const rules: readonly Rule[] = [
     field: 'stop',
     most: 4,
     source: 'https://platform.openai.com/docs/api-reference/chat/create (stop: up to 4 sequences)',
-    read: READ,
   },
   {
     models: NEVER_REASONS,
     takes: 'nothing',
     fields: ['reasoning_effort', 'reasoning', 'verbosity'],
     source: 'https://github.com/musistudio/claude-code-router/issues/724',
-    read: READ,
   },
   {
     models: REASONS_UNASKED,
@@ -135,7 +131,6 @@ export const rules: readonly Rule[] = [
     fields: SAMPLING,
     unless: 'effort_none',
     source: 'https://platform.openai.com/docs/guides/latest-model (parameter compatibility)',
-    read: READ,
   },
   {
     models: /^gpt-5\.[1-5](?!.*-chat)/,
@@ -143,49 +138,42 @@ export const rules: readonly Rule[] = [
     fields: SAMPLING,
     unless: 'effort_unset',
     source: 'https://learn.microsoft.com/en-us/javascript/api/@azure/ai-projects/reasoningeffort',
-    read: READ,
   },
   {
     models: REASONS,
     takes: 'nothing',
     fields: ['stop'],
     source: 'https://platform.openai.com/docs/api-reference/chat/create (stop: not with reasoning models)',
-    read: READ,
   },
   {
     models: /^o\d/,
     takes: 'efforts',
     efforts: ['low', 'medium', 'high'],
     source: 'https://docs.rs/openai-tools/3.0.0/openai_tools/responses/request/enum.ReasoningEffort.html',
-    read: READ,
   },
   {
     models: /^gpt-5(?:-(?!chat|codex)|$)/,
     takes: 'efforts',
     efforts: ['minimal', 'low', 'medium', 'high'],
     source: 'https://platform.openai.com/docs/models/gpt-5',
-    read: READ,
   },
   {
     models: /^gpt-5-codex|^gpt-5\.1-codex(?!-max)/,
     takes: 'efforts',
     efforts: ['low', 'medium', 'high'],
     source: 'https://platform.openai.com/docs/models/gpt-5-codex',
-    read: READ,
   },
   {
     models: /^gpt-5\.1(?!-codex)/,
     takes: 'efforts',
     efforts: ['none', 'low', 'medium', 'high'],
     source: 'https://github.com/openai/openai-agents-python/issues/2089',
-    read: READ,
   },
   {
     models: /^gpt-5\.[2-5]|^gpt-5\.1-codex-max/,
     takes: 'efforts',
     efforts: ['none', 'low', 'medium', 'high', 'xhigh'],
     source: 'https://platform.openai.com/docs/models/gpt-5.2',
-    read: READ,
   },
   {
     vendors: OPENAI,
@@ -193,7 +181,6 @@ export const rules: readonly Rule[] = [
     takes: 'elsewhere',
     what: 'tools',
     source: 'https://github.com/openai/openai-openapi/issues/541',
-    read: READ,
   },
   {
     vendors: ['openai'],
@@ -202,7 +189,6 @@ export const rules: readonly Rule[] = [
     what: 'translated',
     source:
       'https://platform.openai.com/docs/guides/migrate-to-responses (reasoning between turns is kept there alone)',
-    read: READ,
   },
 
   {
@@ -210,39 +196,33 @@ export const rules: readonly Rule[] = [
     models: WRITES_FREELY,
     takes: 'custom_tools',
     source: 'https://platform.openai.com/docs/guides/function-calling#custom-tools',
-    read: READ,
   },
   {
     vendors: ['openai'],
     models: REASONS_ELSEWHERE,
     takes: 'agent_items',
     source: 'https://developers.openai.com/api/docs/guides/tools-tool-search',
-    read: READ,
   },
   {
     vendors: ['openai'],
     takes: 'cache_key',
     source: 'https://platform.openai.com/docs/guides/prompt-caching',
-    read: READ,
   },
   {
     vendors: ['mistral'],
     takes: 'cache_key',
     source: 'https://docs.mistral.ai/studio/conversations/advanced/prompt-caching',
-    read: READ,
   },
   {
     vendors: ['moonshot'],
     takes: 'cache_key',
     source: 'https://github.com/MoonshotAI/kimi-code/pull/3660 (its own endpoint keeps the field)',
-    read: READ,
   },
   {
     vendors: ['groq', 'cerebras'],
     takes: 'nothing',
     fields: ['prompt_cache_key', 'prompt_cache_retention'],
     source: 'https://github.com/zed-industries/zed/issues/36215',
-    read: READ,
   },
 
   // Mistral
@@ -252,28 +232,24 @@ export const rules: readonly Rule[] = [
     field: 'seed',
     as: 'random_seed',
     source: 'https://docs.mistral.ai/api/endpoint/chat',
-    read: READ,
   },
   {
     vendors: ['mistral'],
     takes: 'nothing',
     fields: NOT_MISTRAL.split(' '),
     source: 'https://github.com/mistralai/platform-docs-public/issues/7',
-    read: READ,
   },
   {
     vendors: ['mistral'],
     takes: 'efforts',
     efforts: ['none', 'high'],
     source: 'https://docs.mistral.ai/capabilities/reasoning/adjustable',
-    read: READ,
   },
   {
     vendors: ['mistral'],
     takes: 'call_ids',
     chars: 9,
     source: 'https://github.com/anomalyco/opencode/issues/1680',
-    read: READ,
   },
   {
     vendors: ['mistral'],
@@ -281,7 +257,6 @@ export const rules: readonly Rule[] = [
     field: 'temperature',
     most: 1.5,
     source: 'https://docs.mistral.ai/api/endpoint/chat',
-    read: READ,
   },
 
   // DeepSeek
@@ -292,7 +267,6 @@ export const rules: readonly Rule[] = [
     most: 512,
     form: /^[\w-]+$/,
     source: 'https://github.com/deepseek-ai/DeepSeek-V3/issues/1277',
-    read: READ,
   },
   {
     vendors: ['deepseek'],
@@ -300,20 +274,17 @@ export const rules: readonly Rule[] = [
     field: 'stop',
     most: 16,
     source: 'https://api-docs.deepseek.com/api/create-chat-completion',
-    read: READ,
   },
   {
     vendors: ['deepseek'],
     takes: 'efforts',
     efforts: ['low', 'high', 'max'],
     source: 'https://api-docs.deepseek.com/guides/thinking_mode',
-    read: READ,
   },
   {
     vendors: ['deepseek'],
     takes: 'json_object',
     source: 'https://api-docs.deepseek.com/api/create-chat-completion (response_format: text or json_object)',
-    read: READ,
   },
 
   // Thoughts
@@ -321,7 +292,6 @@ export const rules: readonly Rule[] = [
     vendors: REFUSES_THOUGHTS,
     takes: 'no_thoughts',
     source: 'https://github.com/janhq/jan/issues/8136, https://github.com/Kilo-Org/kilocode/issues/10375',
-    read: READ,
   },
   {
     notVendors: REFUSES_THOUGHTS,
@@ -330,7 +300,6 @@ export const rules: readonly Rule[] = [
     source:
       'https://api-docs.deepseek.com/guides/thinking_mode, https://github.com/QuantumNous/new-api/issues/4806, ' +
       'https://github.com/envoyproxy/ai-gateway/issues/2098',
-    read: READ,
   },
 
   // Others
@@ -341,7 +310,6 @@ export const rules: readonly Rule[] = [
     least: 6,
     most: 128,
     source: 'https://github.com/looplj/axonhub/issues/1669',
-    read: READ,
   },
   {
     vendors: ['ark', 'modelark'],
@@ -350,21 +318,18 @@ export const rules: readonly Rule[] = [
     least: 6,
     most: 128,
     source: 'https://github.com/looplj/axonhub/issues/1669',
-    read: READ,
   },
   {
     vendors: ['groq'],
     takes: 'nothing',
     fields: ['logprobs', 'top_logprobs', 'logit_bias', 'top_k'],
     source: 'https://console.groq.com/docs/openai (unsupported fields)',
-    read: READ,
   },
   {
     vendors: ['cerebras'],
     takes: 'nothing',
     fields: ['frequency_penalty', 'presence_penalty', 'logit_bias', 'top_k'],
     source: 'https://inference-docs.cerebras.ai/resources/openai (unsupported fields)',
-    read: READ,
   },
   {
     vendors: ['xai'],
@@ -372,7 +337,6 @@ export const rules: readonly Rule[] = [
     takes: 'nothing',
     fields: ['presence_penalty', 'frequency_penalty', 'stop', 'top_k'],
     source: 'https://docs.x.ai/docs/guides/reasoning',
-    read: READ,
   },
   {
     vendors: ['xai'],
@@ -380,7 +344,6 @@ export const rules: readonly Rule[] = [
     takes: 'nothing',
     fields: ['reasoning_effort'],
     source: 'https://docs.x.ai/docs/guides/reasoning',
-    read: READ,
   },
   {
     vendors: ['moonshot'],
@@ -388,13 +351,11 @@ export const rules: readonly Rule[] = [
     field: 'temperature',
     most: 1,
     source: 'https://platform.moonshot.ai/docs/api/chat',
-    read: READ,
   },
   {
     notVendors: OPENAI,
     takes: 'system_role',
     source: 'https://github.com/earendil-works/pi/issues/1048, https://github.com/diegosouzapw/OmniRoute/issues/2281',
-    read: READ,
   },
   // Embeddings
   {
@@ -403,6 +364,5 @@ export const rules: readonly Rule[] = [
     fields: ['encoding_format'],
     source:
       'https://docs.voyageai.com/reference/embeddings-api (null or base64); Extra inputs are not permitted, elsewhere',
-    read: READ,
   },
-]
+])
