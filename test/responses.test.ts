@@ -105,6 +105,31 @@ describe('answers', () => {
   })
 })
 
+test('a conversation in short, to go on from', async () => {
+  const who = await member()
+  const one = await made(who, { input: 'My name is Ada.' })
+  const body = { model: 'plain', previous_response_id: one.id, input: [{ role: 'user', content: 'Say exactly: hi' }] }
+  const answer = await send(who, '/responses/compact', { method: 'POST', body })
+  const short = (await answer.json()) as {
+    id: string
+    object: string
+    output: Record<string, unknown>[]
+    usage: object
+  }
+  expect([answer.status, short.object]).toEqual([200, 'response.compaction'])
+  expect(short.output.map(({ type, role }) => role ?? type)).toEqual(['user', 'user', 'compaction'])
+  expect(short.usage).toMatchObject({ output_tokens: expect.any(Number) as number })
+  // It is kept by its client alone, who goes on with what it got.
+  expect((await send(who, `/responses/${short.id}`)).status).toBe(404)
+  const next = await made(who, { input: [...short.output, { role: 'user', content: 'What is my name?' }] })
+  expect(textOf(next)).toBe('Your name is Ada.')
+  expect(await who.records(3)).toMatchObject([
+    { status: 'completed' },
+    { status: 'completed' },
+    { status: 'completed' },
+  ])
+})
+
 describe('refusals name no field of another dialect', () => {
   test('not the one that a vendor of chat completions means', async () => {
     const who = await member()

@@ -29,6 +29,14 @@ export const response = z.looseObject({
   output: z.array(z.looseObject({ type: z.string() })),
 })
 
+export const compaction = z.looseObject({
+  id: z.string(),
+  object: z.literal('response.compaction'),
+  created_at: seconds,
+  output: z.array(z.looseObject({ type: z.string() })),
+  usage: z.looseObject({ input_tokens: count, output_tokens: count }),
+})
+
 export const message = z.looseObject({
   id: z.string(),
   type: z.literal('message'),

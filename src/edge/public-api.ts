@@ -9,7 +9,7 @@ import { geminiRequestSchema } from '../formats/gemini/request.ts'
 import { batchEmbedSchema, embedContentSchema } from '../formats/embeddings/gemini.ts'
 import { imageRequestSchema } from '../formats/images/request.ts'
 import { countSchema, messagesSchema } from '../formats/messages/request.ts'
-import { responsesRequestSchema } from '../formats/responses/request.ts'
+import { compactionRequestSchema, responsesRequestSchema } from '../formats/responses/request.ts'
 import { videoRequest } from '../formats/videos/request.ts'
 import * as answers from './public-answers.ts'
 import { envelopeOf, type Envelope } from './surface.ts'
@@ -66,6 +66,14 @@ export const described: readonly Described[] = [
     body: json(responsesRequestSchema, { model: 'sandbox-chat', input: 'Hello' }),
     answer: answers.response,
     stream: 'events (`response.created` … `response.completed`), then `data: [DONE]`',
+  },
+  {
+    method: 'post',
+    path: '/v1/responses/compact',
+    tag: 'Text',
+    summary: 'A conversation in short, to go on from: what the user has said, and one item for all else.',
+    body: json(compactionRequestSchema, { model: 'sandbox-chat', input: 'Hello' }),
+    answer: answers.compaction,
   },
   {
     method: 'get',

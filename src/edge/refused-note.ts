@@ -11,6 +11,7 @@ const SECRET = /sk-[\w-]+/i
 const ENDPOINTS: Readonly<Record<string, string>> = {
   '/v1/chat/completions': 'chat.completions',
   '/v1/responses': 'responses',
+  '/v1/responses/compact': 'responses',
   '/v1/messages': 'messages',
   '/v1/embeddings': 'embeddings',
   '/v1/images/generations': 'images.generations',

@@ -90,6 +90,9 @@ const surfaces: Readonly<Record<string, Surface>> = {
   '/v1/responses': {
     read: ({ text, bytes }) => readers.responses(({ readResponsesClient }) => readResponsesClient(text, bytes)),
   },
+  '/v1/responses/compact': {
+    read: ({ text, bytes }) => readers.responses(({ readCompactionClient }) => readCompactionClient(text, bytes)),
+  },
   '/v1/images/generations': {
     read: ({ text }) => readers.images(({ readImageClient }) => readImageClient(text)),
   },

@@ -1,7 +1,6 @@
 /** A chat request as a neutral turn, for upstreams of another dialect. */
 import type { Failure } from '../../domain/failure.ts'
 import type {
-  Effort,
   InputPart,
   MediaSource,
   Message,
@@ -12,6 +11,7 @@ import type {
   ToolChoice,
 } from '../../domain/turn.ts'
 import { asFields, asList, asText, fieldsIn, numberIn, ownIn, textIn, wordFor, type Fields } from '../fields.ts'
+import { effortIn } from '../effort.ts'
 import type { TurnRead } from '../translated.ts'
 import { readCallSignature } from './call-signature.ts'
 import { argumentsIn } from './history.ts'
@@ -24,7 +24,6 @@ const known = new Set(
     ' ',
   ),
 )
-const efforts: ReadonlySet<string> = new Set<Effort>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
 
 class Untranslatable extends Error {
   readonly param: string
@@ -48,14 +47,14 @@ export function chatTurn(body: ChatBody): TurnRead {
 function turnOf(body: ChatBody): Extract<TurnRead, { kind: 'turn' }>['turn'] {
   const fields: Fields = body
   const user = fields['safety_identifier'] ?? fields['user']
-  const effort = body.reasoning_effort
+  const effort = effortIn(body.reasoning_effort)
   return {
     messages: body.messages.map((message, i) => messageOf(message, `messages[${i}]`)),
     tools: (body.tools ?? []).map((tool, i) => toolOf(tool, `tools[${i}]`)),
     toolChoice: toolChoiceOf(body.tool_choice),
     parallelToolCalls: body.parallel_tool_calls ?? undefined,
     format: formatOf(body.response_format),
-    effort: typeof effort === 'string' && efforts.has(effort) ? (effort as Effort) : undefined,
+    effort,
     showReasoning: true,
     verbosity: textIn(fields['verbosity']),
     temperature: body.temperature ?? undefined,
@@ -69,7 +68,10 @@ function turnOf(body: ChatBody): Extract<TurnRead, { kind: 'turn' }>['turn'] {
     logprobs: body.logprobs ? (body.top_logprobs ?? 0) : undefined,
     user: textIn(user),
     cacheKey: textIn(fields['prompt_cache_key']),
-    foreign: Object.keys(fields).filter((name) => !known.has(name) && (fields[name] ?? null) !== null),
+    foreign: [
+      ...Object.keys(fields).filter((name) => !known.has(name) && (fields[name] ?? null) !== null),
+      ...(body.reasoning_effort && !effort ? ['reasoning_effort'] : []),
+    ],
   }
 }
 

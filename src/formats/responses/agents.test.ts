@@ -296,6 +296,15 @@ describe('tools with calls of their own', () => {
   })
 })
 
+test('an effort above all others is the highest, and one that nobody knows is left out and named', () => {
+  const of = (effort: string): unknown[] => {
+    const { body, dropped } = sent({ input: [user], reasoning: { effort } })
+    return [body['reasoning_effort'], dropped]
+  }
+  expect(of('ultra')).toEqual(['max', []])
+  expect(of('extreme')).toEqual([undefined, ['reasoning.effort']])
+})
+
 describe('items that no other dialect has a word for', () => {
   test('are left out and named; the request is answered', () => {
     const input = [

@@ -10,7 +10,13 @@ import { translated } from '../translated.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
 import { ResponsesConversation, type Compaction } from './conversation.ts'
 import { writeNative } from './native.ts'
-import { readCountRequest, readResponsesRequest, type ReadResponses, type ResponsesRequest } from './request.ts'
+import {
+  readCompactionRequest,
+  readCountRequest,
+  readResponsesRequest,
+  type ReadResponses,
+  type ResponsesRequest,
+} from './request.ts'
 
 type ReadClient = ReadResponses<ClientRequest & { readonly conversation: ResponsesConversation }>
 
@@ -21,6 +27,10 @@ export const readResponsesClient = (text: string, bytes: number): ReadClient | P
 /** Reads a request of `/v1/responses/input_tokens`. */
 export const readCountedClient = (text: string, bytes: number): ReadClient | Promise<ReadClient> =>
   afterScan(text, bytes, (scan) => made(readCountRequest(scan, bytes)))
+
+/** Reads a request of `/v1/responses/compact`. */
+export const readCompactionClient = (text: string, bytes: number): ReadClient | Promise<ReadClient> =>
+  afterScan(text, bytes, (scan) => made(readCompactionRequest(exactScan(scan, text), bytes)))
 
 /** The state is ours: what only passes through is kept as it came. */
 const exactScan = (scan: ScannedRequest, text: string): ScannedRequest =>
@@ -97,7 +107,9 @@ class ResponsesClient implements ClientRequest {
     const [told, native] = [way('ours'), way('theirs')]
     const { body, stream } = this
     const { said: items, read } = this.conversation
-    const isNative = ({ rules }: WriterQuirks): boolean => read !== undefined && isTaken('custom_tools', rules)
+    // The order to be short came with groups of tools.
+    const what = read?.compacts === true ? 'agent_items' : 'custom_tools'
+    const isNative = ({ rules }: WriterQuirks): boolean => read !== undefined && isTaken(what, rules)
     return {
       ...told,
       request(to) {

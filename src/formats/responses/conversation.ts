@@ -6,7 +6,7 @@ import { parseExact } from '../../lib/exact-json.ts'
 import { writeFailure } from '../chat/failure.ts'
 import { asFields, asList, asText, parseFields, type Fields } from '../fields.ts'
 import type { AnswerFacts, ClientSide, Conversation, Follower, KeptTurn, PastTurn, StreamEncoder } from '../format.ts'
-import { CompactionWriter, summaryOf } from './compaction.ts'
+import { CompactionWriter, isCompaction, summaryOf } from './compaction.ts'
 import { ResponseEvents, type ErrorWords, type EventOptions } from './events.ts'
 import { BadInput, mediaOf, outputItemId, responseOfItem, withIds, type Item, type Media } from './items.ts'
 import { itemsOf } from './output.ts'
@@ -37,7 +37,7 @@ export type Compaction = 'ours' | 'theirs'
 const compactionId = (answer: AnswerFacts): string => outputItemId(responseIdOf(answer), 'compaction', 0)
 
 /** A summary in the item that a client sends back instead of what it sums up. */
-function inShort({ choices: [choice], usage }: Reply, answer: AnswerFacts): Reply {
+function summarised({ choices: [choice], usage }: Reply, answer: AnswerFacts): Reply {
   const finish = choice?.finish ?? 'stop'
   const writer = new CompactionWriter(compactionId(answer))
   const text = summaryOf(choice?.parts ?? [])
@@ -168,7 +168,7 @@ export class ResponsesConversation implements Conversation {
     const summarises = this.read?.compacts === true && compaction === 'ours'
     return {
       dialect: 'responses',
-      reply: (reply, answer, usage) => this.whole(summarises ? inShort(reply, answer) : reply, answer, usage),
+      reply: (reply, answer, usage) => this.whole(summarises ? summarised(reply, answer) : reply, answer, usage),
       encoder: (answer) => this.encoder(answer, summarises),
     }
   }
@@ -188,8 +188,16 @@ export class ResponsesConversation implements Conversation {
     const output = this.outputOf(reply, head)
     const standing = endedWith(choice?.finish ?? 'stop', usage, Date.now())
     this.draft = { head, deltas: [], end: { standing, words: NO_WORDS, output } }
+    if (this.request.isCompaction) return this.inShort(head, output, standing)
     const visible = output.map((item) => shownItem(item, this.shown))
     return JSON.stringify(responseOf(head, standing, visible))
+  }
+
+  /** What its client goes on with: what the user has said, and all else in short. */
+  private inShort({ id, created_at }: Fields, output: readonly Item[], { usage }: Standing): string {
+    const said = this.said.filter(({ type, role }) => type === 'message' && role === 'user')
+    const items = [...withIds(said, asText(id)), ...output.filter(({ type }) => isCompaction(type))]
+    return JSON.stringify({ id, object: 'response.compaction', created_at, output: items, usage })
   }
 
   private outputOf({ choices: [choice], deltas }: Reply, head: Fields): Item[] {

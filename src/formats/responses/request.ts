@@ -44,7 +44,7 @@ const options = z.looseObject({
   text: optional(z.looseObject({ format: optional(textFormat), verbosity: optional(z.string()) })),
   reasoning: optional(
     z.looseObject({
-      effort: optional(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])),
+      effort: optional(z.string()),
       summary: optional(z.string()),
     }),
   ),
@@ -65,6 +65,9 @@ export const responsesRequestSchema = options.extend({ input })
 /** What is counted need not name a model. */
 const countedSchema = options.extend({ input, model: optional(z.string().min(1)) })
 
+/** What is to be told in short may be all said before. */
+export const compactionRequestSchema = options.extend({ input: optional(input) })
+
 /** A request without its input. */
 export type ResponsesBody = z.infer<typeof options>
 
@@ -74,6 +77,8 @@ export type ResponsesRequest = {
   readonly input: readonly Fields[]
   readonly remoteMedia: readonly RemoteMedium[]
   readonly bytes: number
+  /** Of `/v1/responses/compact`: what is wanted is the conversation in short. */
+  readonly isCompaction?: boolean
 }
 
 export type ReadResponses<T> =
@@ -95,8 +100,21 @@ export const readResponsesRequest = (
 export const readCountRequest = (scan: ScannedRequest, bytes: number): ReadResponses<ResponsesRequest> =>
   readBy(countedSchema, scan, bytes)
 
+/**
+ * A request of `/v1/responses/compact`: the same as one that ends with the order for it, answered in one piece, and kept
+ * by its client alone.
+ */
+export function readCompactionRequest(scan: ScannedRequest, bytes: number): ReadResponses<ResponsesRequest> {
+  const read = readBy(compactionRequestSchema, scan, bytes)
+  if (read.kind === 'rejected') return read
+  const { body, input: given, ...request } = read.request
+  const whole = { ...body, stream: false, background: false, store: false, tool_choice: undefined }
+  const order = { type: 'compaction_trigger' }
+  return { kind: 'read', request: { ...request, body: whole, input: [...given, order], isCompaction: true } }
+}
+
 function readBy(
-  by: typeof responsesRequestSchema | typeof countedSchema,
+  by: typeof responsesRequestSchema | typeof countedSchema | typeof compactionRequestSchema,
   scan: ScannedRequest,
   bytes: number,
 ): ReadResponses<ResponsesRequest> {
@@ -107,7 +125,7 @@ function readBy(
   const body = { ...rest, model: checked.data.model ?? '' } as ResponsesBody
   try {
     refuseUnsupported(body)
-    return { kind: 'read', request: { body, input: readInput(given), remoteMedia: remoteMediaOf(given), bytes } }
+    return { kind: 'read', request: { body, input: readInput(given ?? []), remoteMedia: remoteMediaOf(given), bytes } }
   } catch (error) {
     if (error instanceof BadInput) return reject(error.failure)
     throw error

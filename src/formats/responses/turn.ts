@@ -13,6 +13,7 @@ import { sourceOf } from '../chat/turn.ts'
 import { asFields, asList, asText, textIn, type Fields } from '../fields.ts'
 import { isAgentCall, isAgentOutput, readAgentCall, readAgentOutput } from './agent-tools.ts'
 import { COMPACTION_ORDER, compactionIn, isCompaction } from './compaction.ts'
+import { effortIn } from '../effort.ts'
 import { BadInput } from './items.ts'
 import type { ResponsesBody } from './request.ts'
 import { sealedFrom, sealOfCall } from './sealed.ts'
@@ -51,7 +52,7 @@ export function responsesTurn(body: ResponsesBody, items: readonly Fields[]): Re
     toolChoice: compacts && book.tools.length > 0 ? { kind: 'none' } : choiceOf(body.tool_choice, book),
     parallelToolCalls: body.parallel_tool_calls ?? undefined,
     format: formatOf(body.text?.format),
-    effort: body.reasoning?.effort ?? undefined,
+    effort: effortIn(body.reasoning?.effort),
     showReasoning: (body.reasoning?.summary ?? null) !== null,
     verbosity: body.text?.verbosity ?? undefined,
     temperature: body.temperature ?? undefined,
@@ -71,6 +72,7 @@ function foreignOf(body: ResponsesBody): string[] {
   // Nothing is ever cut off here: what does not fit is refused by the upstream.
   if (body.truncation === 'auto') foreign.push('truncation')
   if (body.top_logprobs) foreign.push('top_logprobs')
+  if (body.reasoning?.effort && !effortIn(body.reasoning.effort)) foreign.push('reasoning.effort')
   if (body.include?.some((name) => !included.has(name))) foreign.push('include')
   return foreign
 }
