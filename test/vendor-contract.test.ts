@@ -14,7 +14,7 @@ let gateway: TestGateway
 const vendors: Vendor[] = []
 
 beforeAll(async () => {
-  vendors.push(...profiles.map(startVendor))
+  vendors.push(...profiles.map((profile) => startVendor(profile)))
   const providers = profiles.map(({ preset, base }, i) => {
     const url = (vendors[i]?.origin ?? '') + base
     return `  p${i}: { preset: ${preset}, base_url: '${url}', key: k, allow_private: true }`

@@ -3,7 +3,15 @@ import type { Dialect } from '../../src/domain/turn.ts'
 import { dataEvent, namedEvent } from '../../src/lib/sse.ts'
 import { GEMINI_SEAL, MESSAGES_SEAL, RESPONSES_SEAL } from './refusals.ts'
 
-export type Call = { readonly id: string; readonly name: string; readonly args: string }
+export type Call = {
+  readonly id: string
+  readonly name: string
+  /** JSON, or what a custom tool is given. */
+  readonly args: string
+  /** Of the responses format: what else than a function is called, and the group that its tool is of. */
+  readonly kind?: 'function' | 'custom' | 'tool_search'
+  readonly namespace?: string
+}
 export type Said = { readonly thought: string; readonly text: string; readonly calls: readonly Call[] }
 
 type Written = { readonly whole: object; readonly stream: string }
@@ -43,6 +51,14 @@ function chat({ thought, text, calls }: Said): Written {
   }
 }
 
+function responsesCall({ id, name, args, kind = 'function', namespace }: Call, i: number) {
+  const head = { id: `fc_${i}`, call_id: id, status: 'completed' }
+  const group = namespace === undefined ? {} : { namespace }
+  if (kind === 'custom') return { ...head, type: 'custom_tool_call', name, ...group, input: args }
+  if (kind === 'function') return { ...head, type: 'function_call', name, ...group, arguments: args }
+  return { ...head, type: 'tool_search_call', execution: 'client', arguments: JSON.parse(args) as object }
+}
+
 function responses({ thought, text, calls }: Said): Written {
   const reasoning = {
     type: 'reasoning',
@@ -57,28 +73,26 @@ function responses({ thought, text, calls }: Said): Written {
     status: 'completed',
     content: [{ type: 'output_text', text, annotations: [] }],
   }
-  const items = [
-    ...(thought === '' ? [] : [reasoning]),
-    ...(text === '' ? [] : [message]),
-    ...calls.map(({ id, name, args }, i) => ({
-      type: 'function_call',
-      id: `fc_${i}`,
-      call_id: id,
-      name,
-      arguments: args,
-      status: 'completed',
-    })),
-  ]
+  const items = [...(thought === '' ? [] : [reasoning]), ...(text === '' ? [] : [message]), ...calls.map(responsesCall)]
   const head = { id: 'resp_1', object: 'response', created_at: 1_700_000_000, model: 'up' }
   const whole = { ...head, status: 'completed', output: items, usage: responsesUsage, error: null }
   const event = (type: string, fields: object): string => namedEvent(type, JSON.stringify({ type, ...fields }))
   const stream = items.flatMap((item, index) => {
     const at = { output_index: index, item_id: item.id }
+    const part = { ...at, content_index: 0 }
+    const blank = { type: 'output_text', text: '', annotations: [] }
     const open = 'content' in item ? { ...item, content: [] } : 'arguments' in item ? { ...item, arguments: '' } : item
     return [
       event('response.output_item.added', { output_index: index, item: open }),
-      ...('content' in item ? [event('response.output_text.delta', { ...at, content_index: 0, delta: text })] : []),
-      ...('arguments' in item
+      ...('content' in item
+        ? [
+            event('response.content_part.added', { ...part, part: blank }),
+            event('response.output_text.delta', { ...part, delta: text }),
+            event('response.output_text.done', { ...part, text }),
+            event('response.content_part.done', { ...part, part: { ...blank, text } }),
+          ]
+        : []),
+      ...('arguments' in item && typeof item.arguments === 'string'
         ? [
             event('response.function_call_arguments.delta', { ...at, delta: item.arguments }),
             event('response.function_call_arguments.done', { ...at, arguments: item.arguments }),

@@ -85,9 +85,14 @@ function mixedUp({ messages }: Seen): string | undefined {
   return undefined
 }
 
+/** What a vendor says to a request that it takes; or what is wrong with what came back of its own words. */
+export type Mind = (sent: { readonly dialect: Dialect; readonly body: Fields; readonly seen: Seen }) => Said | string
+
 export type Vendor = {
   readonly origin: string
   readonly seen: { dialect: Dialect; body: Fields }[]
+  /** What it refused, as it said it. */
+  readonly refused: string[]
   stop(): Promise<void>
 }
 
@@ -97,9 +102,24 @@ function dialectOf(path: string): Dialect {
   return path.includes(':') ? 'gemini' : 'chat'
 }
 
-export function startVendor(profile: Profile): Vendor {
+/** Plays the script before the tool that is called `look`. */
+const lookTwice: Mind = ({ seen }) => {
+  const fault = mixedUp(seen)
+  if (fault !== undefined) return fault
+  const results = seen.messages.flatMap((message) => message.results).length
+  const said = script[results === 0 ? 0 : results < 3 ? 1 : 2] ?? expectNever()
+  if (seen.tools.length === 0) return { thought: '', text: 'All done.', calls: [] }
+  const name = seen.tools.find((tool) => tool.includes('look')) ?? 'look'
+  return { ...said, calls: said.calls.map((call) => ({ ...call, name })) }
+}
+
+export function startVendor(profile: Profile, mind: Mind = lookTwice): Vendor {
   const seen: Vendor['seen'] = []
-  const refuse = ({ status, body }: Refusal): Response => Response.json(body, { status })
+  const refused: string[] = []
+  const refuse = ({ status, body }: Refusal): Response => {
+    refused.push(`${status} ${JSON.stringify(body)}`)
+    return Response.json(body, { status })
+  }
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -114,14 +134,10 @@ export function startVendor(profile: Profile): Vendor {
       const view = seenBy[dialect](fieldsOf(parseExact(text)))
       const refusal = check({ body, seen: view, model: profile.model })
       if (refusal) return refuse(refusal)
-      const fault = mixedUp(view)
-      if (fault !== undefined) return refuse({ status: 400, body: { error: { message: `MIXED UP: ${fault}` } } })
-      const results = view.messages.flatMap((message) => message.results).length
-      const said = script[results === 0 ? 0 : results < 3 ? 1 : 2] ?? expectNever()
-      const tool = view.tools.find((name) => name.includes('look')) ?? 'look'
-      const named = view.tools.length === 0 ? { ...said, thought: '', text: 'All done.', calls: [] } : said
-      const calls = named.calls.map((call) => ({ ...call, name: tool, id: idFor(profile, call.id) }))
-      const { whole, stream } = written[dialect]({ ...named, calls })
+      const said = mind({ dialect, body, seen: view })
+      if (typeof said === 'string') return refuse({ status: 400, body: { error: { message: `MIXED UP: ${said}` } } })
+      const calls = said.calls.map((call) => ({ ...call, id: idFor(profile, call.id) }))
+      const { whole, stream } = written[dialect]({ ...said, calls })
       if (body['stream'] === true || pathname.endsWith(':streamGenerateContent')) {
         return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
       }
@@ -129,7 +145,7 @@ export function startVendor(profile: Profile): Vendor {
       return new Response(answer, { headers: { 'content-type': 'application/json' } })
     },
   })
-  return { origin: `http://127.0.0.1:${server.port}`, seen, stop: () => server.stop(true) }
+  return { origin: `http://127.0.0.1:${server.port}`, seen, refused, stop: () => server.stop(true) }
 }
 
 const expectNever = (): never => {

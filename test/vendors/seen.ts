@@ -84,6 +84,23 @@ function item(one: Fields): SeenMessage {
       const call = { id: textOf(one['call_id']), name: textOf(one['name']), args: textOf(one['arguments']) }
       return { ...EMPTY, role: 'assistant', calls: [call] }
     }
+    case 'custom_tool_call':
+      return {
+        ...EMPTY,
+        role: 'assistant',
+        calls: [{ id: textOf(one['call_id']), name: textOf(one['name']), args: textOf(one['input']) }],
+      }
+    case 'tool_search_call': {
+      const args = JSON.stringify(one['arguments'])
+      return { ...EMPTY, role: 'assistant', calls: [{ id: textOf(one['call_id']), name: 'tool_search', args }] }
+    }
+    case 'tool_search_output':
+      return {
+        ...EMPTY,
+        role: 'tool',
+        results: [{ id: textOf(one['call_id']), name: '', text: JSON.stringify(one['tools']) }],
+      }
+    case 'custom_tool_call_output':
     case 'function_call_output':
       return {
         ...EMPTY,

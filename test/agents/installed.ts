@@ -1,0 +1,17 @@
+/** Where the agents' packages are, each version in a folder of its own. `npm run clients` puts them there. */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import pins from './pins.json' with { type: 'json' }
+import type { Program } from './programs.ts'
+
+const FOLDER = process.env['TOLLGATE_CLIENTS'] ?? resolve(import.meta.dir, '../../.tmp/clients')
+
+export const versionOf = ({ package: name }: Program): string => (pins as Readonly<Record<string, string>>)[name] ?? ''
+
+/** The folder of a program's pinned version, or why there is none. */
+export function findInstalled(program: Program): { readonly folder: string } | { readonly reason: string } {
+  const version = versionOf(program)
+  const folder = join(FOLDER, `${program.package.replaceAll(/[^\w.]+/g, '-').replace(/^-/, '')}-${version}`)
+  if (existsSync(join(folder, program.file))) return { folder }
+  return { reason: `${program.package} ${version} is not installed (npm run clients)` }
+}

@@ -1,0 +1,146 @@
+/**
+ * The mind of a vendor that plays the task: it uses whatever tools an agent offers, two at once where there are two,
+ * and says at the end what their results said. It reads nothing but the request, as a model does.
+ */
+import type { Dialect } from '../../src/domain/turn.ts'
+import type { Call, Said } from '../vendors/answers.ts'
+import { fieldsOf, listOf, textOf, type Fields, type Seen } from '../vendors/seen.ts'
+
+export const WORD = 'XYZZY'
+export const TEXT = 'Grüße, 世界'
+export const TASK = 'Write a greeting to the file hello.txt, ask for the secret word, read the file, and tell me both.'
+
+type Tool = {
+  readonly kind: NonNullable<Call['kind']>
+  readonly name: string
+  readonly namespace?: string
+  readonly schema: Fields
+  readonly description: string
+}
+
+/** What a request lets its model call, in any dialect. */
+export function toolsIn(dialect: Dialect, body: Fields): readonly Tool[] {
+  const tools = listOf(body['tools'])
+  switch (dialect) {
+    case 'chat':
+      return tools.map(({ type, function: fn, custom }) =>
+        named(type === 'custom' ? 'custom' : 'function', fn ?? custom),
+      )
+    case 'messages':
+      return tools.map((tool) => named('function', { ...tool, parameters: tool['input_schema'] }))
+    case 'gemini':
+      return tools.flatMap(({ functionDeclarations }) =>
+        listOf(functionDeclarations).map((one) =>
+          named('function', { ...one, parameters: one['parametersJsonSchema'] ?? one['parameters'] }),
+        ),
+      )
+    case 'responses': {
+      const later = listOf(body['input']).filter(({ type }) =>
+        /^(?:additional_tools|tool_search_output)$/.test(textOf(type)),
+      )
+      return [...tools, ...later.flatMap((item) => listOf(item['tools']))].flatMap((tool) => fromResponses(tool))
+    }
+  }
+}
+
+function fromResponses(tool: Fields, namespace?: string): readonly Tool[] {
+  const { type, name, tools } = tool
+  if (type === 'namespace') return listOf(tools).flatMap((one) => fromResponses(one, textOf(name)))
+  if (type === 'tool_search') return [named('tool_search', { ...tool, name: 'tool_search' })]
+  if (type !== 'function' && type !== 'custom') return []
+  return [{ ...named(type, tool), ...(namespace === undefined ? {} : { namespace }) }]
+}
+
+function named(kind: Tool['kind'], value: unknown): Tool {
+  const { name, parameters, description } = fieldsOf(value)
+  return { kind, name: textOf(name), schema: fieldsOf(parameters), description: textOf(description) }
+}
+
+const WRITE = `printf '${TEXT}' > hello.txt && echo written`
+const READ = 'cat hello.txt'
+
+export function think({ dialect, body, seen }: { dialect: Dialect; body: Fields; seen: Seen }): Said {
+  const tools = toolsIn(dialect, body)
+  const called = seen.messages.flatMap(({ calls }) => calls.map(({ args }) => args)).join('\n')
+  const heard = seen.messages.flatMap(({ results }) => results.map(({ text }) => text)).join('\n')
+  const count = seen.messages.reduce((sum, { calls }) => sum + calls.length, 0)
+  if (tools.length === 0) return say(withoutTools(body, seen))
+  const shell = shellIn(tools)
+  if (shell === undefined) return say('There is no shell.')
+  const word = tools.find(({ name }) => name.includes('secret_word'))
+  const search = tools.find(({ name }) => name === 'tool_search')
+  const calls: Omit<Call, 'id'>[] = []
+  if (!called.includes('echo written')) {
+    calls.push(inShell(shell, WRITE))
+    if (word) calls.push(call(word, {}))
+    else if (search) calls.push(call(search, { query: 'secret word' }))
+    // Where the shell is a script's, so are the other tools.
+    else if (shell.kind === 'custom' || /javascript/i.test(shell.description)) calls.push(inScript(shell))
+  } else {
+    if (word && !heard.includes(WORD)) calls.push(call(word, {}))
+    if (!called.includes(READ)) calls.push(inShell(shell, READ))
+  }
+  const thought = calls.length > 0 ? `Step ${count}.` : ''
+  if (calls.length > 0)
+    return { thought, text: '', calls: calls.map((one, i) => ({ ...one, id: `call_${count + i}` })) }
+  return say(
+    `The word is ${heard.includes(WORD) ? WORD : 'unknown'}. The file says ${heard.includes(TEXT) ? TEXT : 'nothing'}.`,
+  )
+}
+
+const say = (text: string): Said => ({ thought: '', text, calls: [] })
+
+/** Titles, summaries, and what an agent does that edits by its answers. */
+function withoutTools(body: Fields, { messages }: Seen): string {
+  const all = JSON.stringify(body)
+  if (!all.includes('file listing') || !messages.some(({ text }) => text.includes(TASK))) return 'Greetings'
+  return `The file:\n\nhello.txt\n\`\`\`\n${TEXT}\n\`\`\`\n`
+}
+
+const shellIn = (tools: readonly Tool[]): Tool | undefined =>
+  tools.find(({ name, schema }) => /bash|shell|exec|run_command/i.test(name) && commandOf(schema) !== undefined) ??
+  tools.find(({ name, namespace, kind }) => kind !== 'tool_search' && /(?:^|_)exec$/.test(`${namespace}_${name}`))
+
+const commandOf = ({ properties }: Fields): string | undefined =>
+  Object.keys(fieldsOf(properties)).find((name) => /^(?:command|cmd|commands|script)$/.test(name))
+
+function inShell(tool: Tool, line: string): Omit<Call, 'id'> {
+  const field = commandOf(tool.schema)
+  if (field === undefined)
+    return script(tool, `text((await tools.exec_command({ cmd: ${JSON.stringify(line)} })).output)`)
+  const { type } = fieldsOf(fieldsOf(tool.schema['properties'])[field])
+  return call(tool, { [field]: type === 'array' ? [line] : line })
+}
+
+const inScript = (tool: Tool): Omit<Call, 'id'> =>
+  script(tool, 'text(JSON.stringify(await tools.mcp__words__secret_word({})))')
+
+/** Where a custom tool was made a function, its input is the function's only string. */
+function script(tool: Tool, source: string): Omit<Call, 'id'> {
+  if (tool.kind === 'custom') return { ...identity(tool), args: source }
+  const [field = 'input'] = Object.keys(fieldsOf(tool.schema['properties']))
+  return call(tool, { [field]: source })
+}
+
+const identity = ({ kind, name, namespace }: Tool): Omit<Call, 'id' | 'args'> => ({
+  kind,
+  name,
+  ...(namespace === undefined ? {} : { namespace }),
+})
+
+/** Whatever else the schema requires gets a value of its type. */
+function call(tool: Tool, args: Fields): Omit<Call, 'id'> {
+  const properties = fieldsOf(tool.schema['properties'])
+  const required = Array.isArray(tool.schema['required']) ? tool.schema['required'] : []
+  const rest = required
+    .filter((name): name is string => typeof name === 'string' && !(name in args))
+    .map((name) => [name, valueFor(fieldsOf(properties[name]))])
+  return { ...identity(tool), args: JSON.stringify({ ...args, ...Object.fromEntries(rest) }) }
+}
+
+function valueFor({ type, enum: values, default: usual }: Fields): unknown {
+  if (usual !== undefined) return usual
+  if (Array.isArray(values)) return values[0]
+  const kind = textOf(Array.isArray(type) ? type[0] : type).toLowerCase()
+  return { boolean: false, integer: 1, number: 1, array: [], object: {} }[kind] ?? 'Does what the task says'
+}
