@@ -49,7 +49,7 @@ export class DeltaOrder {
   private readonly states = new Map<number, State>()
 
   take(deltas: readonly Delta[]): readonly Delta[] {
-    if (deltas.every((delta) => this.isPlain(delta))) return deltas
+    if (this.arePlain(deltas)) return deltas
     const said: Delta[] = []
     for (const delta of deltas) this.one(delta, said)
     return said
@@ -66,10 +66,12 @@ export class DeltaOrder {
   }
 
   /** Words, where no call has been made: nearly every delta. */
-  private isPlain({ kind, choice }: Delta): boolean {
-    const isWords = kind === 'text' || kind === 'reasoning' || kind === 'refusal' || kind === 'sealed'
-    const state = this.stateOf(choice)
-    return isWords && state.open === undefined
+  private arePlain(deltas: readonly Delta[]): boolean {
+    for (const { kind, choice } of deltas) {
+      if (kind !== 'text' && kind !== 'reasoning' && kind !== 'refusal' && kind !== 'sealed') return false
+      if (this.stateOf(choice).open !== undefined) return false
+    }
+    return true
   }
 
   private stateOf(choice: number): State {

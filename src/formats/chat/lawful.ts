@@ -2,7 +2,18 @@
  * Answers of servers that are nearly of this format, as the format has them: its clients, and what is read here, know
  * only that. What is as it should be stays the object it was.
  */
-import { asFields, asList, asText, fieldsIn, numberIn, ownIn, textIn, type Fields } from '../fields.ts'
+import {
+  asFields,
+  asList,
+  asText,
+  fieldsIn,
+  numberIn,
+  ownIn,
+  parseExactFields,
+  parseFields,
+  textIn,
+  type Fields,
+} from '../fields.ts'
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import { randomId } from '../../lib/ids.ts'
 import { readUpstreamError } from './failure.ts'
@@ -37,7 +48,9 @@ const brokenWords = new Set(['error', 'insufficient_system_resource', 'network_e
 
 /** The failure that a choice of an answer ends with; undefined where none does. */
 export function brokenEnd({ choices }: Fields): UpstreamFailure | undefined {
-  for (const { finish_reason: reason, error } of asList(choices).map(asFields)) {
+  for (const choice of asList(choices)) {
+    const { finish_reason: reason, error } = asFields(choice)
+    if ((reason ?? null) === null && error === undefined) continue
     if (fieldsIn(error)) return readUpstreamError(undefined, { error })
     const word = asText(reason)
     if (brokenWords.has(word))
@@ -64,10 +77,10 @@ const hasFunctionCall = ({ function_call: call }: Fields): boolean => asText(asF
 
 /** Mistral's reasoning models answer with a list of thoughts and texts (docs.mistral.ai, Reasoning, 2026-11). */
 function withPlainContent(message: Fields): Fields {
+  if (!Array.isArray(message['content'])) return message
   const { content, reasoning_content: thought, ...rest } = message
-  if (!Array.isArray(content)) return message
   const words = { text: '', thoughts: asText(thought) }
-  for (const part of content.map(asFields)) {
+  for (const part of asList(content).map(asFields)) {
     if (part['type'] === 'thinking' || part['type'] === 'reasoning') words.thoughts += textOfThought(part)
     else words.text += asText(part['text'])
   }
@@ -99,6 +112,19 @@ const detailText = ({ type, text, summary }: Fields): string =>
 
 type State = { readonly calls: StreamCalls; hasFunctionCall: boolean }
 
+/** A choice of words alone, which goes on: nearly all are. */
+function isPlain(choice: unknown): boolean {
+  const { delta, finish_reason: reason } = asFields(choice)
+  const { content, tool_calls: calls, function_call: call } = asFields(delta)
+  return (reason ?? null) === null && (calls ?? null) === null && (call ?? null) === null && !Array.isArray(content)
+}
+
+const OBJECT_ARGUMENTS = /"arguments"\s*:\s*\{/
+
+/** A chunk. Where arguments are an object it is written anew, and its numbers leave as they came. */
+export const parseChunk = (data: string): Fields | undefined =>
+  data.includes('"arguments":') && OBJECT_ARGUMENTS.test(data) ? parseExactFields(data) : parseFields(data)
+
 /** Of one stream. */
 export class LawfulChunks {
   private readonly states = new Map<number, State>()
@@ -106,7 +132,7 @@ export class LawfulChunks {
   /** A chunk as the format has it. It has no choices where there are none to speak of. */
   read(chunk: Fields): Fields {
     const { choices } = chunk
-    if (!Array.isArray(choices)) return chunk
+    if (!Array.isArray(choices) || choices.every(isPlain)) return chunk
     let isOdd = false
     const read = choices.map((one: unknown) => {
       const choice = fieldsIn(one)

@@ -71,6 +71,7 @@ export class StreamCalls {
     const tool = toolOfCall(entry)
     const field = tool === 'custom' ? 'input' : 'arguments'
     const body = asFields(entry[tool])
+    if (this.goesOn(entry, body, body[field])) return entry
     const index =
       numberIn(entry['index']) ?? (/^\d{1,4}$/.test(asText(entry['index'])) ? Number(entry['index']) : undefined)
     const piece: Piece = {
@@ -85,19 +86,29 @@ export class StreamCalls {
     const call = known ?? this.begin(piece, tool)
     const name = known ? this.furtherName(known, piece) : call.name
     call.words.add(piece.words)
-    const { id, type, index: _, [tool]: __, ...rest } = entry
+    const { id, type } = entry
     const isPlain =
       entry['index'] === call.number &&
       (known ? (id ?? call.id) === call.id : id === call.id && type !== undefined) &&
       (body[field] === undefined || body[field] === piece.words) &&
       name === piece.name
     if (isPlain) return entry
+    const { id: _, type: __, index: ___, [tool]: ____, ...rest } = entry
     return {
       index: call.number,
       ...(known ? {} : { id: call.id, type: tool }),
       [tool]: { ...body, name: name === '' ? undefined : name, [field]: piece.words },
       ...rest,
     }
+  }
+
+  /** A further piece of arguments, as nearly all are. */
+  private goesOn({ index, id }: Fields, { name }: Fields, words: unknown): boolean {
+    if (typeof index !== 'number' || id !== undefined || name !== undefined || typeof words !== 'string') return false
+    const call = this.places.get(index)
+    if (call?.number !== index) return false
+    call.words.add(words)
+    return true
   }
 
   private find(piece: Piece): Call | undefined {

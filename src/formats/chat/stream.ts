@@ -3,13 +3,13 @@ import type { Failure } from '../../domain/failure.ts'
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { answerLimits, reviseJson, type Edit } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
-import { fieldListIn, parseExactFields, type Fields } from '../fields.ts'
+import { fieldListIn, type Fields } from '../fields.ts'
 import { SPARE_CHOICES, TOO_MANY_CHOICES } from '../excess.ts'
 import type { PassedStream, ReadEvent } from '../format.ts'
 import { hiddenError, writeFailure } from './failure.ts'
 import { ProducedWords } from '../produced.ts'
 import { runningUsage } from '../running-usage.ts'
-import { brokenEnd, LawfulChunks } from './lawful.ts'
+import { brokenEnd, LawfulChunks, parseChunk } from './lawful.ts'
 import { isThought, wordsOf } from './produced.ts'
 import { contentOf, learnTemplate, type Template } from './template.ts'
 import { correctedUsage, readChatUsage, statedUsage, writeChatUsage, type UsageDialect } from './usage.ts'
@@ -78,7 +78,7 @@ export class ChatStream implements PassedStream {
   private readInFull(data: string): ReadEvent {
     this.isLastInFull = true
     if (this.endedLast.size > 0) this.endedLast.clear()
-    const came = parseExactFields(data)
+    const came = parseChunk(data)
     if (!came) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not a JSON object' } }
     const failure = hiddenError(came) ?? brokenEnd(came)
     if (failure) return { kind: 'failed', failure }

@@ -32,7 +32,7 @@ import { longerName } from './call-name.ts'
 import { ChatCollector } from './collector.ts'
 import { chatFailures, hiddenError } from './failure.ts'
 import { argumentsIn } from './history.ts'
-import { brokenEnd, lawfulReply, LawfulChunks, thoughtIn } from './lawful.ts'
+import { brokenEnd, lawfulReply, LawfulChunks, parseChunk, thoughtIn } from './lawful.ts'
 import { lostOf } from '../lost.ts'
 import { runningUsage } from '../running-usage.ts'
 import { toolOfCall, wordsOfCall } from './stream-calls.ts'
@@ -296,13 +296,13 @@ class ChatDecoder implements StreamDecoder {
   decode({ data }: SseEvent): Decoded {
     if (data === '[DONE]') return { kind: 'done' }
     if (data === '') return { kind: 'deltas', deltas: [] }
-    const came = parseExactFields(data)
+    const came = parseChunk(data)
     if (!came) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not JSON' } }
     const failure = hiddenError(came) ?? brokenEnd(came)
     if (failure) return { kind: 'failed', failure }
     this.usage = runningUsage(this.usage, readChatUsage(statedUsage(came), this.usageDialect))
     const deltas: Delta[] = []
-    const chunk = this.lawful.read(withoutFunctionCall(came))
+    const chunk = this.lawful.read(data.includes('"function_call"') ? withoutFunctionCall(came) : came)
     for (const choice of asList(chunk['choices'])) this.choice(asFields(choice), deltas)
     return { kind: 'deltas', deltas }
   }
