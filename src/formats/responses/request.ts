@@ -101,8 +101,8 @@ export const readCountRequest = (scan: ScannedRequest, bytes: number): ReadRespo
   readBy(countedSchema, scan, bytes)
 
 /**
- * A request of `/v1/responses/compact`: the same as one that ends with the order for it, answered in one piece, and kept
- * by its client alone.
+ * A request of `/v1/responses/compact`: the same as one that ends with the order for it, answered in one piece, and
+ * kept by its client alone.
  */
 export function readCompactionRequest(scan: ScannedRequest, bytes: number): ReadResponses<ResponsesRequest> {
   const read = readBy(compactionRequestSchema, scan, bytes)
