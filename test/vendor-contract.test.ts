@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { dialects } from '../src/domain/turn.ts'
 import { presets } from '../src/providers/presets.ts'
 import { startGateway, type TestGateway } from './support/gateway.ts'
-import { codex, conversations } from './vendors/clients.ts'
+import { codex, conversations, kept } from './vendors/clients.ts'
 import { GEMINI_SEAL } from './vendors/refusals.ts'
 import { ARGS, profiles, startVendor, type Vendor } from './vendors/fake.ts'
 
@@ -74,4 +74,37 @@ describe.each(rows)('%s', (_, i) => {
       })
     }
   }
+})
+
+/** One of each kind: of dialect, of ids, of thoughts that are wanted back, sealed or refused. */
+const kinds = [
+  ['openai', 'gpt-5.6-sol'],
+  ['openai', 'gpt-4.1'],
+  ['mistral', 'mistral-large-latest'],
+  ['deepseek', 'deepseek-v4-pro'],
+  ['moonshot', 'kimi-k2-thinking'],
+  ['groq', 'openai/gpt-oss-120b'],
+  ['anthropic', 'claude-sonnet-4-5'],
+  ['gemini', 'gemini-3-pro-preview'],
+  ['custom-responses', 'gpt-5.5'],
+].map(([preset, model]) => profiles.findIndex((profile) => profile.preset === preset && profile.model === model))
+
+describe.each(Object.entries({ ...conversations, codex, kept }))('a conversation of %s that moves', (_, begin) => {
+  test.each(kinds.map((i) => [`${profiles[i]?.preset} ${profiles[i]?.model}`, i] as const))(
+    'from %s',
+    async (__, from) => {
+      for (const [n, to] of kinds.entries()) {
+        const where = `to ${profiles[to]?.preset} ${profiles[to]?.model}`
+        const conversation = begin(gateway, `m${from}`)
+        const ask = async () => ({ where, ...(await conversation.ask(n % 2 === 0)) })
+        expect(await ask()).toMatchObject({ status: 200 })
+        conversation.give(['result 1', 'result 2'])
+        conversation.model = `m${to}`
+        expect(await ask()).toMatchObject({ status: 200, text: 'Nearly there.' })
+        conversation.give(['result 3'])
+        conversation.model = `m${from}`
+        expect(await ask()).toMatchObject({ status: 200, text: 'All done.' })
+      }
+    },
+  )
 })

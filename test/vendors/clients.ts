@@ -263,6 +263,44 @@ function responses(server: Server, model: string): Conversation {
   return self
 }
 
+/** A conversation that the gateway keeps: each request brings what is new. */
+export function kept(server: Server, model: string): Conversation {
+  let input: Fields[] = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: QUESTION }] }]
+  let previous: string | undefined
+  let last: Answer['calls'] = []
+  const self: Conversation = {
+    model,
+    async ask(stream) {
+      const got = await post(server, '/v1/responses', {
+        model: self.model,
+        input,
+        stream,
+        instructions: SYSTEM,
+        ...(previous === undefined ? {} : { previous_response_id: previous }),
+        reasoning: { effort: 'high' },
+        tools: [{ type: 'function', name: 'look', description: 'Looks.', strict: false, parameters: SCHEMA }],
+      })
+      if (got.status !== 200) return refused(got)
+      const whole = stream
+        ? fieldsOf(eventsIn(got.text).find(({ type }) => type === 'response.completed')?.['response'])
+        : fieldsOf(parseExact(got.text))
+      const output = listOf(whole['output'])
+      previous = textOf(whole['id'])
+      input = []
+      last = output
+        .filter(({ type }) => type === 'function_call')
+        .map((item) => ({ id: textOf(item['call_id']), name: textOf(item['name']), args: textOf(item['arguments']) }))
+      const text = output.flatMap(({ content }) => listOf(content).map((part) => textOf(part['text']))).join('')
+      return { ...got, text, calls: last }
+    },
+    give(results) {
+      const items = last.map(({ id }, i) => ({ type: 'function_call_output', call_id: id, output: results[i] ?? '' }))
+      input.push(...items.toReversed())
+    },
+  }
+  return self
+}
+
 function gemini(server: Server, model: string): Conversation {
   const contents: Fields[] = [
     { role: 'user', parts: [{ text: QUESTION }, { inlineData: { mimeType: 'image/png', data: PICTURE } }] },

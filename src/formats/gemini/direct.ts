@@ -20,6 +20,7 @@ import { editsOf, wordsOf } from './direct-edits.ts'
 import { brokenEnd, hasContent, silentEnd, type Failed, type Silence } from './ends.ts'
 import { geminiFailures, readGeminiError } from './failure.ts'
 import { upstreamPath } from './model-path.ts'
+import { withLawfulCalls } from './lawful-calls.ts'
 import { withoutCallIds } from './nameless-calls.ts'
 import { paintedIn, SPOILED } from './paintings.ts'
 import { writeUpstreamBody, type GeminiRequest } from './request.ts'
@@ -42,7 +43,7 @@ export class DirectGemini implements Passage {
 
   request({ upstreamModel, outputTokensMax, collected = false, quirks }: Destination): UpstreamRequest {
     const stream = this.client.stream || collected
-    const written = writeUpstreamBody(this.client, outputTokensMax)
+    const written = withLawfulCalls(writeUpstreamBody(this.client, outputTokensMax), this.client.body, upstreamModel)
     const body = quirks.callIds === 'refused' ? withoutCallIds(written) : written
     const path = upstreamPath(upstreamModel, stream ? 'streamGenerateContent' : 'generateContent')
     return { path, headers: {}, body, dropped: [] }

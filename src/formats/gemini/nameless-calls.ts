@@ -1,7 +1,7 @@
 /** Requests for a vendor that knows no ids of calls: it tells results apart by their order alone. */
 import { parseExact } from '../../lib/exact-json.ts'
-import { asFields, asList, asText, type Fields } from '../fields.ts'
-import { camelOf } from './spelling.ts'
+import { asFields, asText, type Fields } from '../fields.ts'
+import { isFields, listOf, mapMember, memberOf, partsOf } from './members.ts'
 
 /**
  * The body without the ids of calls and results, which Vertex refuses
@@ -16,21 +16,6 @@ export function withoutCallIds(text: string): string {
 }
 
 type Part = { readonly content: number; readonly part: number; readonly result: Fields }
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** A list may come as its only element. */
-const listOf = (value: unknown): readonly unknown[] => (isFields(value) ? [value] : asList(value))
-
-/** A member in whichever spelling it came. */
-const memberOf = (fields: Fields, name: string): unknown =>
-  fields[Object.keys(fields).find((key) => camelOf(key) === name) ?? name]
-
-const mapMember = (fields: Fields, name: string, change: (value: unknown) => unknown): Fields =>
-  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, camelOf(key) === name ? change(value) : value]))
-
-const partsOf = (content: unknown): readonly unknown[] => listOf(memberOf(asFields(content), 'parts'))
 
 /** Contents in which results stand as their calls do. */
 function inOrder(contents: unknown): unknown[] {

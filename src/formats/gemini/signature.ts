@@ -8,6 +8,9 @@ export const SKIP_VALIDATOR = 'skip_thought_signature_validator'
 /** `{"tollgate":` in base64. */
 const FOREIGN = 'eyJ0b2xsZ2F0ZSI6'
 
+/** Whether a signature is of another dialect's model. */
+export const isForeign = (signature: string): boolean => readSignature(signature).origin !== 'gemini'
+
 /** The signature of a part for a client. One of another dialect's upstream travels in an envelope of ours. */
 export function writeSignature({ origin, data, form }: Sealed): string {
   return origin === 'gemini'

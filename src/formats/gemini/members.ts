@@ -1,0 +1,17 @@
+/** Members of a request as its client wrote them: in two spellings, and a list of one without its brackets. */
+import { asFields, asList, fieldsIn, type Fields } from '../fields.ts'
+import { camelOf } from './spelling.ts'
+
+export const isFields = (value: unknown): value is Fields => fieldsIn(value) !== undefined
+
+/** A list may come as its only element. */
+export const listOf = (value: unknown): readonly unknown[] => (isFields(value) ? [value] : asList(value))
+
+/** A member in whichever spelling it came. */
+export const memberOf = (fields: Fields, name: string): unknown =>
+  fields[Object.keys(fields).find((key) => camelOf(key) === name) ?? name]
+
+export const mapMember = (fields: Fields, name: string, change: (value: unknown) => unknown): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, camelOf(key) === name ? change(value) : value]))
+
+export const partsOf = (content: unknown): readonly unknown[] => listOf(memberOf(asFields(content), 'parts'))
