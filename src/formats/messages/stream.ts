@@ -3,7 +3,7 @@ import type { Failure } from '../../domain/failure.ts'
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { answerLimits, reviseJson, scanJson, type Edit } from '../../lib/json-scan.ts'
 import { namedEvent, type SseEvent } from '../../lib/sse.ts'
-import { asFields, asText, parseFields, type Fields } from '../fields.ts'
+import { asFields, asText, numberIn, parseFields, type Fields } from '../fields.ts'
 import type { AnswerFacts, PassedStream, ReadEvent } from '../format.ts'
 import { ProducedWords } from '../produced.ts'
 import { readMessagesError, writeMessagesFailure } from './failure.ts'
@@ -27,6 +27,7 @@ export class MessagesStream implements PassedStream {
   private stated: Fields | undefined
   /** The `message_delta` that states the usage, until it is settled, and the upstream's own terminator. */
   private owed: string | undefined
+  private owedUsage: Fields = {}
   private hasCalls = false
   private terminator = namedEvent('message_stop', '{"type":"message_stop"}')
   private readonly answer: AnswerFacts
@@ -98,6 +99,7 @@ export class MessagesStream implements PassedStream {
     if (!this.finished) return { kind: 'chunk', text: namedEvent('message_delta', data), meaningful: true }
     const before = this.owed === undefined ? '' : namedEvent('message_delta', this.owed)
     this.owed = data
+    this.owedUsage = asFields(usage)
     return { kind: 'chunk', text: before, meaningful: true }
   }
 
@@ -115,11 +117,17 @@ export class MessagesStream implements PassedStream {
     return reviseJson(data, [{ key: 'message', value: reviseJson(inner, edits, answerLimits) }], answerLimits)
   }
 
+  /** Whether the end says of each count what came to be believed: not of an input that it gives as zero. */
+  private statesAll(): boolean {
+    const { stated = {} } = this
+    return Object.entries(this.owedUsage).every(([name, value]) => numberIn(value) === numberIn(stated[name]))
+  }
+
   /** The end of the stream for the client: the usage as it is billed, then the terminator. */
   end(billed: Usage): string {
     const { owed, usage, hasCalls } = this
     const edit = { key: 'usage', value: JSON.stringify(writeMessagesUsage(billed)) }
-    const isTold = owed !== undefined && usage !== undefined && sameUsage(usage, billed)
+    const isTold = owed !== undefined && usage !== undefined && sameUsage(usage, billed) && this.statesAll()
     const event = isTold ? owed : reviseJson(owed ?? endingDelta(hasCalls), [edit], answerLimits)
     return namedEvent('message_delta', event) + this.terminator
   }
