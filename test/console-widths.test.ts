@@ -21,7 +21,7 @@ const HEIGHT = 900
 const REQUESTS = 8_000
 /** Two frames: sizes that scripts follow are drawn in the second. */
 const SETTLED = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
-/** Words and widths make a layout: each width is looked at in one language or both, the narrowest and the usual twice. */
+/** Words and widths make a layout: each width is looked at in one language or both, narrow and usual ones twice. */
 const zones = [
   { zone: 'UTC', language: 'en', widths: WIDTHS },
   { zone: 'Europe/Berlin', language: 'en', widths: [360, 1440] },

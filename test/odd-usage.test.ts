@@ -1,6 +1,6 @@
 /**
- * Usage wherever a vendor states it (late, early, in every chunk, beside no choices, in halves): each answer is complete,
- * paid once to the nano-dollar, and says so to clients of every dialect.
+ * Usage wherever a vendor states it (late, early, in every chunk, beside no choices, in halves): each answer is
+ * complete, paid once to the nano-dollar, and says so to clients of every dialect.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SseDecoder } from '../src/lib/sse.ts'
