@@ -6,7 +6,9 @@ import { messagesClientSide } from '../messages/client-side.ts'
 import { geminiClientSide } from '../gemini/client-side.ts'
 import type { PassedStream, WriterQuirks } from '../format.ts'
 import { translated } from '../translated.ts'
+import { Received } from '../received.ts'
 import { ChatCollector } from './collector.ts'
+import { readChatReply } from './reply.ts'
 import { ChatStream } from './stream.ts'
 import { chatUpstreamSide } from './upstream-side.ts'
 import { estimatedUsage } from './usage.ts'
@@ -333,4 +335,42 @@ test.each(['error', 'insufficient_system_resource', 'network_error', 'abort'])('
   expect(chatUpstreamSide.decoder(quirks, turn).decode({ name: undefined, data })).toMatchObject(failed)
   const reply = JSON.stringify({ choices: [{ index: 0, message: { content: 'Half' }, finish_reason: reason }] })
   expect(chatUpstreamSide.readReply(reply, quirks, turn)).toMatchObject(failed)
+})
+
+const wholes: Readonly<Record<string, { message: object; says: object; finish: string }>> = {
+  'arguments as an object': {
+    message: { content: null, tool_calls: [{ id: 'A', type: 'function', ...fn('a', { x: 1 }) }] },
+    says: { content: null, tool_calls: [{ id: 'A', type: 'function', ...fn('a', '{"x":1}') }] },
+    finish: 'tool_calls',
+  },
+  'arguments that are missing, and no type': {
+    message: { content: null, tool_calls: [{ id: 'A', function: { name: 'a' } }] },
+    says: { tool_calls: [{ id: 'A', type: 'function', ...fn('a', '{}') }] },
+    finish: 'tool_calls',
+  },
+  'content as a list': {
+    message: {
+      content: [
+        { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+        { type: 'text', text: 'Hi' },
+      ],
+    },
+    says: { content: 'Hi', reasoning_content: 'Hm.' },
+    finish: 'stop',
+  },
+  'calls that are said and not there': { message: { content: 'Hi' }, says: { content: 'Hi' }, finish: 'stop' },
+}
+
+test.each(Object.entries(wholes))('a whole reply with %s reaches a client of the format as one of it', (_, one) => {
+  const { message, says, finish } = one
+  const given = JSON.stringify({
+    model: 'up',
+    choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
+    usage: null,
+  })
+  const read = readChatReply(new Received(given), 'inclusive')
+  if (read.kind === 'failed') throw new Error(read.failure.message)
+  const { model, choices } = JSON.parse(read.reply.write(facts, estimatedUsage(1, 1))) as Event
+  expect(model).toBe('public')
+  expect(choices).toMatchObject([{ index: 0, message: says, finish_reason: finish }])
 })
