@@ -1,4 +1,5 @@
 import { answerChat } from './chat/chat.ts'
+import { PrefixCache } from './chat/prefix-cache.ts'
 import { respond } from './delivery.ts'
 import { answerEmbeddings } from './embeddings/embeddings.ts'
 import { exchange, readBody, refuseBody, type Shared } from './exchange.ts'
@@ -21,13 +22,13 @@ const PACE_DEFAULT_MS = 8
 const TASK_DEFAULT_MS = 4_000
 
 /** A modality is a file and a line here. */
-const VENDOR_ROUTES: readonly VendorRoute[] = [
-  { kind: 'vendor', method: 'POST', path: '/v1/chat/completions', answer: answerChat },
+const vendorRoutes = (prefixes: PrefixCache): readonly VendorRoute[] => [
+  { kind: 'vendor', method: 'POST', path: '/v1/chat/completions', answer: (call) => answerChat(call, prefixes) },
   { kind: 'vendor', method: 'POST', path: '/v1/embeddings', answer: answerEmbeddings },
   { kind: 'vendor', method: 'POST', path: '/v1/images/generations', answer: answerImages },
   { kind: 'vendor', method: 'POST', path: '/v1/images/edits', answer: answerEdits },
   { kind: 'vendor', method: 'GET', path: '/v1/sandbox-images/*', answer: showImage },
-  ...geminiRoutes,
+  ...geminiRoutes(prefixes),
   { kind: 'vendor', method: 'GET', path: '/v1/models', answer: listModels },
   { kind: 'vendor', method: 'GET', path: '/v1/models/*', answer: ({ tail }) => showModel(tail) },
 ]
@@ -51,7 +52,13 @@ export function createVendor(options: SandboxOptions): Vendor {
   const shared: Shared = { paceMs, plan: new FaultPlan(faults), stats: new Stats() }
   const videos = createVideos(taskMs)
   // Videos first: some of their paths are more exact than those of the dialect they belong to.
-  const routes = [...videos.routes, ...VENDOR_ROUTES, ...messagesRoutes(), ...controlRoutes(shared), videos.control]
+  const routes = [
+    ...videos.routes,
+    ...vendorRoutes(new PrefixCache()),
+    ...messagesRoutes(),
+    ...controlRoutes(shared),
+    videos.control,
+  ]
   return {
     answer(request) {
       const { pathname } = new URL(request.url)

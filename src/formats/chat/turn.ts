@@ -188,10 +188,16 @@ function toolOf(tool: NonNullable<ChatBody['tools']>[number], path: string): Too
       kind: 'custom',
       name: asText(name),
       description: textIn(description),
-      format: fieldsIn(format),
+      format: formatOfCustom(fieldsIn(format)),
     }
   }
   throw new Untranslatable(`${path}.type`, `This model takes no '${tool.type}' tools.`)
+}
+
+/** The chat format has a grammar one level deeper than the responses format, whose form is the neutral one. */
+function formatOfCustom(format: Fields | undefined): Fields | undefined {
+  const grammar = fieldsIn(format?.['grammar'])
+  return grammar ? { type: 'grammar', ...grammar } : format
 }
 
 function toolChoiceOf(choice: ChatBody['tool_choice']): ToolChoice | undefined {

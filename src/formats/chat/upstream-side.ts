@@ -181,8 +181,13 @@ function partOf(part: InputPart): object {
 }
 
 function toolOf(tool: Tool): object {
-  const { kind, ...rest } = tool
-  return kind === 'function' ? { type: 'function', function: rest } : { type: 'custom', custom: rest }
+  if (tool.kind === 'function') {
+    const { kind: _, ...rest } = tool
+    return { type: 'function', function: rest }
+  }
+  const { name, description, format } = tool
+  const { type, ...grammar } = format ?? {}
+  return { type: 'custom', custom: { name, description, format: type === 'grammar' ? { type, grammar } : format } }
 }
 
 function choiceOf(choice: ToolChoice, tools: readonly Tool[]): unknown {

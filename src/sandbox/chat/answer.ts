@@ -3,6 +3,7 @@ import { exampleJson } from '../example/example.ts'
 import { randomFrom } from '../random.ts'
 import { tokenize } from '../tokens.ts'
 import type { Attachment, ToolResult } from './conversation.ts'
+import { valueIn } from './orders.ts'
 import type { Prompt } from './prompt.ts'
 import { wishedText } from './steer.ts'
 
@@ -37,13 +38,14 @@ type Making = { seed: number; charsMax: number; budget: Budget }
 
 /** What the model says when it calls no tool. What is longer than `charsMax` is only begun. */
 export function answerText(prompt: Prompt, making: Making): string {
-  const { wish, recalled, results, opening, attachments } = prompt
+  const { wish, ordered, value, recalled, standing, results, opening, attachments } = prompt
   const { seed, charsMax } = making
   const structured = structuredText(prompt, making)
   if (structured !== undefined) return structured
-  if (results.length > 0) return resultsText(results, charsMax)
+  if (ordered !== undefined && wish?.kind !== 'exactly') return ordered
+  if (results.length > 0) return bareResult(prompt) ?? resultsText(results, charsMax)
   if (wish) return wishedText(wish, { seed, charsMax })
-  return recalled ?? smallTalk(opening, attachments, seed)
+  return recalled ?? value ?? standing ?? smallTalk(opening, attachments, seed)
 }
 
 function structuredText({ request, echo, hints }: Prompt, { seed, charsMax, budget }: Making): string | undefined {
@@ -55,6 +57,12 @@ function structuredText({ request, echo, hints }: Prompt, { seed, charsMax, budg
   // Who keeps it spends it.
   budget.returnChars(text.length)
   return text
+}
+
+/** Of one result, where its value alone is wanted. */
+function bareResult({ order, results }: Prompt): string | undefined {
+  const [only] = results
+  return order?.kind === 'value' && only && results.length === 1 ? valueIn(only.text, order.what) : undefined
 }
 
 function resultsText(results: readonly ToolResult[], charsMax: number): string {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Faults } from '../faults.ts'
 import { countTokens } from '../tokens.ts'
 import { answerChat } from './chat.ts'
+import { PrefixCache } from './prefix-cache.ts'
 
 type Fields = Record<string, unknown>
 const user = (content: unknown): Fields => ({ role: 'user', content })
@@ -211,6 +212,129 @@ test('after a tool result comes a text that quotes it', () => {
     { role: 'tool', tool_call_id: 'call_1', content: 'rain, 4 degrees' },
   ]
   expect(say('', { messages, tools: [weather] })).toBe('According to get_weather: rain, 4 degrees')
+})
+
+const add = {
+  type: 'function',
+  function: {
+    name: 'add',
+    description: 'Add two integers',
+    parameters: {
+      type: 'object',
+      properties: { a: { type: 'integer' }, b: { type: 'integer' } },
+      required: ['a', 'b'],
+      additionalProperties: false,
+    },
+  },
+}
+
+test('plain orders are obeyed: of the user, of a short system prompt, and not by way of a tool', () => {
+  expect(say('Reply with exactly PONG and nothing else.')).toBe('PONG')
+  expect(say('Say OK and nothing else', { tools: [weather] })).toBe('OK')
+  const system = (content: string): Fields => ({ role: 'system', content })
+  const told = [system('You are helpful. Reply with exactly "All good" and nothing else.'), user('Go')]
+  expect(say('', { messages: told })).toBe('All good')
+  expect(say('', { messages: [...told.slice(0, 1), user('Say exactly: no')] })).toBe('no')
+  const long = system(`${'Be careful. '.repeat(200)}Reply with exactly HI.`)
+  expect(say('', { messages: [long, user('Go')] })).toContain('Go')
+  expect(callsOf({ messages: [user('Reply with exactly HI')], tools: [add], tool_choice: 'required' })).toHaveLength(1)
+})
+
+test.each([
+  ['Call add with a=40 and b=2. Do not answer yourself.', { a: 40, b: 2 }],
+  ['Use add: a: 40, b: 2', { a: 40, b: 2 }],
+  ['Call add with {"a": 40, "b": 2}', { a: 40, b: 2 }],
+  ['Call add with this:\n```json\n{\n  "b": 2,\n  "a": 40\n}\n```', { a: 40, b: 2 }],
+])('arguments are what the message gives: %s', (message, input) => {
+  expect(callsOf({ messages: [user(message)], tools: [weather, add] })).toEqual([{ name: 'add', input }])
+})
+
+test('arguments of all kinds; several tools take what is said of each; what no schema allows is not taken', () => {
+  const parameters = {
+    type: 'object',
+    properties: {
+      title: { type: 'string' },
+      done: { type: 'boolean' },
+      tags: { type: 'array', items: { type: 'string' } },
+      level: { type: 'string', enum: ['low', 'high'] },
+      count: { type: 'integer', minimum: 5 },
+    },
+  }
+  const tools = [{ type: 'function', function: { name: 'make', parameters } }]
+  const all = 'make title="Two words", done=false, tags=["a","b"], level=high, count=9'
+  const [made] = callsOf({ messages: [user(all)], tools })
+  expect(made?.input).toEqual({ title: 'Two words', done: false, tags: ['a', 'b'], level: 'high', count: 9 })
+  const [odd] = callsOf({ messages: [user('make level=medium, count=1, done=perhaps')], tools })
+  const lawful = z.object({ level: z.enum(['low', 'high']), count: z.int().min(5), done: z.boolean() })
+  expect(lawful.safeParse(odd?.input).success).toBe(true)
+  const free = [{ type: 'function', function: { name: 'any', parameters: { type: 'object' } } }]
+  expect(callsOf({ messages: [user('any {"x":{"y":[1]}}')], tools: free })[0]?.input).toEqual({ x: { y: [1] } })
+  const multiply = { ...add, function: { ...add.function, name: 'multiply' } }
+  expect(
+    callsOf({ messages: [user('Call add with a=1, b=2 and multiply with a=3, b=4')], tools: [add, multiply] }),
+  ).toEqual([
+    { name: 'add', input: { a: 1, b: 2 } },
+    { name: 'multiply', input: { a: 3, b: 4 } },
+  ])
+})
+
+test('structured answers take the values that are given, too', () => {
+  const schema = { type: 'object', properties: { status: { type: 'string' }, value: { type: 'integer' } } }
+  const format = { type: 'json_schema', json_schema: { name: 'simple', strict: true, schema } }
+  const text = say('Generate an object with status="ok" and value=42.', { response_format: format })
+  expect(JSON.parse(text)).toEqual({ status: 'ok', value: 42 })
+  expect(say('Return JSON like {"ok":true}.', { response_format: { type: 'json_object' } })).toBe('{"ok":true}')
+})
+
+test('the bare value that is asked for: told earlier, given by a tool, or said last', () => {
+  const history = (first: string, question: string): Fields => ({
+    messages: [user(first), { role: 'assistant', content: 'OK' }, user(question)],
+  })
+  const just = 'Reply with just the number.'
+  expect(say('', history('Remember: code=999. Reply OK', `What is the code? ${just}`))).toBe('999')
+  expect(say('', history('Remember: my code = 123. Reply OK', `What was my code? ${just}`))).toBe('123')
+  expect(say('', history('The launch code is X-7.', 'What is the launch code?'))).toBe('The launch code is X-7.')
+  const call = { id: 'c1', type: 'function', function: { name: 'add', arguments: '{}' } }
+  const turn = [
+    user('Call add with a=40 and b=2.'),
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'c1', content: '{"result":42}' },
+  ]
+  expect(say('', { messages: [...turn, user(just)], tools: [add] })).toBe('42')
+  const asked = user(`Call add with a=40 and b=2. ${just}`)
+  expect(say('', { messages: [asked, ...turn.slice(1)], tools: [add] })).toBe('42')
+  const said = [{ role: 'assistant', content: 'The number is four.' }, user('Repeat only the number.')]
+  expect(say('', { messages: said })).toBe('four')
+})
+
+test('a tool with a grammar gets the expression that the message has in words', () => {
+  const message = [user('Use the math_exp tool to add four plus four. Do not answer directly.')]
+  const format = { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: /.+/' } }
+  const custom = [{ type: 'custom', custom: { name: 'math_exp', format } }]
+  expect(call({ messages: message, tools: custom }).body).toMatchObject({
+    choices: [{ message: { tool_calls: [{ custom: { input: '4 + 4' } }] } }],
+  })
+  const parameters = { type: 'object', properties: { input: { type: 'string' } } }
+  const description = 'The input must match this lark grammar: …'
+  const asFunction = [{ type: 'function', function: { name: 'math_exp', description, parameters } }]
+  expect(callsOf({ messages: message, tools: asFunction })[0]?.input).toEqual({ input: '4 + 4' })
+})
+
+test('a long beginning that was there before is cached', () => {
+  const prefixes = new PrefixCache()
+  const cached = (content: string, fields: Fields = {}): number => {
+    const messages = [{ role: 'system', content: 'A rule of the house. '.repeat(400) }, user(content)]
+    const body = { model: 'sandbox-chat', messages, max_tokens: 1, ...fields }
+    const reply = answerChat({ body, tail: '', faults: {}, origin: '' }, prefixes)
+    const { body: answered } = reply as unknown as {
+      body: { usage: { prompt_tokens_details: { cached_tokens: number } } }
+    }
+    return answered.usage.prompt_tokens_details.cached_tokens
+  }
+  expect(cached('Hi')).toBe(0)
+  const again = cached('Hello')
+  expect([again % 128, again > 1_024]).toEqual([0, true])
+  expect(cached('Hello', { model: 'sandbox-mini' })).toBe(0)
 })
 
 test('a custom tool gets free text', () => {

@@ -1,5 +1,4 @@
 import { complain } from '../complaint.ts'
-import type { Faults } from '../faults.ts'
 import { findModel, refuseModel } from '../models.ts'
 import { hashOf, randomId } from '../random.ts'
 import { refuse, type Reply } from '../reply.ts'
@@ -7,14 +6,15 @@ import type { Call } from '../route.ts'
 import { composeChoices } from './choice.ts'
 import { completionBody, type Completion } from './completion.ts'
 import { LOGPROB_CHARS } from './logprobs.ts'
+import type { PrefixCache } from './prefix-cache.ts'
 import { chatRequest, type ChatRequest } from './request.ts'
 import { findConflict } from './rules.ts'
 import { framesOf } from './stream.ts'
 import { countPrompt } from './usage.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 
-/** `POST /v1/chat/completions` */
-export function answerChat({ body, faults }: Call): Reply {
+/** `POST /v1/chat/completions`. `prefixes`: what earlier prompts began with. */
+export function answerChat({ body, faults }: Call, prefixes?: PrefixCache): Reply {
   const parsed = safeParse(chatRequest, body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const request = parsed.data
@@ -25,16 +25,21 @@ export function answerChat({ body, faults }: Call): Reply {
   const promptTokens = countPrompt(request)
   const tokensLeft = model.contextTokensMax - promptTokens
   if (tokensLeft < 1) return refuseLength(promptTokens, model.contextTokensMax)
-  const completion = complete(request, { promptTokens, tokensLeft, usual: model.outputTokensDefault, faults })
+  const cachedTokens = prefixes?.count(request, promptTokens) ?? 0
+  const usual = model.outputTokensDefault
+  const completion = complete(request, { promptTokens, cachedTokens, tokensLeft, usual, faults })
   if (!request.stream) return { kind: 'json', status: 200, body: completionBody(completion) }
   const atEnd = request.stream_options?.include_usage ?? false
   const running = request.stream_options?.continuous_usage_stats ?? false
   return { kind: 'stream', frames: framesOf(completion, { atEnd, running }) }
 }
 
-type Room = { promptTokens: number; tokensLeft: number; usual: number | undefined; faults: Faults }
+type Room = Pick<Completion, 'promptTokens' | 'cachedTokens' | 'faults'> & {
+  tokensLeft: number
+  usual: number | undefined
+}
 
-function complete(request: ChatRequest, { promptTokens, tokensLeft, usual = Infinity, faults }: Room): Completion {
+function complete(request: ChatRequest, { tokensLeft, usual = Infinity, ...counted }: Room): Completion {
   const { messages, tools, response_format: format, max_tokens: older, max_completion_tokens: newer } = request
   const asked = Math.min(older ?? newer ?? usual, newer ?? older ?? usual)
   const tokensMax = Math.min(tokensLeft, asked)
@@ -48,9 +53,8 @@ function complete(request: ChatRequest, { promptTokens, tokensLeft, usual = Infi
     createdUnixSeconds: Math.floor(Date.now() / 1000),
     model: request.model,
     choices,
-    promptTokens,
+    ...counted,
     topLogprobs,
-    faults,
   }
 }
 

@@ -78,7 +78,7 @@ function cutAtStop(text: string, stop: ChatRequest['stop']): { text: string; isS
 
 /** The calls of an answer, made one by one as they are taken; undefined where it has none. */
 function plannedCalls(
-  { scene, tools, opening, hints }: Prompt,
+  { scene, tools, toldOfTools, opening, hints }: Prompt,
   { seed, ...room }: Room & { seed: number },
 ): Iterable<PlannedCall> | undefined {
   if (scene) return scene.kind === 'calls' ? scene.calls : undefined
@@ -86,9 +86,10 @@ function plannedCalls(
   return (function* () {
     const times = new Map<string, number>()
     for (const [index, tool] of tools.entries()) {
-      const turn = times.get(toolNameOf(tool)) ?? 0
-      times.set(toolNameOf(tool), turn + 1)
-      const own = { ...hints, random: randomFrom(seed + index), turn }
+      const name = toolNameOf(tool)
+      const turn = times.get(name) ?? 0
+      times.set(name, turn + 1)
+      const own = { ...hints, told: toldOfTools.get(name) ?? hints.told, random: randomFrom(seed + index), turn }
       yield callOf(tool, { text: opening, hints: own, budget: room.budget, charsMax: charsFor(room) })
     }
   })()

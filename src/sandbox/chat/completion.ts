@@ -12,13 +12,15 @@ export type Completion = {
   model: string
   choices: readonly Choice[]
   promptTokens: number
+  /** Of these, what earlier prompts began with as well. */
+  cachedTokens: number
   /** How many alternatives to show beside each token; undefined for no log probabilities at all. */
   topLogprobs: number | undefined
   faults: Faults
 }
 
 export function completionBody(completion: Completion): object {
-  const { id, createdUnixSeconds, model, choices, promptTokens, faults } = completion
+  const { id, createdUnixSeconds, model, choices, faults } = completion
   return {
     id,
     object: 'chat.completion',
@@ -30,7 +32,7 @@ export function completionBody(completion: Completion): object {
       logprobs: logprobsOf(choice.text, choice, completion),
       finish_reason: choice.finishReason,
     })),
-    usage: usageOf(countAnswer(promptTokens, choices), faults),
+    usage: usageOf(countAnswer(completion, choices), faults),
     service_tier: 'default',
     system_fingerprint: 'fp_sandbox',
   }

@@ -1,4 +1,5 @@
 import { hintsFrom, type Hints } from '../example/hints.ts'
+import { objectIn, toldIn, type Told } from '../example/told.ts'
 import { countTokens } from '../tokens.ts'
 import { tellingWords } from '../words.ts'
 import {
@@ -10,11 +11,12 @@ import {
   type Attachment,
   type ToolResult,
 } from './conversation.ts'
-import { recalled } from './recall.ts'
+import { orderOf, standingOrder, type Order } from './orders.ts'
+import { recalled, valueBefore } from './recall.ts'
 import type { ChatRequest, Tool } from './request.ts'
 import { sceneOf, type Scene } from './scenario.ts'
 import { wishOf, type Wish } from './steer.ts'
-import { chooseTools } from './tools.ts'
+import { chooseTools, toolNameOf } from './tools.ts'
 
 /** What all choices of an answer are made from: found out once, for up to 128 of them. */
 export type Prompt = {
@@ -27,9 +29,18 @@ export type Prompt = {
   scene: Scene | undefined
   /** What is called unless the scene has something else. */
   tools: readonly Tool[]
+  /** What is told of each tool's arguments, where several are named. */
+  toldOfTools: ReadonlyMap<string, Told>
   results: readonly ToolResult[]
   wish: Wish | undefined
+  order: Order | undefined
+  /** What the message wants said, word for word. */
+  ordered: string | undefined
+  /** The bare value that it asks for. */
+  value: string | undefined
   recalled: string | undefined
+  /** What the system prompt wants said to everything. */
+  standing: string | undefined
   /** The answer to who wants any object. */
   echo: string | undefined
 }
@@ -40,19 +51,38 @@ export function readPrompt(request: ChatRequest): Prompt {
   const text = message ? textOf(message) : ''
   const opening = openingOf(text)
   const scene = sceneOf(request)
+  const order = orderOf(text)
+  const tools = scene ? [] : chooseTools(request, opening, order)
   return {
     request,
     opening,
     attachments: attachmentsOf(message),
     hints: hintsFrom(text, 0),
     scene,
-    tools: scene ? [] : chooseTools(request, opening),
+    tools,
+    toldOfTools: toldOf(tools, opening),
     results: openToolResults(messages),
     wish: wishOf(text),
-    recalled: recalled(messages),
+    order,
+    ordered: order?.kind === 'literal' ? order.text : undefined,
+    value: order?.kind === 'value' ? valueBefore(messages, order.what) : undefined,
+    recalled: recalled(messages, order),
+    standing: standingOrder(messages, textOf),
     echo: format?.type === 'json_object' ? echoOf(text, opening) : undefined,
   }
 }
 
+/** The object that the message shows, or one about it. */
 const echoOf = (text: string, opening: string): string =>
-  JSON.stringify({ reply: text, about: tellingWords(opening).slice(0, 5), tokens: countTokens(text) })
+  JSON.stringify(
+    objectIn(opening) ?? { reply: text, about: tellingWords(opening).slice(0, 5), tokens: countTokens(text) },
+  )
+
+/** `add with a=1 and mul with a=2`: what stands behind a tool's name is told of it. */
+function toldOf(tools: readonly Tool[], text: string): Map<string, Told> {
+  const names = [...new Set(tools.map(toolNameOf))]
+  const places = names.map((name) => ({ name, at: text.indexOf(name) })).filter(({ at }) => at !== -1)
+  places.sort((a, b) => a.at - b.at)
+  if (places.length < 2) return new Map()
+  return new Map(places.map(({ name, at }, i) => [name, toldIn(text.slice(at, places[i + 1]?.at))]))
+}

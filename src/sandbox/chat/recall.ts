@@ -1,14 +1,20 @@
 import { openingOf, textOf } from './conversation.ts'
+import { valueIn, type Order } from './orders.ts'
 import type { Message } from './request.ts'
 
+/** What questions ask for that may have been told: `what is my dog`, `what was the launch code`. */
+const SUBJECT = /\bwhat(?:'s|’s| is| was)\s+(my|the)\s+([\p{L} ]+?)\s*(?:[?.!]|$)/iu
+
 /** Answers questions about what was said in earlier turns, to show that the history arrived. */
-export function recalled(messages: readonly Message[]): string | undefined {
+export function recalled(messages: readonly Message[], order?: Order): string | undefined {
   const said = messages.filter((message) => message.role === 'user').map((one) => openingOf(textOf(one)))
   // Of a run of blanks the search would try every division.
   const question = (said.at(-1) ?? '').replace(/\s+/g, ' ')
   const earlier = said.slice(0, -1)
-  const subject = /\bwhat(?:'s|’s| is| was)\s+my\s+([\p{L} ]+?)\s*(?:\?|$)/iu.exec(question)?.[1]
-  if (subject !== undefined || /\bwho am i\b/i.test(question)) return aboutUser(subject ?? 'name', earlier)
+  const [, whose = 'my', subject] = SUBJECT.exec(question) ?? []
+  if (subject !== undefined || /\bwho am i\b/i.test(question)) {
+    return told(whose.toLowerCase(), subject ?? 'name', { earlier, order, messages })
+  }
   if (!/\bwhat did i (?:just )?(?:say|ask|write|tell)/i.test(question)) return undefined
   const isFirst = /\b(?:first|beginning|start)\b/i.test(question)
   const quoted = isFirst ? earlier[0] : earlier.at(-1)
@@ -16,15 +22,39 @@ export function recalled(messages: readonly Message[]): string | undefined {
   return `${isFirst ? 'The first thing you said was' : 'Before that you said'}: "${quoted}"`
 }
 
-function aboutUser(subject: string, said: readonly string[]): string {
+type History = { earlier: readonly string[]; order: Order | undefined; messages: readonly Message[] }
+
+function told(whose: string, subject: string, { earlier, order, messages }: History): string | undefined {
   const name = subject.toLowerCase()
-  const phrases = [new RegExp(`\\bmy ${name} is ([^.,;!?\\n]+)`, 'iu')]
+  const standing = messages.flatMap((one) => (one.role === 'system' ? [openingOf(textOf(one))] : []))
+  const value = valueOf(name, [...standing, ...earlier])
+  if (value === undefined) return whose === 'my' ? `You have not told me your ${name}.` : undefined
+  if (order?.kind === 'value') return valueIn(value, order.what) ?? value
+  return `${whose === 'my' ? 'Your' : 'The'} ${name} is ${value}.`
+}
+
+/** `my name is Ada` · `code = 123` */
+function valueOf(name: string, said: readonly string[]): string | undefined {
+  const phrases = [
+    new RegExp(`\\b(?:my|the) ${name} is ([^.,;!?\\n]+)`, 'iu'),
+    new RegExp(`\\b${name} ?(?:=|:) ?([^\\s,;!?]+)`, 'iu'),
+  ]
   if (name === 'name') phrases.push(/\b(?:call me|i am called|i'm called) ([^.,;!?\n]+)/iu)
   for (const text of said.toReversed()) {
     for (const phrase of phrases) {
-      const value = phrase.exec(text)?.[1]?.trim()
-      if (value !== undefined && value !== '') return `Your ${name} is ${value}.`
+      const value = phrase.exec(text)?.[1]?.trim().replace(/[.]$/, '')
+      if (value !== undefined && value !== '') return value
     }
   }
-  return `You have not told me your ${name}.`
+  return undefined
+}
+
+/** The bare value that was asked for, in what stands before the question: what a tool gave, or was said last. */
+export function valueBefore(messages: readonly Message[], what: string): string | undefined {
+  const asked = messages.findLastIndex(({ role }) => role === 'user')
+  for (const message of messages.slice(0, asked).toReversed()) {
+    const value = message.role === 'system' ? undefined : valueIn(openingOf(textOf(message)), what)
+    if (value !== undefined) return value
+  }
+  return undefined
 }

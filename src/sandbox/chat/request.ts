@@ -52,7 +52,11 @@ const functionTool = z.object({
 })
 const customTool = z.object({
   type: z.literal('custom'),
-  custom: z.object({ name: toolName, description: z.string().nullish() }),
+  custom: z.object({
+    name: toolName,
+    description: z.string().nullish(),
+    format: z.object({ type: z.string() }).nullish(),
+  }),
 })
 const tool = z.discriminatedUnion('type', [functionTool, customTool])
 

@@ -13,7 +13,7 @@ type Step = { delta: object; tokens: number; finishReason: Choice['finishReason'
 
 /** The events of a streamed answer: one token each, the choices taking turns. */
 export function* framesOf(completion: Completion, wish: UsageWish): Generator<Frame> {
-  const { id, createdUnixSeconds: created, model, promptTokens, choices, faults } = completion
+  const { id, createdUnixSeconds: created, model, promptTokens, cachedTokens, choices, faults } = completion
   const head = {
     id,
     object: 'chat.completion.chunk',
@@ -25,14 +25,14 @@ export function* framesOf(completion: Completion, wish: UsageWish): Generator<Fr
   // Every chunk starts the same, and is by far the most frequent thing the sandbox writes.
   const opening = JSON.stringify(head).slice(0, -1)
   const reasoningTokens = choices.reduce((sum, choice) => sum + choice.reasoningTokens, 0)
-  const count = { promptTokens, completionTokens: 0, reasoningTokens }
+  const count = { promptTokens, cachedTokens, completionTokens: 0, reasoningTokens }
   for (const { choice: index, step, isBeside } of takeTurns(choices.map((choice) => stepsOf(choice, completion)))) {
     const { delta, tokens, finishReason, logprobs } = step
     count.completionTokens += tokens
     const choice = JSON.stringify({ index, delta, logprobs, finish_reason: finishReason })
     yield { ...frameOf(`${opening},"choices":[${choice}]${usagePart()}}`, tokens), ...(isBeside && { isBeside }) }
   }
-  const total = usageOf(countAnswer(promptTokens, choices), faults)
+  const total = usageOf(countAnswer(completion, choices), faults)
   if (wish.atEnd && total) yield frameOf(`${opening},"choices":[],"usage":${JSON.stringify(total)}}`, 0)
   yield DONE
 

@@ -2,6 +2,8 @@ import type { Budget } from '../budget.ts'
 import { exampleJson } from '../example/example.ts'
 import type { Hints } from '../example/hints.ts'
 import { tellingWords } from '../words.ts'
+import { expressionIn } from './arithmetic.ts'
+import type { Order } from './orders.ts'
 import type { ChatRequest, Tool, ToolChoice } from './request.ts'
 
 /** A call the model makes; `input` is the arguments as JSON, or the free text a custom tool takes. */
@@ -19,24 +21,52 @@ export function toolNameOf(tool: Named): string {
 /**
  * The tools an answer consists of calls to, or none. With `auto`, a user message is answered with a tool when it is the
  * only one, or when the message has a word of the tool's name or description; a tool's result is answered with text.
- * What is required is called always, as by vendors. A tool that is called twice is named twice.
+ * What is required is called always, as by vendors. A tool that is called twice is named twice. Who says what is to be
+ * answered wants no tool but one that is named.
  */
-export function chooseTools({ tools, tool_choice: choice, messages, ...request }: ChatRequest, text: string): Tool[] {
+export function chooseTools(
+  { tools, tool_choice: choice, messages, ...request }: ChatRequest,
+  text: string,
+  order?: Order,
+): Tool[] {
   const offer = offerOf(tools ?? [], choice ?? 'auto')
   if (offer.tools.length === 0) return []
   if (offer.mode === 'auto' && messages.at(-1)?.role !== 'user') return []
+  const isAnswered = order?.kind === 'literal' || (order !== undefined && messages.some(({ role }) => role === 'tool'))
+  if (offer.mode === 'auto' && isAnswered && !offer.tools.some((tool) => isNamed(tool, text))) return []
   return chosenFrom(offer, text, request.parallel_tool_calls ?? true)
+}
+
+/** Whether a text has a tool's whole name, as a word. */
+function isNamed(tool: Tool, text: string): boolean {
+  const name = toolNameOf(tool)
+  const at = text.indexOf(name)
+  return at !== -1 && !/[\w-]/.test(text[at - 1] ?? '') && !/[\w-]/.test(text[at + name.length] ?? '')
 }
 
 /** The call of a tool. Whoever keeps it spends what it has. */
 export function callOf(tool: Tool, { text, hints, budget, charsMax }: CallPlace): PlannedCall {
   const name = toolNameOf(tool)
-  if (tool.type === 'custom') return { type: 'custom', name, input: text }
+  if (tool.type === 'custom') {
+    const expression = tool.custom.format?.type === 'grammar' ? expressionIn(text) : undefined
+    return { type: 'custom', name, input: expression ?? text }
+  }
   // Arguments are an object, also where the schema leaves that unsaid.
   const schema = { type: 'object', ...tool.function.parameters }
-  const input = exampleJson(schema, hints, { budget, charsMax })
+  const input = exampleJson(schema, withExpression(tool.function, { text, hints }), { budget, charsMax })
   budget.returnChars(input.length)
   return { type: 'function', name, input }
+}
+
+/** A function that takes one text by a grammar is a custom tool, for vendors that have none of these. */
+function withExpression(
+  { description, parameters }: Extract<Tool, { type: 'function' }>['function'],
+  { text, hints }: Pick<CallPlace, 'text' | 'hints'>,
+): Hints {
+  const [name, ...others] = Object.keys(parameters?.properties ?? {})
+  if (name === undefined || others.length > 0 || !/\bgrammar\b/i.test(description ?? '')) return hints
+  const expression = expressionIn(text)
+  return expression === undefined ? hints : { ...hints, told: { object: { [name]: expression }, pairs: new Map() } }
 }
 
 export type CallPlace = { text: string; hints: Hints; budget: Budget; charsMax: number }
@@ -54,7 +84,8 @@ function offerOf(tools: readonly Tool[], choice: ToolChoice): Offer {
 /** One call each for the tools a message is about; `both` makes it two calls, of one tool if need be. */
 function chosenFrom({ tools, mode }: Offer, text: string, isParallel: boolean): Tool[] {
   const said = stemsOf(text)
-  const named = tools.filter((tool) => mentions(said, toolNameOf(tool)))
+  const whole = tools.filter((tool) => isNamed(tool, text))
+  const named = whole.length > 0 ? whole : tools.filter((tool) => mentions(said, toolNameOf(tool)))
   const described = tools.filter((tool) => mentions(said, descriptionOf(tool)))
   const meant = named.length > 0 ? named : described
   const isObvious = mode === 'required' || tools.length === 1

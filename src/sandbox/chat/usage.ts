@@ -12,7 +12,7 @@ const ATTACHMENT_TOKENS = { image: 255, audio: 100, file: 500 }
 /** By how much a total is off under the fault `wrongUsage`. */
 const WRONG_BY_TOKENS = 13
 
-export type Count = { promptTokens: number; completionTokens: number; reasoningTokens: number }
+export type Count = { promptTokens: number; cachedTokens: number; completionTokens: number; reasoningTokens: number }
 
 export function countPrompt(request: ChatRequest): number {
   let tokens = ANSWER_OVERHEAD_TOKENS
@@ -38,8 +38,11 @@ function countMessage(message: Message): number {
   return tokens
 }
 
-export function countAnswer(promptTokens: number, choices: readonly Choice[]): Count {
-  const count = { promptTokens, completionTokens: 0, reasoningTokens: 0 }
+export function countAnswer(
+  { promptTokens, cachedTokens }: Pick<Count, 'promptTokens' | 'cachedTokens'>,
+  choices: readonly Choice[],
+): Count {
+  const count = { promptTokens, cachedTokens, completionTokens: 0, reasoningTokens: 0 }
   for (const { reasoningTokens, textTokens, calls } of choices) {
     count.reasoningTokens += reasoningTokens
     count.completionTokens += reasoningTokens + textTokens
@@ -50,7 +53,7 @@ export function countAnswer(promptTokens: number, choices: readonly Choice[]): C
 
 /** OpenAI's `usage` object; undefined when a fault withholds it, so that it vanishes from the JSON. */
 export function usageOf(
-  { promptTokens, completionTokens, reasoningTokens }: Count,
+  { promptTokens, cachedTokens, completionTokens, reasoningTokens }: Count,
   faults: Faults,
 ): object | undefined {
   if (faults.noUsage) return undefined
@@ -58,7 +61,7 @@ export function usageOf(
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens + (faults.wrongUsage ? WRONG_BY_TOKENS : 0),
-    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+    prompt_tokens_details: { cached_tokens: cachedTokens, audio_tokens: 0 },
     completion_tokens_details: {
       reasoning_tokens: reasoningTokens,
       audio_tokens: 0,

@@ -1,12 +1,14 @@
 import type { Budget } from '../budget.ts'
 import { flatten, isDeep, type Scope } from './flatten.ts'
 import { takeTurn, wordsOnly, type Hints } from './hints.ts'
+import { toldFor } from './told.ts'
 import { exampleNumber } from './number.ts'
 import type { AnySchema, Schema } from './schema.ts'
 import { exampleText } from './text.ts'
 import { JsonWriter } from './writer.ts'
 
-type Place = Scope & { name: string; hints: Hints; writer: JsonWriter }
+/** `isWhole`: it is all of the value, not a part of it. */
+type Place = Scope & { name: string; hints: Hints; writer: JsonWriter; isWhole?: boolean }
 
 /** Schemas looked at for one value; beyond that, everything is a word. */
 const NODES_MAX = 20_000
@@ -31,7 +33,16 @@ export function exampleJson(
   { budget, charsMax }: { budget: Budget; charsMax: number },
 ): string {
   const writer = new JsonWriter(budget, charsMax)
-  writeValue(schema, { root: schema, depth: 0, nodes: { left: NODES_MAX }, budget, name: '', hints, writer })
+  writeValue(schema, {
+    root: schema,
+    depth: 0,
+    nodes: { left: NODES_MAX },
+    budget,
+    name: '',
+    hints,
+    writer,
+    isWhole: true,
+  })
   return writer.text
 }
 
@@ -102,7 +113,11 @@ function writeObject(schema: Schema, place: Place): void {
     writer.write(mark)
     writer.value(name)
     writer.write(':')
-    writeValue(own ?? additionalProperties, { ...place, name: name.slice(0, NAME_CHARS_MAX) })
+    const value = own ?? additionalProperties
+    const inner = { ...place, name: name.slice(0, NAME_CHARS_MAX), isWhole: false }
+    const told = place.isWhole ? toldFor(name, flatten(value, inner).schema, place.hints) : undefined
+    if (told === undefined) writeValue(value, inner)
+    else writer.value(told)
     mark = ','
   }
   writer.write(mark === '{' ? '{}' : '}')
@@ -118,6 +133,14 @@ function* keysOf(schema: Schema, place: Place): Generator<string> {
   const declared = isDeep(place.depth) ? names.filter((name) => needed.has(name)) : names
   const keys = new Set([...declared, ...required])
   yield* keys
+  const { object = {} } = hints.told
+  // What is told where nothing is declared is all that there is.
+  if (place.isWhole && keys.size === 0 && additionalProperties !== false) {
+    for (const name of Object.keys(object)) {
+      keys.add(name)
+      yield name
+    }
+  }
   const isMap = keys.size === 0 && typeof additionalProperties === 'object' && !isDeep(place.depth)
   const least = Math.min(schema.minProperties ?? (isMap ? 1 : 0), ITEMS_MAX)
   for (let turn = 0; keys.size < least && turn < 2 * ITEMS_MAX && !writer.isFull; turn += 1) {

@@ -1,4 +1,5 @@
 import { composeChoices } from '../chat/choice.ts'
+import type { PrefixCache } from '../chat/prefix-cache.ts'
 import { countImages, countPrompt } from '../chat/usage.ts'
 import { complain } from '../complaint.ts'
 import { findModel, listModelIds, type Model } from '../models.ts'
@@ -6,6 +7,7 @@ import { hashOf, randomId } from '../random.ts'
 import type { JsonReply, Reply } from '../reply.ts'
 import type { Call, VendorRoute, Voice } from '../route.ts'
 import { asChatRequest, findConflict } from './conversation.ts'
+import { embedContents } from './embedding.ts'
 import { paintTurn } from './painting.ts'
 import { geminiRequest, inCamelCase, type GeminiRequest } from './request.ts'
 import { countBody, responseBody, responseFrames, type Answer } from './response.ts'
@@ -22,29 +24,29 @@ function splitTail(tail: string): { id: string; action: string } {
 }
 
 const speaking = { kind: 'vendor', voice } as const
-const asking = {
-  ...speaking,
-  method: 'POST',
-  answer: answerGemini,
-  modelIn: (tail: string) => splitTail(tail).id,
-} as const
 
 /** Google serves two versions at once, and its SDKs ask for either. */
-export const geminiRoutes: readonly VendorRoute[] = [
-  { ...asking, path: '/v1beta/models/*' },
-  { ...asking, path: '/v1/models/*' },
-  { ...speaking, method: 'GET', path: '/v1beta/models', answer: listModels },
-]
+export function geminiRoutes(prefixes: PrefixCache): readonly VendorRoute[] {
+  const answer = (call: Call): Promise<Reply> => answerGemini(call, prefixes)
+  const asking = { ...speaking, method: 'POST', answer, modelIn: (tail: string) => splitTail(tail).id } as const
+  return [
+    { ...asking, path: '/v1beta/models/*' },
+    { ...asking, path: '/v1/models/*' },
+    { ...speaking, method: 'GET', path: '/v1beta/models', answer: listModels },
+  ]
+}
 
 function listModels(): JsonReply {
   const models = listModelIds().map((id) => {
-    const method = findModel(id)?.videos ? 'predictLongRunning' : 'generateContent'
+    const { videos, dimensions } = findModel(id) ?? {}
+    const method = videos ? 'predictLongRunning' : dimensions === undefined ? 'generateContent' : 'embedContent'
     return { name: `models/${id}`, supportedGenerationMethods: [method] }
   })
   return { kind: 'json', status: 200, body: { models } }
 }
 
-async function answerGemini({ body, tail, query, faults, signal }: Call): Promise<Reply> {
+async function answerGemini(call: Call, prefixes: PrefixCache): Promise<Reply> {
+  const { body, tail, query, faults, signal } = call
   const { id, action } = splitTail(tail)
   const model = findModel(id)
   if (!model) {
@@ -52,6 +54,7 @@ async function answerGemini({ body, tail, query, faults, signal }: Call): Promis
     return refuse(404, { message, code: null })
   }
   if (action === 'countTokens') return count(id, body)
+  if (action === 'embedContent' || action === 'batchEmbedContents') return embedContents(call, { id, action })
   if (action !== 'generateContent' && action !== 'streamGenerateContent') {
     return refuse(404, { message: `There is no method ${action}.`, code: null })
   }
@@ -65,7 +68,7 @@ async function answerGemini({ body, tail, query, faults, signal }: Call): Promis
     const message = `Model does not support the requested response modalities: ${wanted.join(',').toLowerCase()}`
     return refuse(400, { message, code: null })
   }
-  const answer = await compose(id, model, { request, signal })
+  const answer = await compose(id, model, { request, signal, prefixes })
   if (answer === 'unreadable') return refuse(400, { message: 'Unable to process input image.', code: null })
   if (!answer) {
     const message = `The input token count exceeds the maximum number of tokens allowed (${model.contextTokensMax}).`
@@ -82,7 +85,7 @@ async function answerGemini({ body, tail, query, faults, signal }: Call): Promis
 async function compose(
   id: string,
   model: Model,
-  { request, signal }: { request: GeminiRequest; signal: AbortSignal | undefined },
+  { request, signal, prefixes }: { request: GeminiRequest; signal: AbortSignal | undefined; prefixes: PrefixCache },
 ): Promise<Omit<Answer, 'faults'> | 'unreadable' | undefined> {
   const chat = asChatRequest(id, request)
   const promptTokens = countPrompt(chat)
@@ -91,7 +94,8 @@ async function compose(
   const tokensMax = Math.min(tokensLeft, chat.max_completion_tokens ?? model.outputTokensDefault ?? Infinity)
   const includeThoughts = request.generationConfig?.thinkingConfig?.includeThoughts ?? false
   const promptImageTokens = countImages(chat)
-  const shared = { responseId: randomId(''), model: id, promptTokens, promptImageTokens, includeThoughts }
+  const cachedTokens = prefixes.count(chat, promptTokens)
+  const shared = { responseId: randomId(''), model: id, promptTokens, cachedTokens, promptImageTokens, includeThoughts }
   if (model.images === 'turn') {
     const painted = await paintTurn(request, { tokensLeft: tokensMax, signal })
     if (!painted) return 'unreadable'

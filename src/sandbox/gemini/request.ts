@@ -32,6 +32,9 @@ export const ASPECT_RATIOS = {
   '8:1': 8,
 } as const
 
+/** Google's server takes both alphabets, with or without padding; its SDK for Python sends the one for URLs. */
+const base64 = z.string().regex(/^[\w+/-]*={0,2}$/, 'Base64 decoding failed')
+
 const functionCall = z.strictObject({
   id: z.string().optional(),
   name: z.string().min(1),
@@ -41,29 +44,42 @@ const functionResponse = z.strictObject({
   id: z.string().optional(),
   name: z.string().min(1),
   response: z.record(z.string(), any),
+  parts: z.array(z.looseObject({})).optional(),
+  willContinue: z.boolean().optional(),
+  scheduling: z.string().optional(),
 })
 const part = z.strictObject({
   text: z.string().optional(),
   thought: z.boolean().optional(),
-  thoughtSignature: z.base64().optional().or(z.literal('skip_thought_signature_validator')),
-  inlineData: z.strictObject({ mimeType: z.string().min(1), data: z.base64() }).optional(),
-  fileData: z.strictObject({ mimeType: z.string().optional(), fileUri: z.string().min(1) }).optional(),
+  thoughtSignature: base64.optional(),
+  inlineData: z.strictObject({ mimeType: z.string().min(1), data: base64, displayName: any.optional() }).optional(),
+  fileData: z
+    .strictObject({ mimeType: z.string().optional(), fileUri: z.string().min(1), displayName: any.optional() })
+    .optional(),
+  videoMetadata: any.optional(),
+  mediaResolution: any.optional(),
+  partMetadata: any.optional(),
   functionCall: functionCall.optional(),
   functionResponse: functionResponse.optional(),
 })
 const content = z.strictObject({ role: z.enum(['user', 'model']).optional(), parts: z.array(part).min(1) })
 
 /** Google's older schemas have their types in capitals. */
-const openApiSchema = z.record(z.string(), any).transform(lowerTypes).pipe(jsonSchema)
+const openApiSchema = z.record(z.string(), any).transform(plainSchema).pipe(jsonSchema)
 
-function lowerTypes(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(lowerTypes)
+const COUNTS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'])
+const NO_TYPE = 'type_unspecified'
+
+/** Whole numbers may come as strings, as its SDKs type them. */
+function plainSchema(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainSchema)
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([key, inner]) => [
-    key,
-    key === 'type' && typeof inner === 'string' ? inner.toLowerCase() : lowerTypes(inner),
-  ])
-  return Object.fromEntries(entries) as unknown
+  const entries = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {
+    if (typeof inner !== 'string') return [[key, plainSchema(inner)]]
+    if (key === 'type') return inner.toLowerCase() === NO_TYPE ? [] : [[key, inner.toLowerCase()]]
+    return [[key, COUNTS.has(key) && /^\d{1,15}$/.test(inner) ? Number(inner) : inner]]
+  })
+  return Object.fromEntries(entries)
 }
 
 const declaration = z.strictObject({
@@ -71,6 +87,10 @@ const declaration = z.strictObject({
   description: z.string().optional(),
   parameters: openApiSchema.optional(),
   parametersJsonSchema: jsonSchema.optional(),
+  // What a function gives back is nothing to the sandbox.
+  response: any.optional(),
+  responseJsonSchema: any.optional(),
+  behavior: any.optional(),
 })
 const generationConfig = z.strictObject({
   maxOutputTokens: z.int().min(1).optional(),
@@ -89,6 +109,12 @@ const generationConfig = z.strictObject({
   responseMimeType: z.enum(['text/plain', 'application/json']).optional(),
   responseSchema: openApiSchema.optional(),
   responseJsonSchema: jsonSchema.optional(),
+  responseLogprobs: z.boolean().optional(),
+  logprobs: z.int().min(0).max(20).optional(),
+  mediaResolution: z.string().optional(),
+  speechConfig: any.optional(),
+  audioTimestamp: z.boolean().optional(),
+  enableEnhancedCivicAnswers: z.boolean().optional(),
   responseModalities: z.array(z.enum(['TEXT', 'IMAGE', 'AUDIO'])).optional(),
   imageConfig: z
     .strictObject({
@@ -118,6 +144,7 @@ const OWN = new Set([
   'responseSchema',
   'responseJsonSchema',
   'labels',
+  'partMetadata',
 ])
 
 /** Lists that may come as their one element. */
@@ -151,6 +178,8 @@ export const geminiRequest = z.strictObject({
     .optional(),
   safetySettings: z.array(z.strictObject({ category: z.string(), threshold: z.string() })).optional(),
   labels: z.record(z.string(), z.string()).optional(),
+  store: z.boolean().optional(),
+  serviceTier: z.string().optional(),
 })
 
 export type GeminiRequest = z.output<typeof geminiRequest>

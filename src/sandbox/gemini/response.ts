@@ -14,6 +14,8 @@ export type Answer = {
   model: string
   choices: readonly Choice[]
   promptTokens: number
+  /** Of these, what earlier prompts began with as well. */
+  cachedTokens: number
   includeThoughts: boolean
   /** Of a model that paints: what it tried while it thought, and its picture. */
   sketch?: object
@@ -62,13 +64,15 @@ function parsedArgs(text: string): object | undefined {
   }
 }
 
-function usageOf({ promptTokens, promptImageTokens, faults }: Answer, { candidates, thoughts, images }: Count): object {
+function usageOf(answer: Answer, { candidates, thoughts, images }: Count): object {
+  const { promptTokens, cachedTokens, promptImageTokens, faults } = answer
   if (faults.noUsage) return {}
   const total = promptTokens + candidates + thoughts + (faults.wrongUsage ? WRONG_BY_TOKENS : 0)
   return {
     usageMetadata: {
       promptTokenCount: promptTokens,
       // Zeros are left out, as protocol buffers do.
+      ...(cachedTokens === 0 ? {} : { cachedContentTokenCount: cachedTokens }),
       ...(candidates === 0 ? {} : { candidatesTokenCount: candidates }),
       ...(thoughts === 0 ? {} : { thoughtsTokenCount: thoughts }),
       totalTokenCount: total,

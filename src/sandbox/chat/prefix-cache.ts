@@ -1,0 +1,42 @@
+import { hashOf } from '../random.ts'
+import type { ChatRequest } from './request.ts'
+
+/** As OpenAI caches (2026-11): prompts of so many tokens, in steps of so many, by what they begin with. */
+const TOKENS_MIN = 1_024
+const TOKENS_STEP = 128
+/** A prefix is known by its blocks, each with all before it. */
+const BLOCK_CHARS = 512
+const BLOCKS_MAX = 400
+/** Beginnings that are remembered; the oldest is forgotten beyond that. */
+const KNOWN_MAX = 20_000
+
+/** What prompts have begun with: a vendor that keeps it bills less for the next one that begins so. */
+export class PrefixCache {
+  readonly #known = new Set<number>()
+
+  /** How many tokens of a prompt were there before, and keeps its beginnings. */
+  count({ model, tools, messages }: ChatRequest, promptTokens: number): number {
+    if (promptTokens < TOKENS_MIN) return 0
+    const text = JSON.stringify([model, tools ?? [], messages])
+    let [hash, blocks, isKnown] = [0, 0, true]
+    for (let at = 0; at + BLOCK_CHARS <= text.length && at < BLOCK_CHARS * BLOCKS_MAX; at += BLOCK_CHARS) {
+      hash = hashOf(text.slice(at, at + BLOCK_CHARS), hash)
+      isKnown &&= this.#known.has(hash)
+      if (isKnown) blocks += 1
+      else this.#keep(hash)
+    }
+    const share = Math.min(1, (blocks * BLOCK_CHARS) / text.length)
+    const tokens = Math.floor((promptTokens * share) / TOKENS_STEP) * TOKENS_STEP
+    return tokens < TOKENS_MIN ? 0 : tokens
+  }
+
+  #keep(hash: number): void {
+    if (this.#known.size >= KNOWN_MAX) {
+      for (const oldest of this.#known) {
+        this.#known.delete(oldest)
+        break
+      }
+    }
+    this.#known.add(hash)
+  }
+}

@@ -1,0 +1,125 @@
+/** Values that a message gives by name, `city=Oslo, days: 3` or as a JSON object: what arguments are made of first. */
+import type { AnySchema, Schema } from './schema.ts'
+
+export type Told = {
+  /** The first JSON object in the message. */
+  readonly object: Readonly<Record<string, unknown>> | undefined
+  /** By name, one after the other: the second call of a tool takes the second. */
+  readonly pairs: ReadonlyMap<string, readonly string[]>
+}
+
+/** As much of a message as is searched. */
+const TEXT_CHARS_MAX = 16_000
+const OBJECTS_MAX = 8
+const PAIR =
+  /(?<![\w.-])([A-Za-z_][\w-]{0,63})(?: ?= ?| ?: )(\[[^\]\n]{0,500}\]|"[^"\n]{0,500}"|'[^'\n]{0,500}'|`[^`\n]{0,500}`|[^\s,;)}\]]{1,500})/g
+
+export function toldIn(message: string): Told {
+  const text = message.slice(0, TEXT_CHARS_MAX)
+  const pairs = new Map<string, string[]>()
+  for (const [, name = '', said = ''] of text.matchAll(PAIR)) {
+    const value = /^["'`]/.test(said) ? said.slice(1, -1) : said.replace(/[.!?:]+$/, '')
+    if (value !== '') pairs.set(name, [...(pairs.get(name) ?? []), value])
+  }
+  return { object: objectIn(text), pairs }
+}
+
+/** The first JSON object in a text, in a fence or not. */
+export function objectIn(text: string): Record<string, unknown> | undefined {
+  let at = -1
+  for (let tries = 0; tries < OBJECTS_MAX; tries += 1) {
+    at = text.indexOf('{', at + 1)
+    if (at === -1) return undefined
+    const end = endOf(text, at)
+    if (end === undefined) continue
+    try {
+      return JSON.parse(text.slice(at, end)) as Record<string, unknown>
+    } catch {
+      // A brace of something else.
+    }
+  }
+  return undefined
+}
+
+/** Where the object that begins here ends. */
+function endOf(text: string, start: number): number | undefined {
+  let [depth, isText] = [0, false]
+  for (let at = start; at < text.length; at += 1) {
+    const sign = text[at]
+    if (isText && sign === '\\') at += 1
+    else if (sign === '"') isText = !isText
+    else if (!isText && sign === '{') depth += 1
+    else if (!isText && sign === '}') {
+      depth -= 1
+      if (depth === 0) return at + 1
+    }
+  }
+  return undefined
+}
+
+/** What the message gives for a property, where that is valid for its schema. */
+export function toldFor(name: string, schema: Schema, { told, turn }: { told: Told; turn: number }): unknown {
+  const { object, pairs } = told
+  if (object && Object.hasOwn(object, name) && fits(object[name], schema)) return object[name]
+  const all = pairs.get(name)
+  const said = all?.[turn] ?? all?.[0]
+  if (said === undefined) return undefined
+  if (fits(said, schema) && typesOf(schema).includes('string')) return said
+  try {
+    const value: unknown = JSON.parse(said.toLowerCase() === 'none' ? 'null' : said)
+    return fits(value, schema) ? value : undefined
+  } catch {
+    return undefined // A text where none belongs.
+  }
+}
+
+const typesOf = ({ type, enum: values }: Schema): readonly string[] =>
+  type === undefined ? (values ? values.map((value) => typeof value) : ['string']) : [type].flat()
+
+/** Keywords by which a value is judged elsewhere: it is made anew. */
+const UNJUDGED = ['$ref', 'allOf', 'anyOf', 'oneOf', 'pattern', 'format', 'prefixItems', 'propertyNames'] as const
+
+/** Whether a value is valid for a schema, as far as that is plain to see. */
+function fits(value: unknown, given: AnySchema): boolean {
+  if (typeof given === 'boolean') return given
+  if (UNJUDGED.some((keyword) => given[keyword] !== undefined)) return false
+  if (Object.hasOwn(given, 'const') && given.const !== value) return false
+  if (given.enum && !given.enum.includes(value)) return false
+  if (given.type !== undefined && ![given.type].flat().some((type) => isOf(value, type))) return false
+  if (typeof value === 'number') return isWithin(value, given)
+  if (typeof value === 'string') return isLong(value.length, given.minLength, given.maxLength)
+  if (Array.isArray(value)) return isList(value, given)
+  return typeof value === 'object' && value !== null ? isObject(value as Record<string, unknown>, given) : true
+}
+
+function isOf(value: unknown, type: string): boolean {
+  if (type === 'integer') return Number.isInteger(value)
+  if (type === 'array') return Array.isArray(value)
+  if (type === 'null') return value === null
+  return typeof value === type && value !== null && !Array.isArray(value)
+}
+
+const isLong = (length: number, least = 0, most = Infinity): boolean => length >= least && length <= most
+
+function isWithin(value: number, given: Schema): boolean {
+  const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum: above, exclusiveMaximum: below } = given
+  const isBounded = value >= minimum && value <= maximum && value > (above ?? -Infinity) && value < (below ?? Infinity)
+  return isBounded && (given.multipleOf === undefined || Number.isInteger(value / given.multipleOf))
+}
+
+function isList(value: readonly unknown[], { items = true, minItems, maxItems, uniqueItems }: Schema): boolean {
+  if (Array.isArray(items) || uniqueItems) return false
+  return isLong(value.length, minItems, maxItems) && value.every((one) => fits(one, items))
+}
+
+function isObject(value: Readonly<Record<string, unknown>>, given: Schema): boolean {
+  const { properties = {}, required = [], additionalProperties = true, minProperties } = given
+  return (
+    Object.keys(value).length >= (minProperties ?? 0) &&
+    required.every((name) => Object.hasOwn(value, name)) &&
+    Object.entries(value).every(([name, one]) => {
+      const own = Object.hasOwn(properties, name) ? properties[name] : undefined
+      return fits(one, own ?? additionalProperties)
+    })
+  )
+}
