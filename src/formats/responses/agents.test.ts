@@ -1,11 +1,12 @@
 /** What coding agents send beside functions, on its way to upstreams that know functions only, and back. */
 import { describe, expect, test } from 'bun:test'
-import type { Dialect } from '../../domain/turn.ts'
+import type { Delta, Dialect } from '../../domain/turn.ts'
 import { SseDecoder } from '../../lib/sse.ts'
 import { rulesFor } from '../../vendors/fit.ts'
 import type { Destination, Passage, PassageContext, WriterQuirks } from '../format.ts'
 import type { Fields } from '../fields.ts'
 import { readResponsesClient } from './client.ts'
+import { followKept } from './conversation.ts'
 
 const quirks: WriterQuirks = { outputMaxField: 'max_tokens', usageInStream: 'on_request', usageDialect: 'inclusive' }
 const context = {} as PassageContext
@@ -296,6 +297,52 @@ describe('tools with calls of their own', () => {
   })
 })
 
+test('in the background a call of any kind is the same when it is followed later', () => {
+  const tools = [search, { type: 'local_shell' }, group('words', fn('secret'), free)]
+  const text = JSON.stringify({ model: 'public', input: [user], tools, background: true, stream: true })
+  const read = readResponsesClient(text, text.length)
+  if (read instanceof Promise || read.kind === 'rejected') throw new Error('it was not read')
+  const { conversation } = read.request
+  expect(conversation.recall([], [])).toBeUndefined()
+  const encoder = conversation.side('ours').encoder(answer)
+  const call = (n: number, name: string, tool: 'function' | 'custom' = 'function'): Delta => ({
+    kind: 'call',
+    choice: 0,
+    call: n,
+    id: `c${n}`,
+    name,
+    tool,
+  })
+  const words = (n: number, part: string): Delta => ({ kind: 'arguments', choice: 0, call: n, text: part })
+  const events =
+    encoder.encode([
+      { kind: 'text', choice: 0, text: 'I look.' },
+      call(0, 'tool_search'),
+      words(0, '{ "query" :'),
+      words(0, ' "x" }'),
+      call(1, 'words__secret'),
+      words(1, '{"n":'),
+      words(1, '1}'),
+      call(2, 'words__exec', 'custom'),
+      words(2, 'a '),
+      words(2, 'b'),
+      call(3, 'local_shell'),
+      words(3, '{"command":["ls"],'),
+      words(3, '"timeout_ms":1}'),
+      { kind: 'finish', choice: 0, reason: 'tool_calls' },
+    ]) + encoder.end(usage)
+  const kept = conversation.ended()
+  if (!kept) throw new Error('nothing was kept')
+  expect(outputOf(events).map(({ type, namespace }) => [type, namespace])).toEqual([
+    ['message', undefined],
+    ['tool_search_call', undefined],
+    ['function_call', 'words'],
+    ['custom_tool_call', 'words'],
+    ['local_shell_call', undefined],
+  ])
+  expect(followKept(kept, { after: -1, include: [] })).toBe(events)
+})
+
 test('an effort above all others is the highest, and one that nobody knows is left out and named', () => {
   const of = (effort: string): unknown[] => {
     const { body, dropped } = sent({ input: [user], reasoning: { effort } })
@@ -331,6 +378,27 @@ describe('items that no other dialect has a word for', () => {
       )
       expect(JSON.stringify(body)).not.toMatch(/web_search|tool_search|a_new_one|opaque/)
     }
+  })
+
+  test('parts of results that nobody knows are the words in them', () => {
+    const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' }
+    const parts = [
+      { type: 'input_text', text: 'a' },
+      { type: 'encrypted_content', encrypted_content: 'b' },
+      { type: 'encrypted_content', encrypted_content: `gAAAAABo${'x'.repeat(60)}` },
+      { type: 'a_new_one', data: [1] },
+    ]
+    const said = { role: 'assistant', content: [{ type: 'output_text', text: 'so' }, { type: 'a_new_one' }] }
+    const input = [user, call, { type: 'function_call_output', call_id: 'c1', output: parts }, said]
+    expect(sent({ input }).body['messages']).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant' },
+      { role: 'tool', content: 'a\n\nb' },
+      { role: 'assistant', content: 'so' },
+    ])
+    const native = sent({ input }, 'responses', openai('gpt-5.5')).body['input'] as Fields[]
+    expect(native[2]?.['output']).toEqual(parts)
+    expect(native[3]?.['content']).toEqual([{ type: 'output_text', text: 'so' }, { type: 'a_new_one' }])
   })
 
   test('what another agent has written is said by the user, but for what only OpenAI can read', () => {

@@ -28,6 +28,8 @@ const DEFAULT_NAMESPACE = 'functions'
 export class CallNames {
   private readonly byKey = new Map<string, string>()
   private readonly shapes = new Map<string, CallShape>()
+  /** By other names for it, as long as they mean one tool alone. */
+  private readonly meant = new Map<string, CallShape | 'several'>()
 
   /** The name that a tool has upstream: always the same one for the same tool. */
   claim(shape: CallShape): string {
@@ -37,17 +39,17 @@ export class CallNames {
     const name = this.free(shape, key)
     this.byKey.set(key, name)
     this.shapes.set(name, shape)
+    if (shape.namespace === undefined) return name
+    for (const other of [shape.name, `${shape.namespace}.${shape.name}`]) {
+      this.meant.set(other, this.meant.has(other) ? 'several' : shape)
+    }
     return name
   }
 
   /** The tool that a model means. Some call it without its namespace, or with a dot behind it. */
   shapeOf(called: string): CallShape | undefined {
-    const known = this.shapes.get(called)
-    if (known) return known
-    const meant = [...this.shapes.values()].filter(
-      ({ name, namespace }) => namespace !== undefined && (called === name || called === `${namespace}.${name}`),
-    )
-    return meant.length === 1 ? meant[0] : undefined
+    const meant = this.meant.get(called)
+    return this.shapes.get(called) ?? (meant === 'several' ? undefined : meant)
   }
 
   private free(shape: CallShape, key: string): string {

@@ -161,11 +161,12 @@ function readMessage(item: Fields, path: string): Fields {
   return messageItem(asText(role), parts, rest)
 }
 
-function readContent(content: unknown, path: string, side: 'input' | 'output'): Fields[] {
+/** What a model or a tool has said in parts that nobody here knows stays with the rest: only users are asked to mend. */
+function readContent(content: unknown, path: string, side: 'input' | 'output' | 'result'): Fields[] {
   if (content === undefined || content === null) {
     throw new BadInput('missing_parameter', path, `Missing required parameter: '${path}'.`)
   }
-  const read = side === 'input' ? inputPart : outputPart
+  const read = side === 'input' ? inputPart : side === 'result' ? resultPart : outputPart
   if (typeof content === 'string') return [read({ type: 'text', text: content }, path)]
   if (!Array.isArray(content)) {
     throw new BadInput('invalid_type', path, `Invalid '${path}': expected a text or a list of content objects.`)
@@ -174,7 +175,7 @@ function readContent(content: unknown, path: string, side: 'input' | 'output'): 
 }
 
 function readOutput(output: unknown, path: string): string | Fields[] {
-  return typeof output === 'string' ? output : readContent(output, path, 'input')
+  return typeof output === 'string' ? output : readContent(output, path, 'result')
 }
 
 function outputPart(part: Fields, path: string): Fields {
@@ -188,9 +189,15 @@ function outputPart(part: Fields, path: string): Fields {
       need(part, path, ['refusal'])
       return part
     default:
+      if (typeof part['type'] === 'string') return part
       throw unknownPart(part, path)
   }
 }
+
+const resultPart = (part: Fields, path: string): Fields =>
+  contentTypes.has(asText(part['type'])) || part['type'] === 'output_text' || typeof part['type'] !== 'string'
+    ? inputPart(part, path)
+    : part
 
 function unknownPart({ type }: Fields, path: string): BadInput {
   const message = `Content of type '${wordFor(type)}' is not supported here.`

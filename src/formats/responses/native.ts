@@ -92,15 +92,20 @@ type Writing = {
 function itemsFor(items: readonly Fields[], writing: Writing): Fields[] {
   const written = items.flatMap((item) => itemFor(item, writing))
   // A thought without what it led to is refused: what that was may have been left out (OpenAI, 2026-11).
-  return written.filter((item, i) => item['type'] !== 'reasoning' || leadsOn(written, i + 1))
+  let leadsOn = false
+  const kept = written.toReversed().filter((item) => {
+    if (item['type'] === 'reasoning') return leadsOn
+    leadsOn = isModels(item)
+    return true
+  })
+  return kept.toReversed()
 }
 
-function leadsOn(items: readonly Fields[], from: number): boolean {
-  const next = items.slice(from).find(({ type }) => type !== 'reasoning')
-  return next !== undefined && (next['type'] !== 'message' || next['role'] === 'assistant') && !isResult(next['type'])
-}
+const clients = new Set<unknown>(['additional_tools', 'agent_message', 'compaction_trigger', 'configuration_update'])
 
-const isResult = (type: unknown): boolean => typeof type === 'string' && type.endsWith('_output')
+/** Whether an item is of the model's making. */
+const isModels = ({ type, role }: Fields): boolean =>
+  type === 'message' ? role === 'assistant' : !clients.has(type) && !asText(type).endsWith('_output')
 
 function itemFor(item: Fields, { dropped, names, nameOf }: Writing): Fields[] {
   const { type } = item

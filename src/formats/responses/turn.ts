@@ -136,7 +136,9 @@ function assistantParts(item: Fields, names: CallNames): OutputPart[] | undefine
   if (isAgentCall(item['type'])) return agentCall(item, names)
   switch (item['type']) {
     case 'message':
-      return item['role'] === 'assistant' ? asList(item['content']).map((part) => saidPart(asFields(part))) : undefined
+      return item['role'] === 'assistant'
+        ? asList(item['content']).flatMap((part) => saidPart(asFields(part)))
+        : undefined
     case 'function_call':
     case 'custom_tool_call': {
       const isCustom = item['type'] === 'custom_tool_call'
@@ -181,10 +183,10 @@ function agentCall(item: Fields, names: CallNames): OutputPart[] | undefined {
   return [{ kind: 'tool_call', id, name: names.claim(call.shape), arguments: call.words, tool: 'function' }]
 }
 
-const saidPart = (part: Fields): OutputPart =>
-  part['type'] === 'refusal'
-    ? { kind: 'refusal', text: asText(part['refusal']) }
-    : { kind: 'text', text: asText(part['text']) }
+function saidPart({ type, text, refusal }: Fields): OutputPart[] {
+  if (type === 'refusal') return [{ kind: 'refusal', text: asText(refusal) }]
+  return type === 'output_text' ? [{ kind: 'text', text: asText(text) }] : []
+}
 
 type Surroundings = { readonly names: CallNames; readonly callIds: ReadonlyMap<unknown, string> }
 
@@ -205,7 +207,9 @@ function otherMessage(item: Fields, { names, callIds }: Surroundings): Message |
   }
   if (!isResult(type)) return undefined
   const parts: InputPart[] =
-    typeof output === 'string' ? [{ kind: 'text', text: output }] : asList(output).map((part) => partOf(asFields(part)))
+    typeof output === 'string'
+      ? [{ kind: 'text', text: output }]
+      : asList(output).flatMap((part) => resultPart(asFields(part)))
   return { role: 'tool', callId: asText(item['call_id']), parts }
 }
 
@@ -214,16 +218,25 @@ function otherMessage(item: Fields, { names, callIds }: Surroundings): Message |
  * are in a part of their own, as the model wrote them: only OpenAI's models seal them (0.169, captured 2026-11-25).
  */
 function fromAgent({ author, content }: Fields): Message | undefined {
-  const words = asList(content).flatMap((part) => {
-    const { text, encrypted_content: sealed } = asFields(part)
-    const word = textIn(text) ?? textIn(sealed)
-    return word === undefined || SEALED_BY_OPENAI.test(word) ? [] : [word]
-  })
+  const words = asList(content).flatMap((part) => wordsIn(asFields(part)))
   if (words.length === 0) return undefined
   const from = textIn(author)
   const text = [...(from === undefined ? [] : [`Message from ${from}:`]), ...words].join('\n')
   return { role: 'user', parts: [{ kind: 'text', text }] }
 }
+
+function wordsIn({ text, encrypted_content: sealed }: Fields): string[] {
+  const words = textIn(text) ?? textIn(sealed)
+  return words === undefined || SEALED_BY_OPENAI.test(words) ? [] : [words]
+}
+
+/** A part of a result; one of a kind that nobody here knows is the words in it, if there are any. */
+function resultPart(part: Fields): InputPart[] {
+  if (inputTypes.has(part['type'])) return [partOf(part)]
+  return wordsIn(part).map((text) => ({ kind: 'text', text }))
+}
+
+const inputTypes = new Set<unknown>(['input_text', 'input_image', 'input_file', 'input_audio'])
 
 const SEALED_BY_OPENAI = /^gAAAA[\w-]{40}/
 
