@@ -161,7 +161,7 @@ function readMessage(item: Fields, path: string): Fields {
   return messageItem(asText(role), parts, rest)
 }
 
-/** What a model or a tool has said in parts that nobody here knows stays with the rest: only users are asked to mend. */
+/** Parts that nobody here knows stay as they are in what a model or a tool has said: only users are asked to mend. */
 function readContent(content: unknown, path: string, side: 'input' | 'output' | 'result'): Fields[] {
   if (content === undefined || content === null) {
     throw new BadInput('missing_parameter', path, `Missing required parameter: '${path}'.`)
