@@ -30,6 +30,9 @@ const histories: Readonly<Record<string, readonly Step[]>> = {
   'an empty system prompt': [S(''), U('x')],
   'a blank system prompt': [S('  '), U('x')],
   'the assistant first': [A('Hello'), U('x')],
+  'a call first': [A(null, 't'), R('t'), U('x')],
+  'an empty user message': [U(''), U('x')],
+  'a system prompt and an empty user message': [S('Say hi'), U('')],
   'two users in a row': [U('x'), U('y')],
   'the assistant last': [U('x'), A('Sure: ')],
   'a system prompt in the middle': [U('x'), A('a'), S('be brief'), U('y')],
@@ -173,11 +176,14 @@ const vendors: Readonly<Record<Dialect, (body: Fields) => string | undefined>> =
   },
   gemini(body) {
     const contents = list(body['contents'])
+    const system = list((body['systemInstruction'] as Fields | undefined)?.['parts'])
+    if (system.some(({ text }) => String(text).trim() === ''))
+      return 'systemInstruction: it must have a text parameter.'
     if (contents.length === 0) return 'contents is not specified'
     for (const [i, content] of contents.entries()) {
       const parts = list(content['parts'])
       if (parts.length === 0) return 'contents.parts must not be empty.'
-      if (parts.some(({ text }) => text === ''))
+      if (parts.some(({ text }) => typeof text === 'string' && text.trim() === ''))
         return 'Unable to submit request because it must have a text parameter.'
       const calls = parts.filter((part) => 'functionCall' in part)
       const results = list(contents[i + 1]?.['parts']).filter((part) => 'functionResponse' in part)

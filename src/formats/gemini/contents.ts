@@ -1,5 +1,5 @@
 /** The conversation of a neutral turn as `contents` and `systemInstruction`. */
-import type { InputPart, MediaSource, Message, OutputPart } from '../../domain/turn.ts'
+import type { InputPart, MediaSource, Message, OutputPart, TextPart } from '../../domain/turn.ts'
 import { isRawNumber, parseExact } from '../../lib/exact-json.ts'
 import { asFields, fieldsIn } from '../fields.ts'
 import type { Family } from './families.ts'
@@ -17,12 +17,15 @@ export type ContentOptions = {
 }
 
 const textPart = (text: string): object => ({ text })
+/** The API refuses texts without words (2026-11). */
+const isSaid = (part: InputPart): boolean => part.kind !== 'text' || part.text.trim() !== ''
+const textParts = (parts: readonly TextPart[]): object[] => parts.filter(isSaid).map(({ text }) => textPart(text))
 
 /** Writes messages; neighbours of one role become one content, so that all results of a turn stand together. */
 export function writeContents(messages: readonly Message[], options: ContentOptions): WrittenContents {
   const spoken = messages.findIndex(({ role }) => role !== 'system')
   const leading = messages.slice(0, spoken === -1 ? messages.length : spoken)
-  const system = leading.flatMap((message) => (message.role === 'system' ? message.parts.map(({ text }) => text) : []))
+  const system = leading.flatMap((message) => (message.role === 'system' ? textParts(message.parts) : []))
   const hasOwnField = options.family.system === 'own_field' && spoken !== -1
   const contents: Content[] = []
   const add = (role: Content['role'], parts: object[]): void => {
@@ -31,18 +34,15 @@ export function writeContents(messages: readonly Message[], options: ContentOpti
     if (last?.role === role) last.parts.push(...parts)
     else contents.push({ role, parts })
   }
-  if (!hasOwnField) add('user', system.map(textPart))
+  if (!hasOwnField) add('user', system)
   const names = namesOfCalls(messages)
   for (const message of messages.slice(leading.length)) {
     switch (message.role) {
       case 'system': // In the middle it stays where it was said; the API knows no such role there.
-        add(
-          'user',
-          message.parts.map(({ text }) => textPart(text)),
-        )
+        add('user', textParts(message.parts))
         break
       case 'user':
-        add('user', message.parts.map(inputPart))
+        add('user', message.parts.filter(isSaid).map(inputPart))
         break
       case 'tool':
         add('user', resultParts(message, names.get(message.callId) ?? '', options))
@@ -52,8 +52,13 @@ export function writeContents(messages: readonly Message[], options: ContentOpti
         break
     }
   }
-  const systemInstruction = hasOwnField && system.length > 0 ? { parts: system.map(textPart) } : undefined
-  return { contents, systemInstruction }
+  // A call must stand behind a user's words.
+  const [first] = contents
+  if (first?.role === 'model' && first.parts.some((part) => 'functionCall' in part)) {
+    contents.unshift({ role: 'user', parts: [textPart('Continue.')] })
+  }
+  if (contents.length === 0) return { contents: [{ role: 'user', parts: system }], systemInstruction: undefined }
+  return { contents, systemInstruction: hasOwnField && system.length > 0 ? { parts: system } : undefined }
 }
 
 /** The API wants the function's name beside each result, where other dialects have only the call's id. */
@@ -99,7 +104,7 @@ function modelParts(parts: readonly OutputPart[], { family, callIds }: ContentOp
     switch (part.kind) {
       case 'text':
       case 'refusal':
-        if (part.text !== '') written.push(textPart(part.text))
+        if (part.text.trim() !== '') written.push(textPart(part.text))
         break
       case 'reasoning':
         if (part.sealed?.origin === 'gemini') addThought(written, part.text, part.sealed)
