@@ -58,11 +58,16 @@ const NONE_TRIED: AllFailed = {
 /** An offer with the one who makes it. */
 type Choice = { readonly offer: Offer; readonly provider: Provider; readonly preset: Preset }
 
+type Asker = { readonly offer: Pick<Offer, 'upstreamModel'>; readonly preset: Pick<Preset, 'id' | 'dialects'> }
+
 /**
  * The dialects in which an offer may be asked. Some vendors do more for a request in one of theirs: one that they would
  * refuse in the other goes there, and so does what is translated anyway.
  */
-function dialectsOf({ offer, preset: { id, dialects } }: Choice, request: ClientRequest): readonly Dialect[] {
+export function dialectsOf(
+  { offer, preset: { id, dialects } }: Asker,
+  request: Pick<ClientRequest, 'choices' | 'endpoint' | 'hasTools'>,
+): readonly Dialect[] {
   if (!dialects.includes('chat') || !dialects.includes('responses') || request.choices > 1) return dialects
   const isTranslated = request.endpoint !== 'chat.completions' && request.endpoint !== 'responses'
   const asked = { hasTools: request.hasTools ?? false, isTranslated }

@@ -145,3 +145,11 @@ test('tools of a model that reasons go where both are taken, or go without reaso
   expect(fitted('azure', 'gpt-5.6', { ...body, reasoning_effort: 'high' })['dropped']).toEqual(['reasoning_effort'])
   expect(fitted('openai', 'gpt-5.6', { input: [], tools: [{}] })).toEqual({ input: [], tools: [{}] })
 })
+
+test('what a model reasons is fitted before what it then does not take', () => {
+  const { changes, dropped } = fit({ reasoning_effort: 'none', temperature: 0.2 }, rulesFor('openai', 'o3'))
+  expect({ changes, dropped }).toEqual({
+    changes: { reasoning_effort: 'low', temperature: undefined },
+    dropped: ['temperature'],
+  })
+})

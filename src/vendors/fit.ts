@@ -21,8 +21,10 @@ export function rulesFor(vendor: string, upstreamModel: string): readonly Rule[]
     ({ vendors, notVendors, models }) =>
       (vendors?.includes(vendor) ?? true) && notVendors?.includes(vendor) !== true && (models?.test(model) ?? true),
   )
-  if (known.size < KNOWN_MAX) known.set(key, those)
-  return those
+  // Other rules ask how much is reasoned: that is fitted first.
+  const ordered = those.toSorted((a, b) => Number(b.takes === 'efforts') - Number(a.takes === 'efforts'))
+  if (known.size < KNOWN_MAX) known.set(key, ordered)
+  return ordered
 }
 
 /** Fits a body of the chat or the responses format. */
@@ -113,6 +115,7 @@ function apply(limit: Limit, draft: Draft): void {
     case 'custom_tools':
     case 'agent_items':
     case 'cache_key':
+    case 'call_signatures':
       return // A writer asks for these.
     case 'elsewhere':
       return withoutReasoning(limit.what, draft)
@@ -241,8 +244,10 @@ function fitFormat(draft: Draft): void {
 }
 
 /** Whether a vendor takes of a model what few do. */
-export const isTaken = (what: 'custom_tools' | 'agent_items' | 'cache_key', those: readonly Rule[] = []): boolean =>
-  those.some(({ takes }) => takes === what)
+export const isTaken = (
+  what: 'custom_tools' | 'agent_items' | 'cache_key' | 'call_signatures',
+  those: readonly Rule[] = [],
+): boolean => those.some(({ takes }) => takes === what)
 
 /** Whether a request belongs to the responses format of a vendor that has both. */
 export const isForResponses = (

@@ -35,6 +35,8 @@ export type Limit =
   | { readonly takes: 'custom_tools' }
   /** What agents send in the responses format beside functions: groups of tools, a search among them, a shell. */
   | { readonly takes: 'agent_items' }
+  /** Signatures of calls where Google's own endpoint of the chat format has them: `extra_content.google`. */
+  | { readonly takes: 'call_signatures' }
   /** `prompt_cache_key`, which others refuse as a field that they do not know. */
   | { readonly takes: 'cache_key' }
   /** Requests with these go to the responses format. */
@@ -292,6 +294,11 @@ export const rules: readonly Rule[] = readOn('2026-11-25', [
     vendors: REFUSES_THOUGHTS,
     takes: 'no_thoughts',
     source: 'https://github.com/janhq/jan/issues/8136, https://github.com/Kilo-Org/kilocode/issues/10375',
+  },
+  {
+    models: /^gemini/,
+    takes: 'call_signatures',
+    source: 'https://ai.google.dev/gemini-api/docs/thought-signatures (OpenAI compatibility)',
   },
   {
     notVendors: REFUSES_THOUGHTS,

@@ -5,7 +5,7 @@ import type { Dialect, OutputPart, Reply, Turn } from '../../src/domain/turn.ts'
 import { readChatClient } from '../../src/formats/chat/client.ts'
 import { readChatRequest } from './read-chat.ts'
 import { chatTurn } from '../../src/formats/chat/turn.ts'
-import type { ClientRequest, Destination, WriterQuirks } from '../../src/formats/format.ts'
+import type { ClientRequest, Destination, PastTurn, WriterQuirks } from '../../src/formats/format.ts'
 import { readGeminiRequest } from '../../src/formats/gemini/request.ts'
 import { readGeminiClient } from '../../src/formats/gemini/surface.ts'
 import { geminiTurn } from '../../src/formats/gemini/turn.ts'
@@ -52,8 +52,13 @@ const geminiAsked = (text: string, stream: boolean) => {
 }
 
 /** A client's request as the edge reads it. */
-export async function readClient(dialect: Dialect, text: string, mode: 'whole' | 'stream'): Promise<ClientRequest> {
-  const body = mode === 'whole' || dialect === 'gemini' ? text : withStream(dialect, text)
+export const readClient = (dialect: Dialect, text: string, mode: 'whole' | 'stream'): Promise<ClientRequest> =>
+  readSent(dialect, mode === 'whole' || dialect === 'gemini' ? text : withStream(dialect, text), { mode })
+
+type How = { readonly mode: 'whole' | 'stream'; readonly earlier?: readonly PastTurn[] }
+
+/** The same of a body that says itself whether it wants a stream, but for Gemini's, whose path does. */
+export async function readSent(dialect: Dialect, body: string, { mode, earlier = [] }: How): Promise<ClientRequest> {
   const read = await (() => {
     switch (dialect) {
       case 'chat':
@@ -67,7 +72,7 @@ export async function readClient(dialect: Dialect, text: string, mode: 'whole' |
     }
   })()
   if (read.kind === 'rejected') throw new Error(`${dialect}: ${JSON.stringify(read.failure)}`)
-  const untold = read.request.conversation?.recall([], [])
+  const untold = read.request.conversation?.recall(earlier, [])
   if (untold) throw new Error(`${dialect}: ${JSON.stringify(untold)}`)
   return read.request
 }

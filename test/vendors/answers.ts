@@ -2,17 +2,30 @@
 import type { Dialect } from '../../src/domain/turn.ts'
 import { dataEvent, namedEvent } from '../../src/lib/sse.ts'
 import { GEMINI_SEAL, MESSAGES_SEAL, RESPONSES_SEAL } from './refusals.ts'
+import { listOf, textOf, type Fields } from './seen.ts'
 
 export type Call = {
   readonly id: string
   readonly name: string
-  /** JSON, or what a custom tool is given. */
+  /** JSON text, or what a custom tool is given. */
   readonly args: string
   /** Of the responses format: what else than a function is called, and the group that its tool is of. */
   readonly kind?: 'function' | 'custom' | 'tool_search'
   readonly namespace?: string
 }
-export type Said = { readonly thought: string; readonly text: string; readonly calls: readonly Call[] }
+export type Said = {
+  readonly thought: string
+  readonly text: string
+  readonly calls: readonly Call[]
+  /** What is sealed of its thought; left out: the thought. */
+  readonly seal?: string
+  /** The pieces in which a stream brings a text. */
+  readonly cut?: (text: string) => readonly string[]
+}
+
+const inTwo = (text: string): readonly string[] => [text.slice(0, 5), text.slice(5)].filter((piece) => piece !== '')
+const sealOf = (prefix: string, { seal, thought }: Said): string =>
+  `${prefix}${Buffer.from(seal ?? thought).toString('base64')}`
 
 type Written = { readonly whole: object; readonly stream: string }
 
@@ -20,8 +33,10 @@ const chatUsage = { prompt_tokens: 40, completion_tokens: 10, total_tokens: 50 }
 const responsesUsage = { input_tokens: 40, output_tokens: 10, total_tokens: 50 }
 const json = (value: object): string => dataEvent(JSON.stringify(value))
 
-function chat({ thought, text, calls }: Said): Written {
-  const toolCalls = calls.map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: args } }))
+function chat({ thought, text, calls, cut = inTwo }: Said): Written {
+  const bodyOf = ({ kind = 'function', name }: Call, words: string): object =>
+    kind === 'custom' ? { custom: { name, input: words } } : { function: { name, arguments: words } }
+  const toolCalls = calls.map((call) => ({ id: call.id, type: call.kind ?? 'function', ...bodyOf(call, call.args) }))
   const finish = calls.length > 0 ? 'tool_calls' : 'stop'
   const head = { id: 'chatcmpl-1', object: 'chat.completion', created: 1_700_000_000, model: 'up' }
   const message = {
@@ -32,17 +47,22 @@ function chat({ thought, text, calls }: Said): Written {
   }
   const chunk = (delta: object, reason: string | null = null): string =>
     json({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: reason }] })
-  const pieces = calls.flatMap(({ id, name, args }, index) => [
-    chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
-    chunk({ tool_calls: [{ index, function: { arguments: args.slice(0, 5) } }] }),
-    chunk({ tool_calls: [{ index, function: { arguments: args.slice(5) } }] }),
+  const pieces = calls.flatMap((call, index) => [
+    chunk({ tool_calls: [{ index, id: call.id, type: call.kind ?? 'function', ...bodyOf(call, '') }] }),
+    ...cut(call.args).map((piece) =>
+      chunk({
+        tool_calls: [
+          { index, ...(call.kind === 'custom' ? { custom: { input: piece } } : { function: { arguments: piece } }) },
+        ],
+      }),
+    ),
   ])
   return {
     whole: { ...head, choices: [{ index: 0, message, finish_reason: finish }], usage: chatUsage },
     stream: [
       chunk({ role: 'assistant', content: '' }),
-      ...(thought === '' ? [] : [chunk({ reasoning_content: thought })]),
-      ...(text === '' ? [] : [chunk({ content: text })]),
+      ...cut(thought).map((piece) => chunk({ reasoning_content: piece })),
+      ...cut(text).map((piece) => chunk({ content: piece })),
       ...pieces,
       chunk({}, finish),
       json({ ...head, object: 'chat.completion.chunk', choices: [], usage: chatUsage }),
@@ -59,12 +79,13 @@ function responsesCall({ id, name, args, kind = 'function', namespace }: Call, i
   return { ...head, type: 'tool_search_call', execution: 'client', arguments: JSON.parse(args) as object }
 }
 
-function responses({ thought, text, calls }: Said): Written {
+function responses(said: Said): Written {
+  const { thought, text, calls, cut = inTwo } = said
   const reasoning = {
     type: 'reasoning',
     id: 'rs_1',
-    summary: [],
-    encrypted_content: `${RESPONSES_SEAL}${Buffer.from(thought).toString('base64')}`,
+    summary: [{ type: 'summary_text', text: thought }],
+    encrypted_content: sealOf(RESPONSES_SEAL, said),
   }
   const message = {
     type: 'message',
@@ -79,24 +100,26 @@ function responses({ thought, text, calls }: Said): Written {
   const event = (type: string, fields: object): string => namedEvent(type, JSON.stringify({ type, ...fields }))
   const stream = items.flatMap((item, index) => {
     const at = { output_index: index, item_id: item.id }
+    const { content: _, arguments: words, input: __, ...named } = item as Fields
+    const empty = 'content' in item ? { content: [] } : typeof words === 'string' ? { arguments: '' } : { input: '' }
+    const opened = item === reasoning ? { ...reasoning, summary: [], encrypted_content: '' } : { ...named, ...empty }
+    const isInOne = 'arguments' in item && typeof item.arguments !== 'string'
     const part = { ...at, content_index: 0 }
     const blank = { type: 'output_text', text: '', annotations: [] }
-    const open = 'content' in item ? { ...item, content: [] } : 'arguments' in item ? { ...item, arguments: '' } : item
+    const [kind, all] = wordsOf(item)
+    const deltas = cut(all).map((delta) => event(`${kind}.delta`, { ...part, summary_index: 0, delta }))
     return [
-      event('response.output_item.added', { output_index: index, item: open }),
+      event('response.output_item.added', { output_index: index, item: isInOne ? item : opened }),
       ...('content' in item
         ? [
             event('response.content_part.added', { ...part, part: blank }),
-            event('response.output_text.delta', { ...part, delta: text }),
+            ...deltas,
             event('response.output_text.done', { ...part, text }),
             event('response.content_part.done', { ...part, part: { ...blank, text } }),
           ]
-        : []),
+        : deltas),
       ...('arguments' in item && typeof item.arguments === 'string'
-        ? [
-            event('response.function_call_arguments.delta', { ...at, delta: item.arguments }),
-            event('response.function_call_arguments.done', { ...at, arguments: item.arguments }),
-          ]
+        ? [event('response.function_call_arguments.done', { ...at, arguments: item.arguments })]
         : []),
       event('response.output_item.done', { output_index: index, item }),
     ]
@@ -111,8 +134,18 @@ function responses({ thought, text, calls }: Said): Written {
   }
 }
 
-function messages({ thought, text, calls }: Said): Written {
-  const signature = `${MESSAGES_SEAL}${Buffer.from(thought).toString('base64')}`
+/** The words of an item, and the kind of event in which they come. */
+function wordsOf(item: Fields): readonly [kind: string, words: string] {
+  if (item['type'] === 'message') return ['response.output_text', textOf(listOf(item['content'])[0]?.['text'])]
+  if (item['type'] === 'reasoning')
+    return ['response.reasoning_summary_text', textOf(listOf(item['summary'])[0]?.['text'])]
+  if (item['type'] === 'custom_tool_call') return ['response.custom_tool_call_input', textOf(item['input'])]
+  return ['response.function_call_arguments', textOf(item['arguments'])]
+}
+
+function messages(said: Said): Written {
+  const { thought, text, calls, cut = inTwo } = said
+  const signature = sealOf(MESSAGES_SEAL, said)
   const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'up', stop_sequence: null }
   const reason = calls.length > 0 ? 'tool_use' : 'end_turn'
   // Numbers of arguments as they stand: no object of ours carries them.
@@ -138,12 +171,17 @@ function messages({ thought, text, calls }: Said): Written {
       ? ''
       : block(
           { type: 'thinking', thinking: '', signature: '' },
-          { type: 'thinking_delta', thinking: thought },
+          ...cut(thought).map((piece) => ({ type: 'thinking_delta', thinking: piece })),
           { type: 'signature_delta', signature },
         ),
-    text === '' ? '' : block({ type: 'text', text: '' }, { type: 'text_delta', text }),
+    text === ''
+      ? ''
+      : block({ type: 'text', text: '' }, ...cut(text).map((piece) => ({ type: 'text_delta', text: piece }))),
     ...calls.map(({ id, name, args }) =>
-      block({ type: 'tool_use', id, name, input: {} }, { type: 'input_json_delta', partial_json: args }),
+      block(
+        { type: 'tool_use', id, name, input: {} },
+        ...(args === '{}' ? [] : cut(args)).map((piece) => ({ type: 'input_json_delta', partial_json: piece })),
+      ),
     ),
     event('message_delta', { delta: { stop_reason: reason, stop_sequence: null }, usage: { output_tokens: 10 } }),
     event('message_stop', {}),
@@ -152,18 +190,27 @@ function messages({ thought, text, calls }: Said): Written {
   return { whole: new Raw(`{"content":[${blocks.join(',')}],${rest.slice(1)}`), stream }
 }
 
-function gemini({ thought, text, calls }: Said): Written {
-  const parts = [
-    ...(thought === '' ? [] : [JSON.stringify({ text: thought, thought: true })]),
-    ...(text === '' ? [] : [JSON.stringify({ text })]),
-    ...calls.map(({ id, name, args }, i) => {
-      const seal = i === 0 ? `,"thoughtSignature":"${GEMINI_SEAL}${Buffer.from(thought).toString('base64')}"` : ''
-      return `{"functionCall":{"id":${JSON.stringify(id)},"name":${JSON.stringify(name)},"args":${args}}${seal}}`
-    }),
-  ]
+function gemini(said: Said): Written {
+  const { thought, text, calls, cut = inTwo } = said
+  const seal = sealOf(GEMINI_SEAL, said)
+  const callParts = calls.map(({ id, name, args }, i) => {
+    const named = `${id === '' ? '' : `"id":${JSON.stringify(id)},`}"name":${JSON.stringify(name)}`
+    return `{"functionCall":{${named},"args":${args}}${i === 0 ? `,"thoughtSignature":"${seal}"` : ''}}`
+  })
+  const thoughtPart = (words: string): string => JSON.stringify({ text: words, thought: true })
+  const textPart = (words: string): string => JSON.stringify({ text: words })
   const usage = JSON.stringify({ promptTokenCount: 40, candidatesTokenCount: 10, totalTokenCount: 50 })
-  const whole = `{"candidates":[{"index":0,"content":{"role":"model","parts":[${parts.join(',')}]},"finishReason":"STOP"}],"usageMetadata":${usage}}`
-  return { whole: new Raw(whole), stream: `data: ${whole}\n\n` }
+  const response = (parts: readonly string[], end = ''): string =>
+    `{"candidates":[{"index":0,"content":{"role":"model","parts":[${parts.join(',')}]}${end}}],"usageMetadata":${usage}}`
+  const stop = ',"finishReason":"STOP"'
+  const whole = [
+    ...(thought === '' ? [] : [thoughtPart(thought)]),
+    ...(text === '' ? [] : [textPart(text)]),
+    ...callParts,
+  ]
+  const pieces = [...cut(thought).map(thoughtPart), ...cut(text).map(textPart), ...callParts]
+  const stream = pieces.map((part, i) => response([part], i === pieces.length - 1 ? stop : ''))
+  return { whole: new Raw(response(whole, stop)), stream: stream.map((event) => `data: ${event}\n\n`).join('') }
 }
 
 /** JSON text that is sent as it is. */

@@ -32,6 +32,10 @@ const callsOf = ({ messages }: Seen): readonly SeenCall[] => messages.flatMap(({
 
 /** Of models that reason: OpenAI's names, for every place that serves them. */
 const REASONS = /^(?:gpt-(?:[5-9]|\d\d)|o\d)/
+/** These do not where nobody says how much: their default is none (platform.openai.com/docs/guides/latest-model). */
+const RESTS_UNASKED = /^gpt-5\.[1-5]/
+const isReasoning = (model: string, effort: unknown): boolean =>
+  REASONS.test(model) && effort !== 'none' && (effort !== undefined || !RESTS_UNASKED.test(model))
 /** OpenAI, gpt-5.4 and later (openai/openai-openapi#541, danny-avila/LibreChat#14355). */
 const TOOLS_ELSEWHERE = /^gpt-(?:5\.[4-9]|[6-9])/
 
@@ -91,7 +95,7 @@ export const openaiChat: Check = (sent) => {
   if (/^gpt-[34]/.test(model) && effort !== undefined) {
     return openai('Unrecognized request argument supplied: reasoning_effort')
   }
-  if (REASONS.test(model) && effort !== 'none') {
+  if (isReasoning(model, effort)) {
     if (temperature !== undefined && temperature !== 1) {
       return openai(
         `Unsupported value: 'temperature' does not support ${JSON.stringify(temperature)} with this model. Only the default (1) value is supported.`,
@@ -171,18 +175,22 @@ export const openaiResponses: Check = (sent) => {
     if (field in body) return openai(`Unknown parameter: '${field}'.`, field, 'unknown_parameter')
   }
   const effort = fieldsOf(body['reasoning'])['effort']
-  if (REASONS.test(model) && effort !== 'none' && body['temperature'] !== undefined && body['temperature'] !== 1) {
+  if (isReasoning(model, effort) && body['temperature'] !== undefined && body['temperature'] !== 1) {
     return openai("Unsupported parameter: 'temperature' is not supported with this model.", 'temperature')
   }
   const called = new Set<string>()
+  const answered = new Set(seen.messages.flatMap(({ results }) => results.map(({ id }) => id)))
+  const lone = callsOf(seen).find(({ id }) => !answered.has(id))
+  // openai/codex#93
+  if (lone) return openai(`No tool output found for function call ${lone.id}.`, 'input')
   for (const [i, one] of listOf(body['input']).entries()) {
     const id = textOf(one['call_id'])
     if (id.length > 64) return tooLong(`input[${i}].call_id`, 64, id)
-    if (one['type'] === 'function_call') {
+    if (one['type'] === 'function_call' || one['type'] === 'custom_tool_call') {
       if (called.has(id)) return openai(`Duplicate call_id '${id}'.`)
       called.add(id)
     }
-    if (one['type'] === 'function_call_output' && !called.has(id)) {
+    if (textOf(one['type']).endsWith('_call_output') && !called.has(id)) {
       return openai(`No tool call found for function call output with call_id ${id}.`, 'input')
     }
     const sealed = one['encrypted_content']
@@ -343,6 +351,7 @@ export const anthropicMessages: Check = ({ body, seen }) => {
   }
   const ids = new Set<string>()
   let open = new Set<string>()
+  const last = seen.messages.findLastIndex(({ role }) => role === 'assistant')
   for (const [i, { role, content }] of listOf(body['messages']).entries()) {
     const blocks = listOf(content)
     if (Array.isArray(content) && content.length === 0) return anthropic(`messages.${i}: content must not be empty`)
@@ -377,7 +386,7 @@ export const anthropicMessages: Check = ({ body, seen }) => {
       open.add(id)
     }
     const first = textOf(blocks[0]?.['type'])
-    const isLastCaller = role === 'assistant' && i === seen.messages.length - 2 && open.size > 0
+    const isLastCaller = role === 'assistant' && i === last && open.size > 0
     if (thinking === 'enabled' && isLastCaller && !/thinking/.test(first)) {
       return anthropic(
         `messages.${i}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first}\``,
@@ -417,9 +426,13 @@ const geminiShape: Check = ({ body, seen }) => {
         'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.',
       )
     }
-    for (const [i, { name }] of results.entries()) {
-      if (name !== calls[i]?.name)
-        return google(`Function response ${i} is of '${name}', its call of '${calls[i]?.name}'.`)
+    for (const [i, { id, name }] of results.entries()) {
+      // Without ids their order is all there is.
+      const call = id === '' ? calls[i] : calls.find((one) => one.id === id)
+      if (name !== call?.name) return google(`Function response ${i} is of '${name}', its call of '${call?.name}'.`)
+    }
+    if (calls.length > 0 && role === 'user' && results.length === 0) {
+      return google('Please ensure that function call turn comes immediately before a function response turn.')
     }
     if (made.length > 0 && made[0]?.signature === undefined) {
       return google('Function call is missing a thought_signature in functionCall parts.')

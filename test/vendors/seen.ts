@@ -12,37 +12,55 @@ export type SeenResult = { readonly id: string; readonly name: string; readonly 
 export type SeenMessage = {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
   readonly text: string
-  readonly pictures: number
+  /** As base64, or their addresses; those of results among them. */
+  readonly pictures: readonly string[]
   /** What a vendor is given of its thoughts; undefined where the message says nothing of any. */
   readonly thought: string | undefined
   readonly calls: readonly SeenCall[]
   readonly results: readonly SeenResult[]
 }
-export type Seen = { readonly tools: readonly string[]; readonly messages: readonly SeenMessage[] }
+export type Seen = {
+  readonly tools: readonly string[]
+  /** Of those the ones that take free text. */
+  readonly customTools: readonly string[]
+  /** What stands apart from the messages. */
+  readonly system: string
+  readonly messages: readonly SeenMessage[]
+}
 
 export const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 export const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : [])
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-const EMPTY: SeenMessage = { role: 'user', text: '', pictures: 0, thought: undefined, calls: [], results: [] }
+const EMPTY: SeenMessage = { role: 'user', text: '', pictures: [], thought: undefined, calls: [], results: [] }
+
+const NO_SYSTEM = { system: '', customTools: [] }
 
 export const seenBy: Readonly<Record<Dialect, (body: Fields) => Seen>> = {
   chat: (body) => ({
-    tools: listOf(body['tools']).map((tool) => textOf(fieldsOf(tool['function'])['name'])),
+    ...NO_SYSTEM,
+    tools: listOf(body['tools']).map((tool) => textOf(fieldsOf(tool['function'] ?? tool['custom'])['name'])),
+    customTools: listOf(body['tools']).flatMap(({ custom }) => (custom ? [textOf(fieldsOf(custom)['name'])] : [])),
     messages: listOf(body['messages']).map(chatMessage),
   }),
   responses: (body) => ({
+    system: textOf(body['instructions']),
     tools: [...listOf(body['tools']), ...listOf(body['input']).flatMap(({ tools }) => listOf(tools))].flatMap(
       toolNames,
     ),
+    customTools: listOf(body['tools']).flatMap(({ type, name }) => (type === 'custom' ? [textOf(name)] : [])),
     messages: typeof body['input'] === 'string' ? [{ ...EMPTY, text: body['input'] }] : listOf(body['input']).map(item),
   }),
   messages: (body) => ({
+    ...NO_SYSTEM,
+    system: wordsIn(body['system']),
     tools: listOf(body['tools']).map((tool) => textOf(tool['name'])),
     messages: listOf(body['messages']).map(messagesMessage),
   }),
   gemini: (body) => ({
+    ...NO_SYSTEM,
+    system: wordsIn(fieldsOf(body['systemInstruction'])['parts']),
     tools: listOf(body['tools']).flatMap((tool) =>
       listOf(tool['functionDeclarations']).map((one) => textOf(one['name'])),
     ),
@@ -61,35 +79,39 @@ const wordsIn = (content: unknown): string =>
         .map((part) => textOf(part['text']))
         .join('')
 
+/** Of parts in the chat, responses or messages format. */
+const picturesIn = (content: unknown): readonly string[] =>
+  listOf(content).flatMap(({ type, image_url: image, source }) => {
+    const url = textOf(fieldsOf(image)['url'] ?? image ?? fieldsOf(source)['data'] ?? fieldsOf(source)['url'])
+    const isPicture = type === 'image_url' || type === 'input_image' || type === 'image'
+    return isPicture ? [url.slice(url.indexOf(',') + 1)] : []
+  })
+
 function chatMessage(message: Fields): SeenMessage {
   const { role, content, tool_calls: calls, tool_call_id: id, reasoning_content: thought } = message
   const said = {
     ...EMPTY,
     text: wordsIn(content),
-    pictures: listOf(content).filter(({ type }) => type === 'image_url').length,
+    pictures: picturesIn(content),
     thought: typeof thought === 'string' ? thought : undefined,
   }
-  if (role === 'tool') return { ...said, role, results: [{ id: textOf(id), name: '', text: said.text }] }
+  if (role === 'tool') return { ...said, text: '', role, results: [{ id: textOf(id), name: '', text: said.text }] }
   if (role !== 'assistant') return { ...said, role: role === 'user' ? 'user' : 'system' }
-  const called = listOf(calls).map(({ id: callId, function: fn }) => {
-    const { name, arguments: args } = fieldsOf(fn)
-    return { id: textOf(callId), name: textOf(name), args: textOf(args) }
+  const called = listOf(calls).map(({ id: callId, function: fn, custom }) => {
+    const { name, arguments: args, input } = fieldsOf(fn ?? custom)
+    return { id: textOf(callId), name: textOf(name), args: textOf(args ?? input) }
   })
   return { ...said, role, calls: called }
 }
 
 function item(one: Fields): SeenMessage {
   switch (one['type']) {
-    case 'function_call': {
-      const call = { id: textOf(one['call_id']), name: textOf(one['name']), args: textOf(one['arguments']) }
+    case 'function_call':
+    case 'custom_tool_call': {
+      const args = textOf(one['arguments'] ?? one['input'])
+      const call = { id: textOf(one['call_id']), name: textOf(one['name']), args }
       return { ...EMPTY, role: 'assistant', calls: [call] }
     }
-    case 'custom_tool_call':
-      return {
-        ...EMPTY,
-        role: 'assistant',
-        calls: [{ id: textOf(one['call_id']), name: textOf(one['name']), args: textOf(one['input']) }],
-      }
     case 'tool_search_call': {
       const args = JSON.stringify(one['arguments'])
       return { ...EMPTY, role: 'assistant', calls: [{ id: textOf(one['call_id']), name: 'tool_search', args }] }
@@ -100,17 +122,18 @@ function item(one: Fields): SeenMessage {
         role: 'tool',
         results: [{ id: textOf(one['call_id']), name: '', text: JSON.stringify(one['tools']) }],
       }
-    case 'custom_tool_call_output':
     case 'function_call_output':
+    case 'custom_tool_call_output':
       return {
         ...EMPTY,
         role: 'tool',
+        pictures: picturesIn(one['output']),
         results: [{ id: textOf(one['call_id']), name: '', text: wordsIn(one['output']) }],
       }
     case 'reasoning':
       return { ...EMPTY, role: 'assistant', thought: textOf(one['encrypted_content']) }
     default: {
-      const pictures = listOf(one['content']).filter(({ type }) => type === 'input_image').length
+      const pictures = picturesIn(one['content'])
       const role = one['role'] === 'assistant' || one['role'] === 'user' ? one['role'] : 'system'
       return { ...EMPTY, role, text: wordsIn(one['content']), pictures }
     }
@@ -131,7 +154,7 @@ function messagesMessage({ role, content }: Fields): SeenMessage {
     text: of('text')
       .map((block) => textOf(block['text']))
       .join(''),
-    pictures: of('image').length,
+    pictures: [...of('tool_result').flatMap((block) => picturesIn(block['content'])), ...picturesIn(blocks)],
     thought: thoughts.length === 0 ? undefined : thoughts.map((block) => textOf(block['signature'])).join(),
     calls: of('tool_use').map((block) => ({
       id: textOf(block['id']),
@@ -148,7 +171,8 @@ function geminiMessage({ role, parts: given }: Fields): SeenMessage {
     if (functionResponse === undefined) return []
     const { id, name, response } = fieldsOf(functionResponse)
     const { output, result, error } = fieldsOf(response)
-    return [{ id: textOf(id), name: textOf(name), text: textOf(output ?? result ?? error) }]
+    const text = output ?? result ?? error ?? response
+    return [{ id: textOf(id), name: textOf(name), text: typeof text === 'string' ? text : JSON.stringify(text) }]
   })
   return {
     role: role === 'model' ? 'assistant' : results.length > 0 ? 'tool' : 'user',
@@ -156,7 +180,9 @@ function geminiMessage({ role, parts: given }: Fields): SeenMessage {
       .filter(({ thought }) => thought !== true)
       .map(({ text }) => textOf(text))
       .join(''),
-    pictures: parts.filter(({ inlineData }) => inlineData !== undefined).length,
+    pictures: [...parts, ...parts.flatMap((part) => listOf(fieldsOf(part['functionResponse'])['parts']))].flatMap(
+      (part) => (part['inlineData'] === undefined ? [] : [textOf(fieldsOf(part['inlineData'])['data'])]),
+    ),
     thought: undefined,
     calls: parts.flatMap(({ functionCall, thoughtSignature }) => {
       if (functionCall === undefined) return []

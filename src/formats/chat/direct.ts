@@ -13,7 +13,7 @@ import { exactBody } from '../exact-body.ts'
 import { readReceived } from '../received.ts'
 import { ChatCollector } from './collector.ts'
 import { chatFailures } from './failure.ts'
-import { withLawfulCalls } from './history.ts'
+import { lawfulHistory } from './history.ts'
 import { readChatReply } from './reply.ts'
 import { writeUpstreamRequest, type ChatRequest } from './request.ts'
 import type { ChatBody } from './schema.ts'
@@ -67,10 +67,10 @@ export class DirectChat implements Passage {
 }
 
 function lawfullyFitted(body: ChatBody, rules: WriterQuirks['rules']): Fit {
-  const messages = withLawfulCalls(body.messages)
+  const { messages, dropped: lost } = lawfulHistory(body.messages, rules)
   if (messages === body.messages) return fit(body, rules)
   const { changes, dropped } = fit({ ...body, messages }, rules)
-  return { changes: { messages, ...changes }, dropped }
+  return { changes: { messages, ...changes }, dropped: [...new Set([...lost, ...dropped])] }
 }
 
 const NO_HEADERS = {}

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readChatRequest } from '../../../test/support/read-chat.ts'
 import { rulesFor } from '../../vendors/fit.ts'
 import { DirectChat } from './direct.ts'
@@ -38,4 +38,73 @@ test('what a rule changes leaves with the numbers that it had', () => {
   const { body } = new DirectChat(request.request).request(to)
   expect(body).toContain('"role":"system"')
   expect(body).toContain(`"arguments":${JSON.stringify('{"at":1.0}')}`)
+})
+
+describe('a conversation in which models of other formats had a part', () => {
+  const user = { role: 'user', content: 'go' }
+  const call = (id: string, rest: object = {}): object => ({
+    id,
+    type: 'function',
+    function: { name: 'f', arguments: '{}' },
+    ...rest,
+  })
+  const calling = (...calls: object[]): object => ({ role: 'assistant', content: null, tool_calls: calls })
+  const result = (id: string, content: string): object => ({ role: 'tool', tool_call_id: id, content })
+  function told(messages: object[], model = 'some-model') {
+    const text = JSON.stringify({ model: 'm', messages })
+    const read = readChatRequest(text, text.length)
+    if (read.kind === 'rejected') throw new Error(read.failure.message)
+    const rules = rulesFor('custom', model)
+    const to = { upstreamModel: 'm', outputTokensMax: undefined, quirks: { ...quirks, rules } }
+    const { body, dropped } = new DirectChat(read.request).request(to)
+    return { body, text, dropped, messages: (JSON.parse(body) as { messages: object[] }).messages }
+  }
+
+  test('goes up byte for byte where it is lawful', () => {
+    const messages = [user, calling(call('functions.f:0'), call('b')), result('b', '2'), result('functions.f:0', '1')]
+    expect(told([...messages, ...messages]).body).toBe(told([...messages, ...messages]).text)
+  })
+
+  test('has none of what they sealed, but for signatures that a model of Google has to get back', () => {
+    const sealed = { type: 'reasoning.sealed', text: 'hm', origin: 'messages', data: 'abc' }
+    const signed = { extra_content: { google: { thought_signature: 'abc' } } }
+    const own = { type: 'reasoning.text', text: 'own' }
+    const messages = [
+      user,
+      { ...calling(call('a', signed)), reasoning_details: [sealed] },
+      result('a', '1'),
+      { role: 'assistant', content: 'x', reasoning_details: [own, sealed] },
+      user,
+    ]
+    const plain = told(messages)
+    expect(plain.body).not.toContain('abc')
+    expect(plain.messages[1]).not.toHaveProperty('reasoning_details')
+    expect(plain.messages[3]).toMatchObject({ reasoning_details: [own] })
+    expect(plain.dropped).toEqual(['reasoning'])
+    expect(told(messages, 'google/gemini-3-pro').messages[1]).toMatchObject({ tool_calls: [signed] })
+  })
+
+  test('has a result for each call, behind it', () => {
+    const { messages } = told([user, calling(call('a'), call('b')), user, result('b', '2'), calling(call('a'))])
+    const shape = messages.map((message) => {
+      const { role, tool_call_id: id, content } = message as { role: string; tool_call_id?: string; content: string }
+      return role === 'tool' ? `${id} ${content.slice(0, 8)}` : role
+    })
+    expect(shape).toEqual(['user', 'assistant', 'a The call', 'b 2', 'user', 'assistant', 'a The call'])
+  })
+
+  test('has ids by which calls of one message can be told apart, none longer than 40 characters', () => {
+    const long = 'x'.repeat(60)
+    const { messages } = told([
+      user,
+      calling(call('s'), call('s'), call(long)),
+      result('s', '1'),
+      result('s', '2'),
+      result(long, '3'),
+    ])
+    const ids = [...JSON.stringify(messages[1]).matchAll(/"id":"([^"]*)"/g)].map(([, id = '']) => id)
+    expect(new Set(ids).size).toBe(3)
+    expect(Math.max(...ids.map(({ length }) => length))).toBeLessThanOrEqual(40)
+    expect(messages.slice(2)).toMatchObject(ids.map((id, i) => ({ tool_call_id: id, content: String(i + 1) })))
+  })
 })

@@ -1,5 +1,13 @@
-/** Calls in the history of a request, as every vendor takes them: their arguments are the JSON text of an object. */
-import { asFields, fieldsIn, type Fields } from '../fields.ts'
+/**
+ * The history of a request, as every vendor takes it: the arguments of a call are the JSON text of an object, each call
+ * has a result, and what the gateway put into answers of vendors of other formats goes to none of this one.
+ */
+import { isTaken } from '../../vendors/fit.ts'
+import type { Rule } from '../../vendors/rules.ts'
+import { CallIds } from '../call-ids.ts'
+import { asFields, asList, asText, fieldsIn, type Fields } from '../fields.ts'
+import { NO_RESULT, withResults } from '../open-calls.ts'
+import { isSealedDetail } from './reasoning-details.ts'
 import { toolOfCall, wordsOfCall } from './stream-calls.ts'
 
 /** The arguments of a function: `{}` where there are none, and as text where they came as an object. */
@@ -8,12 +16,22 @@ export const argumentsIn = ({ arguments: given }: Fields): string => {
   return words.trim() === '' ? '{}' : words
 }
 
-/** The messages; the list itself where nothing has to be put right. */
-export function withLawfulCalls(messages: readonly Fields[]): readonly Fields[] {
-  if (!messages.some(hasOddCall)) return messages
-  return messages.map((message) =>
-    hasOddCall(message) ? { ...message, tool_calls: callsIn(message).map((call) => lawfulCall(call)) } : message,
-  )
+type Lawful = { readonly messages: readonly Fields[]; readonly dropped: readonly string[] }
+
+/** The messages, the list itself where nothing has to be put right; and names of what was left out. */
+export function lawfulHistory(messages: readonly Fields[], rules?: readonly Rule[]): Lawful {
+  const isSigned = isTaken('call_signatures', rules)
+  const isOddMessage = (message: Fields): boolean =>
+    isSealed(message) || callsIn(message).some((call) => isOdd(call) || (!isSigned && isSignedCall(call)))
+  const dropped = messages.some((message) => isSealed(message) || (!isSigned && callsIn(message).some(isSignedCall)))
+    ? ['reasoning']
+    : []
+  const plain = messages.some(isOddMessage)
+    ? messages.map((message) => (isOddMessage(message) ? lawfulMessage(message, isSigned) : message))
+    : messages
+  const named = plain.some(hasOddIds) ? withLawfulIds(plain) : plain
+  const answered = isAnswered(named) ? named : withResults(named, reading)
+  return { messages: answered, dropped }
 }
 
 const callsIn = ({ tool_calls: calls }: Fields): readonly unknown[] => (Array.isArray(calls) ? calls : [])
@@ -23,11 +41,68 @@ const isOdd = (one: unknown): boolean => {
   const body = fieldsIn(call['function'])
   return body !== undefined && toolOfCall(call) === 'function' && argumentsIn(body) !== body['arguments']
 }
-const hasOddCall = (message: Fields): boolean => callsIn(message).some(isOdd)
+const isSignedCall = (one: unknown): boolean => asFields(asFields(one)['extra_content'])['google'] !== undefined
+const isSealed = ({ reasoning_details: details }: Fields): boolean => asList(details).some(isSealedDetail)
 
-function lawfulCall(one: unknown): unknown {
-  if (!isOdd(one)) return one
-  const call = asFields(one)
+function lawfulMessage(message: Fields, isSigned: boolean): Fields {
+  const { reasoning_details: details, tool_calls: calls, ...rest } = message
+  const kept = asList(details).filter((detail) => !isSealedDetail(detail))
+  return {
+    ...rest,
+    ...(details === undefined || (kept.length === 0 && isSealed(message)) ? {} : { reasoning_details: kept }),
+    ...(calls === undefined ? {} : { tool_calls: callsIn(message).map((call) => lawfulCall(call, isSigned)) }),
+  }
+}
+
+function lawfulCall(one: unknown, isSigned: boolean): unknown {
+  const { extra_content: extra, ...call } = asFields(one)
   const body = asFields(call['function'])
-  return { ...call, function: { ...body, arguments: argumentsIn(body) } }
+  return {
+    ...call,
+    ...(isOdd(one) ? { function: { ...body, arguments: argumentsIn(body) } } : {}),
+    ...(extra === undefined || (!isSigned && isSignedCall(one)) ? {} : { extra_content: extra }),
+  }
+}
+
+const idsIn = (message: Fields): readonly string[] => callsIn(message).map((call) => asText(asFields(call)['id']))
+
+/** OpenAI refuses more (orchidfiles/ungate#26). */
+const ID_CHARS_MAX = 40
+
+/** Whether calls of one message could not be told apart, or an id is longer than every vendor takes it. */
+function hasOddIds(message: Fields): boolean {
+  const ids = idsIn(message)
+  return ids.some((id, i) => id === '' || id.length > ID_CHARS_MAX || ids.indexOf(id) < i)
+}
+
+function withLawfulIds(messages: readonly Fields[]): readonly Fields[] {
+  const ids = new CallIds('chat')
+  return messages.map((message) => {
+    const { role, tool_calls: calls, tool_call_id: callId } = message
+    if (role === 'tool') return { ...message, tool_call_id: ids.ofResult(asText(callId)) }
+    if (role !== 'assistant') return message
+    ids.begin()
+    if (!Array.isArray(calls)) return message
+    return {
+      ...message,
+      tool_calls: calls.map((call: unknown) => ({ ...asFields(call), id: ids.ofCall(asText(asFields(call)['id'])) })),
+    }
+  })
+}
+
+const reading = {
+  callsOf: (message: Fields) => (message['role'] === 'assistant' ? idsIn(message) : []),
+  answers: ({ role, tool_call_id: id }: Fields) => (role === 'tool' ? asText(id) : undefined),
+  noResult: (id: string): Fields => ({ role: 'tool', tool_call_id: id, content: NO_RESULT }),
+}
+
+/** Whether the results of each message's calls stand behind it, in whatever order. */
+function isAnswered(messages: readonly Fields[]): boolean {
+  const open = new Set<string>()
+  for (const message of messages) {
+    if (message['role'] === 'tool') open.delete(asText(message['tool_call_id']))
+    else if (open.size > 0) return false
+    for (const id of reading.callsOf(message)) open.add(id)
+  }
+  return open.size === 0
 }

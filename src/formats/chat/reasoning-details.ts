@@ -21,6 +21,8 @@ export const detailOf = (text: string, { origin, form, data }: Sealed): Reasonin
   data,
 })
 
+export const isSealedDetail = (detail: unknown): boolean => asFields(detail)['type'] === 'reasoning.sealed'
+
 /** Reads them back, each once: clients that join deltas may have any of them twice. */
 export function readDetails(value: unknown): ReasoningPart[] {
   const parts = new Map<string, ReasoningPart>()

@@ -18,9 +18,10 @@ import { readReceived, type Received } from '../received.ts'
 import { GeminiCollector } from './collector.ts'
 import { editsOf, wordsOf } from './direct-edits.ts'
 import { brokenEnd, hasContent, silentEnd, type Failed, type Silence } from './ends.ts'
+import { familyOf } from './families.ts'
 import { geminiFailures, readGeminiError } from './failure.ts'
 import { upstreamPath } from './model-path.ts'
-import { withLawfulCalls } from './lawful-calls.ts'
+import { strangersIn, withoutStrangers } from './lawful.ts'
 import { withoutCallIds } from './nameless-calls.ts'
 import { paintedIn, SPOILED } from './paintings.ts'
 import { writeUpstreamBody, type GeminiRequest } from './request.ts'
@@ -43,10 +44,13 @@ export class DirectGemini implements Passage {
 
   request({ upstreamModel, outputTokensMax, collected = false, quirks }: Destination): UpstreamRequest {
     const stream = this.client.stream || collected
-    const written = withLawfulCalls(writeUpstreamBody(this.client, outputTokensMax), this.client.body, upstreamModel)
-    const body = quirks.callIds === 'refused' ? withoutCallIds(written) : written
+    const family = familyOf(upstreamModel)
+    const strangers = strangersIn(this.client.body, family)
+    const written = writeUpstreamBody(this.client, outputTokensMax)
+    const lawful = strangers.thoughts || strangers.calls ? withoutStrangers(written, family) : written
+    const body = quirks.callIds === 'refused' ? withoutCallIds(lawful) : lawful
     const path = upstreamPath(upstreamModel, stream ? 'streamGenerateContent' : 'generateContent')
-    return { path, headers: {}, body, dropped: [] }
+    return { path, headers: {}, body, dropped: strangers.thoughts ? ['reasoning'] : [] }
   }
 
   readReply(text: string): ReturnType<Passage['readReply']> {

@@ -74,9 +74,14 @@ function systemOf(instruction: GeminiBody['systemInstruction']): Message[] {
   return parts.length === 0 ? [] : [{ role: 'system', parts }]
 }
 
+type OpenCall = { readonly id: string; readonly name: string }
+
 /** Calls and results find each other by id where there is one, by name and order where not. */
 class Conversation {
-  private readonly open: { readonly id: string; readonly name: string }[] = []
+  /** The calls that are answered now, and those that were not when they could. */
+  private readonly open: OpenCall[] = []
+  private readonly earlier: OpenCall[] = []
+  private isCalling = false
   private minted = 0
 
   read(contents: readonly GeminiContent[]): Message[] {
@@ -84,6 +89,8 @@ class Conversation {
   }
 
   private model(parts: readonly GeminiPart[]): Message[] {
+    if (!this.isCalling) this.earlier.push(...this.open.splice(0))
+    this.isCalling = true
     const made: OutputPart[] = []
     for (const part of parts) {
       if (part.functionCall) made.push(this.call(part))
@@ -114,6 +121,7 @@ class Conversation {
   }
 
   private user(parts: readonly GeminiPart[]): Message[] {
+    this.isCalling = false
     const results: Message[] = []
     const said: InputPart[] = []
     for (const part of parts) {
@@ -124,14 +132,19 @@ class Conversation {
   }
 
   private result({ id, name, response, parts }: NonNullable<GeminiPart['functionResponse']>): Message {
-    const at = this.open.findIndex((call) => (id ? call.id === id : call.name === name))
-    const [call] = at === -1 ? [] : this.open.splice(at, 1)
+    const isIts = (call: OpenCall): boolean => (id ? call.id === id : call.name === name)
+    const call = taken(this.open, isIts) ?? taken(this.earlier, isIts)
     const fields = asFields(response)
     const isError = Object.hasOwn(fields, 'error') && !Object.hasOwn(fields, 'output')
     const media = (parts ?? []).flatMap(inputOf)
     const text = { kind: 'text', text: wordsOfResult(fields) } as const
     return { role: 'tool', callId: call?.id ?? id ?? name, parts: [text, ...media], ...(isError ? { isError } : {}) }
   }
+}
+
+function taken(calls: OpenCall[], isIts: (call: OpenCall) => boolean): OpenCall | undefined {
+  const at = calls.findIndex(isIts)
+  return at === -1 ? undefined : calls.splice(at, 1)[0]
 }
 
 /** A thought and the signature that may follow it alone. */

@@ -177,9 +177,10 @@ const isText = (mediaType: string): boolean => mediaType.startsWith('text/') || 
 const argumentsOf = (text: string): object => parseExactFields(text) ?? (text.trim() === '' ? {} : { arguments: text })
 
 function lostThought(messages: readonly WireMessage[]): boolean {
-  const [caller, answer] = [messages.at(-2), messages.at(-1)]
-  if (caller?.role !== 'assistant' || answer?.content[0]?.type !== 'tool_result') return false
-  const first = caller.content[0]?.type
+  const at = messages.findLastIndex(({ role }) => role === 'assistant')
+  const isAnswered = messages.slice(at + 1).some(({ content }) => content[0]?.type === 'tool_result')
+  if (at === -1 || !isAnswered) return false
+  const first = messages[at]?.content[0]?.type
   return first !== 'thinking' && first !== 'redacted_thinking'
 }
 

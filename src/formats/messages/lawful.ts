@@ -4,6 +4,7 @@ import type { Members } from '../../lib/json-members.ts'
 import type { Edit } from '../../lib/json-scan.ts'
 import { CallIds } from '../call-ids.ts'
 import { asFields, asList, asText, fieldListIn, type Fields } from '../fields.ts'
+import { NO_RESULT } from '../open-calls.ts'
 import { familyOf } from './families.ts'
 import { blocksOf } from './content.ts'
 import { lawfulBlocks } from './lawful-answer.ts'
@@ -22,23 +23,33 @@ const AS_IT_IS: Lawful = { edits: [], dropped: [] }
 /**
  * The edits of a body that a vendor of this dialect would refuse. Thoughts of another dialect's model go: their
  * signatures are ours. Where the model cannot think on without them, its setting goes, too, and is named. Ids of calls
- * that other vendors made become lawful ones, and their inputs objects.
+ * that other vendors made become lawful ones, and their inputs objects. Calls that were interrupted get a result.
  */
 export function lawfulEdits({ body, text, members }: Source, upstreamModel: string): Lawful {
   const hasStrangers = body.messages.some(
     ({ role, content }) => role === 'assistant' && blocksOf(content).some(isStranger),
   )
-  if (!hasStrangers && !hasOddIds(body.messages) && !hasOddCalls(body.messages)) return AS_IT_IS
+  const isOdd = hasStrangers || hasOddIds(body.messages) || hasOddCalls(body.messages) || hasOpenCalls(body.messages)
+  const isThinking = asFields(body['thinking'])['type'] === 'enabled'
+  if (!isOdd) return isThinking && lostThought(body.messages) ? withoutBudget(body, upstreamModel) : AS_IT_IS
   const span = members.get('messages')
   // Read anew for its numbers: those of a tool's arguments leave as they came.
   const read = fieldListIn(span && parseExact(text.slice(span.start, span.end))) ?? []
-  const messages = withLawfulIds(withoutStrangers(read)).map(withLawfulCalls)
+  const messages = withAllResults(withLawfulIds(withoutStrangers(read))).map(withLawfulCalls)
   const edits: Edit[] = [{ key: 'messages', value: JSON.stringify(messages) }]
-  const isThinking = asFields(body['thinking'])['type'] === 'enabled'
-  if (!hasStrangers || !isThinking || familyOf(upstreamModel).thinking !== 'budget' || !lostThought(messages)) {
-    return { edits, dropped: [] }
+  if (!isThinking || !lostThought(messages)) return { edits, dropped: [] }
+  const thinking = withoutBudget(body, upstreamModel)
+  return { edits: [...edits, ...thinking.edits], dropped: thinking.dropped }
+}
+
+/** A model that decides itself how much it thinks may begin to in the middle of a turn (docs: adaptive thinking). */
+function withoutBudget(body: Fields, upstreamModel: string): Lawful {
+  if (familyOf(upstreamModel).thinking === 'budget') {
+    return { edits: [{ key: 'thinking', value: undefined }, ...withoutClearing(body)], dropped: ['thinking'] }
   }
-  return { edits: [...edits, { key: 'thinking', value: undefined }, ...withoutClearing(body)], dropped: ['thinking'] }
+  const { display = 'summarized' } = asFields(body['thinking'])
+  const value = JSON.stringify({ type: 'adaptive', display })
+  return { edits: [{ key: 'thinking', value }], dropped: ['thinking.budget_tokens'] }
 }
 
 const hasOddCalls = (messages: readonly Spoken[]): boolean =>
@@ -99,12 +110,44 @@ function withLawfulIds(messages: readonly Fields[]): readonly Fields[] {
   })
 }
 
+const idsOf = (message: Spoken | undefined, role: string, type: string): readonly string[] =>
+  message?.role === role
+    ? asList(message.content)
+        .map(asFields)
+        .flatMap((block) => (block['type'] === type ? (idOf(block) ?? []) : []))
+    : []
+
+const openCalls = (message: Spoken, next: Spoken | undefined): readonly string[] => {
+  const calls = idsOf(message, 'assistant', 'tool_use')
+  if (calls.length === 0) return calls
+  const answered = new Set(idsOf(next, 'user', 'tool_result'))
+  return calls.filter((id) => !answered.has(id))
+}
+
+const hasOpenCalls = (messages: readonly Spoken[]): boolean =>
+  messages.some((message, i) => openCalls(message, messages[i + 1]).length > 0)
+
+const noResult = (id: string): Fields => ({ type: 'tool_result', tool_use_id: id, content: NO_RESULT })
+
+/** Results stand in the message behind their calls, in front of all else. */
+function withAllResults(messages: readonly Fields[]): readonly Fields[] {
+  const spoken = messages as readonly (Fields & Spoken)[]
+  let results: readonly Fields[] = []
+  return spoken.flatMap((message, i): Fields[] => {
+    const said = results.length === 0 ? message : { ...message, content: [...results, ...blocksOf(message.content)] }
+    const next = spoken[i + 1]
+    const missing = openCalls(message, next).map(noResult)
+    results = next?.role === 'user' ? missing : []
+    return missing.length === 0 || next?.role === 'user' ? [said] : [said, { role: 'user', content: missing }]
+  })
+}
+
 /** A tool is being answered whose caller's thought is lost. */
 function lostThought(messages: readonly Fields[]): boolean {
-  const answer = messages.at(-1)
-  const caller = messages.at(-2)
-  if (caller?.['role'] !== 'assistant' || !answer) return false
-  if (!contentOf(answer).some(({ type }) => type === 'tool_result')) return false
+  const at = messages.findLastIndex(({ role }) => role === 'assistant')
+  const answers = messages.slice(at + 1)
+  const caller = at === -1 ? undefined : messages[at]
+  if (!caller || !answers.some((answer) => contentOf(answer).some(({ type }) => type === 'tool_result'))) return false
   const first = contentOf(caller)[0]?.['type']
   return first !== 'thinking' && first !== 'redacted_thinking'
 }

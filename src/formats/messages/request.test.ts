@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { DirectMessages } from './direct.ts'
 import { readMessagesRequest, type MessagesRequest } from './request.ts'
 import { signatureOf } from './seal.ts'
@@ -114,4 +114,44 @@ test('thoughts of another dialect’s models stay here; the vendor’s own go ba
   const body = { ...base, messages: [hi, said([own, text]), hi, said([foreign, text, unsigned]), said([foreign]), hi] }
   const { messages } = JSON.parse(up(read(body), 100).body) as { messages: unknown }
   expect(messages).toEqual([hi, said([own, text]), hi, said([text]), hi])
+})
+
+describe('a turn that another model began', () => {
+  const call = (id: string): object => ({ type: 'tool_use', id, name: 'f', input: {} })
+  const result = (id: string): object => ({ type: 'tool_result', tool_use_id: id, content: 'x' })
+  const thinking = { type: 'enabled', budget_tokens: 1_024 }
+  const sent = (model: string, messages: object[], rest: object = {}) => {
+    const to = { upstreamModel: model, outputTokensMax: undefined, quirks: {} as never }
+    const { body, dropped } = new DirectMessages(read({ ...base, messages, ...rest }), undefined).request(to)
+    return { dropped, body: JSON.parse(body) as { messages: { content: unknown[] }[]; thinking?: object } }
+  }
+
+  test('without a thought goes on without a budget for them', () => {
+    const messages = [hi, { role: 'assistant', content: [call('a')] }, { role: 'user', content: [result('a')] }]
+    const old = sent('claude-sonnet-4-5', messages, { thinking })
+    expect(old.body.thinking).toBeUndefined()
+    expect(old.dropped).toEqual(['thinking'])
+    const current = sent('claude-opus-5', messages, { thinking })
+    expect(current.body.thinking).toEqual({ type: 'adaptive', display: 'summarized' })
+    expect(current.dropped).toEqual(['thinking.budget_tokens'])
+    const answered = [...messages, { role: 'assistant', content: 'done' }, hi]
+    expect(sent('claude-opus-5', answered, { thinking }).body.thinking).toEqual(thinking)
+  })
+
+  test('and was interrupted has a result for each call', () => {
+    const calls = { role: 'assistant', content: [call('a'), call('b')] }
+    const some = sent('claude-opus-5', [
+      hi,
+      calls,
+      { role: 'user', content: [result('b'), { type: 'text', text: 'x' }] },
+    ])
+    expect(some.body.messages[2]?.content).toMatchObject([{ tool_use_id: 'a' }, { tool_use_id: 'b' }, { text: 'x' }])
+    expect(sent('claude-opus-5', [hi, calls, hi]).body.messages[2]?.content).toMatchObject([
+      { tool_use_id: 'a' },
+      { tool_use_id: 'b' },
+      { text: 'Hi' },
+    ])
+    const last = sent('claude-opus-5', [hi, { role: 'assistant', content: [call('a')] }])
+    expect(last.body.messages[2]?.content).toMatchObject([{ tool_use_id: 'a' }])
+  })
 })

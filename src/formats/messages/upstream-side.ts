@@ -145,7 +145,9 @@ function thinkingOf(turn: Turn, rule: ThinkingRule): Thinking {
   }
   const level = effort === undefined ? undefined : levelOf(effort, family)
   const output = level === undefined ? {} : { effort: level }
-  const byBudget = family.thinking === 'budget' || (thinkingTokens !== undefined && family.budget)
+  // Without one a model may begin to think in the middle of a turn.
+  const mayHaveBudget = family.budget && !rule.conversation.lostThought
+  const byBudget = family.thinking === 'budget' || (thinkingTokens !== undefined && mayHaveBudget)
   const display = turn.showReasoning === false ? 'omitted' : 'summarized'
   if (!byBudget) return { config: { type: 'adaptive', display }, output }
   const budget = budgetOf(asked, rule.outputTokensMax)

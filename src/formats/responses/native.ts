@@ -2,7 +2,6 @@
  * Requests of this format for a vendor that takes all of it. They go up as the client wrote them, unknown fields and
  * items too, but for what the gateway does itself (the conversation is kept here) and what has no price.
  */
-import { createHash } from 'node:crypto'
 import type { Turn } from '../../domain/turn.ts'
 import { fit, isTaken } from '../../vendors/fit.ts'
 import { asFields, asList, asText, ownIn, textIn, type Fields } from '../fields.ts'
@@ -12,6 +11,7 @@ import { readAgentCall, readAgentOutput, isAgentOutput } from './agent-tools.ts'
 import type { CallNames, CallShape } from './call-names.ts'
 import { compactionIn, isCompaction } from './compaction.ts'
 import { responseOfItem } from './items.ts'
+import { withLawfulCalls } from './native-calls.ts'
 import type { ResponsesBody } from './request.ts'
 import { sealedFrom } from './sealed.ts'
 import { isPriced } from './tools.ts'
@@ -90,7 +90,7 @@ type Writing = {
 }
 
 function itemsFor(items: readonly Fields[], writing: Writing): Fields[] {
-  const written = items.flatMap((item) => itemFor(item, writing))
+  const written = withLawfulCalls(items).flatMap((item) => itemFor(item, writing))
   // A thought without what it led to is refused: what that was may have been left out (OpenAI, 2026-11).
   let leadsOn = false
   const kept = written.toReversed().filter((item) => {
@@ -119,7 +119,7 @@ function itemFor(item: Fields, { dropped, names, nameOf }: Writing): Fields[] {
   if (nameOf && type === 'additional_tools') return []
   if (nameOf && isAgentOutput(type)) {
     const output = readAgentOutput(item, names)
-    return [{ type: 'function_call_output', call_id: callId(item['call_id'] ?? item['id']), output }]
+    return [{ type: 'function_call_output', call_id: item['call_id'] ?? item['id'], output }]
   }
   const call = nameOf && isCall(type) ? plainCall(item, nameOf(shapeOfItem(item))) : item
   return [plain(withPricedToolsLeft(call, dropped), dropped)]
@@ -149,7 +149,6 @@ function plain(item: Fields, dropped: Set<string>): Fields {
   const written: Record<string, unknown> = { ...rest }
   if (isTheirs(item)) written['id'] = id
   if (status !== undefined && status !== 'completed') written['status'] = status
-  if (typeof rest['call_id'] === 'string') written['call_id'] = callId(rest['call_id'])
   if (rest['type'] === 'message') written['content'] = asList(rest['content']).map(plainPart)
   return written
 }
@@ -189,12 +188,4 @@ function reasoningFor(item: Fields, dropped: Set<string>): Fields[] {
   const own = sealed.form ?? (isTheirs(item) ? id : undefined)
   const words = asList(content).length > 0 ? { content } : {}
   return [{ ...rest, ...(own === undefined ? {} : { id: own }), ...words, encrypted_content: sealed.data }]
-}
-
-const CALL_ID_CHARS_MAX = 64
-
-/** Longer ones are refused (OpenAI, 2026-11): the same is done to a call and to its result. */
-function callId(id: unknown): string {
-  const text = asText(id)
-  return text.length <= CALL_ID_CHARS_MAX ? text : createHash('sha256').update(text).digest('hex')
 }

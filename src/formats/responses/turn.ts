@@ -92,6 +92,8 @@ function messagesOf(items: readonly Fields[], names: CallNames): ReadItems {
     const parts = withSeal(assistantParts(item, names), ofNextCall)
     ofNextCall = sealOfCall(item)
     if (parts) {
+      // Some vendors use an id once more in every turn: what answers it now is another result.
+      for (const part of parts) if (part.kind === 'tool_call') results.delete(part.id)
       if (said) said.push(...parts)
       else messages.push({ role: 'assistant', parts: (said = [...parts]) })
       continue

@@ -1,0 +1,143 @@
+/**
+ * Conversations that other models had a part in, made what a model of this API takes: signatures of its own, and what
+ * stands in for one that is not there; no thought that another vendor has sealed; a result for each call.
+ */
+import { parseExact } from '../../lib/exact-json.ts'
+import { asFields, asText, type Fields } from '../fields.ts'
+import { NO_RESULT } from '../open-calls.ts'
+import type { Family } from './families.ts'
+import { isFields, listOf, mapMember, memberOf, partsOf } from './members.ts'
+import type { GeminiBody, GeminiContent } from './request.ts'
+import { isForeign, SKIP_VALIDATOR } from './signature.ts'
+
+/** What of a conversation its model would refuse. */
+export type Strangers = {
+  readonly thoughts: boolean
+  /** A call without a signature, or without a result. */
+  readonly calls: boolean
+}
+
+export const strangersIn = ({ contents }: GeminiBody, family: Family): Strangers => ({
+  thoughts: contents.some(({ parts }) => parts?.some(({ thoughtSignature: own }) => own && isForeign(own))),
+  calls: contents.some((content) => isUnsigned(content, family)) || hasOpenCalls(contents),
+})
+
+const isUnsigned = ({ role, parts }: GeminiContent, { signatures }: Family): boolean => {
+  const first = role === 'model' && signatures === 'required' && parts?.find(({ functionCall }) => functionCall)
+  return first ? !first.thoughtSignature : false
+}
+
+/** Results may come in several contents behind those of their calls. */
+function hasOpenCalls(contents: GeminiBody['contents']): boolean {
+  let open = 0
+  let isCalling = false
+  for (const { role, parts } of contents) {
+    const isModel = role === 'model'
+    if (isModel && !isCalling && open > 0) return true
+    isCalling = isModel
+    for (const { functionCall, functionResponse } of parts ?? []) {
+      if (isModel && functionCall) open++
+      else if (!isModel && functionResponse) open = Math.max(0, open - 1)
+    }
+  }
+  return open > 0
+}
+
+/** A request's text without its strangers. Numbers keep their digits. */
+export const withoutStrangers = (text: string, family: Family): string =>
+  JSON.stringify(
+    mapMember(asFields(parseExact(text)), 'contents', (contents) =>
+      withResults(listOf(contents).flatMap((content) => lawfulContent(content, family))),
+    ),
+  )
+
+const isModels = (content: unknown): boolean => memberOf(asFields(content), 'role') === 'model'
+
+function lawfulContent(content: unknown, family: Family): unknown[] {
+  if (!isFields(content) || !isModels(content)) return [content]
+  const parts = lawfulParts(partsOf(content), family)
+  return parts.length === 0 ? [] : [mapMember(content, 'parts', () => parts)]
+}
+
+function lawfulParts(parts: readonly unknown[], { signatures }: Family): Fields[] {
+  let isFirst = true
+  return parts.map(asFields).flatMap((part): Fields[] => {
+    const signature = asText(memberOf(part, 'thoughtSignature'))
+    const isOthers = isForeign(signature)
+    if (isFields(memberOf(part, 'functionCall'))) {
+      const lost = isFirst && signatures === 'required' ? SKIP_VALIDATOR : undefined
+      isFirst = false
+      if (signature !== '' && !isOthers) return [part]
+      return [{ ...unsigned(part), ...(lost === undefined ? {} : { thoughtSignature: lost }) }]
+    }
+    if (!isOthers) return [part]
+    const isThought = memberOf(part, 'thought') === true
+    return isThought || asText(memberOf(part, 'text')) === '' ? [] : [unsigned(part)]
+  })
+}
+
+const unsigned = (part: Fields): Fields => {
+  const { thoughtSignature: _, thought_signature: __, ...rest } = part
+  return rest
+}
+
+const membersOf = (parts: readonly unknown[], name: string): Fields[] =>
+  parts.flatMap((part) => {
+    const value = memberOf(asFields(part), name)
+    return isFields(value) ? [value] : []
+  })
+
+/** Calls that have no result before the model speaks again get one in the content behind them. */
+function withResults(contents: readonly unknown[]): unknown[] {
+  const answered = [...contents]
+  const added: { readonly at: number; readonly calls: readonly Fields[]; readonly missing: readonly Fields[] }[] = []
+  for (let at = 0; at < contents.length;) {
+    const behind = endOf(contents, at, isModels)
+    const end = endOf(contents, behind, (content) => !isModels(content))
+    const calls = contents.slice(at, behind).flatMap((content) => membersOf(partsOf(content), 'functionCall'))
+    const results = contents.slice(behind, end).flatMap((content) => membersOf(partsOf(content), 'functionResponse'))
+    const missing = unanswered(calls, results)
+    if (missing.length > 0) added.push({ at: behind, calls, missing })
+    at = Math.max(end, at + 1)
+  }
+  for (const { at, calls, missing } of added.toReversed()) {
+    const next = answered[at]
+    if (!isFields(next) || isModels(next)) answered.splice(at, 0, { role: 'user', parts: missing.map(noResult) })
+    else answered[at] = mapMember(next, 'parts', (parts) => withMissing(listOf(parts), calls, missing))
+  }
+  return answered
+}
+
+/** Where a row of contents of a kind ends. */
+function endOf(contents: readonly unknown[], from: number, isOne: (content: unknown) => boolean): number {
+  let at = from
+  while (at < contents.length && isOne(contents[at])) at++
+  return at
+}
+
+const noResult = ({ id, name }: Fields): Fields => ({
+  functionResponse: { ...(id === undefined ? {} : { id }), name, response: { output: NO_RESULT } },
+})
+
+const isOf = (call: Fields, result: Fields): boolean =>
+  asText(result['id']) === '' ? result['name'] === call['name'] : result['id'] === call['id']
+
+function unanswered(calls: readonly Fields[], results: readonly Fields[]): Fields[] {
+  const left = [...results]
+  return calls.filter((call) => {
+    const at = left.findIndex((result) => isOf(call, result))
+    if (at !== -1) left.splice(at, 1)
+    return at === -1
+  })
+}
+
+/** Results in the order of their calls, which is all there is without ids, and behind them what else is said. */
+function withMissing(parts: readonly unknown[], calls: readonly Fields[], missing: readonly Fields[]): unknown[] {
+  const left = [...parts]
+  const results = calls.flatMap((call): unknown[] => {
+    if (missing.includes(call)) return [noResult(call)]
+    const at = left.findIndex((part) => membersOf([part], 'functionResponse').some((result) => isOf(call, result)))
+    return at === -1 ? [] : left.splice(at, 1)
+  })
+  return [...results, ...left]
+}
