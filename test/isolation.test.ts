@@ -33,6 +33,7 @@ const ofPaths: Route[] = stateRoutes.flatMap(({ path, methods }) =>
 /** Routes whose ids are in the body, by path: all that there are, see the last test. */
 const inBodies: Record<string, readonly ('previous_response_id' | 'item_reference')[]> = {
   '/v1/responses': ['previous_response_id', 'item_reference'],
+  '/v1/responses/compact': ['previous_response_id', 'item_reference'],
   '/v1/responses/input_tokens': ['previous_response_id', 'item_reference'],
 }
 const ofBodies: Route[] = Object.entries(inBodies).flatMap(([path, places]) =>
@@ -149,7 +150,8 @@ test('no other route takes an id', () => {
   const open = `/v1/models /v1/models/ /v1/balance /v1/chat/completions /v1/embeddings /v1/messages
     /v1/messages/count_tokens /v1/images/generations /v1/images/edits /v1/videos /v1/video/generations /v1
     /v1/models/{model} /v1beta/models/{model}:generateContent /v1beta/models/{model}:streamGenerateContent
-    /v1beta/models/{model}:countTokens`
+    /v1beta/models/{model}:countTokens /v1beta/models/{model}:embedContent
+    /v1beta/models/{model}:batchEmbedContents /v1beta/models /v1alpha/models /v1beta/models/{model}`
   // Whoever has one of these ids may fetch what it names: image-files.test.ts and video-content.test.ts.
   const capabilities = ['/v1/images/files/', '/v1/images/files/{id}', '/v1/videos/{id}/content']
   // Those of videos are tried in video-tasks.test.ts.
