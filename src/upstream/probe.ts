@@ -116,7 +116,9 @@ async function probeCall(ask: Ask, { dialects }: Preset): Promise<Found> {
   const { status, failure, text } = reply
   const isRefusal = (status === 400 || status === 422) && failure.kind === 'bad_request' && isJson(text)
   const isUnknownModel = status === 404 && isJson(text) && /model/i.test(`${failure.code ?? ''} ${failure.message}`)
-  return isRefusal || isUnknownModel ? works(status) : fails(reply)
+  // Some answer whatever they are sent.
+  const isAnswer = status === 200 && isJson(text) && !/"error"/.test(text)
+  return isRefusal || isUnknownModel || isAnswer ? works(status) : fails(reply)
 }
 
 /** Something to be read. That it is not there is an answer, too: whoever has the wrong key is not told so. */

@@ -1,8 +1,11 @@
 /** Requests of the responses format as they reach upstreams of either dialect, and replies on their way back. */
 import { describe, expect, test } from 'bun:test'
+import type { Turn } from '../../domain/turn.ts'
+import type { SseEvent } from '../../lib/sse.ts'
 import type { Destination, PassageContext, WriterQuirks } from '../format.ts'
 import { readChatClient } from '../chat/client.ts'
 import { readResponsesClient } from './client.ts'
+import { responsesUpstreamSide } from './upstream-side.ts'
 
 const quirks: WriterQuirks = {
   outputMaxField: 'max_tokens',
@@ -344,4 +347,19 @@ test('tools that run at a vendor are left out and named; where one is forced, th
   }
   const forced = { tools: offered, tool_choice: { type: 'web_search' } }
   expect(refusal(forced)).toEqual(['unsupported_parameter', 'tool_choice.type'])
+})
+
+test('a server that answers in the chat format wherever it is asked is understood', () => {
+  const choice = { index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }
+  const usage = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 }
+  const turn: Turn = { messages: [], tools: [], choices: 1, foreign: [] }
+  const read = responsesUpstreamSide.readReply(JSON.stringify({ choices: [choice], usage }), quirks, turn)
+  expect(read).toMatchObject({ kind: 'reply', reply: { choices: [{ parts: [{ text: 'Hi' }], finish: 'stop' }] } })
+  const decoder = responsesUpstreamSide.decoder(quirks, turn)
+  const chunk = (delta: object, finish: string | null = null): SseEvent => ({
+    data: JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }], usage }),
+  })
+  expect(decoder.decode(chunk({ content: 'Hi' }))).toMatchObject({ deltas: [{ kind: 'text', text: 'Hi' }] })
+  expect(decoder.decode(chunk({}, 'stop'))).toMatchObject({ deltas: [{ kind: 'finish', reason: 'stop' }] })
+  expect([decoder.finished, decoder.usage !== undefined]).toEqual([true, true])
 })

@@ -1,12 +1,13 @@
 /** The responses format towards upstreams. Nothing is stored there: the conversation is ours. */
 import type { InputPart, Message, OutputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
+import type { SseEvent } from '../../lib/sse.ts'
 import { fit, isTaken } from '../../vendors/fit.ts'
 import { chatFailures, readUpstreamError } from '../chat/failure.ts'
 import { argumentsIn } from '../chat/history.ts'
 import { wordsOfCall } from '../chat/stream-calls.ts'
-import { urlOf } from '../chat/upstream-side.ts'
-import { asFields, asList, asText, fieldListIn, parseExactFields, textIn, type Fields } from '../fields.ts'
-import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
+import { chatUpstreamSide, urlOf } from '../chat/upstream-side.ts'
+import { asFields, asList, asText, fieldListIn, parseExactFields, parseFields, textIn, type Fields } from '../fields.ts'
+import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide, WriterQuirks } from '../format.ts'
 import { lostOf } from '../lost.ts'
 import { ResponsesCollector } from './collector.ts'
 import { finishOf, ResponsesDecoder, wholeDeltas } from './decoder.ts'
@@ -17,7 +18,7 @@ export const responsesUpstreamSide: UpstreamSide = {
   failures: chatFailures,
   write,
   readReply,
-  decoder: () => new ResponsesDecoder(),
+  decoder: (quirks, turn) => new EitherDecoder(() => chatUpstreamSide.decoder(quirks, turn)),
   collector: () => new ResponsesCollector(),
 }
 
@@ -167,12 +168,13 @@ type Read = ReturnType<UpstreamSide['readReply']>
 
 const garbage = (message: string): Read => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
 
-function readReply(text: string): Read {
+function readReply(text: string, quirks: WriterQuirks, turn: Turn): Read {
   const response = parseExactFields(text)
   if (!response) return garbage('the reply is not JSON')
   const { error, status = 'completed' } = response
   if (error || status === 'failed') return { kind: 'failed', failure: readUpstreamError(undefined, response) }
   if (status !== 'completed' && status !== 'incomplete') return garbage('the reply is of a response that has not ended')
+  if (isOfChat(response)) return chatUpstreamSide.readReply(text, quirks, turn)
   const output = fieldListIn(response['output'])
   if (!output) return garbage('the reply has no output')
   const parts = output.flatMap(partsOf)
@@ -204,5 +206,36 @@ function partsOf(item: Fields): OutputPart[] {
     }
     default:
       return []
+  }
+}
+
+/** Servers that know the chat format alone answer in it wherever they are asked. */
+const isOfChat = ({ output, choices, type }: Fields): boolean =>
+  output === undefined && type === undefined && Array.isArray(choices)
+
+/** Reads the events of a response, or of a chat completion where the first of them is of one. */
+class EitherDecoder implements StreamDecoder {
+  private readonly chat: () => StreamDecoder
+  private decoder: StreamDecoder = new ResponsesDecoder()
+  private isKnown = false
+
+  constructor(chat: () => StreamDecoder) {
+    this.chat = chat
+  }
+
+  get usage(): StreamDecoder['usage'] {
+    return this.decoder.usage
+  }
+
+  get finished(): boolean {
+    return this.decoder.finished
+  }
+
+  decode(event: SseEvent): Decoded {
+    if (!this.isKnown && event.data !== '') {
+      this.isKnown = true
+      if (isOfChat(parseFields(event.data) ?? {})) this.decoder = this.chat()
+    }
+    return this.decoder.decode(event)
   }
 }
