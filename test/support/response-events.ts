@@ -31,7 +31,7 @@ const item = z.discriminatedUnion('type', [
     status,
     summary: z.array(summaryPart),
     content: z.array(z.never()),
-    encrypted_content: text.nullable(),
+    encrypted_content: text.optional(),
   }),
   z.strictObject({
     id: id('fc'),

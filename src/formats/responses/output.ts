@@ -48,7 +48,8 @@ export const reasoningItem = (
   summary: text === '' ? [] : [summaryPart(text)],
   content: [],
   ...own,
-  encrypted_content: sealed ? sealedText(sealed, isOfCall ? 'call' : undefined) : null,
+  // Left out where there is none: the specification that is open has no null for it (openresponses.org, 2026-07).
+  ...(sealed ? { encrypted_content: sealedText(sealed, isOfCall ? 'call' : undefined) } : {}),
 })
 
 export type Called = {
@@ -110,7 +111,7 @@ export function itemsOf(choice: Reply['choices'][number] | undefined, responseId
 /** The seal of a call goes with the thought before it, or with one without words. */
 function addSeal(items: Item[], sealed: Sealed, responseId: string): void {
   const before = items.at(-1)
-  if (before?.type === 'reasoning' && before['encrypted_content'] === null) {
+  if (before?.type === 'reasoning' && (before['encrypted_content'] ?? null) === null) {
     items[items.length - 1] = { ...before, encrypted_content: sealedText(sealed, 'call') }
     return
   }

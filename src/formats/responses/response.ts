@@ -139,10 +139,9 @@ export const shownBy = (include: unknown): Shown => ({
 /** An item as the client sees it: what is sealed is kept for later turns, and shown only where it was asked for. */
 export function shownItem(item: Fields, { encrypted }: Shown): Fields {
   if (encrypted === 'shown') return item
-  if (item['type'] === 'reasoning' && (item['encrypted_content'] ?? null) !== null) {
-    return { ...item, encrypted_content: null }
-  }
-  return item
+  if (item['type'] !== 'reasoning' || !('encrypted_content' in item)) return item
+  const { encrypted_content: _, ...rest } = item
+  return rest
 }
 
 /** A kept response as it is shown, from the texts of its row. */

@@ -45,7 +45,7 @@ export function answerText(prompt: Prompt, making: Making): string {
   if (ordered !== undefined && wish?.kind !== 'exactly') return ordered
   if (results.length > 0) return bareResult(prompt) ?? resultsText(results, charsMax)
   if (wish) return wishedText(wish, { seed, charsMax })
-  return recalled ?? value ?? standing ?? smallTalk(opening, attachments, seed)
+  return recalled ?? value ?? standing ?? prompt.echo ?? smallTalk(opening, attachments, seed)
 }
 
 function structuredText({ request, echo, hints }: Prompt, { seed, charsMax, budget }: Making): string | undefined {

@@ -34,6 +34,7 @@ test.each([
   'Reply with exactly two sentences',
   'Respond in JSON only',
   'Reply with JSON',
+  'Answer with one JSON object and nothing else, no code fence around it.',
   'Answer YES or NO: is it raining?',
   'Write exactly 5 tokens',
   'How is it in Oslo?',

@@ -23,7 +23,8 @@ const QUOTED = new RegExp(`${SAY}${HOW}${NOUN}(:?) (["“'\`].{1,500})`, 'i')
 const CAPITALS = /\b(?:[Rr]eply|[Rr]espond|[Aa]nswer|[Ss]ay)(?: with| only| just)*:? ([A-Z][A-Z0-9_-]{1,40})\b(?! or\b)/
 const NO_WORDS = new Set(['JSON', 'XML', 'HTML', 'YAML', 'CSV', 'SQL', 'URL', 'ONLY', 'NOT', 'AND', 'IN'])
 /** What is described is not what is to be said. */
-const DESCRIBED = /^(?:an?|the|this|that|these|those|what|your|my|each|in|as|how|one|two|three|four|five|six|\d+) /i
+const DESCRIBED =
+  /^(?:(?:valid )?json|xml|html|yaml|code|markdown|an?|the|this|that|these|those|what|your|my|each|in|as|how|one|two|three|four|five|six|\d+) /i
 const DESCRIBED_AS = /^[\w ]{1,40}: ?(?=\S)/
 
 const VALUE =
@@ -76,6 +77,16 @@ export function standingOrder(messages: readonly Message[], textOf: (message: Me
   }
   return undefined
 }
+
+/** Whether a system prompt wants an object and nothing round it: how those ask who have no field for it. */
+export const wantsJson = (messages: readonly Message[], textOf: (message: Message) => string): boolean =>
+  messages.some(
+    (message) =>
+      (message.role === 'system' || message.role === 'developer') &&
+      /\b(?:one|single|valid) JSON object\b|\bJSON (?:only|alone)\b|\bonly (?:valid )?JSON\b/i.test(
+        textOf(message).slice(-4_000),
+      ),
+  )
 
 const NUMERIC = new Set(['number', 'digit', 'digits', 'sum', 'total', 'count'])
 const NUMBER = /-?\d[\d,]*(?:\.\d+)?/

@@ -11,7 +11,7 @@ import {
   type Attachment,
   type ToolResult,
 } from './conversation.ts'
-import { orderOf, standingOrder, type Order } from './orders.ts'
+import { orderOf, standingOrder, wantsJson, type Order } from './orders.ts'
 import { recalled, valueBefore } from './recall.ts'
 import type { ChatRequest, Tool } from './request.ts'
 import { sceneOf, type Scene } from './scenario.ts'
@@ -68,7 +68,7 @@ export function readPrompt(request: ChatRequest): Prompt {
     value: order?.kind === 'value' ? valueBefore(messages, order.what) : undefined,
     recalled: recalled(messages, order),
     standing: standingOrder(messages, textOf),
-    echo: format?.type === 'json_object' ? echoOf(text, opening) : undefined,
+    echo: format?.type === 'json_object' || wantsJson(messages, textOf) ? echoOf(text, opening) : undefined,
   }
 }
 
