@@ -18,6 +18,8 @@ import { readChatReply } from './reply.ts'
 import { writeUpstreamRequest, type ChatRequest } from './request.ts'
 import type { ChatBody } from './schema.ts'
 import { ChatStream } from './stream.ts'
+import { isVendors, splitTools } from './unpriced.ts'
+import { namesOf } from '../vendor-tools.ts'
 import { CHAT_PATH } from './wire.ts'
 
 export class DirectChat implements Passage {
@@ -67,10 +69,14 @@ export class DirectChat implements Passage {
 }
 
 function lawfullyFitted(body: ChatBody, rules: WriterQuirks['rules']): Fit {
+  const lawful: { messages?: unknown; tools?: unknown } = {}
   const { messages, dropped: lost } = lawfulHistory(body.messages, rules)
-  if (messages === body.messages) return fit(body, rules)
-  const { changes, dropped } = fit({ ...body, messages }, rules)
-  return { changes: { messages, ...changes }, dropped: [...new Set([...lost, ...dropped])] }
+  if (messages !== body.messages) lawful.messages = messages
+  const left = namesOf(splitTools(body.tools ?? []))
+  if (left.length > 0) lawful.tools = body.tools?.filter((tool) => !isVendors(tool))
+  if (Object.keys(lawful).length === 0) return fit(body, rules)
+  const { changes, dropped } = fit({ ...body, ...lawful }, rules)
+  return { changes: { ...lawful, ...changes }, dropped: [...new Set([...lost, ...left, ...dropped])] }
 }
 
 const NO_HEADERS = {}

@@ -49,9 +49,12 @@ test('what says no, or asks for text alone, passes', () => {
   expect(refusal({ modalities: ['text', 'audio'] })).toEqual(['unsupported_parameter', 'modalities'])
 })
 
-test('tools that run at the vendor are refused', () => {
-  const tools = [{ type: 'function', function: { name: 'f' } }, { type: 'web_search' }]
-  expect(refusal({ tools })).toEqual(['unsupported_parameter', 'tools[1].type'])
+test('tools that run at the vendor are refused where they are all there is, or one must be called', () => {
+  const search = { type: 'web_search' }
+  const tools = [{ type: 'function', function: { name: 'f' } }, search]
+  expect(refusal({ tools })).toBe('read')
+  expect(refusal({ tools: [search] })).toEqual(['unsupported_parameter', 'tools[0].type'])
+  expect(refusal({ tools, tool_choice: search })).toEqual(['unsupported_parameter', 'tools[1].type'])
 })
 
 test('parts are text, images, or files that are in the request', () => {

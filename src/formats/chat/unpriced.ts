@@ -2,6 +2,7 @@
 import type { Failure } from '../../domain/failure.ts'
 import { asFields, asList, type Fields } from '../fields.ts'
 import { isMediaData } from '../media-data.ts'
+import type { ToolSplit } from '../vendor-tools.ts'
 
 /** Fields the gateway prices or edits. */
 const pricedFields = new Set([
@@ -43,6 +44,13 @@ const dearerFields = new Set([
 const plainTiers = new Set<unknown>(['auto', 'default', 'flex', null, undefined])
 /** Tools that run at the client. What runs at the vendor costs by itself, and what it reads has no bound. */
 const clientTools = new Set(['function', 'custom'])
+
+export const isVendors = ({ type }: Fields): boolean => typeof type === 'string' && !clientTools.has(type)
+
+export const splitTools = (tools: readonly Fields[]): ToolSplit => ({
+  own: tools.filter((tool) => !isVendors(tool)),
+  vendors: tools.filter(isVendors).map(({ type }) => String(type)),
+})
 /** Parts that are text of the body itself, and so are priced by its length. */
 const textParts = new Set(['text', 'input_text', 'output_text', 'refusal', 'thinking', 'reasoning'])
 /** Parts that hold data, and the field that it is in. */
@@ -79,13 +87,13 @@ export function refuseUnpriced(body: Fields): Failure | undefined {
 }
 
 function vendorTool(body: Fields): Failure | undefined {
-  for (const [i, tool] of asList(body['tools']).entries()) {
-    const { type } = asFields(tool)
-    // What is no tool at all is the schema's to tell.
-    if (typeof type !== 'string' || clientTools.has(type)) continue
-    return refuse(`tools[${i}].type`, `'${type.slice(0, 100)}' has no price here: it runs at the vendor.`)
-  }
-  return undefined
+  // What is no tool at all is the schema's to tell.
+  const tools = asList(body['tools']).map(asFields)
+  const { type: chosen } = asFields(body['tool_choice'])
+  const at = tools.findIndex((tool) => isVendors(tool) && (tools.every(isVendors) || tool['type'] === chosen))
+  if (at < 0) return undefined
+  const type = String(tools[at]?.['type'])
+  return refuse(`tools[${at}].type`, `'${type.slice(0, 100)}' has no price here: it runs at the vendor.`)
 }
 
 function unboundPart(body: Fields): Failure | undefined {

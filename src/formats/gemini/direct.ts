@@ -47,10 +47,11 @@ export class DirectGemini implements Passage {
     const family = familyOf(upstreamModel)
     const strangers = strangersIn(this.client.body, family)
     const written = writeUpstreamBody(this.client, outputTokensMax)
-    const lawful = strangers.thoughts || strangers.calls ? withoutStrangers(written, family) : written
+    const lawful = strangers.thoughts || strangers.calls ? withoutStrangers(written.body, family) : written.body
     const body = quirks.callIds === 'refused' ? withoutCallIds(lawful) : lawful
     const path = upstreamPath(upstreamModel, stream ? 'streamGenerateContent' : 'generateContent')
-    return { path, headers: {}, body, dropped: strangers.thoughts ? ['reasoning'] : [] }
+    const dropped = strangers.thoughts ? [...written.dropped, 'reasoning'] : written.dropped
+    return { path, headers: {}, body, dropped }
   }
 
   readReply(text: string): ReturnType<Passage['readReply']> {

@@ -12,6 +12,8 @@ import { isInGooglesStore } from './media.ts'
 import { refuseUnpriced } from './unpriced.ts'
 import { camelOf, inCamelCase, SpeltTwice } from './spelling.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
+import { namesOf, withoutVendorTools } from '../vendor-tools.ts'
+import { splitTools } from './vendor-tools.ts'
 
 /** The API's JSON takes null for "not set". */
 const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
@@ -201,15 +203,23 @@ function memberOf(members: Members, name: string): [string, Member] | undefined 
   return [...members].find(([key]) => camelOf(key) === name)
 }
 
-/** The body for an upstream: the client's own bytes, but for the output cap and a model's name beside the path's. */
-export function writeUpstreamBody({ body, text, members }: GeminiRequest, outputTokensMax: number | undefined): string {
+/** The client's own bytes, but for the output cap, a model's name beside the path's, and tools of the vendor. */
+export function writeUpstreamBody(
+  { body, text, members }: GeminiRequest,
+  outputTokensMax: number | undefined,
+): { readonly body: string; readonly dropped: readonly string[] } {
   const edits: Edit[] = []
+  const dropped = namesOf(splitTools(body.tools ?? []))
+  if (dropped.length > 0) {
+    const [key] = memberOf(members, 'tools') ?? ['tools']
+    edits.push(...withoutVendorTools({ text, members }, key, splitTools))
+  }
   if (members.has('model')) edits.push({ key: 'model', value: undefined })
   if (outputTokensMax !== undefined && body.generationConfig?.maxOutputTokens !== outputTokensMax) {
     const [key, member] = memberOf(members, 'generationConfig') ?? ['generationConfig']
     edits.push({ key, value: configWith(member && text.slice(member.start, member.end), outputTokensMax) })
   }
-  return edits.length === 0 ? text : editJson(text, members, edits)
+  return { body: edits.length === 0 ? text : editJson(text, members, edits), dropped }
 }
 
 /** A generationConfig's text with this output cap. */

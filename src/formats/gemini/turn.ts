@@ -17,6 +17,8 @@ import { imageTypeOf, standardBase64 } from './media.ts'
 import type { GeminiBody, GeminiContent, GeminiPart } from './request.ts'
 import { schemaFromOpenApi } from './schema.ts'
 import { readSignature } from './signature.ts'
+import { namesOf } from '../vendor-tools.ts'
+import { splitTools } from './vendor-tools.ts'
 
 /** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */
 const known = new Set(
@@ -50,7 +52,7 @@ export function geminiTurn(body: GeminiBody): TurnRead {
     presencePenalty: config.presencePenalty ?? undefined,
     choices: config.candidateCount ?? 1,
     logprobs: fields['responseLogprobs'] === true ? (numberIn(fields['logprobs']) ?? 0) : undefined,
-    foreign: [...unknownOf(body, known), ...unknownOf(config, knownConfig)],
+    foreign: [...unknownOf(body, known), ...unknownOf(config, knownConfig), ...namesOf(splitTools(body.tools ?? []))],
   }
   return { kind: 'turn', turn }
 }

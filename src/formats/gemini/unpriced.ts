@@ -3,6 +3,7 @@ import type { Failure } from '../../domain/failure.ts'
 import { asFields, asList, asText, type Fields } from '../fields.ts'
 import { isBase64 } from '../media-data.ts'
 import { isImageFile } from './media.ts'
+import { refuseVendorTools } from './vendor-tools.ts'
 
 /** Fields the gateway prices or edits, folded: some servers match keys without regard to case. */
 const priced = new Map(
@@ -26,7 +27,7 @@ export function refuseUnpriced(body: Fields): Failure | undefined {
     unboundContext(body) ??
     strayData(body) ??
     dearerOutput(config) ??
-    serverTool(body)
+    refuseVendorTools(body)
   )
 }
 
@@ -88,18 +89,3 @@ function dearerOutput(config: Fields): Failure | undefined {
 }
 
 export const MODALITIES = 'generationConfig.responseModalities'
-
-/** Tools that run at the vendor: searches cost by themselves, and what they read has no bound. */
-function serverTool(body: Fields): Failure | undefined {
-  for (const [i, tool] of asList(body['tools']).entries()) {
-    const other = Object.entries(asFields(tool)).find(
-      ([name, value]) => name !== 'functionDeclarations' && isSet(value),
-    )
-    if (!other) continue
-    return refuse(
-      `tools[${i}].${other[0]}`,
-      `'${other[0].slice(0, 100)}' is not supported: its cost has no price here.`,
-    )
-  }
-  return undefined
-}

@@ -50,7 +50,13 @@ test('what has no price here is refused before it can cost', () => {
     [{ thread: { type: 'create' } }, 'thread'],
     [{ Max_Tokens: 5 }, 'Max_Tokens'],
     [{ tools: [{ type: 'web_search_20260318', name: 'web_search' }] }, 'tools[0].type'],
-    [{ tools: [{ name: 'mine', input_schema: {} }, { type: 'code_execution_20260521' }] }, 'tools[1].type'],
+    [
+      {
+        tools: [{ name: 'mine' }, { type: 'code_execution_20260521', name: 'code' }],
+        tool_choice: { type: 'tool', name: 'code' },
+      },
+      'tools[1].type',
+    ],
   ]
   for (const [fields, param] of cases) {
     expect(refusal({ ...base, ...fields })).toMatchObject({ kind: 'unsupported_parameter', param })

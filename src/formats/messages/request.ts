@@ -4,13 +4,15 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Members } from '../../lib/json-members.ts'
 import { editJson, type Edit } from '../../lib/json-scan.ts'
 import { failureOfIssue } from '../chat/issue.ts'
-import { asFields, asList, asText, ownIn, type Fields } from '../fields.ts'
+import { asFields, ownIn, type Fields } from '../fields.ts'
 import { isBase64 } from '../media-data.ts'
 import { scanRequest } from '../request-json.ts'
 import type { RemoteMedium } from '../remote-media.ts'
 import { addMedia, allBlocks, remoteMediaOf, type Media } from './content.ts'
 import { lawfulEdits } from './lawful.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
+import { namesOf, withoutVendorTools } from '../vendor-tools.ts'
+import { refuseVendorTools, splitTools } from './vendor-tools.ts'
 
 /** SDKs and people write null for "not set". */
 const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
@@ -115,9 +117,6 @@ const sharedState: Readonly<Record<string, Pick<Failure, 'code' | 'unsupported'>
   thread: { code: 'thread_unsupported_request', unsupported: ['thread'] },
   container: {},
 }
-/** Tools that run at the vendor and are billed by the call, the hour, or another model's tokens (2026-11). */
-const VENDOR_TOOL = /^(?:web_search|web_fetch|code_execution|bash_code_execution|advisor|mcp_toolset)/
-
 function refuseUnpriced(body: Fields, members: Members): Failure | undefined {
   if (members.size > FIELDS_MAX) return { kind: 'invalid_value', message: 'The body has too many fields.' }
   for (const key of members.names()) {
@@ -137,13 +136,7 @@ function refuseUnpriced(body: Fields, members: Members): Failure | undefined {
     const which = plain.length === 0 ? `'${key}' is` : `This '${key}' is`
     return { kind: 'unsupported_parameter', message: `${which} not supported: its cost has no price here.`, param: key }
   }
-  for (const [i, one] of asList(body['tools']).entries()) {
-    const type = asText(asFields(one)['type'])
-    if (!VENDOR_TOOL.test(type)) continue
-    const param = `tools[${i}].type`
-    return { kind: 'unsupported_parameter', message: `'${type}' has no price here: it runs at the vendor.`, param }
-  }
-  return undefined
+  return refuseVendorTools(body)
 }
 
 type Source = Pick<MessagesRequest, 'text' | 'members'> & { readonly bytes: number }
@@ -207,5 +200,7 @@ export function writeUpstreamBody(
     changes.push({ key: 'max_tokens', value: String(edits.outputTokensMax) })
   const lawful = lawfulEdits(request, edits.upstreamModel)
   changes.push(...lawful.edits)
-  return { body: changes.length === 0 ? text : editJson(text, members, changes), dropped: lawful.dropped }
+  const left = namesOf(splitTools(body.tools ?? []))
+  if (left.length > 0) changes.push(...withoutVendorTools(request, 'tools', splitTools))
+  return { body: changes.length === 0 ? text : editJson(text, members, changes), dropped: [...lawful.dropped, ...left] }
 }

@@ -19,7 +19,9 @@ import type { TurnRead } from '../translated.ts'
 import { blocksOf } from './content.ts'
 import type { MessagesBody } from './request.ts'
 import { inputIn } from './lawful-answer.ts'
+import { namesOf } from '../vendor-tools.ts'
 import { readStamp } from './seal.ts'
+import { isVendors, splitTools } from './vendor-tools.ts'
 
 /** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */
 const known = new Set(
@@ -60,7 +62,7 @@ function turnOf(body: MessagesBody): Turn {
   const leading: Message[] = system ? [{ role: 'system', parts: systemParts(system, 'system') }] : []
   return {
     messages: [...leading, ...messages],
-    tools: (body.tools ?? []).map((tool, i) => toolOf(tool, `tools[${i}]`)),
+    tools: (body.tools ?? []).flatMap((tool, i) => (isVendors(tool) ? [] : toolOf(tool, `tools[${i}]`))),
     toolChoice: choice ? toolChoiceOf(choice) : undefined,
     parallelToolCalls: choice?.disable_parallel_tool_use === true ? false : undefined,
     format: formatOf(output?.format),
@@ -73,7 +75,10 @@ function turnOf(body: MessagesBody): Turn {
     stop: body.stop_sequences?.length ? body.stop_sequences : undefined,
     choices: 1,
     user: body.metadata?.user_id ?? undefined,
-    foreign: Object.keys(fields).filter((name) => !known.has(name) && (fields[name] ?? null) !== null),
+    foreign: [
+      ...Object.keys(fields).filter((name) => !known.has(name) && (fields[name] ?? null) !== null),
+      ...namesOf(splitTools(body.tools ?? [])),
+    ],
   }
 }
 

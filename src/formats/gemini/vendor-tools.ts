@@ -1,0 +1,33 @@
+/** Tools of this dialect that run at the vendor: all that are not the client's functions. */
+import type { Failure } from '../../domain/failure.ts'
+import { asFields, asList, type Fields } from '../fields.ts'
+import type { ToolSplit } from '../vendor-tools.ts'
+import { camelOf } from './spelling.ts'
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false
+const isFunctions = (name: string): boolean => camelOf(name) === 'functionDeclarations'
+
+export function splitTools(tools: readonly Fields[]): ToolSplit {
+  const own: Fields[] = []
+  const vendors: string[] = []
+  for (const tool of tools) {
+    const set = Object.entries(tool).filter(([, value]) => isSet(value))
+    const functions = set.filter(([name]) => isFunctions(name))
+    if (functions.length > 0) own.push(Object.fromEntries(functions))
+    vendors.push(...set.map(([name]) => camelOf(name)).filter((name) => !isFunctions(name)))
+  }
+  return { own, vendors }
+}
+
+/** Refuses a body that is nothing without such a tool. Nothing is known of its types yet. */
+export function refuseVendorTools(body: Fields): Failure | undefined {
+  const tools = asList(body['tools']).map(asFields)
+  const hasFunctions = tools.some((tool) => asList(tool['functionDeclarations']).length > 0)
+  for (const [i, tool] of tools.entries()) {
+    const [name] = splitTools([tool]).vendors
+    if (name === undefined || hasFunctions) continue
+    const message = `'${name.slice(0, 100)}' is not supported: its cost has no price here.`
+    return { kind: 'unsupported_parameter', message, param: `tools[${i}].${name}` }
+  }
+  return undefined
+}
