@@ -12,7 +12,13 @@ export type Dialect = (typeof dialects)[number]
  * What only its maker can read (a thought's signature, encrypted reasoning): kept as it came, and given back only to
  * the dialect it came from.
  */
-export type Sealed = { readonly origin: Dialect; readonly data: string; readonly form?: string | undefined }
+export type Sealed = {
+  readonly origin: Dialect
+  readonly data: string
+  readonly form?: string | undefined
+  /** The account that alone can read it, where that is so. */
+  readonly account?: string | undefined
+}
 
 /** How long a vendor may keep what comes before this part in its prompt cache. */
 export type CacheHint = '5m' | '1h'

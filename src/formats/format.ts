@@ -177,6 +177,8 @@ export type WriterQuirks = {
   readonly usageDialect: UsageDialect
   /** Whether ids of tool calls may be sent back, in a dialect where they may be left out. */
   readonly callIds?: 'sent' | 'refused'
+  /** Whose: some of what a vendor seals is for this account alone. */
+  readonly account?: string
   /** What this vendor refuses of this model; left out: nothing that is known. */
   readonly rules?: readonly Rule[]
 }

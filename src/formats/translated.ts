@@ -8,6 +8,7 @@ import { isTaken } from '../vendors/fit.ts'
 import { DeltaOrder, wholeChoice, wholeDeltas } from './delta-order.ts'
 import { SPARE_CHOICES, TOO_MANY_CALLS, TOO_MANY_CHOICES } from './excess.ts'
 import { FreeText, withFunctions } from './free-text.ts'
+import { sealedDeltas, sealedReply, withOwnSeals } from './own-seals.ts'
 import { ProducedWords } from './produced.ts'
 import { withAllResults } from './open-calls.ts'
 import { readReceived } from './received.ts'
@@ -85,24 +86,28 @@ class Tools {
   private readonly names: ToolNames
   private readonly freeText: FreeText | undefined
   private readonly isSameDialect: boolean
+  private readonly account: string | undefined
 
   constructor(turn: Turn, { client, upstream, quirks }: Ends) {
     const hasFreeText = isTaken('custom_tools', quirks.rules)
     this.freeText = hasFreeText ? undefined : new FreeText(turn)
     const { dialect } = upstream
-    const answered = withAllResults(withCallIds(hasFreeText ? turn : withFunctions(turn), dialect))
+    this.account = dialect === 'responses' ? quirks.account : undefined
+    const own = withOwnSeals(hasFreeText ? turn : withFunctions(turn), this.account)
+    const answered = withAllResults(withCallIds(own, dialect))
     this.names = new ToolNames(answered, dialect)
     this.turn = this.names.turn
     this.isSameDialect = client.dialect === dialect
   }
 
   restored(reply: Reply): Reply {
-    const named = this.names.restored(reply)
+    const named = sealedReply(this.names.restored(reply), this.account)
     return this.freeText?.reply(named) ?? named
   }
 
   named(deltas: readonly Delta[]): readonly Delta[] {
-    return this.names.restoredIn(this.isSameDialect ? deltas : deltas.filter(({ kind }) => kind !== 'own'))
+    const told = this.isSameDialect ? deltas : deltas.filter(({ kind }) => kind !== 'own')
+    return sealedDeltas(this.names.restoredIn(told), this.account)
   }
 
   /** Deltas in their order, with free text where a custom tool is called. */

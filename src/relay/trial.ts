@@ -14,6 +14,7 @@ import type {
   UpstreamRequest,
 } from '../formats/format.ts'
 import { bodyWithout } from '../formats/refused-field.ts'
+import { accountOf } from '../formats/own-seals.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import {
   asReply,
@@ -107,7 +108,7 @@ export function trialOf(
     outputTokensMax: capOf(admission)?.tokens ?? call.request.outputTokensMax,
     modelOutputTokensMax: admission.model.limits.outputTokensMax,
     collected: isCollected(call, admission, passage),
-    quirks: { ...preset.quirks, rules: rulesFor(preset.id, offer.upstreamModel) },
+    quirks: { ...preset.quirks, account: accountOf(provider.id), rules: rulesFor(preset.id, offer.upstreamModel) },
   }
   const isWhole = !call.request.stream || passage.asEvents !== undefined
   const limits = limitsOf(relay, call, { admission, isWhole })

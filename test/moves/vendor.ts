@@ -13,7 +13,7 @@ import type { IdStyle, Plan, PlannedTurn } from './plan.ts'
 import { violated } from './truth.ts'
 
 export type Vendor = Profile & {
-  /** Whose seals it takes: those of its dialect. */
+  /** Whose seals it takes: those of its dialect, or of its account alone. */
   readonly maker: string
   readonly dialects: readonly Dialect[]
   readonly quirks: WriterQuirks
@@ -31,9 +31,9 @@ export const vendors: readonly Vendor[] = [...profiles, vertex].map((profile) =>
   if (!preset) throw new Error(`no preset ${profile.preset}`)
   return {
     ...profile,
-    maker: Object.keys(profile.checks).at(-1) ?? '',
+    maker: 'responses' in profile.checks ? profile.preset : (Object.keys(profile.checks).at(-1) ?? ''),
     dialects: preset.dialects,
-    quirks: { ...preset.quirks, rules: rulesFor(profile.preset, profile.model) },
+    quirks: { ...preset.quirks, account: profile.preset, rules: rulesFor(profile.preset, profile.model) },
   }
 })
 

@@ -10,14 +10,16 @@ export type ReasoningDetail = {
   readonly text: string
   readonly origin: Sealed['origin']
   readonly form?: string | undefined
+  readonly account?: string | undefined
   readonly data: string
 }
 
-export const detailOf = (text: string, { origin, form, data }: Sealed): ReasoningDetail => ({
+export const detailOf = (text: string, { origin, form, account, data }: Sealed): ReasoningDetail => ({
   type: 'reasoning.sealed',
   text,
   origin,
   form,
+  account,
   data,
 })
 
@@ -33,7 +35,7 @@ export function readDetails(value: unknown): ReasoningPart[] {
     parts.set(data, {
       kind: 'reasoning',
       text: asText(detail['text']),
-      sealed: { origin, form: textIn(detail['form']), data },
+      sealed: { origin, form: textIn(detail['form']), account: textIn(detail['account']), data },
     })
   }
   return [...parts.values()]

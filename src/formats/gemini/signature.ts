@@ -1,6 +1,6 @@
 /** Thought signatures, which a client hands back as they are, and what stands in for one that was lost. */
 import { dialects, type Dialect, type Sealed } from '../../domain/turn.ts'
-import { parseFields } from '../fields.ts'
+import { parseFields, textIn } from '../fields.ts'
 
 /** Documented by Google for histories whose signatures are gone: its validator lets it pass (2026-11). */
 export const SKIP_VALIDATOR = 'skip_thought_signature_validator'
@@ -12,20 +12,23 @@ const FOREIGN = 'eyJ0b2xsZ2F0ZSI6'
 export const isForeign = (signature: string): boolean => readSignature(signature).origin !== 'gemini'
 
 /** The signature of a part for a client. One of another dialect's upstream travels in an envelope of ours. */
-export function writeSignature({ origin, data, form }: Sealed): string {
+export function writeSignature({ origin, data, form, account }: Sealed): string {
   return origin === 'gemini'
     ? data
-    : Buffer.from(JSON.stringify({ tollgate: origin, data, ...(form === undefined ? {} : { form }) })).toString(
-        'base64',
-      )
+    : Buffer.from(JSON.stringify({ tollgate: origin, data, form, account })).toString('base64')
 }
 
 /** What a client handed back. `form` says where a signature of Gemini's own stood. */
 export function readSignature(signature: string, form?: string): Sealed {
   if (signature.startsWith(FOREIGN)) {
-    const { tollgate: origin, data, form: kept } = parseFields(Buffer.from(signature, 'base64').toString()) ?? {}
+    const {
+      tollgate: origin,
+      data,
+      form: kept,
+      account,
+    } = parseFields(Buffer.from(signature, 'base64').toString()) ?? {}
     if (isDialect(origin) && typeof data === 'string') {
-      return { origin, data, form: typeof kept === 'string' ? kept : undefined }
+      return { origin, data, form: textIn(kept), account: textIn(account) }
     }
   }
   return { origin: 'gemini', data: signature, form }

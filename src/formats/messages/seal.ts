@@ -13,7 +13,9 @@ export type Stamped = { readonly sealed: Sealed | undefined; readonly belongsTo:
 export function signatureOf(sealed: Sealed | undefined, belongsTo: Stamped['belongsTo'] = 'thought'): string {
   if (sealed?.origin === 'messages') return sealed.data
   if (!sealed) return `${STAMP}:`
-  return `${STAMP}:${belongsTo}:${sealed.origin}:${encodeURIComponent(sealed.form ?? '')}:${sealed.data}`
+  const { origin, form = '', account } = sealed
+  const of = account === undefined ? '' : `@${encodeURIComponent(account)}`
+  return `${STAMP}:${belongsTo}:${origin}:${encodeURIComponent(form)}${of}:${sealed.data}`
 }
 
 /** Reads a signature that we made; undefined for a vendor's own. */
@@ -22,14 +24,14 @@ export function readStamp(signature: string): Stamped | undefined {
   const [, belongsTo, named = '', form = '', ...rest] = signature.split(':')
   const origin = dialects.find((dialect): dialect is Dialect => dialect === named)
   if (!origin || origin === 'messages') return { sealed: undefined, belongsTo: 'thought' }
-  const decoded = decodedForm(form)
+  const [decoded, account] = form.split('@').map(decodedText)
   // A client made it up, or cut it: there is nothing in it that its maker could read.
-  if (decoded === 'malformed') return { sealed: undefined, belongsTo: 'thought' }
-  const sealed = { origin, data: rest.join(':'), form: decoded.text }
+  if (decoded === 'malformed' || account === 'malformed') return { sealed: undefined, belongsTo: 'thought' }
+  const sealed = { origin, data: rest.join(':'), form: decoded?.text, account: account?.text }
   return { sealed, belongsTo: belongsTo === 'call' ? 'call' : 'thought' }
 }
 
-function decodedForm(form: string): { readonly text: string | undefined } | 'malformed' {
+function decodedText(form: string): { readonly text: string | undefined } | 'malformed' {
   try {
     return { text: form === '' ? undefined : decodeURIComponent(form) }
   } catch {

@@ -6,6 +6,7 @@ import type { Turn } from '../../domain/turn.ts'
 import { fit, isTaken } from '../../vendors/fit.ts'
 import { asFields, asList, asText, ownIn, textIn, type Fields } from '../fields.ts'
 import type { Destination, UpstreamRequest } from '../format.ts'
+import { isOwnSeal } from '../own-seals.ts'
 import { ToolNames } from '../tool-names.ts'
 import { readAgentCall, readAgentOutput, isAgentOutput } from './agent-tools.ts'
 import type { CallNames, CallShape } from './call-names.ts'
@@ -52,6 +53,7 @@ export function writeNative({ body, items, read, stream }: NativeRequest, to: De
       dropped,
       nameOf: takesAgents ? undefined : (shape) => fitted.fit(names.claim(shape)),
       names,
+      account: to.quirks.account,
     }),
     store: false,
     include: [...new Set([...(body.include ?? []), SEALED])],
@@ -87,6 +89,7 @@ type Writing = {
   readonly names: CallNames
   /** Names of tools as plain ones; undefined where groups and calls of their own are taken. */
   readonly nameOf: ((shape: CallShape) => string) | undefined
+  readonly account: string | undefined
 }
 
 function itemsFor(items: readonly Fields[], writing: Writing): Fields[] {
@@ -107,10 +110,11 @@ const clients = new Set<unknown>(['additional_tools', 'agent_message', 'compacti
 const isModels = ({ type, role }: Fields): boolean =>
   type === 'message' ? role === 'assistant' : !clients.has(type) && !asText(type).endsWith('_output')
 
-function itemFor(item: Fields, { dropped, names, nameOf }: Writing): Fields[] {
+function itemFor(item: Fields, writing: Writing): Fields[] {
+  const { dropped, names, nameOf } = writing
   const { type } = item
   if (isBrokenCall(item)) return []
-  if (type === 'reasoning') return reasoningFor(item, dropped)
+  if (type === 'reasoning') return reasoningFor(item, writing)
   if (isCompaction(type)) {
     const summary = compactionIn(item)
     // Only we can read our own: to the vendor it is something that the user says.
@@ -176,11 +180,11 @@ function plainPart(part: unknown): Fields {
   )
 }
 
-function reasoningFor(item: Fields, dropped: Set<string>): Fields[] {
+function reasoningFor(item: Fields, { dropped, account }: Writing): Fields[] {
   const seal = textIn(item['encrypted_content'])
   const sealed = seal === undefined ? undefined : sealedFrom(seal)
   // Without its seal, or with another vendor's, it would be refused.
-  if (sealed?.origin !== 'responses') {
+  if (sealed?.origin !== 'responses' || !isOwnSeal(sealed, account)) {
     dropped.add('reasoning')
     return []
   }

@@ -8,15 +8,15 @@ import { asFields, parseFields, textIn, type Fields } from '../fields.ts'
 const STAMP = 'tgs1_'
 
 /** `call`: it belongs to the call behind the item that carries it, not to the thought in it. */
-export const sealedText = ({ origin, data, form }: Sealed, belongsTo?: 'call'): string =>
-  STAMP + Buffer.from(JSON.stringify({ o: origin, d: data, f: form, b: belongsTo })).toString('base64url')
+export const sealedText = ({ origin, data, form, account }: Sealed, belongsTo?: 'call'): string =>
+  STAMP + Buffer.from(JSON.stringify({ o: origin, d: data, f: form, a: account, b: belongsTo })).toString('base64url')
 
 /** What is not stamped came from an upstream of this dialect without us. */
 export function sealedFrom(text: string): Sealed {
   if (!text.startsWith(STAMP)) return { origin: 'responses', data: text }
-  const { o, d, f } = stampIn(text)
+  const { o, d, f, a } = stampIn(text)
   const origin = dialects.find((dialect): dialect is Dialect => dialect === o)
-  return { origin: origin ?? 'responses', data: textIn(d) ?? text, form: textIn(f) }
+  return { origin: origin ?? 'responses', data: textIn(d) ?? text, form: textIn(f), account: textIn(a) }
 }
 
 const stampIn = (text: string): Fields =>
