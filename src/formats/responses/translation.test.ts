@@ -357,6 +357,7 @@ test('a server that answers in the chat format wherever it is asked is understoo
   expect(read).toMatchObject({ kind: 'reply', reply: { choices: [{ parts: [{ text: 'Hi' }], finish: 'stop' }] } })
   const decoder = responsesUpstreamSide.decoder(quirks, turn)
   const chunk = (delta: object, finish: string | null = null): SseEvent => ({
+    name: undefined,
     data: JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }], usage }),
   })
   expect(decoder.decode(chunk({ content: 'Hi' }))).toMatchObject({ deltas: [{ kind: 'text', text: 'Hi' }] })
