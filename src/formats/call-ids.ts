@@ -21,6 +21,8 @@ export class CallIds {
   /** What was given for an id, last; and among the calls of one message, to those that have no result yet. */
   private readonly last = new Map<string, string>()
   private open = new Map<string, string[]>()
+  /** The number that an id was given last: a conversation may use one in thousands of calls. */
+  private readonly numbers = new Map<string, number>()
 
   constructor(dialect: Dialect) {
     this.dialect = dialect
@@ -33,12 +35,20 @@ export class CallIds {
 
   ofCall(id: string): string {
     const first = lawful(id, this.dialect)
-    let given = first
-    for (let n = 2; this.used.has(given); n++) given = lawful(`${first}_${n}`, this.dialect)
+    let number = this.numbers.get(first) ?? 1
+    let given = this.numbered(first, number)
+    while (this.used.has(given)) given = this.numbered(first, ++number)
+    this.numbers.set(first, number)
     this.used.add(given)
     this.last.set(id, given)
-    this.open.set(id, [...(this.open.get(id) ?? []), given])
+    const open = this.open.get(id)
+    if (open) open.push(given)
+    else this.open.set(id, [given])
     return given
+  }
+
+  private numbered(first: string, number: number): string {
+    return number === 1 ? first : lawful(`${first}_${number}`, this.dialect)
   }
 
   ofResult(id: string): string {
@@ -56,10 +66,8 @@ export function withCallIds(turn: Turn, dialect: Dialect): Turn {
   let results: Extract<Message, { role: 'tool' }>[] = []
   let calls: readonly string[] = []
   const close = (): void => {
-    const rank = ({ callId }: (typeof results)[number]): number => {
-      const at = calls.indexOf(callId)
-      return at === -1 ? calls.length : at
-    }
+    const ranks = new Map(calls.map((id, i) => [id, i]))
+    const rank = ({ callId }: (typeof results)[number]): number => ranks.get(callId) ?? calls.length
     messages.push(...results.toSorted((a, b) => rank(a) - rank(b)))
     results = []
   }
