@@ -52,7 +52,7 @@ const full = {
   tools: [
     {
       type: 'function',
-      function: { name: 'look', description: 'Looks.', parameters: { type: 'object' }, strict: true },
+      function: { name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} }, strict: true },
     },
   ],
   tool_choice: { type: 'function', function: { name: 'look' } },

@@ -27,6 +27,7 @@ import {
   parseExactFields,
   type Fields,
 } from '../fields.ts'
+import { functionSchema } from '../schema-map.ts'
 import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide, WriterQuirks } from '../format.ts'
 import { longerName } from './call-name.ts'
 import { ChatCollector } from './collector.ts'
@@ -183,7 +184,7 @@ function partOf(part: InputPart): object {
 function toolOf(tool: Tool): object {
   if (tool.kind === 'function') {
     const { kind: _, ...rest } = tool
-    return { type: 'function', function: rest }
+    return { type: 'function', function: { ...rest, parameters: rest.parameters && functionSchema(rest.parameters) } }
   }
   const { name, description, format } = tool
   const { type, ...grammar } = format ?? {}

@@ -1,26 +1,6 @@
 /** JSON schemas between what clients write and what Gemini takes. */
-import { asFields, asList, asText, type Fields } from '../fields.ts'
-
-const maps = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'])
-const lists = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
-const singles = new Set(['items', 'additionalProperties', 'propertyNames', 'contains', 'not', 'if', 'then', 'else'])
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Revises a schema and every schema in it; a property that is named like a keyword is none. */
-function mapSchema(schema: unknown, revise: (own: Fields) => Fields): unknown {
-  if (!isFields(schema)) return schema
-  const inner = (one: unknown): unknown => mapSchema(one, revise)
-  const entries = Object.entries(revise(schema)).map(([key, value]) => {
-    if (maps.has(key) && isFields(value)) {
-      return [key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inner(one)]))]
-    }
-    if (lists.has(key)) return [key, asList(value).map(inner)]
-    return [key, singles.has(key) ? inner(value) : value]
-  })
-  return Object.fromEntries(entries) as unknown
-}
+import { asFields, asText, fieldsIn, type Fields } from '../fields.ts'
+import { mapSchema } from '../schema-map.ts'
 
 /** For Gemini: it does not know `const` (2026-11); an `enum` of one value says the same. */
 export function schemaForGemini(schema: unknown): unknown {
@@ -109,8 +89,9 @@ function withNull(schema: Fields): Fields {
 
 /** Others write properties in the order in which they stand. */
 function inOrder(properties: unknown, order: unknown): unknown {
-  if (!isFields(properties) || !Array.isArray(order)) return properties
-  const first = order.filter((name): name is string => typeof name === 'string' && Object.hasOwn(properties, name))
-  const ordered = [...new Set([...first, ...Object.keys(properties)])]
-  return Object.fromEntries(ordered.map((name) => [name, properties[name]]))
+  const all = fieldsIn(properties)
+  if (!all || !Array.isArray(order)) return properties
+  const first = order.filter((name): name is string => typeof name === 'string' && Object.hasOwn(all, name))
+  const ordered = [...new Set([...first, ...Object.keys(all)])]
+  return Object.fromEntries(ordered.map((name) => [name, all[name]]))
 }

@@ -298,7 +298,7 @@ const full = {
       ],
     },
   ],
-  tools: [{ name: 'look', description: 'Looks.', input_schema: { type: 'object' }, strict: true }],
+  tools: [{ name: 'look', description: 'Looks.', input_schema: { type: 'object', properties: {} }, strict: true }],
   tool_choice: { type: 'any', disable_parallel_tool_use: true },
   thinking: { type: 'enabled', budget_tokens: 5_000 },
   output_config: { format: { type: 'json_schema', schema: { type: 'object' } } },
@@ -348,7 +348,7 @@ test('a full request of this dialect as chat', () => {
     tools: [
       {
         type: 'function',
-        function: { name: 'look', description: 'Looks.', parameters: { type: 'object' }, strict: true },
+        function: { name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} }, strict: true },
       },
     ],
     tool_choice: 'required',

@@ -39,7 +39,13 @@ function refusal(body: object) {
 }
 
 const tools = [
-  { type: 'function', name: 'look', description: 'Looks.', parameters: { type: 'object' }, strict: true },
+  {
+    type: 'function',
+    name: 'look',
+    description: 'Looks.',
+    parameters: { type: 'object', properties: {} },
+    strict: true,
+  },
   { type: 'custom', name: 'note', format: { type: 'text' } },
 ]
 /** A custom tool for an upstream that knows functions only. */
@@ -122,7 +128,7 @@ test('to an upstream that speaks chat', () => {
     tools: [
       {
         type: 'function',
-        function: { name: 'look', description: 'Looks.', parameters: { type: 'object' }, strict: true },
+        function: { name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} }, strict: true },
       },
       { type: 'function', function: asFunction },
     ],

@@ -7,6 +7,7 @@ import { argumentsIn } from '../chat/history.ts'
 import { wordsOfCall } from '../chat/stream-calls.ts'
 import { chatUpstreamSide, urlOf } from '../chat/upstream-side.ts'
 import { asFields, asList, asText, fieldListIn, parseExactFields, parseFields, textIn, type Fields } from '../fields.ts'
+import { functionSchema } from '../schema-map.ts'
 import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide, WriterQuirks } from '../format.ts'
 import { lostOf } from '../lost.ts'
 import { ResponsesCollector } from './collector.ts'
@@ -147,10 +148,8 @@ export function toolFor(tool: Tool): Fields {
   const { kind, ...rest } = tool
   if (kind === 'custom') return { type: kind, ...rest }
   // OpenAI takes an absent `strict` for true here, where chat takes it for false.
-  return { type: kind, ...rest, parameters: tool.parameters ?? EMPTY_OBJECT, strict: tool.strict ?? false }
+  return { type: kind, ...rest, parameters: functionSchema(tool.parameters ?? {}), strict: tool.strict ?? false }
 }
-
-const EMPTY_OBJECT = { type: 'object', properties: {} }
 
 export function choiceFor(choice: ToolChoice, tools: readonly Tool[]): unknown {
   const named = (name: string): object => ({ type: tools.find((tool) => tool.name === name)?.kind ?? 'function', name })
