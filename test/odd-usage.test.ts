@@ -163,7 +163,7 @@ beforeAll(async () => {
       const body = (await request.json()) as { model?: string }
       const asked = body.model ?? /models\/([\w-]+):/.exec(pathname)?.[1]
       const { dialect, variant } = models.find(({ id }) => id === asked) ?? expect.unreachable()
-      const events = (vendors[dialect] as typeof chat)[variant] ?? expect.unreachable()
+      const events = vendors[dialect][variant] ?? expect.unreachable()
       const sent = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
       const headers = { 'content-type': 'text/event-stream' }
       return new Response(dialect === 'chat' ? `${sent}data: [DONE]\n\n` : sent, { headers })

@@ -108,3 +108,26 @@ describe('a conversation in which models of other formats had a part', () => {
     expect(messages.slice(2)).toMatchObject(ids.map((id, i) => ({ tool_call_id: id, content: String(i + 1) })))
   })
 })
+
+test('an answer that said nothing is not sent back to a vendor of the format', () => {
+  const text = JSON.stringify({
+    model: 'm',
+    messages: [
+      { role: 'user', content: 'x' },
+      { role: 'assistant', content: '', tool_calls: [], refusal: null },
+      { role: 'user', content: 'y' },
+      { role: 'assistant', content: '', reasoning_content: 'Hm.' },
+      { role: 'user', content: '' },
+    ],
+  })
+  const request = readChatRequest(text, 1_000)
+  if (request.kind === 'rejected') throw new Error(request.failure.message)
+  const { body } = new DirectChat(request.request).request({ upstreamModel: 'm', outputTokensMax: undefined, quirks })
+  const { messages } = JSON.parse(body) as { messages: { content: string; reasoning_content?: string }[] }
+  expect(messages.map(({ content, reasoning_content: thought = '' }) => content + thought)).toEqual([
+    'x',
+    'y',
+    'Hm.',
+    '',
+  ])
+})

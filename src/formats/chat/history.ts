@@ -19,7 +19,8 @@ export const argumentsIn = ({ arguments: given }: Fields): string => {
 type Lawful = { readonly messages: readonly Fields[]; readonly dropped: readonly string[] }
 
 /** The messages, the list itself where nothing has to be put right; and names of what was left out. */
-export function lawfulHistory(messages: readonly Fields[], rules?: readonly Rule[]): Lawful {
+export function lawfulHistory(all: readonly Fields[], rules?: readonly Rule[]): Lawful {
+  const messages = withoutSilent(all)
   const isSigned = isTaken('call_signatures', rules)
   const isOddMessage = (message: Fields): boolean =>
     isSealed(message) || callsIn(message).some((call) => isOdd(call) || (!isSigned && isSignedCall(call)))
@@ -32,6 +33,24 @@ export function lawfulHistory(messages: readonly Fields[], rules?: readonly Rule
   const named = plain.some(hasOddIds) ? withLawfulIds(plain) : plain
   const answered = isAnswered(named) ? named : withResults(named, reading)
   return { messages: answered, dropped }
+}
+
+const isNothing = (value: unknown): boolean =>
+  (value ?? null) === null || value === '' || (Array.isArray(value) && value.length === 0)
+
+/**
+ * An answer in which nothing was said, and which its client sends back: Moonshot and Mistral refuse it, in this turn and
+ * in each that follows (`must not be empty`, `must have either content or tool_calls`, 2026-11).
+ */
+const isSilent = (message: Fields): boolean =>
+  message['role'] === 'assistant' &&
+  Object.entries(message).every(([name, value]) => name === 'role' || isNothing(value))
+
+/** Without such answers, unless nothing else is there. */
+function withoutSilent(messages: readonly Fields[]): readonly Fields[] {
+  if (!messages.some(isSilent)) return messages
+  const said = messages.filter((message) => !isSilent(message))
+  return said.length === 0 ? messages : said
 }
 
 const callsIn = ({ tool_calls: calls }: Fields): readonly unknown[] => (Array.isArray(calls) ? calls : [])

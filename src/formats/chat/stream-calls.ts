@@ -3,6 +3,7 @@
  * each call an index, and its id and name once. Servers are known (2026-11) that give every call the index 0 and an id
  * of its own (Google's endpoint of this format), no index at all, each chunk another id (vLLM until 0.6), or no id.
  */
+import { ANSWER_CALLS_MAX } from '../../domain/limits.ts'
 import { randomId } from '../../lib/ids.ts'
 import { JsonEnd } from '../../lib/json-end.ts'
 import { asFields, asText, fieldsIn, numberIn, textIn, type Fields } from '../fields.ts'
@@ -83,6 +84,8 @@ export class StreamCalls {
     }
     const known = this.find(piece)
     if (!known && piece.id === undefined && piece.name === '' && piece.words === '') return entry
+    // More of them than an answer may have are for others to refuse.
+    if (!known && this.calls.length >= ANSWER_CALLS_MAX) return entry
     const call = known ?? this.begin(piece, tool)
     const name = known ? this.furtherName(known, piece) : call.name
     call.words.add(piece.words)
