@@ -39,8 +39,8 @@ const isNothing = (value: unknown): boolean =>
   (value ?? null) === null || value === '' || (Array.isArray(value) && value.length === 0)
 
 /**
- * An answer in which nothing was said, and which its client sends back: Moonshot and Mistral refuse it, in this turn and
- * in each that follows (`must not be empty`, `must have either content or tool_calls`, 2026-11).
+ * An answer in which nothing was said, and which its client sends back: Moonshot and Mistral refuse it, in this turn
+ * and in each that follows (`must not be empty`, `must have either content or tool_calls`, 2026-11).
  */
 const isSilent = (message: Fields): boolean =>
   message['role'] === 'assistant' &&
