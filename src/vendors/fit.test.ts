@@ -153,3 +153,27 @@ test('what a model reasons is fitted before what it then does not take', () => {
     dropped: ['temperature'],
   })
 })
+
+test('a schema that is none of an object is said in words where only objects are taken, in both formats', () => {
+  const those = rulesFor('openai', 'gpt-4.1')
+  const list = { type: 'array', items: { type: 'string' } }
+  const chat = fit(
+    {
+      messages: [{ role: 'user', content: 'Go' }],
+      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: list } },
+    },
+    those,
+  )
+  expect(chat.dropped).toEqual(['response_format.json_schema'])
+  expect(chat.changes['response_format']).toBeUndefined()
+  expect(JSON.stringify(chat.changes['messages'])).toContain('JSON schema')
+  const text = { format: { type: 'json_schema', name: 'answer', schema: list }, verbosity: 'low' }
+  const responses = fit({ input: 'Go', text }, those)
+  expect(responses.changes).toMatchObject({ text: { verbosity: 'low' } })
+  expect(responses.changes['text']).not.toHaveProperty('format')
+  expect(responses.changes['input']).toHaveLength(2)
+  const object = { type: 'json_schema', name: 'answer', schema: { type: 'object', properties: {} } }
+  expect(fit({ input: 'Go', text: { format: object } }, those)).toMatchObject({ changes: {}, dropped: [] })
+  expect(fit({ input: 'Go', text: { format: { type: 'text' } } }, those).dropped).toEqual([])
+  expect(fit({ messages: [], response_format: { type: 'json_object' } }, those).dropped).toEqual([])
+})

@@ -112,6 +112,8 @@ function apply(limit: Limit, draft: Draft): void {
       return withoutThoughts(draft)
     case 'json_object':
       return fitFormat(draft)
+    case 'object_schema':
+      return fitRoot(draft)
     case 'custom_tools':
     case 'agent_items':
     case 'cache_key':
@@ -241,6 +243,25 @@ function fitFormat(draft: Draft): void {
   draft.set('response_format', { type: 'json_object' })
   draft.set('messages', [{ role: 'system', content }, ...(messages as unknown[])])
   draft.dropped.push('response_format.json_schema')
+}
+
+/** A list or a choice of words, which other vendors take for an answer's schema. JSON mode is for objects, too. */
+function fitRoot(draft: Draft): void {
+  const chat = asObject(draft.get('response_format'))
+  const text = asObject(draft.get('text'))
+  const responses = asObject(text['format'])
+  const format = chat['type'] === 'json_schema' ? asObject(chat['json_schema']) : responses
+  const schema = format['schema'] as unknown
+  if ((format === responses && responses['type'] !== 'json_schema') || asObject(schema)['type'] === 'object') return
+  const content = `Answer with JSON alone, which fits this JSON schema:\n${JSON.stringify(schema ?? {})}`
+  const said = format === responses ? 'input' : 'messages'
+  const before = draft.get(said)
+  const items: unknown[] = Array.isArray(before) ? (before as unknown[]) : [{ role: 'user', content: before }]
+  draft.set(said, [{ role: 'system', content }, ...items])
+  const { format: _, ...rest } = text
+  if (format === responses) draft.set('text', Object.keys(rest).length === 0 ? undefined : rest)
+  else draft.set('response_format', undefined)
+  draft.dropped.push(format === responses ? 'text.format' : 'response_format.json_schema')
 }
 
 /** Whether a vendor takes of a model what few do. */

@@ -27,6 +27,8 @@ export type Limit =
   | { readonly takes: 'call_ids'; readonly chars: number }
   /** A schema for the answer is no wish that it knows: JSON is, and the schema is said in words. */
   | { readonly takes: 'json_object' }
+  /** A schema for the answer is that of an object: any other is said in words. */
+  | { readonly takes: 'object_schema' }
   /** Where the model has called tools, each of its messages says in `reasoning_content` what it thought. */
   | { readonly takes: 'thoughts' }
   /** No message may say what its model thought. */
@@ -101,6 +103,11 @@ export const rules: readonly Rule[] = readOn('2026-11-25', [
   },
 
   // OpenAI; the rules of its models hold for whoever serves them.
+  {
+    vendors: OPENAI,
+    takes: 'object_schema',
+    source: 'https://github.com/podly-pure-podcasts/podly_pure_podcasts/pull/89',
+  },
   {
     vendors: OPENAI,
     takes: 'id',

@@ -156,3 +156,13 @@ test('media leave the dialect in the alphabet of the others', () => {
     ).toBe(text)
   }
 })
+
+test('one word of a list is asked for in words, where there is no field for it', () => {
+  const schema = { type: 'STRING', enum: ['red', 'green'] }
+  const text = JSON.stringify({ ...hi, generationConfig: { responseMimeType: 'text/x.enum', responseSchema: schema } })
+  const read = readGeminiRequest({ text, bytes: text.length, model: 'm', stream: false })
+  if (read.kind !== 'read') throw new Error(read.failure.message)
+  const turn = geminiTurn(read.request.body)
+  expect(turn).toMatchObject({ turn: { format: undefined, foreign: ['responseMimeType'] } })
+  expect(JSON.stringify(turn)).toContain('red, green')
+})

@@ -11,7 +11,7 @@ import type {
   ToolChoice,
   Turn,
 } from '../../domain/turn.ts'
-import { asFields, asText, numberIn, type Fields } from '../fields.ts'
+import { asFields, asList, asText, numberIn, type Fields } from '../fields.ts'
 import type { TurnRead } from '../translated.ts'
 import { imageTypeOf, standardBase64 } from './media.ts'
 import type { GeminiBody, GeminiContent, GeminiPart } from './request.ts'
@@ -35,7 +35,7 @@ export function geminiTurn(body: GeminiBody): TurnRead {
   const fields: Fields = config
   const { thinkingConfig: thinking } = config
   const turn: Turn = {
-    messages: [...systemOf(body.systemInstruction), ...new Conversation().read(body.contents)],
+    messages: [...systemOf(body.systemInstruction), ...enumOf(config), ...new Conversation().read(body.contents)],
     tools: (body.tools ?? []).flatMap(({ functionDeclarations }) => functionDeclarations ?? []).map(toolOf),
     toolChoice: toolChoiceOf(body.toolConfig?.functionCallingConfig),
     format: formatOf(config),
@@ -52,7 +52,12 @@ export function geminiTurn(body: GeminiBody): TurnRead {
     presencePenalty: config.presencePenalty ?? undefined,
     choices: config.candidateCount ?? 1,
     logprobs: fields['responseLogprobs'] === true ? (numberIn(fields['logprobs']) ?? 0) : undefined,
-    foreign: [...unknownOf(body, known), ...unknownOf(config, knownConfig), ...namesOf(splitTools(body.tools ?? []))],
+    foreign: [
+      ...unknownOf(body, known),
+      ...unknownOf(config, knownConfig),
+      ...namesOf(splitTools(body.tools ?? [])),
+      ...(config.responseMimeType === ENUM ? ['responseMimeType'] : []),
+    ],
   }
   return { kind: 'turn', turn }
 }
@@ -208,8 +213,21 @@ function toolChoiceOf(config: CallingConfig | null | undefined): ToolChoice | un
   return { kind: mode === 'ANY' ? 'required' : 'auto' }
 }
 
-function formatOf(config: NonNullable<GeminiBody['generationConfig']>): OutputFormat | undefined {
+/** An answer that is one word of a list, and no JSON: no other dialect has a field for it. */
+const ENUM = 'text/x.enum'
+
+function enumOf({ responseMimeType: type, responseSchema, responseJsonSchema }: Config): Message[] {
+  const words = asList(asFields(responseJsonSchema ?? responseSchema)['enum'])
+  if (type !== ENUM || words.length === 0) return []
+  const text = `Answer with exactly one of these, and nothing else: ${words.map(asText).join(', ')}`
+  return [{ role: 'system', parts: [{ kind: 'text', text }] }]
+}
+
+type Config = NonNullable<GeminiBody['generationConfig']>
+
+function formatOf(config: Config): OutputFormat | undefined {
   const { responseMimeType: type, responseJsonSchema: json, responseSchema: open } = config
+  if (type === ENUM) return undefined
   const schema = json ?? (open ? schemaFromOpenApi(open) : undefined)
   if (schema) return { kind: 'json_schema', name: 'answer', schema }
   return type === 'application/json' ? { kind: 'json_object' } : undefined
