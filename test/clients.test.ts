@@ -8,7 +8,8 @@ import { describe, expect, test } from 'bun:test'
 import { findInstalled, versionOf } from './agents/installed.ts'
 import { programs, type Program, type Way } from './agents/programs.ts'
 import { attempt } from './agents/task.ts'
-import { profiles, type Profile } from './vendors/fake.ts'
+import { strictVendors } from './agents/vendors.ts'
+import type { Profile } from './vendors/fake.ts'
 
 /** A file that gets a line of JSON for each run. With it all are made. */
 const REPORT = process.env['TOLLGATE_CLIENTS_REPORT']
@@ -16,28 +17,13 @@ const ONLY = new RegExp(process.env['TOLLGATE_CLIENTS_ONLY'] ?? '')
 const PACKAGES = process.env['TOLLGATE_CLIENTS_PACKAGES']?.split(',')
 const TEST_TIMEOUT_MS = 200_000
 
-const columns: Readonly<Record<string, string>> = {
-  OpenAI: 'openai gpt-5.6-sol',
-  Anthropic: 'anthropic claude-opus-5',
-  Gemini: 'gemini gemini-3-pro-preview',
-  DeepSeek: 'deepseek deepseek-v4-pro',
-  Mistral: 'mistral mistral-large-latest',
-  Kimi: 'moonshot kimi-k2-thinking',
-}
-
-const vendors = Object.entries(columns).map(([name, row]) => {
-  const profile = profiles.find(({ preset, model }) => `${preset} ${model}` === row)
-  if (!profile) throw new Error(`there is no strict vendor ${row}`)
-  return { name, profile }
-})
-
 type Run = { readonly vendor: string; readonly profile: Profile; readonly way: Way }
 
 function runsOf(program: Program, index: number): readonly Run[] {
-  const all = program.ways.flatMap((way) => vendors.map(({ name, profile }) => ({ vendor: name, profile, way })))
+  const all = program.ways.flatMap((way) => strictVendors.map(({ name, profile }) => ({ vendor: name, profile, way })))
   if (REPORT !== undefined) return all.filter(({ vendor, way }) => ONLY.test(`${program.name} ${way.model} ${vendor}`))
   // The nth program before the nth vendor: not all before the same.
-  const own = vendors[index % vendors.length]?.name
+  const own = strictVendors[index % strictVendors.length]?.name
   return all.filter(({ vendor, way }) => vendor === own && way === program.ways[0])
 }
 

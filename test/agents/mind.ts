@@ -61,32 +61,42 @@ const READ = 'cat hello.txt'
 
 export function think({ dialect, body, seen }: { dialect: Dialect; body: Fields; seen: Seen }): Said {
   const tools = toolsIn(dialect, body)
-  const called = seen.messages.flatMap(({ calls }) => calls.map(({ args }) => args)).join('\n')
   const heard = seen.messages.flatMap(({ results }) => results.map(({ text }) => text)).join('\n')
   const count = seen.messages.reduce((sum, { calls }) => sum + calls.length, 0)
   if (tools.length === 0) return say(withoutTools(body, seen))
-  const shell = shellIn(tools)
-  if (shell === undefined) return say('There is no shell.')
-  const word = tools.find(({ name }) => name.includes('secret_word'))
-  const search = tools.find(({ name }) => name === 'tool_search')
-  const calls: Omit<Call, 'id'>[] = []
-  if (!called.includes('echo written')) {
-    calls.push(inShell(shell, WRITE))
-    if (word) calls.push(call(word, {}))
-    else if (search) calls.push(call(search, { query: 'secret word' }))
-    // Where the shell is a script's, so are the other tools.
-    else if (shell.kind === 'custom' || /javascript/i.test(shell.description)) calls.push(inScript(shell))
-  } else {
-    if (word && !heard.includes(WORD)) calls.push(call(word, {}))
-    if (!called.includes(READ)) calls.push(inShell(shell, READ))
+  const calls = nextCalls(tools, seen, heard)
+  if (calls.length === 0) {
+    const word = heard.includes(WORD) ? WORD : 'unknown'
+    return say(`The word is ${word}. The file says ${heard.includes(TEXT) ? TEXT : 'nothing'}.`)
   }
-  const thought = calls.length > 0 ? `Step ${count}.` : ''
-  if (calls.length > 0)
-    return { thought, text: '', calls: calls.map((one, i) => ({ ...one, id: `call_${count + i}` })) }
-  return say(
-    `The word is ${heard.includes(WORD) ? WORD : 'unknown'}. The file says ${heard.includes(TEXT) ? TEXT : 'nothing'}.`,
-  )
+  const numbered = calls.map((one, i) => ({ ...one, id: `call_${String(count + i).padStart(2, '0')}` }))
+  return { thought: `Step ${count}.`, text: '', calls: numbered }
 }
+
+type NewCall = Omit<Call, 'id'>
+
+function nextCalls(tools: readonly Tool[], { messages }: Seen, heard: string): readonly NewCall[] {
+  const called = messages.flatMap((message) => message.calls.map(({ args }) => args)).join('\n')
+  const shell = shellIn(tools)
+  const word = tools.find(({ name }) => name.includes('secret_word'))
+  const ask = word && !heard.includes(WORD) ? [call(word, {})] : []
+  if (!shell) {
+    // An answer in the form of a call, as structured output asks for it.
+    const [first] = word || heard !== '' ? [] : tools
+    return first ? [call(first, {})] : ask
+  }
+  if (!called.includes('echo written')) {
+    const search = tools.find(({ name }) => name === 'tool_search')
+    const write = inShell(shell, WRITE)
+    if (ask.length > 0) return [write, ...ask]
+    if (search) return [write, call(search, { query: 'secret word' })]
+    // Where the shell is a script's, so are the other tools.
+    return isScript(shell) ? [write, inScript(shell)] : [write]
+  }
+  return called.includes(READ) ? ask : [...ask, inShell(shell, READ)]
+}
+
+const isScript = ({ kind, description }: Tool): boolean => kind === 'custom' || /javascript/i.test(description)
 
 const say = (text: string): Said => ({ thought: '', text, calls: [] })
 
@@ -104,7 +114,7 @@ const shellIn = (tools: readonly Tool[]): Tool | undefined =>
 const commandOf = ({ properties }: Fields): string | undefined =>
   Object.keys(fieldsOf(properties)).find((name) => /^(?:command|cmd|commands|script)$/.test(name))
 
-function inShell(tool: Tool, line: string): Omit<Call, 'id'> {
+function inShell(tool: Tool, line: string): NewCall {
   const field = commandOf(tool.schema)
   if (field === undefined)
     return script(tool, `text((await tools.exec_command({ cmd: ${JSON.stringify(line)} })).output)`)
@@ -112,11 +122,10 @@ function inShell(tool: Tool, line: string): Omit<Call, 'id'> {
   return call(tool, { [field]: type === 'array' ? [line] : line })
 }
 
-const inScript = (tool: Tool): Omit<Call, 'id'> =>
-  script(tool, 'text(JSON.stringify(await tools.mcp__words__secret_word({})))')
+const inScript = (tool: Tool): NewCall => script(tool, 'text(JSON.stringify(await tools.mcp__words__secret_word({})))')
 
 /** Where a custom tool was made a function, its input is the function's only string. */
-function script(tool: Tool, source: string): Omit<Call, 'id'> {
+function script(tool: Tool, source: string): NewCall {
   if (tool.kind === 'custom') return { ...identity(tool), args: source }
   const [field = 'input'] = Object.keys(fieldsOf(tool.schema['properties']))
   return call(tool, { [field]: source })
@@ -129,7 +138,7 @@ const identity = ({ kind, name, namespace }: Tool): Omit<Call, 'id' | 'args'> =>
 })
 
 /** Whatever else the schema requires gets a value of its type. */
-function call(tool: Tool, args: Fields): Omit<Call, 'id'> {
+function call(tool: Tool, args: Fields): NewCall {
   const properties = fieldsOf(tool.schema['properties'])
   const required = Array.isArray(tool.schema['required']) ? tool.schema['required'] : []
   const rest = required
