@@ -89,7 +89,8 @@ class Tools {
   private readonly account: string | undefined
 
   constructor(turn: Turn, { client, upstream, quirks }: Ends) {
-    const hasFreeText = isTaken('custom_tools', quirks.rules)
+    const isOfOpenAi = upstream.dialect === 'chat' || upstream.dialect === 'responses'
+    const hasFreeText = isOfOpenAi && isTaken('custom_tools', quirks.rules)
     this.freeText = hasFreeText ? undefined : new FreeText(turn)
     const { dialect } = upstream
     this.account = dialect === 'responses' ? quirks.account : undefined

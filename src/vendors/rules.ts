@@ -207,6 +207,11 @@ export const rules: readonly Rule[] = readOn('2026-11-25', [
     source: 'https://platform.openai.com/docs/guides/function-calling#custom-tools',
   },
   {
+    vendors: ['sandbox'],
+    takes: 'custom_tools',
+    source: 'https://platform.openai.com/docs/guides/function-calling#custom-tools (the sandbox keeps to it)',
+  },
+  {
     vendors: ['openai'],
     models: REASONS_ELSEWHERE,
     takes: 'agent_items',

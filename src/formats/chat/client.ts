@@ -4,7 +4,8 @@ import type { Dialect } from '../../domain/turn.ts'
 import { late } from '../../lib/late.ts'
 import { dataEvent } from '../../lib/sse.ts'
 import { exactBody } from '../exact-body.ts'
-import type { ClientRequest, Passage } from '../format.ts'
+import { isTaken } from '../../vendors/fit.ts'
+import type { ClientRequest, Passage, WriterQuirks } from '../format.ts'
 import { translated } from '../translated.ts'
 import { afterScan, type ScannedRequest } from '../request-json.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
@@ -12,6 +13,7 @@ import { chatClientSide } from './client-side.ts'
 import { DirectChat } from './direct.ts'
 import { writeFailure } from './failure.ts'
 import { readOrdinaryRequest, type ChatRequest, type ReadRequest } from './request.ts'
+import type { ChatBody } from './schema.ts'
 import { chatTurn } from './turn.ts'
 
 type Read = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }
@@ -33,6 +35,11 @@ const clientOf = (read: ReadRequest): Read =>
   read.kind === 'rejected' ? read : { kind: 'read', request: new ChatClient(read.request) }
 
 const failures = { write: writeFailure }
+
+/** Whether it has tools whose input is free text, or has called one. */
+const hasFreeText = ({ tools, messages }: ChatBody): boolean =>
+  tools?.some(({ type }) => type === 'custom') === true ||
+  messages.some(({ tool_calls: calls }) => calls?.some(({ type }) => type === 'custom') === true)
 
 class ChatClient implements ClientRequest {
   readonly endpoint = 'chat.completions'
@@ -84,13 +91,26 @@ class ChatClient implements ClientRequest {
   }
 
   passage(offered: readonly Dialect[]): Passage {
-    if (offered.includes('chat')) return new DirectChat(this.request)
-    const { body, stream, usageAsked } = this.request
-    return translated(
-      chatTurn(exactBody(body, this.request.text)),
-      stream,
-      chatClientSide(usageAsked),
-      upstreamSideOf(offered),
-    )
+    if (!offered.includes('chat')) return this.translated(offered)
+    const direct = new DirectChat(this.request)
+    return hasFreeText(this.request.body) ? this.orByFunctions(direct) : direct
+  }
+
+  private translated(offered: readonly Dialect[]): Passage {
+    const { body, stream, usageAsked, text } = this.request
+    return translated(chatTurn(exactBody(body, text)), stream, chatClientSide(usageAsked), upstreamSideOf(offered))
+  }
+
+  /** Where a vendor of the format has no custom tools, they are functions, as before vendors of others. */
+  private orByFunctions(direct: DirectChat): Passage {
+    const told = this.translated(['chat'])
+    if (told.obstacle) return direct
+    const by = ({ rules }: WriterQuirks): Passage => (isTaken('custom_tools', rules) ? direct : told)
+    return {
+      ...told,
+      request: (to) => by(to.quirks).request(to),
+      readReply: (text, quirks) => by(quirks).readReply(text, quirks),
+      openStream: (answer, quirks) => by(quirks).openStream(answer, quirks),
+    }
   }
 }

@@ -1,0 +1,81 @@
+/** A chat client's custom tools before vendors of the same format that have them, and that have none. */
+import { expect, test } from 'bun:test'
+import { rulesFor } from '../../vendors/fit.ts'
+import type { Fields } from '../fields.ts'
+import type { Destination, Passage, PassageContext } from '../format.ts'
+import { readChatClient } from './client.ts'
+
+const answer = { requestId: 'req_1', createdAtMs: 1_000_500, publicModel: 'public' }
+const usage = { inputFresh: 1, inputCached: 0, cacheWrite5m: 0, cacheWrite1h: 0, outputText: 1, outputReasoning: 0 }
+const at = (vendor: string, model: string): Destination => ({
+  upstreamModel: model,
+  outputTokensMax: undefined,
+  quirks: {
+    outputMaxField: 'max_tokens',
+    usageInStream: 'on_request',
+    usageDialect: 'inclusive',
+    rules: rulesFor(vendor, model),
+  },
+})
+
+const custom = { type: 'custom', custom: { name: 'note', format: { type: 'text' } } }
+const call = { id: 'c0', type: 'custom', custom: { name: 'note', input: 'a "b"' } }
+const body = {
+  messages: [
+    { role: 'user', content: 'go' },
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'c0', content: 'noted' },
+  ],
+  tools: [custom],
+  a_new_field: 1,
+}
+
+async function passage(fields: object): Promise<Passage> {
+  const text = JSON.stringify({ model: 'public', ...fields })
+  const read = await readChatClient(text, text.length)
+  if (read.kind === 'rejected') throw new Error(read.failure.message)
+  return read.request.passage(['chat'], {} as PassageContext)
+}
+
+const sent = async (fields: object, to: Destination): Promise<Fields> =>
+  JSON.parse((await passage(fields)).request(to).body) as Fields
+
+test('go as they came to a vendor that has them', async () => {
+  expect(await sent(body, at('openai', 'gpt-5.1'))).toMatchObject(body)
+})
+
+test('are functions for a vendor that has none, and called as the client knows them, whole and streamed', async () => {
+  const to = at('deepseek', 'deepseek-v4-pro')
+  expect(await sent(body, to)).toMatchObject({
+    messages: [
+      {},
+      { tool_calls: [{ type: 'function', function: { name: 'note', arguments: '{"input":"a \\"b\\""}' } }] },
+      {},
+    ],
+    tools: [{ type: 'function', function: { name: 'note' } }],
+  })
+  const calls = [{ index: 0, id: 'c1', type: 'function', function: { name: 'note', arguments: '{"input":"x\\ny"}' } }]
+  const whole = await passage(body)
+  whole.request(to)
+  const choice = { index: 0, finish_reason: 'tool_calls', message: { role: 'assistant', tool_calls: calls } }
+  const read = await whole.readReply(JSON.stringify({ choices: [choice], usage: {} }), to.quirks)
+  if (read.kind === 'failed') throw new Error(read.failure.message)
+  expect(JSON.parse(read.reply.write(answer, usage))).toMatchObject({
+    choices: [{ message: { tool_calls: [{ id: 'c1', type: 'custom', custom: { name: 'note', input: 'x\ny' } }] } }],
+  })
+  const streamed = await passage({ ...body, stream: true })
+  streamed.request(to)
+  const stream = streamed.openStream(answer, to.quirks)
+  const event = stream.read({
+    name: undefined,
+    data: JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: calls }, finish_reason: null }] }),
+  })
+  const text = event.kind === 'chunk' ? event.text : ''
+  expect(text).toContain('"custom":{"name":"note","input":""}')
+  expect(text).toContain('"custom":{"input":"x\\ny"}')
+})
+
+test('change nothing for requests without them', async () => {
+  const { tools: _, ...plain } = { ...body, messages: [{ role: 'user', content: 'go' }] }
+  expect(await sent(plain, at('deepseek', 'deepseek-v4-pro'))).toMatchObject(plain)
+})
