@@ -251,7 +251,7 @@ function fitRoot(draft: Draft): void {
   const text = asObject(draft.get('text'))
   const responses = asObject(text['format'])
   const format = chat['type'] === 'json_schema' ? asObject(chat['json_schema']) : responses
-  const schema = format['schema'] as unknown
+  const { schema } = format
   if ((format === responses && responses['type'] !== 'json_schema') || asObject(schema)['type'] === 'object') return
   const content = `Answer with JSON alone, which fits this JSON schema:\n${JSON.stringify(schema ?? {})}`
   const said = format === responses ? 'input' : 'messages'
