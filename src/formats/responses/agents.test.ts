@@ -352,6 +352,16 @@ test('an effort above all others is the highest, and one that nobody knows is le
   expect(of('extreme')).toEqual([undefined, ['reasoning.effort']])
 })
 
+test('settings change where the conversation says so', () => {
+  const schema = { type: 'object', properties: { n: { type: 'integer' } } }
+  const format = { type: 'json_schema', name: 'x', schema }
+  const update = (fields: object): object => ({ type: 'configuration_update', ...fields })
+  const input = [update({ reasoning: { effort: 'low' } }), user, update({ reasoning: { effort: 'high' } }), user]
+  const { body, dropped } = sent({ input: [...input, update({ text: { format } })], reasoning: { effort: 'medium' } })
+  expect(body).toMatchObject({ reasoning_effort: 'high', response_format: { json_schema: { name: 'x', schema } } })
+  expect([(body['messages'] as object[]).length, dropped]).toEqual([2, []])
+})
+
 describe('items that no other dialect has a word for', () => {
   test('are left out and named; the request is answered', () => {
     const input = [
@@ -359,7 +369,6 @@ describe('items that no other dialect has a word for', () => {
       { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } },
       { type: 'tool_search_call', call_id: null, execution: 'server', arguments: {} },
       { type: 'tool_search_output', call_id: null, execution: 'server', tools: [] },
-      { type: 'configuration_update', reasoning: { effort: 'high' } },
       { type: 'a_new_one' },
       { type: 'compaction', encrypted_content: 'opaque' },
       { role: 'user', content: 'on' },
@@ -367,14 +376,9 @@ describe('items that no other dialect has a word for', () => {
     for (const dialect of ['chat', 'messages', 'gemini', 'responses'] as const) {
       const { body, dropped } = sent({ input }, dialect)
       expect(dropped).toEqual(
-        [
-          'web_search_call',
-          'tool_search_call',
-          'tool_search_output',
-          'configuration_update',
-          'a_new_one',
-          'compaction',
-        ].map((type) => `input.${type}`),
+        ['web_search_call', 'tool_search_call', 'tool_search_output', 'a_new_one', 'compaction'].map(
+          (type) => `input.${type}`,
+        ),
       )
       expect(JSON.stringify(body)).not.toMatch(/web_search|tool_search|a_new_one|opaque/)
     }

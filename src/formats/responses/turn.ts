@@ -10,7 +10,7 @@ import type {
   Turn,
 } from '../../domain/turn.ts'
 import { sourceOf } from '../chat/turn.ts'
-import { asFields, asList, asText, textIn, type Fields } from '../fields.ts'
+import { asFields, asList, asText, fieldsIn, textIn, type Fields } from '../fields.ts'
 import { isAgentCall, isAgentOutput, readAgentCall, readAgentOutput } from './agent-tools.ts'
 import { COMPACTION_ORDER, compactionIn, isCompaction } from './compaction.ts'
 import { effortIn } from '../effort.ts'
@@ -40,6 +40,7 @@ export type ResponsesTurn = {
 export function responsesTurn(body: ResponsesBody, items: readonly Fields[]): ResponsesTurn {
   const { instructions } = body
   const book = toolBook(body.tools, items)
+  const settings = settingsOf(body, items)
   const read = messagesOf(items, book.names)
   const compacts = items.at(-1)?.['type'] === 'compaction_trigger'
   const turn: Turn = {
@@ -51,8 +52,8 @@ export function responsesTurn(body: ResponsesBody, items: readonly Fields[]): Re
     // The tools stay in the request: vendors want those that a conversation has called, and their cache wants all.
     toolChoice: compacts && book.tools.length > 0 ? { kind: 'none' } : choiceOf(body.tool_choice, book),
     parallelToolCalls: body.parallel_tool_calls ?? undefined,
-    format: formatOf(body.text?.format),
-    effort: effortIn(body.reasoning?.effort),
+    format: formatOf(settings.format),
+    effort: effortIn(settings.effort),
     showReasoning: (body.reasoning?.summary ?? null) !== null,
     verbosity: body.text?.verbosity ?? undefined,
     temperature: body.temperature ?? undefined,
@@ -66,6 +67,26 @@ export function responsesTurn(body: ResponsesBody, items: readonly Fields[]): Re
   }
   return { turn, names: book.names, compacts }
 }
+
+type Settings = { readonly effort: unknown; readonly format: TextFormat }
+type TextFormat = NonNullable<ResponsesBody['text']>['format']
+
+/** What holds for an answer: an item in the conversation can change what the request says (OpenAI's SDK 7, 2026-11). */
+function settingsOf(body: ResponsesBody, items: readonly Fields[]): Settings {
+  const updates = items.filter(({ type }) => type === 'configuration_update').toReversed()
+  const effort = updates.map(({ reasoning }) => textIn(asFields(reasoning)['effort'])).find((one) => one !== undefined)
+  const format = updates.map(({ text }) => fieldsIn(asFields(text)['format'])).find((one) => one !== undefined)
+  return { effort: effort ?? body.reasoning?.effort, format: format ? readFormat(format) : body.text?.format }
+}
+
+function readFormat({ type, name, schema, strict }: Fields): TextFormat {
+  if (type !== 'json_schema' && type !== 'json_object') return { type: 'text' }
+  const named = { name: textIn(name) ?? 'answer', schema: fieldsIn(schema) ?? {} }
+  return { type, ...named, strict: typeof strict === 'boolean' ? strict : undefined }
+}
+
+/** Items that are no part of what was said: they are read for what they set. */
+const settled = new Set<unknown>(['additional_tools', 'configuration_update'])
 
 function foreignOf(body: ResponsesBody): string[] {
   const foreign = Object.keys(body).filter((name) => !known.has(name) && (body[name] ?? null) !== null)
@@ -88,7 +109,7 @@ function messagesOf(items: readonly Fields[], names: CallNames): ReadItems {
   let said: OutputPart[] | undefined
   let ofNextCall: Sealed | undefined
   for (const item of items) {
-    if (isBrokenCall(item) || item['type'] === 'additional_tools') continue
+    if (isBrokenCall(item) || settled.has(item['type'])) continue
     const parts = withSeal(assistantParts(item, names), ofNextCall)
     ofNextCall = sealOfCall(item)
     if (parts) {
