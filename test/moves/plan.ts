@@ -54,6 +54,8 @@ const idStyles = ['plain', 'plain', 'counted', 'kimi', 'long', 'odd', 'same', 'n
 export type IdStyle = (typeof idStyles)[number]
 export const efforts = [undefined, undefined, 'none', 'low', 'medium', 'high', 'xhigh'] as const
 
+type Vendors = readonly (readonly number[])[]
+
 const words = [
   'Plain words.',
   'Grüße, 漢字 and 👩‍👩‍👧.',
@@ -85,7 +87,8 @@ const namesOf: Readonly<Record<Dialect, readonly string[]>> = {
   gemini: [...PLAIN_NAMES, 'files.read:all', `server.${'deep.'.repeat(10)}x`],
 }
 
-export function planOf(seed: number, vendors: number): Plan {
+/** `vendors`: those of each dialect, which are asked as often as those of another. */
+export function planOf(seed: number, vendors: Vendors): Plan {
   const choose = new Chooser(seed)
   const client = choose.pick(dialects)
   const tools = choose
@@ -103,7 +106,7 @@ export function planOf(seed: number, vendors: number): Plan {
   }
 }
 
-function turnOf(choose: Chooser, tools: readonly PlannedTool[], vendors: number): PlannedTurn {
+function turnOf(choose: Chooser, tools: readonly PlannedTool[], vendors: Vendors): PlannedTurn {
   const isCalling = tools.length > 0 && choose.chance(0.65)
   const calls = isCalling ? Array.from({ length: 1 + choose.upTo(2) }, () => callOf(choose, tools)) : []
   return {
@@ -111,7 +114,7 @@ function turnOf(choose: Chooser, tools: readonly PlannedTool[], vendors: number)
     user: choose.chance(0.3) ? choose.pick(words) : undefined,
     pictures: choose.chance(0.15) ? 1 + choose.upTo(1) : 0,
     order: choose.shuffled([0, 1, 2]),
-    vendor: choose.upTo(vendors - 1),
+    vendor: choose.pick(choose.pick(vendors)),
     mode: choose.pick(['whole', 'stream', 'stream', 'collected']),
     ids: choose.pick(idStyles),
     answer: {

@@ -1,5 +1,5 @@
 /** Vendors of random conversations: the strict fakes, asked in this process. */
-import type { Dialect } from '../../src/domain/turn.ts'
+import { dialects, type Dialect } from '../../src/domain/turn.ts'
 import type { Destination, WriterQuirks } from '../../src/formats/format.ts'
 import { parseExact } from '../../src/lib/exact-json.ts'
 import { findPreset } from '../../src/providers/presets.ts'
@@ -36,6 +36,11 @@ export const vendors: readonly Vendor[] = [...profiles, vertex].map((profile) =>
     quirks: { ...preset.quirks, account: profile.preset, rules: rulesFor(profile.preset, profile.model) },
   }
 })
+
+/** By dialect, their indexes. */
+export const vendorsOfDialects: readonly (readonly number[])[] = dialects.map((dialect) =>
+  vendors.flatMap(({ checks }, i) => (Object.keys(checks).includes(dialect) ? [i] : [])),
+)
 
 export const destinationOf = ({ model, quirks }: Vendor, outputTokensMax: number | undefined): Destination => ({
   upstreamModel: model,
