@@ -3,7 +3,7 @@ import { play } from './play.ts'
 import { planOf } from './plan.ts'
 import { shortest } from './shrink.ts'
 import { Violation } from './truth.ts'
-import { vendorsOfDialects } from './vendor.ts'
+import { kindsOfVendors } from './vendor.ts'
 
 export type Played =
   | { readonly kind: 'kept'; readonly turns: number; readonly results: number }
@@ -13,7 +13,7 @@ export type Played =
 export async function playMany(count: number, seed: number): Promise<Played> {
   let [turns, results] = [0, 0]
   for (let i = 0; i < count; i++) {
-    const plan = planOf((seed + i) | 0, vendorsOfDialects)
+    const plan = planOf((seed + i) | 0, kindsOfVendors)
     try {
       results += await play(plan)
     } catch (error) {

@@ -50,7 +50,7 @@ export type Plan = {
 }
 
 /** Ids of calls, as vendors make them. */
-const idStyles = ['plain', 'plain', 'counted', 'kimi', 'long', 'odd', 'same', 'none'] as const
+const idStyles = ['plain', 'counted', 'counted', 'kimi', 'long', 'odd', 'same', 'none'] as const
 export type IdStyle = (typeof idStyles)[number]
 export const efforts = [undefined, undefined, 'none', 'low', 'medium', 'high', 'xhigh'] as const
 
@@ -87,7 +87,7 @@ const namesOf: Readonly<Record<Dialect, readonly string[]>> = {
   gemini: [...PLAIN_NAMES, 'files.read:all', `server.${'deep.'.repeat(10)}x`],
 }
 
-/** `vendors`: those of each dialect, which are asked as often as those of another. */
+/** `vendors`: those of each kind, which are asked as often as those of another. */
 export function planOf(seed: number, vendors: Vendors): Plan {
   const choose = new Chooser(seed)
   const client = choose.pick(dialects)
@@ -102,8 +102,18 @@ export function planOf(seed: number, vendors: Vendors): Plan {
     isStructured: choose.chance(0.15),
     forgets: choose.chance(0.15),
     isKept: client === 'responses' && choose.chance(0.3),
-    turns: Array.from({ length: 2 + choose.upTo(3) }, () => turnOf(choose, tools, vendors)),
+    turns: turnsOf(choose, tools, vendors),
   }
+}
+
+/** Some answers come from the vendor of the one before. */
+function turnsOf(choose: Chooser, tools: readonly PlannedTool[], vendors: Vendors): PlannedTurn[] {
+  const turns = Array.from({ length: 2 + choose.upTo(3) }, () => turnOf(choose, tools, vendors))
+  for (const [i, turn] of turns.entries()) {
+    const before = turns[i - 1]
+    if (before && choose.chance(0.3)) turns[i] = { ...turn, vendor: before.vendor }
+  }
+  return turns
 }
 
 function turnOf(choose: Chooser, tools: readonly PlannedTool[], vendors: Vendors): PlannedTurn {

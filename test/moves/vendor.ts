@@ -37,10 +37,14 @@ export const vendors: readonly Vendor[] = [...profiles, vertex].map((profile) =>
   }
 })
 
-/** By dialect, their indexes. */
-export const vendorsOfDialects: readonly (readonly number[])[] = dialects.map((dialect) =>
-  vendors.flatMap(({ checks }, i) => (Object.keys(checks).includes(dialect) ? [i] : [])),
-)
+const placesOf = (isOne: (vendor: Vendor) => boolean): readonly number[] =>
+  vendors.flatMap((vendor, i) => (isOne(vendor) ? [i] : []))
+
+/** Their indexes: of those of each dialect, and of those that want their thoughts back. */
+export const kindsOfVendors: readonly (readonly number[])[] = [
+  ...dialects.map((dialect) => placesOf(({ checks }) => Object.keys(checks).includes(dialect))),
+  placesOf(({ quirks }) => quirks.rules?.some(({ takes }) => takes === 'thoughts') ?? false),
+]
 
 export const destinationOf = ({ model, quirks }: Vendor, outputTokensMax: number | undefined): Destination => ({
   upstreamModel: model,
