@@ -66,6 +66,10 @@ export const mutants: readonly Mutant[] = [
     edits: [edit('messages/conversation.ts', "if (sealed?.origin !== 'messages') {", 'if (!sealed) {')],
   },
   {
+    name: 'what one vendor thought is told to another',
+    edits: [edit('chat/upstream-side.ts', "wantsThoughts(quirks) ? 'said' : 'lost'", "quirks ? 'said' : 'lost'")],
+  },
+  {
     name: 'what one account sealed goes to another',
     edits: [
       edit(

@@ -1,5 +1,6 @@
 /** Plays a planned conversation: client, gateway and vendors in one process, turn by turn. */
 import type { Model } from '../../src/domain/catalog.ts'
+import type { Dialect } from '../../src/domain/turn.ts'
 import type { KeptTurn, Passage, PassageContext, UpstreamRequest } from '../../src/formats/format.ts'
 import { SseDecoder, type SseEvent } from '../../src/lib/sse.ts'
 import { dialectsOf } from '../../src/relay/attempt.ts'
@@ -126,16 +127,30 @@ class Conversation {
     const request = received(vendor, dialect, body)
     const seals = sealsIn(body, vendor.maker)
     checkTold(this.steps, request.seen)
+    this.checkThoughts(vendor, dialect, body)
     const { thought, plan } = this
     if (!thought || plan.forgets || thought.request.dialect !== dialect) return request
     const isSame = thought.vendor.preset === vendor.preset
-    if (isSame && dialect === 'chat' && vendor.quirks.rules?.some(({ takes }) => takes === 'thoughts')) {
+    if (isSame && dialect === 'chat' && wantsThoughts(vendor)) {
       const isBack = request.seen.messages.some((message) => message.thought?.includes(thought.mark))
       if (!isBack) violated(`${vendor.preset} did not get back what it thought: ${thought.mark}`)
     } else if (dialect !== 'chat' && thought.vendor.maker === vendor.maker && !seals.includes(thought.seal)) {
       violated(`${vendor.preset} did not get back its '${thought.seal}'`)
     }
     return request
+  }
+
+  /**
+   * Words of a thought, which its client was shown, go to those that made it or want every thought; within a dialect
+   * also to whoever its client sends them.
+   */
+  private checkThoughts(vendor: Vendor, dialect: Dialect, body: string): void {
+    if (dialect === this.plan.client || wantsThoughts(vendor)) return
+    for (const [mark, turn = ''] of body.matchAll(/\[t(\d+)\]/g)) {
+      const thinker = vendors[this.plan.turns[Number(turn)]?.vendor ?? -1]
+      if (thinker?.maker !== vendor.maker)
+        violated(`${vendor.preset} was told the thought ${mark} of ${thinker?.preset}`)
+    }
   }
 
   private textsOf({ answer: { thought, text } }: PlannedTurn, i: number, { maker }: Vendor) {
@@ -191,6 +206,7 @@ class Conversation {
   }
 }
 
+const wantsThoughts = ({ quirks }: Vendor): boolean => quirks.rules?.some(({ takes }) => takes === 'thoughts') ?? false
 const offerOf = ({ model }: Vendor) => ({ upstreamModel: model })
 const presetOf = ({ preset: id, dialects }: Vendor) => ({ id, dialects })
 
