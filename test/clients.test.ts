@@ -1,5 +1,5 @@
 /**
- * The coding agents themselves, each with one task in a throwaway folder before strict vendors, under names of models
+ * The coding agents themselves, and frameworks of Python, each with one task in a throwaway folder before strict vendors, under names of models
  * that they know. They are not dependencies: those that are not installed are skipped. `npm run clients` installs them
  * and runs each before every vendor; here each runs once, before one of them.
  */
@@ -7,6 +7,7 @@ import { appendFileSync } from 'node:fs'
 import { describe, expect, test } from 'bun:test'
 import { findInstalled, versionOf } from './agents/installed.ts'
 import { programs, type Program, type Way } from './agents/programs.ts'
+import { pythonSdks } from './agents/python-sdks.ts'
 import { attempt } from './agents/task.ts'
 import { strictVendors } from './agents/vendors.ts'
 import type { Profile } from './vendors/fake.ts'
@@ -27,7 +28,7 @@ function runsOf(program: Program, index: number): readonly Run[] {
   return all.filter(({ vendor, way }) => vendor === own && way === program.ways[0])
 }
 
-for (const [index, program] of programs.entries()) {
+for (const [index, program] of [...programs, ...pythonSdks].entries()) {
   if (PACKAGES?.includes(program.package) === false) continue
   const found = findInstalled(program)
   if ('reason' in found) console.warn(`SKIPPED: ${program.name} is not tried, ${found.reason}.`)

@@ -32,9 +32,6 @@ const README = 'README.md'
 const INSTALL_TIMEOUT_MS = 900_000
 const MARK = /(<!-- clients -->\n)[^]*?(\n<!-- \/clients -->)/
 
-/** What is not from npm. */
-const python = new Set(['aider-chat'])
-
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -53,11 +50,11 @@ mkdirSync(folder, { recursive: true })
 
 const pins = JSON.parse(readFileSync(PINS, 'utf8'))
 const missing = []
-for (const [name, pinned] of Object.entries(pins)) {
+for (const [registry, name] of Object.keys(pins).flatMap((of) => Object.keys(pins[of]).map((name) => [of, name]))) {
   if (options.package?.includes(name) === false) continue
-  const wanted = positionals[0] === 'update' ? undefined : pinned
+  const wanted = positionals[0] === 'update' ? undefined : pins[registry][name]
   try {
-    pins[name] = install(name, wanted)
+    pins[registry][name] = install(registry, name, wanted)
   } catch (error) {
     missing.push(name)
     console.error(`${name} ${wanted ?? ''} cannot be installed: ${error.message}`)
@@ -81,14 +78,14 @@ if (options.only === undefined && options.package === undefined && runs.length >
 process.exitCode = code === 0 && missing.length === 0 ? 0 : 1
 
 /** Installs a package into a folder of its own, where it is not there already. The version that it has. */
-function install(name, wanted) {
-  const version = wanted ?? newest(name)
-  const place = join(folder, `${name.replaceAll(/[^\w.]+/g, '-').replace(/^-/, '')}-${version}`)
+function install(registry, name, wanted) {
+  const version = wanted ?? newest(registry, name)
+  const place = join(folder, `${name.replaceAll(/\W+/g, '-')}-${version}`)
   if (existsSync(place)) return version
   console.log(`installing ${name} ${version}`)
   const fresh = mkdtempSync(join(folder, 'new-'))
   try {
-    if (python.has(name)) {
+    if (registry === 'pypi') {
       const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--target', fresh]
       call('python3', [...pip, `${name}==${version}`])
     } else {
@@ -104,9 +101,9 @@ function install(name, wanted) {
   return version
 }
 
-function newest(name) {
-  if (!python.has(name)) return call('npm', ['view', name, 'version']).trim()
-  const said = call('python3', ['-m', 'pip', 'index', 'versions', '--disable-pip-version-check', name])
+function newest(registry, name) {
+  if (registry === 'npm') return call('npm', ['view', name, 'version']).trim()
+  const said = call('python3', ['-m', 'pip', 'index', 'versions', '--disable-pip-version-check', name.split('[')[0]])
   const version = /\(([^)]+)\)/.exec(said)?.[1]
   if (version === undefined) throw new Error(`pip names no version: ${said.slice(0, 200)}`)
   return version

@@ -6,12 +6,14 @@ import type { Program } from './programs.ts'
 
 const FOLDER = process.env['TOLLGATE_CLIENTS'] ?? resolve(import.meta.dir, '../../.tmp/clients')
 
-export const versionOf = ({ package: name }: Program): string => (pins as Readonly<Record<string, string>>)[name] ?? ''
+const versions: Readonly<Record<string, string>> = { ...pins.npm, ...pins.pypi }
+
+export const versionOf = ({ package: name }: Program): string => versions[name] ?? ''
 
 /** The folder of a program's pinned version, or why there is none. */
 export function findInstalled(program: Program): { readonly folder: string } | { readonly reason: string } {
   const version = versionOf(program)
-  const folder = join(FOLDER, `${program.package.replaceAll(/[^\w.]+/g, '-').replace(/^-/, '')}-${version}`)
+  const folder = join(FOLDER, `${program.package.replaceAll(/\W+/g, '-')}-${version}`)
   if (existsSync(join(folder, program.file))) return { folder }
   return { reason: `${program.package} ${version} is not installed (npm run clients)` }
 }

@@ -1,5 +1,6 @@
 /** The coding agents that are tried: what they are called, how they are pointed at a gateway and given a task. */
 import type { Dialect } from '../../src/domain/turn.ts'
+import { TEXT, WORD } from './mind.ts'
 
 /** How a program is told of a model: in which dialect it then speaks, and by which name, one that it knows. */
 export type Way = { readonly dialect: Dialect; readonly model: string }
@@ -26,18 +27,26 @@ export type Start = {
   readonly files?: Readonly<Record<string, string>>
 }
 
+/** What is to be seen of a task that was done. */
+type Proof = {
+  readonly writesFile: boolean
+  /** Whether it calls the MCP server, which it does once. */
+  readonly callsServer: boolean
+  /** What must be in its answer. */
+  readonly says: readonly string[]
+}
+
 export type Program = {
   readonly name: string
   readonly package: string
-  readonly registry: 'npm' | 'pypi'
   /** The program in the folder that its package is installed in. */
   readonly file: string
   readonly ways: readonly Way[]
-  /** What it is told that it may use: a shell and the MCP server, or nothing but its own edits. */
-  readonly tools: 'shell and MCP' | 'edits'
+  readonly proof: Proof
   start(place: Place): Start
 }
 
+const all: Proof = { writesFile: true, callsServer: true, says: [WORD, TEXT] }
 const node = Bun.which('node') ?? process.execPath
 const python = Bun.which('python3') ?? 'python3'
 const flags = (text: string): readonly string[] => text.split(' ')
@@ -47,13 +56,12 @@ const binary = `${process.platform}-${process.arch}`
 const claudeCode: Program = {
   name: 'Claude Code',
   package: '@anthropic-ai/claude-code',
-  registry: 'npm',
   file: `node_modules/@anthropic-ai/claude-code-${binary}/claude`,
   ways: [
     { dialect: 'messages', model: 'claude-opus-4-8' },
     { dialect: 'messages', model: 'claude-haiku-4-5' },
   ],
-  tools: 'shell and MCP',
+  proof: all,
   start: ({ installed, home, origin, key, way, task, words }) => ({
     command: [
       `${installed}/${claudeCode.file}`,
@@ -77,11 +85,10 @@ const claudeCode: Program = {
 const codex: Program = {
   name: 'Codex CLI',
   package: '@openai/codex',
-  registry: 'npm',
   file: 'node_modules/@openai/codex/bin/codex.js',
   // Each is asked for in a way of its own: tools behind a search, tools in the input, tools as they always were.
   ways: ['gpt-5.5', 'gpt-5.6-sol', 'gpt-5'].map((model) => ({ dialect: 'responses', model })),
-  tools: 'shell and MCP',
+  proof: all,
   start({ installed, home, origin, key, way, task, words }) {
     const settings = [
       `model = ${JSON.stringify(way.model)}`,
@@ -120,7 +127,6 @@ const openCodeProviders: Readonly<Record<Dialect, string>> = {
 const openCode: Program = {
   name: 'opencode',
   package: 'opencode-ai',
-  registry: 'npm',
   file: `node_modules/opencode-${binary}/bin/opencode`,
   ways: [
     { dialect: 'chat', model: 'deepseek-v4-pro' },
@@ -128,7 +134,7 @@ const openCode: Program = {
     { dialect: 'responses', model: 'gpt-5.5' },
     { dialect: 'gemini', model: 'gemini-3.1-pro-preview' },
   ],
-  tools: 'shell and MCP',
+  proof: all,
   start({ installed, home, origin, key, way, task, words }) {
     const provider = openCodeProviders[way.dialect]
     const baseURL = `${origin}/${way.dialect === 'gemini' ? 'v1beta' : 'v1'}`
@@ -160,13 +166,12 @@ const openCode: Program = {
 const geminiCli: Program = {
   name: 'gemini-cli',
   package: '@google/gemini-cli',
-  registry: 'npm',
   file: 'node_modules/@google/gemini-cli/bundle/gemini.js',
   ways: [
     { dialect: 'gemini', model: 'gemini-2.5-pro' },
     { dialect: 'gemini', model: 'gemini-3.1-pro-preview' },
   ],
-  tools: 'shell and MCP',
+  proof: all,
   start: ({ installed, home, origin, key, way, task, words }) => ({
     command: [
       node,
@@ -201,7 +206,6 @@ const qwenAuth: Readonly<Record<Dialect, string>> = {
 const qwenCode: Program = {
   name: 'qwen-code',
   package: '@qwen-code/qwen-code',
-  registry: 'npm',
   file: 'node_modules/@qwen-code/qwen-code/cli.js',
   ways: [
     { dialect: 'chat', model: 'qwen3-coder-plus' },
@@ -209,7 +213,7 @@ const qwenCode: Program = {
     { dialect: 'messages', model: 'claude-sonnet-4-5' },
     { dialect: 'gemini', model: 'gemini-2.5-pro' },
   ],
-  tools: 'shell and MCP',
+  proof: all,
   start: ({ installed, home, origin, key, way, task, words }) => ({
     command: [
       node,
@@ -246,7 +250,6 @@ const clineProviders: Readonly<Record<Dialect, string>> = {
 const cline: Program = {
   name: 'cline',
   package: 'cline',
-  registry: 'npm',
   file: 'node_modules/cline/bin/cline',
   ways: [
     { dialect: 'chat', model: 'gpt-5.5' },
@@ -254,7 +257,7 @@ const cline: Program = {
     { dialect: 'responses', model: 'gpt-5.5' },
     { dialect: 'gemini', model: 'gemini-2.5-pro' },
   ],
-  tools: 'shell and MCP',
+  proof: all,
   start({ installed, home, origin, key, way, task, words }) {
     const provider = clineProviders[way.dialect]
     const baseUrl = `${origin}/${way.dialect === 'gemini' ? 'v1beta' : 'v1'}`
@@ -286,14 +289,13 @@ const aiderModels: Readonly<Record<Dialect, string>> = {
 const aider: Program = {
   name: 'aider',
   package: 'aider-chat',
-  registry: 'pypi',
   file: 'aider/__main__.py',
   ways: [
     { dialect: 'chat', model: 'gpt-5' },
     { dialect: 'messages', model: 'claude-sonnet-4-5' },
     { dialect: 'gemini', model: 'gemini-2.5-pro' },
   ],
-  tools: 'edits',
+  proof: { writesFile: true, callsServer: false, says: [] },
   start: ({ installed, origin, key, way, task }) => ({
     command: [
       python,

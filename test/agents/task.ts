@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { openTill, PRICE, type StoredRequest } from '../sdk/till.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startVendor, type Profile, type Vendor } from '../vendors/fake.ts'
-import { TASK, TEXT, think, WORD } from './mind.ts'
+import { TASK, TEXT, think } from './mind.ts'
 import type { Program, Start, Way } from './programs.ts'
 
 const TASK_TIMEOUT_MS = 120_000
@@ -44,12 +44,11 @@ export async function attempt({ program, installed, way, profile }: Attempt): Pr
     const problems = problem === undefined ? [] : [problem]
     if (code !== 0) problems.push(`it ended with ${code}`)
     for (const refusal of vendor.refused) problems.push(`the vendor refused: ${refusal}`)
-    if (read(join(cwd, 'hello.txt')).trimEnd() !== TEXT) problems.push('the file was not written')
-    if (program.tools === 'shell and MCP') {
-      if (read(mark) !== 'called\n')
-        problems.push(`the MCP server was called ${read(mark).split('\n').length - 1} times`)
-      for (const said of [WORD, TEXT]) if (!out.includes(said)) problems.push(`'${said}' is not in its answer`)
-    }
+    const { writesFile, callsServer, says } = program.proof
+    if (writesFile && read(join(cwd, 'hello.txt')).trimEnd() !== TEXT) problems.push('the file was not written')
+    const calls = read(mark).split('\n').length - 1
+    if (callsServer && calls !== 1) problems.push(`the MCP server was called ${calls} times`)
+    for (const said of says) if (!out.includes(said)) problems.push(`'${said}' is not in its answer`)
     const records = await till.recordsOf(me, vendor.seen.length)
     problems.push(...records.flatMap(wrongly))
     await till.expectBalance(me, records)

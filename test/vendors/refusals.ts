@@ -217,7 +217,7 @@ const withoutGroups: Check = ({ body, model }) => {
 /** What the fake seals its thoughts with: all that comes back must be its own. */
 export const RESPONSES_SEAL = 'gAAAAAB'
 export const MESSAGES_SEAL = 'EqQBCgIYAhIk'
-export const GEMINI_SEAL = 'CgIBAg'
+export const GEMINI_SEAL = 'CgIBAgAA'
 
 const MISTRAL = new Set(
   'model messages temperature top_p max_tokens stream stop random_seed metadata response_format tools tool_choice presence_penalty frequency_penalty n prediction parallel_tool_calls prompt_mode reasoning_effort guardrails safe_prompt prompt_cache_key'.split(
