@@ -1,4 +1,4 @@
-/** Ends of Gemini's without an answer: the next offer is asked; without another it is an error, and nothing is charged. */
+/** Ends of Gemini's without an answer: the next offer is asked; without another it is an error, charged to nobody. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from './support/gateway.ts'
 
