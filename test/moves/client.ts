@@ -59,7 +59,11 @@ function chat(plan: Plan): Client {
         ...(plan.tools.length === 0
           ? {}
           : {
-              tools: plan.tools.map(({ name }) => ({ type: 'function', function: { name, parameters: SCHEMA } })),
+              tools: plan.tools.map(({ name, kind }) =>
+                kind === 'custom'
+                  ? { type: 'custom', custom: { name } }
+                  : { type: 'function', function: { name, parameters: SCHEMA } },
+              ),
               parallel_tool_calls: true,
             }),
         ...(plan.isStructured
@@ -75,7 +79,7 @@ const asKnown = ({ role, content, tool_calls: calls }: Fields): Fields => ({
   content,
   ...(calls === undefined
     ? {}
-    : { tool_calls: listOf(calls).map(({ id, type, function: fn }) => ({ id, type, function: fn })) }),
+    : { tool_calls: listOf(calls).map(({ id, type, function: fn, custom }) => ({ id, type, function: fn, custom })) }),
 })
 
 function messages(plan: Plan): Client {

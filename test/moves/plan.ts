@@ -91,10 +91,11 @@ const namesOf: Readonly<Record<Dialect, readonly string[]>> = {
 export function planOf(seed: number, vendors: Vendors): Plan {
   const choose = new Chooser(seed)
   const client = choose.pick(dialects)
+  const takesFreeText = client === 'responses' || client === 'chat'
   const tools = choose
     .shuffled(namesOf[client])
     .slice(0, choose.upTo(3))
-    .map((name): PlannedTool => ({ name, kind: client === 'responses' && choose.chance(0.3) ? 'custom' : 'function' }))
+    .map((name): PlannedTool => ({ name, kind: takesFreeText && choose.chance(0.3) ? 'custom' : 'function' }))
   return {
     client,
     system: choose.chance(0.7) ? choose.pick(words) : undefined,

@@ -40,7 +40,7 @@ const isReasoning = (model: string, effort: unknown): boolean =>
 const TOOLS_ELSEWHERE = /^gpt-(?:5\.[4-9]|[6-9])/
 
 /** OpenAI's chat format, as its own API and its resellers check it. */
-const chatShape: Check = ({ body, seen }) => {
+const chatShape: Check = ({ body, seen, model }) => {
   const open = new Set<string>()
   for (const [i, { role, calls, results }] of seen.messages.entries()) {
     // OpenAI's error of a history without results (openai/openai-python#1266).
@@ -52,7 +52,7 @@ const chatShape: Check = ({ body, seen }) => {
     }
     for (const { id, args, name } of calls) {
       if (id === '' || open.has(id)) return openai(`Invalid 'messages[${i}].tool_calls': duplicate or empty id.`)
-      if (!isObject(args))
+      if (!seen.customTools.includes(name) && !isObject(args))
         return openai(`Invalid 'messages[${i}].tool_calls[0].function.arguments': not a JSON object.`)
       if (!/^[\w-]{1,64}$/.test(name)) return openai(`Invalid 'messages[${i}].tool_calls[0].function.name'`)
       open.add(id)
@@ -67,7 +67,9 @@ const chatShape: Check = ({ body, seen }) => {
   if (long >= 0) return tooLong(`tools[${long}].function.name`, 64, seen.tools[long] ?? '')
   const odd = seen.tools.find((name) => !/^[a-zA-Z0-9_-]+$/.test(name))
   if (odd !== undefined) return openai(`Invalid 'tools[0].function.name': string does not match pattern. Got ${odd}`)
-  const other = listOf(body['tools']).find(({ type }) => type !== 'function')
+  // Models that have learnt to call by free text (platform.openai.com/docs/guides/function-calling#custom-tools).
+  const takesFreeText = /^gpt-[5-9]/.test(model)
+  const other = listOf(body['tools']).find(({ type }) => type !== 'function' && !(takesFreeText && type === 'custom'))
   if (other) return openai(`tools[0].type: unknown variant \`${textOf(other['type'])}\`, expected \`function\``)
   return undefined
 }

@@ -57,7 +57,7 @@ type Call = Extract<OutputPart, { kind: 'tool_call' }>
 
 const callOf = ({ id, name, tool, sealed, ...call }: Call): object =>
   tool === 'custom'
-    ? { id, type: 'custom', custom: { name, input: call.arguments } }
+    ? { id, type: 'custom', custom: { name, input: call.arguments }, ...writeCallSignature(sealed) }
     : { id, type: 'function', function: { name, arguments: call.arguments }, ...writeCallSignature(sealed) }
 
 class ChatEncoder implements StreamEncoder {
@@ -135,7 +135,7 @@ class ChatEncoder implements StreamEncoder {
       return { index, id, type: 'function', function: { name, arguments: '' }, ...writeCallSignature(sealed) }
     }
     this.custom.add(`${choice}/${index}`)
-    return { index, id, type: 'custom', custom: { name, input: '' } }
+    return { index, id, type: 'custom', custom: { name, input: '' }, ...writeCallSignature(sealed) }
   }
 
   private chunk(index: number, delta: object, finish: FinishReason | null): string {
