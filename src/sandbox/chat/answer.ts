@@ -3,6 +3,7 @@ import { exampleJson } from '../example/example.ts'
 import { randomFrom } from '../random.ts'
 import { tokenize } from '../tokens.ts'
 import type { Attachment, ToolResult } from './conversation.ts'
+import { resultIn } from './arithmetic.ts'
 import { valueIn } from './orders.ts'
 import type { Prompt } from './prompt.ts'
 import { wishedText } from './steer.ts'
@@ -45,7 +46,7 @@ export function answerText(prompt: Prompt, making: Making): string {
   if (ordered !== undefined && wish?.kind !== 'exactly') return ordered
   if (results.length > 0) return bareResult(prompt) ?? resultsText(results, charsMax)
   if (wish) return wishedText(wish, { seed, charsMax })
-  return recalled ?? value ?? standing ?? prompt.echo ?? smallTalk(opening, attachments, seed)
+  return recalled ?? sumText(prompt) ?? value ?? standing ?? prompt.echo ?? smallTalk(opening, attachments, seed)
 }
 
 function structuredText({ request, echo, hints }: Prompt, { seed, charsMax, budget }: Making): string | undefined {
@@ -57,6 +58,13 @@ function structuredText({ request, echo, hints }: Prompt, { seed, charsMax, budg
   // Who keeps it spends it.
   budget.returnChars(text.length)
   return text
+}
+
+/** The answer to a question about numbers. */
+function sumText({ order, opening }: Prompt): string | undefined {
+  const { asked, result } = resultIn(opening) ?? {}
+  if (asked === undefined) return undefined
+  return order?.kind === 'value' ? String(result) : `${asked} = ${result}`
 }
 
 /** Of one result, where its value alone is wanted. */

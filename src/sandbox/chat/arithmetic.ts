@@ -23,3 +23,22 @@ export function expressionIn(text: string): string | undefined {
     ?.map((part) => SIGNS[part] ?? (NUMBERS.includes(part) ? String(NUMBERS.indexOf(part)) : part))
     .join(' ')
 }
+
+const QUESTION = /\b(?:what(?:'s|’s| is)|how much is|calculate|compute|solve)\b/i
+
+/** What a question about numbers comes to: `What is 2+2?` is 4. */
+export function resultIn(text: string): { readonly asked: string; readonly result: number } | undefined {
+  const asked = QUESTION.test(text) ? expressionIn(text) : undefined
+  if (asked === undefined) return undefined
+  const [first = '', ...rest] = asked.split(' ')
+  // Products first: their terms are added up in the end.
+  const terms = [Number(first)]
+  for (let at = 0; at + 1 < rest.length; at += 2) {
+    const [sign, number] = [rest[at], Number(rest[at + 1])]
+    const last = terms.pop() ?? 0
+    if (sign === '*') terms.push(last * number)
+    else if (sign === '/') terms.push(last / number)
+    else terms.push(last, sign === '-' ? -number : number)
+  }
+  return { asked, result: terms.reduce((sum, term) => sum + term, 0) }
+}

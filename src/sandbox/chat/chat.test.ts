@@ -307,6 +307,14 @@ test('the bare value that is asked for: told earlier, given by a tool, or said l
   expect(say('', { messages: said })).toBe('four')
 })
 
+test.each([
+  ['What is 2+2?', '2 + 2 = 4'],
+  ['What is 2 + 3 * 4? Reply with just the number.', '14'],
+  ['Calculate ten minus four minus one', '10 - 4 - 1 = 5'],
+])('a question about numbers is answered: %s', (question, answer) => {
+  expect(say(question)).toBe(answer)
+})
+
 test('a tool with a grammar gets the expression that the message has in words', () => {
   const message = [user('Use the math_exp tool to add four plus four. Do not answer directly.')]
   const format = { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: /.+/' } }
