@@ -1,7 +1,7 @@
 /**
- * The coding agents themselves, and frameworks of Python, each with one task in a throwaway folder before strict vendors, under names of models
- * that they know. They are not dependencies: those that are not installed are skipped. `npm run clients` installs them
- * and runs each before every vendor; here each runs once, before one of them.
+ * The coding agents themselves, and frameworks of Python, each with one task in a throwaway folder before strict
+ * vendors, under names of models that they know. They are not dependencies: those that are not installed are skipped.
+ * `npm run clients` installs them and runs each before every vendor; here each runs once, before one of them.
  */
 import { appendFileSync } from 'node:fs'
 import { describe, expect, test } from 'bun:test'
@@ -15,7 +15,7 @@ import type { Profile } from './vendors/fake.ts'
 /** A file that gets a line of JSON for each run. With it all are made. */
 const REPORT = process.env['TOLLGATE_CLIENTS_REPORT']
 const ONLY = new RegExp(process.env['TOLLGATE_CLIENTS_ONLY'] ?? '')
-const PACKAGES = process.env['TOLLGATE_CLIENTS_PACKAGES']?.split(',')
+const PACKAGES = process.env['TOLLGATE_CLIENTS_PACKAGES']?.split(' ')
 const TEST_TIMEOUT_MS = 200_000
 
 type Run = { readonly vendor: string; readonly profile: Profile; readonly way: Way }

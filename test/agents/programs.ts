@@ -255,7 +255,8 @@ const cline: Program = {
     { dialect: 'chat', model: 'gpt-5.5' },
     { dialect: 'messages', model: 'claude-sonnet-4-5' },
     { dialect: 'responses', model: 'gpt-5.5' },
-    { dialect: 'gemini', model: 'gemini-2.5-pro' },
+    // With older ones its SDK sends Google's search alone, and none of the client's tools (@ai-sdk/google, 2026-11).
+    { dialect: 'gemini', model: 'gemini-3.1-pro-preview' },
   ],
   proof: all,
   start({ installed, home, origin, key, way, task, words }) {
