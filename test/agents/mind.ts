@@ -86,7 +86,7 @@ function nextCalls(tools: readonly Tool[], { messages }: Seen, heard: string): r
     return first ? [call(first, {})] : ask
   }
   if (!called.includes('echo written')) {
-    const search = tools.find(({ name }) => name === 'tool_search')
+    const search = tools.find(({ name }) => /^(?:tool_search|ToolSearch)$/.test(name))
     const write = inShell(shell, WRITE)
     if (ask.length > 0) return [write, ...ask]
     if (search) return [write, call(search, { query: 'secret word' })]

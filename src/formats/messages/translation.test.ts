@@ -483,3 +483,33 @@ test('seals of other dialects go through a client of this one and come back whol
   const turn = messagesTurn({ model: 'm', messages: [{ role: 'assistant', content: content as [] }] })
   expect(turn).toMatchObject({ turn: { messages: [{ role: 'assistant', parts: [reasoning, called] }] } })
 })
+
+test('tools whose loading is deferred are the model’s once a result refers to them, as Claude Code 2.1.332 loads them', () => {
+  const schema = { type: 'object', properties: {} }
+  const tools = [
+    { name: 'ToolSearch', input_schema: schema },
+    { name: 'DeferredToolPlaceholder', input_schema: schema, defer_loading: true },
+    { name: 'mcp__words__secret_word', input_schema: schema, defer_loading: true },
+  ]
+  const asked = [{ role: 'user', content: 'The word?' }]
+  const answered = [
+    ...asked,
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'ToolSearch', input: { query: 'word' } }] },
+    {
+      role: 'user',
+      content: [
+        {
+          type: 'tool_result',
+          tool_use_id: 'toolu_1',
+          content: [{ type: 'tool_reference', tool_name: 'mcp__words__secret_word' }],
+        },
+      ],
+    },
+  ]
+  const namesOf = (body: object): unknown => {
+    const read = messagesTurn({ model: 'm', max_tokens: 5, ...body } as never)
+    return read.kind === 'turn' ? read.turn.tools.map(({ name }) => name) : read.failure
+  }
+  expect(namesOf({ tools, messages: asked })).toEqual(['ToolSearch'])
+  expect(namesOf({ tools, messages: answered })).toEqual(['ToolSearch', 'mcp__words__secret_word'])
+})

@@ -16,7 +16,7 @@ import type {
 } from '../../domain/turn.ts'
 import { asFields, asText, textIn, type Fields } from '../fields.ts'
 import type { TurnRead } from '../translated.ts'
-import { blocksOf } from './content.ts'
+import { allBlocks, blocksOf } from './content.ts'
 import type { MessagesBody } from './request.ts'
 import { inputIn } from './lawful-answer.ts'
 import { namesOf } from '../vendor-tools.ts'
@@ -62,7 +62,7 @@ function turnOf(body: MessagesBody): Turn {
   const leading: Message[] = system ? [{ role: 'system', parts: systemParts(system, 'system') }] : []
   return {
     messages: [...leading, ...messages],
-    tools: (body.tools ?? []).flatMap((tool, i) => (isVendors(tool) ? [] : toolOf(tool, `tools[${i}]`))),
+    tools: loadedTools(body).flatMap(([tool, i]) => (isVendors(tool) ? [] : toolOf(tool, `tools[${i}]`))),
     toolChoice: choice ? toolChoiceOf(choice) : undefined,
     parallelToolCalls: choice?.disable_parallel_tool_use === true ? false : undefined,
     format: formatOf(output?.format),
@@ -137,6 +137,8 @@ function inputParts(block: Fields, path: string): InputPart[] {
       const words = blocksOf(block['content']).map((one) => asText(one['text']))
       return [{ kind: 'text', text: [asText(block['title']), asText(block['source']), ...words].join('\n') }]
     }
+    case 'tool_reference':
+      return [{ kind: 'text', text: `The tool '${asText(block['tool_name'])}' is loaded: it can be called now.` }]
     default:
       throw new Untranslatable(`${path}.type`, `This model takes no '${asText(block['type'])}' blocks.`)
   }
@@ -207,7 +209,24 @@ function assistantParts(blocks: readonly Fields[], at: (i: number) => string): O
   return parts
 }
 
-function toolOf(tool: NonNullable<MessagesBody['tools']>[number], path: string): Tool {
+/** A search that runs at the vendor, which alone can find tools whose loading is deferred. */
+const VENDOR_SEARCH = /^tool_search_tool/
+
+/**
+ * The tools that the model may call, each with its place. One whose loading is deferred is for later, until a result
+ * refers to it: Claude Code loads its servers' tools so, and holds the place with one that is never called.
+ */
+function loadedTools({ tools, messages }: MessagesBody): (readonly [WireTool, number])[] {
+  const all = (tools ?? []).map((tool, i) => [tool, i] as const)
+  if (!all.some(([tool]) => tool['defer_loading'] === true)) return all
+  if (all.some(([{ type }]) => VENDOR_SEARCH.test(type ?? ''))) return all
+  const loaded = new Set(messages.flatMap(({ content }) => [...allBlocks(content)]).map((block) => block['tool_name']))
+  return all.filter(([tool]) => tool['defer_loading'] !== true || loaded.has(tool.name))
+}
+
+type WireTool = NonNullable<MessagesBody['tools']>[number]
+
+function toolOf(tool: WireTool, path: string): Tool {
   const type = tool.type ?? 'custom'
   if (type !== 'custom') throw new Untranslatable(`${path}.type`, `This model has no '${type}' tool.`)
   const strict = tool['strict']
