@@ -364,7 +364,7 @@ test('a full request of this dialect as chat', () => {
 test('what cannot be said in another dialect is refused with its place', () => {
   const tools = [{ type: 'bash_20250124', name: 'bash' }]
   expect(messagesPassage({ tools }).obstacle).toMatchObject({ param: 'tools[0].type' })
-  const messages = [{ role: 'assistant', content: [{ type: 'server_tool_use', id: 'x', name: 'y', input: {} }] }]
+  const messages = [{ role: 'user', content: [{ type: 'container_upload', file_id: 'x' }] }]
   expect(messagesPassage({ messages }).obstacle).toMatchObject({ param: 'messages[0].content[0].type' })
 })
 
@@ -512,4 +512,20 @@ test('tools whose loading is deferred are the model’s once a result refers to 
   }
   expect(namesOf({ tools, messages: asked })).toEqual(['ToolSearch'])
   expect(namesOf({ tools, messages: answered })).toEqual(['ToolSearch', 'mcp__words__secret_word'])
+})
+
+test('what a vendor ran in a turn before is left out of the next one elsewhere, and named', () => {
+  const content = [
+    { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } },
+    { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] },
+    { type: 'text', text: 'Found.' },
+  ]
+  const read = messagesTurn({ model: 'm', max_tokens: 5, messages: [{ role: 'assistant', content }] } as never)
+  expect(read).toMatchObject({
+    kind: 'turn',
+    turn: {
+      messages: [{ role: 'assistant', parts: [{ kind: 'text', text: 'Found.' }] }],
+      foreign: ['messages.server_tool_use', 'messages.web_search_tool_result'],
+    },
+  })
 })

@@ -78,8 +78,19 @@ function turnOf(body: MessagesBody): Turn {
     foreign: [
       ...Object.keys(fields).filter((name) => !known.has(name) && (fields[name] ?? null) !== null),
       ...namesOf(splitTools(body.tools ?? [])),
+      ...foreignBlocks(body.messages),
     ],
   }
+}
+
+const SAID = new Set(['text', 'thinking', 'redacted_thinking', 'tool_use'])
+
+/** Kinds of blocks that a vendor put into its own answer, a search say: a session goes on without them elsewhere. */
+const foreignBlocks = (messages: MessagesBody['messages']): string[] => {
+  const types = messages.flatMap(({ role, content }) =>
+    role === 'assistant' ? blocksOf(content).map(({ type }) => asText(type)) : [],
+  )
+  return [...new Set(types)].filter((type) => !SAID.has(type)).map((type) => `messages.${type}`)
 }
 
 /** Budgets as other dialects' levels: the borders are those by which vendors map the levels back. */
@@ -109,7 +120,7 @@ function messagesOf({ role, content }: MessagesBody['messages'][number], path: s
   const blocks = blocksOf(content)
   const at = (i: number): string => `${path}.content[${i}]`
   if (role === 'system') return [{ role, parts: systemParts(content, `${path}.content`) }]
-  if (role === 'assistant') return [{ role, parts: assistantParts(blocks, at) }]
+  if (role === 'assistant') return [{ role, parts: assistantParts(blocks) }]
   const messages: Message[] = []
   const parts: InputPart[] = []
   for (const [i, block] of blocks.entries()) {
@@ -168,10 +179,10 @@ function documentOf({ source, title }: Fields, path: string): InputPart[] {
   return [file]
 }
 
-function assistantParts(blocks: readonly Fields[], at: (i: number) => string): OutputPart[] {
+function assistantParts(blocks: readonly Fields[]): OutputPart[] {
   const parts: OutputPart[] = []
   let ofNextCall: Sealed | undefined
-  for (const [i, block] of blocks.entries()) {
+  for (const block of blocks) {
     switch (block['type']) {
       case 'text':
         parts.push(textPart(block))
@@ -203,7 +214,7 @@ function assistantParts(blocks: readonly Fields[], at: (i: number) => string): O
         ofNextCall = undefined
         break
       default:
-        throw new Untranslatable(`${at(i)}.type`, `This model takes no '${asText(block['type'])}' blocks.`)
+        break // What a vendor ran itself, in a turn before: its words stand beside it. See foreignBlocks.
     }
   }
   return parts
