@@ -54,6 +54,7 @@ const bodies: Readonly<Record<string, object>> = {
     metadata: { constructor: 'x', prototype: 'y' },
   },
   '/v1/responses/input_tokens': { model: 'chatty', input: 'Hi' },
+  '/v1/responses/compact': { model: 'chatty', input: 'Hi' },
   '/v1/embeddings': { model: 'small', input: 'Hi' },
   '/v1/images/generations': { model: 'painter', prompt: 'a cat' },
   '/v1/images/edits': { model: 'painter', prompt: 'a cat', images: [{ image_url: 'data:image/png;base64,AAAA' }] },
@@ -62,6 +63,10 @@ const bodies: Readonly<Record<string, object>> = {
   '/v1beta/models/chatty:generateContent': { ...spoken, ...declared },
   '/v1beta/models/chatty:streamGenerateContent?alt=sse': { ...spoken, ...declared },
   '/v1beta/models/chatty:countTokens': spoken,
+  '/v1beta/models/small:embedContent': { content: { parts: [{ text: 'Hi' }] } },
+  '/v1beta/models/small:batchEmbedContents': {
+    requests: [{ model: 'models/small', content: { parts: [{ text: 'Hi' }] } }],
+  },
 }
 /** These have no model here, or want a picture: a refusal of theirs says something else. */
 const unserved = ['/v1/images/edits', '/v1/videos', '/v1/video/generations']
@@ -110,9 +115,10 @@ test('no route of the public API that takes a body is left out', () => {
   expect(paths.filter((path) => !(path in bodies))).toEqual([])
   const actions = /geminiActions[^{]*\{([^]*?)\n\}/.exec(source)?.[1] ?? ''
   const names = [...actions.matchAll(/^ {2}(\w+):/gm)].map(
-    ([, name]) => `/v1beta/models/chatty:${name}${name === 'streamGenerateContent' ? '?alt=sse' : ''}`,
+    ([, name = '']) =>
+      `/v1beta/models/${name.includes('mbed') ? 'small' : 'chatty'}:${name}${name === 'streamGenerateContent' ? '?alt=sse' : ''}`,
   )
-  expect(names.length).toBe(3)
+  expect(names.length).toBe(5)
   expect(names.filter((path) => !(path in bodies))).toEqual([])
 })
 
