@@ -35,7 +35,7 @@ const layers = {
 /** Of the whole, for each modality: a bomb takes as long as some hundred others. */
 const BOMB_SHARE = 0.003
 const BOMB_SENDERS = 2
-const BOMB_MB_MAX = 200
+const BOMB_MB_MAX = 256
 /** What was loaded and compiled meanwhile stays. */
 const BOMB_MB_LEFT_MAX = 60
 const HEALTHY_MS_MAX = 250
@@ -283,11 +283,21 @@ providers: { vendor: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_pri
 models: { plain: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: m }] } }
 `,
     })
-    // What is loaded with the first call is no bomb's.
+    // What is loaded with the first call in a dialect is no bomb's.
     for (const model of ['sandbox-chat', 'plain']) await (await chat(target, { model, max_tokens: 4 })).text()
     const headers = { authorization: `Bearer ${target.key}`, 'content-type': 'application/json' }
-    const body = JSON.stringify({ model: 'sandbox-image', prompt: 'a door', quality: 'low' })
-    await (await fetch(`${target.baseUrl}/images/generations`, { method: 'POST', headers, body })).arrayBuffer()
+    const messages = [{ role: 'user', content: 'Hi' }]
+    for (const [path, body] of [
+      ['/v1/images/generations', { model: 'sandbox-image', prompt: 'a door', quality: 'low' }],
+      ['/v1/messages', { model: 'sandbox-chat', max_tokens: 4, messages }],
+      ['/v1/messages', { model: 'plain', max_tokens: 4, messages }],
+      ['/v1/responses', { model: 'sandbox-chat', max_output_tokens: 4, input: 'Hi' }],
+      ['/v1beta/models/sandbox-chat:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] }],
+      ['/v1/embeddings', { model: 'sandbox-embedding', input: 'Hi' }],
+    ] as const) {
+      const answer = await fetch(new URL(path, target.baseUrl), { method: 'POST', headers, body: JSON.stringify(body) })
+      await answer.arrayBuffer()
+    }
     quietMs = await quietP99Ms(target, 'plain')
     idleMb = rssMb(target.pid)
   }, 60_000)
