@@ -37,7 +37,7 @@ const BOMB_SHARE = 0.003
 const BOMB_SENDERS = 2
 const BOMB_MB_MAX = 256
 /** What was loaded and compiled meanwhile stays. */
-const BOMB_MB_LEFT_MAX = 60
+const BOMB_MB_LEFT_MAX = 80
 const HEALTHY_MS_MAX = 250
 
 const BODY_BYTES_MAX = 32 * 1024 * 1024
