@@ -41,7 +41,12 @@ const providerLine = (id: string, preset: string, port: number): string =>
 
 /** An operation of the running gateway: its value. */
 export async function operate(field: Field, name: string, input: object): Promise<Record<string, unknown>> {
-  const result = await callControl(dataOf(field), name, input)
+  // Its port listens before the rest of it is there.
+  let result = await callControl(dataOf(field), name, input)
+  for (let tries = 0; !result && tries < 100; tries++) {
+    await Bun.sleep(100)
+    result = await callControl(dataOf(field), name, input)
+  }
   if (!result?.ok) throw new Error(`${name}: ${result ? result.message : 'no server'}`)
   return result.value as Record<string, unknown>
 }
