@@ -12,6 +12,7 @@ import { answerBounds, backgroundBounds, bodyPace, drainBounds, freeBounds, uplo
 import type { Server } from './inbound/server.ts'
 import { setupUrl, withConsole } from './front.ts'
 import { openGateway, type Gateway } from './gateway.ts'
+import { collectGrowth } from './lib/garbage.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { MemoryRoom } from './lib/memory-room.ts'
 import { decoders } from './lib/picture.ts'
@@ -120,6 +121,7 @@ export async function serve(config: Config): Promise<Served> {
     live.endOverdue(config.limits.requestTimeoutMs)
     live.cutLapsed()
     stalls.reason()
+    collectGrowth()
   }, WATCH_MS)
   const ahead = setTimeout(() => void loadReaders().catch((error: Error) => giveUp(log, error)), READ_AHEAD_MS)
   const origin = publicUrl ?? `http://${urlHost(host)}:${server.port}`

@@ -35,9 +35,9 @@ const layers = {
 /** Of the whole, for each modality: a bomb takes as long as some hundred others. */
 const BOMB_SHARE = 0.003
 const BOMB_SENDERS = 2
-const BOMB_MB_MAX = 256
+const BOMB_MB_MAX = 200
 /** What was loaded and compiled meanwhile stays. */
-const BOMB_MB_LEFT_MAX = 80
+const BOMB_MB_LEFT_MAX = 60
 const HEALTHY_MS_MAX = 250
 
 const BODY_BYTES_MAX = 32 * 1024 * 1024
