@@ -38,13 +38,19 @@ function collect(): void {
   looking = setTimeout(collect, LOOK_MS)
 }
 
-/** At the port of the thread before it, unless that one is stuck and still has it. */
+/** A thread that was ended gives its port back, on a busy machine not at once. */
+const PORT_TRIES = 50
+const PORT_PAUSE_MS = 20
+
+/** At the port of the thread before it, unless somebody else has taken that. */
 function listen(port: number): Sandbox {
-  try {
-    return startOnDemand({ port }, onRequest)
-  } catch (error) {
-    if (port === 0) throw error
-    return startOnDemand({ port: 0 }, onRequest)
+  for (let tries = 1; ; tries++) {
+    try {
+      return startOnDemand({ port: tries > PORT_TRIES ? 0 : port }, onRequest)
+    } catch (error) {
+      if (port === 0 || tries > PORT_TRIES) throw error
+      Bun.sleepSync(PORT_PAUSE_MS)
+    }
   }
 }
 

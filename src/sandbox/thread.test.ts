@@ -53,7 +53,7 @@ test('answers as the vendor does, and ends with its requests', async () => {
   expect(reasons).toEqual([])
 })
 
-test('a thread that is stuck gives way to a new one, at the same address where that is free', async () => {
+test('a thread that is stuck gives way to a new one at the same address', async () => {
   const marker = join(folder, 'stuck')
   const code = `
 import { existsSync, rmSync } from 'node:fs'
@@ -70,6 +70,7 @@ setInterval(() => { if (existsSync(${JSON.stringify(marker)})) { rmSync(${JSON.s
   await until(() => reasons.length > 0)
   expect(reasons).toEqual(['it said nothing for too long'])
   await until(() => answers(thread?.url ?? ''))
+  expect(thread.url).toBe(url)
 }, 60_000)
 
 test('a thread that fails gives way to a new one', async () => {
