@@ -78,6 +78,8 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
   }
 }
 
+const isOwn = ({ kind }: Delta): boolean => kind === 'own'
+
 type Ends = { readonly client: ClientSide; readonly upstream: UpstreamSide; readonly quirks: WriterQuirks }
 
 /** A turn with tools that its upstream takes, and the way back to those of the client. */
@@ -107,7 +109,7 @@ class Tools {
   }
 
   named(deltas: readonly Delta[]): readonly Delta[] {
-    const told = this.isSameDialect ? deltas : deltas.filter(({ kind }) => kind !== 'own')
+    const told = this.isSameDialect || !deltas.some(isOwn) ? deltas : deltas.filter((delta) => !isOwn(delta))
     return sealedDeltas(this.names.restoredIn(told), this.account)
   }
 

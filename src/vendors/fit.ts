@@ -179,8 +179,13 @@ const asSystem: Change = (message) => (message['role'] === 'developer' ? { ...me
 /** Ids of calls as a vendor wants them, the same for the same id. */
 function withCallIds(chars: number): Change {
   const isFit = new RegExp(`^[a-zA-Z0-9]{${chars}}$`)
-  const fitted = (id: unknown): unknown =>
-    typeof id !== 'string' || isFit.test(id) ? id : digestOf(id).replaceAll(/[-_]/g, '0').slice(0, chars)
+  const digests = new Map<string, string>()
+  const fitted = (id: unknown): unknown => {
+    if (typeof id !== 'string' || isFit.test(id)) return id
+    const known = digests.get(id) ?? digestOf(id).replaceAll(/[-_]/g, '0').slice(0, chars)
+    digests.set(id, known)
+    return known
+  }
   const inCall = (call: unknown): unknown => {
     const id = asObject(call)['id']
     return fitted(id) === id ? call : { ...asObject(call), id: fitted(id) }

@@ -91,7 +91,7 @@ const ID_CHARS_MAX = 40
 /** Whether calls of one message could not be told apart, or an id is longer than every vendor takes it. */
 function hasOddIds(message: Fields): boolean {
   const ids = idsIn(message)
-  return ids.some((id, i) => id === '' || id.length > ID_CHARS_MAX || ids.indexOf(id) < i)
+  return new Set(ids).size < ids.length || ids.some((id) => id === '' || id.length > ID_CHARS_MAX)
 }
 
 function withLawfulIds(messages: readonly Fields[]): readonly Fields[] {

@@ -5,6 +5,7 @@
 import { parseExact } from '../../lib/exact-json.ts'
 import { asFields, asText, type Fields } from '../fields.ts'
 import { NO_RESULT } from '../open-calls.ts'
+import { callsOfResults } from './call-results.ts'
 import type { Family } from './families.ts'
 import { isFields, listOf, mapMember, memberOf, partsOf } from './members.ts'
 import type { GeminiBody, GeminiContent } from './request.ts'
@@ -119,25 +120,23 @@ const noResult = ({ id, name }: Fields): Fields => ({
   functionResponse: { ...(id === undefined ? {} : { id }), name, response: { output: NO_RESULT } },
 })
 
-const isOf = (call: Fields, result: Fields): boolean =>
-  asText(result['id']) === '' ? result['name'] === call['name'] : result['id'] === call['id']
-
 function unanswered(calls: readonly Fields[], results: readonly Fields[]): Fields[] {
-  const left = [...results]
-  return calls.filter((call) => {
-    const at = left.findIndex((result) => isOf(call, result))
-    if (at !== -1) left.splice(at, 1)
-    return at === -1
-  })
+  const answered = new Set(callsOfResults(calls, results))
+  return calls.filter((_, place) => !answered.has(place))
 }
 
 /** Results in the order of their calls, which is all there is without ids, and behind them what else is said. */
 function withMissing(parts: readonly unknown[], calls: readonly Fields[], missing: readonly Fields[]): unknown[] {
-  const left = [...parts]
-  const results = calls.flatMap((call): unknown[] => {
-    if (missing.includes(call)) return [noResult(call)]
-    const at = left.findIndex((part) => membersOf([part], 'functionResponse').some((result) => isOf(call, result)))
-    return at === -1 ? [] : left.splice(at, 1)
-  })
-  return [...results, ...left]
+  const results = parts.filter((part) => membersOf([part], 'functionResponse').length > 0)
+  const places = callsOfResults(calls, membersOf(results, 'functionResponse'))
+  const ofCalls = new Map<unknown, unknown>(missing.map((call) => [call, noResult(call)]))
+  const moved = new Set<unknown>()
+  for (const [i, result] of results.entries()) {
+    const call = calls[places[i] ?? -1]
+    if (call === undefined) continue
+    ofCalls.set(call, result)
+    moved.add(result)
+  }
+  const inOrder = calls.flatMap((call) => (ofCalls.has(call) ? [ofCalls.get(call)] : []))
+  return [...inOrder, ...parts.filter((part) => !moved.has(part))]
 }

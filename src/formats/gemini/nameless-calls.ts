@@ -1,6 +1,7 @@
 /** Requests for a vendor that knows no ids of calls: it tells results apart by their order alone. */
 import { parseExact } from '../../lib/exact-json.ts'
-import { asFields, asText, type Fields } from '../fields.ts'
+import { asFields, type Fields } from '../fields.ts'
+import { callsOfResults } from './call-results.ts'
 import { isFields, listOf, mapMember, memberOf, partsOf } from './members.ts'
 
 /**
@@ -56,22 +57,14 @@ function fieldsOf(part: unknown, name: string): Fields[] {
   return isFields(value) ? [value] : []
 }
 
-/** Results in the order of their calls: by id where there is one, else the next call of that name. */
+/** Results in the order of their calls, those of none behind them. */
 function rankedBy(calls: readonly Fields[], results: readonly Part[]): readonly Part[] {
-  const open = new Set(calls.keys())
-  const ranks = new Map<Part, number>()
-  const take = (result: Part, isIts: (call: Fields) => boolean): void => {
-    const at = [...open].find((i) => isIts(calls[i] ?? {}))
-    if (at === undefined) return
-    open.delete(at)
-    ranks.set(result, at)
-  }
-  for (const one of results) {
-    const id = asText(one.result['id'])
-    if (id !== '') take(one, (call) => call['id'] === id)
-  }
-  for (const one of results) if (!ranks.has(one)) take(one, ({ name }) => name === one.result['name'])
-  return results.toSorted((a, b) => (ranks.get(a) ?? calls.length) - (ranks.get(b) ?? calls.length))
+  const places = callsOfResults(
+    calls,
+    results.map(({ result }) => result),
+  )
+  const ranks = new Map(results.map((one, i) => [one, places[i] ?? calls.length]))
+  return results.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0))
 }
 
 function withoutIds(contents: readonly unknown[]): readonly unknown[] {
