@@ -109,14 +109,21 @@ describe('refusals come in the envelope', () => {
   test('unknown routes and wrong methods', async () => {
     const origin = new URL(gateway.baseUrl).origin
     expect(await refusal(fetch(`${origin}/nope`))).toMatchObject({ status: 404, code: 'not_found' })
-    for (const path of ['/chat/completions', '/v1/v1/chat/completions']) {
-      const misplaced = await refusal(fetch(`${origin}${path}`, { method: 'POST', body: '{}' }))
-      expect(misplaced).toMatchObject({ status: 404, message: expect.stringContaining('ends with /v1') as string })
+    for (const [path, meant] of [
+      ['/chat/completions', '/v1/chat/completions'],
+      ['/v1/v1/chat/completions', '/v1/chat/completions'],
+      ['/messages', '/v1/messages'],
+      ['/v1/v1/messages', '/v1/messages'],
+      ['/models/x:generateContent', '/v1beta/models/x:generateContent'],
+      ['/v1/v1beta/models/x:generateContent', '/v1beta/models/x:generateContent'],
+    ]) {
+      const answer = await fetch(`${origin}${path}`, { method: 'POST', body: '{}' })
+      const { error } = (await answer.json()) as { error: { message: string } }
+      const hint = `There is POST ${meant}: check the base URL of your client.`
+      expect([answer.status, error.message]).toEqual([404, `There is no POST ${path}. ${hint}`])
     }
-    for (const path of ['/v1/nope', '/v1/v1/messages', '/v1/v1beta/models/x:generateContent']) {
-      const nowhere = await refusal(fetch(`${origin}${path}`, { method: 'POST', body: '{}' }))
-      expect(nowhere).toMatchObject({ status: 404, message: `There is no POST ${path}.` })
-    }
+    const nowhere = await refusal(fetch(`${origin}/v1/nope`, { method: 'POST', body: '{}' }))
+    expect(nowhere).toMatchObject({ status: 404, message: 'There is no POST /v1/nope.' })
     const wrong = await fetch(`${gateway.baseUrl}/chat/completions`)
     expect(wrong.headers.get('allow')).toBe('POST')
     expect(await refusal(wrong)).toMatchObject({ status: 405, code: 'method_not_allowed' })

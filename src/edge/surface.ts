@@ -60,7 +60,7 @@ const OF_OPENAI = /^\/v1\/(?:chat|responses|embeddings|images|videos?|balance)(?
  * several dialects, as that of models, or of none, by the headers that only clients of one send.
  */
 export function envelopeOf(path: string, asker?: Asked): Envelope {
-  if (/^\/v1\/messages(?:\/|$)/.test(path)) return messagesEnvelope
+  if (/^(?:\/v1)*\/messages(?:\/|$)/.test(path)) return messagesEnvelope
   if (/^\/v1(?:beta|alpha)(?:\/|$)/.test(path) || geminiSurface(path)) return geminiEnvelope
   if (!asker || OF_OPENAI.test(path)) return chatEnvelope
   if ((asker.header('anthropic-version') ?? asker.header('x-api-key')) !== undefined) return messagesEnvelope
@@ -134,3 +134,9 @@ const geminiSurface = (path: string): Surface | undefined => {
 
 export const surfaceOf = (path: string): Surface | undefined =>
   Object.hasOwn(surfaces, path) ? surfaces[path] : geminiSurface(path)
+
+/** The path that a client meant whose base URL lacks its version, or has it twice; undefined where there is none. */
+export function meantPath(path: string): string | undefined {
+  const rest = path.replace(/^(?:\/v1(?:beta|alpha)?(?=\/))+/, '')
+  return [`/v1beta${rest}`, `/v1${rest}`].find((one) => one !== path && surfaceOf(one))
+}

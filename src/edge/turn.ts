@@ -5,6 +5,7 @@ import type { ClientRequest, FailureWriter } from '../formats/format.ts'
 import type { Exchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import type { LogFields } from '../lib/log.ts'
+import { meantPath } from './surface.ts'
 import type { EventSource } from './stream-reply.ts'
 import type { Words } from './model-view.ts'
 
@@ -60,9 +61,8 @@ export const INTERNAL: Failure = {
 
 /** Most who meet it have given their client a base URL that is too short, or has its end twice. */
 export function noRoute(method: string, path: string): Failure {
-  const isMisplaced =
-    !/^\/v1(?!\/v1\/)/.test(path) && /\/(?:completions|responses|embeddings|generations|edits|videos)$/.test(path)
-  const hint = method === 'POST' && isMisplaced ? ' A base URL of OpenAI clients ends with /v1, once.' : ''
+  const meant = method === 'POST' ? meantPath(path) : undefined
+  const hint = meant === undefined ? '' : ` There is POST ${meant.slice(0, 200)}: check the base URL of your client.`
   return { kind: 'not_found', message: `There is no ${method} ${path.slice(0, 200)}.${hint}` }
 }
 
