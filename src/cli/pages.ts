@@ -19,7 +19,7 @@ export const pageOptions = {
 
 type Paging = { readonly limit: string | undefined; readonly before: string | undefined }
 
-type Listed<V> = {
+type ListPage<V> = {
   readonly name: string
   readonly input: object
   readonly paging: Paging
@@ -30,7 +30,7 @@ type Listed<V> = {
 /** `rest` says that there are more rows, and how to see them; undefined: these are all. */
 export async function operateList<V>(
   program: Program,
-  { name, input, paging, idOf }: Listed<V>,
+  { name, input, paging, idOf }: ListPage<V>,
   show: (rows: readonly V[], rest: Shown['rest']) => Outcome,
 ): Promise<Outcome> {
   const wanted = paging.limit === undefined ? ROWS : Number(paging.limit)

@@ -1,8 +1,8 @@
 /** A step of one choice. `isBeside`: it is not the first of its round. */
-type Taken<Step> = { choice: number; step: Step; isBeside?: true }
+type ChoiceStep<Step> = { choice: number; step: Step; isBeside?: true }
 
 /** The steps of all choices, in rounds: one of each choice that has not ended. */
-export function* takeTurns<Step>(choices: readonly Iterator<Step>[]): Generator<Taken<Step>> {
+export function* takeTurns<Step>(choices: readonly Iterator<Step>[]): Generator<ChoiceStep<Step>> {
   let running = [...choices.entries()]
   while (running.length > 0) {
     const going: typeof running = []

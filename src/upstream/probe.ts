@@ -22,10 +22,10 @@ const PROBE_TIMEOUT_MS = 15_000
 const VERTEX_PLACE = /\/projects\/[^/]+\/locations\/[^/]+(?=\/publishers\/)/
 const PROBE_BYTES_MAX = 4 * 1024 * 1024
 
-type Found = Pick<Probe, 'ok' | 'status' | 'problem'> & { readonly models?: readonly string[] }
+type ProbeResult = Pick<Probe, 'ok' | 'status' | 'problem'> & { readonly models?: readonly string[] }
 type Reply =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly failure: UpstreamFailure }
-  | { readonly kind: 'none'; readonly found: Found }
+  | { readonly kind: 'none'; readonly found: ProbeResult }
 type Question = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: string }
 type Ask = (question: Question) => Promise<Reply>
 
@@ -66,20 +66,20 @@ function asker(provider: Provider, preset: Preset, stop: Stop): Ask {
   }
 }
 
-const probes: Readonly<Record<Preset['probe'], (ask: Ask, preset: Preset) => Promise<Found>>> = {
+const probes: Readonly<Record<Preset['probe'], (ask: Ask, preset: Preset) => Promise<ProbeResult>>> = {
   models: probeModels,
   empty_call: probeCall,
   video_tasks: (ask) => probeReading(ask, '/contents/generations/tasks?page_num=1&page_size=1'),
   unknown_task: (ask) => probeReading(ask, '/tasks/amk-tool-none'),
 }
 
-const works = (status: number, models: readonly string[] = []): Found => ({
+const works = (status: number, models: readonly string[] = []): ProbeResult => ({
   ok: true,
   status,
   models,
   problem: undefined,
 })
-const fails = ({ status, failure }: Extract<Reply, { kind: 'answer' }>): Found => ({
+const fails = ({ status, failure }: Extract<Reply, { kind: 'answer' }>): ProbeResult => ({
   ok: false,
   status,
   problem: `${failure.kind}: ${failure.message}`,
@@ -89,7 +89,7 @@ const fails = ({ status, failure }: Extract<Reply, { kind: 'answer' }>): Found =
 const LISTLESS = new Set([400, 403, 404, 405, 501])
 
 /** Its list of models. A vendor without one is known by how it refuses an empty call. */
-async function probeModels(ask: Ask, preset: Preset): Promise<Found> {
+async function probeModels(ask: Ask, preset: Preset): Promise<ProbeResult> {
   const reply = await ask({ method: 'GET', path: '/models' })
   if (reply.kind === 'none') return reply.found
   const { status } = reply
@@ -108,7 +108,7 @@ const callPaths: Readonly<Partial<Record<Dialect, string>>> = {
 }
 
 /** A call without a model: whoever takes address and key refuses it as incomplete, and makes nothing. */
-async function probeCall(ask: Ask, { dialects }: Preset): Promise<Found> {
+async function probeCall(ask: Ask, { dialects }: Preset): Promise<ProbeResult> {
   const path = dialects.map((dialect) => callPaths[dialect]).find((one) => one !== undefined)
   if (path === undefined) return { ok: false, status: undefined, problem: 'it has no model list' }
   const reply = await ask({ method: 'POST', path, body: '{}' })
@@ -122,7 +122,7 @@ async function probeCall(ask: Ask, { dialects }: Preset): Promise<Found> {
 }
 
 /** Something to be read. That it is not there is an answer, too: whoever has the wrong key is not told so. */
-async function probeReading(ask: Ask, path: string): Promise<Found> {
+async function probeReading(ask: Ask, path: string): Promise<ProbeResult> {
   const reply = await ask({ method: 'GET', path })
   if (reply.kind === 'none') return reply.found
   const { status, text } = reply

@@ -60,10 +60,10 @@ export function brokenEnd({ choices }: Fields): UpstreamFailure | undefined {
 }
 
 /** What a choice has called: tools; the one function of the format's first version; nothing. */
-type Called = 'tools' | 'function' | 'nothing'
+type CallField = 'tools' | 'function' | 'nothing'
 
 /** The reason as the format has it, which follows what is in the answer. Null: it has not ended. */
-function finishOf(reason: unknown, called: Called): unknown {
+function finishOf(reason: unknown, called: CallField): unknown {
   if (typeof reason !== 'string' || reason === '') return null
   const word = ownIn(finishWords, reason) ?? reason
   if (word === 'length' || word === 'content_filter') return word

@@ -23,7 +23,7 @@ const one = {
 export const embedContentSchema = z.looseObject(one)
 export const batchEmbedSchema = z.looseObject({ requests: z.array(embedContentSchema).min(1).max(INPUTS_MAX) })
 
-type Asked = { readonly text: string; readonly path: string }
+type GeminiRequest = { readonly text: string; readonly path: string }
 type Read =
   | { readonly kind: 'read'; readonly request: ClientRequest }
   | { readonly kind: 'rejected'; readonly failure: Failure }
@@ -35,7 +35,7 @@ const refuse = (kind: Failure['kind'], param: string, message: string): Read => 
 })
 
 /** Reads a request for the embedding of one content, or of several. */
-export function readGeminiEmbeddings({ text, path }: Asked): Read {
+export function readGeminiEmbeddings({ text, path }: GeminiRequest): Read {
   const scan = scanRequest(text)
   if (scan.kind === 'rejected') return scan
   let fields: Fields

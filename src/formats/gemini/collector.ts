@@ -4,11 +4,11 @@ import { asFields, asList, asText, numberIn, parseExactFields, type Fields } fro
 import type { ReplyCollector } from '../format.ts'
 import { gather } from '../gather.ts'
 
-type Gathered = { [name: string]: unknown }
-type Candidate = { readonly fields: Gathered; readonly parts: Fields[] }
+type Members = { [name: string]: unknown }
+type Candidate = { readonly fields: Members; readonly parts: Fields[] }
 
 export class GeminiCollector implements ReplyCollector {
-  private readonly head: Gathered = {}
+  private readonly head: Members = {}
   private readonly candidates = new Map<number, Candidate>()
 
   add({ data }: SseEvent): void {

@@ -10,9 +10,9 @@ import { blocksOf } from './content.ts'
 import { lawfulBlocks } from './lawful-answer.ts'
 import { readStamp } from './seal.ts'
 
-type Spoken = { readonly role: string; readonly content: unknown }
+type WireMessage = { readonly role: string; readonly content: unknown }
 type Source = {
-  readonly body: Fields & { readonly messages: readonly Spoken[] }
+  readonly body: Fields & { readonly messages: readonly WireMessage[] }
   readonly text: string
   readonly members: Members
 }
@@ -52,7 +52,7 @@ function withoutBudget(body: Fields, upstreamModel: string): Lawful {
   return { edits: [{ key: 'thinking', value }], dropped: ['thinking.budget_tokens'] }
 }
 
-const hasOddCalls = (messages: readonly Spoken[]): boolean =>
+const hasOddCalls = (messages: readonly WireMessage[]): boolean =>
   messages.some((message) => withLawfulCalls(message) !== message)
 
 function withLawfulCalls<T extends Fields>(message: T): T {
@@ -79,7 +79,7 @@ const idOf = ({ type, id, tool_use_id: callId }: Fields): string | undefined =>
   type === 'tool_use' ? asText(id) : type === 'tool_result' ? asText(callId) : undefined
 
 /** Whether some id would be refused, for its characters or because a call before has it. */
-function hasOddIds(messages: readonly Spoken[]): boolean {
+function hasOddIds(messages: readonly WireMessage[]): boolean {
   const calls = new Set<string>()
   for (const { content } of messages) {
     for (const block of asList(content).map(asFields)) {
@@ -110,28 +110,28 @@ function withLawfulIds(messages: readonly Fields[]): readonly Fields[] {
   })
 }
 
-const idsOf = (message: Spoken | undefined, role: string, type: string): readonly string[] =>
+const idsOf = (message: WireMessage | undefined, role: string, type: string): readonly string[] =>
   message?.role === role
     ? asList(message.content)
         .map(asFields)
         .flatMap((block) => (block['type'] === type ? (idOf(block) ?? []) : []))
     : []
 
-const openCalls = (message: Spoken, next: Spoken | undefined): readonly string[] => {
+const openCalls = (message: WireMessage, next: WireMessage | undefined): readonly string[] => {
   const calls = idsOf(message, 'assistant', 'tool_use')
   if (calls.length === 0) return calls
   const answered = new Set(idsOf(next, 'user', 'tool_result'))
   return calls.filter((id) => !answered.has(id))
 }
 
-const hasOpenCalls = (messages: readonly Spoken[]): boolean =>
+const hasOpenCalls = (messages: readonly WireMessage[]): boolean =>
   messages.some((message, i) => openCalls(message, messages[i + 1]).length > 0)
 
 const noResult = (id: string): Fields => ({ type: 'tool_result', tool_use_id: id, content: NO_RESULT })
 
 /** Results stand in the message behind their calls, in front of all else. */
 function withAllResults(messages: readonly Fields[]): readonly Fields[] {
-  const spoken = messages as readonly (Fields & Spoken)[]
+  const spoken = messages as readonly (Fields & WireMessage)[]
   let results: readonly Fields[] = []
   return spoken.flatMap((message, i): Fields[] => {
     const said = results.length === 0 ? message : { ...message, content: [...results, ...blocksOf(message.content)] }

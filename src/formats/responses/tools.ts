@@ -13,7 +13,7 @@ export type ToolBook = {
   readonly left: readonly string[]
 }
 
-type Declared = { readonly shape: CallShape; readonly tool: (name: string) => Tool }
+type Declaration = { readonly shape: CallShape; readonly tool: (name: string) => Tool }
 
 /**
  * Items that declare tools in the middle of a conversation: Codex sends those of its newer models in the first kind,
@@ -36,7 +36,7 @@ export function toolBook(tools: ResponsesBody['tools'], items: readonly Fields[]
   return { tools: [...found.values()], names, left: [...left] }
 }
 
-function declaredBy(tool: Fields, left: Set<string>): Declared[] {
+function declaredBy(tool: Fields, left: Set<string>): Declaration[] {
   const { type } = tool
   if (type === 'namespace') return membersOf(tool, left)
   const declared = callable(tool, undefined) ?? agentTool(tool)
@@ -44,7 +44,7 @@ function declaredBy(tool: Fields, left: Set<string>): Declared[] {
   return declared ? [declared] : []
 }
 
-function membersOf(group: Fields, left: Set<string>): Declared[] {
+function membersOf(group: Fields, left: Set<string>): Declaration[] {
   const namespace = asText(group['name'])
   const members = asList(group['tools']).map(asFields)
   const declared = members.flatMap((member) => callable(member, namespace) ?? [])
@@ -63,7 +63,7 @@ const withAbout = (tool: Tool, about: string): Tool => ({
   description: [tool.description, about].filter((text) => (text ?? '') !== '').join('\n\n'),
 })
 
-function callable(tool: Fields, namespace: string | undefined): Declared | undefined {
+function callable(tool: Fields, namespace: string | undefined): Declaration | undefined {
   const { type, name, description, parameters, strict, format } = tool
   if ((type !== 'function' && type !== 'custom') || typeof name !== 'string' || name === '') return undefined
   const about = textIn(description)

@@ -78,7 +78,7 @@ function cutAtStop(text: string, stop: ChatRequest['stop']): { text: string; isS
 
 /** The calls of an answer, made one by one as they are taken; undefined where it has none. */
 function plannedCalls(
-  { scene, tools, toldOfTools, opening, hints }: Prompt,
+  { scene, tools, valuesOfTools, opening, hints }: Prompt,
   { seed, ...room }: Room & { seed: number },
 ): Iterable<PlannedCall> | undefined {
   if (scene) return scene.kind === 'calls' ? scene.calls : undefined
@@ -89,7 +89,7 @@ function plannedCalls(
       const name = toolNameOf(tool)
       const turn = times.get(name) ?? 0
       times.set(name, turn + 1)
-      const own = { ...hints, told: toldOfTools.get(name) ?? hints.told, random: randomFrom(seed + index), turn }
+      const own = { ...hints, told: valuesOfTools.get(name) ?? hints.told, random: randomFrom(seed + index), turn }
       yield callOf(tool, { text: opening, hints: own, budget: room.budget, charsMax: charsFor(room) })
     }
   })()

@@ -1,5 +1,5 @@
 import { hintsFrom, type Hints } from '../example/hints.ts'
-import { objectIn, toldIn, type Told } from '../example/told.ts'
+import { objectIn, namedValuesIn, type NamedValues } from '../example/named-values.ts'
 import { countTokens } from '../tokens.ts'
 import { tellingWords } from '../words.ts'
 import {
@@ -30,7 +30,7 @@ export type Prompt = {
   /** What is called unless the scene has something else. */
   tools: readonly Tool[]
   /** What is told of each tool's arguments, where several are named. */
-  toldOfTools: ReadonlyMap<string, Told>
+  valuesOfTools: ReadonlyMap<string, NamedValues>
   results: readonly ToolResult[]
   wish: Wish | undefined
   order: Order | undefined
@@ -60,7 +60,7 @@ export function readPrompt(request: ChatRequest): Prompt {
     hints: hintsFrom(text, 0),
     scene,
     tools,
-    toldOfTools: toldOf(tools, opening),
+    valuesOfTools: valuesOf(tools, opening),
     results: openToolResults(messages),
     wish: wishOf(text),
     order,
@@ -79,10 +79,10 @@ const echoOf = (text: string, opening: string): string =>
   )
 
 /** `add with a=1 and mul with a=2`: what stands behind a tool's name is told of it. */
-function toldOf(tools: readonly Tool[], text: string): Map<string, Told> {
+function valuesOf(tools: readonly Tool[], text: string): Map<string, NamedValues> {
   const names = [...new Set(tools.map(toolNameOf))]
   const places = names.map((name) => ({ name, at: text.indexOf(name) })).filter(({ at }) => at !== -1)
   places.sort((a, b) => a.at - b.at)
   if (places.length < 2) return new Map()
-  return new Map(places.map(({ name, at }, i) => [name, toldIn(text.slice(at, places[i + 1]?.at))]))
+  return new Map(places.map(({ name, at }, i) => [name, namedValuesIn(text.slice(at, places[i + 1]?.at))]))
 }

@@ -1,7 +1,7 @@
 import type { Budget } from '../budget.ts'
 import { flatten, isDeep, type Scope } from './flatten.ts'
 import { takeTurn, wordsOnly, type Hints } from './hints.ts'
-import { toldFor } from './told.ts'
+import { valueNamedFor } from './named-values.ts'
 import { exampleNumber } from './number.ts'
 import type { AnySchema, Schema } from './schema.ts'
 import { exampleText } from './text.ts'
@@ -115,7 +115,7 @@ function writeObject(schema: Schema, place: Place): void {
     writer.write(':')
     const value = own ?? additionalProperties
     const inner = { ...place, name: name.slice(0, NAME_CHARS_MAX), isWhole: false }
-    const told = place.isWhole ? toldFor(name, flatten(value, inner).schema, place.hints) : undefined
+    const told = place.isWhole ? valueNamedFor(name, flatten(value, inner).schema, place.hints) : undefined
     if (told === undefined) writeValue(value, inner)
     else writer.value(told)
     mark = ','

@@ -1,7 +1,7 @@
 import { randomFrom, type Random } from '../random.ts'
 import { namesIn, tellingWords } from '../words.ts'
 import type { Pattern } from './pattern.ts'
-import { toldIn, type Told } from './told.ts'
+import { namedValuesIn, type NamedValues } from './named-values.ts'
 
 /** What a message offers to fill a schema with, so that arguments look as if the model had read it. */
 export type Hints = {
@@ -9,7 +9,7 @@ export type Hints = {
   /** The text as ` words alone `, so that one is found in another only as whole words. */
   said: string
   /** Values that it gives by name. */
-  told: Told
+  told: NamedValues
   names: readonly string[]
   words: readonly string[]
   numbers: readonly number[]
@@ -37,7 +37,7 @@ export function hintsFrom(message: string, seed: number): Hints {
   return {
     text,
     said: wordsOnly(text),
-    told: toldIn(message),
+    told: namedValuesIn(message),
     names: [...new Set(namesIn(text))],
     words: [...new Set(tellingWords(text))],
     numbers: (text.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number),

@@ -1,7 +1,7 @@
 /** Values that a message gives by name, `city=Oslo, days: 3` or as a JSON object: what arguments are made of first. */
 import type { AnySchema, Schema } from './schema.ts'
 
-export type Told = {
+export type NamedValues = {
   /** The first JSON object in the message. */
   readonly object: Readonly<Record<string, unknown>> | undefined
   /** By name, one after the other: the second call of a tool takes the second. */
@@ -14,7 +14,7 @@ const OBJECTS_MAX = 8
 const PAIR =
   /(?<![\w.-])([A-Za-z_][\w-]{0,63})(?: ?= ?| ?: )(\[[^\]\n]{0,500}\]|"[^"\n]{0,500}"|'[^'\n]{0,500}'|`[^`\n]{0,500}`|[^\s,;)}\]]{1,500})/g
 
-export function toldIn(message: string): Told {
+export function namedValuesIn(message: string): NamedValues {
   const text = message.slice(0, TEXT_CHARS_MAX)
   const pairs = new Map<string, string[]>()
   for (const [, name = '', said = ''] of text.matchAll(PAIR)) {
@@ -58,7 +58,11 @@ function endOf(text: string, start: number): number | undefined {
 }
 
 /** What the message gives for a property, where that is valid for its schema. */
-export function toldFor(name: string, schema: Schema, { told, turn }: { told: Told; turn: number }): unknown {
+export function valueNamedFor(
+  name: string,
+  schema: Schema,
+  { told, turn }: { told: NamedValues; turn: number },
+): unknown {
   const { object, pairs } = told
   if (object && Object.hasOwn(object, name) && fits(object[name], schema)) return object[name]
   const all = pairs.get(name)
