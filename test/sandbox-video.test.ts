@@ -239,7 +239,7 @@ describe('Ark', () => {
 
   test('lists by page, status, model and id; deletes what waits or is over, not what runs', async () => {
     const slow = await create('List me [sandbox: task-ms=60000]', { model: 'sandbox-video-fast' })
-    const running = await create('List me [sandbox: task-ms=100]')
+    const running = await create('List me [sandbox: task-ms=2000]')
     const done = await create('List me [sandbox: task-ms=0]')
     const ids = (body: Json): unknown[] => (body['items'] as Json[]).map(({ id }) => id)
     const page = (await ask('GET', `${TASKS}?page_num=1&page_size=2`)).body
@@ -249,7 +249,7 @@ describe('Ark', () => {
     const filter = `filter.model=sandbox-video-fast&filter.status=queued&${both}`
     expect(ids((await ask('GET', `${TASKS}?${filter}`)).body)).toEqual([slow])
     expect((await ask('GET', `${TASKS}?page_size=0`)).status).toBe(400)
-    await Bun.sleep(30)
+    while ((await ask('GET', `${TASKS}/${running}`)).body['status'] === 'queued') await Bun.sleep(10)
     expect((await ask('DELETE', `${TASKS}/${running}`)).status).toBe(409)
     expect(await ask('DELETE', `${TASKS}/${slow}`)).toMatchObject({ status: 200, body: {} })
     expect((await ask('GET', `${TASKS}/${slow}`)).body['status']).toBe('cancelled')
@@ -360,14 +360,17 @@ describe('Veo', () => {
   })
 
   test('one of Vertex AI has the video in it', async () => {
-    const prompt = 'Fog [sandbox: task-ms=50]'
+    const prompt = 'Fog [sandbox: task-ms=1000]'
     const parameters = { resolution: '1080p', generateAudio: false }
     const { body: made } = await ask('POST', `${VERTEX}:predictLongRunning`, body(prompt, parameters))
     const fetched = () => ask('POST', `${VERTEX}:fetchPredictOperation`, { operationName: made['name'] })
     expect((await fetched()).body).toEqual({ name: made['name'] })
-    await Bun.sleep(80)
-    const { response, done } = (await fetched()).body as { response: Json; done: boolean }
-    expect(done).toBe(true)
+    let over = (await fetched()).body
+    while (over['done'] !== true) {
+      await Bun.sleep(50)
+      over = (await fetched()).body
+    }
+    const response = over['response'] as Json
     const [one] = response['videos'] as { bytesBase64Encoded: string; mimeType: string }[]
     expect(one?.mimeType).toBe('video/mp4')
     expect(measure(Buffer.from(one?.bytesBase64Encoded ?? '', 'base64'))).toEqual([1920, 1080, 8])
