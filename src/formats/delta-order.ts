@@ -47,6 +47,8 @@ export function wholeDeltas(deltas: readonly Delta[]): readonly Delta[] {
 /** The deltas of a stream in the order in which they are said. */
 export class DeltaOrder {
   private readonly states = new Map<number, State>()
+  /** The choice of the words that came last: nearly all are of one. */
+  private latest: { readonly choice: number; readonly state: State } | undefined
 
   take(deltas: readonly Delta[]): readonly Delta[] {
     if (this.arePlain(deltas)) return deltas
@@ -65,11 +67,12 @@ export class DeltaOrder {
     return [...this.states.values()].flatMap(({ waiting }) => waiting.splice(0))
   }
 
-  /** Words, where no call has been made: nearly every delta. */
+  /** Words, where no call is open: nearly every delta. */
   private arePlain(deltas: readonly Delta[]): boolean {
     for (const { kind, choice } of deltas) {
       if (kind !== 'text' && kind !== 'reasoning' && kind !== 'refusal' && kind !== 'sealed') return false
-      if (this.stateOf(choice).open !== undefined) return false
+      if (choice !== this.latest?.choice) this.latest = { choice, state: this.stateOf(choice) }
+      if (this.latest.state.open !== undefined) return false
     }
     return true
   }

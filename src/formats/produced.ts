@@ -29,26 +29,32 @@ const LOOSE_PIECES_MAX = 32
 /** Collects what a stream brings. An upstream that never stops costs no more memory than one that does. */
 export class ProducedWords implements Produced {
   moreChars = 0
-  bytes = 0
   private kept = ''
   /** Each piece keeps the whole read it was cut from alive, until it is copied out of it. */
   private loose = ''
   private loosePieces = 0
+  /** Of all but what is loose: few streams are asked for it, and to count a piece costs as much as to keep it. */
+  private countedBytes = 0
 
   get text(): string {
     return this.kept + this.loose
   }
 
+  get bytes(): number {
+    return this.countedBytes + Buffer.byteLength(this.loose)
+  }
+
   add(words: string): void {
-    this.bytes += Buffer.byteLength(words)
     const chars = this.kept.length + this.loose.length
     if (chars >= KEPT_CHARS_MAX) {
       this.moreChars += words.length
+      this.countedBytes += Buffer.byteLength(words)
       return
     }
     this.loose += words
     if (++this.loosePieces < LOOSE_PIECES_MAX && chars + words.length < KEPT_CHARS_MAX) return
     this.kept += detached(this.loose)
+    this.countedBytes += Buffer.byteLength(this.loose)
     this.loose = ''
     this.loosePieces = 0
   }

@@ -1,6 +1,7 @@
 /** The JSON of a client's request: structure within bounds first, then syntax. */
 import type { Failure } from '../domain/failure.ts'
 import { nextTurn } from '../lib/end-of-tick.ts'
+import { noteRequest } from '../lib/garbage.ts'
 import type { Members } from '../lib/json-members.ts'
 import { repeatedName, requestScanLimits, scanJson, scanLongJson, type Scan } from '../lib/json-scan.ts'
 
@@ -24,10 +25,12 @@ export function scanRequest(text: string): ScannedRequest {
 type Reads<T> = (scan: ScannedRequest, text: string, bytes: number) => T | Promise<T>
 
 /** Scans a body and reads on from there; a large one in several turns of the loop. */
-export const afterScan = <T>(text: string, bytes: number, read: Reads<T>): T | Promise<T> =>
-  bytes > LARGE_BODY_BYTES
+export function afterScan<T>(text: string, bytes: number, read: Reads<T>): T | Promise<T> {
+  noteRequest(bytes)
+  return bytes > LARGE_BODY_BYTES
     ? scanLargeRequest(text).then((scan) => read(scan, text, bytes))
     : read(scanRequest(text), text, bytes)
+}
 
 /** In turns, one or more for each step. What comes before and after, decoding and sending, has turns of its own. */
 async function scanLargeRequest(text: string): Promise<ScannedRequest> {

@@ -8,13 +8,15 @@ type Fields = Readonly<Record<string, unknown>>
 /** Of a body: its fields that change, undefined for those that go; and the names of wishes that were left out. */
 export type Fit = { readonly changes: Fields; readonly dropped: readonly string[] }
 
-const known = new Map<string, readonly Rule[]>()
-const KNOWN_MAX = 10_000
+/** By vendor and model. */
+const known = new Map<string, Map<string, readonly Rule[]>>()
+const KNOWN_MODELS_MAX = 10_000
 
 /** The rules for a model at a vendor, which is named by its preset. */
 export function rulesFor(vendor: string, upstreamModel: string): readonly Rule[] {
-  const key = `${vendor} ${upstreamModel}`
-  const found = known.get(key)
+  let models = known.get(vendor)
+  if (!models) known.set(vendor, (models = new Map()))
+  const found = models.get(upstreamModel)
   if (found) return found
   const model = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1).toLowerCase()
   const those = rules.filter(
@@ -23,7 +25,7 @@ export function rulesFor(vendor: string, upstreamModel: string): readonly Rule[]
   )
   // Other rules ask how much is reasoned: that is fitted first.
   const ordered = those.toSorted((a, b) => Number(b.takes === 'efforts') - Number(a.takes === 'efforts'))
-  if (known.size < KNOWN_MAX) known.set(key, ordered)
+  if (models.size < KNOWN_MODELS_MAX) models.set(upstreamModel, ordered)
   return ordered
 }
 

@@ -72,7 +72,7 @@ function lawfullyFitted(body: ChatBody, rules: WriterQuirks['rules']): Fit {
   const lawful: { messages?: unknown; tools?: unknown } = {}
   const { messages, dropped: lost } = lawfulHistory(body.messages, rules)
   if (messages !== body.messages) lawful.messages = messages
-  const left = namesOf(splitTools(body.tools ?? []))
+  const left = body.tools ? namesOf(splitTools(body.tools)) : []
   if (left.length > 0) lawful.tools = body.tools?.filter((tool) => !isVendors(tool))
   if (Object.keys(lawful).length === 0) return fit(body, rules)
   const { changes, dropped } = fit({ ...body, ...lawful }, rules)

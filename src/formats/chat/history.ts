@@ -18,8 +18,14 @@ export const argumentsIn = ({ arguments: given }: Fields): string => {
 
 type Lawful = { readonly messages: readonly Fields[]; readonly dropped: readonly string[] }
 
+const NOTHING: readonly string[] = []
+const askers = new Set<unknown>(['user', 'system', 'developer'])
+/** Nothing of it is a model's, or a tool's. */
+const isAsked = ({ role }: Fields): boolean => askers.has(role)
+
 /** The messages, the list itself where nothing has to be put right; and names of what was left out. */
 export function lawfulHistory(all: readonly Fields[], rules?: readonly Rule[]): Lawful {
+  if (all.every(isAsked)) return { messages: all, dropped: NOTHING }
   const messages = withoutSilent(all)
   const isSigned = isTaken('call_signatures', rules)
   const isOddMessage = (message: Fields): boolean =>
