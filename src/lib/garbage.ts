@@ -5,7 +5,8 @@
 
 const COLLECT_BYTES = 2 * 1024 * 1024
 /** What memory may grow by before it is looked through. */
-const GROWTH_BYTES = 64 * 1024 * 1024
+const GROWTH_BYTES = 40 * 1024 * 1024
+const QUIET_MS = 5_000
 /** A heap so large that it takes longer is left to the collector: all streams wait meanwhile. */
 const SLOW_MS = 50
 const SLOW_PAUSE_MS = 60_000
@@ -15,8 +16,9 @@ let garbageBytes = 0
 let reader: unknown
 let isCrowd = false
 let pausedUntilMs = 0
-/** Of large requests, since the last collection for growth. */
+/** Of large requests, since the last collection after them; and when the last one came. */
 let largeBytes = 0
+let lastLargeMs = 0
 /** Resident memory when it was lowest, or after the last collection for its growth. */
 let lowestBytes = Number.POSITIVE_INFINITY
 
@@ -58,19 +60,22 @@ const LARGE_REQUEST_BYTES = 64 * 1024
 
 /** To be told of the size of each request. */
 export function noteRequest(bytes: number): void {
-  if (bytes >= LARGE_REQUEST_BYTES) largeBytes += bytes
+  if (bytes < LARGE_REQUEST_BYTES) return
+  largeBytes += bytes
+  lastLargeMs = performance.now()
 }
 
 /**
  * To be called twice a second. What a large request is read into lives until its answer, and is then left to a
- * collection of the whole heap, which comes when that has doubled: a hundred such requests take 200 MB. Small requests
- * are left to the collector: a thousand of them a second leave as much, and to collect it ourselves costs 2 %.
+ * collection of the whole heap, which comes when that has doubled: a hundred such requests take 200 MB. So it is
+ * collected where memory grows, and once where no more of them come. Small requests are left to the collector: a
+ * thousand of them a second leave as much, and to collect it here costs 2 %.
  */
 export function collectGrowth(): void {
-  const residentBytes = process.memoryUsage.rss()
+  const [nowMs, residentBytes] = [performance.now(), process.memoryUsage.rss()]
   lowestBytes = Math.min(lowestBytes, residentBytes)
-  if (largeBytes < COLLECT_BYTES || residentBytes - lowestBytes < GROWTH_BYTES) return
-  if (performance.now() < pausedUntilMs) return
+  if (largeBytes < COLLECT_BYTES || nowMs < pausedUntilMs) return
+  if (residentBytes - lowestBytes < GROWTH_BYTES && nowMs - lastLargeMs < QUIET_MS) return
   collectNow()
   largeBytes = 0
   lowestBytes = process.memoryUsage.rss()
