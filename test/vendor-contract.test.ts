@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { dialects } from '../src/domain/turn.ts'
 import { presets } from '../src/providers/presets.ts'
 import { startGateway, type TestGateway } from './support/gateway.ts'
-import { codex, conversations, kept } from './vendors/clients.ts'
+import { codex, conversations, kept, LONG_TOOL, longNamed } from './vendors/clients.ts'
 import { GEMINI_SEAL } from './vendors/refusals.ts'
 import { ARGS, profiles, startVendor, type Vendor } from './vendors/fake.ts'
 
@@ -43,6 +43,7 @@ const rows = profiles.map((profile, i) => [`${profile.preset} ${profile.model}`,
 const clients = [
   ...dialects.map((dialect) => [`a client of ${dialect}`, dialect, conversations[dialect]] as const),
   ['Codex', 'responses', codex] as const,
+  ['a client with long names of tools', 'chat', longNamed] as const,
 ]
 
 describe.each(rows)('%s', (_, i) => {
@@ -58,6 +59,7 @@ describe.each(rows)('%s', (_, i) => {
         const first = await ask()
         expect(first.calls.map(({ args }) => args.replaceAll(/\s/g, ''))).toEqual([ARGS[0], ARGS[1]])
         expect(new Set(first.calls.map(({ name }) => name)).size).toBe(1)
+        if (begin === longNamed) expect(first.calls[0]?.name).toBe(LONG_TOOL)
         conversation.give(['result 1', 'result 2'])
         const second = await ask()
         expect(second.calls.map(({ args }) => args.replaceAll(/\s/g, ''))).toEqual([ARGS[2]])
@@ -89,22 +91,25 @@ const kinds = [
   ['custom-responses', 'gpt-5.5'],
 ].map(([preset, model]) => profiles.findIndex((profile) => profile.preset === preset && profile.model === model))
 
-describe.each(Object.entries({ ...conversations, codex, kept }))('a conversation of %s that moves', (_, begin) => {
-  test.each(kinds.map((i) => [`${profiles[i]?.preset} ${profiles[i]?.model}`, i] as const))(
-    'from %s',
-    async (__, from) => {
-      for (const [n, to] of kinds.entries()) {
-        const where = `to ${profiles[to]?.preset} ${profiles[to]?.model}`
-        const conversation = begin(gateway, `m${from}`)
-        const ask = async () => ({ where, ...(await conversation.ask(n % 2 === 0)) })
-        expect(await ask()).toMatchObject({ status: 200 })
-        conversation.give(['result 1', 'result 2'])
-        conversation.model = `m${to}`
-        expect(await ask()).toMatchObject({ status: 200, text: 'Nearly there.' })
-        conversation.give(['result 3'])
-        conversation.model = `m${from}`
-        expect(await ask()).toMatchObject({ status: 200, text: 'All done.' })
-      }
-    },
-  )
-})
+describe.each(Object.entries({ ...conversations, codex, kept, longNamed }))(
+  'a conversation of %s that moves',
+  (_, begin) => {
+    test.each(kinds.map((i) => [`${profiles[i]?.preset} ${profiles[i]?.model}`, i] as const))(
+      'from %s',
+      async (__, from) => {
+        for (const [n, to] of kinds.entries()) {
+          const where = `to ${profiles[to]?.preset} ${profiles[to]?.model}`
+          const conversation = begin(gateway, `m${from}`)
+          const ask = async () => ({ where, ...(await conversation.ask(n % 2 === 0)) })
+          expect(await ask()).toMatchObject({ status: 200 })
+          conversation.give(['result 1', 'result 2'])
+          conversation.model = `m${to}`
+          expect(await ask()).toMatchObject({ status: 200, text: 'Nearly there.' })
+          conversation.give(['result 3'])
+          conversation.model = `m${from}`
+          expect(await ask()).toMatchObject({ status: 200, text: 'All done.' })
+        }
+      },
+    )
+  },
+)

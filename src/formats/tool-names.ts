@@ -16,45 +16,63 @@ const forms: Readonly<Record<Dialect, { readonly lawful: RegExp; readonly most: 
   messages: { lawful: /^[\w-]{1,128}$/, most: 128 },
 }
 
-export class ToolNames {
-  /** The turn with names that its upstream takes. */
-  readonly turn: Turn
+/** Names as an upstream takes them, and the way back. */
+export class FittedNames {
   private readonly originals = new Map<string, string>()
   private readonly fitted = new Map<string, string>()
 
-  constructor(turn: Turn, dialect: Dialect) {
+  constructor(names: Iterable<string>, dialect: Dialect) {
     const { lawful, most } = forms[dialect]
-    for (const name of namesIn(turn)) {
+    for (const name of names) {
       if (lawful.test(name) || this.fitted.has(name)) continue
       const fitted = shortened(name, most)
       this.fitted.set(name, fitted)
       this.originals.set(fitted, name)
     }
-    this.turn = this.fitted.size === 0 ? turn : this.renamed(turn)
   }
 
-  /** A name as its upstream takes it. */
+  /** How many names had to be fitted. */
+  get size(): number {
+    return this.fitted.size
+  }
+
   fit(name: string): string {
     return this.fitted.get(name) ?? name
   }
 
+  original(name: string): string {
+    return this.originals.get(name) ?? name
+  }
+}
+
+export class ToolNames {
+  /** The turn with names that its upstream takes. */
+  readonly turn: Turn
+  private readonly names: FittedNames
+
+  constructor(turn: Turn, dialect: Dialect) {
+    this.names = new FittedNames(namesIn(turn), dialect)
+    this.turn = this.names.size === 0 ? turn : this.renamed(turn)
+  }
+
+  /** A name as its upstream takes it. */
+  fit(name: string): string {
+    return this.names.fit(name)
+  }
+
   /** An answer with the client's own names. */
   restored(reply: Reply): Reply {
-    if (this.originals.size === 0) return reply
+    if (this.names.size === 0) return reply
     const own = (part: OutputPart): OutputPart =>
-      part.kind === 'tool_call' ? { ...part, name: this.original(part.name) } : part
+      part.kind === 'tool_call' ? { ...part, name: this.names.original(part.name) } : part
     const choices = reply.choices.map((choice) => ({ ...choice, parts: choice.parts.map(own) }))
     return { ...reply, choices, deltas: reply.deltas && this.restoredIn(reply.deltas) }
   }
 
   /** The same of what a stream has brought. */
   restoredIn(deltas: readonly Delta[]): readonly Delta[] {
-    if (this.originals.size === 0) return deltas
-    return deltas.map((delta) => (delta.kind === 'call' ? { ...delta, name: this.original(delta.name) } : delta))
-  }
-
-  private original(name: string): string {
-    return this.originals.get(name) ?? name
+    if (this.names.size === 0) return deltas
+    return deltas.map((delta) => (delta.kind === 'call' ? { ...delta, name: this.names.original(delta.name) } : delta))
   }
 
   private renamed(turn: Turn): Turn {

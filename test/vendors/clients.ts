@@ -36,7 +36,7 @@ const SCHEMA = {
 const SYSTEM = 'You look things up.'
 const QUESTION = 'What do you see?'
 /** Longer than most vendors take, as those of agents' servers are. */
-const LONG_TOOL = `mcp__plugin_code-analysis_claudemem__look_${'long_'.repeat(8)}`
+export const LONG_TOOL = `mcp__plugin_code-analysis_claudemem__look_${'long_'.repeat(8)}`
 
 export async function post(server: Server, path: string, body: object, headers: Record<string, string> = {}) {
   const response = await fetch(new URL(path, server.baseUrl), {
@@ -61,7 +61,7 @@ const eventsIn = (text: string): readonly Fields[] =>
 
 const refused = (got: { status: number; error: string; dropped: string }): Answer => ({ ...got, text: '', calls: [] })
 
-function chat(server: Server, model: string): Conversation {
+function chat(server: Server, model: string, tool = 'look'): Conversation {
   const messages: Fields[] = [
     { role: 'developer', content: SYSTEM },
     {
@@ -89,7 +89,7 @@ function chat(server: Server, model: string): Conversation {
         user: USER,
         reasoning_effort: 'high',
         parallel_tool_calls: true,
-        tools: [{ type: 'function', function: { name: 'look', description: 'Looks.', parameters: SCHEMA } }],
+        tools: [{ type: 'function', function: { name: tool, description: 'Looks.', parameters: SCHEMA } }],
       })
       if (got.status !== 200) return refused(got)
       const message = stream ? chatMessageOf(eventsIn(got.text)) : wholeChat(got.text)
@@ -438,8 +438,11 @@ export function codex(server: Server, model: string): Conversation {
   return self
 }
 
+/** A client of the chat format with the name that an agent gives a tool of a server of tools. */
+export const longNamed = (server: Server, model: string): Conversation => chat(server, model, LONG_TOOL)
+
 export const conversations: Readonly<Record<Dialect, (server: Server, model: string) => Conversation>> = {
-  chat,
+  chat: (server, model) => chat(server, model),
   messages,
   responses,
   gemini,

@@ -11,7 +11,9 @@ import type {
 import { fit, type Fit } from '../../vendors/fit.ts'
 import { exactBody } from '../exact-body.ts'
 import { readReceived } from '../received.ts'
+import type { FittedNames } from '../tool-names.ts'
 import { ChatCollector } from './collector.ts'
+import { directNames, withFittedNames } from './direct-names.ts'
 import { chatFailures } from './failure.ts'
 import { lawfulHistory } from './history.ts'
 import { readChatReply } from './reply.ts'
@@ -27,9 +29,11 @@ export class DirectChat implements Passage {
   readonly obstacle = undefined
   readonly failures = chatFailures
   private readonly client: ChatRequest
+  private readonly names: FittedNames | undefined
 
   constructor(client: ChatRequest) {
     this.client = client
+    this.names = directNames(client.body)
   }
 
   request({ upstreamModel, outputTokensMax, collected = false, quirks }: Destination): UpstreamRequest {
@@ -48,14 +52,14 @@ export class DirectChat implements Passage {
   /** What is written anew is read once more: its numbers keep their digits. */
   private fitted({ rules }: WriterQuirks): Fit {
     const { body, text } = this.client
-    const found = lawfullyFitted(body, rules)
+    const found = lawfullyFitted(body, { rules, names: this.names })
     return Object.values(found.changes).some((value) => typeof value === 'object')
-      ? lawfullyFitted(exactBody(body, text), rules)
+      ? lawfullyFitted(exactBody(body, text), { rules, names: this.names })
       : found
   }
 
   readReply(text: string, { usageDialect }: WriterQuirks): ReturnType<Passage['readReply']> {
-    return readReceived(text, (received) => readChatReply(received, usageDialect))
+    return readReceived(text, (received) => readChatReply(received, usageDialect, this.names))
   }
 
   collector(): ReplyCollector {
@@ -64,16 +68,19 @@ export class DirectChat implements Passage {
 
   openStream({ publicModel }: AnswerFacts, { usageDialect }: WriterQuirks): PassedStream {
     const { usageAsked, choices } = this.client
-    return new ChatStream({ publicModel, choices, usageAsked, usageDialect })
+    return new ChatStream({ publicModel, choices, usageAsked, usageDialect, names: this.names })
   }
 }
 
-function lawfullyFitted(body: ChatBody, rules: WriterQuirks['rules']): Fit {
-  const lawful: { messages?: unknown; tools?: unknown } = {}
+type Fitting = { readonly rules: WriterQuirks['rules']; readonly names: FittedNames | undefined }
+
+function lawfullyFitted(body: ChatBody, { rules, names }: Fitting): Fit {
+  const lawful: { messages?: unknown; tools?: unknown; tool_choice?: unknown } = {}
   const { messages, dropped: lost } = lawfulHistory(body.messages, rules)
   if (messages !== body.messages) lawful.messages = messages
   const left = body.tools ? namesOf(splitTools(body.tools)) : []
   if (left.length > 0) lawful.tools = body.tools?.filter((tool) => !isVendors(tool))
+  if (names) Object.assign(lawful, withFittedNames({ ...body, ...lawful }, names))
   if (Object.keys(lawful).length === 0) return fit(body, rules)
   const { changes, dropped } = fit({ ...body, ...lawful }, rules)
   return { changes: { ...lawful, ...changes }, dropped: [...new Set([...lost, ...left, ...dropped])] }

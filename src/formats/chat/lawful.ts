@@ -16,8 +16,10 @@ import {
 } from '../fields.ts'
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import { randomId } from '../../lib/ids.ts'
+import type { FittedNames } from '../tool-names.ts'
 import { readUpstreamError } from './failure.ts'
 import { StreamCalls, toolOfCall, wordsOfCall } from './stream-calls.ts'
+import { withOwnNames } from './direct-names.ts'
 
 /** Words of other dialects that servers say here, too (2026-11). */
 const finishWords: Readonly<Record<string, string>> = {
@@ -128,6 +130,12 @@ export const parseChunk = (data: string): Fields | undefined =>
 /** Of one stream. */
 export class LawfulChunks {
   private readonly states = new Map<number, State>()
+  private readonly names: FittedNames | undefined
+
+  /** `names`: of tools that were fitted for the upstream. */
+  constructor(names?: FittedNames) {
+    this.names = names
+  }
 
   /** A chunk as the format has it. It has no choices where there are none to speak of. */
   read(chunk: Fields): Fields {
@@ -153,7 +161,7 @@ export class LawfulChunks {
     const state = this.stateOf(index)
     const plain = fieldsIn(given) && withPlainContent(asFields(given))
     const calls = plain?.['tool_calls']
-    const read = Array.isArray(calls) ? state.calls.read(calls) : calls
+    const read = Array.isArray(calls) ? withOwnNames(state.calls.read(calls), this.names) : calls
     if (plain && hasFunctionCall(plain)) state.hasFunctionCall = true
     const called = state.calls.size > 0 ? 'tools' : state.hasFunctionCall ? 'function' : 'nothing'
     const finish = finishOf(reason, called)
@@ -173,22 +181,22 @@ export class LawfulChunks {
   }
 }
 
-/** A whole reply as the format has it. */
-export function lawfulReply(reply: Fields): Fields {
+/** A whole reply as the format has it. `names`: of tools that were fitted for the upstream. */
+export function lawfulReply(reply: Fields, names?: FittedNames): Fields {
   const { choices } = reply
   if (!Array.isArray(choices)) return reply
-  const read = choices.map(lawfulChoice)
+  const read = choices.map((choice: unknown) => lawfulChoice(choice, names))
   return read.every((one, i) => one === choices[i]) ? reply : { ...reply, choices: read }
 }
 
-function lawfulChoice(given: unknown): unknown {
+function lawfulChoice(given: unknown, names: FittedNames | undefined): unknown {
   const choice = fieldsIn(given)
   const message = choice && fieldsIn(choice['message'])
   if (!message) return given
   const plain = withPlainContent(message)
   const calls = plain['tool_calls']
   const isCut = finishOf(choice['finish_reason'], 'nothing') === 'length'
-  const read = Array.isArray(calls) ? lawfulCalls(calls, isCut) : calls
+  const read = Array.isArray(calls) ? withOwnNames(lawfulCalls(calls, isCut), names) : calls
   const called = asList(read).length > 0 ? 'tools' : hasFunctionCall(plain) ? 'function' : 'nothing'
   const reason = choice['finish_reason']
   const finish = finishOf(reason, called) ?? (called === 'tools' ? 'tool_calls' : 'stop')

@@ -6,6 +6,7 @@ import type { Edit } from '../../lib/json-scan.ts'
 import { asFields } from '../fields.ts'
 import type { Produced } from '../produced.ts'
 import type { Received } from '../received.ts'
+import type { FittedNames } from '../tool-names.ts'
 import { hiddenError } from './failure.ts'
 import { brokenEnd, lawfulReply } from './lawful.ts'
 import { wordsOfMessage } from './produced.ts'
@@ -63,7 +64,7 @@ const isChoice = (choice: Partial<Choice> | null): boolean =>
   typeof choice?.message === 'object' && choice.message !== null
 
 /** Reads a 200 reply. What is not a chat completion is a failure of the upstream, whatever its status said. */
-export function readChatReply(received: Received, dialect: UsageDialect): ReadReply {
+export function readChatReply(received: Received, dialect: UsageDialect, names?: FittedNames): ReadReply {
   let parsed: unknown
   try {
     parsed = received.parsed()
@@ -77,13 +78,13 @@ export function readChatReply(received: Received, dialect: UsageDialect): ReadRe
   const choices = reply['choices']
   if (!Array.isArray(choices) || choices.length === 0) return garbage('the reply has no choices')
   if (!choices.every(isChoice)) return garbage('a choice has no message')
-  const read = lawfulOf(received, reply)
+  const read = lawfulOf(received, reply, names)
   return { kind: 'reply', reply: new ChatReply(received, read, dialect) }
 }
 
 /** The reply as the format has it. What is written anew is read once more: its numbers keep their digits. */
-function lawfulOf(received: Received, reply: Fields): Read {
-  const isMended = !received.isPart && lawfulReply(reply) !== reply
-  const lawful = isMended ? lawfulReply(asFields(parseExact(received.text))) : reply
+function lawfulOf(received: Received, reply: Fields, names: FittedNames | undefined): Read {
+  const isMended = !received.isPart && lawfulReply(reply, names) !== reply
+  const lawful = isMended ? lawfulReply(asFields(parseExact(received.text)), names) : reply
   return { reply: lawful, choices: lawful['choices'] as Choice[], isMended }
 }

@@ -8,6 +8,7 @@ import { SPARE_CHOICES, TOO_MANY_CHOICES } from '../excess.ts'
 import type { PassedStream, ReadEvent } from '../format.ts'
 import { hiddenError, writeFailure } from './failure.ts'
 import { ProducedWords } from '../produced.ts'
+import type { FittedNames } from '../tool-names.ts'
 import { runningUsage } from '../running-usage.ts'
 import { brokenEnd, LawfulChunks, parseChunk } from './lawful.ts'
 import { isThought, wordsOf } from './produced.ts'
@@ -26,6 +27,8 @@ export type ChatStreamOptions = {
   readonly choices: number
   readonly usageAsked: boolean
   readonly usageDialect: UsageDialect
+  /** Of tools, where they were fitted for the upstream. */
+  readonly names?: FittedNames | undefined
 }
 
 const DONE_EVENT = dataEvent('[DONE]')
@@ -48,12 +51,13 @@ export class ChatStream implements PassedStream {
   private readonly endedLast = new Set<unknown>()
   private isLastInFull = false
   private head: { id: unknown; created: unknown } = { id: '', created: 0 }
-  private readonly lawful = new LawfulChunks()
+  private readonly lawful: LawfulChunks
   private readonly options: ChatStreamOptions
   private template: Template | undefined
 
   constructor(options: ChatStreamOptions) {
     this.options = options
+    this.lawful = new LawfulChunks(options.names)
   }
 
   /**
