@@ -309,6 +309,8 @@ export type Passage = {
   readonly firstParts?: (count: number) => FirstParts
   /** Where the upstream does not stream, or not this: its whole reply as the events of a stream. */
   readonly asEvents?: ((text: string) => readonly SseEvent[]) | undefined
+  /** The events of a whole reply, which some servers send to whoever asks for a stream. Left out: none is taken. */
+  readonly eventsOfReply?: ((text: string) => readonly SseEvent[]) | undefined
   readonly failures: FailureReader
 }
 
@@ -333,6 +335,8 @@ export type UpstreamSide = {
   readReply(text: string, quirks: WriterQuirks, turn: Turn): { readonly kind: 'reply'; readonly reply: Reply } | Failed
   decoder(quirks: WriterQuirks, turn: Turn): StreamDecoder
   collector(): ReplyCollector
+  /** As in `Passage`. */
+  readonly eventsOfReply?: (text: string) => readonly SseEvent[]
 }
 
 /** What one upstream event means. */

@@ -69,6 +69,7 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
         }
       }),
     collector: () => upstream.collector(),
+    eventsOfReply: upstream.eventsOfReply,
     openStream: (answer: AnswerFacts, quirks) =>
       new TranslatedStream(upstream.decoder(quirks, tools(quirks).turn), client.encoder(answer), {
         choices: turn().choices,

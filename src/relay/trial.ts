@@ -208,10 +208,12 @@ async function openEvents(
   { request, passage }: Opening,
   limits: AttemptLimits,
 ): Promise<{ readonly kind: 'stream'; readonly events: EventReader | GivenEvents } | Failed> {
+  const { eventsOfReply } = passage
   if (!passage.asEvents) {
-    const streamed = await attemptStream(target, request, limits)
-    if (streamed.kind === 'reply') throw new Error('a stream was asked for')
-    return streamed
+    const streamed = await attemptStream(target, request, { ...limits, takesWhole: eventsOfReply !== undefined })
+    if (streamed.kind !== 'reply') return streamed
+    if (!eventsOfReply) throw new Error('a stream was asked for')
+    return { kind: 'stream', events: new GivenEvents(eventsOfReply(streamed.text)) }
   }
   const attempt = await attemptWhole(target, request, limits, asReply)
   if (attempt.kind === 'failed') return attempt

@@ -16,6 +16,7 @@ import { ChatCollector } from './collector.ts'
 import { directNames, withFittedNames } from './direct-names.ts'
 import { chatFailures } from './failure.ts'
 import { lawfulHistory } from './history.ts'
+import { eventsOfReply } from './reply-events.ts'
 import { readChatReply } from './reply.ts'
 import { writeUpstreamRequest, type ChatRequest } from './request.ts'
 import type { ChatBody } from './schema.ts'
@@ -28,6 +29,7 @@ export class DirectChat implements Passage {
   readonly dialect = 'chat'
   readonly obstacle = undefined
   readonly failures = chatFailures
+  readonly eventsOfReply = eventsOfReply
   private readonly client: ChatRequest
   private readonly names: FittedNames | undefined
 

@@ -33,6 +33,7 @@ import { longerName } from './call-name.ts'
 import { ChatCollector } from './collector.ts'
 import { chatFailures, hiddenError } from './failure.ts'
 import { argumentsIn } from './history.ts'
+import { eventsOfReply } from './reply-events.ts'
 import { brokenEnd, lawfulReply, LawfulChunks, parseChunk, thoughtIn } from './lawful.ts'
 import { lostOf } from '../lost.ts'
 import { runningUsage } from '../running-usage.ts'
@@ -54,6 +55,7 @@ export const chatUpstreamSide: UpstreamSide = {
     return wantsThoughts(quirks) ? new SealingDecoder(decoder) : decoder
   },
   collector: () => new ChatCollector(),
+  eventsOfReply,
 }
 
 function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
