@@ -1,4 +1,4 @@
-/** A server of the chat format that answers whoever asks for a stream in one piece: its answer is streamed, and paid. */
+/** A server of the chat format that answers in one piece whoever asks for a stream: its answer is streamed and paid. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from './support/gateway.ts'
 import { conversations } from './vendors/clients.ts'
