@@ -8,10 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { formatUsd } from '../src/domain/money.ts'
 import { startGateway, type TestGateway } from './support/gateway.ts'
+import { countOf } from './support/soaks.ts'
 import { requestText, WireClient, type WireAnswer } from './support/wire-client.ts'
 
 const CROWD = Number(process.env['TOLLGATE_FUNDS_CROWD'] ?? 1_000)
-const ROUNDS = Number(process.env['TOLLGATE_FUNDS_ROUNDS'] ?? 50)
+const ROUNDS = countOf('funds')
 
 const OUTPUT_TOKENS = 37
 const PROMPT_TOKENS = 11

@@ -6,9 +6,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ChatWire, type HangUp } from './support/chat-wire.ts'
 import { startGateway, type TestGateway } from './support/gateway.ts'
 import { isComplete, startRawUpstream, type Caller, type RawUpstream } from './support/raw-upstream.ts'
+import { countOf } from './support/soaks.ts'
 import { costOf, PRICE_INPUT, PRICE_OUTPUT, promptTokens, tokensOf, type Tokens } from './support/token-price.ts'
 
-const HANGUPS = Number(process.env['TOLLGATE_HANGUPS'] || 2_000)
+const HANGUPS = countOf('hang-ups')
 const CLIENTS = 20
 const WORDS =
   'The|harbour| slept| under| a| thin| blue| fog| —| 港は| 静かに| 眠る| 🚢| and| Ærø| waited|, patiently|, until| dawn|.'

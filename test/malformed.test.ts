@@ -1,5 +1,5 @@
 /**
- * Malformed requests by the tens of thousands, layer by layer, against the real process: it must not fall, not answer
+ * Malformed requests by the thousands, layer by layer, against the real process: it must not fall, not answer
  * 5xx, not charge, not hold anything open, not keep its thread busy for long, and go on serving all the while.
  * `TOLLGATE_MALFORMED` says how many, `TOLLGATE_SEED` which.
  */
@@ -13,10 +13,11 @@ import { headerCases } from './support/malformed/headers.ts'
 import { jsonCases } from './support/malformed/json.ts'
 import { schemaCases } from './support/malformed/schema.ts'
 import { wireCases } from './support/malformed/wire.ts'
+import { countOf } from './support/soaks.ts'
 import { TICK_MS_MAX, tickMeter, tickReport, withLongestTick } from './support/tick-report.ts'
 import { WireClient, type WireAnswer } from './support/wire-client.ts'
 
-const COUNT = Number(process.env['TOLLGATE_MALFORMED'] ?? 50_000)
+const COUNT = countOf('malformed')
 const SEED = Number(process.env['TOLLGATE_SEED'] ?? 4_711)
 const CLIENTS = 32
 const BATCH = 500
